@@ -1,0 +1,337 @@
+/**
+ * Bytes: comparing, joining, hexadecimal, and the growable writer and bounded
+ * reader that every binary format of Sheaf is built from.
+ *
+ * Integers are little-endian; `varint` is LEB128, at most 53 bits. A reader
+ * never looks past its end: running out is a `SyntaxError`, the one error that
+ * decoders throw on foreign bytes.
+ *
+ * @module
+ */
+
+import { native } from "./system.ts";
+
+const encoder = new TextEncoder();
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const latin1 = new TextDecoder("latin1");
+
+/** Below this many characters a loop beats the encoder's call. */
+const SHORT_TEXT = 32;
+
+/** Are both the same bytes? */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Joins parts into new bytes. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(
+    parts.reduce((sum, part) => sum + part.length, 0),
+  );
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** UTF-8 bytes of a string. */
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** The string of UTF-8 bytes; `SyntaxError` when they are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new SyntaxError("Cannot decode text: it is not UTF-8");
+  }
+}
+
+/**
+ * One character per byte, so that offsets stay the same. Bytes below 0x80 are
+ * themselves; others are unspecified and must not be used.
+ */
+export function decodeAscii(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): string {
+  if (native.latin1 !== undefined) return native.latin1(bytes, start, end);
+  return latin1.decode(bytes.subarray(start, end));
+}
+
+/** Lower-case hexadecimal of bytes. */
+export function toHex(bytes: Uint8Array): string {
+  return bytes.toHex();
+}
+
+/** Bytes of a hexadecimal string; `SyntaxError` when it is none. */
+export function fromHex(text: string): Uint8Array {
+  return Uint8Array.fromHex(text);
+}
+
+/** Appends values to a buffer that grows. */
+export class ByteWriter {
+  #bytes: Uint8Array<ArrayBuffer>;
+  #view: DataView;
+  /** How many bytes were written. */
+  length = 0;
+
+  /** @param capacity bytes to start with */
+  constructor(capacity = 256) {
+    this.#bytes = new Uint8Array(capacity);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  /** Makes room for `more` bytes. */
+  reserve(more: number): void {
+    const need = this.length + more;
+    if (need <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(need, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.length));
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+
+  /** Forgets what was written and keeps the buffer. */
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** The bytes written so far: a view that the next write may invalidate. */
+  view(start = 0, end: number = this.length): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(start, end);
+  }
+
+  /** The bytes written so far, copied. */
+  copy(start = 0, end: number = this.length): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(start, end);
+  }
+
+  /** One byte. */
+  u8(value: number): void {
+    this.reserve(1);
+    this.#bytes[this.length++] = value;
+  }
+
+  /** Two bytes. */
+  u16(value: number): void {
+    this.reserve(2);
+    this.#view.setUint16(this.length, value, true);
+    this.length += 2;
+  }
+
+  /** Four bytes. */
+  u32(value: number): void {
+    this.reserve(4);
+    this.#view.setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  /** Six bytes: an integer below 2^48. */
+  u48(value: number): void {
+    this.reserve(6);
+    this.#view.setUint32(this.length, value >>> 0, true);
+    this.#view.setUint16(this.length + 4, Math.floor(value / 2 ** 32), true);
+    this.length += 6;
+  }
+
+  /** An IEEE 754 double. */
+  f64(value: number): void {
+    this.reserve(8);
+    this.#view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  /** A whole number from 0 to 2^53 - 1 as LEB128. */
+  varint(value: number): void {
+    this.reserve(8);
+    const bytes = this.#bytes;
+    let rest = value;
+    while (rest >= 0x80) {
+      bytes[this.length++] = rest % 128 | 0x80;
+      rest = rest < 2 ** 31 ? rest >>> 7 : Math.floor(rest / 128);
+    }
+    bytes[this.length++] = rest;
+  }
+
+  /** Raw bytes. */
+  bytes(value: Uint8Array): void {
+    this.reserve(value.length);
+    this.#bytes.set(value, this.length);
+    this.length += value.length;
+  }
+
+  /** Overwrites four bytes at `at`. */
+  setU32(at: number, value: number): void {
+    this.#view.setUint32(at, value, true);
+  }
+
+  /** Overwrites one byte at `at`. */
+  setU8(at: number, value: number): void {
+    this.#bytes[at] = value;
+  }
+
+  /**
+   * A string as [byte length * 2 + (1 when not plain ASCII)] varint and UTF-8
+   * bytes, so that a reader may slice ASCII text without decoding it.
+   */
+  text(value: string): void {
+    const start = this.length;
+    this.reserve(value.length * 3 + 5);
+    const head = varintLength(value.length * 2);
+    const end = this.#ascii(value, start + head);
+    if (end >= 0) {
+      this.varint(value.length * 2);
+      this.length = end;
+      return;
+    }
+    const bytes = encoder.encode(value);
+    this.varint(bytes.length * 2 + 1);
+    this.bytes(bytes);
+  }
+
+  /** Writes ASCII at `at`; -1 when `value` has any other character. */
+  #ascii(value: string, at: number): number {
+    if (value.length > SHORT_TEXT) {
+      const room = this.#bytes.subarray(at);
+      const { written } = encoder.encodeInto(value, room);
+      return written === value.length ? at + written : -1;
+    }
+    const bytes = this.#bytes;
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i);
+      if (unit >= 0x80) return -1;
+      bytes[at + i] = unit;
+    }
+    return at + value.length;
+  }
+}
+
+/** How many bytes {@linkcode ByteWriter.varint} takes. */
+export function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 128)) length++;
+  return length;
+}
+
+/** Reads values from bytes, never past their end. */
+export class ByteReader {
+  /** What is read. */
+  readonly bytes: Uint8Array;
+  /** Where the next value starts. */
+  at: number;
+  /** Where reading must stop. */
+  readonly end: number;
+  readonly #view: DataView;
+  #ascii: string | undefined;
+  readonly #asciiFrom: number;
+
+  /**
+   * @param bytes what to read
+   * @param at first byte, inclusive
+   * @param end last byte, exclusive
+   */
+  constructor(bytes: Uint8Array, at = 0, end: number = bytes.length) {
+    this.bytes = bytes;
+    this.at = at;
+    this.end = end;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#asciiFrom = at;
+  }
+
+  /** Is everything read? */
+  get done(): boolean {
+    return this.at >= this.end;
+  }
+
+  /** Takes `length` bytes and says where they start. */
+  #take(length: number): number {
+    const start = this.at;
+    if (length > this.end - start) {
+      throw new SyntaxError("Cannot decode: the bytes end too early");
+    }
+    this.at = start + length;
+    return start;
+  }
+
+  /** One byte. */
+  u8(): number {
+    return this.#view.getUint8(this.#take(1));
+  }
+
+  /** Two bytes. */
+  u16(): number {
+    return this.#view.getUint16(this.#take(2), true);
+  }
+
+  /** Four bytes. */
+  u32(): number {
+    return this.#view.getUint32(this.#take(4), true);
+  }
+
+  /** Six bytes. */
+  u48(): number {
+    const start = this.#take(6);
+    const high = this.#view.getUint16(start + 4, true);
+    return high * 2 ** 32 + this.#view.getUint32(start, true);
+  }
+
+  /** An IEEE 754 double. */
+  f64(): number {
+    return this.#view.getFloat64(this.#take(8), true);
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let i = 0; i < 8; i++) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (value > Number.MAX_SAFE_INTEGER) break;
+        return value;
+      }
+      scale *= 128;
+    }
+    throw new SyntaxError("Cannot decode integer: it is over 53 bits");
+  }
+
+  /** The next `length` bytes: a view, not a copy. */
+  take(length: number): Uint8Array {
+    const start = this.#take(length);
+    return this.bytes.subarray(start, start + length);
+  }
+
+  /** Skips `length` bytes. */
+  skip(length: number): void {
+    this.#take(length);
+  }
+
+  /** A string as {@linkcode ByteWriter.text} wrote it. */
+  text(): string {
+    const head = this.varint();
+    const length = head % 2 === 0 ? head / 2 : (head - 1) / 2;
+    const start = this.#take(length);
+    if (head % 2 === 1) {
+      return decodeText(this.bytes.subarray(start, start + length));
+    }
+    this.#ascii ??= decodeAscii(this.bytes, this.#asciiFrom, this.end);
+    return this.#ascii.slice(
+      start - this.#asciiFrom,
+      start + length - this.#asciiFrom,
+    );
+  }
+
+  /** Skips a string. */
+  skipText(): void {
+    const head = this.varint();
+    this.#take(head % 2 === 0 ? head / 2 : (head - 1) / 2);
+  }
+}

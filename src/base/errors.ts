@@ -1,0 +1,114 @@
+/**
+ * The three shapes of failure.
+ *
+ * Our own bug: {@linkcode assert} stops. Foreign input: a {@linkcode Refusal}
+ * value travels back (parsers throw `SyntaxError`; only the door catches it).
+ * The machine and the caller: one {@linkcode DatabaseError} with a stable code.
+ *
+ * @module
+ */
+
+/** Stable codes of {@linkcode DatabaseError}; programs may switch on them. */
+export type ErrorCode =
+  /** A repository, collection or field name is not allowed. */
+  | "invalid-name"
+  /** An item id is not allowed. */
+  | "invalid-id"
+  /** A value does not fit its field. */
+  | "invalid-value"
+  /** The schema has no such field. */
+  | "unknown-field"
+  /** A value, item, commit or log is over a named limit. */
+  | "value-too-large"
+  /** A schema definition contradicts itself or another one. */
+  | "invalid-schema"
+  /** A query names fields or operators that do not exist. */
+  | "invalid-query"
+  /** An option of a call is not allowed. */
+  | "invalid-option"
+  /** The collection was not given to `openDatabase`. */
+  | "unknown-collection"
+  /** An item with this id is there already. */
+  | "item-exists"
+  /** No item with this id is there. */
+  | "item-missing"
+  /** No such commit is known here. */
+  | "commit-missing"
+  /** The database, repository or transaction was closed. */
+  | "closed"
+  /** Another process or handle owns the folder. */
+  | "database-locked"
+  /** The path is a file, or cannot be a database folder. */
+  | "invalid-path"
+  /** The operating system denies access. */
+  | "permission-denied"
+  /** The medium is full. */
+  | "storage-full"
+  /** The medium is read-only, or became so after a failed sync. */
+  | "storage-readonly"
+  /** The medium failed in another way. */
+  | "storage-failed"
+  /** The folder was written by a newer Sheaf. */
+  | "format-too-new"
+  /** The file is not one of ours, or its header is damaged. */
+  | "format-unknown"
+  /** The folder belongs to another root key. */
+  | "root-key-mismatch"
+  /** The repository was created in another mode. */
+  | "mode-mismatch"
+  /** Acknowledged log bytes do not match their checksum. */
+  | "log-damaged"
+  /** A checkpoint page does not match its checksum. */
+  | "checkpoint-damaged"
+  /** A batch was refused at the door. */
+  | "refused";
+
+/** The one error that Sheaf throws for the machine's and the caller's faults. */
+export class DatabaseError extends Error {
+  /** What went wrong, stable across releases. */
+  readonly code: ErrorCode;
+
+  /**
+   * @param code stable code
+   * @param message what happened and what to do, in one sentence each
+   * @param options the error underneath, if any
+   */
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "DatabaseError";
+    this.code = code;
+  }
+}
+
+/** Why foreign input was declined; a value, never thrown. */
+export interface Refusal {
+  /** Stable reason. */
+  readonly refused: RefusalReason;
+  /** More for a person to read. */
+  readonly detail?: string;
+}
+
+/** Stable reasons of a {@linkcode Refusal}. */
+export type RefusalReason =
+  | "malformed"
+  | "unsigned"
+  | "bad-signature"
+  | "unknown-session"
+  | "bad-certificate"
+  | "expired-session"
+  | "wrong-mode"
+  | "gap"
+  | "fork"
+  | "missing-parent"
+  | "bad-clock"
+  | "too-large";
+
+/** Makes a {@linkcode Refusal}. */
+export function refuse(refused: RefusalReason, detail?: string): Refusal {
+  return detail === undefined ? { refused } : { refused, detail };
+}
+
+/** Stops the program when an invariant of ours does not hold. */
+export function assert(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Error(`Assertion failed: ${why}`);
+}

@@ -1,0 +1,69 @@
+/**
+ * Every limit, with its name and its reason.
+ *
+ * Architecture invariant: nothing from outside is unbounded (law 10). A module
+ * that meets foreign bytes, names, sizes or counts takes its bound from here.
+ *
+ * @module
+ */
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Named bounds; sizes in bytes unless the name says otherwise. */
+export const limits = {
+  /** Segments of a repository name: deep enough for tenant/team/project paths. */
+  nameSegmentsMax: 8,
+  /** An item id is read, indexed and sent whole. */
+  idBytesMax: 256,
+  /** Collections a repository may hold: each costs a table in memory. */
+  collectionsMax: 1_024,
+  /** Fields of one schema: a shape table travels in every commit. */
+  fieldsMax: 256,
+  /** One string, bytes or JSON value; larger things are files, not fields. */
+  valueBytesMax: 4 * MiB,
+  /** One item's whole create operation. */
+  itemBytesMax: 8 * MiB,
+  /** Elements of one set, map or list field. */
+  elementsMax: 65_536,
+  /** Nesting of one JSON value: deeper than any form, shallower than the stack. */
+  jsonDepthMax: 64,
+  /** Operations of one transaction. */
+  operationsMax: 2_000_000,
+  /** One commit's payload: a bulk load of a million small items fits. */
+  payloadBytesMax: 256 * MiB,
+  /** Heads of other chains one commit may name. */
+  parentsMax: 16,
+  /** Commits one seal may cover. */
+  batchCommitsMax: 65_536,
+  /** One batch as it travels. */
+  batchBytesMax: 257 * MiB,
+  /** A flush is cut here so that one batch of many commits stays sendable. */
+  batchBytesSoft: 4 * MiB,
+  /** Fast mode hands its queue to the disk when it has grown to this. */
+  queueBytesMax: 1 * MiB,
+  /** Bytes of claims in a session certificate. */
+  claimsBytesMax: 16 * KiB,
+  /** A user id in a session certificate. */
+  userBytesMax: 256,
+  /** A commit further ahead of the local clock than this is refused at the gate. */
+  clockAheadMsMax: 60_000,
+  /** One log segment; the next one starts when it is passed. */
+  segmentBytesMax: 1_024 * MiB,
+  /** The log grows by zero-filled extents of this size: an fdatasync then writes no metadata. */
+  extentBytes: 4 * MiB,
+  /** The first extent is small, so that an empty repository stays small. */
+  extentBytesFirst: 64 * KiB,
+  /** Segments of one log. */
+  segmentsMax: 65_536,
+  /** Parked batches wait for parents that may never come. */
+  parkedMax: 10_000,
+  /** Bytes of parked batches. */
+  parkedBytesMax: 64 * MiB,
+  /** Conditions in one query. */
+  conditionsMax: 1_024,
+  /** Nesting of and / or / not in one query. */
+  queryDepthMax: 32,
+  /** Work per slice of a background task, in milliseconds. */
+  sliceMsMax: 2,
+} as const;
