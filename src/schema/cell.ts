@@ -1,0 +1,46 @@
+/**
+ * A cell: everything that replicas know of one item, folded from operations.
+ *
+ * Cells are immutable: a change makes a new cell, so that a background
+ * checkpoint may keep an old picture by keeping references.
+ *
+ * Architecture invariant: same operations, same cell, in whatever order they
+ * are folded (law 4).
+ *
+ * @module
+ */
+
+import type { Stamp } from "../base/hlc.ts";
+import type { Item, Shape } from "./patch.ts";
+import type { RichState } from "./merge.ts";
+
+/**
+ * The commit that an operation came in: its stamp, and where its payload lies.
+ * One object per commit, shared by all cells that the commit touched.
+ */
+export interface Origin extends Stamp {
+  /** Log address of the commit's payload; -1 until it is written. */
+  payloadAt: number;
+}
+
+/** One item's state. */
+export interface Cell {
+  readonly id: string;
+  /** 0 at first; each create after a delete begins the next one. */
+  readonly generation: number;
+  /** What readers see; `undefined` when this generation was deleted. */
+  readonly item: Item | undefined;
+  /** The shape of the create that began the cell. */
+  readonly shape: Shape;
+  /** The commit of every field that has no stamp of its own. */
+  readonly origin: Origin;
+  /**
+   * Offset of the create operation in its payload while the cell is exactly
+   * what that one operation made (so the log holds it); -1 otherwise.
+   */
+  readonly createAt: number;
+  /** Registers written by another commit than `origin`, by field name. */
+  readonly stamps: ReadonlyMap<string, Stamp> | undefined;
+  /** State of counters, sets, maps and lists changed since the create, by field name. */
+  readonly rich: ReadonlyMap<string, RichState> | undefined;
+}
