@@ -1,65 +1,8 @@
 /**
- * What the query engine asks of a collection.
- *
- * Items are numbered by **ordinals** 0, 1, 2 … in the order they became known;
- * an ordinal is never reused while the repository is open. Ordinals are local:
- * nothing that a user sees may depend on their order.
+ * What the query engine asks of a collection. The types stand one floor down,
+ * so that the repository can keep them without knowing of queries.
  *
  * @module
  */
 
-import type { Item } from "../schema/patch.ts";
-
-/** Numbers, booleans (0, 1) and dates (milliseconds) of one field; NaN is absent. */
-export interface NumberColumn {
-  readonly kind: "number";
-  /** By ordinal; may be longer than the source. The owner replaces it when it grows: read it anew for each use. */
-  readonly values: Float64Array;
-}
-
-/** Strings of a field with few different ones. */
-export interface WordColumn {
-  readonly kind: "word";
-  /** By ordinal: index into `words`; 0 is absent. Read it anew for each use. */
-  readonly codes: Uint32Array;
-  /** `words[0]` is `undefined`. In order of first use, not sorted. */
-  readonly words: readonly (string | undefined)[];
-  /** The code of a word, `undefined` when no item ever had it. */
-  codeOf(word: string): number | undefined;
-}
-
-/** One field of every item, side by side. */
-export type Column = NumberColumn | WordColumn;
-
-/** What one transaction did to one item. */
-export interface ItemChange {
-  readonly ordinal: number;
-  /** `undefined` when it was not there. */
-  readonly before: Item | undefined;
-  /** `undefined` when it is gone. */
-  readonly after: Item | undefined;
-}
-
-/** A collection as the query engine reads it. */
-export interface Source {
-  /** Ordinals handed out so far, deleted ones included. */
-  readonly size: number;
-  /** Items that are there. */
-  readonly count: number;
-  /** -1 when the id was never known. */
-  ordinalOf(id: string): number;
-  /** The id of an ordinal. */
-  idAt(ordinal: number): string;
-  /** `undefined` when deleted. Same object as long as the item does not change. */
-  itemAt(ordinal: number): Item | undefined;
-  /** Cheaper than `itemAt` when the item is not in memory. */
-  isLive(ordinal: number): boolean;
-  /** All live items in ordinal order. */
-  items(): readonly Item[];
-  /** A column of a scalar field, built on first use and kept up to date; `undefined` when it has too many words or mixed types. */
-  column(field: string): Column | undefined;
-  /** Is the column there without reading every item? */
-  hasColumn(field: string): boolean;
-  /** Hears every transaction that changed the collection, after it is applied as a whole. */
-  subscribe(listener: (changes: readonly ItemChange[]) => void): () => void;
-}
+export type * from "../schema/source.ts";
