@@ -1,0 +1,289 @@
+/**
+ * A table: one collection of one repository in memory, over what its
+ * checkpoint holds.
+ *
+ * Cells stand in an array by ordinal and are read from the base when they are
+ * asked for; columns are built on first use and kept up to date by every put.
+ * A deleted item's cell stays as a tombstone. The table never merges, never
+ * writes, and never asks whether a change was allowed.
+ *
+ * @module
+ */
+
+import type { Cell } from "../src/schema/cell.ts";
+import { cellDigestBytes } from "../src/schema/cell_codec.ts";
+import type { Item } from "../src/schema/patch.ts";
+import type { Column, ItemChange, Source } from "../src/schema/source.ts";
+import type { View } from "../src/schema/view.ts";
+import type { BaseTable } from "./base_table.ts";
+import { Cells } from "./cells.ts";
+import { type Store, storeFor } from "./column.ts";
+
+export type { BaseTable } from "./base_table.ts";
+
+/** What a table starts from. */
+export interface TableOptions {
+  /** The collection's name. */
+  readonly name: string;
+  /** How its cells become items. */
+  readonly view: View;
+  /** What the checkpoint holds of it. */
+  readonly base?: BaseTable;
+}
+
+/** Hears every transaction that changed the table. */
+type Listener = (changes: readonly ItemChange[]) => void;
+
+/** A field's column, or the knowledge that it has none. */
+interface FieldColumn {
+  readonly field: string;
+  /** `undefined` when no column can hold the field's values. */
+  store: Store | undefined;
+}
+
+/** One collection of one repository. */
+export class Table implements Source {
+  /** The collection's name. */
+  readonly name: string;
+  /** How its cells become items. */
+  readonly view: View;
+  /** What the checkpoint holds of it. */
+  readonly base: BaseTable | undefined;
+  readonly #cells: Cells;
+  /** Ids that the base does not have. */
+  readonly #ordinals = new Map<string, number>();
+  readonly #columns: FieldColumn[] = [];
+  readonly #listeners = new Set<Listener>();
+  #count: number;
+  #isLoaded: boolean;
+  /** All live items, until a change makes them stale. */
+  #items: Item[] | undefined;
+  #ids: string[] | undefined;
+
+  /** @param options name, view and base */
+  constructor(options: TableOptions) {
+    this.name = options.name;
+    this.view = options.view;
+    this.base = options.base;
+    this.#cells = new Cells(this.base?.size ?? 0);
+    this.#count = this.base?.count ?? 0;
+    this.#isLoaded = this.#cells.size === 0;
+  }
+
+  /** Ordinals handed out so far, deleted ones included. */
+  get size(): number {
+    return this.#cells.size;
+  }
+
+  /** Items that are there. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The ordinal of an id; -1 when it was never known. */
+  ordinalOf(id: string): number {
+    const ordinal = this.#ordinals.get(id);
+    if (ordinal !== undefined) return ordinal;
+    return this.base === undefined ? -1 : this.base.find(id, this.#cells);
+  }
+
+  /** The cell of an ordinal below `size`. */
+  cellAt(ordinal: number): Cell {
+    return this.#cells.get(ordinal) ?? this.#load(ordinal);
+  }
+
+  #load(ordinal: number): Cell {
+    if (this.base === undefined || !(ordinal < this.base.size)) {
+      throw new RangeError(`Cannot read cell: no ordinal ${ordinal}`);
+    }
+    const cell = this.base.cellAt(ordinal);
+    this.#cells.set(ordinal, cell);
+    return cell;
+  }
+
+  /** The cell of an id, tombstones included. */
+  cellOf(id: string): Cell | undefined {
+    const ordinal = this.ordinalOf(id);
+    return ordinal < 0 ? undefined : this.cellAt(ordinal);
+  }
+
+  /** The item of an ordinal; `undefined` when it is deleted. */
+  itemAt(ordinal: number): Item | undefined {
+    return this.cellAt(ordinal).item;
+  }
+
+  /** The id of an ordinal. */
+  idAt(ordinal: number): string {
+    const cell = this.#cells.get(ordinal);
+    if (cell !== undefined) return cell.id;
+    return this.#ids?.[ordinal] ?? this.base?.idAt(ordinal) ??
+      this.#load(ordinal).id;
+  }
+
+  /** Is the item of an ordinal there? Never reads the item. */
+  isLive(ordinal: number): boolean {
+    if (this.#count === this.#cells.size) return true;
+    const cell = this.#cells.get(ordinal);
+    if (cell !== undefined) return cell.item !== undefined;
+    return this.base !== undefined && this.base.isLive(ordinal);
+  }
+
+  /** Reads the cells of many ordinals at once, where they are not in memory yet. */
+  load(ordinals: ArrayLike<number>): void {
+    if (!this.#isLoaded) this.base?.load(ordinals, this.#cells);
+  }
+
+  #loadAll(): void {
+    if (this.#isLoaded) return;
+    this.base?.loadAll(this.#cells);
+    this.#isLoaded = true;
+  }
+
+  /** All live items in ordinal order: a new array, the caller's own. */
+  items(): Item[] {
+    this.#items ??= this.#gatherItems();
+    return this.#items.slice();
+  }
+
+  #gatherItems(): Item[] {
+    this.#loadAll();
+    const cells = this.#cells;
+    const items: Item[] = [];
+    for (let ordinal = 0; ordinal < cells.size; ordinal++) {
+      const item = cells.get(ordinal)!.item;
+      if (item !== undefined) items.push(item);
+    }
+    return items;
+  }
+
+  /** The ids of all live items in ordinal order: a new array, the caller's own. */
+  ids(): string[] {
+    const all = this.#allIds();
+    if (this.#count === all.length) return all.slice();
+    return all.filter((_, ordinal) => this.isLive(ordinal));
+  }
+
+  /** Ids by ordinal, tombstones included; grows with the table. */
+  #allIds(): string[] {
+    const cells = this.#cells;
+    const ids = this.#ids ??= this.#isLoaded ? [] : this.base?.ids() ?? [];
+    for (let ordinal = ids.length; ordinal < cells.size; ordinal++) {
+      ids.push(cells.get(ordinal)!.id);
+    }
+    return ids;
+  }
+
+  /**
+   * Appends a cell, or replaces the one with its id. Keeps count, items and
+   * columns up to date; tells nobody (see `publish`).
+   *
+   * @param cell the new state of its id
+   * @param known the ordinal of its id, where the caller has it already
+   * @returns its ordinal
+   */
+  put(cell: Cell, known: number = this.ordinalOf(cell.id)): number {
+    const isNew = known < 0;
+    const wasLive = !isNew && this.isLive(known);
+    const ordinal = isNew ? this.#cells.push(cell) : known;
+    if (isNew) this.#ordinals.set(cell.id, ordinal);
+    else this.#cells.set(ordinal, cell);
+    const { item } = cell;
+    this.#keepItems(ordinal, item, isNew);
+    if (item !== undefined !== wasLive) this.#count += wasLive ? -1 : 1;
+    const columns = this.#columns;
+    for (let i = 0; i < columns.length; i++) {
+      setColumn(columns[i]!, ordinal, item);
+    }
+    return ordinal;
+  }
+
+  /** While nothing is deleted, an item's place in `#items` is its ordinal. */
+  #keepItems(ordinal: number, item: Item | undefined, isNew: boolean): void {
+    const items = this.#items;
+    if (items === undefined) return;
+    if (item === undefined) this.#items = undefined;
+    else if (isNew) items.push(item);
+    else if (items.length === this.#cells.size) items[ordinal] = item;
+    else this.#items = undefined;
+  }
+
+  /** A column of a scalar field; `undefined` when no column can hold its values. */
+  column(field: string): Column | undefined {
+    for (const kept of this.#columns) {
+      if (kept.field === field) return kept.store;
+    }
+    return this.#buildColumn(field);
+  }
+
+  /** Is the column there without reading every item? */
+  hasColumn(field: string): boolean {
+    for (const kept of this.#columns) {
+      if (kept.field === field) return kept.store !== undefined;
+    }
+    return this.#isLoaded || this.base?.hasColumn(field) === true;
+  }
+
+  #buildColumn(field: string): Column | undefined {
+    const cells = this.#cells;
+    const store = this.base?.column(field, cells.size);
+    if (store === undefined) this.#loadAll();
+    const column: FieldColumn = { field, store };
+    let isOpen = store === undefined;
+    for (let ordinal = 0; ordinal < cells.size; ordinal++) {
+      const cell = cells.get(ordinal);
+      if (cell === undefined) continue;
+      const value = cell.item?.[field];
+      if (isOpen && value !== undefined) {
+        column.store = storeFor(value);
+        isOpen = false;
+      }
+      if (column.store?.set(ordinal, value) === false) column.store = undefined;
+      if (!isOpen && column.store === undefined) break;
+    }
+    // A field that no item has yet has no type, so nothing is kept of it.
+    if (!isOpen) this.#columns.push(column);
+    return column.store;
+  }
+
+  /** Hears every transaction that changed the table; the result ends it. */
+  subscribe(listener: Listener): () => void {
+    // A wrapper of its own, so that one function may subscribe twice.
+    const own: Listener = (changes) => listener(changes);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Tells the subscribers what one transaction did, after it was put as a whole. */
+  publish(changes: readonly ItemChange[]): void {
+    if (changes.length === 0) return;
+    for (const listener of [...this.#listeners]) listener(changes);
+  }
+
+  /** Cells by ordinal as they are now; cells that are not read yet are `undefined`. */
+  picture(): Cells {
+    return this.#cells.copy();
+  }
+
+  /**
+   * Feeds the whole state to a hash, in an order that does not depend on the
+   * order of arrival: equal tables feed equal bytes.
+   */
+  digest(feed: (bytes: Uint8Array) => void): void {
+    this.#loadAll();
+    const ids = this.#allIds();
+    const order = Uint32Array.from(ids.keys());
+    order.sort((a, b) => ids[a]! < ids[b]! ? -1 : 1);
+    for (const ordinal of order) feed(cellDigestBytes(this.cellAt(ordinal)));
+  }
+}
+
+function setColumn(
+  column: FieldColumn,
+  ordinal: number,
+  item: Item | undefined,
+): void {
+  const { store } = column;
+  if (store === undefined) return;
+  const value = item === undefined ? undefined : item[column.field];
+  if (!store.set(ordinal, value)) column.store = undefined;
+}
