@@ -19,8 +19,11 @@ import type { RichState } from "./merge.ts";
  * One object per commit, shared by all cells that the commit touched.
  */
 export interface Origin extends Stamp {
-  /** Log address of the commit's payload; -1 until it is written. */
-  payloadAt: number;
+  /**
+   * Log address of the first operation in the commit's payload, just behind the
+   * shape table; -1 until it is written.
+   */
+  operationsAt: number;
 }
 
 /** One item's state. */
@@ -35,8 +38,9 @@ export interface Cell {
   /** The commit of every field that has no stamp of its own. */
   readonly origin: Origin;
   /**
-   * Offset of the create operation in its payload while the cell is exactly
-   * what that one operation made (so the log holds it); -1 otherwise.
+   * Offset of the create operation, relative to its origin's `operationsAt`,
+   * while the cell is exactly what that one operation made (so the log holds
+   * it); -1 otherwise.
    */
   readonly createAt: number;
   /** Registers written by another commit than `origin`, by field name. */
