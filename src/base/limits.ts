@@ -42,6 +42,8 @@ export const limits = {
   batchBytesSoft: 4 * MiB,
   /** Fast mode hands its queue to the disk when it has grown to this. */
   queueBytesMax: 1 * MiB,
+  /** Users that one folder holds session keys for. */
+  sessionsMax: 1_024,
   /** Bytes of claims in a session certificate. */
   claimsBytesMax: 16 * KiB,
   /** A user id in a session certificate. */

@@ -1,0 +1,245 @@
+/**
+ * The commit queue: from visible to durable.
+ *
+ * Commits of this replica wait here for one microtask (Default, Trusted) or a
+ * few milliseconds (Fast); all that gathered becomes one batch, one seal, one
+ * write and, except in Fast mode, one sync (group commit). It never looks
+ * inside a payload, and never retries a failed sync (law 12).
+ *
+ * Architecture invariant: effects happen in the order in which a crash may
+ * stop them: append, sync, then tell (law 3).
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import type { Origin } from "../src/schema/cell.ts";
+import type { PreparedCommit } from "./batch.ts";
+
+/** One commit on its way to the log. */
+export interface QueuedCommit extends PreparedCommit {
+  /** Where the first operation starts in the payload. */
+  readonly operationsOffset: number;
+  /** Learns its log address when the batch is written. */
+  readonly origin: Origin;
+}
+
+/** What the queue drives: the log behind the batch encoder. */
+export interface CommitSink {
+  /** Appends one batch to the log and tells each commit's origin its address. */
+  append(commits: readonly QueuedCommit[]): void;
+  /** Runs when a whole group is in the log and not yet durable: nothing visible lacks an address. */
+  appended(): void;
+  /** Makes everything appended durable. */
+  sync(): Promise<void> | undefined;
+}
+
+/** When a queue acknowledges and syncs. */
+export interface QueuePolicy {
+  /** Wait for the sync before acknowledging? `false` is Fast mode. */
+  readonly durable: boolean;
+}
+
+/** Fast mode gathers for this long before it writes. */
+const FAST_GATHER_MS = 2;
+/** Fast mode syncs this long after a write, so that a power cut costs about a second. */
+const FAST_SYNC_MS = 1_000;
+
+const settled: Promise<void> = Promise.resolve();
+
+/** A promise with its levers, made only when somebody waits. */
+class Group {
+  #waiting: PromiseWithResolvers<void> | undefined;
+  #failure: DatabaseError | undefined;
+  #done = false;
+
+  get promise(): Promise<void> {
+    if (this.#done) return settled;
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    this.#waiting ??= Promise.withResolvers<void>();
+    return this.#waiting.promise;
+  }
+
+  resolve(): void {
+    this.#done = true;
+    this.#waiting?.resolve();
+  }
+
+  reject(failure: DatabaseError): void {
+    this.#failure = failure;
+    this.#waiting?.reject(failure);
+  }
+}
+
+/** The promise of one flush, asked for only where somebody waits. */
+export type Durability = Pick<Group, "promise">;
+
+const always: Durability = { promise: settled };
+
+/** Gathers commits into batches and says when they are durable. */
+export class CommitQueue {
+  readonly #sink: CommitSink;
+  readonly #world: World;
+  readonly #durable: boolean;
+  #pending: QueuedCommit[] = [];
+  #pendingBytes = 0;
+  #group = new Group();
+  #flushing: Promise<void> | undefined;
+  #scheduled = false;
+  #cancelSync: (() => void) | undefined;
+  #failure: DatabaseError | undefined;
+
+  constructor(sink: CommitSink, world: World, policy: QueuePolicy) {
+    this.#sink = sink;
+    this.#world = world;
+    this.#durable = policy.durable;
+  }
+
+  /** Why nothing can be written any more, if so. */
+  get failure(): DatabaseError | undefined {
+    return this.#failure;
+  }
+
+  /** Bytes that are visible here and not yet durable. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Takes one commit; what is returned tells when it may be called durable. */
+  push(commit: QueuedCommit): Durability {
+    this.#pending.push(commit);
+    this.#pendingBytes += commit.payload.length;
+    if (!this.#scheduled) this.#schedule();
+    if (this.#durable) return this.#group;
+    if (this.#pendingBytes > limits.queueBytesMax) this.#flush();
+    return always;
+  }
+
+  /** Tells when everything pushed so far is durable under this mode's promise. */
+  latest(): Durability {
+    if (this.#pending.length > 0 && this.#durable) return this.#group;
+    if (this.#failure !== undefined) {
+      return { promise: Promise.reject(this.#failure) };
+    }
+    return this.#flushing === undefined ? always : { promise: this.#flushing };
+  }
+
+  /** Writes and syncs everything, in every mode. */
+  async drain(): Promise<void> {
+    while (this.#pending.length > 0 || this.#flushing !== undefined) {
+      this.#flush();
+      await this.#flushing;
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#durable) return;
+    this.#cancelSync?.();
+    this.#cancelSync = undefined;
+    await this.#guard(() => this.#sink.sync());
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Forgets timers; the queue is not used afterwards. */
+  stop(): void {
+    this.#cancelSync?.();
+    this.#failure ??= new DatabaseError(
+      "closed",
+      "The repository is closed: open it again",
+    );
+  }
+
+  #schedule(): void {
+    this.#scheduled = true;
+    if (this.#durable) queueMicrotask(() => this.#flush());
+    else this.#world.after(FAST_GATHER_MS, () => this.#flush());
+  }
+
+  /** One group: append, sync, tell. While a slow sync runs, the next group gathers. */
+  #flush(): void {
+    this.#scheduled = false;
+    if (this.#flushing !== undefined || this.#pending.length === 0) return;
+    if (this.#failure !== undefined) {
+      return this.#abandon(this.#group, this.#failure);
+    }
+    const [commits, group] = [this.#pending, this.#group];
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#group = new Group();
+    try {
+      appendInBatches(this.#sink, commits);
+      this.#sink.appended();
+      const waiting = this.#durable ? this.#sink.sync() : undefined;
+      if (waiting === undefined) return this.#finish(group);
+      this.#flushing = waiting.then(
+        () => this.#finish(group),
+        (cause) => this.#fail(group, cause),
+      );
+    } catch (cause) {
+      this.#fail(group, cause);
+    }
+  }
+
+  #finish(group: Group): void {
+    this.#flushing = undefined;
+    group.resolve();
+    if (!this.#durable) this.#syncLater();
+    if (this.#pending.length > 0 && !this.#scheduled) this.#schedule();
+  }
+
+  #fail(group: Group, cause: unknown): void {
+    this.#flushing = undefined;
+    this.#failure ??= asFailure(cause);
+    this.#abandon(group, this.#failure);
+    if (this.#group !== group) this.#abandon(this.#group, this.#failure);
+  }
+
+  #abandon(group: Group, failure: DatabaseError): void {
+    group.reject(failure);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+  }
+
+  #syncLater(): void {
+    this.#cancelSync ??= this.#world.after(FAST_SYNC_MS, () => {
+      this.#cancelSync = undefined;
+      void this.#guard(() => this.#sink.sync());
+    });
+  }
+
+  async #guard(action: () => Promise<void> | undefined): Promise<void> {
+    try {
+      await action();
+    } catch (cause) {
+      this.#failure ??= asFailure(cause);
+    }
+  }
+}
+
+/** Cuts a gathering into batches that stay sendable. */
+function appendInBatches(sink: CommitSink, commits: QueuedCommit[]): void {
+  let start = 0;
+  let bytes = 0;
+  for (let i = 0; i < commits.length; i++) {
+    const size = commits[i]!.payload.length;
+    const full = i - start >= limits.batchCommitsMax ||
+      bytes + size > limits.batchBytesSoft;
+    if (full && i > start) {
+      sink.append(commits.slice(start, i));
+      start = i;
+      bytes = 0;
+    }
+    bytes += size;
+  }
+  sink.append(start === 0 ? commits : commits.slice(start));
+}
+
+function asFailure(cause: unknown): DatabaseError {
+  if (cause instanceof DatabaseError) return cause;
+  return new DatabaseError(
+    "storage-failed",
+    "The log could not be written: the repository is read-only until it is reopened",
+    { cause },
+  );
+}

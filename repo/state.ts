@@ -1,0 +1,132 @@
+/**
+ * The state of a repository: one table per collection, folded from commits.
+ *
+ * Merging is reading: nothing here asks who wrote or whether it was signed;
+ * what reaches this file was admitted. Never touches log, keys or queries.
+ *
+ * Architecture invariant: same commits, same state, whatever the order of
+ * arrival (law 4).
+ *
+ * @module
+ */
+
+import { limits } from "../src/base/limits.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import type { Cell, Origin } from "../src/schema/cell.ts";
+import { fold } from "../src/schema/merge.ts";
+import type { Operation } from "../src/schema/patch.ts";
+import type { ItemChange } from "../src/schema/source.ts";
+import type { View } from "../src/schema/view.ts";
+import { type BaseTable, Table } from "./table.ts";
+
+/** Gives the local view of a collection: its schema's, or that of no schema. */
+export type ViewOf = (collection: string) => View;
+
+/** Where tables start from: a checkpoint, if there is one. */
+export interface StateBase {
+  /** Names of the collections it holds. */
+  readonly collections: readonly string[];
+  /** Its rows of one collection. */
+  base(collection: string): BaseTable | undefined;
+}
+
+/** What one transaction did, table by table. */
+export type Changes = Map<Table, ItemChange[]>;
+
+/** All tables of a repository. */
+export class State {
+  readonly #tables = new Map<string, Table>();
+  readonly #viewOf: ViewOf;
+
+  constructor(viewOf: ViewOf, base?: StateBase) {
+    this.#viewOf = viewOf;
+    for (const name of base?.collections ?? []) {
+      this.#add(name, base?.base(name));
+    }
+  }
+
+  /** Every table there is. */
+  tables(): Table[] {
+    return [...this.#tables.values()];
+  }
+
+  /** The table of a collection, if anything was ever written to it. */
+  find(collection: string): Table | undefined {
+    return this.#tables.get(collection);
+  }
+
+  /** The table of a collection, made when missing. */
+  table(collection: string): Table {
+    return this.#tables.get(collection) ?? this.#add(collection, undefined);
+  }
+
+  #add(name: string, base: BaseTable | undefined): Table {
+    if (this.#tables.size >= limits.collectionsMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        `Cannot add collection "${name}": a repository holds at most ${limits.collectionsMax}`,
+      );
+    }
+    const view = this.#viewOf(name);
+    const table = new Table(
+      base === undefined ? { name, view } : { name, view, base },
+    );
+    this.#tables.set(name, table);
+    return table;
+  }
+
+  /** Folds one commit's operations; `createOffsets` as `decodePatch` gives them. */
+  fold(
+    operations: readonly Operation[],
+    createOffsets: readonly number[],
+    origin: Origin,
+  ): void {
+    for (let i = 0; i < operations.length; i++) {
+      const operation = operations[i]!;
+      const table = this.table(operation.shape.collection);
+      const cell = table.cellOf(operation.id);
+      table.put(fold(cell, operation, origin, createOffsets[i]!, table.view));
+    }
+  }
+
+  /** As {@linkcode fold}, and says what changed, one change per item. */
+  foldChanges(
+    operations: readonly Operation[],
+    createOffsets: readonly number[],
+    origin: Origin,
+  ): Changes {
+    const touched = new Map<Table, Map<string, Cell | undefined>>();
+    for (const { shape, id } of operations) {
+      const table = this.table(shape.collection);
+      let cells = touched.get(table);
+      if (cells === undefined) touched.set(table, cells = new Map());
+      if (!cells.has(id)) cells.set(id, table.cellOf(id));
+    }
+    this.fold(operations, createOffsets, origin);
+    const changes: Changes = new Map();
+    for (const [table, cells] of touched) {
+      changes.set(table, changesOf(table, cells));
+    }
+    return changes;
+  }
+}
+
+function changesOf(
+  table: Table,
+  before: Map<string, Cell | undefined>,
+): ItemChange[] {
+  const changes: ItemChange[] = [];
+  for (const [id, cell] of before) {
+    const ordinal = table.ordinalOf(id);
+    const after = table.itemAt(ordinal);
+    if (cell?.item !== after) {
+      changes.push({ ordinal, before: cell?.item, after });
+    }
+  }
+  return changes;
+}
+
+/** Tells every listener what a transaction did. */
+export function publish(changes: Changes): void {
+  for (const [table, list] of changes) if (list.length > 0) table.publish(list);
+}

@@ -1,0 +1,87 @@
+/**
+ * The editor of one collection: turns what an app asks for into operations of
+ * a transaction. It decides nothing about durability, batches or signatures.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import type { Cell } from "../schema/cell.ts";
+import type { Item } from "../schema/patch.ts";
+import {
+  parseItemId,
+  prepareCreate,
+  prepareDelete,
+  type PrepareContext,
+  prepareUpdate,
+} from "../schema/prepare.ts";
+import type { AnySchema, CreateInput, UpdateInput } from "../schema/schema.ts";
+import type { Table } from "../../repo/table.ts";
+import type { Transaction } from "../../repo/transaction.ts";
+
+/** Writes of one collection, each into a given transaction. */
+export class Editor<S extends AnySchema> {
+  readonly schema: S;
+  readonly table: Table;
+  readonly #context: PrepareContext;
+
+  constructor(schema: S, table: Table, context: PrepareContext) {
+    this.schema = schema;
+    this.table = table;
+    this.#context = context;
+  }
+
+  /** The item as the transaction sees it. */
+  get(tx: Transaction, id: string): Item | undefined {
+    return tx.cellOf(this.table, id)?.item;
+  }
+
+  /** Creates an item; `item-exists` when its id is taken. */
+  create(tx: Transaction, input: CreateInput<S>): Item {
+    const operation = prepareCreate(this.schema, input, this.#context);
+    const cell = tx.cellOf(this.table, operation.id);
+    if (cell === undefined) return tx.add(this.table, operation).item!;
+    if (cell.item !== undefined) {
+      throw new DatabaseError(
+        "item-exists",
+        `Cannot create ${this.#name(operation.id)}: it is there already. Use update() or upsert()`,
+      );
+    }
+    const next = { ...operation, generation: cell.generation + 1 };
+    return tx.add(this.table, next).item!;
+  }
+
+  /** Changes some fields; `item-missing` when the item is not there. */
+  update(tx: Transaction, id: string, input: UpdateInput<S>): Item {
+    const cell = this.#existing(tx, id, "update");
+    const operation = prepareUpdate(this.schema, cell, input, tx.origin, this.#context);
+    return operation === undefined ? cell.item! : tx.add(this.table, operation).item!;
+  }
+
+  /** Creates the item, or changes the given fields where it is there. */
+  upsert(tx: Transaction, input: CreateInput<S> & { readonly id: string }): Item {
+    const { id, ...fields } = input;
+    const there = tx.cellOf(this.table, parseItemId(id))?.item !== undefined;
+    if (!there) return this.create(tx, input);
+    return this.update(tx, id, fields as unknown as UpdateInput<S>);
+  }
+
+  /** Ends an item; `item-missing` when it is not there. */
+  delete(tx: Transaction, id: string): void {
+    const cell = this.#existing(tx, id, "delete");
+    tx.add(this.table, prepareDelete(this.schema, cell));
+  }
+
+  #existing(tx: Transaction, id: string, verb: string): Cell {
+    const cell = tx.cellOf(this.table, parseItemId(id));
+    if (cell?.item !== undefined) return cell;
+    throw new DatabaseError(
+      "item-missing",
+      `Cannot ${verb} ${this.#name(id)}: it is not there. Use create() or upsert()`,
+    );
+  }
+
+  #name(id: string): string {
+    return `"${this.schema.name}" item ${JSON.stringify(id)}`;
+  }
+}
