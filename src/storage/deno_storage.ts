@@ -1,0 +1,190 @@
+/**
+ * A folder of a Deno file system as a storage.
+ *
+ * Never reads what the files mean. Makes no system call that opening an
+ * existing database does not need: the folder is made when its lock finds none.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { DenoFile } from "./deno_file.ts";
+import { storageFailure } from "./failure.ts";
+import { checkFileName, checkFolderName } from "./names.ts";
+import type {
+  OpenFileOptions,
+  Storage,
+  StorageFile,
+  StorageUsage,
+} from "./storage.ts";
+
+const LOCK = "lock";
+const OWNER_ONLY = 0o600;
+
+/**
+ * The folder at `path` as a storage; it is made by the first `lock` or
+ * `makeFolder`. Folders within it are made by `makeFolder` alone.
+ */
+export function denoStorage(path: string): Storage {
+  if (path === "" || path.includes("\0")) {
+    throw new DatabaseError(
+      "invalid-path",
+      `Cannot use ${
+        JSON.stringify(path)
+      } as a database folder: give the path of a folder`,
+    );
+  }
+  return new DenoStorage(path.replace(/(?<=.)\/+$/, ""));
+}
+
+class DenoStorage implements Storage {
+  readonly #path: string;
+  #lockFile: Deno.FsFile | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  open(name: string, options: OpenFileOptions = {}): StorageFile | undefined {
+    checkFileName(name);
+    const path = this.#at(name);
+    const create = options.create === true;
+    try {
+      const file = Deno.openSync(path, {
+        read: true,
+        write: true,
+        create,
+        ...(options.secret && { mode: OWNER_ONLY }),
+      });
+      return new DenoFile(file, path);
+    } catch (cause) {
+      if (!create && cause instanceof Deno.errors.NotFound) return undefined;
+      throw storageFailure(`open ${path}`, cause);
+    }
+  }
+
+  list(folder: string): string[] {
+    checkFolderName(folder);
+    const path = this.#at(folder);
+    const names: string[] = [];
+    try {
+      for (const entry of Deno.readDirSync(path)) {
+        if (entry.isFile) names.push(entry.name);
+      }
+    } catch (cause) {
+      if (cause instanceof Deno.errors.NotFound) return [];
+      throw storageFailure(`list ${path}`, cause);
+    }
+    return names;
+  }
+
+  makeFolder(folder: string): void {
+    checkFolderName(folder);
+    const path = this.#at(folder);
+    try {
+      Deno.mkdirSync(path, { recursive: true });
+    } catch (cause) {
+      throw storageFailure(`make folder ${path}`, cause);
+    }
+  }
+
+  syncFolder(folder: string): void {
+    checkFolderName(folder);
+    if (Deno.build.os === "windows") return; // directories cannot be opened there
+    const path = this.#at(folder);
+    try {
+      const directory = Deno.openSync(path);
+      try {
+        directory.syncSync();
+      } finally {
+        directory.close();
+      }
+    } catch (cause) {
+      throw storageFailure(`sync folder ${path}`, cause);
+    }
+  }
+
+  rename(from: string, to: string): void {
+    checkFileName(from);
+    checkFileName(to);
+    try {
+      Deno.renameSync(this.#at(from), this.#at(to));
+    } catch (cause) {
+      throw storageFailure(`rename ${this.#at(from)} to ${to}`, cause);
+    }
+  }
+
+  remove(name: string): void {
+    checkFileName(name);
+    try {
+      Deno.removeSync(this.#at(name));
+    } catch (cause) {
+      if (cause instanceof Deno.errors.NotFound) return;
+      throw storageFailure(`remove ${this.#at(name)}`, cause);
+    }
+  }
+
+  lock(): () => void {
+    const file = this.#openLock();
+    if (!this.#tryLock(file)) {
+      file.close();
+      throw new DatabaseError(
+        "database-locked",
+        `Cannot open ${this.#path}: another process or handle has it open. ` +
+          `Close that one first, or use its handle.`,
+      );
+    }
+    this.#lockFile = file;
+    return () => {
+      if (this.#lockFile !== file) return;
+      this.#lockFile = undefined;
+      file.close(); // which gives the lock back
+    };
+  }
+
+  identity(): string {
+    try {
+      const { dev, ino, birthtime } = this.#lockFile?.statSync() ??
+        Deno.statSync(this.#at(LOCK));
+      // A number of a removed file is soon used again; its time of birth is not.
+      return `${dev}:${ino}:${birthtime?.getTime() ?? 0}`;
+    } catch (cause) {
+      throw storageFailure(`identify ${this.#path}`, cause);
+    }
+  }
+
+  usage(): StorageUsage {
+    return { backend: "deno", persisted: true };
+  }
+
+  #at(name: string): string {
+    return name === "" ? this.#path : `${this.#path}/${name}`;
+  }
+
+  #openLock(): Deno.FsFile {
+    const path = this.#at(LOCK);
+    const options = { read: true, write: true, create: true };
+    try {
+      return Deno.openSync(path, options);
+    } catch (cause) {
+      if (!(cause instanceof Deno.errors.NotFound)) {
+        throw storageFailure(`open ${path}`, cause);
+      }
+    }
+    this.makeFolder("");
+    try {
+      return Deno.openSync(path, options);
+    } catch (cause) {
+      throw storageFailure(`open ${path}`, cause);
+    }
+  }
+
+  #tryLock(file: Deno.FsFile): boolean {
+    try {
+      return file.tryLockSync(true);
+    } catch (cause) {
+      file.close();
+      throw storageFailure(`lock ${this.#path}`, cause);
+    }
+  }
+}

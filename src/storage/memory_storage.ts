@@ -1,0 +1,167 @@
+/**
+ * A storage in memory: the declared last resort of browsers, and the medium of
+ * tests. What is written stays as long as the object does, so that a database
+ * can be closed and opened again on it.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { checkFileName, checkFolderName, folderOf } from "./names.ts";
+import type {
+  OpenFileOptions,
+  Storage,
+  StorageFile,
+  StorageUsage,
+} from "./storage.ts";
+
+let storages = 0;
+
+/** An empty storage in memory, optionally filled with `files`. */
+export function memoryStorage(
+  files: Iterable<readonly [name: string, bytes: Uint8Array]> = [],
+): Storage {
+  const storage = new MemoryStorage();
+  for (const [name, bytes] of files) storage.put(name, bytes);
+  return storage;
+}
+
+class MemoryStorage implements Storage {
+  readonly #files = new Map<string, Content>();
+  readonly #identity = `memory-${++storages}`;
+  #locked = false;
+
+  put(name: string, bytes: Uint8Array): void {
+    checkFileName(name);
+    this.#files.set(name, new Content(bytes));
+  }
+
+  open(name: string, options: OpenFileOptions = {}): StorageFile | undefined {
+    checkFileName(name);
+    let content = this.#files.get(name);
+    if (content === undefined) {
+      if (options.create !== true) return undefined;
+      content = new Content(new Uint8Array(0));
+      this.#files.set(name, content);
+    }
+    return new MemoryFile(content);
+  }
+
+  list(folder: string): string[] {
+    checkFolderName(folder);
+    const names: string[] = [];
+    for (const name of this.#files.keys()) {
+      if (folderOf(name) !== folder) continue;
+      names.push(folder === "" ? name : name.slice(folder.length + 1));
+    }
+    return names;
+  }
+
+  makeFolder(folder: string): void {
+    checkFolderName(folder);
+  }
+
+  syncFolder(folder: string): void {
+    checkFolderName(folder);
+  }
+
+  rename(from: string, to: string): void {
+    checkFileName(from);
+    checkFileName(to);
+    const content = this.#files.get(from);
+    if (content === undefined) {
+      throw new DatabaseError(
+        "storage-failed",
+        `Cannot rename ${from}: there is no such file`,
+      );
+    }
+    this.#files.delete(from);
+    this.#files.set(to, content);
+  }
+
+  remove(name: string): void {
+    checkFileName(name);
+    this.#files.delete(name);
+  }
+
+  lock(): () => void {
+    if (this.#locked) {
+      throw new DatabaseError(
+        "database-locked",
+        "Cannot open this storage: another handle has it open. Close that one first.",
+      );
+    }
+    this.#locked = true;
+    let held = true;
+    return () => {
+      if (held) this.#locked = false;
+      held = false;
+    };
+  }
+
+  identity(): string {
+    return this.#identity;
+  }
+
+  usage(): StorageUsage {
+    return { backend: "memory", persisted: false };
+  }
+}
+
+/** A file's bytes, shared by all who have it open. */
+class Content {
+  bytes: Uint8Array;
+  length: number;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes.slice();
+    this.length = bytes.length;
+  }
+
+  /** Makes the file `length` bytes long; new bytes are zero. */
+  resize(length: number): void {
+    if (length > this.bytes.length) {
+      const grown = new Uint8Array(Math.max(length, this.bytes.length * 2));
+      grown.set(this.bytes.subarray(0, this.length));
+      this.bytes = grown;
+    } else if (length < this.length) {
+      this.bytes.fill(0, length, this.length);
+    }
+    this.length = length;
+  }
+}
+
+class MemoryFile implements StorageFile {
+  readonly #content: Content;
+
+  constructor(content: Content) {
+    this.#content = content;
+  }
+
+  size(): number {
+    return this.#content.length;
+  }
+
+  readAt(target: Uint8Array, offset: number): number {
+    const { bytes, length } = this.#content;
+    const count = Math.max(0, Math.min(target.length, length - offset));
+    target.set(bytes.subarray(offset, offset + count));
+    return count;
+  }
+
+  writeAt(bytes: Uint8Array, offset: number): void {
+    const end = offset + bytes.length;
+    if (end > this.#content.length) this.#content.resize(end);
+    this.#content.bytes.set(bytes, offset);
+  }
+
+  truncate(length: number): void {
+    this.#content.resize(length);
+  }
+
+  sync(): undefined {
+    return undefined;
+  }
+
+  close(): void {}
+}

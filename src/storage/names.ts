@@ -1,0 +1,32 @@
+/**
+ * Which names a storage takes: `/`-separated segments of `[A-Za-z0-9_.-]+`.
+ *
+ * Architecture invariant: a name can never leave its storage's folder, whatever
+ * its caller was told (law 10); `.` and `..` are no segments.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+
+const NAME = /^(?!\.{1,2}(?:\/|$))[\w.-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.-]+)*$/;
+
+/** Lets a file's name pass, or throws `invalid-path`. */
+export function checkFileName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new DatabaseError(
+    "invalid-path",
+    `Cannot use ${JSON.stringify(name)} as a name: ` +
+      `use segments of A-Z, a-z, 0-9, "_", "." and "-" joined by "/"`,
+  );
+}
+
+/** Lets a folder's name pass (`""` is the storage itself), or throws `invalid-path`. */
+export function checkFolderName(folder: string): void {
+  if (folder !== "") checkFileName(folder);
+}
+
+/** The folder that a name stands in; `""` for the storage itself. */
+export function folderOf(name: string): string {
+  return name.slice(0, Math.max(0, name.lastIndexOf("/")));
+}
