@@ -1,0 +1,173 @@
+/**
+ * Ed25519 (RFC 8032) with the verification rule of ZIP-215.
+ *
+ * Architecture invariant: one verdict on signatures on every platform (law 6).
+ * A native "true" is final, because native verifiers accept a subset of what
+ * ZIP-215 accepts; a native "false" or failure is asked again of noble. The
+ * price of a forgery is half a millisecond, so its sender should be dropped.
+ *
+ * @module
+ */
+
+import {
+  getPublicKey,
+  hashes,
+  Point,
+  sign as nobleSign,
+  verify as nobleVerify,
+} from "@noble/ed25519";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes, fromHex, toHex } from "../src/base/bytes.ts";
+import { assert } from "../src/base/errors.ts";
+import { type Native, native } from "../src/base/system.ts";
+
+hashes.sha512 = sha512;
+
+type Platform = NonNullable<Native["crypto"]>;
+type KeyObject = ReturnType<Platform["createPublicKey"]>;
+
+/** RFC 8410: what stands before the 32 bytes of a secret key in DER. */
+const SECRET_PREFIX = fromHex("302e020100300506032b657004220420");
+
+/** Imported public keys that are kept: importing one costs 6 µs. */
+const CACHED_KEYS_MAX = 256;
+
+/** A key pair as plain bytes. */
+export interface KeyPair {
+  /** 32 bytes: the encoded point. */
+  readonly publicKey: Uint8Array;
+  /** 32 bytes: the seed of RFC 8032. Whoever has it can sign. */
+  readonly secretKey: Uint8Array;
+}
+
+/** Signs with one secret key. */
+export interface Signer {
+  /** 32 bytes: the encoded point. */
+  readonly publicKey: Uint8Array;
+  /** The signature of `message`: 64 bytes. */
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** The algorithm over one platform. */
+export interface Ed25519 {
+  /** Makes a {@linkcode Signer} of a 32-byte seed. */
+  createSigner(secretKey: Uint8Array): Signer;
+  /** Is `signature` one of `message` by `publicKey`, under ZIP-215? */
+  verify(
+    signature: Uint8Array,
+    message: Uint8Array,
+    publicKey: Uint8Array,
+  ): boolean;
+}
+
+/** The algorithm by noble alone: the last word on every platform. */
+export const portable: Ed25519 = {
+  createSigner(secretKey) {
+    const publicKey = getPublicKey(secretKey);
+    return { publicKey, sign: (message) => nobleSign(message, secretKey) };
+  },
+  verify(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== 32) return false;
+    try {
+      return nobleVerify(signature, message, publicKey, { zip215: true });
+    } catch {
+      return false;
+    }
+  },
+};
+
+/** The algorithm with a platform's fast path; `undefined` is noble alone. */
+export function ed25519With(platform: Native["crypto"]): Ed25519 {
+  if (platform === undefined) return portable;
+  const verifyFast = nativeVerify(platform);
+  return {
+    createSigner: (secretKey) => nativeSigner(platform, secretKey),
+    verify: (signature, message, publicKey) =>
+      verifyFast(signature, message, publicKey) ||
+      portable.verify(signature, message, publicKey),
+  };
+}
+
+/** The platform's own verdict: a "false" of it is not yet one of ours. */
+export function nativeVerify(platform: Platform): Ed25519["verify"] {
+  const imported = new Map<string, KeyObject>();
+  const keyOf = (publicKey: Uint8Array): KeyObject => {
+    const name = toHex(publicKey);
+    const known = imported.get(name);
+    if (known !== undefined) return known;
+    const key = importPublicKey(platform, publicKey);
+    if (imported.size >= CACHED_KEYS_MAX) {
+      const [oldest] = imported.keys();
+      imported.delete(oldest!);
+    }
+    imported.set(name, key);
+    return key;
+  };
+  return (signature, message, publicKey) => {
+    if (signature.length !== 64 || publicKey.length !== 32) return false;
+    try {
+      return platform.verify(null, message, keyOf(publicKey), signature);
+    } catch {
+      return false; // Some platforms will not import every key.
+    }
+  };
+}
+
+function importPublicKey(platform: Platform, publicKey: Uint8Array): KeyObject {
+  const x = publicKey.toBase64({ alphabet: "base64url", omitPadding: true });
+  const key = { kty: "OKP", crv: "Ed25519", x };
+  return platform.createPublicKey({ key, format: "jwk" });
+}
+
+/** A signer whose key is imported once, when it is first asked for. */
+function nativeSigner(platform: Platform, secretKey: Uint8Array): Signer {
+  assert(secretKey.length === 32, "a secret key is 32 bytes");
+  let imported: KeyObject | undefined;
+  let publicKey: Uint8Array | undefined;
+  const key = () => imported ??= importSecretKey(platform, secretKey);
+  return {
+    get publicKey() {
+      return publicKey ??= publicKeyOf(key());
+    },
+    sign(message) {
+      const signature = platform.sign(null, message, key());
+      return new Uint8Array(signature.buffer, signature.byteOffset, 64);
+    },
+  };
+}
+
+function importSecretKey(platform: Platform, secretKey: Uint8Array): KeyObject {
+  const der = concatBytes(SECRET_PREFIX, secretKey).toBase64();
+  const pem = `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----`;
+  return platform.createPrivateKey(pem);
+}
+
+function publicKeyOf(secret: KeyObject): Uint8Array {
+  const { x } = secret.export({ format: "jwk" });
+  assert(typeof x === "string", "a secret key knows its public key");
+  return Uint8Array.fromBase64(x, { alphabet: "base64url" });
+}
+
+const { createSigner, verify }: Ed25519 = ed25519With(native.crypto);
+export { createSigner, verify };
+
+/** A new key pair out of 32 random bytes. */
+export function generateKeyPair(
+  random: (target: Uint8Array) => void,
+): KeyPair {
+  const secretKey = new Uint8Array(32);
+  random(secretKey);
+  return { publicKey: createSigner(secretKey).publicKey, secretKey };
+}
+
+/**
+ * Is the key one that anybody can sign for (a point of small order), or no
+ * point at all? Such keys are refused once, when a certificate names them.
+ */
+export function isWeakKey(publicKey: Uint8Array): boolean {
+  try {
+    return Point.fromBytes(publicKey, true).isSmallOrder();
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Cryptography: hashes, keys and signatures over bytes.
+ *
+ * The only folder that imports noble. Where the platform has a synchronous
+ * native implementation it goes first; noble is the twin that runs everywhere
+ * and has the last word. This folder knows bytes and nothing else: what a
+ * message means is decided by whoever signs it.
+ *
+ * @module
+ */
+
+export { sha256, sha256Into } from "./sha256.ts";
+export {
+  createSigner,
+  generateKeyPair,
+  isWeakKey,
+  type KeyPair,
+  type Signer,
+  verify,
+} from "./ed25519.ts";

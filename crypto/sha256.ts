@@ -1,0 +1,43 @@
+/**
+ * SHA-256 (FIPS 180-4), synchronous: the platform's where it has one, else
+ * noble's. Never asynchronous, because a promise costs twenty times the hash.
+ *
+ * @module
+ */
+
+import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "../src/base/bytes.ts";
+import { type Native, native } from "../src/base/system.ts";
+
+/** Hashes `bytes` into `target`, which is 32 bytes long. */
+export type HashInto = (target: Uint8Array, bytes: Uint8Array) => void;
+
+/** {@linkcode sha256Into} over a given platform; `undefined` is noble alone. */
+export function sha256IntoWith(platform: Native["crypto"]): HashInto {
+  if (platform === undefined) {
+    return (target, bytes) => target.set(nobleSha256(bytes));
+  }
+  if (typeof platform.hash === "function") {
+    // Measured: a hexadecimal digest decoded into place takes 0.75 µs; a
+    // digest that comes as a Buffer of its own takes 2.5 µs.
+    return (target, bytes) => {
+      target.setFromHex(platform.hash("sha256", bytes, "hex"));
+    };
+  }
+  return (target, bytes) => {
+    target.set(platform.createHash("sha256").update(bytes).digest());
+  };
+}
+
+/** Hashes `bytes` into `target`, which is 32 bytes long and may overlap them. */
+export const sha256Into: HashInto = sha256IntoWith(native.crypto);
+
+/** The hash of the parts, one after the other: 32 bytes. */
+export function sha256(
+  ...parts: readonly Uint8Array[]
+): Uint8Array<ArrayBuffer> {
+  const digest = new Uint8Array(32);
+  const whole = parts.length === 1 ? parts[0]! : concatBytes(...parts);
+  sha256Into(digest, whole);
+  return digest;
+}
