@@ -1,0 +1,84 @@
+/**
+ * `sheaf export`: all items of a collection as JSON, JSONL or CSV.
+ *
+ * @module
+ */
+
+import { escapeControls } from "../escape.ts";
+import { formatAmount, formatDuration } from "../figures.ts";
+import { type Format, formatOf } from "../input.ts";
+import { fileOutput, type Output } from "../output.ts";
+import {
+  breathe,
+  chooseCollection,
+  type CommonOptions,
+  type Context,
+  withRepository,
+} from "../session.ts";
+import type { ReadableCollection } from "../store.ts";
+import { columnNames, itemWriter } from "../writers.ts";
+
+/** Options of `sheaf export`. */
+export interface ExportOptions extends CommonOptions {
+  readonly format?: Format;
+  readonly out?: string;
+}
+
+/** How many items are written between two looks at Ctrl-C. */
+const itemsPerTurn = 5_000;
+
+/** Runs `sheaf export`. */
+export function runExport(
+  context: Context,
+  options: ExportOptions,
+): Promise<void> {
+  const { out: path } = options;
+  const format = options.format ??
+    (path === undefined ? undefined : formatOf(path)) ?? "jsonl";
+  return withRepository(context, options, async (repository) => {
+    const collection = chooseCollection(repository, options.collection);
+    const begun = performance.now();
+    if (path === undefined) {
+      await writeItems(context, collection, format, context.out);
+      return;
+    }
+    const count = await writeFile(context, collection, format, path);
+    const took = formatDuration(performance.now() - begun);
+    context.err.line(
+      `${formatAmount(count, "item")} to ${escapeControls(path)} in ${took}`,
+    );
+  });
+}
+
+async function writeFile(
+  context: Context,
+  collection: ReadableCollection,
+  format: Format,
+  path: string,
+): Promise<number> {
+  const [output, close] = fileOutput(path);
+  try {
+    return await writeItems(context, collection, format, output);
+  } finally {
+    close();
+  }
+}
+
+async function writeItems(
+  { signal }: Context,
+  collection: ReadableCollection,
+  format: Format,
+  output: Output,
+): Promise<number> {
+  const names = columnNames(collection.fields);
+  const writer = itemWriter(format, names, output.isTerminal);
+  let count = 0;
+  output.print(writer.head);
+  for (const item of collection.items()) {
+    output.print(writer.item(item));
+    if (++count % itemsPerTurn === 0) await breathe(signal);
+  }
+  output.print(writer.tail);
+  output.flush();
+  return count;
+}

@@ -1,0 +1,231 @@
+/**
+ * `sheaf import`: JSON, JSONL or CSV into a collection.
+ *
+ * Without `--schema` the input is read twice: once to infer the schema, which
+ * is printed as code on standard output, and once to write.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { usageFailure } from "../failure.ts";
+import { formatAmount, formatDuration } from "../figures.ts";
+import { type Conflict, type ImportResult, importRows } from "../importer.ts";
+import { Inference } from "../infer.ts";
+import { type Format, formatOf, type Input, openInput } from "../input.ts";
+import { startProgress } from "../progress.ts";
+import { readRows, type RowGroups } from "../rows.ts";
+import { schemaCode } from "../schema_code.ts";
+import {
+  checkInterrupt,
+  type CommonOptions,
+  type Context,
+  withDatabase,
+} from "../session.ts";
+import type { Field, Schema } from "../store.ts";
+
+/** Options of `sheaf import`. */
+export interface ImportOptions extends CommonOptions {
+  readonly format?: Format;
+  readonly schema?: string;
+  readonly id: string;
+  readonly batch: number;
+  readonly onConflict: Conflict;
+  readonly mode?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Where rows go. */
+interface Target {
+  readonly repository: string;
+  readonly collection: string;
+  /** Fields that the collection has already. */
+  readonly stored: readonly Field[];
+  /** Is the repository there? A dry run must not make it. */
+  readonly isThere: boolean;
+}
+
+/** Runs `sheaf import`. */
+export async function runImport(
+  context: Context,
+  path: string,
+  options: ImportOptions,
+): Promise<void> {
+  const format = options.format ?? formatOf(path);
+  if (format === undefined) {
+    throw usageFailure(
+      `Cannot tell the format of "${path}" by its name`,
+      "add --format json, jsonl or csv",
+    );
+  }
+  const given = await loadSchema(context, options);
+  const target = await findTarget(context, options, given);
+  await using input = await openInput(path);
+  const schema = given ??
+    await inferSchema(context, input, format, target);
+  const begun = performance.now();
+  const result = await write(context, input, format, target, schema, options);
+  printSummary(context, result, target, options, performance.now() - begun);
+}
+
+/** The schema that the module of `--schema` exports. */
+async function loadSchema(
+  { engine }: Context,
+  { schema: path, collection }: ImportOptions,
+): Promise<Schema | undefined> {
+  if (path === undefined) return undefined;
+  const url = pathToFileURL(resolve(path)).href;
+  let module: { readonly default?: unknown };
+  try {
+    module = await import(url);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw usageFailure(`Cannot load the schema "${path}": ${why}`);
+  }
+  const schema = engine.asSchema(module.default);
+  if (schema === undefined) {
+    throw usageFailure(
+      `"${path}" has no schema as its default export`,
+      'write `export default defineSchema("…", { … })`',
+    );
+  }
+  if (collection !== undefined && collection !== schema.name) {
+    throw usageFailure(
+      `"${path}" defines the collection "${schema.name}", not "${collection}"`,
+    );
+  }
+  return schema;
+}
+
+/** The repository and collection that were named, or the only ones. */
+async function findTarget(
+  { engine }: Context,
+  { data, repo, collection }: ImportOptions,
+  given: Schema | undefined,
+): Promise<Target> {
+  const nameOf = given?.name ?? collection;
+  const isThere = engine.exists(data);
+  if (!isThere) return newTarget(repo, nameOf);
+  const request = { path: data, mode: undefined, schemas: [] };
+  return await withDatabase(engine, request, async (database) => {
+    const names = await database.repositories();
+    const name = repo ?? (names.length === 1 ? names[0] : undefined);
+    if (name === undefined || !names.includes(name)) {
+      return newTarget(name, nameOf);
+    }
+    const repository = await database.repository(name);
+    const collections = repository.collections();
+    const only = collections.length === 1 ? collections[0]?.name : undefined;
+    const chosen = nameOf ?? only;
+    const stored = collections.find((one) => one.name === chosen)?.fields ?? [];
+    return { ...newTarget(name, chosen), stored, isThere: true };
+  });
+}
+
+function newTarget(
+  repository: string | undefined,
+  collection: string | undefined,
+): Target {
+  if (repository === undefined) {
+    throw usageFailure("Name the repository to import into with --repo NAME");
+  }
+  if (collection === undefined) {
+    throw usageFailure("Name the collection with --collection NAME");
+  }
+  return { repository, collection, stored: [], isThere: false };
+}
+
+async function inferSchema(
+  context: Context,
+  input: Input,
+  format: Format,
+  { collection, stored }: Target,
+): Promise<Schema> {
+  const inference = new Inference(format === "csv");
+  for await (const rows of watched(context, input, format, "reading")) {
+    for (const row of rows) inference.add(row);
+    checkInterrupt(context.signal);
+  }
+  if (inference.rows === 0) {
+    throw usageFailure(`"${input.name}" has no rows to infer a schema from`);
+  }
+  const fields = inference.fieldsLike(stored);
+  const schema = context.engine.defineSchema(collection, fields);
+  context.out.print(schemaCode(collection, fields));
+  context.out.flush();
+  return schema;
+}
+
+/** The rows of an input under a progress bar. */
+async function* watched(
+  { err }: Context,
+  input: Input,
+  format: Format,
+  what: string,
+): RowGroups {
+  const progress = startProgress(what, err);
+  try {
+    yield* readRows(
+      input,
+      format,
+      (done) => progress.update(done, input.bytes),
+    );
+  } finally {
+    progress.stop();
+  }
+}
+
+function write(
+  context: Context,
+  input: Input,
+  format: Format,
+  target: Target,
+  schema: Schema,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const isDryRun = options.dryRun ?? false;
+  const inMemory = isDryRun && !target.isThere;
+  const request = {
+    path: inMemory ? undefined : options.data,
+    mode: options.mode,
+    schemas: [schema],
+  };
+  return withDatabase(context.engine, request, async (database) => {
+    const repository = await database.repository(target.repository);
+    const rows = watched(context, input, format, "importing");
+    return await importRows(repository, rows, {
+      input: input.name,
+      schema,
+      idField: options.id,
+      isText: format === "csv",
+      batchRows: options.batch,
+      onConflict: options.onConflict,
+      isDryRun,
+      signal: context.signal,
+    });
+  });
+}
+
+function printSummary(
+  { err }: Context,
+  { created, replaced, skipped, batches }: ImportResult,
+  { repository, collection }: Target,
+  { dryRun }: ImportOptions,
+  ms: number,
+): void {
+  const rows = created + replaced + skipped;
+  const speed = formatAmount(Math.round(rows / (ms / 1000)), "row");
+  const parts = [
+    `${formatAmount(created, "item")} created`,
+    ...(replaced > 0 ? [`${formatAmount(replaced, "item")} replaced`] : []),
+    ...(skipped > 0 ? [`${formatAmount(skipped, "row")} skipped`] : []),
+  ];
+  const how = dryRun
+    ? "nothing was written (dry run)"
+    : `${formatAmount(batches, "transaction")}, durable`;
+  err.line(
+    `${parts.join(", ")} in ${repository} ${collection}: ${how}, ` +
+      `${formatDuration(ms)}, ${speed}/s`,
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * `sheaf stats`: what a repository holds, in figures.
+ *
+ * @module
+ */
+
+import { formatBytes, formatCount } from "../figures.ts";
+import {
+  type CommonOptions,
+  type Context,
+  withRepository,
+} from "../session.ts";
+import type { Output } from "../output.ts";
+import type { Repository } from "../store.ts";
+import { formatTable } from "../table.ts";
+import { escapeControls, escapeJson } from "../escape.ts";
+
+/** Options of `sheaf stats`. */
+export interface StatsOptions extends CommonOptions {
+  readonly json?: boolean;
+}
+
+/** Runs `sheaf stats`. */
+export function runStats(
+  { out, ...context }: Context,
+  options: StatsOptions,
+): Promise<void> {
+  return withRepository({ out, ...context }, options, (repository) => {
+    if (options.json) printJson(out, repository);
+    else printStats(out, repository);
+    return Promise.resolve();
+  });
+}
+
+function printJson(out: Output, repository: Repository): void {
+  const stats = {
+    repository: repository.name,
+    mode: repository.mode,
+    ...repository.status(),
+    collections: repository.collections().map(({ name, count, fields }) => ({
+      name,
+      count,
+      fields: fields.map(({ name, kind }) => ({ name, kind })),
+    })),
+  };
+  const json = JSON.stringify(stats, undefined, 2);
+  out.line(out.isTerminal ? escapeLines(json) : json);
+}
+
+/** Escapes all but the line breaks of indented JSON. */
+function escapeLines(json: string): string {
+  return json.split("\n").map(escapeJson).join("\n");
+}
+
+function printStats(out: Output, repository: Repository): void {
+  const status = repository.status();
+  const facts = [
+    ["repository", repository.name],
+    ["mode", repository.mode],
+    ["commits", formatCount(status.commits)],
+    ["chains", formatCount(status.chains)],
+    ["heads", formatCount(status.heads)],
+    ["log", formatBytes(status.logBytes)],
+    ["checkpoint", formatBytes(status.checkpointBytes)],
+    ["recovery", formatRecovery(status.recovery)],
+  ];
+  for (const [name = "", value = ""] of facts) {
+    out.line(`${name.padEnd(10)}  ${escapeControls(value)}`);
+  }
+  out.line();
+  const rows = repository.collections().map(({ name, count, fields }) => [
+    name,
+    formatCount(count),
+    fields.map((field) => `${field.name} ${field.kind}`).join(", "),
+  ]);
+  const columns = [
+    { title: "collection" },
+    { title: "items", align: "right" as const },
+    { title: "fields" },
+  ];
+  out.print(formatTable(columns, rows, out.width));
+}
+
+function formatRecovery(recovery: Readonly<Record<string, unknown>>): string {
+  const told = Object.entries(recovery)
+    .filter(([, value]) => value !== 0 && value !== undefined)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  return told.length === 0 ? "nothing to recover" : told.join(", ");
+}

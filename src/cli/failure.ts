@@ -1,0 +1,102 @@
+/**
+ * How the command line fails: one line with a code, a hint where there is one,
+ * and an exit code (1 something failed, 2 wrong usage, 130 interrupted).
+ *
+ * Never prints a stack trace unless `--debug` was given.
+ *
+ * @module
+ */
+
+import { escapeControls } from "./escape.ts";
+
+/** Exit codes of every command. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  interrupted: 130,
+} as const;
+
+/** A failure that a command expects and explains. */
+export class Failure extends Error {
+  /** Stable code, printed in brackets. */
+  readonly code: string;
+  /** What the person may do about it. */
+  readonly hint: string | undefined;
+  /** What the process exits with. */
+  readonly exitCode: number;
+
+  /**
+   * @param code stable code
+   * @param message what happened, in one sentence
+   * @param hint what to do about it
+   * @param exitCode what the process exits with
+   */
+  constructor(
+    code: string,
+    message: string,
+    hint?: string,
+    exitCode: number = exitCodes.failed,
+  ) {
+    super(message);
+    this.name = "Failure";
+    this.code = code;
+    this.hint = hint;
+    this.exitCode = exitCode;
+  }
+}
+
+/** A failure of the person's call: exit code 2. */
+export function usageFailure(message: string, hint?: string): Failure {
+  return new Failure("usage", message, hint, exitCodes.usage);
+}
+
+/** A failure of one row of the input, with where it stands. */
+export function rowFailure(
+  input: string,
+  line: number,
+  message: string,
+  hint?: string,
+): Failure {
+  return new Failure("bad-row", `${input}:${line}: ${message}`, hint);
+}
+
+/** What a thrown value means to the person who called. */
+export function explain(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof Deno.errors.NotFound) {
+    return new Failure("not-found", error.message);
+  }
+  if (
+    error instanceof Deno.errors.PermissionDenied ||
+    error instanceof Deno.errors.NotCapable
+  ) {
+    return new Failure("permission-denied", error.message);
+  }
+  if (error instanceof Error && "code" in error) {
+    const hint = hints[String(error.code)];
+    return new Failure(String(error.code), error.message, hint);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new Failure(
+    "unexpected",
+    message,
+    "run it again with --debug to see where it came from",
+  );
+}
+
+const hints: Readonly<Record<string, string>> = {
+  "database-locked": "close the program that has the folder open, then retry",
+  "item-exists": "use --on-conflict skip or --on-conflict replace",
+  "mode-mismatch": "leave --mode away: a repository keeps the mode it began in",
+  "log-damaged": "sheaf verify reports where; keep a copy before you repair",
+  "format-too-new": "upgrade Sheaf",
+};
+
+/** The lines that tell a failure: `error[code]: message`, then its hint. */
+export function formatFailure(failure: Failure): string {
+  const message = escapeControls(failure.message);
+  const line = `error[${escapeControls(failure.code)}]: ${message}\n`;
+  if (failure.hint === undefined) return line;
+  return `${line}  hint: ${escapeControls(failure.hint)}\n`;
+}

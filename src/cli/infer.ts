@@ -1,0 +1,215 @@
+/**
+ * Infers the fields of a collection from the rows of an input.
+ *
+ * A kind is taken only when every value fits it: a date field has nothing but
+ * ISO 8601 dates, a number field in CSV nothing but numbers that survive being
+ * one (`007` and a 20-digit id stay strings). A field that any row lacks is
+ * optional.
+ *
+ * @module
+ */
+
+import { fieldName } from "./field_names.ts";
+import { parseIsoDate } from "./iso_date.ts";
+import type { RawRow } from "./rows.ts";
+import type { Field, FieldKind } from "./store.ts";
+
+/** What was seen of one field. */
+interface Seen {
+  present: number;
+  /** Strings, all of which may also read as: */
+  strings: number;
+  emptyStrings: number;
+  allDates: boolean;
+  allNumbers: boolean;
+  allBooleans: boolean;
+  allNested: boolean;
+  numbers: number;
+  booleans: number;
+  nested: number;
+  elements: FieldKind | "mixed" | undefined;
+}
+
+/** Gathers what rows hold; {@linkcode Inference.fields} says what fits. */
+export class Inference {
+  readonly #seen = new Map<string, Seen>();
+  readonly #areStringsTyped: boolean;
+  #rows = 0;
+
+  /** @param areStringsTyped may a string stand for a number, as in CSV? */
+  constructor(areStringsTyped: boolean) {
+    this.#areStringsTyped = areStringsTyped;
+  }
+
+  /** Rows seen so far. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Takes one row. */
+  add(row: RawRow): void {
+    this.#rows++;
+    for (const name of Object.keys(row.values)) {
+      const value = row.values[name];
+      const seen = this.#of(name);
+      if (value !== null && value !== undefined) this.#look(seen, value);
+    }
+  }
+
+  /** The fields, in order of first appearance, without the one named `id`. */
+  fields(): Field[] {
+    return [...this.#seen]
+      .filter(([name]) => name !== "id")
+      .map(([name, seen]) => this.#field(fieldName(name), seen));
+  }
+
+  /**
+   * The fields, where a stored collection knows some already: its kinds win,
+   * so that an export goes back into the collection it came from.
+   */
+  fieldsLike(stored: readonly Field[]): Field[] {
+    const known = new Map(stored.map((field) => [field.name, field]));
+    const fields = this.fields().map((field) => {
+      const like = known.get(field.name);
+      known.delete(field.name);
+      return like === undefined ? field : this.#likeStored(field, like);
+    });
+    const missing = [...known.values()];
+    return [
+      ...fields,
+      ...missing.map((field) => ({ ...field, optional: true })),
+    ];
+  }
+
+  #likeStored(field: Field, like: Field): Field {
+    const { kind, element } = like;
+    const optional = field.optional || like.optional;
+    if (kind !== "set" && kind !== "map" && kind !== "list") {
+      return { name: field.name, kind, optional };
+    }
+    const elements = element ?? this.#elementsOf(field.name);
+    return { name: field.name, kind, optional, element: elements };
+  }
+
+  #elementsOf(field: string): FieldKind {
+    for (const [name, { elements }] of this.#seen) {
+      if (fieldName(name) !== field) continue;
+      return elements === undefined || elements === "mixed" ? "json" : elements;
+    }
+    return "json";
+  }
+
+  #of(name: string): Seen {
+    let seen = this.#seen.get(name);
+    if (seen === undefined) {
+      seen = {
+        present: 0,
+        strings: 0,
+        emptyStrings: 0,
+        allDates: true,
+        allNumbers: true,
+        allBooleans: true,
+        allNested: true,
+        numbers: 0,
+        booleans: 0,
+        nested: 0,
+        elements: undefined,
+      };
+      this.#seen.set(name, seen);
+    }
+    return seen;
+  }
+
+  #look(seen: Seen, value: unknown): void {
+    seen.present++;
+    if (typeof value === "number") seen.numbers++;
+    else if (typeof value === "boolean") seen.booleans++;
+    else if (typeof value === "string") this.#lookAtString(seen, value);
+    else lookAtNested(seen, value);
+  }
+
+  #lookAtString(seen: Seen, text: string): void {
+    seen.strings++;
+    if (text === "") {
+      seen.emptyStrings++;
+      return;
+    }
+    seen.allDates &&= parseIsoDate(text) !== undefined;
+    if (!this.#areStringsTyped) return;
+    seen.allNumbers &&= isExactNumber(text);
+    seen.allBooleans &&= parseBoolean(text) !== undefined;
+    if (!seen.allNested) return;
+    const nested = parseNested(text);
+    seen.allNested = nested !== undefined;
+    if (nested !== undefined) lookAtElements(seen, nested);
+  }
+
+  #field(name: string, seen: Seen): Field {
+    const kind = this.#kind(seen);
+    const filled = kind === "string" || !this.#areStringsTyped
+      ? seen.present
+      : seen.present - seen.emptyStrings;
+    return { name, kind, optional: filled < this.#rows };
+  }
+
+  #kind(seen: Seen): FieldKind {
+    if (seen.present === 0) return "string";
+    if (seen.numbers === seen.present) return "number";
+    if (seen.booleans === seen.present) return "boolean";
+    if (seen.strings < seen.present) return "json";
+    if (seen.emptyStrings === seen.present) return "string";
+    const canBeEmpty = this.#areStringsTyped || seen.emptyStrings === 0;
+    if (seen.allDates && canBeEmpty) return "date";
+    if (!this.#areStringsTyped) return "string";
+    if (seen.allNumbers) return "number";
+    if (seen.allBooleans) return "boolean";
+    return seen.allNested ? "json" : "string";
+  }
+}
+
+function lookAtNested(seen: Seen, value: unknown): void {
+  seen.nested++;
+  lookAtElements(seen, value);
+}
+
+function lookAtElements(seen: Seen, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const element of Object.values(value)) {
+    const kind = elementKind(element);
+    seen.elements ??= kind;
+    if (seen.elements !== kind) seen.elements = "mixed";
+  }
+}
+
+function elementKind(value: unknown): FieldKind {
+  if (typeof value === "string") return "string";
+  if (typeof value === "number") return "number";
+  return typeof value === "boolean" ? "boolean" : "json";
+}
+
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Is the text a number that a double holds (integers to 2^53, no leading zeros)? */
+export function isExactNumber(text: string): boolean {
+  if (!number.test(text)) return false;
+  const value = Number(text);
+  if (!Number.isFinite(value)) return false;
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER || !/^-?\d+$/.test(text);
+}
+
+/** `true` and `false` in any case; `undefined` for anything else. */
+export function parseBoolean(text: string): boolean | undefined {
+  const lower = text.length > 5 ? "" : text.toLowerCase();
+  return lower === "true" ? true : lower === "false" ? false : undefined;
+}
+
+/** The object or array that a cell holds as JSON; `undefined` when it does not. */
+export function parseNested(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The input of an import: a file or standard input, as text in pieces, so that
+ * a large one never has to fit into memory.
+ *
+ * Standard input is spooled to a temporary file, because inferring a schema
+ * reads everything once before the import reads it again.
+ *
+ * @module
+ */
+
+import { Failure, usageFailure } from "./failure.ts";
+
+/** The three formats of import and export. */
+export type Format = "json" | "jsonl" | "csv";
+
+/** All of {@linkcode Format}. */
+export const formats: readonly Format[] = ["json", "jsonl", "csv"];
+
+/** An input that can be read more than once. */
+export interface Input extends AsyncDisposable {
+  /** Its name in messages. */
+  readonly name: string;
+  /** Its length in bytes. */
+  readonly bytes: number;
+  /** Its text from the start; `onBytes` hears how far it was read. */
+  text(onBytes: (done: number) => void): AsyncGenerator<string>;
+}
+
+/** Opens a file; `-` is standard input. */
+export async function openInput(path: string): Promise<Input> {
+  if (path === "-") return await spoolStdin();
+  try {
+    const { isFile, size } = await Deno.stat(path);
+    if (isFile) return fileInput(path, path, size, () => {});
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new Failure("not-found", `No file "${path}"`);
+    }
+    throw error;
+  }
+  throw usageFailure(`"${path}" is not a file`);
+}
+
+async function spoolStdin(): Promise<Input> {
+  const path = await Deno.makeTempFile({ prefix: "sheaf-stdin-" });
+  const remove = () => Deno.removeSync(path);
+  try {
+    const file = await Deno.open(path, { write: true });
+    await Deno.stdin.readable.pipeTo(file.writable);
+    const { size } = await Deno.stat(path);
+    return fileInput("stdin", path, size, remove);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function fileInput(
+  name: string,
+  path: string,
+  bytes: number,
+  dispose: () => void,
+): Input {
+  return {
+    name,
+    bytes,
+    text: (onBytes) => readText(name, path, onBytes),
+    [Symbol.asyncDispose]: async () => await dispose(),
+  };
+}
+
+const pieceBytes = 256 * 1024;
+
+async function* readText(
+  name: string,
+  path: string,
+  onBytes: (done: number) => void,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  using file = await Deno.open(path);
+  const piece = new Uint8Array(pieceBytes);
+  let done = 0;
+  try {
+    for (;;) {
+      const length = await file.read(piece);
+      if (length === null) break;
+      const text = decoder.decode(piece.subarray(0, length), { stream: true });
+      if (text !== "") yield text;
+      onBytes(done += length);
+    }
+    decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Failure(
+      "bad-encoding",
+      `${name}: not UTF-8 text, near byte ${done}`,
+      "save the file as UTF-8 first",
+    );
+  }
+}
+
+/** The format of a file by its name; `undefined` when it does not tell. */
+export function formatOf(path: string): Format | undefined {
+  const ending = /\.([A-Za-z]+)$/.exec(path)?.[1]?.toLowerCase();
+  if (ending === "ndjson") return "jsonl";
+  return formats.find((format) => format === ending);
+}

@@ -1,0 +1,64 @@
+/**
+ * The command line: `deno task sheaf …`.
+ *
+ * Exit codes: 0 done, 1 something failed or was found bad, 2 wrong usage,
+ * 130 stopped by Ctrl-C.
+ *
+ * @module
+ */
+
+import { engine } from "./database.ts";
+import { exitCodes, explain, formatFailure } from "./failure.ts";
+import {
+  type Output,
+  ReaderGone,
+  standardError,
+  standardOutput,
+} from "./output.ts";
+import { runProgram } from "./program.ts";
+
+/** Runs one command; says what the process exits with. */
+async function main(args: readonly string[]): Promise<number> {
+  const out = standardOutput();
+  const err = standardError();
+  try {
+    const signal = interruptSignal();
+    await runProgram(args, { engine, out, err, signal });
+    out.flush();
+    return exitCodes.ok;
+  } catch (error) {
+    if (error instanceof ReaderGone) return exitCodes.ok;
+    const failure = explain(error);
+    flushQuietly(out);
+    err.print(formatFailure(failure));
+    if (args.includes("--debug")) err.line(traceOf(error));
+    return failure.exitCode;
+  } finally {
+    err.flush();
+  }
+}
+
+/** What was printed before the failure still counts. */
+function flushQuietly(out: Output): void {
+  try {
+    out.flush();
+  } catch {
+    // The failure that is about to be told came first.
+  }
+}
+
+/** Aborted by the first Ctrl-C; the second one ends the process at once. */
+function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  Deno.addSignalListener("SIGINT", () => {
+    if (controller.signal.aborted) Deno.exit(exitCodes.interrupted);
+    controller.abort();
+  });
+  return controller.signal;
+}
+
+function traceOf(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

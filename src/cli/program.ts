@@ -1,0 +1,204 @@
+/**
+ * The commands with their options, examples and defaults.
+ *
+ * @module
+ */
+
+import {
+  Command,
+  CommanderError,
+  InvalidArgumentError,
+  Option,
+} from "commander";
+import { type ExportOptions, runExport } from "./commands/export.ts";
+import { type HistoryOptions, runHistory } from "./commands/history.ts";
+import { type ImportOptions, runImport } from "./commands/import.ts";
+import { type KeysOptions, runKeys } from "./commands/keys.ts";
+import { type QueryOptions, runQuery } from "./commands/query.ts";
+import { runStats, type StatsOptions } from "./commands/stats.ts";
+import { runVerify } from "./commands/verify.ts";
+import { exitCodes, type Failure, usageFailure } from "./failure.ts";
+import { formats } from "./input.ts";
+import type { CommonOptions, Context } from "./session.ts";
+
+const sheaf = "deno task sheaf";
+
+/**
+ * Runs the command that the arguments name.
+ *
+ * @throws {Failure} also for wrong usage
+ */
+export async function runProgram(
+  args: readonly string[],
+  context: Context,
+): Promise<void> {
+  const program = createProgram(context);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === exitCodes.ok) return;
+    throw usageOf(error);
+  }
+}
+
+/** Commander's own message without its prefix. */
+function usageOf(error: CommanderError): Failure {
+  if (error.code === "commander.help") {
+    return usageFailure("No command was given", `${sheaf} --help lists them`);
+  }
+  const [message = "", ...more] = error.message.replace(/^error: /, "")
+    .split("\n");
+  const hint = more.join(" ").trim();
+  return usageFailure(
+    message,
+    hint || "--help shows the options and an example",
+  );
+}
+
+/** All commands over a context. */
+export function createProgram(context: Context): Command {
+  const program = new Command("sheaf")
+    .description("Look into a Sheaf database, fill it, check it.")
+    .option("--debug", "show where an error came from")
+    .configureOutput({
+      writeOut: (text) => context.out.print(text),
+      writeErr: () => {},
+    })
+    .exitOverride();
+  addImport(program, context);
+  addExport(program, context);
+  addQuery(program, context);
+  addStats(program, context);
+  addHistory(program, context);
+  addVerify(program, context);
+  addKeys(program, context);
+  return program;
+}
+
+/** A command with the options that all share. */
+function command(
+  program: Command,
+  usage: string,
+  description: string,
+): Command {
+  return program.command(usage).description(description)
+    .option("--data <dir>", "folder of the database", "./data")
+    .option("--repo <name>", "repository; may be omitted when there is one")
+    .option("--debug", "show where an error came from");
+}
+
+const collectionHelp = "collection; may be omitted when there is one";
+
+function example(...lines: readonly string[]): string {
+  const text = lines.map((line) => `  ${sheaf} ${line}\n`).join("");
+  return `\nExample:\n${text}`;
+}
+
+function addImport(program: Command, context: Context): void {
+  command(program, "import <file>", "Import JSON, JSONL or CSV; - is stdin.")
+    .option("--collection <name>", collectionHelp)
+    .addOption(formatOption(formats))
+    .option(
+      "--schema <module>",
+      "module that default-exports the schema (default: infer it and print it)",
+    )
+    .option("--id <field>", "field that holds the item's id", "id")
+    .option("--batch <rows>", "rows per transaction", parseCount, 10_000)
+    .addOption(
+      new Option("--on-conflict <what>", "when an id is there already")
+        .choices(["error", "skip", "replace"]).default("error"),
+    )
+    .addOption(
+      new Option("--mode <mode>", "mode of a repository that is new")
+        .choices(["default", "trusted", "fast"]),
+    )
+    .option("--dry-run", "read and check everything, write nothing")
+    .addHelpText(
+      "after",
+      example(
+        "import cities.csv --data ./data --repo world --collection city",
+        "import cities.csv --repo world --collection city --dry-run > city.ts",
+      ),
+    )
+    .action((file: string, options: ImportOptions) =>
+      runImport(context, file, options)
+    );
+}
+
+function addExport(program: Command, context: Context): void {
+  command(program, "export", "Write all items of a collection.")
+    .option("--collection <name>", collectionHelp)
+    .addOption(formatOption(formats))
+    .option("--out <file>", "write to a file instead of standard output")
+    .addHelpText("after", example("export --collection city --out cities.csv"))
+    .action((options: ExportOptions) => runExport(context, options));
+}
+
+function addQuery(program: Command, context: Context): void {
+  command(program, "query", "Ask a collection.")
+    .option("--collection <name>", collectionHelp)
+    .option("--where <json>", "conditions; null means missing")
+    .option("--order-by <keys>", "field, or field:desc; several with commas")
+    .option("--limit <items>", "at most so many", parseCount)
+    .option("--count", "print only how many there are")
+    .option("--explain", "print how the query is answered")
+    .addOption(formatOption(["table", ...formats]).default("table"))
+    .addHelpText(
+      "after",
+      example(
+        `query --collection city --where '{"country": "IS"}' --order-by lat:desc --limit 5`,
+      ),
+    )
+    .action((options: QueryOptions) => runQuery(context, options));
+}
+
+function addStats(program: Command, context: Context): void {
+  command(program, "stats", "What a repository holds, in figures.")
+    .option("--json", "print JSON")
+    .addHelpText("after", example("stats --data ./data --repo world"))
+    .action((options: StatsOptions) => runStats(context, options));
+}
+
+function addHistory(program: Command, context: Context): void {
+  command(program, "history [id]", "Who changed what and when, newest last.")
+    .option("--collection <name>", collectionHelp)
+    .option("--limit <commits>", "only the newest", parseCount)
+    .option("--json", "print a JSON object a line")
+    .addHelpText(
+      "after",
+      example("history --limit 10", "history reykjavik --collection city"),
+    )
+    .action((id: string | undefined, options: HistoryOptions) =>
+      runHistory(context, id, options)
+    );
+}
+
+function addVerify(program: Command, context: Context): void {
+  command(program, "verify", "Hash and verify everything again.")
+    .addHelpText("after", example("verify --data ./data --repo world"))
+    .action((options: CommonOptions) => runVerify(context, options));
+}
+
+function addKeys(program: Command, context: Context): void {
+  command(program, "keys", "List the ids of a collection, or public keys.")
+    .option("--collection <name>", collectionHelp)
+    .option("--identity", "show the public keys of this replica instead")
+    .addHelpText(
+      "after",
+      example("keys --collection city", "keys --identity"),
+    )
+    .action((options: KeysOptions) => runKeys(context, options));
+}
+
+function formatOption(choices: readonly string[]): Option {
+  return new Option("--format <format>", "format").choices(choices);
+}
+
+function parseCount(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)) {
+    return value;
+  }
+  throw new InvalidArgumentError("Give a whole number from 1.");
+}

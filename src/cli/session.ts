@@ -1,0 +1,152 @@
+/**
+ * What every command needs: the engine, two outputs, an interrupt, and the
+ * repository and collection that were meant.
+ *
+ * Architecture invariant: whatever happens in a command, the database that it
+ * opened is closed before the process ends.
+ *
+ * @module
+ */
+
+import { exitCodes, Failure, usageFailure } from "./failure.ts";
+import type { Output } from "./output.ts";
+import type {
+  Database,
+  Engine,
+  OpenRequest,
+  ReadableCollection,
+  Repository,
+} from "./store.ts";
+
+/** What a command works with. */
+export interface Context {
+  readonly engine: Engine;
+  readonly out: Output;
+  readonly err: Output;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** Options that all commands share. */
+export interface CommonOptions {
+  readonly data: string;
+  readonly repo?: string;
+  readonly collection?: string;
+}
+
+/** Stops the command when Ctrl-C was pressed. */
+export function checkInterrupt(signal: AbortSignal): void {
+  if (signal.aborted) throw interruption();
+}
+
+/** Lets timers and signals have their turn, then checks for Ctrl-C. */
+export async function breathe(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  checkInterrupt(signal);
+}
+
+function interruption(): Failure {
+  return new Failure(
+    "interrupted",
+    "Stopped by Ctrl-C; the database is closed and whole",
+    undefined,
+    exitCodes.interrupted,
+  );
+}
+
+/** Opens the database for `work` and closes it whatever happens. */
+export async function withDatabase<T>(
+  engine: Engine,
+  request: OpenRequest,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await engine.open(request);
+  let result: T;
+  try {
+    result = await work(database);
+  } catch (error) {
+    // The first failure is the one to tell; closing after it may fail too.
+    await database.close().catch(() => {});
+    throw error;
+  }
+  await database.close();
+  return result;
+}
+
+/** Opens a repository that is there, for commands that only read. */
+export function withRepository<T>(
+  { engine }: Context,
+  options: CommonOptions,
+  work: (repository: Repository, database: Database) => Promise<T>,
+): Promise<T> {
+  requireDatabase(engine, options.data);
+  const request = { path: options.data, mode: undefined, schemas: [] };
+  return withDatabase(engine, request, async (database) => {
+    const name = await chooseRepository(database, options);
+    return await work(await database.repository(name), database);
+  });
+}
+
+function requireDatabase(engine: Engine, path: string): void {
+  if (engine.exists(path)) return;
+  throw new Failure(
+    "not-found",
+    `No database in "${path}"`,
+    "name its folder with --data DIR",
+  );
+}
+
+async function chooseRepository(
+  database: Database,
+  { repo, data }: CommonOptions,
+): Promise<string> {
+  const names = await database.repositories();
+  if (repo !== undefined) {
+    if (names.includes(repo)) return repo;
+    throw new Failure(
+      "not-found",
+      `No repository "${repo}" in "${data}"`,
+      `it has ${list(names)}`,
+    );
+  }
+  const [only, ...others] = names;
+  if (only === undefined) {
+    throw new Failure("not-found", `No repository in "${data}" yet`);
+  }
+  if (others.length === 0) return only;
+  throw usageFailure(
+    `"${data}" has ${names.length} repositories: name one with --repo NAME`,
+    `it has ${list(names)}`,
+  );
+}
+
+/** The collection that was named, or the only one. */
+export function chooseCollection(
+  repository: Repository,
+  name: string | undefined,
+): ReadableCollection {
+  const names = repository.collections().map((stored) => stored.name);
+  const chosen = name ?? (names.length === 1 ? names[0] : undefined);
+  if (chosen !== undefined && names.includes(chosen)) {
+    return repository.collection(chosen);
+  }
+  if (names.length === 0) {
+    throw new Failure("not-found", `"${repository.name}" has no collections`);
+  }
+  if (chosen === undefined) {
+    throw usageFailure(
+      `"${repository.name}" has ${names.length} collections: name one with --collection NAME`,
+      `it has ${list(names)}`,
+    );
+  }
+  throw new Failure(
+    "not-found",
+    `No collection "${chosen}" in "${repository.name}"`,
+    `it has ${list(names)}`,
+  );
+}
+
+function list(names: readonly string[]): string {
+  const shown = names.slice(0, 12).join(", ");
+  return names.length > 12 ? `${shown}, and ${names.length - 12} more` : shown;
+}

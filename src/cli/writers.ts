@@ -1,0 +1,124 @@
+/**
+ * Items as text: JSON, JSONL, CSV, and cells of a table.
+ *
+ * Dates are ISO 8601, bytes base64, sets, lists and maps JSON, so that an
+ * import of the output gives the same items. For a terminal every steering
+ * character is escaped (in JSON the value stays the same).
+ *
+ * @module
+ */
+
+import { escapeControls, escapeJson } from "./escape.ts";
+import type { Format } from "./input.ts";
+import type { Field, Item, Value } from "./store.ts";
+
+/** Turns items into text, one piece per item. */
+export interface ItemWriter {
+  /** What stands before the first item. */
+  readonly head: string;
+  /** One item, with what separates it from its predecessor. */
+  item(item: Item): string;
+  /** What stands behind the last item. */
+  readonly tail: string;
+}
+
+/**
+ * A writer of `format`.
+ *
+ * @param names the columns, `id` first
+ * @param isTerminal must the text be safe to show?
+ */
+export function itemWriter(
+  format: Format,
+  names: readonly string[],
+  isTerminal: boolean,
+): ItemWriter {
+  const safe = isTerminal ? escapeJson : (text: string) => text;
+  if (format === "csv") return csvWriter(names, isTerminal);
+  if (format === "jsonl") {
+    return { head: "", item: (item) => `${safe(toJson(item))}\n`, tail: "" };
+  }
+  let separator = "\n  ";
+  return {
+    head: "[",
+    item(item) {
+      const text = separator + safe(toJson(item));
+      separator = ",\n  ";
+      return text;
+    },
+    tail: "\n]\n",
+  };
+}
+
+/** The columns of a collection: `id`, then its fields. */
+export function columnNames(fields: readonly Field[]): string[] {
+  return ["id", ...fields.map((field) => field.name)];
+}
+
+function csvWriter(names: readonly string[], isTerminal: boolean): ItemWriter {
+  const cell = isTerminal
+    ? (text: string) => quote(escapeControls(text))
+    : quote;
+  return {
+    head: `${names.map(cell).join(",")}\r\n`,
+    item(item) {
+      let line = "";
+      for (let i = 0; i < names.length; i++) {
+        if (i > 0) line += ",";
+        const text = toCell(item[names[i] ?? ""]);
+        if (text !== undefined) line += cell(text);
+      }
+      // A lone missing value would be an empty line, which is no record.
+      return `${line === "" ? '""' : line}\r\n`;
+    },
+    tail: "",
+  };
+}
+
+/** A missing value is an empty cell, so an empty string wears quotes. */
+function quote(text: string): string {
+  if (text !== "" && !/[",\r\n\ufeff]|^\s|\s$/.test(text)) return text;
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+/** A value as the text of one cell; `undefined` when it is missing. */
+export function toCell(value: Value): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string") return value;
+  if (typeof value === "number") return numberText(value);
+  if (typeof value === "boolean") return String(value);
+  const plain = toPlain(value);
+  return typeof plain === "string" ? plain : JSON.stringify(plain);
+}
+
+/** One item as JSON text. */
+export function toJson(item: Item): string {
+  return JSON.stringify(toPlain(item));
+}
+
+/** `String(-0)` loses the sign. */
+function numberText(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** The value as plain JSON data. */
+export function toPlain(value: Value): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return value.toBase64();
+  if (typeof value === "number") {
+    return Object.is(value, -0) ? negativeZero : value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toPlain);
+  const plain: { [key: string]: unknown } = Object.create(null);
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner !== undefined) plain[key] = toPlain(inner);
+  }
+  return plain;
+}
+
+interface RawJson {
+  rawJSON(text: string): unknown;
+}
+
+const negativeZero = (JSON as unknown as RawJson).rawJSON("-0");
