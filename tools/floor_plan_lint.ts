@@ -119,6 +119,7 @@ export function objection(from: string, to: string): string | undefined {
   const here = placeOf(from);
   const there = placeOf(to);
   if (here === undefined) return;
+  if (/_test\.tsx?$/.test(to)) return `"${to}" is a test by its name`;
   if (there === undefined) return `"${to}" is not on the floor plan`;
   if (here.module === there.module || there.floor < here.floor) return;
   const way = there.floor === here.floor ? "sideways" : "up";

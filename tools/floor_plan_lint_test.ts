@@ -45,6 +45,13 @@ Deno.test("objection() forbids looking up, sideways and off the plan", () => {
   );
 });
 
+Deno.test("objection() knows a test by its name", () => {
+  equal(
+    objection("repo/log.ts", "repo/log_test.ts"),
+    `"repo/log_test.ts" is a test by its name`,
+  );
+});
+
 Deno.test("doorObjection() keeps each package behind its door", () => {
   equal(doorObjection("crypto/sign.ts", "@noble/ed25519"), undefined);
   equal(doorObjection("crypto/sha.ts", "@noble/hashes/sha2.js"), undefined);

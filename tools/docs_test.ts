@@ -1,0 +1,80 @@
+/**
+ * The pages hold what they promise: links lead somewhere, lines and pages stay
+ * short. (That their examples run is asked by `deno task ok:docs`.)
+ */
+
+import { deepEqual } from "node:assert/strict";
+
+const root = new URL("..", import.meta.url);
+const COLUMNS_MAX = 130;
+
+/** Most lines of pages that are meant to be read in one sitting. */
+const LINES_MAX: Readonly<Record<string, number>> = {
+  "README.md": 120,
+  "docs/architecture.md": 300,
+  "docs/format.md": 200,
+  "docs/glossary.md": 80,
+  "docs/style.md": 150,
+  "docs/testing.md": 100,
+};
+
+/** Pages that a program writes. */
+const GENERATED = ["docs/benchmarks.md"];
+
+function* pagesIn(folder: string): Generator<string> {
+  for (const entry of Deno.readDirSync(new URL(folder, root))) {
+    const path = `${folder}${entry.name}`;
+    if (entry.isDirectory) yield* pagesIn(`${path}/`);
+    else if (path.endsWith(".md")) yield path;
+  }
+}
+
+const pages = ["README.md", "CHANGELOG.md", ...pagesIn("docs/")]
+  .filter((page) => !GENERATED.includes(page)).sort();
+
+const read = (page: string) => Deno.readTextFileSync(new URL(page, root));
+
+/** The text of a page without its fenced blocks. */
+function proseOf(page: string): string {
+  return read(page).replace(/^```[^]*?^```$/gm, "");
+}
+
+function exists(url: URL): boolean {
+  try {
+    Deno.statSync(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Relative links of a page that lead nowhere. */
+function deadLinks(page: string): string[] {
+  const targets = proseOf(page).matchAll(/\]\(([^)\s]+)\)/g);
+  return Array.from(targets, ([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:|^#/.test(target))
+    .filter((target) => !exists(new URL(target, new URL(page, root))))
+    .map((target) => `${page}: ${target}`);
+}
+
+/** Lines of prose that are too long; tables may be wide. */
+function longLines(page: string): string[] {
+  return proseOf(page).split("\n")
+    .filter((line) => line.length > COLUMNS_MAX && !line.startsWith("|"))
+    .map((line) => `${page}: ${line.slice(0, 40)}`);
+}
+
+Deno.test("docs link to files that are there", () => {
+  deepEqual(pages.flatMap(deadLinks), []);
+});
+
+Deno.test("docs keep their lines short", () => {
+  deepEqual(pages.flatMap(longLines), []);
+});
+
+Deno.test("docs keep their pages short", () => {
+  const long = Object.entries(LINES_MAX).filter(([page, linesMax]) =>
+    read(page).trimEnd().split("\n").length > linesMax
+  );
+  deepEqual(long, []);
+});
