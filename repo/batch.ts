@@ -1,0 +1,247 @@
+/**
+ * Batches: a contiguous run of one chain's commits, sealed by one signature.
+ *
+ * `batch = 1 | chain {40} | first varint | count varint | commit* | seal {64}`
+ * where `commit = header | payload length varint | payload`, and only signed
+ * batches have a seal. A log record's body is exactly these bytes, and they
+ * travel unchanged. Never looks into a payload, never decides what is admitted.
+ *
+ * Architecture invariant: a commit is its bytes (law 1); nothing is encoded
+ * again to be checked. Every bound comes from limits.ts (law 10).
+ *
+ * @module
+ */
+
+import { type Signer, verify } from "../crypto/mod.ts";
+import {
+  ByteReader,
+  type ByteWriter,
+  encodeText,
+  varintLength,
+} from "../src/base/bytes.ts";
+import { type Refusal, refuse } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { readCount } from "./canonical.ts";
+import {
+  chainBytes,
+  chainBytesLength,
+  ChainHash,
+  chainName,
+  type Header,
+  idLength,
+  readParents,
+  sessionKeyOf,
+} from "./commit.ts";
+
+const FORMAT = 1;
+const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
+
+/** Bytes of a seal. */
+export const sealLength = 64;
+
+/** A commit that is ready to be written. */
+export interface PreparedCommit {
+  /** As `encodeHeader` made it. */
+  readonly header: Uint8Array;
+  /** The patch. */
+  readonly payload: Uint8Array;
+  /** Where the payload starts in the batch's bytes; set when it is written. */
+  payloadAt: number;
+}
+
+/** Commits of one chain that go into one batch. */
+export interface Run {
+  /** The chain's name. */
+  readonly chain: string;
+  /** Number of the first commit. */
+  readonly first: number;
+  /** At least one. */
+  readonly commits: readonly PreparedCommit[];
+}
+
+/** One commit inside a batch's bytes; offsets count from the batch's first byte. */
+export interface BatchCommit extends Header {
+  /** Where the header starts. */
+  readonly at: number;
+  /** Where the header ends and the payload's length stands. */
+  readonly headerEnd: number;
+  /** Where the payload starts. */
+  readonly payloadAt: number;
+  /** Where the payload ends. */
+  readonly end: number;
+}
+
+/** A decoded batch: well formed, not yet judged. */
+export interface Batch {
+  /** All of it, as it is stored and travels. */
+  readonly bytes: Uint8Array;
+  /** The chain's name. */
+  readonly chain: string;
+  /** Number of its first commit. */
+  readonly first: number;
+  /** At least one. */
+  readonly commits: readonly BatchCommit[];
+  /** The signature; `undefined` when the batch is of an unsigned kind. */
+  readonly seal: Uint8Array | undefined;
+}
+
+/** How many bytes {@linkcode writeBatch} and a seal will take at most. */
+export function batchLength(run: Run): number {
+  let length = 1 + chainBytesLength + 2 * 8 + sealLength;
+  for (const { header, payload } of run.commits) {
+    length += header.length + varintLength(payload.length) + payload.length;
+  }
+  return length;
+}
+
+/** Appends an unsigned batch. */
+export function writeBatch(writer: ByteWriter, run: Run): void {
+  const { commits } = run;
+  writer.reserve(batchLength(run)); // Once: a large payload is copied once.
+  const start = writer.length;
+  writer.u8(FORMAT);
+  writer.bytes(chainBytes(run.chain));
+  writer.varint(run.first);
+  writer.varint(commits.length);
+  for (let i = 0; i < commits.length; i++) {
+    const commit = commits[i]!;
+    writer.bytes(commit.header);
+    writer.varint(commit.payload.length);
+    commit.payloadAt = writer.length - start;
+    writer.bytes(commit.payload);
+  }
+}
+
+/** Appends a signed batch that follows `previousId`; the result is its last id. */
+export function writeSealedBatch(
+  writer: ByteWriter,
+  run: Run,
+  previousId: Uint8Array,
+  genesisId: Uint8Array,
+  signer: Signer,
+): Uint8Array<ArrayBuffer> {
+  writeBatch(writer, run);
+  const hash = new ChainHash().start(previousId);
+  for (const { header, payload } of run.commits) hash.next(header, payload);
+  const lastId = hash.id.slice();
+  writer.bytes(signer.sign(sealMessage(genesisId, run.chain, lastId)));
+  return lastId;
+}
+
+/** What a seal signs. */
+function sealMessage(
+  genesisId: Uint8Array,
+  chain: string,
+  lastId: Uint8Array,
+): Uint8Array {
+  const start = SEAL_DOMAIN.length;
+  const message = new Uint8Array(
+    start + idLength + chainBytesLength + idLength,
+  );
+  message.set(SEAL_DOMAIN, 0);
+  message.set(genesisId, start);
+  message.set(chainBytes(chain), start + idLength);
+  message.set(lastId, start + idLength + chainBytesLength);
+  return message;
+}
+
+/** Reads a batch of a signed or an unsigned kind; `SyntaxError` when it is none. */
+export function decodeBatch(bytes: Uint8Array, signed: boolean): Batch {
+  const end = signed ? bytes.length - sealLength : bytes.length;
+  if (bytes.length > limits.batchBytesMax || end < 0) {
+    throw new SyntaxError("Cannot decode batch: its size is not allowed");
+  }
+  const reader = new ByteReader(bytes, 0, end);
+  if (reader.u8() !== FORMAT) {
+    throw new SyntaxError("Cannot decode batch: its format is unknown");
+  }
+  reader.skip(chainBytesLength);
+  const chain = chainName(bytes, 1);
+  const first = readCount(reader);
+  const count = readCount(reader);
+  if (
+    count < 1 || count > limits.batchCommitsMax ||
+    first > Number.MAX_SAFE_INTEGER - count
+  ) {
+    throw new SyntaxError("Cannot decode batch: its count is not allowed");
+  }
+  const commits: BatchCommit[] = [];
+  for (let i = 0; i < count; i++) commits.push(readCommit(reader, chain));
+  if (!reader.done) {
+    throw new SyntaxError("Cannot decode batch: there are bytes after its end");
+  }
+  const seal = signed ? bytes.subarray(end) : undefined;
+  return { bytes, chain, first, commits, seal };
+}
+
+function readCommit(reader: ByteReader, chain: string): BatchCommit {
+  const at = reader.at;
+  const wall = reader.u48();
+  const count = reader.u16();
+  const parents = readParents(reader, chain);
+  const headerEnd = reader.at;
+  const length = readCount(reader);
+  if (length > limits.payloadBytesMax) {
+    throw new SyntaxError("Cannot decode commit: its payload is too large");
+  }
+  const payloadAt = reader.at;
+  reader.skip(length);
+  return { wall, count, parents, at, headerEnd, payloadAt, end: reader.at };
+}
+
+/** A commit's payload: a view. */
+export function payloadOf(batch: Batch, commit: BatchCommit): Uint8Array {
+  return batch.bytes.subarray(commit.payloadAt, commit.end);
+}
+
+/** A commit's own bytes, header to payload: equal bytes at one position, one commit. */
+export function bytesOf(batch: Batch, commit: BatchCommit): Uint8Array {
+  return batch.bytes.subarray(commit.at, commit.end);
+}
+
+/**
+ * Hashes the commits from index `from` on and hands every id to `each`; the
+ * result is the last one. `previousId` is the id before commit `from`.
+ */
+export function hashBatch(
+  batch: Batch,
+  previousId: Uint8Array,
+  from = 0,
+  each?: (id: Uint8Array, index: number) => void,
+): Uint8Array<ArrayBuffer> {
+  const { bytes, commits } = batch;
+  const hash = new ChainHash().start(previousId);
+  for (let i = from; i < commits.length; i++) {
+    const { at, headerEnd, payloadAt, end } = commits[i]!;
+    hash.next(bytes.subarray(at, headerEnd), bytes.subarray(payloadAt, end));
+    each?.(hash.id, i);
+  }
+  return hash.id.slice();
+}
+
+/** The ids of a batch's commits, 32 bytes each; computed only when someone asks. */
+export function chainIds(
+  batch: Batch,
+  previousId: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const ids = new Uint8Array(batch.commits.length * idLength);
+  hashBatch(batch, previousId, 0, (id, i) => ids.set(id, i * idLength));
+  return ids;
+}
+
+/**
+ * Checks the seal of a signed batch over the commits from index `from` on, the
+ * ones before it being known already; the result is the last id.
+ */
+export function verifyBatch(
+  batch: Batch,
+  previousId: Uint8Array,
+  genesisId: Uint8Array,
+  from = 0,
+): Uint8Array<ArrayBuffer> | Refusal {
+  if (batch.seal === undefined) return refuse("unsigned");
+  const lastId = hashBatch(batch, previousId, from);
+  const message = sealMessage(genesisId, batch.chain, lastId);
+  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
+  return sound ? lastId : refuse("bad-signature");
+}

@@ -1,0 +1,203 @@
+/**
+ * Session certificates: who may sign in whose name, and until when.
+ *
+ * `certificate = 1 | flags u8 | session key {32} | not before u48 | not after
+ * u48 | user text | claims text | issuer key {32} | signature {64}`. The
+ * signature covers everything before it under a domain of its own. Its issuer is
+ * the root key, or a key whose own certificate may issue and spans the dates.
+ * Dates are compared with commits' clocks, never with a wall clock (law 7).
+ *
+ * @module
+ */
+
+import { isWeakKey, type Signer, verify } from "../crypto/mod.ts";
+import {
+  ByteReader,
+  ByteWriter,
+  concatBytes,
+  encodeText,
+  equalBytes,
+} from "../src/base/bytes.ts";
+import { DatabaseError, type Refusal, refuse } from "../src/base/errors.ts";
+import { wallMax } from "../src/base/hlc.ts";
+import { limits } from "../src/base/limits.ts";
+import { readText } from "./canonical.ts";
+import { nameOf } from "./commit.ts";
+
+const FORMAT = 1;
+const MAY_ISSUE = 1;
+const SIGNATURE_LENGTH = 64;
+const CERTIFICATE_DOMAIN = encodeText("sheaf certificate 1\n");
+const LENGTH_MAX = limits.userBytesMax + limits.claimsBytesMax + 256;
+
+/** What an issuer says of a session key. */
+export interface CertificateFields {
+  /** The key that signs batches: 32 bytes. */
+  readonly sessionKey: Uint8Array;
+  /** May it issue certificates within its own dates? */
+  readonly mayIssue: boolean;
+  /** First wall millisecond of commits it covers. */
+  readonly notBefore: number;
+  /** Last wall millisecond of commits it covers. */
+  readonly notAfter: number;
+  /** Whose commits they are. */
+  readonly user: string;
+  /** A JSON object for rules to read. */
+  readonly claims: string;
+}
+
+/** A decoded certificate: well formed, not yet checked. */
+export interface Certificate extends CertificateFields {
+  /** All of it, as it is stored and travels. */
+  readonly bytes: Uint8Array;
+  /** The key that signed it: 32 bytes. */
+  readonly issuerKey: Uint8Array;
+}
+
+/** Makes and signs a certificate. */
+export function issueCertificate(
+  fields: CertificateFields,
+  issuer: Signer,
+): Certificate {
+  checkFields(fields);
+  const writer = new ByteWriter();
+  writer.u8(FORMAT);
+  writer.u8(fields.mayIssue ? MAY_ISSUE : 0);
+  writer.bytes(fields.sessionKey);
+  writer.u48(fields.notBefore);
+  writer.u48(fields.notAfter);
+  writer.text(fields.user);
+  writer.text(fields.claims);
+  writer.bytes(issuer.publicKey);
+  writer.bytes(issuer.sign(concatBytes(CERTIFICATE_DOMAIN, writer.view())));
+  return decodeCertificate(writer.copy());
+}
+
+function checkFields(fields: CertificateFields): void {
+  const { sessionKey, notBefore, notAfter, user, claims } = fields;
+  const dated = Number.isInteger(notBefore) && Number.isInteger(notAfter) &&
+    notBefore >= 0 && notBefore <= notAfter && notAfter <= wallMax;
+  if (!dated || sessionKey.length !== 32 || !isJsonObject(claims)) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Cannot issue a certificate: it takes a 32-byte key, dates in whole " +
+        "milliseconds in order, and claims that are a JSON object",
+    );
+  }
+  if (
+    encodeText(user).length > limits.userBytesMax ||
+    encodeText(claims).length > limits.claimsBytesMax
+  ) {
+    throw new DatabaseError(
+      "value-too-large",
+      `Cannot issue a certificate: a user takes ${limits.userBytesMax} bytes ` +
+        `and claims ${limits.claimsBytesMax} at most`,
+    );
+  }
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a certificate and keeps a copy; `SyntaxError` when the bytes are none. */
+export function decodeCertificate(foreign: Uint8Array): Certificate {
+  const end = foreign.length - SIGNATURE_LENGTH;
+  if (foreign.length > LENGTH_MAX || end < 0) {
+    throw new SyntaxError("Cannot decode certificate: its size is not allowed");
+  }
+  const bytes = foreign.slice();
+  const reader = new ByteReader(bytes, 0, end);
+  if (reader.u8() !== FORMAT) {
+    throw new SyntaxError("Cannot decode certificate: its format is unknown");
+  }
+  const flags = reader.u8();
+  const sessionKey = reader.take(32);
+  const notBefore = reader.u48();
+  const notAfter = reader.u48();
+  const user = readText(reader, limits.userBytesMax);
+  const claims = readText(reader, limits.claimsBytesMax);
+  const issuerKey = reader.take(32);
+  if (
+    flags > MAY_ISSUE || notBefore > notAfter || !isJsonObject(claims) ||
+    !reader.done
+  ) {
+    throw new SyntaxError("Cannot decode certificate: a field is not allowed");
+  }
+  const mayIssue = flags === MAY_ISSUE;
+  const fields = { sessionKey, mayIssue, notBefore, notAfter, user, claims };
+  return { ...fields, bytes, issuerKey };
+}
+
+/** The checked certificates of a repository, by session key. */
+export class Certificates {
+  readonly #byKey = new Map<string, Certificate[]>();
+
+  /** Takes a certificate that {@linkcode checkCertificate} found sound. */
+  add(certificate: Certificate): void {
+    const key = nameOf(certificate.sessionKey, 0, 32);
+    const known = this.#byKey.get(key);
+    if (known === undefined) this.#byKey.set(key, [certificate]);
+    else if (!this.has(certificate)) known.push(certificate);
+  }
+
+  /** Is the very same certificate here? */
+  has(certificate: Certificate): boolean {
+    return this.of(nameOf(certificate.sessionKey, 0, 32))
+      .some((known) => equalBytes(known.bytes, certificate.bytes));
+  }
+
+  /** Certificates of a key, given as 32 characters, one a byte. */
+  of(key: string): readonly Certificate[] {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  /** A certificate of the key that covers commits of these wall milliseconds. */
+  covering(key: string, from: number, to = from): Certificate | undefined {
+    return this.of(key).find((known) =>
+      known.notBefore <= from && to <= known.notAfter
+    );
+  }
+
+  /** All of them, in the order they came. */
+  *[Symbol.iterator](): Iterator<Certificate> {
+    for (const known of this.#byKey.values()) yield* known;
+  }
+}
+
+/** Is the certificate sound? `undefined` when it is. */
+export function checkCertificate(
+  certificate: Certificate,
+  rootKey: Uint8Array,
+  known: Certificates,
+): Refusal | undefined {
+  if (isWeakKey(certificate.sessionKey)) {
+    return refuse("bad-certificate", "Anybody can sign for its session key");
+  }
+  if (!mayIssue(certificate, rootKey, known)) {
+    return refuse("bad-certificate", "Its issuer may not issue it");
+  }
+  const { bytes, issuerKey } = certificate;
+  const end = bytes.length - SIGNATURE_LENGTH;
+  const message = concatBytes(CERTIFICATE_DOMAIN, bytes.subarray(0, end));
+  if (!verify(bytes.subarray(end), message, issuerKey)) {
+    return refuse("bad-signature", "Its issuer did not sign it");
+  }
+  return undefined;
+}
+
+function mayIssue(
+  { issuerKey, notBefore, notAfter }: Certificate,
+  rootKey: Uint8Array,
+  known: Certificates,
+): boolean {
+  if (equalBytes(issuerKey, rootKey)) return true;
+  return known.of(nameOf(issuerKey, 0, 32)).some((own) =>
+    own.mayIssue && own.notBefore <= notBefore && notAfter <= own.notAfter
+  );
+}

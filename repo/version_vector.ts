@@ -1,0 +1,88 @@
+/**
+ * Version vectors: chain → how many of its commits are here.
+ *
+ * Chains have no gaps, so a vector names a set of commits exactly.
+ * `vector = count varint | (chain {40} | commits varint)*`, chains ascending.
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
+import { readCount } from "./canonical.ts";
+import {
+  chainBytes,
+  chainBytesLength,
+  chainName,
+  type Position,
+} from "./commit.ts";
+
+/** Chain → how many of its commits; chains without commits do not stand in it. */
+export type VersionVector = ReadonlyMap<string, number>;
+
+/** Has a replica with this vector the commit at `position`? */
+export function hasPosition(
+  vector: VersionVector,
+  position: Position,
+): boolean {
+  return position.number < (vector.get(position.chain) ?? 0);
+}
+
+/** Has `a` everything that `b` has? */
+export function coversVector(a: VersionVector, b: VersionVector): boolean {
+  for (const [chain, count] of b) {
+    if ((a.get(chain) ?? 0) < count) return false;
+  }
+  return true;
+}
+
+/** How two vectors stand to each other. */
+export type VectorOrder = "equal" | "before" | "after" | "concurrent";
+
+/** How `a` stands to `b`: "before" when `b` has all of `a` and more. */
+export function compareVectors(
+  a: VersionVector,
+  b: VersionVector,
+): VectorOrder {
+  const covers = coversVector(a, b);
+  const covered = coversVector(b, a);
+  if (covers && covered) return "equal";
+  return covers ? "after" : covered ? "before" : "concurrent";
+}
+
+/** The bytes of a vector. */
+export function encodeVector(vector: VersionVector): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(8 + vector.size * 48);
+  writer.varint(vector.size);
+  for (const chain of [...vector.keys()].sort()) {
+    writer.bytes(chainBytes(chain));
+    writer.varint(vector.get(chain)!);
+  }
+  return writer.view();
+}
+
+/** Reads a vector; `SyntaxError` when the bytes are none. */
+export function decodeVector(bytes: Uint8Array): VersionVector {
+  const reader = new ByteReader(bytes);
+  const size = readCount(reader);
+  const vector = new Map<string, number>();
+  let last = "";
+  for (let i = 0; i < size; i++) {
+    const at = reader.at;
+    reader.skip(chainBytesLength);
+    const chain = chainName(bytes, at);
+    const count = readCount(reader);
+    if (chain <= last || count === 0) {
+      throw new SyntaxError(
+        "Cannot decode vector: its chains are not in order",
+      );
+    }
+    vector.set(chain, count);
+    last = chain;
+  }
+  if (!reader.done) {
+    throw new SyntaxError(
+      "Cannot decode vector: there are bytes after its end",
+    );
+  }
+  return vector;
+}
