@@ -1,0 +1,267 @@
+/**
+ * The door: the one way in for foreign certificates and batches.
+ *
+ * `judge` is pure: it looks at the bytes and at what is known, and changes
+ * neither. In this order: mode, form, certificate, clocks within the batch, its
+ * place in its chain, seal, clock after its predecessor, parents. `checkGate`
+ * is the one question that depends on a wall clock; only the first replica that
+ * takes a batch from its author asks it.
+ *
+ * Architecture invariant: foreign commits enter only here (law 2). A verdict
+ * depends on the commit, its ancestors and certificates, never on arrival
+ * order, wall clock or settings (law 7): a batch whose ancestors are still to
+ * come is parked, not refused; a certificate travels ahead of the batches that
+ * need it. What is admitted is stored as the bytes that were judged (law 1).
+ *
+ * @module
+ */
+
+import { equalBytes } from "../src/base/bytes.ts";
+import { assert, type Refusal, refuse } from "../src/base/errors.ts";
+import { compareHlc, type Hlc } from "../src/base/hlc.ts";
+import { limits } from "../src/base/limits.ts";
+import type {
+  AdmitBatch,
+  AdmitCertificate,
+  Arrival,
+  Knowledge,
+  Park,
+  Refuse,
+  Verdict,
+} from "./arrival.ts";
+import { type Batch, bytesOf, decodeBatch, verifyBatch } from "./batch.ts";
+import {
+  type Certificate,
+  checkCertificate,
+  decodeCertificate,
+} from "./certificate.ts";
+import type { Position } from "./commit.ts";
+import type { Mode } from "./genesis.ts";
+import type { Graph } from "./graph.ts";
+import type { Parking } from "./parking.ts";
+
+const KNOWN: Verdict = { verdict: "known" };
+
+function declined(refusal: Refusal): Refuse {
+  return { verdict: "refuse", refusal };
+}
+
+/** Judges an arrival by what is known; changes nothing. */
+export function judge(arrival: Arrival, knowledge: Knowledge): Verdict {
+  const wrong = checkMode(arrival, knowledge.mode);
+  if (wrong !== undefined) return declined(wrong);
+  try {
+    return arrival.kind === "certificate"
+      ? judgeCertificate(decodeCertificate(arrival.bytes), knowledge)
+      : judgeBatch(
+        decodeBatch(arrival.bytes, arrival.kind === "signed"),
+        knowledge,
+      );
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return declined(refuse("malformed", error.message));
+  }
+}
+
+function checkMode({ kind }: Arrival, mode: Mode): Refusal | undefined {
+  if (mode === "default") {
+    return kind === "unsigned" ? refuse("unsigned") : undefined;
+  }
+  return kind === "unsigned" ? undefined : refuse("wrong-mode");
+}
+
+function judgeCertificate(
+  certificate: Certificate,
+  { rootKey, certificates }: Knowledge,
+): Verdict {
+  if (certificates.has(certificate)) return KNOWN;
+  const refusal = checkCertificate(certificate, rootKey, certificates);
+  if (refusal !== undefined) return declined(refusal);
+  return { verdict: "admit-certificate", certificate };
+}
+
+/** The checklist of a well-formed batch. */
+function judgeBatch(batch: Batch, knowledge: Knowledge): Verdict {
+  const { graph } = knowledge;
+  const { chain, first, commits } = batch;
+  const wrong = checkSession(batch, knowledge) ?? checkOrder(batch);
+  if (wrong !== undefined) return declined(wrong);
+
+  const from = graph.lengthOf(chain) - first;
+  if (from < 0) return park(batch, { chain, number: first - 1 });
+  const fork = checkKnown(batch, from, knowledge);
+  if (fork !== undefined) return declined(fork);
+  if (from >= commits.length) return KNOWN;
+
+  // The seal comes before the parents, so that what waits for parents is
+  // known to come from its author.
+  const lastId = lastIdOf(batch, from, knowledge);
+  if (lastId !== undefined && "refused" in lastId) return declined(lastId);
+  const early = checkPredecessor(batch, from, graph);
+  if (early !== undefined) return declined(early);
+  return judgeParents(batch, from, lastId, knowledge);
+}
+
+function park(batch: Batch, missing: Position): Park {
+  return { verdict: "park", batch, missing };
+}
+
+/** Has the signer a certificate that covers every commit's date? */
+function checkSession(
+  { chain, commits }: Batch,
+  { mode, certificates }: Knowledge,
+): Refusal | undefined {
+  if (mode !== "default") return undefined;
+  const key = chain.slice(0, 32);
+  if (certificates.of(key).length === 0) return refuse("unknown-session");
+  const from = commits[0]!.wall;
+  const to = commits[commits.length - 1]!.wall;
+  if (certificates.covering(key, from, to) !== undefined) return undefined;
+  for (const { wall } of commits) {
+    if (certificates.covering(key, wall) !== undefined) continue;
+    return refuse("expired-session", `No certificate covers ${wall}`);
+  }
+  return undefined;
+}
+
+/** Do the clocks within the batch go up? */
+function checkOrder({ commits }: Batch): Refusal | undefined {
+  for (let i = 1; i < commits.length; i++) {
+    if (compareHlc(commits[i]!, commits[i - 1]!) <= 0) {
+      return refuse("bad-clock", "A commit is not later than its predecessor");
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Are the batch's first `from` commits the ones that are known by these numbers?
+ * Compared are bytes, because the id of an old commit is not at hand.
+ */
+function checkKnown(
+  batch: Batch,
+  from: number,
+  knowledge: Knowledge,
+): Refusal | undefined {
+  const { chain, first, commits } = batch;
+  const end = Math.min(from, commits.length);
+  for (let i = 0; i < end; i++) {
+    const known = knowledge.commitAt(chain, first + i);
+    if (
+      known === undefined || !equalBytes(known, bytesOf(batch, commits[i]!))
+    ) {
+      return refuse("fork", `Another commit ${first + i} is known`);
+    }
+  }
+  return undefined;
+}
+
+/** The id of the batch's last commit under a sound seal; `undefined` without signatures. */
+function lastIdOf(
+  batch: Batch,
+  from: number,
+  { mode, graph, genesisId }: Knowledge,
+): Uint8Array | Refusal | undefined {
+  if (mode !== "default") return undefined;
+  const previousId = graph.idBefore(batch.chain, batch.first + from);
+  if (previousId === undefined) {
+    // Only our own chain may be ahead of its last seal, and only we go on with it.
+    return refuse("fork", "This replica is writing that chain");
+  }
+  return verifyBatch(batch, previousId, genesisId, from);
+}
+
+function checkPredecessor(
+  { chain, commits }: Batch,
+  from: number,
+  graph: Graph,
+): Refusal | undefined {
+  const last = graph.chain(chain)?.last;
+  if (last === undefined || compareHlc(commits[from]!, last) > 0) {
+    return undefined;
+  }
+  return refuse("bad-clock", "A commit is not later than its predecessor");
+}
+
+/** Are all parents known, and earlier? */
+function judgeParents(
+  batch: Batch,
+  from: number,
+  lastId: Uint8Array | undefined,
+  knowledge: Knowledge,
+): Verdict {
+  const { commits } = batch;
+  for (let i = from; i < commits.length; i++) {
+    const commit = commits[i]!;
+    for (let j = 0; j < commit.parents.length; j++) {
+      const parent = commit.parents[j]!;
+      const clock = clockOf(parent, knowledge);
+      if (clock === undefined) return park(batch, parent);
+      if (compareHlc(commit, clock) <= 0) {
+        return declined(
+          refuse("bad-clock", "A commit is not later than its parent"),
+        );
+      }
+    }
+  }
+  return { verdict: "admit", batch, from, lastId };
+}
+
+/** The clock of a commit; `undefined` when it is not known. */
+function clockOf(
+  { chain, number }: Position,
+  knowledge: Knowledge,
+): Hlc | undefined {
+  const known = knowledge.graph.chain(chain);
+  if (known === undefined || number >= known.length) return undefined;
+  if (number === known.length - 1) return known.last;
+  const clock = knowledge.clockAt(chain, number);
+  assert(clock !== undefined, "the clock of every known commit is at hand");
+  return clock;
+}
+
+/**
+ * The gate's question, asked once, by the first replica that takes a batch from
+ * its author: is the author's clock plausible?
+ */
+export function checkGate(batch: Batch, nowMs: number): Refusal | undefined {
+  const ahead = batch.commits[batch.commits.length - 1]!.wall - nowMs;
+  if (ahead <= limits.clockAheadMsMax) return undefined;
+  return refuse("bad-clock", `The author's clock is ${ahead} ms ahead`);
+}
+
+/** An arrival with its verdict. */
+export interface Judged {
+  readonly arrival: Arrival;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Judges an arrival and everything parked that it releases. `take` must make
+ * what is admitted part of the knowledge before it returns. The result tells
+ * all verdicts in order; the first one is the arrival's own.
+ */
+export function admit(
+  arrival: Arrival,
+  knowledge: Knowledge,
+  parking: Parking,
+  take: (admitted: AdmitBatch | AdmitCertificate, bytes: Uint8Array) => void,
+): Judged[] {
+  const queue: Arrival[] = [arrival];
+  const judged: Judged[] = [];
+  for (let next = 0; next < queue.length; next++) {
+    const arrival = queue[next]!;
+    let verdict = judge(arrival, knowledge);
+    if (verdict.verdict === "park") {
+      const full = parking.park(arrival, verdict);
+      if (full !== undefined) verdict = declined(full);
+    } else if (verdict.verdict === "admit-certificate") {
+      take(verdict, arrival.bytes);
+    } else if (verdict.verdict === "admit") {
+      take(verdict, arrival.bytes);
+      queue.push(...parking.release(verdict));
+    }
+    judged.push({ arrival, verdict });
+  }
+  return judged;
+}

@@ -1,0 +1,74 @@
+/**
+ * What comes to the door, what its verdict depends on, and the verdicts.
+ *
+ * @module
+ */
+
+import type { Refusal } from "../src/base/errors.ts";
+import type { Hlc } from "../src/base/hlc.ts";
+import type { Batch } from "./batch.ts";
+import type { Certificate, Certificates } from "./certificate.ts";
+import type { Position } from "./commit.ts";
+import type { Mode } from "./genesis.ts";
+import type { Graph } from "./graph.ts";
+
+/** Foreign bytes: the kind that was announced, and the body of a log record. */
+export interface Arrival {
+  /** What the bytes claim to be. */
+  readonly kind: "certificate" | "signed" | "unsigned";
+  /** Kept as they are when admitted; must not change afterwards. */
+  readonly bytes: Uint8Array;
+}
+
+/** What a verdict depends on. */
+export interface Knowledge {
+  readonly genesisId: Uint8Array;
+  readonly mode: Mode;
+  readonly rootKey: Uint8Array;
+  readonly graph: Graph;
+  readonly certificates: Certificates;
+  /** The clock of a known commit that is not the last of its chain. */
+  clockAt(chain: string, number: number): Hlc | undefined;
+  /**
+   * The bytes of a known commit, header to payload; `undefined` while they are
+   * in nobody's hands but ours, so that no other replica can have them.
+   */
+  commitAt(chain: string, number: number): Uint8Array | undefined;
+}
+
+/** What becomes of an arrival. */
+export type Verdict =
+  | AdmitCertificate
+  | AdmitBatch
+  | Park
+  | { readonly verdict: "known" }
+  | Refuse;
+
+/** A sound certificate that was not known. */
+export interface AdmitCertificate {
+  readonly verdict: "admit-certificate";
+  readonly certificate: Certificate;
+}
+
+/** A sound batch: the commits from index `from` on are new. */
+export interface AdmitBatch {
+  readonly verdict: "admit";
+  readonly batch: Batch;
+  readonly from: number;
+  /** The id of its last commit; not computed in the modes that do not sign. */
+  readonly lastId: Uint8Array | undefined;
+}
+
+/** A batch that cannot be judged before another commit is known. */
+export interface Park {
+  readonly verdict: "park";
+  readonly batch: Batch;
+  /** The commit it waits for. */
+  readonly missing: Position;
+}
+
+/** An arrival that will never be admitted as it is. */
+export interface Refuse {
+  readonly verdict: "refuse";
+  readonly refusal: Refusal;
+}
