@@ -1,0 +1,76 @@
+import { deepEqual, equal } from "node:assert/strict";
+import {
+  findCircle,
+  importsOf,
+  type ModuleGraph,
+  unreached,
+} from "./module_graph.ts";
+
+const root = new URL("..", import.meta.url);
+const SOURCES = ["src/", "crypto/", "repo/"];
+/** What users run or import, and the suites that adapters run. */
+const ENTRIES = [
+  "mod.ts",
+  "src/cli/main.ts",
+  "src/storage/conformance.ts",
+];
+
+function* modulesIn(folder: string): Generator<string> {
+  for (const entry of Deno.readDirSync(new URL(folder, root))) {
+    const path = `${folder}${entry.name}`;
+    if (entry.isDirectory) yield* modulesIn(`${path}/`);
+    else if (/(?<!_test)\.ts$/.test(path)) yield path;
+  }
+}
+
+function readGraph(paths: Iterable<string>, withTypes: boolean): ModuleGraph {
+  return new Map(Array.from(paths, (path) => {
+    const source = Deno.readTextFileSync(new URL(path, root));
+    return [path, importsOf(path, source, { withTypes })];
+  }));
+}
+
+const modules = [...SOURCES.flatMap((folder) => [...modulesIn(folder)])];
+
+Deno.test("importsOf() reads every form, types when asked", () => {
+  const source = [
+    `/**`,
+    ` * import { not } from "./comment.ts";`,
+    ` */`,
+    `import { a } from "./a.ts";`,
+    `import {\n  type B,\n  b,\n} from "../b.ts";`,
+    `import type { C } from "./c.ts";`,
+    `export * from "./d.ts";`,
+    `import fc from "fast-check";`,
+    `const e = await import("./e.ts");`,
+  ].join("\n");
+  const values = ["src/a.ts", "b.ts", "src/d.ts", "src/e.ts"];
+  deepEqual(importsOf("src/x.ts", source, { withTypes: false }), values);
+  deepEqual(
+    importsOf("src/x.ts", source, { withTypes: true }),
+    values.toSpliced(2, 0, "src/c.ts"),
+  );
+});
+
+Deno.test("findCircle() shows the way round", () => {
+  equal(findCircle(new Map([["a", ["b", "c"]], ["b", ["c"]]])), undefined);
+  deepEqual(
+    findCircle(new Map([["a", ["b"]], ["b", ["c"]], ["c", ["b"]]])),
+    ["b", "c", "b"],
+  );
+});
+
+Deno.test("unreached() lists what no entry leads to", () => {
+  const graph = new Map([["a", ["b"]], ["b", ["a"]], ["c", ["b"]]]);
+  deepEqual(unreached(graph, ["a"]), ["c"]);
+  deepEqual(unreached(graph, ["c"]), []);
+});
+
+Deno.test("our modules import in no circle", () => {
+  equal(findCircle(readGraph(modules, false)), undefined);
+});
+
+Deno.test("our modules are all in use", () => {
+  const graph = readGraph([...modules, "mod.ts"], true);
+  deepEqual(unreached(graph, ENTRIES), []);
+});
