@@ -1,0 +1,386 @@
+/**
+ * The log: records of bytes in the order in which they were appended, durable
+ * after a sync. Formats and recovery are in docs/format.md.
+ *
+ * Never knows what a record's body means, and never decides when to sync.
+ *
+ * Architecture invariant: a failed append or sync is final (law 12): every later
+ * call throws until the log is opened, and so recovered, again.
+ *
+ * Order of effects in an append: grow the file by zeros, then write the record;
+ * a new segment's name is durable before the first record is written into it.
+ *
+ * @module
+ */
+
+import { assert, DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import {
+  decodeSegmentHeader,
+  isRecordKind,
+  RECORD_HEADER_BYTES,
+  SEGMENT_HEADER_BYTES,
+  segmentName,
+  SYNC_MARK,
+} from "./log_format.ts";
+import {
+  recoverLog,
+  type RecoverOptions,
+  type Recovery,
+} from "./log_recovery.ts";
+import { type OnRecord, readRecords, Segment } from "./log_segment.ts";
+import { createSegment, type ExtentSizes, LogTail } from "./log_tail.ts";
+
+/** Sizes that tests choose smaller. */
+export interface LogSizes extends ExtentSizes {
+  /** A segment is left when the next record would pass this size. */
+  readonly segmentBytesMax?: number;
+}
+
+/** How to open a log. */
+export interface OpenLogOptions extends RecoverOptions, LogSizes {
+  /** Dice for the salts of new segments. */
+  readonly world: World;
+}
+
+/** How to create a log. */
+export interface CreateLogOptions extends LogSizes {
+  /** Dice for the salts of new segments. */
+  readonly world: World;
+}
+
+/** A record to append. */
+export interface NewRecord {
+  /** One of `recordKind`. */
+  readonly kind: number;
+  /** Its body, in pieces. */
+  readonly parts: readonly Uint8Array[];
+}
+
+/** A log that was there, and what opening it found. */
+export interface OpenedLog {
+  /** Ready to append. */
+  readonly log: Log;
+  /** What was found and done. */
+  readonly recovery: Recovery;
+}
+
+/**
+ * Opens the log in `folder`, calling `onRecord` for every record from `from`
+ * on. `undefined` when there is none, or when its creation never became
+ * durable. What was read is durable.
+ */
+export async function openLog(
+  storage: Storage,
+  folder: string,
+  options: OpenLogOptions,
+): Promise<OpenedLog | undefined> {
+  const found = await recoverLog(storage, folder, options);
+  if (found === undefined) return undefined;
+  const { segments, end, recovery } = found;
+  const log = new Log(storage, folder, options, segments, end, false);
+  return { log, recovery };
+}
+
+/**
+ * Creates a log with its first records in a folder that has none. They are
+ * durable after its first {@linkcode Log.sync}.
+ */
+export function createLog(
+  storage: Storage,
+  folder: string,
+  options: CreateLogOptions,
+  first: readonly NewRecord[],
+): Log {
+  const segment = createSegment(storage, folder, options.world, 0, 0);
+  const log = new Log(storage, folder, options, [segment], segment.start, true);
+  for (const { kind, parts } of first) log.append(kind, parts);
+  return log;
+}
+
+/** An open log. */
+export class Log {
+  readonly #storage: Storage;
+  readonly #folder: string;
+  readonly #world: World;
+  readonly #segmentBytesMax: number;
+  /** Ascending, without gaps; those before the first are not open yet. */
+  readonly #segments: Segment[];
+  readonly #tail: LogTail;
+  #end: number;
+  #synced: number;
+  /** Has the last segment's name not reached the medium yet? */
+  #nameUnsynced: boolean;
+  /** The sync under way, if any. */
+  #flight: Promise<void> | undefined;
+  /** Syncs of segments that were left meanwhile. */
+  #left: Promise<void> | undefined;
+  #failure: DatabaseError | undefined;
+  #closed = false;
+
+  /** Use {@linkcode openLog} or {@linkcode createLog}. */
+  constructor(
+    storage: Storage,
+    folder: string,
+    options: CreateLogOptions,
+    segments: Segment[],
+    end: number,
+    isNew: boolean,
+  ) {
+    const last = segments.at(-1);
+    assert(last !== undefined, "a log has a segment");
+    this.#storage = storage;
+    this.#folder = folder;
+    this.#world = options.world;
+    this.#segmentBytesMax = options.segmentBytesMax ?? limits.segmentBytesMax;
+    this.#segments = segments;
+    this.#tail = new LogTail(last, options);
+    this.#end = end;
+    this.#nameUnsynced = isNew;
+    this.#synced = isNew ? 0 : end;
+  }
+
+  /** Address after the last record. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Address up to which everything is durable. */
+  get synced(): number {
+    return this.#synced;
+  }
+
+  /** Bytes of the log, headers included. */
+  get bytes(): number {
+    return this.#end;
+  }
+
+  /** Why the log is read-only, if it is. */
+  get failure(): DatabaseError | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Appends a record and says at which address its body starts. It is in the
+   * file when this returns, and durable after the next {@linkcode sync}.
+   */
+  append(kind: number, parts: readonly Uint8Array[]): number {
+    this.#checkWritable();
+    assert(isRecordKind(kind) && kind < SYNC_MARK, "kinds are in recordKind");
+    let length = 0;
+    for (const part of parts) length += part.length;
+    if (length > limits.batchBytesMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        `Cannot append ${length} bytes to the log: a batch has at most ${limits.batchBytesMax}`,
+      );
+    }
+    try {
+      return this.#write(kind, parts, length);
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  /**
+   * Makes everything appended so far durable: at once (`undefined`), or when
+   * the promise resolves.
+   */
+  sync(): Promise<void> | undefined {
+    this.#checkWritable();
+    if (this.#flight !== undefined) {
+      return this.#flight.then(() => this.sync());
+    }
+    if (this.#synced === this.#end) return undefined;
+    const end = this.#end;
+    try {
+      const pending = this.#tail.segment.file.sync();
+      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
+      this.#nameUnsynced = false;
+      if (pending === undefined && this.#left === undefined) {
+        this.#synced = end;
+        return undefined;
+      }
+      return this.#await(pending, end);
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  /** Reads bytes from `address` on, within one segment; says how many. */
+  readAt(target: Uint8Array, address: number): number {
+    const { file, base } = this.#segmentAt(address);
+    return file.readAt(target, address - base);
+  }
+
+  /**
+   * Calls `onRecord` for each record from address `from` (of a record's first
+   * byte) up to `to`, checksums verified. Throws `log-damaged` with the address
+   * of the first bad byte.
+   */
+  records(from: number, to: number, onRecord: OnRecord): void {
+    let at = from;
+    while (at < to) {
+      const segment = this.#segmentAt(at);
+      const next = this.#segments[segment.index - this.#segments[0]!.index + 1];
+      const limit = Math.min(to, next?.base ?? this.#end);
+      at = Math.max(at, segment.start);
+      if (at >= limit) {
+        at = limit;
+        continue;
+      }
+      at = readRecords(segment, at, limit, onRecord);
+      if (at < limit) throw this.#damaged(at);
+    }
+  }
+
+  /** Syncs, cuts the file to its last record, and gives it back. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    try {
+      if (this.#failure === undefined) {
+        await this.sync();
+        // Only after the sync: a file without a zero tail says that all is durable.
+        this.#tail.segment.file.truncate(this.#end - this.#tail.segment.base);
+      }
+    } finally {
+      this.#closed = true;
+      for (const { file } of this.#segments) file.close();
+    }
+  }
+
+  #write(kind: number, parts: readonly Uint8Array[], length: number): number {
+    const size = RECORD_HEADER_BYTES + length;
+    const offset = this.#end - this.#tail.segment.base;
+    if (
+      offset + size > this.#segmentBytesMax && offset > SEGMENT_HEADER_BYTES
+    ) {
+      this.#startSegment();
+    }
+    const address = this.#end;
+    const marked = this.#synced === address ? kind | SYNC_MARK : kind;
+    this.#tail.write(marked, parts, length, address);
+    this.#end = address + size;
+    return address + RECORD_HEADER_BYTES;
+  }
+
+  /** Leaves the full segment, which is cut to its records, for a new one. */
+  #startSegment(): void {
+    const { file, base, index } = this.#tail.segment;
+    if (index + 1 >= limits.segmentsMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        `Cannot grow the log in ${this.#folder}: it has ${limits.segmentsMax} segments`,
+      );
+    }
+    const end = this.#end;
+    const synced = file.sync();
+    if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
+    file.truncate(end - base);
+    this.#tail.segment.size = end - base;
+    const next = createSegment(
+      this.#storage,
+      this.#folder,
+      this.#world,
+      index + 1,
+      end,
+    );
+    this.#storage.syncFolder(this.#folder);
+    this.#nameUnsynced = false;
+    this.#segments.push(next);
+    this.#tail.segment = next;
+    this.#end = next.start;
+    if (synced === undefined) {
+      if (this.#left === undefined) this.#synced = next.start;
+    } else this.#leave(synced);
+  }
+
+  /** Keeps the sync of a segment that was left, for the next `sync` to await. */
+  #leave(synced: Promise<void>): void {
+    const before = this.#left;
+    this.#left = before === undefined ? synced : before.then(() => synced);
+    this.#left.catch((error) => this.#fail(error));
+  }
+
+  #await(pending: Promise<void> | undefined, end: number): Promise<void> {
+    const left = this.#left;
+    this.#left = undefined;
+    this.#flight = Promise.all([pending, left]).then(
+      () => {
+        this.#flight = undefined;
+        this.#synced = end;
+      },
+      (error) => {
+        this.#flight = undefined;
+        throw this.#fail(error);
+      },
+    );
+    return this.#flight;
+  }
+
+  #segmentAt(address: number): Segment {
+    assert(!this.#closed, "a closed log is not read");
+    if (address >= this.#tail.segment.base) return this.#tail.segment;
+    const segments = this.#segments;
+    while (address < segments[0]!.base) segments.unshift(this.#openEarlier());
+    let at = segments.length - 1;
+    while (segments[at]!.base > address) at--;
+    return segments[at]!;
+  }
+
+  /** Opens the segment before the first open one. */
+  #openEarlier(): Segment {
+    const next = this.#segments[0]!;
+    const name = `${this.#folder}/${segmentName(next.index - 1)}`;
+    const file = this.#storage.open(name);
+    if (file === undefined) {
+      throw new DatabaseError(
+        "log-damaged",
+        `Cannot read ${name}: it is missing. Restore it from a copy.`,
+      );
+    }
+    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
+    file.readAt(bytes, 0);
+    return new Segment(file, decodeSegmentHeader(bytes, name), file.size());
+  }
+
+  #damaged(address: number): DatabaseError {
+    const { index, base } = this.#segmentAt(address);
+    return new DatabaseError(
+      "log-damaged",
+      `Cannot read the log in ${this.#folder}: the record at address ${address} ` +
+        `(${segmentName(index)}, byte ${
+          address - base
+        }) does not match its checksum. ` +
+        `Restore the folder from a copy, or open with \`repair: true\`.`,
+    );
+  }
+
+  #checkWritable(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closed) {
+      throw new DatabaseError(
+        "closed",
+        `Cannot write the log in ${this.#folder}: it was closed`,
+      );
+    }
+  }
+
+  /** Makes the log read-only; answers the error for the call that failed. */
+  #fail(error: unknown): unknown {
+    this.#failure ??= readOnly(this.#folder, error);
+    return error;
+  }
+}
+
+function readOnly(folder: string, cause: unknown): DatabaseError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new DatabaseError(
+    "storage-readonly",
+    `Cannot write the log in ${folder} since a write failed: ${why} ` +
+      `Close it and open it again to go on.`,
+    { cause },
+  );
+}

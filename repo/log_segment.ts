@@ -1,0 +1,268 @@
+/**
+ * One segment of a log: its file, and three ways to go through its bytes:
+ * record by record, byte by byte for records behind damage, and for zeros.
+ *
+ * Never writes. Addresses in, addresses out; only this file turns them into
+ * offsets.
+ *
+ * @module
+ */
+
+import { crc32 } from "../src/base/crc32.ts";
+import type { StorageFile } from "../src/storage/storage.ts";
+import {
+  isPlausible,
+  isRecordKind,
+  readU32,
+  RECORD_HEADER_BYTES,
+  recordSeed,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+  SYNC_MARK,
+} from "./log_format.ts";
+
+/** Read at once: large enough for few calls, small enough to stay in the cache. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Checksums may cost this many bytes before a search for records gives up … */
+const SEARCH_BYTES = 64 * 1024 * 1024;
+
+/** … or this many times the searched bytes: foreign bytes must not make it quadratic. */
+const SEARCH_TIMES = 4;
+
+/**
+ * Takes one record. `body` is a view that is valid only during the call;
+ * `address` is that of the body's first byte.
+ */
+export type OnRecord = (
+  kind: number,
+  body: Uint8Array,
+  address: number,
+) => void;
+
+/** A record found by {@linkcode findRecords}. */
+export interface FoundRecord {
+  /** Without the sync mark. */
+  readonly kind: number;
+  /** Had everything before it reached the medium when it was written? */
+  readonly marked: boolean;
+  /** Address of its body. */
+  readonly address: number;
+  /** Bytes of its body. */
+  readonly length: number;
+}
+
+/** An open segment. */
+export class Segment {
+  /** The file behind it. */
+  readonly file: StorageFile;
+  /** Its number in the log. */
+  readonly index: number;
+  /** Address of the file's first byte. */
+  readonly base: number;
+  /** Checksum of its salt, which every record's checksum continues. */
+  readonly saltCrc: number;
+  /** Bytes of the file: records, then zeros. */
+  size: number;
+
+  /**
+   * @param file open file
+   * @param header what its first bytes say
+   * @param size bytes of the file
+   */
+  constructor(file: StorageFile, header: SegmentHeader, size: number) {
+    this.file = file;
+    this.index = header.index;
+    this.base = header.base;
+    this.saltCrc = crc32(header.salt);
+    this.size = size;
+  }
+
+  /** Address of its first record. */
+  get start(): number {
+    return this.base + SEGMENT_HEADER_BYTES;
+  }
+
+  /** Address of the first byte after the file. */
+  get limit(): number {
+    return this.base + this.size;
+  }
+}
+
+/** A stretch of a file, read ahead into one buffer that is used again. */
+class Window {
+  bytes: Uint8Array;
+  /** Where the next record starts in `bytes`. */
+  start = 0;
+  #filled = 0;
+  #offset: number;
+  readonly #limit: number;
+  readonly #file: StorageFile;
+
+  constructor(file: StorageFile, offset: number, limit: number) {
+    this.#file = file;
+    this.#offset = offset;
+    this.#limit = limit;
+    this.bytes = new Uint8Array(
+      Math.max(0, Math.min(CHUNK_BYTES, limit - offset)),
+    );
+  }
+
+  /** Bytes from `start` to the end of the stretch, in the buffer or not. */
+  get room(): number {
+    return this.#limit - this.#offset + this.#filled - this.start;
+  }
+
+  /** Sees to it that `count` bytes stand at `start`; `false` when there are fewer. */
+  need(count: number): boolean {
+    return this.#filled - this.start >= count || this.#fill(count);
+  }
+
+  #fill(count: number): boolean {
+    if (count > this.room) return false;
+    const kept = this.#filled - this.start;
+    if (count > this.bytes.length) {
+      const grown = new Uint8Array(count);
+      grown.set(this.bytes.subarray(this.start, this.#filled));
+      this.bytes = grown;
+    } else {
+      this.bytes.copyWithin(0, this.start, this.#filled);
+    }
+    const end = Math.min(
+      Math.max(count, CHUNK_BYTES),
+      this.bytes.length,
+      kept + this.#limit - this.#offset,
+    );
+    const read = this.#file.readAt(
+      this.bytes.subarray(kept, end),
+      this.#offset,
+    );
+    this.start = 0;
+    this.#filled = kept + read;
+    this.#offset += read;
+    return this.#filled >= count;
+  }
+}
+
+/**
+ * Reads the records of `[from, to)` in order and says where the first byte
+ * stands that is no part of a valid record.
+ */
+export function readRecords(
+  segment: Segment,
+  from: number,
+  to: number,
+  onRecord: OnRecord,
+): number {
+  const { base, saltCrc } = segment;
+  const window = new Window(segment.file, from - base, to - base);
+  let address = from;
+  while (window.need(RECORD_HEADER_BYTES)) {
+    const head = window.start;
+    const length = readU32(window.bytes, head);
+    const crc = readU32(window.bytes, head + 4);
+    const kind = window.bytes[head + 8]!;
+    if (!isPlausible(length, kind, window.room)) break;
+    if (!window.need(RECORD_HEADER_BYTES + length)) break;
+    const start = window.start + RECORD_HEADER_BYTES;
+    const body = window.bytes.subarray(start, start + length);
+    const seed = recordSeed(saltCrc, address, length, kind);
+    if (crc32(body, seed) !== crc) break;
+    onRecord(kind & ~SYNC_MARK, body, address + RECORD_HEADER_BYTES);
+    window.start = start + length;
+    address += RECORD_HEADER_BYTES + length;
+  }
+  return address;
+}
+
+/**
+ * Looks at every byte of `[from, to)` for valid records, calls `onFound` for
+ * each, and stops when that returns `true`. Answers `false` when it gave up
+ * before the end, because too many bytes look like a record and are none.
+ */
+export function findRecords(
+  segment: Segment,
+  from: number,
+  to: number,
+  onFound: (found: FoundRecord) => boolean,
+): boolean {
+  const { base } = segment;
+  const window = new Window(segment.file, from - base, to - base);
+  let budget = SEARCH_BYTES + SEARCH_TIMES * (to - from);
+  let address = from;
+  while (window.need(RECORD_HEADER_BYTES)) {
+    const kind = window.bytes[window.start + 8]!;
+    let step = 1;
+    if (isRecordKind(kind)) {
+      const length = readU32(window.bytes, window.start);
+      if (isPlausible(length, kind, window.room)) {
+        if (isRecordAt(segment, window, address, length, kind)) {
+          const marked = (kind & SYNC_MARK) !== 0;
+          const body = address + RECORD_HEADER_BYTES;
+          const plain = kind & ~SYNC_MARK;
+          if (onFound({ kind: plain, marked, address: body, length })) break;
+          step = RECORD_HEADER_BYTES + length;
+        } else if ((budget -= length) < 0) return false;
+      }
+    }
+    window.start += step;
+    address += step;
+  }
+  return true;
+}
+
+/** Does the candidate at the window's start match its checksum? */
+function isRecordAt(
+  segment: Segment,
+  window: Window,
+  address: number,
+  length: number,
+  kind: number,
+): boolean {
+  const crc = readU32(window.bytes, window.start + 4);
+  if (!window.need(RECORD_HEADER_BYTES + length)) return false;
+  const start = window.start + RECORD_HEADER_BYTES;
+  const body = window.bytes.subarray(start, start + length);
+  return crc32(body, recordSeed(segment.saltCrc, address, length, kind)) ===
+    crc;
+}
+
+/**
+ * Address after the last byte of `[from, to)` that is not zero; `from` when
+ * all are.
+ */
+export function endOfBytes(segment: Segment, from: number, to: number): number {
+  const offset = endOfFileBytes(
+    segment.file,
+    from - segment.base,
+    to - segment.base,
+  );
+  return segment.base + offset;
+}
+
+/** The same of any file, in offsets. */
+export function endOfFileBytes(
+  file: StorageFile,
+  from: number,
+  to: number,
+): number {
+  if (from === to) return from;
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  const words = new Uint32Array(buffer.buffer);
+  let last = from;
+  for (let at = from; at < to;) {
+    const wanted = Math.min(CHUNK_BYTES, to - at);
+    const read = file.readAt(buffer.subarray(0, wanted), at);
+    if (read === 0) break;
+    buffer.fill(0, read, (read + 3) & ~3);
+    let word = (read + 3) >> 2;
+    while (word > 0 && words[word - 1] === 0) word--;
+    if (word > 0) {
+      let byte = word * 4;
+      while (buffer[byte - 1] === 0) byte--;
+      last = at + byte;
+    }
+    at += read;
+  }
+  return last;
+}
