@@ -15,19 +15,22 @@ type Cells = readonly (string | undefined)[];
 
 interface CsvRecord {
   readonly record: Cells;
-  readonly info: { readonly lines: number };
+  /** Empty lines of the whole input before it. */
+  readonly emptyLines: number;
 }
 
-/** The rows of CSV text. */
+/** The rows of CSV text, whose pieces end between characters. */
 export async function* readCsv(
   name: string,
   text: AsyncIterable<string>,
 ): RowGroups {
+  const lines = new LineCount();
   let header: readonly string[] | undefined;
-  for await (const records of parseRecords(name, text)) {
+  for await (const records of parseRecords(name, text, lines)) {
     const rows: RawRow[] = [];
-    for (const { record, info } of records) {
-      const line = firstLine(record, info.lines);
+    for (const { record, emptyLines } of records) {
+      const line = lines.next(emptyLines);
+      lines.pass(record);
       if (header === undefined) header = parseHeader(name, record, line);
       else rows.push({ line, values: toValues(header, record) });
     }
@@ -35,15 +38,35 @@ export async function* readCsv(
   }
 }
 
+/**
+ * The line in which a record begins. The parser's own count takes CRLF in a
+ * quoted cell for two lines.
+ */
+class LineCount {
+  #lines = 0;
+
+  next(emptyLines: number): number {
+    return this.#lines + emptyLines + 1;
+  }
+
+  pass(record: Cells): void {
+    this.#lines++;
+    for (const cell of record) {
+      if (cell === undefined || !/[\r\n]/.test(cell)) continue;
+      this.#lines += cell.match(/\r\n|\r|\n/g)?.length ?? 0;
+    }
+  }
+}
+
 /** Feeds the parser piece by piece and hands out the records of each piece. */
 async function* parseRecords(
   name: string,
   text: AsyncIterable<string>,
+  lines: LineCount,
 ): AsyncGenerator<readonly CsvRecord[]> {
-  const parser = openParser();
   let records: CsvRecord[] = [];
+  const parser = openParser((record) => records.push(record));
   let failure: Error | undefined;
-  parser.on("data", (record: CsvRecord) => records.push(record));
   const over = new Promise<void>((resolve) => {
     parser.on("end", resolve);
     parser.on("error", (error) => {
@@ -51,6 +74,7 @@ async function* parseRecords(
       resolve();
     });
   });
+  parser.resume();
   for await (const piece of text) {
     await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
     if (failure !== undefined) break;
@@ -61,31 +85,25 @@ async function* parseRecords(
   await over;
   // The rows before the bad one come first: whoever reads them may fail sooner.
   yield records;
-  if (failure !== undefined) throw explainCsv(name, failure);
+  if (failure !== undefined) throw explainCsv(name, failure, lines);
 }
 
-function openParser(): Parser {
+function openParser(onRecord: (record: CsvRecord) => void): Parser {
   return parse({
     bom: true,
-    info: true,
     skip_empty_lines: true,
     max_record_size: recordCharactersMax,
     cast: (cell, { quoting }) => cell === "" && !quoting ? undefined : cell,
+    // Taking records here spares each one the way through the stream.
+    on_record(record, { empty_lines }) {
+      onRecord({ record, emptyLines: empty_lines });
+      return null;
+    },
   });
 }
 
 /** One record is one item (`limits.itemBytesMax`), quotes and escapes included. */
 const recordCharactersMax = 32 * 1024 * 1024;
-
-/** The parser tells the line a record ends in. */
-function firstLine(record: Cells, lastLine: number): number {
-  let line = lastLine;
-  for (const cell of record) {
-    if (cell === undefined || !/[\r\n]/.test(cell)) continue;
-    line -= cell.match(/\r\n|\r|\n/g)?.length ?? 0;
-  }
-  return line;
-}
 
 function parseHeader(
   name: string,
@@ -115,12 +133,12 @@ function toValues(header: readonly string[], record: Cells): RawRow["values"] {
   return values;
 }
 
-function explainCsv(name: string, error: unknown): unknown {
+/** The row that was being read when the parser stopped. */
+function explainCsv(name: string, error: Error, lines: LineCount): Error {
   if (!(error instanceof CsvError)) return error;
-  const line = typeof error.lines === "number" ? error.lines : 1;
-  const told = messages[error.code];
-  if (told !== undefined) return rowFailure(name, line, told);
-  return rowFailure(name, line, error.message);
+  const emptyLines = Number(error.empty_lines ?? 0);
+  const told = messages[error.code] ?? error.message;
+  return rowFailure(name, lines.next(emptyLines), told);
 }
 
 const messages: Readonly<Record<string, string>> = {

@@ -87,7 +87,9 @@ export class Inference {
     if (kind !== "set" && kind !== "map" && kind !== "list") {
       return { name: field.name, kind, optional };
     }
-    const elements = element ?? this.#elementsOf(field.name);
+    const seen = element ?? this.#elementsOf(field.name);
+    // A set of nothing yet: sets hold no nested values.
+    const elements = kind === "set" && seen === "json" ? "string" : seen;
     return { name: field.name, kind, optional, element: elements };
   }
 

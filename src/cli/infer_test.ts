@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { RowReader } from "./coerce.ts";
+import { Inference, isExactNumber } from "./infer.ts";
+import { schemaCode } from "./schema_code.ts";
+import type { Field } from "./store.ts";
+
+type Values = { readonly [field: string]: unknown };
+
+function inferred(rows: readonly Values[], isText: boolean): Inference {
+  const inference = new Inference(isText);
+  rows.forEach((values, i) => inference.add({ line: i + 1, values }));
+  return inference;
+}
+
+/** `name kind` or `name kind?` of each field. */
+function shown(fields: readonly Field[]): string[] {
+  return fields.map(({ name, kind, element, optional }) => {
+    const inner = element === undefined ? "" : `(${element})`;
+    return `${name} ${kind}${inner}${optional ? "?" : ""}`;
+  });
+}
+
+Deno.test("Inference finds kinds of CSV cells only when every cell fits", () => {
+  const rows = [
+    { n: "1", zip: "007", d: "2026-11-20", b: "true", j: "[1]", mix: "1" },
+    { n: "-2.5e3", zip: "12", d: "2026-11-20T10:00Z", b: "FALSE", j: "{}" },
+    { n: "0", zip: "3", d: "2024-02-29", b: "true", j: "[]", mix: "x" },
+  ];
+  assert.deepEqual(shown(inferred(rows, true).fields()), [
+    "n number",
+    "zip string",
+    "d date",
+    "b boolean",
+    "j json",
+    "mix string?",
+  ]);
+});
+
+Deno.test("Inference takes JSON values as they are and strings for dates only", () => {
+  const rows = [
+    { n: 1, s: "1", d: "2026-11-20", b: true, j: [1], mix: 1, gone: null },
+    { n: 2, s: "2", d: "2026-11-21", b: false, j: {}, mix: "x" },
+  ];
+  assert.deepEqual(shown(inferred(rows, false).fields()), [
+    "n number",
+    "s string",
+    "d date",
+    "b boolean",
+    "j json",
+    "mix json",
+    "gone string?",
+  ]);
+});
+
+Deno.test("Inference keeps a string field that has one bad date", () => {
+  const rows = [{ d: "2026-11-20" }, { d: "2026-02-30" }];
+  assert.deepEqual(shown(inferred(rows, false).fields()), ["d string"]);
+  assert.deepEqual(shown(inferred(rows, true).fields()), ["d string"]);
+});
+
+Deno.test("Inference reads a quoted empty cell of a number column as missing", () => {
+  const fields = inferred([{ n: "1" }, { n: "" }], true).fields();
+  assert.deepEqual(shown(fields), ["n number?"]);
+  const reader = new RowReader(fields, "id", true);
+  assert.deepEqual(reader.read({ line: 1, values: { n: "" } }).values, {});
+});
+
+Deno.test("Inference.fieldsLike() lets the stored kinds win", () => {
+  const stored: Field[] = [
+    { name: "tags", kind: "set", optional: false },
+    { name: "votes", kind: "counter", optional: false },
+    { name: "old", kind: "number", optional: false },
+  ];
+  const rows = [{ votes: "3", tags: '["a"]', more: "x" }];
+  assert.deepEqual(shown(inferred(rows, true).fieldsLike(stored)), [
+    "votes counter",
+    "tags set(string)",
+    "more string",
+    "old number?",
+  ]);
+});
+
+Deno.test("Inference names fields so that a schema takes them", () => {
+  const rows = [{ "First name": "a", "2nd": "b", then: "c", "Größe": "d" }];
+  assert.deepEqual(shown(inferred(rows, true).fields()), [
+    "First_name string",
+    "f_2nd string",
+    "f_then string",
+    "Gro_e string",
+  ]);
+});
+
+Deno.test("isExactNumber() takes only what survives being a number", () => {
+  for (const text of ["0", "-1", "12.50", "1e3", "9007199254740991"]) {
+    assert.ok(isExactNumber(text), text);
+  }
+  for (
+    const text of ["", "01", "+1", "1.", ".5", "1e999", "9007199254740993"]
+      .concat([
+        "0x10",
+        "NaN",
+        "Infinity",
+        " 1",
+        "1,000",
+        "12345678901234567890",
+      ])
+  ) assert.ok(!isExactNumber(text), text);
+});
+
+Deno.test("RowReader reads JSON values of any kind back unchanged", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ a: fc.jsonValue(), b: fc.jsonValue() }), {
+        minLength: 1,
+      }),
+      (generated) => {
+        const rows: Values[] = JSON.parse(JSON.stringify(generated));
+        const reader = new RowReader(
+          inferred(rows, false).fields(),
+          "id",
+          false,
+        );
+        rows.forEach((values, i) => {
+          const read = reader.read({ line: i, values }).values;
+          for (const name of ["a", "b"]) {
+            const value = read[name];
+            const back = value instanceof Date
+              ? value.getTime()
+              : value ?? null;
+            const before = value instanceof Date
+              ? new Date(String(values[name])).getTime()
+              : values[name];
+            assert.deepEqual(back, before);
+          }
+        });
+      },
+    ),
+    { seed: 7, numRuns: 300 },
+  );
+});
+
+Deno.test("RowReader says which field cannot be read and why", () => {
+  const fields: Field[] = [
+    { name: "n", kind: "number", optional: false },
+    { name: "tags", kind: "set", optional: false, element: "string" },
+    { name: "data", kind: "bytes", optional: false },
+  ];
+  const reader = new RowReader(fields, "id", true);
+  const read = (values: Values) => () => reader.read({ line: 1, values });
+  assert.throws(read({ n: "x" }), /field "n" is a number, found "x"/);
+  assert.throws(read({ tags: "a,b" }), /"tags" is a set \(a JSON array\)/);
+  assert.throws(read({ data: "?" }), /"data" is bytes \(base64\)/);
+  assert.throws(read({ other: "1" }), /no field "other"/);
+  assert.deepEqual(
+    reader.read({ line: 1, values: { tags: '["a"]', data: "AQL/", id: "x" } }),
+    { id: "x", values: { tags: ["a"], data: new Uint8Array([1, 2, 255]) } },
+  );
+});
+
+Deno.test("RowReader takes the id from the field that was named", () => {
+  const fields: Field[] = [{ name: "code", kind: "number", optional: false }];
+  const reader = new RowReader(fields, "code", false);
+  assert.deepEqual(reader.read({ line: 1, values: { code: 7 } }), {
+    id: "7",
+    values: { code: 7 },
+  });
+  assert.throws(
+    () => reader.read({ line: 1, values: {} }),
+    /"code" holds no id/,
+  );
+});
+
+Deno.test("schemaCode() prints a module that defines the fields", () => {
+  const code = schemaCode("city", [
+    { name: "name", kind: "string", optional: false },
+    { name: "lat", kind: "number", optional: true },
+    { name: "tags", kind: "set", optional: true, element: "string" },
+  ]);
+  assert.equal(
+    code,
+    `import { defineSchema, field } from "@sheaf/sheaf";
+
+export default defineSchema("city", {
+  name: field.string(),
+  lat: field.number().optional(),
+  tags: field.set(field.string()),
+});
+`,
+  );
+});

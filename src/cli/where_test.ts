@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import type { Field } from "./store.ts";
+import { parseOrderBy, parseWhere } from "./where.ts";
+
+const fields: Field[] = [
+  { name: "rank", kind: "number", optional: false },
+  { name: "title", kind: "string", optional: false },
+  { name: "when", kind: "date", optional: true },
+  { name: "data", kind: "bytes", optional: true },
+];
+
+Deno.test("parseWhere() keeps operators and nesting", () => {
+  const text =
+    '{"rank":{"gte":3,"lt":9},"or":[{"title":{"prefix":"Sh"}},{"not":{"id":"x"}}]}';
+  assert.deepEqual(parseWhere(text, fields), JSON.parse(text));
+});
+
+Deno.test("parseWhere() reads dates, bytes and null by the field's kind", () => {
+  assert.deepEqual(
+    parseWhere(
+      '{"when":{"gte":"2026-01-01"},"data":"AQL/","title":null}',
+      fields,
+    ),
+    {
+      when: { gte: new Date("2026-01-01") },
+      data: new Uint8Array([1, 2, 255]),
+      title: undefined,
+    },
+  );
+});
+
+Deno.test("parseWhere() says what is wrong with a condition", () => {
+  const parse = (text: string) => () => parseWhere(text, fields);
+  assert.throws(parse("{rank:3}"), /--where is not JSON/);
+  assert.throws(parse("[]"), /takes an object/);
+  assert.throws(parse('{"rnk":3}'), /no field is named "rnk"/);
+  assert.throws(parse('{"__proto__":3}'), /no field is named "__proto__"/);
+  assert.throws(parse('{"or":{}}'), /"or" takes an array/);
+  assert.throws(parse('{"when":"yesterday"}'), /"when" is a date/);
+  assert.throws(parse('{"data":"?"}'), /holds bytes/);
+  const deep = '{"not":'.repeat(100) + "{}" + "}".repeat(100);
+  assert.throws(parse(deep), /nested too deeply/);
+});
+
+Deno.test("parseOrderBy() reads fields with and without a direction", () => {
+  assert.deepEqual(parseOrderBy("rank:desc, title", fields), [
+    ["rank", "desc"],
+    ["title", "asc"],
+  ]);
+  assert.throws(() => parseOrderBy("rank:down", fields), /"rank:down"/);
+});
