@@ -26,6 +26,18 @@ export const limits = {
   itemBytesMax: 8 * MiB,
   /** Elements of one set, map or list field. */
   elementsMax: 65_536,
+  /** A list position grows where inserts crowd; the writer spreads the list before this. */
+  positionBytesMax: 256,
+  /** The id of one list element. */
+  elementIdBytesMax: 128,
+  /** A key of a map field. */
+  keyBytesMax: 1_024,
+  /** Generations of one item: each delete and create begins one. */
+  generationMax: 2 ** 32 - 1,
+  /** Version number of a schema. */
+  schemaVersionMax: 2 ** 31 - 1,
+  /** Shapes that a decoder keeps in memory, so that equal ones are one object. */
+  shapesCachedMax: 4_096,
   /** Nesting of one JSON value: deeper than any form, shallower than the stack. */
   jsonDepthMax: 64,
   /** Operations of one transaction. */

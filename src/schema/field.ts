@@ -1,0 +1,274 @@
+/**
+ * Field builders: what an application says about one field of a schema.
+ *
+ * A builder is immutable: each call gives a new one. It only records what was
+ * asked; {@linkcode defineSchema} judges it as a whole.
+ *
+ * @module
+ */
+
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { FieldKind } from "./patch.ts";
+
+/** Must a create name the field? `optional` reads as `undefined`, `default` is filled in. */
+export type FieldMode = "required" | "optional" | "default";
+
+/** The types that a field has for its users; never there at run time. */
+export interface FieldTypes {
+  /** What readers see. */
+  readonly read: unknown;
+  /** A whole value, as create and update take it. */
+  readonly write: unknown;
+  /** Explicit changes, as update takes them. */
+  readonly change: unknown;
+  /** Whether create needs it. */
+  readonly mode: FieldMode;
+}
+
+/** A validator of an application: a Standard Schema, or a function that says `true`, `false` or what is wrong. */
+export type Check<T> =
+  | StandardSchemaV1<unknown, T>
+  | ((value: T) => boolean | string);
+
+/** A validator whatever it validates. */
+export type AnyCheck =
+  | StandardSchemaV1<unknown, unknown>
+  | ((value: never) => boolean | string);
+
+/** What was recorded of one field. */
+export interface FieldDefinition {
+  readonly kind: FieldKind;
+  readonly mode: FieldMode;
+  /** As given; judged by `defineSchema`. */
+  readonly initial?: unknown;
+  /** Allowed values of an enum. */
+  readonly options?: readonly string[];
+  /** The field of the elements of a set, map or list. */
+  readonly inner?: FieldDefinition;
+  /** The collection that a ref points into. */
+  readonly target?: string;
+  /** Least number, or least length. */
+  readonly min?: number;
+  /** Greatest number, or greatest length. */
+  readonly max?: number;
+  /** Only whole numbers. */
+  readonly isInteger?: boolean;
+  /** In the order given. */
+  readonly checks: readonly AnyCheck[];
+}
+
+/** Any field, whatever its types. */
+export interface AnyField {
+  /** What was recorded. */
+  readonly definition: FieldDefinition;
+  /** Types only. */
+  readonly "~types"?: FieldTypes;
+}
+
+interface Types<Read, Write, Change, Mode extends FieldMode> {
+  readonly read: Read;
+  readonly write: Write;
+  readonly change: Change;
+  readonly mode: Mode;
+}
+
+/** A field whose last writer wins. */
+export interface ScalarField<T, Mode extends FieldMode = "required">
+  extends AnyField {
+  /** Types only. */
+  readonly "~types"?: Types<
+    Mode extends "optional" ? T | undefined : T,
+    Mode extends "optional" ? T | undefined : T,
+    never,
+    Mode
+  >;
+  /** May be `undefined`. */
+  optional(): ScalarField<T, "optional">;
+  /** Filled in when a create leaves it out. */
+  default(value: T): ScalarField<T, "default">;
+  /** Asks a validator of the application, too. */
+  check(check: Check<T>): ScalarField<T, Mode>;
+}
+
+/** A string or bytes field: its length can be bounded. */
+export interface SizedField<T, Mode extends FieldMode = "required">
+  extends ScalarField<T, Mode> {
+  optional(): SizedField<T, "optional">;
+  default(value: T): SizedField<T, "default">;
+  check(check: Check<T>): SizedField<T, Mode>;
+  /** Least value, or least length. */
+  min(bound: number): SizedField<T, Mode>;
+  /** Greatest value, or greatest length. */
+  max(bound: number): SizedField<T, Mode>;
+}
+
+/** A number field: it can be bounded and restricted to whole numbers. */
+export interface NumberField<Mode extends FieldMode = "required">
+  extends SizedField<number, Mode> {
+  optional(): NumberField<"optional">;
+  default(value: number): NumberField<"default">;
+  check(check: Check<number>): NumberField<Mode>;
+  min(bound: number): NumberField<Mode>;
+  max(bound: number): NumberField<Mode>;
+  /** Only whole numbers. */
+  int(): NumberField<Mode>;
+}
+
+/** A field whose concurrent changes are all kept. It always has a value, empty at first. */
+export interface RichField<Read, Write, Change> extends AnyField {
+  /** Types only. */
+  readonly "~types"?: Types<Read, Write, Change, "default">;
+  /** What a create begins with when it leaves the field out. */
+  default(value: Write): RichField<Read, Write, Change>;
+  /** Asks a validator of the application about the whole value, too. */
+  check(check: Check<Read>): RichField<Read, Write, Change>;
+  /** Least number of elements, or least count. */
+  min(bound: number): RichField<Read, Write, Change>;
+  /** Greatest number of elements, or greatest count. */
+  max(bound: number): RichField<Read, Write, Change>;
+}
+
+/** A type with all its properties read-only, all the way down. */
+export type DeepReadonly<T> = T extends
+  string | number | boolean | null | undefined ? T
+  : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
+
+/** Whatever JSON can say. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+/** Explicit changes of a counter. */
+export interface CounterChange {
+  readonly increment: number;
+}
+
+/** Explicit changes of a set. */
+export interface SetChange<T> {
+  readonly add?: Iterable<T>;
+  readonly remove?: Iterable<T>;
+}
+
+/** Explicit changes of a map. */
+export interface MapChange<T> {
+  readonly put?: { readonly [key: string]: T };
+  readonly drop?: Iterable<string>;
+}
+
+/**
+ * Explicit changes of a list. `replace` and `delete` mean indexes of the list
+ * as it was; then each move happens after the other, then each insert.
+ */
+export interface ListChange<T> {
+  readonly replace?: readonly { readonly at: number; readonly value: T }[];
+  readonly delete?: readonly number[];
+  readonly move?: readonly { readonly from: number; readonly to: number }[];
+  readonly insert?: readonly { readonly at: number; readonly value: T }[];
+}
+
+/** A map as readers see it: a frozen object without a prototype. */
+export type ReadonlyRecord<T> = { readonly [key: string]: T };
+
+type SetOf<T> = RichField<readonly T[], Iterable<T>, SetChange<T>>;
+type MapOf<T> = RichField<ReadonlyRecord<T>, ReadonlyRecord<T>, MapChange<T>>;
+type ListOf<T> = RichField<readonly T[], readonly T[], ListChange<T>>;
+
+function begin(kind: FieldKind): FieldDefinition {
+  return { kind, mode: "required", checks: [] };
+}
+
+function withCheck(d: FieldDefinition, check: AnyCheck): FieldDefinition {
+  return { ...d, checks: [...d.checks, check] };
+}
+
+function scalar<T, Mode extends FieldMode>(
+  definition: FieldDefinition,
+): ScalarField<T, Mode> {
+  return Object.freeze<ScalarField<T, Mode>>({
+    definition: Object.freeze(definition),
+    optional: () => scalar({ ...definition, mode: "optional" }),
+    default: (initial) => scalar({ ...definition, mode: "default", initial }),
+    check: (check) => scalar(withCheck(definition, check)),
+  });
+}
+
+function sized<T, Mode extends FieldMode>(
+  definition: FieldDefinition,
+): SizedField<T, Mode> {
+  return Object.freeze<SizedField<T, Mode>>({
+    definition: Object.freeze(definition),
+    optional: () => sized({ ...definition, mode: "optional" }),
+    default: (initial) => sized({ ...definition, mode: "default", initial }),
+    check: (check) => sized(withCheck(definition, check)),
+    min: (min) => sized({ ...definition, min }),
+    max: (max) => sized({ ...definition, max }),
+  });
+}
+
+function numeric<Mode extends FieldMode>(
+  definition: FieldDefinition,
+): NumberField<Mode> {
+  return Object.freeze<NumberField<Mode>>({
+    definition: Object.freeze(definition),
+    optional: () => numeric({ ...definition, mode: "optional" }),
+    default: (initial) => numeric({ ...definition, mode: "default", initial }),
+    check: (check) => numeric(withCheck(definition, check)),
+    min: (min) => numeric({ ...definition, min }),
+    max: (max) => numeric({ ...definition, max }),
+    int: () => numeric({ ...definition, isInteger: true }),
+  });
+}
+
+function rich<Read, Write, Change>(
+  definition: FieldDefinition,
+): RichField<Read, Write, Change> {
+  return Object.freeze<RichField<Read, Write, Change>>({
+    definition: Object.freeze(definition),
+    default: (initial) => rich({ ...definition, initial }),
+    check: (check) => rich(withCheck(definition, check)),
+    min: (min) => rich({ ...definition, min }),
+    max: (max) => rich({ ...definition, max }),
+  });
+}
+
+function collectionOf(kind: FieldKind, inner: AnyField): FieldDefinition {
+  return { ...begin(kind), mode: "default", inner: inner.definition };
+}
+
+/** Builders of fields, one for each kind. */
+export const field = {
+  /** Text. */
+  string: (): SizedField<string> => sized(begin("string")),
+  /** A finite number. */
+  number: (): NumberField => numeric(begin("number")),
+  /** True or false. */
+  boolean: (): ScalarField<boolean> => scalar(begin("boolean")),
+  /** A moment, to the millisecond. */
+  date: (): ScalarField<Date> => scalar(begin("date")),
+  /** Bytes. */
+  bytes: (): SizedField<Uint8Array> => sized(begin("bytes")),
+  /** One of the given strings. */
+  enum: <const T extends string>(options: readonly T[]): ScalarField<T> =>
+    scalar({ ...begin("enum"), options: Object.freeze([...options]) }),
+  /** Whatever JSON can say, as one value: its last writer wins. */
+  json: <T = JsonValue>(): ScalarField<DeepReadonly<T>> =>
+    scalar(begin("json")),
+  /** The id of an item of another collection. */
+  ref: (collection: string): ScalarField<string> =>
+    scalar({ ...begin("ref"), target: collection }),
+  /** A whole number whose concurrent increments add up. */
+  counter: (): RichField<number, number, CounterChange> =>
+    rich({ ...begin("counter"), mode: "default" }),
+  /** Distinct values in ascending order: an add wins over a concurrent remove. */
+  set: <T extends string | number | boolean>(inner: ScalarField<T>): SetOf<T> =>
+    rich(collectionOf("set", inner)),
+  /** Values by key: the last writer wins for each key. */
+  map: <T>(inner: ScalarField<T>): MapOf<T> => rich(collectionOf("map", inner)),
+  /** Values in an order: inserts never clobber, a move never duplicates. */
+  list: <T>(inner: ScalarField<T>): ListOf<T> =>
+    rich(collectionOf("list", inner)),
+} as const;

@@ -1,0 +1,76 @@
+/**
+ * Field kinds: their numbers on disk and how concurrent changes of them merge.
+ *
+ * @module
+ */
+
+import {
+  type FieldKind,
+  fieldKinds,
+  type MergeClass,
+  type Value,
+} from "./patch.ts";
+
+/** Kinds that a shape may name; `text` is reserved for its own entry point. */
+const kinds: readonly FieldKind[] = [
+  "string",
+  "number",
+  "boolean",
+  "date",
+  "bytes",
+  "enum",
+  "json",
+  "ref",
+  "counter",
+  "set",
+  "map",
+  "list",
+];
+
+/** How concurrent changes of a field of this kind merge. */
+export function mergeClassOf(kind: FieldKind): MergeClass {
+  switch (kind) {
+    case "counter":
+    case "set":
+    case "map":
+    case "list":
+    case "text":
+      return kind;
+    default:
+      return "register";
+  }
+}
+
+/** Does a field of this kind merge by more than its last writer? */
+export function isRich(kind: FieldKind): boolean {
+  return fieldKinds[kind] >= fieldKinds.counter;
+}
+
+/** The kind with this number; `SyntaxError` when there is none. */
+export function kindOf(number: number): FieldKind {
+  const kind = kinds.find((kind) => fieldKinds[kind] === number);
+  if (kind === undefined) {
+    throw new SyntaxError(`Cannot decode field kind: ${number} is unknown`);
+  }
+  return kind;
+}
+
+const emptyList: readonly Value[] = Object.freeze([]);
+const emptyRecord: { readonly [key: string]: Value } = Object.freeze(
+  Object.create(null),
+);
+
+/** What a field of this kind holds before anything was written. */
+export function emptyOf(kind: FieldKind): Value {
+  switch (kind) {
+    case "counter":
+      return 0;
+    case "set":
+    case "list":
+      return emptyList;
+    case "map":
+      return emptyRecord;
+    default:
+      return undefined;
+  }
+}

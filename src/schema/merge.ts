@@ -1,0 +1,389 @@
+/**
+ * Merging: folds one operation into what is known of its item.
+ *
+ * - **Generations.** An operation of an ended generation changes nothing; one of
+ *   a later generation begins the cell anew; a delete of the present generation
+ *   wins over everything else in it.
+ * - **Registers.** The last writer wins for each field by (wall, count, chain).
+ * - **Two creates** of one generation merge field by field. The later one is the
+ *   cell's base; counters add up, sets, maps and lists hold what both wrote.
+ * - **Disagreeing writers.** Where writers give one field different merge classes,
+ *   the greatest of register < counter < set < map < list holds it; changes of a
+ *   lesser class are history, not state.
+ *
+ * Operations of one commit share a stamp and must be folded in their order;
+ * commits may come in any order, each once (the caller drops repeated ones).
+ *
+ * Architecture invariant: same operations, same cell, in whatever order their
+ * commits are folded (law 4). No clock, no schema decides anything here.
+ *
+ * @module
+ */
+
+import { compareStamps, type Stamp } from "../base/hlc.ts";
+import type { Cell, Origin } from "./cell.ts";
+import { mergeClassOf } from "./kinds.ts";
+import {
+  changeState,
+  emptyState,
+  isRichClass,
+  type RichClass,
+  showState,
+  stateOfCreate,
+} from "./merge_rich.ts";
+import type { RichState } from "./merge_state.ts";
+import type {
+  CreateOperation,
+  FieldChange,
+  Item,
+  MergeClass,
+  Operation,
+  Shape,
+  ShapeField,
+  UpdateOperation,
+  Value,
+} from "./patch.ts";
+import type { DraftItem, View } from "./view.ts";
+
+export type { RichState } from "./merge_state.ts";
+
+/** A commit before all others: where a create has not arrived. */
+export const nowhere: Origin = Object.freeze({
+  wall: 0,
+  count: 0,
+  chain: "",
+  operationsAt: -1,
+});
+
+/**
+ * What is known of an item after one more operation.
+ *
+ * @param cell what was known before
+ * @param op the operation
+ * @param origin the commit that it came in
+ * @param createAt where a create lies, from the first operation of its payload
+ * @param view what readers see here; decides nothing about the state
+ */
+export function fold(
+  cell: Cell | undefined,
+  op: Operation,
+  origin: Origin,
+  createAt: number,
+  view: View,
+): Cell {
+  if (cell === undefined || op.generation > cell.generation) {
+    return begin(op, origin, createAt, view);
+  }
+  if (op.generation < cell.generation) return cell;
+  if (op.what === "delete") return bury(cell, op.shape, origin);
+  if (cell.item === undefined) return cell;
+  return op.what === "create"
+    ? mergeCreate(cell, op, origin, view)
+    : applyUpdate(cell, cell.item, op, origin, view);
+}
+
+function begin(
+  op: Operation,
+  origin: Origin,
+  createAt: number,
+  view: View,
+): Cell {
+  const { id, generation, shape } = op;
+  if (op.what === "update") {
+    const item = view.build(id, orphanOf(shape), new Map());
+    const orphan = cellOf(id, generation, item, orphanOf(shape), nowhere, -1);
+    return applyUpdate(orphan, item, op, origin, view);
+  }
+  if (op.what === "delete") {
+    return cellOf(id, generation, undefined, shape, origin, -1);
+  }
+  const item = view.show(shape, op.item);
+  return cellOf(id, generation, item, shape, origin, createAt);
+}
+
+function cellOf(
+  id: string,
+  generation: number,
+  item: Item | undefined,
+  shape: Shape,
+  origin: Origin,
+  createAt: number,
+): Cell {
+  return {
+    id,
+    generation,
+    item,
+    shape,
+    origin,
+    createAt,
+    stamps: undefined,
+    rich: undefined,
+  };
+}
+
+/** Of several deletes the latest is kept, so that all replicas keep the same. */
+function bury(cell: Cell, shape: Shape, origin: Origin): Cell {
+  const isKept = cell.item === undefined &&
+    compareStamps(cell.origin, origin) >= 0;
+  if (isKept) return cell;
+  return cellOf(cell.id, cell.generation, undefined, shape, origin, -1);
+}
+
+const orphans = new WeakMap<Shape, Shape>();
+
+/** The shape of an item whose create has not arrived: no fields. */
+function orphanOf(shape: Shape): Shape {
+  let orphan = orphans.get(shape);
+  if (orphan === undefined) {
+    const { collection } = shape;
+    orphan = Object.freeze({ collection, version: 0, fields: [] });
+    orphans.set(shape, orphan);
+  }
+  return orphan;
+}
+
+const precedence: Readonly<Record<MergeClass, number>> = {
+  register: 0,
+  counter: 1,
+  set: 2,
+  map: 3,
+  list: 4,
+  text: 5,
+};
+
+function shapeFieldOf(shape: Shape, name: string): ShapeField | undefined {
+  for (const field of shape.fields) if (field.name === name) return field;
+}
+
+/** How a field of a cell merges; `undefined` when nobody wrote it yet. */
+export function mergeClassIn(cell: Cell, name: string): MergeClass | undefined {
+  const state = cell.rich?.get(name);
+  if (state !== undefined) return state.merge;
+  const field = shapeFieldOf(cell.shape, name);
+  if (field !== undefined) return mergeClassOf(field.kind);
+  return cell.stamps?.has(name) ? "register" : undefined;
+}
+
+/** The commit that wrote a register; `undefined` when nobody did. */
+export function stampIn(cell: Cell, name: string): Stamp | undefined {
+  return cell.stamps?.get(name) ??
+    (shapeFieldOf(cell.shape, name) === undefined ? undefined : cell.origin);
+}
+
+/** The state of a rich field, also where only its create wrote it. */
+export function stateIn(cell: Cell, name: string, merge: RichClass): RichState {
+  const state = cell.rich?.get(name);
+  if (state?.merge === merge) return state;
+  const field = shapeFieldOf(cell.shape, name);
+  if (field === undefined || mergeClassOf(field.kind) !== merge) {
+    return emptyState(merge);
+  }
+  return stateOfCreate(emptyState(merge), cell.item?.[name], cell.origin);
+}
+
+/** What an update changes, gathered before the new cell is made. */
+interface Edit {
+  readonly values: Map<string, Value>;
+  stamps: Map<string, Stamp> | undefined;
+  rich: Map<string, RichState> | undefined;
+}
+
+function applyUpdate(
+  cell: Cell,
+  item: Item,
+  op: UpdateOperation,
+  origin: Origin,
+  view: View,
+): Cell {
+  const edit: Edit = { values: new Map(), stamps: undefined, rich: undefined };
+  for (const change of op.changes) {
+    const known = edit.rich?.get(change.field.name)?.merge ??
+      mergeClassIn(cell, change.field.name);
+    const merge = mergeClassOf(change.field.kind);
+    if (known !== undefined && precedence[merge] < precedence[known]) continue;
+    view.meet(change.field.kind);
+    if (isRichClass(merge)) editState(cell, edit, change, merge, origin);
+    else editRegister(cell, edit, change, origin);
+  }
+  if (edit.values.size === 0) return cell;
+  return {
+    id: cell.id,
+    generation: cell.generation,
+    item: withValues(cell, item, edit.values, view),
+    shape: cell.shape,
+    origin: cell.origin,
+    createAt: -1,
+    stamps: edit.stamps ?? cell.stamps,
+    rich: edit.rich ?? cell.rich,
+  };
+}
+
+function editRegister(
+  cell: Cell,
+  edit: Edit,
+  { field, change }: FieldChange,
+  origin: Origin,
+): void {
+  if (change.what !== "set") return;
+  const { name } = field;
+  const stamp = edit.stamps?.get(name) ?? stampIn(cell, name);
+  if (stamp !== undefined && compareStamps(origin, stamp) < 0) return;
+  edit.values.set(name, change.value);
+  // A create that is changed by its own commit keeps its one stamp.
+  if (stamp !== undefined && compareStamps(origin, stamp) === 0) return;
+  edit.stamps ??= new Map(cell.stamps);
+  edit.stamps.set(name, origin);
+}
+
+function editState(
+  cell: Cell,
+  edit: Edit,
+  { field, change }: FieldChange,
+  merge: RichClass,
+  origin: Origin,
+): void {
+  const { name } = field;
+  const state = edit.rich?.get(name);
+  const before = state?.merge === merge ? state : stateIn(cell, name, merge);
+  const after = changeState(before, change, origin);
+  edit.rich ??= new Map(cell.rich);
+  edit.rich.set(name, after);
+  edit.values.set(name, showState(after));
+  if (cell.stamps?.has(name) || edit.stamps?.has(name)) {
+    edit.stamps ??= new Map(cell.stamps);
+    edit.stamps.delete(name);
+  }
+}
+
+/** The item with other values; a field that is new to it may take its place among others. */
+function withValues(
+  cell: Cell,
+  item: Item,
+  values: ReadonlyMap<string, Value>,
+  view: View,
+): Item {
+  const draft: DraftItem = { ...item };
+  for (const [name, value] of values) {
+    if (!Object.hasOwn(draft, name)) return rebuild(cell, item, values, view);
+    draft[name] = value;
+  }
+  return Object.freeze(draft);
+}
+
+function rebuild(
+  cell: Cell,
+  item: Item,
+  changed: ReadonlyMap<string, Value>,
+  view: View,
+): Item {
+  const { id, ...fields } = item;
+  const values = new Map<string, Value>(Object.entries(fields));
+  for (const [name, value] of changed) values.set(name, value);
+  return view.build(id, cell.shape, values);
+}
+
+/** A register with the commit that wrote it. */
+export interface Register {
+  readonly stamp: Stamp;
+  readonly value: Value;
+}
+
+/** A cell with nothing left implicit. */
+export interface Expanded {
+  readonly registers: Map<string, Register>;
+  readonly rich: Map<string, RichState>;
+}
+
+/** Every field that anybody wrote, with its own stamp or state. */
+export function expand(cell: Cell): Expanded {
+  const registers = new Map<string, Register>();
+  const rich = new Map<string, RichState>(cell.rich);
+  for (const [name, stamp] of cell.stamps ?? []) {
+    registers.set(name, { stamp, value: cell.item?.[name] });
+  }
+  for (const { name, kind } of cell.shape.fields) {
+    if (rich.has(name) || registers.has(name)) continue;
+    const merge = mergeClassOf(kind);
+    if (isRichClass(merge)) rich.set(name, stateIn(cell, name, merge));
+    else registers.set(name, { stamp: cell.origin, value: cell.item?.[name] });
+  }
+  return { registers, rich };
+}
+
+function mergeCreate(
+  cell: Cell,
+  op: CreateOperation,
+  origin: Origin,
+  view: View,
+): Cell {
+  const all = expand(cell);
+  for (const field of op.shape.fields) {
+    mergeField(all, field, op.item[field.name], origin);
+  }
+  const isLater = compareStamps(origin, cell.origin) >= 0;
+  const shape = isLater ? op.shape : cell.shape;
+  const base = isLater ? origin : cell.origin;
+  return {
+    id: cell.id,
+    generation: cell.generation,
+    item: buildExpanded(cell.id, shape, all, view),
+    shape,
+    origin: base,
+    createAt: -1,
+    stamps: compress(all.registers, shape, base),
+    rich: all.rich.size > 0 ? all.rich : undefined,
+  };
+}
+
+function mergeField(
+  all: Expanded,
+  { name, kind }: ShapeField,
+  value: Value,
+  origin: Origin,
+): void {
+  const merge = mergeClassOf(kind);
+  const state = all.rich.get(name);
+  if (state !== undefined && precedence[merge] < precedence[state.merge]) {
+    return;
+  }
+  if (isRichClass(merge)) {
+    const before = state?.merge === merge ? state : emptyState(merge);
+    all.rich.set(name, stateOfCreate(before, value, origin));
+    all.registers.delete(name);
+    return;
+  }
+  const register = all.registers.get(name);
+  const isLost = register !== undefined &&
+    compareStamps(register.stamp, origin) > 0;
+  if (!isLost) all.registers.set(name, { stamp: origin, value });
+}
+
+/** Only the stamps that do not follow from the base. */
+function compress(
+  registers: ReadonlyMap<string, Register>,
+  shape: Shape,
+  base: Stamp,
+): ReadonlyMap<string, Stamp> | undefined {
+  const stamps = new Map<string, Stamp>();
+  for (const [name, { stamp }] of registers) {
+    const isImplied = compareStamps(stamp, base) === 0 &&
+      shapeFieldOf(shape, name) !== undefined;
+    if (!isImplied) stamps.set(name, stamp);
+  }
+  return stamps.size > 0 ? stamps : undefined;
+}
+
+function buildExpanded(
+  id: string,
+  shape: Shape,
+  all: Expanded,
+  view: View,
+): Item {
+  for (const field of shape.fields) view.meet(field.kind);
+  const values = new Map<string, Value>();
+  for (const [name, register] of all.registers) {
+    values.set(name, register.value);
+  }
+  for (const [name, state] of all.rich) values.set(name, showState(state));
+  return view.build(id, shape, values);
+}

@@ -1,0 +1,154 @@
+/**
+ * What a change does to the state of a counter, set, map or list.
+ *
+ * @module
+ */
+
+import type { Stamp } from "../base/hlc.ts";
+import {
+  deleteFromList,
+  emptyListState,
+  insertIntoList,
+  moveInList,
+  replaceInList,
+  showList,
+} from "./merge_list.ts";
+import { emptyMap, putIntoMap, showMap } from "./merge_map.ts";
+import { addToSet, emptySet, removeFromSet, showSet } from "./merge_set.ts";
+import type {
+  CounterState,
+  ListState,
+  MapState,
+  RichState,
+  SetState,
+} from "./merge_state.ts";
+import type { Change, Element, MergeClass, Value } from "./patch.ts";
+import { positionAt } from "./position.ts";
+
+/** Merge classes that keep a state. */
+export type RichClass = RichState["merge"];
+
+/** Does this class keep a state? */
+export function isRichClass(merge: MergeClass): merge is RichClass {
+  return merge !== "register" && merge !== "text";
+}
+
+const emptyCounter: CounterState = { merge: "counter", total: 0n };
+
+/** The state before anything was written. */
+export function emptyState(merge: RichClass): RichState {
+  switch (merge) {
+    case "counter":
+      return emptyCounter;
+    case "set":
+      return emptySet;
+    case "map":
+      return emptyMap;
+    case "list":
+      return emptyListState;
+  }
+}
+
+/** The state after a create wrote `value`. */
+export function stateOfCreate(
+  state: RichState,
+  value: Value,
+  stamp: Stamp,
+): RichState {
+  switch (state.merge) {
+    case "counter":
+      return increment(state, typeof value === "number" ? value : 0);
+    case "set":
+      return addToSet(state, Array.isArray(value) ? value : [], stamp);
+    case "map":
+      return putIntoMap(state, entriesOf(value), stamp);
+    case "list":
+      return insertIntoList(state, elementsOfCreate(value, stamp), stamp);
+  }
+}
+
+function entriesOf(value: Value): [string, Value][] {
+  return typeof value === "object" ? Object.entries(value ?? {}) : [];
+}
+
+/**
+ * The elements of a list that a create wrote whole. Their ids and positions
+ * follow from the create's stamp, so that the log need not hold them.
+ */
+function elementsOfCreate(value: Value, stamp: Stamp): Element[] {
+  if (!Array.isArray(value)) return [];
+  const { wall, count, chain } = stamp;
+  // Enough of the chain's name (64 bits of its key, and its incarnation) to tell commits apart.
+  const commit = `${wall}.${count}.${chain.slice(0, 16)}${chain.slice(64)}`;
+  return value.map((inner: Value, i) => ({
+    element: `${commit}.${i}`,
+    position: positionAt(i),
+    value: inner,
+  }));
+}
+
+/** The state after one change; a change of another class leaves it as it is. */
+export function changeState(
+  state: RichState,
+  change: Change,
+  stamp: Stamp,
+): RichState {
+  switch (state.merge) {
+    case "counter":
+      return change.what === "increment"
+        ? increment(state, change.amount)
+        : state;
+    case "set":
+      return changeSet(state, change, stamp);
+    case "map":
+      return changeMap(state, change, stamp);
+    case "list":
+      return changeList(state, change, stamp);
+  }
+}
+
+function increment(state: CounterState, amount: number): CounterState {
+  return { merge: "counter", total: state.total + BigInt(amount) };
+}
+
+function changeSet(state: SetState, change: Change, stamp: Stamp): SetState {
+  if (change.what === "add") return addToSet(state, change.values, stamp);
+  if (change.what !== "remove") return state;
+  return removeFromSet(state, change.values, stamp);
+}
+
+function changeMap(state: MapState, change: Change, stamp: Stamp): MapState {
+  if (change.what === "put") return putIntoMap(state, change.entries, stamp);
+  if (change.what !== "drop") return state;
+  const drops = change.keys.map((key) => [key, undefined] as const);
+  return putIntoMap(state, drops, stamp);
+}
+
+function changeList(state: ListState, change: Change, stamp: Stamp): ListState {
+  switch (change.what) {
+    case "insert":
+      return insertIntoList(state, change.elements, stamp);
+    case "move":
+      return moveInList(state, change.moves, stamp);
+    case "replace":
+      return replaceInList(state, change.values, stamp);
+    case "delete":
+      return deleteFromList(state, change.elements);
+    default:
+      return state;
+  }
+}
+
+/** What readers see of a state. */
+export function showState(state: RichState): Value {
+  switch (state.merge) {
+    case "counter":
+      return Number(state.total);
+    case "set":
+      return showSet(state);
+    case "map":
+      return showMap(state);
+    case "list":
+      return showList(state);
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Views: what readers of a collection see, whoever wrote its items.
+ *
+ * A reader with a schema sees the schema's fields in their order, with defaults
+ * for those that an older writer did not know, then the fields that only a newer
+ * writer knew. A reader without a schema (the server) sees whatever is there.
+ *
+ * Items of one shape are clones of one template object, so that they share one
+ * hidden class and stay small and fast to read.
+ *
+ * @module
+ */
+
+import { limits } from "../base/limits.ts";
+import { emptyOf, isRich } from "./kinds.ts";
+import type { FieldKind, Item, Shape, Value } from "./patch.ts";
+import type { Schema } from "./schema.ts";
+
+/** An item under construction. */
+export interface DraftItem {
+  id: string;
+  [field: string]: Value;
+}
+
+/** How items of one shape are built for readers. */
+export interface RowPlan {
+  /** What every item of the shape begins as: a clone of this. */
+  readonly template: DraftItem;
+  /** The shape's fields in order. */
+  readonly names: readonly string[];
+  /** Their kinds in the same order. */
+  readonly kinds: readonly FieldKind[];
+  /** Does an item as its writer sees it look the same to readers here? */
+  readonly isIdentical: boolean;
+}
+
+/** What readers of one collection see. */
+export class View {
+  /** `undefined` where the application's schema is not known. */
+  readonly schema: Schema | undefined;
+  readonly #defaults: DraftItem;
+  readonly #plans = new Map<Shape, RowPlan>();
+  #lastShape: Shape | undefined;
+  #lastPlan: RowPlan | undefined;
+  #hasMutableValues = false;
+
+  /** @param schema the readers' own; none on a server */
+  constructor(schema: Schema | undefined) {
+    this.schema = schema;
+    this.#defaults = draftOf(schema);
+    for (const field of schema?.plan ?? []) this.meet(field.kind);
+  }
+
+  /** May an item hold dates or bytes, which cannot be frozen? */
+  get hasMutableValues(): boolean {
+    return this.#hasMutableValues;
+  }
+
+  /** Takes note that items may hold values of this kind. */
+  meet(kind: FieldKind): void {
+    if (kind === "date" || kind === "bytes") this.#hasMutableValues = true;
+  }
+
+  /** How items of this shape are built. */
+  planFor(shape: Shape): RowPlan {
+    if (shape === this.#lastShape && this.#lastPlan !== undefined) {
+      return this.#lastPlan;
+    }
+    const plan = this.#plans.get(shape) ?? this.#addPlan(shape);
+    this.#lastShape = shape;
+    this.#lastPlan = plan;
+    return plan;
+  }
+
+  #addPlan(shape: Shape): RowPlan {
+    if (this.#plans.size >= limits.shapesCachedMax) this.#plans.clear();
+    for (const field of shape.fields) this.meet(field.kind);
+    const plan = planOf(shape, this.#defaults);
+    this.#plans.set(shape, plan);
+    return plan;
+  }
+
+  /** What readers see of an item that its writer saw as `item`. */
+  show(shape: Shape, item: Item): Item {
+    const plan = this.planFor(shape);
+    if (plan.isIdentical) return item;
+    const draft = { ...plan.template };
+    draft.id = item.id;
+    for (const name of plan.names) draft[name] = item[name];
+    return Object.freeze(draft);
+  }
+
+  /**
+   * An item of these values. Fields that neither the schema nor the shape of
+   * the create knows come last, by name, so that all replicas agree.
+   */
+  build(id: string, shape: Shape, values: ReadonlyMap<string, Value>): Item {
+    const draft = { ...this.planFor(shape).template };
+    draft.id = id;
+    const others: string[] = [];
+    for (const [name, value] of values) {
+      if (Object.hasOwn(draft, name)) draft[name] = value;
+      else others.push(name);
+    }
+    for (const name of others.sort()) draft[name] = values.get(name);
+    return Object.freeze(draft);
+  }
+}
+
+/** What readers of a collection see; without a schema, whatever is there. */
+export function createView(schema: Schema | undefined): View {
+  return new View(schema);
+}
+
+/** What readers see in the fields of a schema that an item's writer did not know. */
+export function defaultsFor(
+  schema: Schema,
+): { readonly [field: string]: Value } {
+  const { id: _, ...defaults } = draftOf(schema);
+  return Object.freeze(defaults);
+}
+
+function draftOf(schema: Schema | undefined): DraftItem {
+  const draft: DraftItem = { id: "" };
+  for (const { name, kind, initial } of schema?.plan ?? []) {
+    // State that merges begins empty: a default is written by creates only.
+    draft[name] = isRich(kind) ? emptyOf(kind) : initial;
+  }
+  return draft;
+}
+
+function planOf(shape: Shape, defaults: DraftItem): RowPlan {
+  const names = shape.fields.map((field) => field.name);
+  const template = { ...defaults };
+  for (const field of shape.fields) {
+    if (!Object.hasOwn(template, field.name)) {
+      template[field.name] = emptyOf(field.kind);
+    }
+  }
+  const shown = Object.keys(template);
+  const isIdentical = shown.length === names.length + 1 &&
+    names.every((name, i) => shown[i + 1] === name);
+  const kinds = shape.fields.map((field) => field.kind);
+  return { template, names, kinds, isIdentical };
+}
