@@ -4,6 +4,7 @@
  * @module
  */
 
+import { toHex } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import {
   deleteFromList,
@@ -77,14 +78,19 @@ function entriesOf(value: Value): [string, Value][] {
  */
 function elementsOfCreate(value: Value, stamp: Stamp): Element[] {
   if (!Array.isArray(value)) return [];
-  const { wall, count, chain } = stamp;
-  // Enough of the chain's name (64 bits of its key, and its incarnation) to tell commits apart.
-  const commit = `${wall}.${count}.${chain.slice(0, 16)}${chain.slice(64)}`;
+  const commit = nameOf(stamp);
   return value.map((inner: Value, i) => ({
     element: `${commit}.${i}`,
     position: positionAt(i),
     value: inner,
   }));
+}
+
+/** A commit's name: enough of its chain (64 bits of the key, and the incarnation) to tell it apart. */
+function nameOf({ wall, count, chain }: Stamp): string {
+  const part = chain.slice(0, 8) + chain.slice(32);
+  const bytes = Uint8Array.from(part, (character) => character.charCodeAt(0));
+  return `${wall}.${count}.${toHex(bytes)}`;
 }
 
 /** The state after one change; a change of another class leaves it as it is. */

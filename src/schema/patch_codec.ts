@@ -1,0 +1,283 @@
+/**
+ * Bytes of patches: the payload of a commit.
+ *
+ * See docs/format.md, "Payload: the patch". {@linkcode decodePatch} is the
+ * strict reading that every payload passes once; {@linkcode decodeCreateAt}
+ * reads single rows of payloads that passed it.
+ *
+ * Architecture invariant: foreign bytes never throw anything but `SyntaxError`,
+ * and every count is bounded by the bytes that are left and by a named limit.
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import { readChange, writeChange } from "./change_codec.ts";
+import { itemIdFault } from "./names.ts";
+import type {
+  CreateOperation,
+  FieldChange,
+  Item,
+  Operation,
+  Shape,
+  UpdateOperation,
+} from "./patch.ts";
+import { encodeShape, readShape } from "./shape_codec.ts";
+import {
+  malformed,
+  readCount,
+  readText,
+  readValue,
+  writeValue,
+} from "./value_codec.ts";
+import { createView, type View } from "./view.ts";
+
+const FORMAT = 1;
+const CREATE = 0;
+const UPDATE = 1;
+const DELETE = 2;
+const whats = { create: CREATE, update: UPDATE, delete: DELETE } as const;
+
+/** Bytes that a decoded operation takes at least. */
+const operationBytesMin = 4;
+
+/** What {@linkcode PatchWriter.finish} gives. */
+export interface EncodedPatch {
+  readonly payload: Uint8Array<ArrayBuffer>;
+  /** Where the first operation starts, just behind the shape table. */
+  readonly operationsOffset: number;
+}
+
+/** Writes patches one after the other, reusing its memory. */
+export class PatchWriter {
+  readonly #head = new ByteWriter();
+  readonly #body = new ByteWriter(4096);
+  readonly #shapes: Shape[] = [];
+  #lastShape: Shape | undefined;
+  #lastIndex = 0;
+  #count = 0;
+
+  /** Forgets everything and begins a new patch. */
+  begin(): void {
+    this.#body.clear();
+    this.#shapes.length = 0;
+    this.#lastShape = undefined;
+    this.#count = 0;
+  }
+
+  /** Bytes of the operations so far. */
+  get length(): number {
+    return this.#body.length;
+  }
+
+  /** Operations so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Appends an operation; gives its offset from the first one. Nothing is
+   * appended when the operation or the patch would be too large.
+   */
+  add(op: Operation): number {
+    const w = this.#body;
+    const start = w.length;
+    w.varint(this.#indexOf(op.shape) * 4 + whats[op.what]);
+    w.varint(op.generation);
+    w.text(op.id);
+    if (op.what === "create") writeItem(w, op);
+    else if (op.what === "update") writeChanges(w, op);
+    if (w.length - start > limits.itemBytesMax) this.#refuse(start, op, "item");
+    if (w.length > limits.payloadBytesMax - limits.itemBytesMax) {
+      this.#refuse(start, op, "payload");
+    }
+    if (++this.#count > limits.operationsMax) {
+      this.#count--;
+      this.#refuse(start, op, "count");
+    }
+    return start;
+  }
+
+  #refuse(start: number, op: Operation, what: keyof typeof excuses): never {
+    this.#body.length = start;
+    throw new DatabaseError(
+      "value-too-large",
+      `Cannot write ${op.shape.collection} ${op.id}: ${excuses[what]}.`,
+    );
+  }
+
+  #indexOf(shape: Shape): number {
+    if (shape === this.#lastShape) return this.#lastIndex;
+    let index = this.#shapes.indexOf(shape);
+    if (index < 0) index = this.#shapes.push(shape) - 1;
+    this.#lastShape = shape;
+    this.#lastIndex = index;
+    return index;
+  }
+
+  /** The whole patch in bytes of its own. */
+  finish(): EncodedPatch {
+    const head = this.#head;
+    head.clear();
+    head.u8(FORMAT);
+    head.varint(this.#shapes.length);
+    for (const shape of this.#shapes) head.bytes(encodeShape(shape));
+    head.varint(this.#count);
+    const payload = new Uint8Array(head.length + this.#body.length);
+    payload.set(head.view(), 0);
+    payload.set(this.#body.view(), head.length);
+    return { payload, operationsOffset: head.length };
+  }
+}
+
+const excuses = {
+  item: `it is over ${limits.itemBytesMax} bytes. Split it into several items`,
+  payload:
+    `its transaction is over ${limits.payloadBytesMax} bytes. Use several transactions`,
+  count:
+    `its transaction has over ${limits.operationsMax} operations. Use several transactions`,
+} as const;
+
+function writeItem(w: ByteWriter, op: CreateOperation): void {
+  const { fields } = op.shape;
+  const { item } = op;
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i]!;
+    writeValue(w, field.kind, item[field.name]);
+  }
+}
+
+function writeChanges(w: ByteWriter, op: UpdateOperation): void {
+  const { fields } = op.shape;
+  w.varint(op.changes.length);
+  for (const { field, change } of op.changes) {
+    w.varint(fields.indexOf(field));
+    writeChange(w, field, change);
+  }
+}
+
+/** What {@linkcode decodePatch} gives. */
+export interface DecodedPatch {
+  readonly operations: readonly Operation[];
+  /** Where the first operation starts, just behind the shape table. */
+  readonly operationsOffset: number;
+  /** By operation: where a create starts, from the first operation; -1 for others. */
+  readonly createOffsets: readonly number[];
+}
+
+/** What writers saw: items of a patch are not yet shown to a reader. */
+const asWritten: View = createView(undefined);
+
+/** Reads a payload, strictly; `SyntaxError` when it is none. */
+export function decodePatch(payload: Uint8Array): DecodedPatch {
+  const r = new ByteReader(payload);
+  if (r.u8() !== FORMAT) malformed("its format is unknown");
+  const shapes: Shape[] = [];
+  const shapeCount = readCount(r, limits.collectionsMax, 3);
+  for (let i = 0; i < shapeCount; i++) shapes.push(readShape(r));
+  const count = readCount(r, limits.operationsMax, operationBytesMin - 1);
+  const operationsOffset = r.at;
+  const operations: Operation[] = [];
+  const createOffsets: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const start = r.at - operationsOffset;
+    const operation = readOperation(r, shapes);
+    operations.push(operation);
+    createOffsets.push(operation.what === "create" ? start : -1);
+  }
+  if (!r.done) malformed("bytes follow its last operation");
+  return { operations, operationsOffset, createOffsets };
+}
+
+function readOperation(r: ByteReader, shapes: readonly Shape[]): Operation {
+  const start = r.at;
+  const head = r.varint();
+  const shape = shapes[Math.floor(head / 4)] ??
+    malformed("an operation has no shape");
+  const generation = r.varint();
+  if (generation > limits.generationMax) malformed("a generation is too large");
+  const id = readText(r, limits.idBytesMax, true);
+  if (itemIdFault(id) !== undefined) malformed("an item id is invalid");
+  const operation = readRest(r, head % 4, shape, generation, id);
+  if (r.at - start > limits.itemBytesMax) malformed("an item is too large");
+  return operation;
+}
+
+function readRest(
+  r: ByteReader,
+  what: number,
+  shape: Shape,
+  generation: number,
+  id: string,
+): Operation {
+  if (what === CREATE) {
+    const item = readItem(r, shape, id, asWritten, true);
+    return { what: "create", shape, id, generation, item };
+  }
+  if (what === UPDATE) {
+    const changes = readChanges(r, shape);
+    return { what: "update", shape, id, generation, changes };
+  }
+  if (what === DELETE) return { what: "delete", shape, id, generation };
+  return malformed("an operation is of an unknown type");
+}
+
+function readItem(
+  r: ByteReader,
+  shape: Shape,
+  id: string,
+  view: View,
+  strict: boolean,
+): Item {
+  const { template, names, kinds } = view.planFor(shape);
+  const draft = { ...template };
+  draft.id = id;
+  for (let i = 0; i < names.length; i++) {
+    draft[names[i]!] = readValue(r, kinds[i]!, strict);
+  }
+  return Object.freeze(draft);
+}
+
+function readChanges(r: ByteReader, shape: Shape): readonly FieldChange[] {
+  const count = readCount(r, limits.elementsMax, 3);
+  const changes: FieldChange[] = [];
+  for (let i = 0; i < count; i++) {
+    const field = shape.fields[r.varint()] ??
+      malformed("a change names no field");
+    changes.push(Object.freeze({ field, change: readChange(r, field) }));
+  }
+  return Object.freeze(changes);
+}
+
+/** A row as {@linkcode decodeCreateAt} reads it. */
+export interface CreatedRow {
+  readonly id: string;
+  readonly generation: number;
+  readonly item: Item;
+}
+
+/**
+ * Reads the create operation that stands at the reader, as a view shows it.
+ * Only for bytes that {@linkcode decodePatch} has accepted before.
+ */
+export function decodeCreateAt(
+  reader: ByteReader,
+  shape: Shape,
+  view: View,
+): CreatedRow {
+  const head = reader.varint();
+  if (head % 4 !== CREATE) malformed("no create operation stands here");
+  const generation = reader.varint();
+  const id = reader.text();
+  const item = readItem(reader, shape, id, view, false);
+  return { id, generation, item };
+}
+
+/** The item id of the operation that stands at the reader. */
+export function readOperationId(reader: ByteReader): string {
+  reader.varint();
+  reader.varint();
+  return reader.text();
+}

@@ -1,0 +1,113 @@
+/**
+ * Bytes of shapes and stamps.
+ *
+ * Equal shape bytes give one and the same `Shape` object as long as the cache
+ * holds it, so that items of one writer share their hidden class.
+ *
+ * Architecture invariant: names from outside meet the same rules as our own.
+ *
+ * @module
+ */
+
+import { type ByteReader, ByteWriter, fromHex, toHex } from "../base/bytes.ts";
+import type { Stamp } from "../base/hlc.ts";
+import { limits } from "../base/limits.ts";
+import { kindOf } from "./kinds.ts";
+import { isCollectionName, isFieldName } from "./names.ts";
+import { fieldKinds, type Shape, type ShapeField } from "./patch.ts";
+import { malformed, readCount, readText } from "./value_codec.ts";
+
+/** Bytes of a chain's name: session key and incarnation. */
+const chainBytes = 40;
+const stampBytes = 8 + chainBytes;
+
+const encoded = new WeakMap<Shape, Uint8Array>();
+
+/** The bytes of a shape; computed once for each object. */
+export function encodeShape(shape: Shape): Uint8Array {
+  let bytes = encoded.get(shape);
+  if (bytes === undefined) {
+    bytes = writeShape(shape);
+    encoded.set(shape, bytes);
+  }
+  return bytes;
+}
+
+function writeShape(shape: Shape): Uint8Array {
+  const w = new ByteWriter(64);
+  w.text(shape.collection);
+  w.varint(shape.version);
+  w.varint(shape.fields.length);
+  for (const { name, kind } of shape.fields) {
+    w.text(name);
+    w.u8(fieldKinds[kind]);
+  }
+  return w.copy();
+}
+
+const interned = new Map<string, Shape>();
+
+/** Reads a shape. */
+export function readShape(r: ByteReader): Shape {
+  const start = r.at;
+  skipShape(r);
+  const key = toHex(r.bytes.subarray(start, r.at));
+  const known = interned.get(key);
+  if (known !== undefined) return known;
+  r.at = start;
+  const shape = parseShape(r);
+  if (interned.size >= limits.shapesCachedMax) interned.clear();
+  interned.set(key, shape);
+  return shape;
+}
+
+function skipShape(r: ByteReader): void {
+  r.skipText();
+  r.varint();
+  const count = readCount(r, limits.fieldsMax, 2);
+  for (let i = 0; i < count; i++) {
+    r.skipText();
+    r.u8();
+  }
+}
+
+function parseShape(r: ByteReader): Shape {
+  const collection = readText(r, 64, true);
+  if (!isCollectionName(collection)) malformed("a collection name is invalid");
+  const version = r.varint();
+  if (version > limits.schemaVersionMax) malformed("a version is too large");
+  const fields: ShapeField[] = [];
+  const names = new Set<string>();
+  const count = readCount(r, limits.fieldsMax, 2);
+  for (let i = 0; i < count; i++) {
+    const name = readText(r, 64, true);
+    if (!isFieldName(name)) malformed("a field name is invalid");
+    fields.push(Object.freeze({ name, kind: kindOf(r.u8()) }));
+    names.add(name);
+  }
+  if (names.size < count) malformed("a shape names a field twice");
+  return Object.freeze({ collection, version, fields: Object.freeze(fields) });
+}
+
+/** Writes a stamp; its chain is 40 characters, one a byte. */
+export function writeStamp(w: ByteWriter, stamp: Stamp): void {
+  w.u48(stamp.wall);
+  w.u16(stamp.count);
+  for (let i = 0; i < chainBytes; i++) w.u8(stamp.chain.charCodeAt(i));
+}
+
+/** Reads a stamp. */
+export function readStamp(r: ByteReader): Stamp {
+  const wall = r.u48();
+  const count = r.u16();
+  const chain = String.fromCharCode(...r.take(chainBytes));
+  return { wall, count, chain };
+}
+
+/** Reads as many stamps as a count says. */
+export function readStamps(r: ByteReader): Stamp[] {
+  const count = readCount(r, limits.elementsMax, stampBytes);
+  const stamps: Stamp[] = [];
+  for (let i = 0; i < count; i++) stamps.push(readStamp(r));
+  return stamps;
+}
