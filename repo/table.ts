@@ -10,6 +10,8 @@
  * @module
  */
 
+import { sha256 } from "../crypto/mod.ts";
+import { ByteWriter } from "../src/base/bytes.ts";
 import type { Cell } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import type { Item } from "../src/schema/patch.ts";
@@ -20,6 +22,9 @@ import { Cells } from "./cells.ts";
 import { type Store, storeFor } from "./column.ts";
 
 export type { BaseTable } from "./base_table.ts";
+
+/** A digest hashes the state in parts of about this many bytes. */
+const DIGEST_PART = 64 * 1024;
 
 /** What a table starts from. */
 export interface TableOptions {
@@ -265,15 +270,25 @@ export class Table implements Source {
   }
 
   /**
-   * Feeds the whole state to a hash, in an order that does not depend on the
-   * order of arrival: equal tables feed equal bytes.
+   * A hash of the whole state that does not depend on the order of arrival:
+   * equal tables have equal digests.
    */
-  digest(feed: (bytes: Uint8Array) => void): void {
+  digest(): Uint8Array {
     this.#loadAll();
     const ids = this.#allIds();
-    const order = Uint32Array.from(ids.keys());
+    const order = Uint32Array.from(ids, (_, ordinal) => ordinal);
     order.sort((a, b) => ids[a]! < ids[b]! ? -1 : 1);
-    for (const ordinal of order) feed(cellDigestBytes(this.cellAt(ordinal)));
+    const gathered = new ByteWriter(DIGEST_PART + 4096);
+    let state = new Uint8Array(32);
+    for (const ordinal of order) {
+      const bytes = cellDigestBytes(this.cellAt(ordinal));
+      gathered.varint(bytes.length);
+      gathered.bytes(bytes);
+      if (gathered.length < DIGEST_PART) continue;
+      state = sha256(state, gathered.view());
+      gathered.clear();
+    }
+    return sha256(state, gathered.view());
   }
 }
 

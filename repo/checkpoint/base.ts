@@ -1,0 +1,358 @@
+/**
+ * One collection of a checkpoint: cells, ids and columns read on demand.
+ *
+ * Never keeps a cell: who asks keeps it.
+ *
+ * @module
+ */
+
+import { ByteReader, decodeAscii, decodeText } from "../../src/base/bytes.ts";
+import type { Cell } from "../../src/schema/cell.ts";
+import { decodeCell } from "../../src/schema/cell_codec.ts";
+import { decodeCreateAt } from "../../src/schema/patch_codec.ts";
+import type { View } from "../../src/schema/view.ts";
+import type { BaseTable } from "../base_table.ts";
+import type { Cells } from "../cells.ts";
+import type { Store } from "../column.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { columnKey, drain, loadColumn } from "./columns.ts";
+import {
+  type CollectionPlace,
+  type ColumnPlace,
+  DATA,
+  hashId,
+  IN_HEAP,
+  NOT_ASCII,
+  slotOf,
+  widths,
+} from "./layout.ts";
+import { PagePart, PageStream } from "./page_file.ts";
+
+/** Heap bytes read at once by those who want many cells. */
+const AHEAD = 256 * 1024;
+
+/** Where a row's cell is. */
+export interface Row {
+  /** In the log, or in the heap when `shape` says so. */
+  readonly address: number;
+  readonly shape: number;
+  readonly origin: number;
+}
+
+/** One collection of a checkpoint. */
+export class Base implements BaseTable {
+  /** Where its parts lie. */
+  readonly place: CollectionPlace;
+  readonly #checkpoint: Checkpoint;
+  readonly #view: View;
+  readonly #slots: PagePart;
+  readonly #rows: PagePart;
+  readonly #ids: PagePart;
+  readonly #idStarts: PagePart;
+  readonly #heap: PageStream;
+  #dead: Set<number> | undefined;
+  /** The ids of the page read last. */
+  #page: IdPage | undefined;
+
+  /**
+   * @param checkpoint what it is a part of
+   * @param place where its parts lie
+   * @param view how its cells become items
+   */
+  constructor(checkpoint: Checkpoint, place: CollectionPlace, view: View) {
+    this.#checkpoint = checkpoint;
+    this.place = place;
+    this.#view = view;
+    const { file } = checkpoint;
+    const { slots, rows, ids, idStarts, heap } = place;
+    this.#slots = new PagePart(file, slots.first, slots.count, widths.slot);
+    this.#rows = new PagePart(file, rows.first, rows.count, widths.row);
+    this.#ids = new PagePart(file, ids.first, ids.count, DATA);
+    this.#idStarts = new PagePart(
+      file,
+      idStarts.first,
+      idStarts.count,
+      widths.idStart,
+    );
+    this.#heap = new PageStream(file, heap.first, heap.bytes);
+  }
+
+  /** Ordinals, deleted ones included. */
+  get size(): number {
+    return this.place.size;
+  }
+
+  /** Items that were there. */
+  get count(): number {
+    return this.place.count;
+  }
+
+  /** The ordinal of an id, or -1; reads the cells that it must look at into `cells`. */
+  find(id: string, cells: Cells): number {
+    const slots = this.place.slots.count;
+    if (slots === 0) return -1;
+    const { perPage } = this.#slots;
+    const hash = hashId(id, this.#checkpoint.file.salt);
+    let slot = slotOf(hash, slots);
+    for (let probes = 0; probes < slots; probes++) {
+      const view = this.#slots.page(slot / perPage | 0);
+      const at = slot % perPage * widths.slot;
+      const ordinal = view.getUint32(at + 4, true) - 1;
+      if (ordinal < 0) return -1;
+      if (view.getUint32(at, true) === hash && this.#isAt(ordinal, id, cells)) {
+        return ordinal;
+      }
+      if (++slot === slots) slot = 0;
+    }
+    return -1;
+  }
+
+  #isAt(ordinal: number, id: string, cells: Cells): boolean {
+    const known = cells.get(ordinal);
+    if (known !== undefined) return known.id === id;
+    const cell = this.cellAt(ordinal);
+    cells.set(ordinal, cell);
+    return cell.id === id;
+  }
+
+  /** Where the cell of an ordinal is. */
+  rowAt(ordinal: number): Row {
+    const { perPage } = this.#rows;
+    const view = this.#rows.page(ordinal / perPage | 0);
+    const at = ordinal % perPage * widths.row;
+    return {
+      address: view.getUint32(at, true) +
+        view.getUint16(at + 4, true) * 2 ** 32,
+      shape: view.getUint16(at + 6, true),
+      origin: view.getUint32(at + 8, true),
+    };
+  }
+
+  /** Reads one cell. */
+  cellAt(ordinal: number): Cell {
+    const row = this.rowAt(ordinal);
+    if (row.shape === IN_HEAP) return this.#decodeHeap(row.address, 0);
+    const { log } = this.#checkpoint;
+    return log.row(row.address, (reader) => this.#decodeLog(reader, row));
+  }
+
+  #decodeLog(reader: ByteReader, row: Row): Cell {
+    const shape = this.#checkpoint.shape(row.shape);
+    const origin = this.#checkpoint.origin(row.origin);
+    const { id, generation, item } = decodeCreateAt(reader, shape, this.#view);
+    return {
+      id,
+      generation,
+      item,
+      shape,
+      origin,
+      createAt: row.address - origin.operationsAt,
+      stamps: undefined,
+      rich: undefined,
+    };
+  }
+
+  /** The bytes of a cell in the heap. */
+  heapBytes(address: number, ahead = 0): Uint8Array {
+    const headEnd = Math.min(this.#heap.length, address + 8);
+    const head = new ByteReader(this.#heap.bytes(address, headEnd, ahead));
+    const length = head.varint();
+    const start = address + head.at;
+    return this.#heap.bytes(start, start + length, ahead);
+  }
+
+  #decodeHeap(address: number, ahead: number): Cell {
+    const bytes = this.heapBytes(address, ahead);
+    try {
+      return decodeCell(new ByteReader(bytes), this.#checkpoint, this.#view);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      const page = this.place.heap.first + Math.floor(address / DATA);
+      throw this.#checkpoint.file.damage(page, error.message);
+    }
+  }
+
+  /** Was the item of this ordinal there? */
+  isLive(ordinal: number): boolean {
+    if (this.place.dead.count === 0) return true;
+    this.#dead ??= this.#readDead();
+    return !this.#dead.has(ordinal);
+  }
+
+  #readDead(): Set<number> {
+    const { first, count } = this.place.dead;
+    const { file } = this.#checkpoint;
+    const dead = new Set<number>();
+    const part = new PagePart(file, first, count, widths.dead);
+    for (let i = 0; i < count; i++) {
+      const view = part.page(i / part.perPage | 0);
+      dead.add(view.getUint32(i % part.perPage * widths.dead, true));
+    }
+    return dead;
+  }
+
+  /** The id of an ordinal. */
+  idAt(ordinal: number): string {
+    const page = this.#page;
+    const at = ordinal - (page?.first ?? Infinity);
+    if (page !== undefined && at >= 0 && at < page.ids.length) {
+      return page.ids[at]!;
+    }
+    this.#page = this.#idPage(ordinal);
+    return this.#page.ids[ordinal - this.#page.first]!;
+  }
+
+  #idPage(ordinal: number): IdPage {
+    let low = 0;
+    let high = this.place.idStarts.count - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#idStart(middle) <= ordinal) low = middle;
+      else high = middle - 1;
+    }
+    const view = this.#ids.page(low);
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, DATA);
+    const ids: string[] = [];
+    this.#pushIds(bytes, low, ids);
+    return { first: this.#idStart(low), ids };
+  }
+
+  #idStart(page: number): number {
+    const { perPage } = this.#idStarts;
+    const view = this.#idStarts.page(page / perPage | 0);
+    return view.getUint32(page % perPage * widths.idStart, true);
+  }
+
+  /** The ids of all ordinals. */
+  ids(): string[] {
+    const ids: string[] = [];
+    for (const { bytes, pages, first } of this.#ids.sweep()) {
+      const step = bytes.length / pages;
+      for (let i = 0; i < pages; i++) {
+        this.#pushIds(
+          bytes.subarray(i * step, i * step + DATA),
+          first + i,
+          ids,
+        );
+      }
+    }
+    return ids;
+  }
+
+  #pushIds(page: Uint8Array, number: number, ids: string[]): void {
+    const head = page[0]! | page[1]! << 8;
+    const count = head & ~NOT_ASCII;
+    const text = head === count ? decodeAscii(page, 0, DATA) : undefined;
+    let at = 2 + count;
+    for (let i = 0; i < count; i++) {
+      const end = at + page[2 + i]! + 1;
+      if (end > DATA) {
+        const { file } = this.#checkpoint;
+        throw file.damage(this.place.ids.first + number, "an id is cut");
+      }
+      ids.push(text?.slice(at, end) ?? decodeText(page.subarray(at, end)));
+      at = end;
+    }
+  }
+
+  /** Reads those of `ordinals` that `cells` lacks. */
+  load(ordinals: ArrayLike<number>, cells: Cells): void {
+    drain(this.#loadSteps(ordinals, ordinals.length, cells));
+  }
+
+  /** Reads every cell that `cells` lacks. */
+  loadAll(cells: Cells): void {
+    drain(this.loadSteps(cells));
+  }
+
+  /** As `loadAll`, in steps. */
+  loadSteps(cells: Cells): Generator<void> {
+    return this.#loadSteps(undefined, this.size, cells);
+  }
+
+  *#loadSteps(
+    ordinals: ArrayLike<number> | undefined,
+    count: number,
+    cells: Cells,
+  ): Generator<void> {
+    const wanted = new RowList(count);
+    for (let i = 0; i < count; i++) {
+      const ordinal = ordinals === undefined ? i : ordinals[i]!;
+      if (ordinal >= this.size || cells.get(ordinal) !== undefined) continue;
+      const row = this.rowAt(ordinal);
+      if (row.shape !== IN_HEAP) wanted.add(ordinal, row);
+      else cells.set(ordinal, this.#decodeHeap(row.address, AHEAD));
+      if ((i & 1023) === 1023) yield;
+    }
+    wanted.sort();
+    const { log } = this.#checkpoint;
+    yield* log.rows(wanted.addresses, wanted.count, (reader, i) => {
+      const ordinal = wanted.ordinals[i]!;
+      cells.set(ordinal, this.#decodeLog(reader, this.rowAt(ordinal)));
+    });
+  }
+
+  #column(field: string): ColumnPlace | undefined {
+    const column = this.place.columns.find((column) => column.field === field);
+    if (column === undefined || column.type === "none") return undefined;
+    return column.key === columnKey(this.#view, field) ? column : undefined;
+  }
+
+  /** Is the field's column stored? */
+  hasColumn(field: string): boolean {
+    return this.#column(field) !== undefined;
+  }
+
+  /** A copy of the field's column with room for `size` ordinals. */
+  column(field: string, size: number): Store | undefined {
+    const place = this.#column(field);
+    if (place === undefined) return undefined;
+    return drain(loadColumn(this.#checkpoint.file, place, this.size, size));
+  }
+
+  /** As `column`, in steps. */
+  *columnSteps(
+    field: string,
+    size: number,
+  ): Generator<void, Store | undefined> {
+    const place = this.#column(field);
+    if (place === undefined) return undefined;
+    return yield* loadColumn(this.#checkpoint.file, place, this.size, size);
+  }
+}
+
+/** The ids of one page. */
+interface IdPage {
+  readonly first: number;
+  readonly ids: readonly string[];
+}
+
+/** Rows to read from the log. */
+class RowList {
+  addresses: Float64Array;
+  ordinals: Uint32Array;
+  count = 0;
+  #isSorted = true;
+
+  constructor(capacity: number) {
+    this.addresses = new Float64Array(capacity);
+    this.ordinals = new Uint32Array(capacity);
+  }
+
+  add(ordinal: number, row: Row): void {
+    const at = this.count++;
+    this.addresses[at] = row.address;
+    this.ordinals[at] = ordinal;
+    if (at > 0 && this.addresses[at - 1]! > row.address) this.#isSorted = false;
+  }
+
+  /** By address, so that the log is read in one direction. */
+  sort(): void {
+    if (this.#isSorted) return;
+    const { addresses, ordinals } = this;
+    const order = Uint32Array.from({ length: this.count }, (_, i) => i);
+    order.sort((a, b) => addresses[a]! - addresses[b]!);
+    this.addresses = Float64Array.from(order, (i) => addresses[i]!);
+    this.ordinals = Uint32Array.from(order, (i) => ordinals[i]!);
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * An open checkpoint: the state of a repository up to a log address, read on
+ * demand from a file that may be deleted at any time.
+ *
+ * Opening reads the end of the file; every other page is read and checked when
+ * a question touches it.
+ *
+ * Architecture invariant: derived data is disposable (law 5). A checkpoint that
+ * is damaged, newer or gone costs time and nothing else.
+ *
+ * @module
+ */
+
+import { ByteReader, decodeAscii } from "../../src/base/bytes.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import type { Origin } from "../../src/schema/cell.ts";
+import type { Shape } from "../../src/schema/patch.ts";
+import type { View } from "../../src/schema/view.ts";
+import type { Storage, StorageFile } from "../../src/storage/storage.ts";
+import { Base } from "./base.ts";
+import {
+  decodeDirectory,
+  type Directory,
+  FORMAT,
+  MAGIC,
+  NO_ADDRESS,
+  widths,
+} from "./layout.ts";
+import { LogRows, type ReadLog } from "./log_rows.ts";
+import { PageFile, PagePart, PageStream } from "./page_file.ts";
+
+/** Gives the local view of a collection. */
+export type ViewOf = (collection: string) => View;
+
+/** An origin that a checkpoint holds. */
+export interface StoredOrigin extends Origin {
+  /** Its number there. */
+  readonly index: number;
+  /** Where. */
+  readonly owner: Checkpoint;
+}
+
+/** One checkpoint file, open. */
+export class Checkpoint {
+  /** Its number: the newest one has the highest. */
+  readonly number: number;
+  /** Up to which log address it holds. */
+  readonly covers: number;
+  /** What the repository keeps in it of its own. */
+  readonly meta: Uint8Array;
+  /** Names of the collections it holds. */
+  readonly collections: readonly string[];
+  /** Bytes of the file. */
+  readonly bytes: number;
+  /** Its pages. */
+  readonly file: PageFile;
+  /** Where everything lies. */
+  readonly directory: Directory;
+  /** The log that it covers. */
+  readonly log: LogRows;
+  /** Checksums of that log. */
+  readonly checks: PagePart;
+  readonly #viewOf: ViewOf;
+  readonly #origins: PagePart;
+  readonly #known: (StoredOrigin | undefined)[] = [];
+  readonly #bases = new Map<string, Base>();
+
+  /** Reads the end of the file; `SyntaxError` when it is no sound checkpoint. */
+  constructor(
+    file: StorageFile,
+    name: string,
+    number: number,
+    readLog: ReadLog,
+    viewOf: ViewOf,
+  ) {
+    this.file = new PageFile(file, name);
+    this.number = number;
+    this.bytes = file.size();
+    this.directory = readDirectory(this.file);
+    const { covers, meta, collections, origins, checks } = this.directory;
+    this.covers = covers;
+    this.meta = meta;
+    this.collections = collections.map((place) => place.name);
+    this.checks = new PagePart(
+      this.file,
+      checks.first,
+      checks.count,
+      widths.check,
+    );
+    this.log = new LogRows(readLog, this.checks, covers);
+    this.#origins = new PagePart(
+      this.file,
+      origins.first,
+      origins.count,
+      widths.origin,
+    );
+    this.#viewOf = viewOf;
+  }
+
+  /** One of its collections. */
+  base(collection: string): Base | undefined {
+    const known = this.#bases.get(collection);
+    if (known !== undefined) return known;
+    const place = this.directory.collections.find((place) =>
+      place.name === collection
+    );
+    if (place === undefined) return undefined;
+    const base = new Base(this, place, this.#viewOf(collection));
+    this.#bases.set(collection, base);
+    return base;
+  }
+
+  /** The origin with this number: always the same object. */
+  origin(index: number): StoredOrigin {
+    return this.#known[index] ?? this.#readOrigin(index);
+  }
+
+  #readOrigin(index: number): StoredOrigin {
+    const part = this.#origins;
+    if (!(index < this.directory.origins.count)) {
+      throw this.file.damage(0, `there is no origin ${index}`);
+    }
+    const view = part.page(index / part.perPage | 0);
+    const at = index % part.perPage * widths.origin;
+    const chain = this.directory.chains[view.getUint32(at + 8, true)];
+    if (chain === undefined) {
+      throw this.file.damage(0, `origin ${index} has no chain`);
+    }
+    const operationsAt = u48(view, at + 12);
+    const known = this.#known;
+    while (known.length <= index) known.push(undefined);
+    return known[index] = {
+      wall: u48(view, at),
+      count: view.getUint16(at + 6, true),
+      chain,
+      operationsAt: operationsAt === NO_ADDRESS ? -1 : operationsAt,
+      index,
+      owner: this,
+    };
+  }
+
+  /** The shape with this number. */
+  shape(index: number): Shape {
+    const shape = this.directory.shapes[index];
+    if (shape === undefined) {
+      throw this.file.damage(0, `there is no shape ${index}`);
+    }
+    return shape;
+  }
+
+  /** Gives the file back; nothing can be read afterwards. */
+  close(): void {
+    this.file.close();
+  }
+
+  /** The checksum of one page of the log. */
+  checkAt(page: number): number {
+    const view = this.checks.page(Math.floor(page / this.checks.perPage));
+    return view.getUint32(page % this.checks.perPage * widths.check, true);
+  }
+}
+
+function u48(view: DataView, at: number): number {
+  return view.getUint32(at, true) + view.getUint16(at + 4, true) * 2 ** 32;
+}
+
+function readDirectory(file: PageFile): Directory {
+  const last = file.last();
+  if (decodeAscii(last, 0, MAGIC.length) !== MAGIC) {
+    throw new SyntaxError("it is no checkpoint");
+  }
+  const reader = new ByteReader(last, MAGIC.length);
+  const format = reader.u16();
+  if (format !== FORMAT) {
+    throw new SyntaxError(`its format ${format} is not known here`);
+  }
+  reader.skip(2);
+  file.salt = reader.u32();
+  const pages = reader.u32();
+  const first = reader.u32();
+  const bytes = reader.u32();
+  if (pages !== file.pages || first >= pages) {
+    throw new SyntaxError("its length is not what it says");
+  }
+  const room = (pages - 1 - first) * 4096;
+  if (bytes > room) throw new SyntaxError("its directory is cut");
+  const stream = new PageStream(file, first, bytes);
+  return decodeDirectory(new ByteReader(stream.bytes(0, bytes)), first);
+}
+
+/** A checkpoint file that could not be used. */
+export interface SkippedCheckpoint {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** What opening found. */
+export interface OpenedCheckpoint {
+  /** The newest sound one. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** Newer ones that are not sound. */
+  readonly skipped: readonly SkippedCheckpoint[];
+}
+
+const NAME = /^checkpoint-(\d{8})$/;
+
+/** The file name of a checkpoint. */
+export function checkpointName(number: number): string {
+  return `checkpoint-${String(number).padStart(8, "0")}`;
+}
+
+/** Numbers of the checkpoints in a folder, newest first. */
+export function listCheckpoints(storage: Storage, folder: string): number[] {
+  const numbers: number[] = [];
+  for (const name of storage.list(folder)) {
+    const match = NAME.exec(name);
+    if (match !== null) numbers.push(Number(match[1]));
+  }
+  return numbers.sort((a, b) => b - a);
+}
+
+/** Opens the newest sound checkpoint of a folder. */
+export function openCheckpoint(
+  storage: Storage,
+  folder: string,
+  readLog: ReadLog,
+  viewOf: ViewOf,
+): OpenedCheckpoint {
+  const skipped: SkippedCheckpoint[] = [];
+  for (const number of listCheckpoints(storage, folder)) {
+    const name = checkpointName(number);
+    const file = storage.open(`${folder}/${name}`);
+    if (file === undefined) continue;
+    try {
+      const checkpoint = new Checkpoint(file, name, number, readLog, viewOf);
+      return { checkpoint, skipped };
+    } catch (error) {
+      file.close();
+      skipped.push({ name, reason: reasonOf(error) });
+    }
+  }
+  return { checkpoint: undefined, skipped };
+}
+
+/** Why a file could not be used; what is no fault of the file is thrown on. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return error.message;
+  if (error instanceof DatabaseError && error.code === "checkpoint-damaged") {
+    return error.message;
+  }
+  throw error;
+}
+
+/** Removes checkpoints older than `number`, and what was left half-written. */
+export function removeOldCheckpoints(
+  storage: Storage,
+  folder: string,
+  number: number,
+): void {
+  for (const name of storage.list(folder)) {
+    const match = NAME.exec(name);
+    const isOld = match !== null && Number(match[1]) < number;
+    const isHalf = /^checkpoint-\d+\.new$/.test(name);
+    if (isOld || isHalf) storage.remove(`${folder}/${name}`);
+  }
+}
+
+/** What {@linkcode verifyCheckpoint} found. */
+export interface CheckpointDamage {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Checks every page of the file and of the log that it covers; ends a step now and then. */
+export function* verifyCheckpoint(
+  checkpoint: Checkpoint,
+): Generator<void, CheckpointDamage | undefined> {
+  try {
+    yield* checkpoint.file.verify();
+    yield* checkpoint.log.verify();
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    return { code: error.code, message: error.message };
+  }
+  return undefined;
+}

@@ -1,0 +1,365 @@
+/**
+ * One collection on its way into a checkpoint: heap, rows, ids, slots, columns.
+ *
+ * @module
+ */
+
+import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
+import { assert } from "../../src/base/errors.ts";
+import type { Cell } from "../../src/schema/cell.ts";
+import { encodeCell } from "../../src/schema/cell_codec.ts";
+import type { FieldKind, Shape } from "../../src/schema/patch.ts";
+import type { View } from "../../src/schema/view.ts";
+import type { Cells } from "../cells.ts";
+import { type Store, storeFor } from "../column.ts";
+import type { Table } from "../table.ts";
+import type { Base } from "./base.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { columnKey, wordsWorth, writeColumn } from "./columns.ts";
+import {
+  type CollectionPlace,
+  type ColumnPlace,
+  DATA,
+  hashId,
+  IN_HEAP,
+  NOT_ASCII,
+  type Records,
+  slotOf,
+  slotsFor,
+  type Stream,
+} from "./layout.ts";
+import type { PageWriter } from "./page_writer.ts";
+import type { Registry } from "./registry.ts";
+
+/** Items between two looks at the clock. */
+const STEP = 128;
+
+/** A table as it was at one moment. */
+export interface Picture {
+  readonly name: string;
+  readonly view: View;
+  readonly size: number;
+  readonly count: number;
+  /** Cells in memory; the others are in the base. */
+  readonly cells: Cells;
+  base: Base | undefined;
+}
+
+/** Takes the picture of a table. */
+export function pictureOf(
+  table: Table,
+  previous: Checkpoint | undefined,
+): Picture {
+  const base = previous?.base(table.name);
+  assert(
+    table.base === undefined || table.base === base,
+    "a table stands on the previous checkpoint",
+  );
+  const { name, view, size, count } = table;
+  return {
+    name,
+    view,
+    size,
+    count,
+    cells: table.picture(),
+    base: table.base === undefined ? undefined : base,
+  };
+}
+
+/** Writes a collection and says where its parts lie. */
+export function* writeCollection(
+  writer: PageWriter,
+  picture: Picture,
+  registry: Registry,
+  salt: number,
+): Generator<void, CollectionPlace> {
+  const { name, size, count } = picture;
+  const heap = yield* writeHeap(writer, picture, registry);
+  const rows = yield* writeRows(writer, picture, registry, heap.places);
+  const hashes = new Uint32Array(size);
+  const ids = yield* writeIds(writer, picture, salt, hashes);
+  const slots = yield* writeSlots(writer, hashes);
+  const dead = yield* writeDead(writer, picture);
+  const columns = yield* writeColumns(writer, picture, registry.shapes);
+  return {
+    name,
+    size,
+    count,
+    slots,
+    rows,
+    ids: ids.pages,
+    idStarts: ids.starts,
+    dead,
+    heap: heap.stream,
+    columns,
+  };
+}
+
+/** Is a cell exactly one create, which the log holds? */
+function isInLog(cell: Cell, registry: Registry): boolean {
+  return cell.createAt >= 0 && cell.item !== undefined &&
+    registry.fitsRow(registry.shape(cell.shape));
+}
+
+/** Where the heap has the cells that are not in the log, in ordinal order. */
+interface Heap {
+  readonly stream: Stream;
+  readonly places: readonly number[];
+}
+
+function* writeHeap(
+  writer: PageWriter,
+  { cells, size, base }: Picture,
+  registry: Registry,
+): Generator<void, Heap> {
+  const places: number[] = [];
+  const body = new ByteWriter(4096);
+  const head = new ByteWriter(8);
+  const first = writer.begin();
+  let bytes = 0;
+  for (let ordinal = 0; ordinal < size; ordinal++) {
+    if (ordinal % STEP === 0) yield;
+    const cell = cells.get(ordinal);
+    let content: Uint8Array;
+    if (cell === undefined) {
+      const row = base!.rowAt(ordinal);
+      if (row.shape !== IN_HEAP) continue;
+      content = base!.heapBytes(row.address, 64 * 1024);
+    } else {
+      if (isInLog(cell, registry)) continue;
+      body.clear();
+      encodeCell(body, cell, registry);
+      content = body.view();
+    }
+    head.clear();
+    head.varint(content.length);
+    places.push(bytes);
+    writer.bytes(head.view());
+    writer.bytes(content);
+    bytes += head.length + content.length;
+  }
+  writer.end();
+  return { stream: { first, bytes }, places };
+}
+
+function* writeRows(
+  writer: PageWriter,
+  { cells, size, base }: Picture,
+  registry: Registry,
+  places: readonly number[],
+): Generator<void, Records> {
+  const first = writer.begin();
+  let place = 0;
+  for (let ordinal = 0; ordinal < size; ordinal++) {
+    if (ordinal % STEP === 0) yield;
+    const cell = cells.get(ordinal);
+    const row = cell === undefined ? base!.rowAt(ordinal) : undefined;
+    if (row !== undefined && row.shape !== IN_HEAP) {
+      writer.row(row.address, row.shape, row.origin);
+    } else if (cell !== undefined && isInLog(cell, registry)) {
+      const { origin, shape, createAt } = cell;
+      assert(
+        origin.operationsAt >= 0,
+        "what a checkpoint covers is in the log",
+      );
+      const address = origin.operationsAt + createAt;
+      writer.row(address, registry.shape(shape), registry.origin(origin));
+    } else writer.row(places[place++]!, IN_HEAP, 0);
+  }
+  writer.end();
+  return { first, count: size };
+}
+
+interface Ids {
+  readonly pages: Records;
+  readonly starts: Records;
+}
+
+/** Writes ids in pages of their own and notes their hashes. */
+function* writeIds(
+  writer: PageWriter,
+  { cells, size, base }: Picture,
+  salt: number,
+  hashes: Uint32Array,
+): Generator<void, Ids> {
+  const first = writer.begin();
+  const starts: number[] = [];
+  const page = new IdPage();
+  for (let ordinal = 0; ordinal < size; ordinal++) {
+    if (ordinal % STEP === 0) yield;
+    const id = cells.get(ordinal)?.id ?? base!.idAt(ordinal);
+    hashes[ordinal] = hashId(id, salt);
+    if (ordinal > 0 && !page.fits(id)) page.write(writer);
+    if (page.count === 0) starts.push(ordinal);
+    page.add(id);
+  }
+  if (page.count > 0) page.write(writer);
+  const startsFirst = writer.begin();
+  for (const start of starts) writer.u32(start);
+  writer.end();
+  const count = starts.length;
+  return { pages: { first, count }, starts: { first: startsFirst, count } };
+}
+
+/** One page of ids being filled. */
+class IdPage {
+  count = 0;
+  readonly #lengths = new Uint8Array(DATA);
+  readonly #text = new Uint8Array(DATA);
+  readonly #data = new Uint8Array(DATA);
+  #length = 0;
+  #isAscii = true;
+  /** The bytes of the id that was last asked about, when it is not ASCII. */
+  #bytes: Uint8Array | undefined;
+
+  /** Is there room for an id? Keeps its bytes for `add`. */
+  fits(id: string): boolean {
+    this.#bytes = isAscii(id) ? undefined : encodeText(id);
+    const length = this.#bytes?.length ?? id.length;
+    return 2 + this.count + 1 + this.#length + length <= DATA;
+  }
+
+  /** Adds an id that fits. */
+  add(id: string): void {
+    this.fits(id);
+    const start = this.#length;
+    if (this.#bytes !== undefined) {
+      this.#isAscii = false;
+      this.#text.set(this.#bytes, start);
+      this.#length += this.#bytes.length;
+    } else {
+      for (let i = 0; i < id.length; i++) {
+        this.#text[start + i] = id.charCodeAt(i);
+      }
+      this.#length += id.length;
+    }
+    this.#lengths[this.count++] = this.#length - start - 1;
+  }
+
+  /** Writes the page and starts another one. */
+  write(writer: PageWriter): void {
+    const data = this.#data.fill(0);
+    const head = this.count | (this.#isAscii ? 0 : NOT_ASCII);
+    data[0] = head & 0xff;
+    data[1] = head >>> 8;
+    data.set(this.#lengths.subarray(0, this.count), 2);
+    data.set(this.#text.subarray(0, this.#length), 2 + this.count);
+    writer.whole(data);
+    this.count = 0;
+    this.#length = 0;
+    this.#isAscii = true;
+  }
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) >= 0x80) return false;
+  }
+  return true;
+}
+
+function* writeSlots(
+  writer: PageWriter,
+  hashes: Uint32Array,
+): Generator<void, Records> {
+  const count = slotsFor(hashes.length);
+  const ordinals = new Uint32Array(count);
+  for (let ordinal = 0; ordinal < hashes.length; ordinal++) {
+    let slot = slotOf(hashes[ordinal]!, count);
+    while (ordinals[slot] !== 0) if (++slot === count) slot = 0;
+    ordinals[slot] = ordinal + 1;
+    if (ordinal % 4096 === 0) yield;
+  }
+  const first = writer.begin();
+  for (let slot = 0; slot < count; slot++) {
+    const ordinal = ordinals[slot]!;
+    writer.slot(ordinal === 0 ? 0 : hashes[ordinal - 1]!, ordinal);
+    if (slot % 4096 === 0) yield;
+  }
+  writer.end();
+  return { first, count };
+}
+
+function* writeDead(
+  writer: PageWriter,
+  { cells, size, count, base }: Picture,
+): Generator<void, Records> {
+  const first = writer.begin();
+  if (count < size) {
+    for (let ordinal = 0; ordinal < size; ordinal++) {
+      if (ordinal % 1024 === 0) yield;
+      const cell = cells.get(ordinal);
+      const isLive = cell === undefined
+        ? base!.isLive(ordinal)
+        : cell.item !== undefined;
+      if (!isLive) writer.u32(ordinal);
+    }
+  }
+  writer.end();
+  return { first, count: size - count };
+}
+
+const columnKinds: ReadonlySet<FieldKind> = new Set<FieldKind>([
+  "string",
+  "number",
+  "boolean",
+  "date",
+  "enum",
+  "ref",
+  "counter",
+]);
+
+function* writeColumns(
+  writer: PageWriter,
+  picture: Picture,
+  shapes: readonly Shape[],
+): Generator<void, ColumnPlace[]> {
+  const fields = new Set<string>();
+  for (const shape of shapes) {
+    if (shape.collection !== picture.name) continue;
+    for (const { name, kind } of shape.fields) {
+      if (columnKinds.has(kind)) fields.add(name);
+    }
+  }
+  const places: ColumnPlace[] = [];
+  for (const field of fields) {
+    const store = yield* gatherColumn(picture, field);
+    const key = columnKey(picture.view, field);
+    places.push(yield* writeColumn(writer, field, key, store, picture.size));
+  }
+  return places;
+}
+
+/** A field's column as it was when the picture was taken; `undefined` when it has none. */
+function* gatherColumn(
+  { cells, size, base }: Picture,
+  field: string,
+): Generator<void, Store | undefined> {
+  let store = yield* base?.columnSteps(field, size) ?? nothing();
+  const needsAll = store === undefined;
+  const wordsMax = wordsWorth(size);
+  for (let ordinal = 0; ordinal < size; ordinal++) {
+    if (ordinal % 1024 === 0) yield;
+    const cell = cells.get(ordinal);
+    if (cell === undefined) {
+      if (needsAll) return undefined;
+      continue;
+    }
+    const value = cell.item?.[field];
+    if (store === undefined) {
+      if (value === undefined) continue;
+      store = storeFor(value);
+    }
+    if (store?.set(ordinal, value) !== true) return undefined;
+    if (store.kind === "word" && store.words.length > wordsMax) {
+      return undefined;
+    }
+  }
+  return store;
+}
+
+/** No column to start from. */
+// deno-lint-ignore require-yield -- it stands in for steps that read
+function* nothing(): Generator<void, undefined> {
+  return undefined;
+}

@@ -1,0 +1,348 @@
+/**
+ * The checkpoint's parts and where they lie: the words of docs/format.md in
+ * types, and the directory's bytes. Reads and writes no file.
+ *
+ * @module
+ */
+
+import { type ByteReader, ByteWriter } from "../../src/base/bytes.ts";
+import { limits } from "../../src/base/limits.ts";
+import { kindOf } from "../../src/schema/kinds.ts";
+import { fieldKinds, type Shape } from "../../src/schema/patch.ts";
+
+/** Bytes of one page. */
+export const PAGE = 4096;
+/** Bytes of a page before its checksum. */
+export const DATA = PAGE - 4;
+/** First bytes of the last page. */
+export const MAGIC = "SHEAFCKP";
+/** The format that this code writes and reads. */
+export const FORMAT = 1;
+/** A row with this shape is in the checkpoint's heap. */
+export const IN_HEAP = 0xffff;
+/** The address of an origin that no log holds: what comes before all commits. */
+export const NO_ADDRESS = 2 ** 48 - 1;
+/** Set in the head of an id page that has other characters than ASCII. */
+export const NOT_ASCII = 0x8000;
+/** How many bytes of the log one checksum covers. */
+export const LOG_PAGE = 4096;
+/** An absent number in a column of i32. */
+export const I32_ABSENT = -(2 ** 31);
+
+/** Widths of records. */
+export const widths = {
+  slot: 8,
+  row: 12,
+  idStart: 4,
+  dead: 4,
+  origin: 18,
+  check: 4,
+} as const;
+
+/** Column types, with the numbers that stand on disk. */
+export const columnTypes = [
+  "none",
+  "number",
+  "boolean",
+  "date",
+  "word",
+] as const;
+
+/** What a column's values were in the items; `none` when it has no column. */
+export type ColumnType = typeof columnTypes[number];
+
+/** How a column is stored. */
+export const encodings = { f64: 1, i32: 2, bits: 3, u8: 4, u16: 5 } as const;
+
+/** Records of fixed width, or (id pages) whole pages. */
+export interface Records {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Bytes over consecutive pages. */
+export interface Stream {
+  readonly first: number;
+  readonly bytes: number;
+}
+
+/** Where a column lies. */
+export interface ColumnPlace {
+  readonly field: string;
+  readonly key: string;
+  readonly type: ColumnType;
+  readonly encoding: number;
+  readonly records: Records;
+  readonly words: Stream;
+  readonly wordCount: number;
+}
+
+/** Where a collection lies. */
+export interface CollectionPlace {
+  readonly name: string;
+  readonly size: number;
+  readonly count: number;
+  readonly slots: Records;
+  readonly rows: Records;
+  readonly ids: Records;
+  readonly idStarts: Records;
+  readonly dead: Records;
+  readonly heap: Stream;
+  readonly columns: readonly ColumnPlace[];
+}
+
+/** Where everything lies. */
+export interface Directory {
+  readonly covers: number;
+  readonly chains: readonly string[];
+  readonly shapes: readonly Shape[];
+  readonly origins: Records;
+  /** Origins that were in use when they were last counted. */
+  readonly originsKept: number;
+  readonly checks: Records;
+  readonly collections: readonly CollectionPlace[];
+  readonly meta: Uint8Array;
+}
+
+/** How many records of `width` bytes fit a page. */
+export function perPage(width: number): number {
+  return Math.floor(DATA / width);
+}
+
+/** How many pages records take. */
+export function pagesOf(count: number, width: number): number {
+  return Math.ceil(count / perPage(width));
+}
+
+/** Bytes of one record of a column. */
+export function columnWidth(encoding: number): number {
+  if (encoding === encodings.f64) return 8;
+  if (encoding === encodings.i32) return 4;
+  return encoding === encodings.u16 ? 2 : 1;
+}
+
+/** How many records a column of `size` ordinals takes. */
+export function columnRecords(encoding: number, size: number): number {
+  return encoding === encodings.bits ? Math.ceil(size / 4) : size;
+}
+
+/**
+ * Where an id's search starts, as a u32. The seed keeps ids that collide from
+ * being prepared in advance.
+ */
+export function hashId(id: string, seed: number): number {
+  let hash = seed | 0;
+  for (let i = 0; i < id.length; i++) {
+    hash = Math.imul(hash ^ id.charCodeAt(i), 0x5bd1e995);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Slots for a collection: at most two thirds of them are used. */
+export function slotsFor(size: number): number {
+  return size === 0 ? 0 : Math.ceil(size * 1.5) + 1;
+}
+
+/** The slot at which the search for a hash starts. */
+export function slotOf(hash: number, slots: number): number {
+  return Math.floor(hash * slots / 2 ** 32);
+}
+
+/** Writes the directory. */
+export function encodeDirectory(directory: Directory): Uint8Array {
+  const writer = new ByteWriter(4096);
+  writer.u48(directory.covers);
+  writer.varint(directory.chains.length);
+  for (const chain of directory.chains) writer.text(chain);
+  writer.varint(directory.shapes.length);
+  for (const shape of directory.shapes) writeShape(writer, shape);
+  writeRecords(writer, directory.origins);
+  writer.varint(directory.originsKept);
+  writeRecords(writer, directory.checks);
+  writer.varint(directory.collections.length);
+  for (const place of directory.collections) writeCollection(writer, place);
+  writer.varint(directory.meta.length);
+  writer.bytes(directory.meta);
+  return writer.copy();
+}
+
+function writeShape(writer: ByteWriter, shape: Shape): void {
+  writer.text(shape.collection);
+  writer.varint(shape.version);
+  writer.varint(shape.fields.length);
+  for (const { name, kind } of shape.fields) {
+    writer.text(name);
+    writer.u8(fieldKinds[kind]);
+  }
+}
+
+function writeRecords(writer: ByteWriter, records: Records): void {
+  writer.varint(records.first);
+  writer.varint(records.count);
+}
+
+function writeCollection(writer: ByteWriter, place: CollectionPlace): void {
+  writer.text(place.name);
+  writer.varint(place.size);
+  writer.varint(place.count);
+  const parts = [
+    place.slots,
+    place.rows,
+    place.ids,
+    place.idStarts,
+    place.dead,
+  ];
+  for (const records of parts) writeRecords(writer, records);
+  writer.varint(place.heap.first);
+  writer.varint(place.heap.bytes);
+  writer.varint(place.columns.length);
+  for (const column of place.columns) {
+    writer.text(column.field);
+    writer.text(column.key);
+    writer.u8(columnTypes.indexOf(column.type));
+    writer.u8(column.encoding);
+    writeRecords(writer, column.records);
+    writer.varint(column.words.first);
+    writer.varint(column.words.bytes);
+    writer.varint(column.wordCount);
+  }
+}
+
+/**
+ * Reads a directory; `SyntaxError` when it is none, or when a part would not
+ * lie within `pages` pages.
+ */
+export function decodeDirectory(reader: ByteReader, pages: number): Directory {
+  const parser = new DirectoryReader(reader, pages);
+  const directory = parser.directory();
+  if (!reader.done) throw new SyntaxError("The directory is followed by bytes");
+  return directory;
+}
+
+class DirectoryReader {
+  readonly #reader: ByteReader;
+  readonly #pages: number;
+
+  constructor(reader: ByteReader, pages: number) {
+    this.#reader = reader;
+    this.#pages = pages;
+  }
+
+  directory(): Directory {
+    const covers = this.#reader.u48();
+    const chains = this.#list(Infinity, () => this.#reader.text());
+    const shapes = this.#list(IN_HEAP, () => this.#shape());
+    const origins = this.#records(widths.origin);
+    const originsKept = this.#reader.varint();
+    const checks = this.#records(widths.check);
+    if (checks.count !== Math.ceil(covers / LOG_PAGE)) {
+      throw new SyntaxError("The checks do not cover the log");
+    }
+    const collections = this.#list(
+      limits.collectionsMax,
+      () => this.#collection(),
+    );
+    const meta = this.#reader.take(this.#reader.varint()).slice();
+    return {
+      covers,
+      chains,
+      shapes,
+      origins,
+      originsKept,
+      checks,
+      collections,
+      meta,
+    };
+  }
+
+  /** A count and as many parts; each part takes a byte at least, so memory is bounded by the bytes. */
+  #list<T>(max: number, read: () => T): T[] {
+    const count = this.#reader.varint();
+    if (count > max || count > this.#reader.end - this.#reader.at) {
+      throw new SyntaxError(`The directory names ${count} parts`);
+    }
+    const list: T[] = [];
+    for (let i = 0; i < count; i++) list.push(read());
+    return list;
+  }
+
+  #shape(): Shape {
+    const collection = this.#reader.text();
+    const version = this.#reader.varint();
+    const fields = this.#list(limits.fieldsMax, () => {
+      const name = this.#reader.text();
+      return { name, kind: kindOf(this.#reader.u8()) };
+    });
+    return { collection, version, fields };
+  }
+
+  #within(first: number, pages: number): void {
+    if (first + pages > this.#pages) {
+      throw new SyntaxError("A part lies outside the file");
+    }
+  }
+
+  #records(width: number): Records {
+    const first = this.#reader.varint();
+    const count = this.#reader.varint();
+    this.#within(first, pagesOf(count, width));
+    return { first, count };
+  }
+
+  #stream(): Stream {
+    const first = this.#reader.varint();
+    const bytes = this.#reader.varint();
+    this.#within(first, Math.ceil(bytes / DATA));
+    return { first, bytes };
+  }
+
+  #collection(): CollectionPlace {
+    const name = this.#reader.text();
+    const size = this.#reader.varint();
+    const count = this.#reader.varint();
+    const slots = this.#records(widths.slot);
+    const rows = this.#records(widths.row);
+    const ids = this.#records(DATA);
+    const idStarts = this.#records(widths.idStart);
+    const dead = this.#records(widths.dead);
+    const heap = this.#stream();
+    const isSound = rows.count === size && count <= size &&
+      dead.count === size - count && ids.count === idStarts.count &&
+      ids.count <= size && slots.count === slotsFor(size);
+    if (!isSound) throw new SyntaxError("The counts contradict each other");
+    const columns = this.#list(limits.fieldsMax * 16, () => this.#column(size));
+    return {
+      name,
+      size,
+      count,
+      slots,
+      rows,
+      ids,
+      idStarts,
+      dead,
+      heap,
+      columns,
+    };
+  }
+
+  #column(size: number): ColumnPlace {
+    const field = this.#reader.text();
+    const key = this.#reader.text();
+    const type = columnTypes[this.#reader.u8()];
+    const encoding = this.#reader.u8();
+    if (type === undefined || !(encoding <= encodings.u16)) {
+      throw new SyntaxError("Unknown column");
+    }
+    const records = this.#records(columnWidth(encoding));
+    const words = this.#stream();
+    const wordCount = this.#reader.varint();
+    const expected = type === "none" ? 0 : columnRecords(encoding, size);
+    if (records.count !== expected || wordCount > words.bytes) {
+      throw new SyntaxError("The counts of a column contradict each other");
+    }
+    return { field, key, type, encoding, records, words, wordCount };
+  }
+}

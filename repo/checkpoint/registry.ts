@@ -1,0 +1,115 @@
+/**
+ * The numbers that origins, chains and shapes have in a checkpoint under way.
+ *
+ * Those of the previous checkpoint keep theirs, so that cells can be carried
+ * over as bytes.
+ *
+ * @module
+ */
+
+import type { Origin } from "../../src/schema/cell.ts";
+import type { Shape } from "../../src/schema/patch.ts";
+import type { Checkpoint, StoredOrigin } from "./checkpoint.ts";
+import { IN_HEAP, NO_ADDRESS, type Records } from "./layout.ts";
+import type { PageWriter } from "./page_writer.ts";
+
+/** Gives numbers and writes the tables of what has them. */
+export class Registry {
+  /** By number. */
+  readonly chains: string[];
+  /** By number. */
+  readonly shapes: Shape[];
+  readonly #previous: Checkpoint | undefined;
+  /** How many origins the previous checkpoint had. */
+  readonly #carried: number;
+  readonly #origins: Origin[] = [];
+  readonly #originNumbers = new Map<Origin, number>();
+  readonly #chainNumbers: Map<string, number>;
+  readonly #shapeNumbers = new Map<Shape, number>();
+  readonly #shapesByContent = new Map<string, number>();
+
+  /** @param previous whose numbers are kept */
+  constructor(previous: Checkpoint | undefined) {
+    this.#previous = previous;
+    this.#carried = previous?.directory.origins.count ?? 0;
+    this.chains = [...previous?.directory.chains ?? []];
+    this.shapes = [...previous?.directory.shapes ?? []];
+    this.#chainNumbers = new Map(this.chains.map((chain, i) => [chain, i]));
+    this.shapes.forEach((shape, i) => {
+      this.#shapeNumbers.set(shape, i);
+      this.#shapesByContent.set(contentOf(shape), i);
+    });
+  }
+
+  /** The number of an origin. */
+  origin(origin: Origin): number {
+    if (this.#previous !== undefined && isStored(origin, this.#previous)) {
+      return origin.index;
+    }
+    let number = this.#originNumbers.get(origin);
+    if (number === undefined) {
+      number = this.#carried + this.#origins.length;
+      this.#origins.push(origin);
+      this.#originNumbers.set(origin, number);
+    }
+    return number;
+  }
+
+  /** The number of a shape. */
+  shape(shape: Shape): number {
+    const known = this.#shapeNumbers.get(shape);
+    if (known !== undefined) return known;
+    const content = contentOf(shape);
+    let number = this.#shapesByContent.get(content);
+    if (number === undefined) {
+      number = this.shapes.length;
+      this.shapes.push(shape);
+      this.#shapesByContent.set(content, number);
+    }
+    this.#shapeNumbers.set(shape, number);
+    return number;
+  }
+
+  /** Can rows name a shape with this number? */
+  fitsRow(shape: number): boolean {
+    return shape < IN_HEAP;
+  }
+
+  /** Writes all origins in the order of their numbers. */
+  *writeOrigins(writer: PageWriter): Generator<void, Records> {
+    const first = writer.begin();
+    const count = this.#carried + this.#origins.length;
+    for (let i = 0; i < count; i++) {
+      const { wall, count, chain, operationsAt } = i < this.#carried
+        ? this.#previous!.origin(i)
+        : this.#origins[i - this.#carried]!;
+      const at = operationsAt < 0 ? NO_ADDRESS : operationsAt;
+      writer.origin(wall, count, this.#chain(chain), at);
+      if ((i & 1023) === 1023) yield;
+    }
+    writer.end();
+    return { first, count };
+  }
+
+  #chain(chain: string): number {
+    let number = this.#chainNumbers.get(chain);
+    if (number === undefined) {
+      number = this.chains.length;
+      this.chains.push(chain);
+      this.#chainNumbers.set(chain, number);
+    }
+    return number;
+  }
+}
+
+function isStored(origin: Origin, owner: Checkpoint): origin is StoredOrigin {
+  return "owner" in origin && origin.owner === owner;
+}
+
+function contentOf({ collection, version, fields }: Shape): string {
+  return JSON.stringify([
+    collection,
+    version,
+    fields.map(({ name, kind }) => [name, kind]),
+  ]);
+}

@@ -1,0 +1,210 @@
+/**
+ * Writes a checkpoint: a picture of all tables, taken at once, turned into
+ * pages in small steps while the repository goes on.
+ *
+ * What the previous checkpoint holds and nobody has read is carried over
+ * without decoding it. Never changes a table, never touches the log.
+ *
+ * Architecture invariant: the older checkpoint stays until the newer one is
+ * durable, and a failure leaves it as it was (law 5).
+ *
+ * @module
+ */
+
+import { encodeText } from "../../src/base/bytes.ts";
+import { crc32 } from "../../src/base/crc32.ts";
+import { assert, DatabaseError } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
+import type { World } from "../../src/base/world.ts";
+import type { Storage, StorageFile } from "../../src/storage/storage.ts";
+import type { Table } from "../table.ts";
+import { type Checkpoint, checkpointName } from "./checkpoint.ts";
+import { type Picture, pictureOf, writeCollection } from "./collection.ts";
+import {
+  type CollectionPlace,
+  encodeDirectory,
+  FORMAT,
+  LOG_PAGE,
+  MAGIC,
+  type Records,
+} from "./layout.ts";
+import type { ReadLog } from "./log_rows.ts";
+import { PageWriter } from "./page_writer.ts";
+import { Registry } from "./registry.ts";
+
+/** What a checkpoint is made of. */
+export interface WriteCheckpointOptions {
+  readonly storage: Storage;
+  readonly folder: string;
+  /** Higher than that of every checkpoint there is. */
+  readonly number: number;
+  /** The log address up to which the tables hold. */
+  readonly covers: number;
+  /** What the repository keeps in it of its own. */
+  readonly meta: Uint8Array;
+  readonly tables: readonly Table[];
+  readonly readLog: ReadLog;
+  /** The checkpoint that the tables stand on. */
+  readonly previous?: Checkpoint | undefined;
+  /** Clock and dice. */
+  readonly world: World;
+  /** Lets others work; `undefined` when nobody waits. */
+  readonly pause: () => Promise<void> | undefined;
+}
+
+/** Writes a checkpoint; the tables may change as soon as this has returned its promise. */
+export async function writeCheckpoint(
+  options: WriteCheckpointOptions,
+): Promise<void> {
+  const { storage, folder, number, world } = options;
+  const pictures = options.tables.map((table) =>
+    pictureOf(table, options.previous)
+  );
+  const unfinished = `${folder}/checkpoint-${number}.new`;
+  let file: StorageFile | undefined;
+  try {
+    storage.remove(unfinished);
+    file = storage.open(unfinished, { create: true });
+    assert(file !== undefined, "a file that may be created opens");
+    const salt = new Uint32Array(1);
+    world.random(new Uint8Array(salt.buffer));
+    await inSlices(steps(options, pictures, file, salt[0]!), options);
+    await file.sync();
+    file.close();
+    file = undefined;
+    storage.rename(unfinished, `${folder}/${checkpointName(number)}`);
+    storage.syncFolder(folder);
+  } catch (error) {
+    discard(storage, unfinished, file);
+    throw error;
+  }
+}
+
+/** Runs steps, pausing whenever a slice of time is used up. */
+async function inSlices(
+  steps: Generator<void>,
+  { world, pause }: WriteCheckpointOptions,
+): Promise<void> {
+  let start = world.monotonic();
+  while (steps.next().done !== true) {
+    if (world.monotonic() - start < limits.sliceMsMax) continue;
+    await pause();
+    start = world.monotonic();
+  }
+}
+
+/** The first failure is what the caller must hear, not one of tidying up. */
+function discard(
+  storage: Storage,
+  name: string,
+  file: StorageFile | undefined,
+): void {
+  try {
+    file?.close();
+    storage.remove(name);
+  } catch {
+    // The next checkpoint or opening removes it.
+  }
+}
+
+function* steps(
+  options: WriteCheckpointOptions,
+  pictures: readonly Picture[],
+  file: StorageFile,
+  salt: number,
+): Generator<void> {
+  const { previous, covers, meta } = options;
+  const writer = new PageWriter(file, salt);
+  const isAnew = previous !== undefined && isWorthRenumbering(previous);
+  const registry = new Registry(isAnew ? undefined : previous);
+  if (isAnew) { for (const picture of pictures) yield* loadPicture(picture); }
+  const collections: CollectionPlace[] = [];
+  for (const picture of pictures) {
+    collections.push(yield* writeCollection(writer, picture, registry, salt));
+  }
+  const origins = yield* registry.writeOrigins(writer);
+  const checks = yield* writeChecks(writer, options);
+  const kept = previous === undefined || isAnew
+    ? origins.count
+    : previous.directory.originsKept;
+  const directory = writer.stream(encodeDirectory({
+    covers,
+    chains: registry.chains,
+    shapes: registry.shapes,
+    origins,
+    originsKept: kept,
+    checks,
+    collections,
+    meta,
+  }));
+  writer.last(lastPage(salt, writer.page + 1, directory));
+}
+
+/** Origins keep their numbers from checkpoint to checkpoint until most are in no use. */
+function isWorthRenumbering({ directory }: Checkpoint): boolean {
+  return directory.origins.count > 2 * directory.originsKept + 4096;
+}
+
+function* loadPicture(picture: Picture): Generator<void> {
+  if (picture.base === undefined) return;
+  yield* picture.base.loadSteps(picture.cells);
+  picture.base = undefined;
+}
+
+function lastPage(
+  salt: number,
+  pages: number,
+  directory: { first: number; bytes: number },
+): Uint8Array {
+  const bytes = new Uint8Array(28);
+  const view = new DataView(bytes.buffer);
+  bytes.set(encodeText(MAGIC));
+  view.setUint16(8, FORMAT, true);
+  view.setUint32(12, salt, true);
+  view.setUint32(16, pages, true);
+  view.setUint32(20, directory.first, true);
+  view.setUint32(24, directory.bytes, true);
+  return bytes;
+}
+
+/** Checksums of the log; those of whole pages that the previous one has are carried over. */
+function* writeChecks(
+  writer: PageWriter,
+  { covers, readLog, previous }: WriteCheckpointOptions,
+): Generator<void, Records> {
+  const first = writer.begin();
+  const carried = Math.floor(
+    Math.min(previous?.covers ?? 0, covers) / LOG_PAGE,
+  );
+  for (let page = 0; page < carried; page++) {
+    writer.u32(previous!.checkAt(page));
+    if ((page & 1023) === 1023) yield;
+  }
+  const bytes = new Uint8Array(16 * LOG_PAGE);
+  for (let at = carried * LOG_PAGE; at < covers; at += bytes.length) {
+    const part = bytes.subarray(0, Math.min(bytes.length, covers - at));
+    readFully(readLog, part, at);
+    for (let from = 0; from < part.length; from += LOG_PAGE) {
+      const page = part.subarray(from, from + LOG_PAGE);
+      writer.u32(crc32(page, ((at + from) / LOG_PAGE) >>> 0));
+    }
+    yield;
+  }
+  writer.end();
+  return { first, count: Math.ceil(covers / LOG_PAGE) };
+}
+
+function readFully(readLog: ReadLog, target: Uint8Array, at: number): void {
+  for (let done = 0; done < target.length;) {
+    const read = readLog(target.subarray(done), at + done);
+    if (read === 0) {
+      throw new DatabaseError(
+        "log-damaged",
+        `The log ends at address ${
+          at + done
+        }, before what is in memory: close and open again`,
+      );
+    }
+    done += read;
+  }
+}
