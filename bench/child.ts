@@ -1,0 +1,154 @@
+/**
+ * One contestant in a process of its own: opens, writes, reads and times.
+ *
+ * A process each keeps one engine's heap, compiler and garbage out of the
+ * other's figures. It ends when its standard input does.
+ *
+ * @module
+ */
+
+import type { Contestant, Engine } from "./engine.ts";
+import type { Assignment, Command, Reply } from "./protocol.ts";
+import { sheafEngine } from "./sheaf_engine.ts";
+import { sqliteEngine } from "./sqlite_engine.ts";
+import { collectGarbage, loadAll } from "./values.ts";
+import { type Context, shapeOf, Store, type StoreName, type Task } from "./workload.ts";
+import { startTask, takeValue } from "./workloads.ts";
+
+class Child {
+  readonly #assignment: Assignment;
+  readonly #engine: Engine;
+  readonly #stores = new Map<StoreName, Store>();
+  #task: Task | undefined;
+  #wrong: string | undefined;
+
+  constructor(assignment: Assignment, engine: Engine) {
+    this.#assignment = assignment;
+    this.#engine = engine;
+  }
+
+  async obey(command: Command): Promise<Reply> {
+    switch (command.do) {
+      case "load":
+        return await this.#load(command.store);
+      case "start":
+        return await this.#start(command.workload, command.store, command.warmMs);
+      case "slice":
+        return { samples: await this.#slice(command.sliceMs, command.samplesMax, 2), ...this.#verdict() };
+      case "finish":
+        return await this.#finish();
+      case "once":
+        return await this.#once(command.workload, command.store, command.isChecked);
+      case "value": {
+        const { value, wrong } = await takeValue(command.workload, this.#context(command.store));
+        return wrong === undefined ? { value } : { value, wrong };
+      }
+      case "release":
+        for (const store of this.#stores.values()) await store.release();
+        return {};
+    }
+  }
+
+  async #load(name: StoreName): Promise<Reply> {
+    const store = this.#context(name).store;
+    await loadAll(await store.database(), store.model.size);
+    await store.release();
+    return {};
+  }
+
+  async #start(workload: string, name: StoreName, warmMs: number): Promise<Reply> {
+    this.#wrong = undefined;
+    this.#task = await startTask(workload, this.#context(name));
+    await this.#slice(warmMs, 1_000, 1);
+    this.#wrong ??= await this.#task.check();
+    collectGarbage();
+    return this.#verdict();
+  }
+
+  async #finish(): Promise<Reply> {
+    this.#wrong ??= await this.#task?.check();
+    await this.#task?.end?.();
+    this.#task = undefined;
+    return this.#verdict();
+  }
+
+  async #once(workload: string, name: StoreName, isChecked: boolean): Promise<Reply> {
+    this.#wrong = undefined;
+    this.#task = await startTask(workload, this.#context(name));
+    const samples = await this.#slice(0, 1, 1);
+    if (isChecked) this.#wrong ??= await this.#task.check();
+    return { samples, ...this.#verdict() };
+  }
+
+  /** Times the task for `sliceMs`, at least `samplesMin` and at most `samplesMax` times. */
+  async #slice(sliceMs: number, samplesMax: number, samplesMin: number): Promise<number[]> {
+    const task = this.#task;
+    if (task === undefined) throw new Error("no workload was started");
+    const samples: number[] = [];
+    const end = performance.now() + sliceMs;
+    while (samples.length < samplesMax && (samples.length < samplesMin || performance.now() < end)) {
+      if (task.before !== undefined) await task.before();
+      const from = performance.now();
+      const done = task.run();
+      if (done instanceof Promise) await done;
+      samples.push((performance.now() - from) / task.burst);
+      // Always called: it also clears up.
+      const wrong = task.after === undefined ? undefined : await task.after();
+      this.#wrong ??= wrong;
+    }
+    return samples;
+  }
+
+  #verdict(): Reply {
+    return this.#wrong === undefined ? {} : { wrong: this.#wrong };
+  }
+
+  #context(name: StoreName): Context {
+    const { home, size } = this.#assignment;
+    let store = this.#stores.get(name);
+    if (store === undefined) {
+      store = new Store(this.#engine, `${home}/${name}`, shapeOf(name), name === "empty" ? 0 : size);
+      this.#stores.set(name, store);
+    }
+    return { engine: this.#engine, home, size, store };
+  }
+}
+
+function engineOf(contestant: Contestant): Engine | Promise<Engine> {
+  if (contestant === "sqlite-full") return sqliteEngine("FULL");
+  if (contestant === "sqlite-off") return sqliteEngine("OFF");
+  return sheafEngine(contestant);
+}
+
+/** Every reply is one line; nothing else may be written to standard output. */
+async function reply(answer: () => Promise<Reply>): Promise<void> {
+  let result: Reply;
+  try {
+    result = await answer();
+  } catch (error) {
+    result = { failed: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+  }
+  const line = new TextEncoder().encode(JSON.stringify(result) + "\n");
+  for (let at = 0; at < line.length;) at += await Deno.stdout.write(line.subarray(at));
+}
+
+async function main(): Promise<void> {
+  const assignment: Assignment = JSON.parse(Deno.args[0] ?? "");
+  let child: Child | undefined;
+  await reply(async () => {
+    child = new Child(assignment, await engineOf(assignment.contestant));
+    return {};
+  });
+  let rest = "";
+  for await (const part of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + part).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const command: Command = JSON.parse(line);
+      await reply(() => child?.obey(command) ?? Promise.reject(new Error("the engine did not start")));
+    }
+  }
+  Deno.exit(0);
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,31 @@
+import { equal, ok } from "node:assert/strict";
+import { measureKey, measuresOf, rowPlans, table1 } from "./table1.ts";
+
+Deno.test("measuresOf() lists each measure once", () => {
+  const keys = measuresOf(rowPlans).map(measureKey);
+  equal(new Set(keys).size, keys.length);
+  for (const plan of rowPlans) ok(keys.includes(measureKey(plan.measure)), plan.operation);
+});
+
+Deno.test("measuresOf() opens before it reads, and reads before it writes", () => {
+  const keys = measuresOf(rowPlans).map(measureKey);
+  const at = (key: string): number => keys.indexOf(key);
+  ok(at("fresh open-all plain") < at("warm open-first plain"));
+  ok(at("warm open-all plain") < at("warm get plain"));
+  ok(at("warm all plain") < at("warm live-50 plain"));
+  ok(at("warm live-50 plain") < at("warm create plain"));
+  ok(at("warm batch-100 plain") < at("value disk plain"));
+});
+
+Deno.test("table1 has a target in every row of which the targets speak", () => {
+  const open = table1.filter((plan) => plan.modes.every((mode) => plan.target[mode] === 0)).map((plan) => plan.operation);
+  equal(
+    open.join("; "),
+    "create instance, relaxed; read by id, SQLite locked exclusively; bulk load of all in one transaction, relaxed",
+  );
+});
+
+Deno.test("row names are unique within a suite", () => {
+  const names = rowPlans.map((plan) => `${plan.suite} ${plan.operation}`);
+  equal(new Set(names).size, names.length);
+});
