@@ -242,8 +242,9 @@ export class Log {
     try {
       if (this.#failure === undefined) {
         await this.sync();
+        const { file, base, size } = this.#tail.segment;
         // Only after the sync: a file without a zero tail says that all is durable.
-        this.#tail.segment.file.truncate(this.#end - this.#tail.segment.base);
+        if (size > this.#end - base) file.truncate(this.#end - base);
       }
     } finally {
       this.#closed = true;

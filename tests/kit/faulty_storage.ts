@@ -1,0 +1,282 @@
+/**
+ * A storage in memory that fails when it is told to, and that can be asked what
+ * a power cut would have left of it.
+ *
+ * The crash model is harsher than a disk: until `sync` returns, each 512-byte
+ * sector of each write may be on the medium or not, in any order; until
+ * `syncFolder` returns, so may each created, renamed or removed name. What a
+ * sync covered stays. A failed sync may have kept nothing.
+ *
+ * @module
+ */
+
+import { DatabaseError, type ErrorCode } from "../../src/base/errors.ts";
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import {
+  checkFileName,
+  checkFolderName,
+  folderOf,
+} from "../../src/storage/names.ts";
+import type {
+  OpenFileOptions,
+  Storage,
+  StorageFile,
+  StorageUsage,
+} from "../../src/storage/storage.ts";
+import { CrashFile } from "./crash_file.ts";
+import { seededRandom } from "./random.ts";
+
+/** When and how to fail. Operations that change or sync anything count from 1. */
+export interface FaultyOptions {
+  /** This operation fails and has no effect. */
+  readonly failAt?: number;
+  /** This operation fails when a part of its bytes is written. */
+  readonly shortenAt?: number;
+  /** From this operation on nothing works any more: the process has died. */
+  readonly freezeAt?: number;
+  /** Code of the injected errors (default: `storage-failed`). */
+  readonly code?: ErrorCode;
+  /** Syncs return a promise, as on a slow medium. */
+  readonly slow?: boolean;
+}
+
+/**
+ * What a power cut leaves of unsynced changes: nothing, everything, or a subset
+ * that a seed chooses.
+ */
+export type Kept = "synced" | "all" | number;
+
+/** A change of names that `syncFolder` has not made durable yet. */
+interface NameChange {
+  readonly folder: string;
+  readonly apply: (names: Names) => void;
+}
+
+interface Names {
+  readonly files: Map<string, CrashFile>;
+  readonly folders: Set<string>;
+}
+
+/** An empty storage that fails as `options` say. */
+export function faultyStorage(options: FaultyOptions = {}): FaultyStorage {
+  return new FaultyStorage(options);
+}
+
+/** See {@linkcode faultyStorage}. */
+export class FaultyStorage implements Storage {
+  readonly #options: FaultyOptions;
+  readonly #live: Names = { files: new Map(), folders: new Set([""]) };
+  #durable: Names = { files: new Map(), folders: new Set([""]) };
+  #changes: NameChange[] = [];
+  #locked = false;
+  /** Operations so far that changed or synced anything. */
+  operations = 0;
+
+  /** @param options when to fail */
+  constructor(options: FaultyOptions) {
+    this.#options = options;
+  }
+
+  open(name: string, options: OpenFileOptions = {}): StorageFile | undefined {
+    checkFileName(name);
+    let file = this.#live.files.get(name);
+    if (file === undefined) {
+      if (options.create !== true) return undefined;
+      this.#checkFolder(folderOf(name));
+      this.step();
+      const created = new CrashFile();
+      file = created;
+      this.#change(folderOf(name), ({ files }) => files.set(name, created));
+    }
+    return new FaultyFile(this, file);
+  }
+
+  list(folder: string): string[] {
+    checkFolderName(folder);
+    const names: string[] = [];
+    for (const name of this.#live.files.keys()) {
+      if (folderOf(name) === folder) names.push(name.split("/").at(-1)!);
+    }
+    return names;
+  }
+
+  makeFolder(folder: string): void {
+    checkFolderName(folder);
+    if (this.#live.folders.has(folder)) return;
+    this.makeFolder(folderOf(folder));
+    this.step();
+    this.#change(folderOf(folder), ({ folders }) => folders.add(folder));
+  }
+
+  syncFolder(folder: string): void {
+    checkFolderName(folder);
+    this.#checkFolder(folder);
+    this.step();
+    for (const change of this.#changes) {
+      if (change.folder === folder) change.apply(this.#durable);
+    }
+    this.#changes = this.#changes.filter((one) => one.folder !== folder);
+  }
+
+  rename(from: string, to: string): void {
+    checkFileName(from);
+    checkFileName(to);
+    const file = this.#live.files.get(from);
+    if (file === undefined) throw this.failure(`rename ${from}: it is missing`);
+    this.#checkFolder(folderOf(to));
+    this.step();
+    this.#change(folderOf(to), ({ files }) => {
+      files.delete(from);
+      files.set(to, file);
+    });
+  }
+
+  remove(name: string): void {
+    checkFileName(name);
+    if (!this.#live.files.has(name)) return;
+    this.step();
+    this.#change(folderOf(name), ({ files }) => files.delete(name));
+  }
+
+  lock(): () => void {
+    if (this.#locked) {
+      throw new DatabaseError("database-locked", "Cannot lock twice");
+    }
+    this.#locked = true;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#locked = false;
+      isHeld = false;
+    };
+  }
+
+  identity(): string {
+    return "faulty";
+  }
+
+  usage(): StorageUsage {
+    return { backend: "faulty", persisted: false };
+  }
+
+  /** What is there after the power was cut now. */
+  powerCut(kept: Kept): Storage {
+    const random = typeof kept === "number" ? seededRandom(kept) : undefined;
+    const share = random === undefined ? 0 : random();
+    const isKept = () => random === undefined ? false : random() < share;
+    const names: Names = {
+      files: new Map(this.#durable.files),
+      folders: new Set(this.#durable.folders),
+    };
+    for (const { apply } of this.#changes) {
+      if (kept === "all" || isKept()) apply(names);
+    }
+    const images: [string, Uint8Array][] = [];
+    for (const [name, file] of names.files) {
+      if (!isReachable(name, names.folders)) continue;
+      images.push([name, file.image(kept, random)]);
+    }
+    return memoryStorage(images);
+  }
+
+  /** Counts an operation, and fails when its time has come. */
+  step(): void {
+    const { failAt, shortenAt, freezeAt } = this.#options;
+    const now = ++this.operations;
+    if (now === failAt || now === shortenAt || now >= (freezeAt ?? Infinity)) {
+      throw this.failure(`go on at operation ${now}`);
+    }
+  }
+
+  /** Will the next operation be cut short? */
+  get isShortenedNext(): boolean {
+    return this.operations + 1 === this.#options.shortenAt;
+  }
+
+  /** Do syncs return a promise? */
+  get isSlow(): boolean {
+    return this.#options.slow === true;
+  }
+
+  /** The injected error. */
+  failure(what: string): DatabaseError {
+    const code = this.#options.code ?? "storage-failed";
+    return new DatabaseError(code, `Cannot ${what}: it was told to fail.`);
+  }
+
+  #change(folder: string, apply: (names: Names) => void): void {
+    apply(this.#live);
+    this.#changes.push({ folder, apply });
+  }
+
+  #checkFolder(folder: string): void {
+    if (this.#live.folders.has(folder)) return;
+    throw new DatabaseError("storage-failed", `No such folder: ${folder}`);
+  }
+}
+
+/** Do all folders above `name` exist? */
+function isReachable(name: string, folders: ReadonlySet<string>): boolean {
+  for (let at = folderOf(name); at !== ""; at = folderOf(at)) {
+    if (!folders.has(at)) return false;
+  }
+  return true;
+}
+
+/** An open file, which fails when its storage does. */
+class FaultyFile implements StorageFile {
+  readonly #storage: FaultyStorage;
+  readonly #file: CrashFile;
+  #isLost = false;
+
+  constructor(storage: FaultyStorage, file: CrashFile) {
+    this.#storage = storage;
+    this.#file = file;
+  }
+
+  size(): number {
+    return this.#file.length;
+  }
+
+  readAt(target: Uint8Array, offset: number): number {
+    return this.#file.read(target, offset);
+  }
+
+  writeAt(bytes: Uint8Array, offset: number): void {
+    this.#checkWritable();
+    if (this.#storage.isShortenedNext) {
+      this.#file.write(bytes.subarray(0, bytes.length >> 1), offset);
+    }
+    this.#storage.step();
+    this.#file.write(bytes, offset);
+  }
+
+  truncate(length: number): void {
+    this.#checkWritable();
+    this.#storage.step();
+    this.#file.truncate(length);
+  }
+
+  sync(): Promise<void> | undefined {
+    this.#checkWritable();
+    if (!this.#storage.isSlow) return this.#syncNow(this.#file.pending);
+    const covered = this.#file.pending;
+    return Promise.resolve().then(() => this.#syncNow(covered));
+  }
+
+  close(): void {}
+
+  #syncNow(covered: number): undefined {
+    try {
+      this.#storage.step();
+    } catch (error) {
+      this.#isLost = true;
+      throw error;
+    }
+    this.#file.sync(covered);
+  }
+
+  #checkWritable(): void {
+    if (!this.#isLost) return;
+    throw new DatabaseError("storage-readonly", "An earlier sync failed");
+  }
+}

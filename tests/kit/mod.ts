@@ -1,0 +1,19 @@
+/**
+ * Helpers for testing Sheaf and adapters for it: a storage that fails and
+ * crashes, the storage conformance suite, and dice that a seed replays.
+ *
+ * @module
+ */
+
+export {
+  type FaultyOptions,
+  type FaultyStorage,
+  faultyStorage,
+  type Kept,
+} from "./faulty_storage.ts";
+export { seededRandom, shuffle } from "./random.ts";
+export {
+  type ConformanceCase,
+  type OpenedStorage,
+  storageConformance,
+} from "../../src/storage/conformance.ts";
