@@ -125,5 +125,5 @@ export class Transaction {
 function put(table: Table, cell: Cell): ItemChange {
   const known = table.ordinalOf(cell.id);
   const before = known < 0 ? undefined : table.itemAt(known);
-  return { ordinal: table.put(cell), before, after: cell.item };
+  return { ordinal: table.put(cell, known), before, after: cell.item };
 }

@@ -10,9 +10,9 @@ import type { Cell } from "../schema/cell.ts";
 import type { Item } from "../schema/patch.ts";
 import {
   parseItemId,
+  type PrepareContext,
   prepareCreate,
   prepareDelete,
-  type PrepareContext,
   prepareUpdate,
 } from "../schema/prepare.ts";
 import type { AnySchema, CreateInput, UpdateInput } from "../schema/schema.ts";
@@ -44,7 +44,9 @@ export class Editor<S extends AnySchema> {
     if (cell.item !== undefined) {
       throw new DatabaseError(
         "item-exists",
-        `Cannot create ${this.#name(operation.id)}: it is there already. Use update() or upsert()`,
+        `Cannot create ${
+          this.#name(operation.id)
+        }: it is there already. Use update() or upsert()`,
       );
     }
     const next = { ...operation, generation: cell.generation + 1 };
@@ -54,12 +56,23 @@ export class Editor<S extends AnySchema> {
   /** Changes some fields; `item-missing` when the item is not there. */
   update(tx: Transaction, id: string, input: UpdateInput<S>): Item {
     const cell = this.#existing(tx, id, "update");
-    const operation = prepareUpdate(this.schema, cell, input, tx.origin, this.#context);
-    return operation === undefined ? cell.item! : tx.add(this.table, operation).item!;
+    const operation = prepareUpdate(
+      this.schema,
+      cell,
+      input,
+      tx.origin,
+      this.#context,
+    );
+    return operation === undefined
+      ? cell.item!
+      : tx.add(this.table, operation).item!;
   }
 
   /** Creates the item, or changes the given fields where it is there. */
-  upsert(tx: Transaction, input: CreateInput<S> & { readonly id: string }): Item {
+  upsert(
+    tx: Transaction,
+    input: CreateInput<S> & { readonly id: string },
+  ): Item {
     const { id, ...fields } = input;
     const there = tx.cellOf(this.table, parseItemId(id))?.item !== undefined;
     if (!there) return this.create(tx, input);
@@ -77,7 +90,9 @@ export class Editor<S extends AnySchema> {
     if (cell?.item !== undefined) return cell;
     throw new DatabaseError(
       "item-missing",
-      `Cannot ${verb} ${this.#name(id)}: it is not there. Use create() or upsert()`,
+      `Cannot ${verb} ${
+        this.#name(id)
+      }: it is not there. Use create() or upsert()`,
     );
   }
 

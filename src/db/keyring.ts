@@ -21,7 +21,7 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
-import type { Session } from "../../repo/replica.ts";
+import type { Session } from "../../repo/author.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 
 const FILE = "database";
@@ -60,11 +60,11 @@ export interface KeyringOptions {
 }
 
 /** Reads the keys, or makes them when the database is new. */
-export function openKeyring(
+export async function openKeyring(
   storage: Storage,
   world: World,
   options: KeyringOptions,
-): Keyring {
+): Promise<Keyring> {
   const identity = storage.identity();
   const file = storage.open(FILE);
   const stored = file === undefined ? undefined : readKeys(file);
@@ -141,11 +141,11 @@ function newSession(keys: Keys, world: World, user: string): StoredSession {
     );
   }
   const pair = generateKeyPair(world.random);
-  const certificate = issueCertificate(
+  const { bytes: certificate } = issueCertificate(
     {
       sessionKey: pair.publicKey,
       user,
-      claims: {},
+      claims: "{}",
       mayIssue: false,
       notBefore: 0,
       notAfter: wallMax,

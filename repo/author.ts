@@ -1,0 +1,164 @@
+/**
+ * The author: this replica's own chain in one repository.
+ *
+ * It numbers the chain, names its parents and seals its batches. A new
+ * incarnation begins whenever continuity cannot be proved (DESIGN 4); it is
+ * chosen with the first commit, so that merely opening leaves no trace.
+ *
+ * @module
+ */
+
+import { createSigner, type Signer } from "../crypto/mod.ts";
+import { ByteWriter } from "../src/base/bytes.ts";
+import { compareHlc, nextHlc } from "../src/base/hlc.ts";
+import type { World } from "../src/base/world.ts";
+import type { Origin } from "../src/schema/cell.ts";
+import {
+  batchLength,
+  type Run,
+  writeBatch,
+  writeSealedBatch,
+} from "./batch.ts";
+import { decodeCertificate } from "./certificate.ts";
+import { encodeHeader, joinChain, sessionKeyOf } from "./commit.ts";
+import type { QueuedCommit } from "./commit_queue.ts";
+import type { Mode } from "./genesis.ts";
+import type { Chain, Graph } from "./graph.ts";
+import type { Log } from "./log.ts";
+import { recordKind } from "./log_format.ts";
+
+/** Batches up to this size share one buffer. */
+const WRITER_BYTES_MAX = 256 * 1024;
+
+/** A signing key certified for a user. */
+export interface Session {
+  /** Whose commits it signs. */
+  readonly user: string;
+  /** The Ed25519 seed, 32 bytes. */
+  readonly secretKey: Uint8Array;
+  /** The certificate's bytes. */
+  readonly certificate: Uint8Array;
+}
+
+/** What an author works with. */
+export interface AuthorParts {
+  readonly session: Session;
+  readonly mode: Mode;
+  readonly genesisId: Uint8Array;
+  readonly graph: Graph;
+  readonly world: World;
+  /** May the last incarnation of this session go on? */
+  readonly continues: boolean;
+}
+
+/** The writer of one chain. */
+export class Author {
+  readonly #parts: AuthorParts;
+  readonly #key: Uint8Array;
+  readonly #writer = new ByteWriter(1024);
+  #signer: Signer | undefined;
+  #chain: string | undefined;
+  /** Number of the next commit to be written to the log. */
+  #next = 0;
+  /** The id of the last commit written; the graph's until then. */
+  #lastId: Uint8Array | undefined;
+
+  constructor(parts: AuthorParts) {
+    this.#parts = parts;
+    this.#key = decodeCertificate(parts.session.certificate).sessionKey;
+    if (parts.continues) this.#continue();
+  }
+
+  /** The name of its chain: 40 characters, one a byte. */
+  get chain(): string {
+    return this.#chain ?? this.#begin();
+  }
+
+  #continue(): void {
+    const { graph } = this.#parts;
+    let latest: Chain | undefined;
+    for (const chain of graph.chains()) {
+      if (!sessionKeyOf(chain.name).every((byte, i) => byte === this.#key[i])) {
+        continue;
+      }
+      if (latest === undefined || compareHlc(chain.last, latest.last) > 0) {
+        latest = chain;
+      }
+    }
+    if (latest === undefined) return;
+    this.#chain = latest.name;
+    this.#next = latest.length;
+  }
+
+  #begin(): string {
+    const incarnation = new Uint8Array(8);
+    this.#parts.world.random(incarnation);
+    return this.#chain = joinChain(this.#key, incarnation);
+  }
+
+  /** The stamp of the next commit: later than everything known here. */
+  stamp(): Origin {
+    const { graph, world } = this.#parts;
+    const { wall, count } = nextHlc(
+      graph.clock,
+      Math.max(0, Math.floor(world.now())),
+    );
+    return { wall, count, chain: this.chain, operationsAt: -1 };
+  }
+
+  /** Makes the commit of a payload and adds it to the graph. */
+  commit(
+    origin: Origin,
+    payload: Uint8Array,
+    operationsOffset: number,
+  ): QueuedCommit {
+    const { graph } = this.#parts;
+    const { wall, count, chain } = origin;
+    const header = { wall, count, parents: graph.parentsForNext(chain) };
+    graph.add(chain, header);
+    return {
+      header: encodeHeader(header),
+      payload,
+      payloadAt: -1,
+      operationsOffset,
+      origin,
+    };
+  }
+
+  /** Appends commits to the log as one batch and tells their origins where they are. */
+  append(log: Log, commits: readonly QueuedCommit[]): void {
+    const run: Run = { chain: this.chain, first: this.#next, commits };
+    const writer = this.#writerFor(run);
+    writer.clear();
+    const isSealed = this.#parts.mode === "default";
+    if (isSealed) this.#seal(writer, run);
+    else writeBatch(writer, run);
+    const kind = isSealed ? recordKind.signedBatch : recordKind.unsignedBatch;
+    const address = log.append(kind, [writer.view()]);
+    for (let i = 0; i < commits.length; i++) {
+      const { origin, payloadAt, operationsOffset } = commits[i]!;
+      origin.operationsAt = address + payloadAt + operationsOffset;
+    }
+    this.#next += commits.length;
+  }
+
+  /** A bulk load's buffer is not kept. */
+  #writerFor(run: Run): ByteWriter {
+    const length = batchLength(run);
+    return length > WRITER_BYTES_MAX ? new ByteWriter(length) : this.#writer;
+  }
+
+  #seal(writer: ByteWriter, run: Run): void {
+    const { graph, genesisId, session } = this.#parts;
+    this.#signer ??= createSigner(session.secretKey);
+    const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first)!;
+    this.#lastId = writeSealedBatch(
+      writer,
+      run,
+      previousId,
+      genesisId,
+      this.#signer,
+    );
+    graph.setHashed(run.chain, run.first + run.commits.length, this.#lastId);
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * When to write a checkpoint, and that only one is written at a time.
+ *
+ * In the background, when the log behind the last one has grown by a fraction
+ * of the whole (so that the cost per write stays bounded); and on close, where
+ * the next opening would otherwise replay more than a checkpoint costs.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import type { World } from "../src/base/world.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { removeOldCheckpoints } from "./checkpoint/checkpoint.ts";
+import { writeCheckpoint } from "./checkpoint/write.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+
+/** A log that grew by less than this is quicker to replay than to checkpoint. */
+const TAIL_BYTES_MIN = 4 * 1024 * 1024;
+/** In the background: a tail of half of what is covered. */
+const TAIL_FRACTION = 0.5;
+/** On close: a hundredth, because the next opening waits for it. */
+const TAIL_FRACTION_CLOSE = 0.01;
+/** On close a small repository always leaves a fresh checkpoint. */
+const SMALL_BYTES = 1024 * 1024;
+
+/** What a checkpointer works with. */
+export interface CheckpointerParts {
+  readonly storage: Storage;
+  readonly world: World;
+  readonly loaded: LoadedReplica;
+  /** The repository's knowledge besides its tables. */
+  readonly meta: () => Uint8Array;
+  /** Runs before the picture is taken. */
+  readonly prepare: () => void;
+}
+
+/** Writes checkpoints of one repository. */
+export class Checkpointer {
+  readonly #parts: CheckpointerParts;
+  #number: number;
+  #covers: number;
+  #running: Promise<void> | undefined;
+  #isClosing = false;
+  #bytes: number | undefined;
+  #failure: DatabaseError | undefined;
+
+  constructor(parts: CheckpointerParts) {
+    this.#parts = parts;
+    const { checkpoint, skipped } = parts.loaded;
+    const numbers = skipped.map(({ name }) => Number(name.replace(/\D/g, "")));
+    this.#number = Math.max(checkpoint?.number ?? 0, ...numbers);
+    this.#covers = checkpoint?.covers ?? 0;
+  }
+
+  /** Bytes of the newest checkpoint that this process wrote. */
+  get bytes(): number | undefined {
+    return this.#bytes;
+  }
+
+  /** Why the last one could not be written; the log still has everything. */
+  get failure(): DatabaseError | undefined {
+    return this.#failure;
+  }
+
+  get #tail(): number {
+    return this.#parts.loaded.log.end - this.#covers;
+  }
+
+  /** Called when a group is in the log: nothing visible lacks an address now. */
+  grown(): void {
+    const isDue =
+      this.#tail > Math.max(TAIL_BYTES_MIN, this.#covers * TAIL_FRACTION);
+    if (!isDue || this.#running !== undefined || this.#isClosing) return;
+    if (this.#failure !== undefined) return;
+    void this.#start().catch(() => {});
+  }
+
+  /** Writes one now; the queue is drained. */
+  async write(): Promise<void> {
+    await this.#running?.catch(() => {});
+    if (this.#tail > 0) await this.#start();
+  }
+
+  /** Waits for the running one, and writes the last one where it pays. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#running?.catch(() => {});
+    const { loaded } = this.#parts;
+    const due = loaded.log.end > SMALL_BYTES
+      ? this.#covers * TAIL_FRACTION_CLOSE
+      : 0;
+    if (
+      this.#tail <= due || loaded.graph.commits === 0 ||
+      this.#failure !== undefined
+    ) return;
+    // A checkpoint is derived: failing to write one must not fail the close.
+    await this.#start().catch(() => {});
+  }
+
+  #start(): Promise<void> {
+    const running = this.#run().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #run(): Promise<void> {
+    const { storage, world, loaded, meta, prepare } = this.#parts;
+    const { folder, log, state, checkpoint } = loaded;
+    prepare();
+    const number = this.#number + 1;
+    const covers = log.end;
+    this.#number = number;
+    try {
+      await writeCheckpoint({
+        storage,
+        folder,
+        world,
+        number,
+        covers,
+        meta: meta(),
+        tables: state.tables(),
+        readLog: (target, address) => log.readAt(target, address),
+        previous: checkpoint,
+        pause: () => this.#isClosing ? undefined : pause(world),
+        settled: () => log.synced >= covers ? undefined : log.sync(),
+      });
+      this.#covers = covers;
+      this.#bytes = removeOlder(storage, folder, number);
+    } catch (cause) {
+      this.#failure = asFailure(cause);
+      throw this.#failure;
+    }
+  }
+}
+
+function pause(world: World): Promise<void> {
+  return new Promise((resolve) => void world.after(0, resolve));
+}
+
+/** Removes what the new one replaces, and tells its size. */
+function removeOlder(
+  storage: Storage,
+  folder: string,
+  number: number,
+): number | undefined {
+  removeOldCheckpoints(storage, folder, number);
+  const name = `${folder}/checkpoint-${String(number).padStart(8, "0")}`;
+  const file = storage.open(name);
+  const bytes = file?.size();
+  file?.close();
+  return bytes;
+}
+
+function asFailure(cause: unknown): DatabaseError {
+  if (cause instanceof DatabaseError) return cause;
+  return new DatabaseError(
+    "storage-failed",
+    "The checkpoint could not be written",
+    { cause },
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * Reading commits back from the log: for the door, for history, for hashes.
+ *
+ * The index of positions is built when it is first asked for and extended by
+ * what was appended since. Never writes.
+ *
+ * Architecture invariant: derived data is disposable (law 5); nothing here is
+ * needed to open or to write.
+ *
+ * @module
+ */
+
+import { assert } from "../src/base/errors.ts";
+import type { Hlc } from "../src/base/hlc.ts";
+import {
+  type Batch,
+  type BatchCommit,
+  bytesOf,
+  decodeBatch,
+  hashBatch,
+} from "./batch.ts";
+import { type CommitEntry, CommitIndex } from "./commit_index.ts";
+import type { Mode } from "./genesis.ts";
+import type { Graph } from "./graph.ts";
+import type { Log } from "./log.ts";
+import { readU32, RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
+
+/** A batch in the log. */
+export interface LoggedBatch {
+  readonly batch: Batch;
+  /** Log address of the batch's first byte. */
+  readonly address: number;
+  /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
+  readonly from: number;
+}
+
+/** Where commits are read from. */
+export interface CommitReaderParts {
+  readonly log: Log;
+  readonly graph: Graph;
+}
+
+/** Reads the commits of one repository. */
+export class CommitReader {
+  readonly #log: Log;
+  readonly #graph: Graph;
+  readonly #mode: Mode;
+  readonly #index = new CommitIndex();
+  #indexedTo = 0;
+  /** Every commit before this address is hashed (Default mode). */
+  #hashedTo: number;
+  #last: LoggedBatch | undefined;
+
+  constructor({ log, graph }: CommitReaderParts, mode: Mode) {
+    this.#log = log;
+    this.#graph = graph;
+    this.#mode = mode;
+    const chains = [...graph.chains()];
+    const isHashed = chains.every((chain) => chain.hashed === chain.length);
+    this.#hashedTo = isHashed ? log.end : 0;
+  }
+
+  /** Calls `visit` for every batch in the log order, parents before children. */
+  each(
+    visit: (logged: LoggedBatch) => void,
+    from = 0,
+    to: number = this.#log.end,
+  ): void {
+    const lengths = new Map<string, number>();
+    this.#log.records(from, to, (kind, body, address) => {
+      if (
+        kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch
+      ) return;
+      const batch = decodeBatch(body, kind === recordKind.signedBatch);
+      const known = lengths.get(batch.chain) ?? 0;
+      visit({ batch, address, from: Math.max(0, known - batch.first) });
+      lengths.set(
+        batch.chain,
+        Math.max(known, batch.first + batch.commits.length),
+      );
+    });
+  }
+
+  /** Hashes what was not hashed when the repository was opened; Default mode signs on top of it. */
+  hashAll(): void {
+    if (this.#mode !== "default" || this.#hashedTo === this.#log.end) return;
+    this.hashFrom(this.#hashedTo);
+    this.#hashedTo = this.#log.end;
+  }
+
+  /** Computes the ids of all commits, in every mode: for digests. */
+  hashFrom(address: number): void {
+    const graph = this.#graph;
+    this.each(({ batch }) => {
+      const { chain, first, commits } = batch;
+      const hashed = graph.chain(chain)?.hashed ?? 0;
+      const skip = hashed - first;
+      if (skip < 0 || skip >= commits.length) return;
+      const previous = graph.idBefore(chain, first + skip);
+      assert(previous !== undefined, "a chain is hashed in order");
+      graph.setHashed(
+        chain,
+        first + commits.length,
+        hashBatch(batch, previous, skip),
+      );
+    }, address);
+  }
+
+  /** Tells that what was appended from `from` on is hashed already. */
+  appended(from: number): void {
+    if (this.#hashedTo === from) this.#hashedTo = this.#log.end;
+  }
+
+  /** Where a commit is; `undefined` when it is not in the log. */
+  find(chain: string, number: number): CommitEntry | undefined {
+    this.#extend();
+    return this.#index.find(chain, number);
+  }
+
+  #extend(): void {
+    const { end } = this.#log;
+    if (this.#indexedTo === end) return;
+    this.each(
+      ({ batch, address }) => this.#index.add(batch, address),
+      this.#indexedTo,
+      end,
+    );
+    this.#indexedTo = end;
+  }
+
+  /** The clock of a commit in the log. */
+  clockAt(chain: string, number: number): Hlc | undefined {
+    return this.find(chain, number);
+  }
+
+  /** The batch in which a commit lies, and the commit. */
+  read(
+    chain: string,
+    number: number,
+  ): { logged: LoggedBatch; commit: BatchCommit } | undefined {
+    const entry = this.find(chain, number);
+    if (entry === undefined) return undefined;
+    const logged = this.#last?.address === entry.address
+      ? this.#last
+      : this.#readBatch(entry.address);
+    this.#last = logged;
+    return {
+      logged,
+      commit: logged.batch.commits[number - logged.batch.first]!,
+    };
+  }
+
+  #readBatch(address: number): LoggedBatch {
+    const start = address - RECORD_HEADER_BYTES;
+    const header = new Uint8Array(RECORD_HEADER_BYTES);
+    this.#log.readAt(header, start);
+    let found: LoggedBatch | undefined;
+    this.each(
+      (logged) => {
+        // The record's bytes are the reader's own buffer: keep a copy.
+        const bytes = logged.batch.bytes.slice();
+        const batch = decodeBatch(bytes, logged.batch.seal !== undefined);
+        found = { ...logged, batch };
+      },
+      start,
+      start + RECORD_HEADER_BYTES + readU32(header, 0),
+    );
+    assert(found !== undefined, "the index points at batches");
+    return found;
+  }
+}
+
+/** The bytes of a commit in the log, for the door. */
+export function bytesOfCommit(
+  reader: CommitReader,
+  chain: string,
+  number: number,
+): Uint8Array | undefined {
+  const found = reader.read(chain, number);
+  return found === undefined
+    ? undefined
+    : bytesOf(found.logged.batch, found.commit);
+}

@@ -1,0 +1,66 @@
+/**
+ * What a checkpoint remembers of a repository besides its tables:
+ * `1 | genesis varint {n} | graph varint {n} | certificates varint | (varint {n})*`.
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
+import {
+  type Certificate,
+  Certificates,
+  decodeCertificate,
+} from "./certificate.ts";
+import { genesisId } from "./genesis.ts";
+import { Graph } from "./graph.ts";
+
+const FORMAT = 1;
+
+/** A repository's knowledge apart from its items. */
+export interface ReplicaMeta {
+  /** The genesis record's bytes. */
+  readonly genesis: Uint8Array;
+  /** Which commits are known. */
+  readonly graph: Graph;
+  /** Who may sign. */
+  readonly certificates: Certificates;
+}
+
+/** The bytes of the meta. */
+export function encodeMeta(
+  { genesis, graph, certificates }: ReplicaMeta,
+): Uint8Array {
+  const writer = new ByteWriter(1024);
+  writer.u8(FORMAT);
+  writeBytes(writer, genesis);
+  writeBytes(writer, graph.encode());
+  const known: Certificate[] = [...certificates];
+  writer.varint(known.length);
+  for (const { bytes } of known) writeBytes(writer, bytes);
+  return writer.copy();
+}
+
+/** Reads the meta; `SyntaxError` when the bytes are none. */
+export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
+  const reader = new ByteReader(bytes);
+  if (reader.u8() !== FORMAT) {
+    throw new SyntaxError("Cannot decode meta: its format is unknown");
+  }
+  const genesis = readBytes(reader).slice();
+  const graph = Graph.decode(readBytes(reader), genesisId(genesis));
+  const certificates = new Certificates();
+  const count = reader.varint();
+  for (let i = 0; i < count; i++) {
+    certificates.add(decodeCertificate(readBytes(reader)));
+  }
+  return { genesis, graph, certificates };
+}
+
+function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
+  writer.varint(bytes.length);
+  writer.bytes(bytes);
+}
+
+function readBytes(reader: ByteReader): Uint8Array {
+  return reader.take(reader.varint());
+}

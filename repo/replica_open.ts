@@ -1,0 +1,286 @@
+/**
+ * Opening a repository: checkpoint first, then the log after it; or its first
+ * records, where there is nothing yet.
+ *
+ * Own seals are not verified again: the log's checksums say that the bytes are
+ * those that were admitted. `verify.ts` does the whole work on request.
+ *
+ * Architecture invariant: without its checkpoint a repository opens to the same
+ * state, only later (law 5).
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import type { World } from "../src/base/world.ts";
+import type { Origin } from "../src/schema/cell.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import type { Session } from "./author.ts";
+import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
+import { Certificates, decodeCertificate } from "./certificate.ts";
+import { type Checkpoint, openCheckpoint } from "./checkpoint/checkpoint.ts";
+import {
+  decodeGenesis,
+  encodeGenesis,
+  folderOf,
+  type Genesis,
+  genesisId,
+  type Mode,
+  type RepositoryName,
+} from "./genesis.ts";
+import { Graph } from "./graph.ts";
+import { createLog, type Log, openLog } from "./log.ts";
+import { recordKind } from "./log_format.ts";
+import type { Recovery } from "./log_recovery.ts";
+import { decodeMeta } from "./replica_meta.ts";
+import { State, type ViewOf } from "./state.ts";
+
+/** Folder of all repositories of a database. */
+export const REPOSITORIES = "repositories";
+
+/** How a repository is opened. */
+export interface OpenReplicaOptions {
+  readonly storage: Storage;
+  readonly world: World;
+  readonly name: RepositoryName;
+  /** The mode it must have, or gets when it is new. */
+  readonly mode: Mode;
+  /** Root public key, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  /** Who writes here. */
+  readonly session: Session;
+  /** Does the folder lie where it always did? */
+  readonly isOriginal: boolean;
+  /** How collections are read here. */
+  readonly viewOf: ViewOf;
+  /** Set damaged log bytes aside instead of failing. */
+  readonly repair: boolean;
+}
+
+/** What opening brought into memory. */
+export interface LoadedReplica {
+  readonly folder: string;
+  /** The genesis record's bytes. */
+  readonly genesis: Uint8Array;
+  readonly genesisId: Uint8Array;
+  readonly graph: Graph;
+  readonly certificates: Certificates;
+  readonly state: State;
+  readonly log: Log;
+  readonly checkpoint: Checkpoint | undefined;
+  /** Checkpoints that could not be used, and why. */
+  readonly skipped: readonly SkippedCheckpoint[];
+  readonly recovery: Recovery;
+}
+
+/** A checkpoint that could not be used. */
+export interface SkippedCheckpoint {
+  readonly name: string;
+  readonly reason: string;
+}
+
+const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
+
+/** Opens a repository, or makes it. */
+export async function loadReplica(
+  options: OpenReplicaOptions,
+): Promise<LoadedReplica> {
+  const { storage, name, repair } = options;
+  const folder = `${REPOSITORIES}/${folderOf(name)}`;
+  const names = storage.list(folder);
+  try {
+    return await load(options, folder, names, true) ??
+      await create(options, folder);
+  } catch (cause) {
+    // A checkpoint that claims more than the log holds must not stop a repair.
+    const isRetry = repair && cause instanceof DatabaseError &&
+      cause.code === "log-damaged";
+    if (!isRetry) throw cause;
+    return await load(options, folder, names, false) ??
+      await create(options, folder);
+  }
+}
+
+async function load(
+  options: OpenReplicaOptions,
+  folder: string,
+  names: readonly string[],
+  useCheckpoint: boolean,
+): Promise<LoadedReplica | undefined> {
+  if (names.length === 0) return undefined;
+  const { storage, world, viewOf, repair } = options;
+  const late: { log?: Log } = {};
+  const found = useCheckpoint
+    ? openCheckpoint(
+      storage,
+      folder,
+      (target, at) => late.log!.readAt(target, at),
+      viewOf,
+      names,
+    )
+    : undefined;
+  const replay = new Replay(options, found?.checkpoint);
+  try {
+    const opened = await openLog(storage, folder, {
+      world,
+      repair,
+      names,
+      from: found?.checkpoint?.covers ?? 0,
+      onRecord: (kind, body, address) => replay.record(kind, body, address),
+    });
+    if (opened === undefined) return undefined;
+    late.log = opened.log;
+    return {
+      ...replay.finish(),
+      folder,
+      log: opened.log,
+      checkpoint: found?.checkpoint,
+      skipped: found?.skipped ?? [],
+      recovery: opened.recovery,
+    };
+  } catch (cause) {
+    found?.checkpoint?.close();
+    throw cause;
+  }
+}
+
+async function create(
+  options: OpenReplicaOptions,
+  folder: string,
+): Promise<LoadedReplica> {
+  const { storage, world, name, rootKey, mode, session, viewOf } = options;
+  storage.makeFolder(folder);
+  const genesis = encodeGenesis({ name, rootKey, mode });
+  const log = createLog(storage, folder, { world }, [
+    { kind: recordKind.genesis, parts: [genesis] },
+    { kind: recordKind.certificate, parts: [session.certificate] },
+  ]);
+  await log.sync();
+  storage.syncFolder(REPOSITORIES);
+  storage.syncFolder("");
+  const certificates = new Certificates();
+  certificates.add(decodeCertificate(session.certificate));
+  const id = genesisId(genesis);
+  return {
+    folder,
+    genesis,
+    genesisId: id,
+    graph: new Graph(id),
+    certificates,
+    state: new State(viewOf),
+    log,
+    checkpoint: undefined,
+    skipped: [],
+    recovery: created,
+  };
+}
+
+/** Folds the log's records, in order, into what a repository knows. */
+class Replay {
+  readonly #options: OpenReplicaOptions;
+  readonly #state: State;
+  #genesis: Uint8Array | undefined;
+  #genesisId: Uint8Array | undefined;
+  #graph: Graph | undefined;
+  #certificates = new Certificates();
+
+  constructor(options: OpenReplicaOptions, checkpoint: Checkpoint | undefined) {
+    this.#options = options;
+    this.#state = new State(options.viewOf, checkpoint);
+    if (checkpoint === undefined) return;
+    const meta = decodeMeta(checkpoint.meta);
+    this.#begin(meta.genesis, meta.graph);
+    this.#certificates = meta.certificates;
+  }
+
+  #begin(bytes: Uint8Array, graph?: Graph): void {
+    checkGenesis(decodeGenesis(bytes), this.#options);
+    this.#genesis = bytes;
+    this.#genesisId = genesisId(bytes);
+    this.#graph = graph ?? new Graph(this.#genesisId);
+  }
+
+  /** Takes one record; its checksum was right. */
+  record(kind: number, body: Uint8Array, address: number): void {
+    try {
+      if (kind === recordKind.genesis) this.#begin(body.slice());
+      else if (kind === recordKind.certificate) {
+        this.#certificates.add(decodeCertificate(body));
+      } else {this.#batch(
+          decodeBatch(body, kind === recordKind.signedBatch),
+          address,
+        );}
+    } catch (cause) {
+      if (!(cause instanceof SyntaxError)) throw cause;
+      throw new DatabaseError(
+        "log-damaged",
+        `The log record at ${address} cannot be read, though its checksum is right: ` +
+          "it was written by a faulty or newer program. Nothing was changed",
+        { cause },
+      );
+    }
+  }
+
+  #batch(batch: Batch, address: number): void {
+    if (this.#graph === undefined) {
+      throw new SyntaxError("the log does not begin with a genesis");
+    }
+    const from = this.#graph.lengthOf(batch.chain) - batch.first;
+    for (let i = from; i < batch.commits.length; i++) {
+      const { wall, count, payloadAt } = batch.commits[i]!;
+      const patch = decodePatch(payloadOf(batch, batch.commits[i]!));
+      const operationsAt = address + payloadAt + patch.operationsOffset;
+      const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
+      this.#state.fold(patch.operations, patch.createOffsets, origin);
+    }
+    this.#graph.addBatch(batch);
+  }
+
+  /** What all records together say. */
+  finish(): Pick<
+    LoadedReplica,
+    "genesis" | "genesisId" | "graph" | "certificates" | "state"
+  > {
+    if (this.#graph === undefined) {
+      throw new DatabaseError(
+        "log-damaged",
+        "The log does not begin with a genesis. Restore the folder from a backup",
+      );
+    }
+    return {
+      genesis: this.#genesis!,
+      genesisId: this.#genesisId!,
+      graph: this.#graph,
+      certificates: this.#certificates,
+      state: this.#state,
+    };
+  }
+}
+
+function checkGenesis(
+  genesis: Genesis,
+  { name, mode, rootKey }: OpenReplicaOptions,
+): void {
+  if (genesis.name !== name) {
+    throw new DatabaseError(
+      "log-damaged",
+      `The folder of "${name}" holds the repository "${genesis.name}": it was moved. Move it back`,
+    );
+  }
+  if (!equalBytes(genesis.rootKey, rootKey)) {
+    throw new DatabaseError(
+      "root-key-mismatch",
+      `The repository "${name}" belongs to another root key than this database. ` +
+        'Restore the "database" file that it was written with',
+    );
+  }
+  if (genesis.mode !== mode) {
+    throw new DatabaseError(
+      "mode-mismatch",
+      `The repository "${name}" was made in ${genesis.mode} mode, not ${mode}: ` +
+        `open the database with mode "${genesis.mode}"`,
+    );
+  }
+}

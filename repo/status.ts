@@ -1,0 +1,44 @@
+/**
+ * What a repository says of itself.
+ *
+ * @module
+ */
+
+import type { DatabaseError } from "../src/base/errors.ts";
+
+/** What opening found, and what it did about it. */
+export interface RecoveryReport {
+  /** Was it closed in good order? */
+  readonly clean: boolean;
+  /** Bytes of a torn tail that were cut: nobody was told that they are durable. */
+  readonly droppedBytes: number;
+  /** File in which a repair set damaged bytes aside. */
+  readonly quarantine: string | undefined;
+  /** Checkpoints that could not be used, and why. */
+  readonly skippedCheckpoints: readonly {
+    readonly name: string;
+    readonly reason: string;
+  }[];
+}
+
+/** Counts and sizes of one repository. */
+export interface ReplicaStatus {
+  /** Commits that are known here. */
+  readonly commits: number;
+  /** Chains: one a writer and incarnation. */
+  readonly chains: number;
+  /** Heads: more than one are concurrent. */
+  readonly heads: number;
+  /** Bytes of the log. */
+  readonly logBytes: number;
+  /** Bytes of the newest checkpoint, 0 when there is none. */
+  readonly checkpointBytes: number;
+  /** Bytes that are visible and not yet durable. */
+  readonly unsyncedBytes: number;
+  /** Batches that wait for others. */
+  readonly parked: number;
+  /** What opening found. */
+  readonly recovery: RecoveryReport;
+  /** Why it is read-only, if it is. */
+  readonly failure: DatabaseError | undefined;
+}

@@ -1,0 +1,112 @@
+/**
+ * A collection that can be written: each call is one atomic transaction.
+ *
+ * @module
+ */
+
+import type {
+  AnySchema,
+  CreateInput,
+  Infer,
+  UpdateInput,
+} from "../schema/schema.ts";
+import type { Replica } from "../../repo/replica.ts";
+import type { Editor } from "./editor.ts";
+import {
+  type CommitSummary,
+  type FieldDifference,
+  itemDifference,
+  itemHistory,
+} from "./history.ts";
+import {
+  type CollectionParts,
+  ReadableCollection,
+} from "./readable_collection.ts";
+import { ItemWrite, Write } from "./write.ts";
+
+/** What a writable collection needs besides what it reads from. */
+export interface WritableParts<S extends AnySchema> extends CollectionParts<S> {
+  readonly replica: Replica;
+  readonly editor: Editor<S>;
+}
+
+/** The items of one schema in one repository. */
+export class Collection<S extends AnySchema> extends ReadableCollection<S> {
+  readonly #replica: Replica;
+  readonly #editor: Editor<S>;
+
+  /** Use `repository.collection(schema)`. */
+  constructor(parts: WritableParts<S>) {
+    super(parts);
+    this.#replica = parts.replica;
+    this.#editor = parts.editor;
+  }
+
+  /**
+   * Creates an item. It is visible at once; await the handle for durability.
+   *
+   * @throws {DatabaseError} `item-exists`, `invalid-value`, `invalid-id`,
+   * `unknown-field`, `value-too-large`, `closed`, or the failure that made the
+   * repository read-only
+   */
+  create(input: CreateInput<S>): ItemWrite<Infer<S>> {
+    const { result, durability } = this.#replica.transact((tx) =>
+      this.#editor.create(tx, input)
+    );
+    return new ItemWrite(this.row(result), durability);
+  }
+
+  /** Creates many items as one atomic commit. Throws as {@linkcode create}. */
+  createMany(inputs: Iterable<CreateInput<S>>): Write<Infer<S>[]> {
+    const { result, durability } = this.#replica.transact((tx) => {
+      const items: Infer<S>[] = [];
+      for (const input of inputs) {
+        items.push(this.row(this.#editor.create(tx, input)));
+      }
+      return items;
+    });
+    return new Write(result, durability);
+  }
+
+  /**
+   * Changes some fields; only what differs is written and travels.
+   *
+   * @throws {DatabaseError} `item-missing`, and as {@linkcode create}
+   */
+  update(id: string, input: UpdateInput<S>): ItemWrite<Infer<S>> {
+    const { result, durability } = this.#replica.transact((tx) =>
+      this.#editor.update(tx, id, input)
+    );
+    return new ItemWrite(this.row(result), durability);
+  }
+
+  /** Creates the item, or changes the given fields where it is there. */
+  upsert(input: CreateInput<S> & { readonly id: string }): ItemWrite<Infer<S>> {
+    const { result, durability } = this.#replica.transact((tx) =>
+      this.#editor.upsert(tx, input)
+    );
+    return new ItemWrite(this.row(result), durability);
+  }
+
+  /** Deletes an item. @throws {DatabaseError} `item-missing` when it is not there */
+  delete(id: string): Write<void> {
+    const { durability } = this.#replica.transact((tx) =>
+      this.#editor.delete(tx, id)
+    );
+    return new Write<void>(undefined, durability);
+  }
+
+  /** The commits that touched an item, oldest first: who, when and what. */
+  history(id: string): Promise<CommitSummary[]> {
+    return itemHistory(this.#replica, this.name, id);
+  }
+
+  /** What changed in an item between two commits (or moments). */
+  diff(
+    id: string,
+    from: string | Date,
+    to: string | Date,
+  ): Promise<FieldDifference[]> {
+    return itemDifference(this.#replica, this.name, id, from, to);
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Reading a collection: by id, in bulk, and by query. Synchronous, in memory.
+ *
+ * Architecture invariant: a caller cannot corrupt the database through what it
+ * gets: items are frozen, and values that cannot be (dates, bytes) are copies.
+ *
+ * @module
+ */
+
+import { hasMutableValues } from "../schema/reader.ts";
+import type { AnySchema, Infer } from "../schema/schema.ts";
+import type { QueryEngine } from "../query/engine.ts";
+import type { OrderField, Query, Where } from "../query/mod.ts";
+import type { Table } from "../../repo/table.ts";
+import { type RowReader, rowReader } from "./rows.ts";
+
+/** What a collection is read from. */
+export interface CollectionParts<S extends AnySchema> {
+  readonly schema: S;
+  readonly table: Table;
+  readonly engine: QueryEngine;
+  /** Fails when the repository is closed. */
+  readonly check: () => void;
+}
+
+/** The reading half of a collection; also what a snapshot gives. */
+export class ReadableCollection<S extends AnySchema>
+  implements Iterable<Infer<S>> {
+  /** The collection's schema. */
+  readonly schema: S;
+  readonly #table: Table;
+  readonly #engine: QueryEngine;
+  readonly #check: () => void;
+  /** Gives the caller what it may have of an item. */
+  protected readonly row: RowReader<S>;
+
+  /** Use `repository.collection(schema)`. */
+  constructor({ schema, table, engine, check }: CollectionParts<S>) {
+    this.schema = schema;
+    this.#table = table;
+    this.#engine = engine;
+    this.#check = check;
+    this.row = rowReader(schema);
+  }
+
+  /** The collection's name. */
+  get name(): S["name"] {
+    return this.schema.name;
+  }
+
+  /** The item with this id, frozen; `undefined` when it is not there. */
+  get(id: string): Infer<S> | undefined {
+    this.#check();
+    const ordinal = this.#table.ordinalOf(id);
+    if (ordinal < 0) return undefined;
+    const item = this.#table.itemAt(ordinal);
+    return item === undefined ? undefined : this.row(item);
+  }
+
+  /** Is there an item with this id? */
+  has(id: string): boolean {
+    this.#check();
+    const ordinal = this.#table.ordinalOf(id);
+    return ordinal >= 0 && this.#table.isLive(ordinal);
+  }
+
+  /** The items of many ids, in the order of the ids; `undefined` where there is none. */
+  getMany(ids: Iterable<string>): (Infer<S> | undefined)[] {
+    this.#check();
+    const ordinals = Array.from(ids, (id) => this.#table.ordinalOf(id));
+    this.#table.load(ordinals.filter((ordinal) => ordinal >= 0));
+    return ordinals.map((ordinal) => {
+      const item = ordinal < 0 ? undefined : this.#table.itemAt(ordinal);
+      return item === undefined ? undefined : this.row(item);
+    });
+  }
+
+  /** All items, in no promised order. The array is the caller's own. */
+  all(): Infer<S>[] {
+    this.#check();
+    const items = this.#table.items();
+    if (hasMutableValues(this.schema)) return items.map(this.row);
+    return items as unknown as Infer<S>[];
+  }
+
+  /** All ids, in no promised order. */
+  keys(): string[] {
+    this.#check();
+    return this.#table.ids();
+  }
+
+  /** How many items there are. */
+  count(): number {
+    this.#check();
+    return this.#table.count;
+  }
+
+  /** All items as they are when the iteration starts. */
+  [Symbol.iterator](): Iterator<Infer<S>> {
+    return this.all()[Symbol.iterator]();
+  }
+
+  /** A query over every item. */
+  query(): Query<Infer<S>> {
+    this.#check();
+    return this.#engine.query<Infer<S>>();
+  }
+
+  /** A query for the items that fit conditions, or that a predicate takes. */
+  where(
+    condition: Where<Infer<S>> | ((item: Infer<S>) => boolean),
+  ): Query<Infer<S>> {
+    return this.query().where(condition);
+  }
+
+  /** A query for every item in an order. */
+  orderBy(
+    field: OrderField<Infer<S>>,
+    direction: "asc" | "desc" = "asc",
+  ): Query<Infer<S>> {
+    return this.query().orderBy(field, direction);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The schemas of one database, by collection.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import type { AnySchema } from "../schema/schema.ts";
+import { createView, type View } from "../schema/view.ts";
+
+const schemaless: View = createView(undefined);
+
+/** The collections that an app declared. */
+export class Schemas {
+  readonly #schemas = new Map<string, AnySchema>();
+  readonly #views = new Map<string, View>();
+
+  constructor(schemas: readonly AnySchema[]) {
+    for (const schema of schemas) {
+      if (this.#schemas.has(schema.name)) {
+        throw new DatabaseError(
+          "invalid-schema",
+          `Two schemas are named "${schema.name}"`,
+        );
+      }
+      this.#schemas.set(schema.name, schema);
+    }
+  }
+
+  /** The schema of a collection, if one was declared. */
+  find(collection: string): AnySchema | undefined {
+    return this.#schemas.get(collection);
+  }
+
+  /** How items of a collection are read. */
+  viewOf(collection: string): View {
+    const known = this.#views.get(collection);
+    if (known !== undefined) return known;
+    const schema = this.#schemas.get(collection);
+    const view = schema === undefined ? schemaless : createView(schema);
+    this.#views.set(collection, view);
+    return view;
+  }
+
+  /** Fails when `schema` is not the one that was declared under its name. */
+  check(schema: AnySchema): void {
+    if (this.#schemas.get(schema.name) === schema) return;
+    throw new DatabaseError(
+      "unknown-collection",
+      `The schema "${schema.name}" was not given to openDatabase(): add it to \`schemas\``,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What a transaction's callback gets: collections that write into it and read
+ * through its own writes.
+ *
+ * @module
+ */
+
+import type {
+  AnySchema,
+  CreateInput,
+  Infer,
+  UpdateInput,
+} from "../schema/schema.ts";
+import type { Transaction } from "../../repo/transaction.ts";
+import type { Editor } from "./editor.ts";
+import { type RowReader, rowReader } from "./rows.ts";
+
+/** A transaction under way; use it only inside the callback. */
+export class TransactionScope {
+  readonly #transaction: Transaction;
+  readonly #editorOf: <S extends AnySchema>(schema: S) => Editor<S>;
+
+  /** Use `repository.transact(callback)`. */
+  constructor(
+    transaction: Transaction,
+    editorOf: <S extends AnySchema>(schema: S) => Editor<S>,
+  ) {
+    this.#transaction = transaction;
+    this.#editorOf = editorOf;
+  }
+
+  /** A collection inside this transaction. */
+  collection<S extends AnySchema>(schema: S): TransactionCollection<S> {
+    return new TransactionCollection(this.#transaction, this.#editorOf(schema));
+  }
+}
+
+/** A collection inside a transaction: reads by id see the transaction's own writes. */
+export class TransactionCollection<S extends AnySchema> {
+  readonly #transaction: Transaction;
+  readonly #editor: Editor<S>;
+  readonly #row: RowReader<S>;
+
+  /** Use `tx.collection(schema)`. */
+  constructor(transaction: Transaction, editor: Editor<S>) {
+    this.#transaction = transaction;
+    this.#editor = editor;
+    this.#row = rowReader(editor.schema);
+  }
+
+  /** The item as this transaction sees it. */
+  get(id: string): Infer<S> | undefined {
+    const item = this.#editor.get(this.#transaction, id);
+    return item === undefined ? undefined : this.#row(item);
+  }
+
+  /** Is the item there for this transaction? */
+  has(id: string): boolean {
+    return this.#editor.get(this.#transaction, id) !== undefined;
+  }
+
+  /** Creates an item when the transaction commits. */
+  create(input: CreateInput<S>): Infer<S> {
+    return this.#row(this.#editor.create(this.#transaction, input));
+  }
+
+  /** Changes some fields when the transaction commits. */
+  update(id: string, input: UpdateInput<S>): Infer<S> {
+    return this.#row(this.#editor.update(this.#transaction, id, input));
+  }
+
+  /** Creates or changes an item when the transaction commits. */
+  upsert(input: CreateInput<S> & { readonly id: string }): Infer<S> {
+    return this.#row(this.#editor.upsert(this.#transaction, input));
+  }
+
+  /** Deletes an item when the transaction commits. */
+  delete(id: string): void {
+    this.#editor.delete(this.#transaction, id);
+  }
+}

@@ -1,0 +1,425 @@
+/**
+ * Bad input and bad luck: each gets a coded error, and nothing acknowledged is
+ * lost.
+ */
+
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import {
+  DatabaseError,
+  type DatabaseOptions,
+  defineSchema,
+  denoStorage,
+  field,
+  memoryStorage,
+  openDatabase,
+} from "../mod.ts";
+
+const Task = defineSchema("task", {
+  title: field.string(),
+  rank: field.number().default(0),
+  due: field.date().optional(),
+  tags: field.set(field.string()),
+  extra: field.json().optional(),
+  blob: field.bytes().optional(),
+});
+
+async function fails(
+  action: () => unknown,
+  code: string,
+): Promise<DatabaseError> {
+  try {
+    await action();
+  } catch (error) {
+    ok(
+      error instanceof DatabaseError,
+      `expected a DatabaseError, got ${error}`,
+    );
+    equal(error.code, code, error.message);
+    ok(error.message.length > 10, "the message says what to do");
+    return error;
+  }
+  throw new Error(`Expected ${code}`);
+}
+
+async function fresh(options: Partial<DatabaseOptions> = {}) {
+  const db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: [Task],
+    ...options,
+  });
+  const repo = await db.repository("test");
+  return { db, repo, tasks: repo.collection(Task) };
+}
+
+async function inFolder(test: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempDir();
+  try {
+    await test(path);
+  } finally {
+    await Deno.remove(path, { recursive: true });
+  }
+}
+
+/** Calls a typed function as untyped JavaScript would. */
+function untyped<R>(call: (value: never) => R, value: unknown): R {
+  return call(value as never);
+}
+
+Deno.test("repository() refuses names that could leave the folder", async () => {
+  const { db } = await fresh();
+  const names = [
+    "",
+    "/",
+    "a//b",
+    "../x",
+    "a/../b",
+    "a b",
+    "a\0b",
+    "é",
+    "x".repeat(65),
+    "a/".repeat(9) + "a",
+  ];
+  for (const name of names) {
+    await fails(() => db.repository(name), "invalid-name");
+  }
+  for (const name of [undefined, null, 7, {}, ["a"]]) {
+    await fails(
+      () => untyped((value) => db.repository(value), name),
+      "invalid-name",
+    );
+  }
+  await db.close();
+});
+
+Deno.test("create() refuses ids that are no ids", async () => {
+  const { db, tasks } = await fresh();
+  for (
+    const id of ["", "\ud800", "a\nb", "\0", "x".repeat(257), "é".repeat(129)]
+  ) {
+    await fails(() => tasks.create({ id, title: "x" }), "invalid-id");
+  }
+  for (const id of [7, null, {}, ["a"]]) {
+    await fails(
+      () => untyped((value) => tasks.create(value), { id, title: "x" }),
+      "invalid-id",
+    );
+  }
+  equal(tasks.count(), 0);
+  await db.close();
+});
+
+Deno.test("ids and keys may be named like parts of a JavaScript object", async () => {
+  const storage = memoryStorage();
+  const db = await openDatabase({ storage, schemas: [Task] });
+  const tasks = (await db.repository("test")).collection(Task);
+  for (const id of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+    equal(tasks.get(id), undefined);
+    await tasks.create({
+      id,
+      title: id,
+      extra: JSON.parse('{"__proto__": {"evil": true}}'),
+    });
+    equal(tasks.get(id)?.title, id);
+  }
+  equal(({} as { evil?: boolean }).evil, undefined);
+  await db.close();
+  const again = await openDatabase({ storage, schemas: [Task] });
+  const reopened = (await again.repository("test")).collection(Task);
+  const extra = reopened.get("__proto__")?.extra;
+  equal(JSON.stringify(extra), '{"__proto__":{"evil":true}}');
+  equal((extra as { evil?: boolean }).evil, undefined);
+  await again.close();
+});
+
+Deno.test("create() refuses values that do not fit their field", async () => {
+  const { db, tasks } = await fresh();
+  const bad: unknown[] = [
+    { title: 7 },
+    { title: null },
+    {},
+    { title: "\udfff" },
+    { title: "x", rank: NaN },
+    { title: "x", rank: Infinity },
+    { title: "x", rank: "7" },
+    { title: "x", rank: 7n },
+    { title: "x", due: new Date(NaN) },
+    { title: "x", due: "2026-11-20" },
+    { title: "x", tags: "abc" },
+    { title: "x", tags: [1] },
+    { title: "x", tags: ["\ud800"] },
+    { title: "x", blob: [1, 2] },
+    { title: "x", extra: () => 1 },
+    { title: "x", extra: { a: NaN } },
+    { title: "x", extra: { a: undefined } },
+    null,
+    undefined,
+    "title",
+    [],
+  ];
+  for (const input of bad) {
+    await fails(
+      () => untyped((value) => tasks.create(value), input),
+      "invalid-value",
+    );
+  }
+  equal(tasks.count(), 0);
+  await db.close();
+});
+
+Deno.test("create() and update() refuse fields that the schema does not have", async () => {
+  const { db, tasks } = await fresh();
+  await tasks.create({ id: "a", title: "x" });
+  const inputs = [{ titel: "x" }, JSON.parse('{"__proto__": 1}'), {
+    constructor: 1,
+  }];
+  for (const extra of inputs) {
+    const create = { title: "x" };
+    for (const key of Object.keys(extra)) {
+      Object.defineProperty(create, key, {
+        value: extra[key],
+        enumerable: true,
+      });
+    }
+    await fails(() => tasks.create(create), "unknown-field");
+    await fails(
+      () => untyped((value) => tasks.update("a", value), extra),
+      "unknown-field",
+    );
+  }
+  deepEqual(tasks.keys(), ["a"]);
+  await db.close();
+});
+
+Deno.test("create() refuses values over their limit", async () => {
+  const { db, tasks } = await fresh();
+  const big = "x".repeat(5 * 1024 * 1024);
+  await fails(() => tasks.create({ title: big }), "value-too-large");
+  await fails(
+    () => tasks.create({ title: "x", blob: new Uint8Array(big.length) }),
+    "value-too-large",
+  );
+  await fails(
+    () => tasks.create({ title: "x", extra: [big] }),
+    "value-too-large",
+  );
+  let deep: unknown = 1;
+  for (let i = 0; i < 1_000; i++) deep = [deep];
+  await fails(
+    () => untyped((value) => tasks.create(value), { title: "x", extra: deep }),
+    "value-too-large",
+  );
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+  const error = await fails(
+    () =>
+      untyped((value) => tasks.create(value), { title: "x", extra: cyclic }),
+    "value-too-large",
+  );
+  match(error.message, /extra/);
+  await db.close();
+});
+
+Deno.test("the caller cannot corrupt the database through what it gets", async () => {
+  const { db, tasks } = await fresh();
+  const due = new Date(5);
+  const blob = new Uint8Array([1, 2, 3]);
+  const extra = { list: [1] };
+  await tasks.create({ id: "a", title: "x", due, blob, extra, tags: ["t"] });
+  due.setTime(9);
+  blob[0] = 9;
+  extra.list.push(2);
+  const item = tasks.get("a")!;
+  item.due!.setTime(7);
+  item.blob![1] = 7;
+  for (
+    const spoil of [
+      () =>
+        untyped((value: { title: string }) => void (value.title = "y"), item),
+      () => untyped((value: string[]) => void value.push("u"), item.tags),
+      () =>
+        untyped(
+          (value: { list: number[] }) => void value.list.push(3),
+          item.extra,
+        ),
+    ]
+  ) {
+    let threw = false;
+    try {
+      spoil();
+    } catch (error) {
+      threw = error instanceof TypeError;
+    }
+    ok(threw, "frozen values throw");
+  }
+  const again = tasks.get("a")!;
+  equal(again.title, "x");
+  equal(again.due!.getTime(), 5);
+  deepEqual([...again.blob!], [1, 2, 3]);
+  deepEqual(again.extra, { list: [1] });
+  deepEqual(again.tags, ["t"]);
+  tasks.all()[0]!.due!.setTime(1);
+  tasks.where({ title: "x" }).run()[0]!.due!.setTime(1);
+  equal(tasks.get("a")!.due!.getTime(), 5);
+  await db.close();
+});
+
+Deno.test("a transaction that throws leaves nothing behind", async () => {
+  const { db, repo, tasks } = await fresh();
+  let caught: unknown;
+  try {
+    repo.transact((tx) => {
+      tx.collection(Task).create({ id: "a", title: "x" });
+      throw new Error("no");
+    });
+  } catch (error) {
+    caught = error;
+  }
+  equal((caught as Error).message, "no");
+  equal(tasks.count(), 0);
+  equal(repo.status().commits, 0);
+  await fails(() => repo.transact(() => Promise.resolve(1)), "invalid-option");
+  let escaped: Parameters<Parameters<typeof repo.transact>[0]>[0] | undefined;
+  repo.transact((tx) => void (escaped = tx));
+  await fails(
+    () => escaped!.collection(Task).create({ title: "late" }),
+    "closed",
+  );
+  await fails(
+    () => repo.transact(() => void tasks.create({ title: "nested" })),
+    "invalid-option",
+  );
+  equal(tasks.count(), 0);
+  await tasks.create({ title: "still works" });
+  await db.close();
+});
+
+Deno.test("a closed database says so", async () => {
+  const { db, repo, tasks } = await fresh();
+  await db.close();
+  await db.close();
+  await fails(() => tasks.create({ title: "x" }), "closed");
+  await fails(() => tasks.get("x"), "closed");
+  await fails(() => tasks.where({ title: "x" }), "closed");
+  await fails(() => repo.transact(() => 1), "closed");
+  await fails(() => db.repository("x"), "closed");
+});
+
+Deno.test("openDatabase() refuses options that contradict each other", async () => {
+  await fails(() => openDatabase({}), "invalid-option");
+  await fails(
+    () => openDatabase({ path: "x", storage: memoryStorage() }),
+    "invalid-option",
+  );
+  await fails(() => openDatabase({ path: "" }), "invalid-path");
+  await fails(() => openDatabase({ path: "a\0b" }), "invalid-path");
+  await fails(
+    () =>
+      untyped((value) => openDatabase(value), {
+        storage: memoryStorage(),
+        mode: "quick",
+      }),
+    "invalid-option",
+  );
+  await fails(
+    () => openDatabase({ storage: memoryStorage(), schemas: [Task, Task] }),
+    "invalid-schema",
+  );
+  await fails(
+    () => openDatabase({ storage: memoryStorage(), user: "" }),
+    "invalid-option",
+  );
+});
+
+Deno.test("a collection that was not declared is refused", async () => {
+  const { db, repo } = await fresh();
+  const Other = defineSchema("other", { a: field.string() });
+  const Impostor = defineSchema("task", { a: field.string() });
+  await fails(() => repo.collection(Other), "unknown-collection");
+  await fails(() => repo.collection(Impostor), "unknown-collection");
+  await db.close();
+});
+
+Deno.test("a path that is a file is refused and left alone", async () => {
+  await inFolder(async (path) => {
+    const file = `${path}/notes.txt`;
+    await Deno.writeTextFile(file, "precious");
+    await fails(() => openDatabase({ path: file }), "invalid-path");
+    await fails(() => openDatabase({ path: `${file}/below` }), "invalid-path");
+    equal(await Deno.readTextFile(file), "precious");
+  });
+});
+
+Deno.test("a second owner of the folder gets database-locked", async () => {
+  await inFolder(async (path) => {
+    const db = await openDatabase({ path });
+    const error = await fails(() => openDatabase({ path }), "database-locked");
+    match(error.message, /close|process|open/i);
+    await db.close();
+    await (await openDatabase({ path })).close();
+  });
+});
+
+Deno.test("another root key and another mode are refused", async () => {
+  const storage = memoryStorage();
+  const db = await openDatabase({ storage });
+  await db.repository("a");
+  const { rootKey } = db;
+  await db.close();
+  await fails(
+    () => openDatabase({ storage, rootKey: new Uint8Array(32) }),
+    "root-key-mismatch",
+  );
+  const fast = await openDatabase({ storage, rootKey, mode: "fast" });
+  await fails(() => fast.repository("a"), "mode-mismatch");
+  await fast.close();
+});
+
+Deno.test("a folder of a newer format is refused and left alone", async () => {
+  await inFolder(async (path) => {
+    await (await openDatabase({ path })).close();
+    const bytes = await Deno.readFile(`${path}/database`);
+    bytes[8] = 2;
+    await Deno.writeFile(`${path}/database`, bytes);
+    await fails(() => openDatabase({ path }), "format-too-new");
+    deepEqual(await Deno.readFile(`${path}/database`), bytes);
+  });
+});
+
+Deno.test("a damaged key file is refused, not replaced", async () => {
+  await inFolder(async (path) => {
+    await (await openDatabase({ path })).close();
+    const bytes = await Deno.readFile(`${path}/database`);
+    bytes[20]! ^= 1;
+    await Deno.writeFile(`${path}/database`, bytes);
+    await fails(() => openDatabase({ path }), "format-unknown");
+    deepEqual(await Deno.readFile(`${path}/database`), bytes);
+    await Deno.remove(`${path}/database`);
+    await (await openDatabase({ path })).close();
+  });
+});
+
+Deno.test("keys that are gone are not made anew over repositories that are there", async () => {
+  await inFolder(async (path) => {
+    const db = await openDatabase({ path });
+    await db.repository("a");
+    await db.close();
+    await Deno.remove(`${path}/database`);
+    await fails(() => openDatabase({ path }), "format-unknown");
+  });
+});
+
+Deno.test("the file with the keys is readable by its owner only", async () => {
+  await inFolder(async (path) => {
+    await (await openDatabase({ path })).close();
+    if (Deno.build.os !== "windows") {
+      equal((await Deno.stat(`${path}/database`)).mode! & 0o777, 0o600);
+    }
+  });
+});
+
+Deno.test("denoStorage() names never leave the folder", async () => {
+  await inFolder(async (path) => {
+    const storage = denoStorage(path);
+    await fails(() => storage.open("../x", { create: true }), "invalid-path");
+  });
+});
