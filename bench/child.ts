@@ -12,7 +12,13 @@ import type { Assignment, Command, Reply } from "./protocol.ts";
 import { sheafEngine } from "./sheaf_engine.ts";
 import { sqliteEngine } from "./sqlite_engine.ts";
 import { collectGarbage, loadAll } from "./values.ts";
-import { type Context, shapeOf, Store, type StoreName, type Task } from "./workload.ts";
+import {
+  type Context,
+  shapeOf,
+  Store,
+  type StoreName,
+  type Task,
+} from "./workload.ts";
 import { startTask, takeValue } from "./workloads.ts";
 
 class Child {
@@ -32,15 +38,29 @@ class Child {
       case "load":
         return await this.#load(command.store);
       case "start":
-        return await this.#start(command.workload, command.store, command.warmMs);
+        return await this.#start(
+          command.workload,
+          command.store,
+          command.warmMs,
+        );
       case "slice":
-        return { samples: await this.#slice(command.sliceMs, command.samplesMax, 2), ...this.#verdict() };
+        return {
+          samples: await this.#slice(command.sliceMs, command.samplesMax, 2),
+          ...this.#verdict(),
+        };
       case "finish":
         return await this.#finish();
       case "once":
-        return await this.#once(command.workload, command.store, command.isChecked);
+        return await this.#once(
+          command.workload,
+          command.store,
+          command.isChecked,
+        );
       case "value": {
-        const { value, wrong } = await takeValue(command.workload, this.#context(command.store));
+        const { value, wrong } = await takeValue(
+          command.workload,
+          this.#context(command.store),
+        );
         return wrong === undefined ? { value } : { value, wrong };
       }
       case "release":
@@ -56,7 +76,11 @@ class Child {
     return {};
   }
 
-  async #start(workload: string, name: StoreName, warmMs: number): Promise<Reply> {
+  async #start(
+    workload: string,
+    name: StoreName,
+    warmMs: number,
+  ): Promise<Reply> {
     this.#wrong = undefined;
     this.#task = await startTask(workload, this.#context(name));
     await this.#slice(warmMs, 1_000, 1);
@@ -72,7 +96,11 @@ class Child {
     return this.#verdict();
   }
 
-  async #once(workload: string, name: StoreName, isChecked: boolean): Promise<Reply> {
+  async #once(
+    workload: string,
+    name: StoreName,
+    isChecked: boolean,
+  ): Promise<Reply> {
     this.#wrong = undefined;
     this.#task = await startTask(workload, this.#context(name));
     const samples = await this.#slice(0, 1, 1);
@@ -81,12 +109,19 @@ class Child {
   }
 
   /** Times the task for `sliceMs`, at least `samplesMin` and at most `samplesMax` times. */
-  async #slice(sliceMs: number, samplesMax: number, samplesMin: number): Promise<number[]> {
+  async #slice(
+    sliceMs: number,
+    samplesMax: number,
+    samplesMin: number,
+  ): Promise<number[]> {
     const task = this.#task;
     if (task === undefined) throw new Error("no workload was started");
     const samples: number[] = [];
     const end = performance.now() + sliceMs;
-    while (samples.length < samplesMax && (samples.length < samplesMin || performance.now() < end)) {
+    while (
+      samples.length < samplesMax &&
+      (samples.length < samplesMin || performance.now() < end)
+    ) {
       if (task.before !== undefined) await task.before();
       const from = performance.now();
       const done = task.run();
@@ -107,7 +142,12 @@ class Child {
     const { home, size } = this.#assignment;
     let store = this.#stores.get(name);
     if (store === undefined) {
-      store = new Store(this.#engine, `${home}/${name}`, shapeOf(name), name === "empty" ? 0 : size);
+      store = new Store(
+        this.#engine,
+        `${home}/${name}`,
+        shapeOf(name),
+        name === "empty" ? 0 : size,
+      );
       this.#stores.set(name, store);
     }
     return { engine: this.#engine, home, size, store };
@@ -126,10 +166,16 @@ async function reply(answer: () => Promise<Reply>): Promise<void> {
   try {
     result = await answer();
   } catch (error) {
-    result = { failed: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    result = {
+      failed: error instanceof Error
+        ? `${error.name}: ${error.message}`
+        : String(error),
+    };
   }
   const line = new TextEncoder().encode(JSON.stringify(result) + "\n");
-  for (let at = 0; at < line.length;) at += await Deno.stdout.write(line.subarray(at));
+  for (let at = 0; at < line.length;) {
+    at += await Deno.stdout.write(line.subarray(at));
+  }
 }
 
 async function main(): Promise<void> {
@@ -140,12 +186,17 @@ async function main(): Promise<void> {
     return {};
   });
   let rest = "";
-  for await (const part of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  for await (
+    const part of Deno.stdin.readable.pipeThrough(new TextDecoderStream())
+  ) {
     const lines = (rest + part).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const command: Command = JSON.parse(line);
-      await reply(() => child?.obey(command) ?? Promise.reject(new Error("the engine did not start")));
+      await reply(() =>
+        child?.obey(command) ??
+          Promise.reject(new Error("the engine did not start"))
+      );
     }
   }
   Deno.exit(0);

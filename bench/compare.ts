@@ -27,7 +27,10 @@ export interface Comparison {
 const noiseMin = 1.15;
 
 /** Rows that both runs have, with figures. */
-export function compareRuns(rows: readonly Row[], earlier: readonly EarlierRow[]): Comparison[] {
+export function compareRuns(
+  rows: readonly Row[],
+  earlier: readonly EarlierRow[],
+): Comparison[] {
   const known = new Map(earlier.map((row) => [keyOf(row), row]));
   const comparisons: Comparison[] = [];
   for (const row of rows) {
@@ -36,15 +39,33 @@ export function compareRuns(rows: readonly Row[], earlier: readonly EarlierRow[]
     const change = changeOf(row, then);
     if (change === undefined) continue;
     const noise = Math.max(noiseMin, spreadOf(row), spreadOf(then));
-    comparisons.push({ row, then, change, noise, verdict: judge(change, noise) });
+    comparisons.push({
+      row,
+      then,
+      change,
+      noise,
+      verdict: judge(change, noise),
+    });
   }
   return comparisons;
 }
 
 /** The comparison as lines. */
 export function comparisonLines(comparisons: readonly Comparison[]): string[] {
-  if (comparisons.length === 0) return ["The earlier run has no row in common with this one."];
-  const head = ["operation", "size", "engine", "then", "now", "ratio then", "ratio now", "change", ""];
+  if (comparisons.length === 0) {
+    return ["The earlier run has no row in common with this one."];
+  }
+  const head = [
+    "operation",
+    "size",
+    "engine",
+    "then",
+    "now",
+    "ratio then",
+    "ratio now",
+    "change",
+    "",
+  ];
   const body = comparisons.map(({ row, then, change, verdict }) => [
     row.operation,
     showSize(row.size),
@@ -56,28 +77,39 @@ export function comparisonLines(comparisons: readonly Comparison[]): string[] {
     `${change >= 1 ? "+" : ""}${((change - 1) * 100).toFixed(0)} %`,
     verdict === "noise" ? "within noise" : verdict.toUpperCase(),
   ]);
-  const count = (verdict: string): number => comparisons.filter((one) => one.verdict === verdict).length;
+  const count = (verdict: string): number =>
+    comparisons.filter((one) => one.verdict === verdict).length;
   return [
     ...alignColumns([head, ...body], 3),
     "",
-    `${count("better")} better, ${count("worse")} worse, ${count("noise")} within noise. ` +
+    `${count("better")} better, ${count("worse")} worse, ${
+      count("noise")
+    } within noise. ` +
     "Sheaf is compared by its ratio to SQLite, SQLite by its median.",
   ];
 }
 
-function keyOf(row: { suite: string; operation: string; mode: string; size: number }): string {
+function keyOf(
+  row: { suite: string; operation: string; mode: string; size: number },
+): string {
   return [row.suite, row.operation, row.mode, row.size].join("\n");
 }
 
 function changeOf(row: Row, then: EarlierRow): number | undefined {
-  if (row.ratio !== null && then.ratio !== null && then.ratio > 0) return row.ratio / then.ratio;
-  if (row.median !== null && then.median !== null && then.median > 0) return row.median / then.median;
+  if (row.ratio !== null && then.ratio !== null && then.ratio > 0) {
+    return row.ratio / then.ratio;
+  }
+  if (row.median !== null && then.median !== null && then.median > 0) {
+    return row.median / then.median;
+  }
   return undefined;
 }
 
 /** How far the upper quartile lies above the median, as a factor. */
 function spreadOf(row: { median: number | null; p75: number | null }): number {
-  return row.median === null || row.p75 === null || row.median === 0 ? 1 : row.p75 / row.median;
+  return row.median === null || row.p75 === null || row.median === 0
+    ? 1
+    : row.p75 / row.median;
 }
 
 function judge(change: number, noise: number): Comparison["verdict"] {

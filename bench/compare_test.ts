@@ -9,7 +9,9 @@ Deno.test("compareRuns() compares Sheaf by its ratio, so that a slower machine i
 });
 
 Deno.test("compareRuns() compares SQLite by its median", () => {
-  const [comparison] = compareRuns([someRivalRow({ median: 20, p75: 21 })], [someRivalRow()]);
+  const [comparison] = compareRuns([someRivalRow({ median: 20, p75: 21 })], [
+    someRivalRow(),
+  ]);
   equal(comparison?.change, 2);
   equal(comparison?.verdict, "worse");
 });
@@ -19,18 +21,29 @@ Deno.test("compareRuns() tells better from worse, beyond the rows' own spread", 
   equal(compareRuns([someRow({ ratio: 0.2 })], then)[0]?.verdict, "worse");
   equal(compareRuns([someRow({ ratio: 0.05 })], then)[0]?.verdict, "better");
   equal(compareRuns([someRow({ ratio: 0.11 })], then)[0]?.verdict, "noise");
-  equal(compareRuns([someRow({ ratio: 0.2, median: 1, p75: 3 })], then)[0]?.verdict, "noise");
+  equal(
+    compareRuns([someRow({ ratio: 0.2, median: 1, p75: 3 })], then)[0]?.verdict,
+    "noise",
+  );
 });
 
 Deno.test("compareRuns() leaves out what only one run has, or has without figures", () => {
   equal(compareRuns([someRow({ size: 2_000 })], [someRow()]).length, 0);
   equal(compareRuns([someRow({ unit: "ms" })], [someRow()]).length, 0);
-  equal(compareRuns([someRow({ median: null, ratio: null })], [someRow()]).length, 0);
+  equal(
+    compareRuns([someRow({ median: null, ratio: null })], [someRow()]).length,
+    0,
+  );
 });
 
 Deno.test("comparisonLines() shows then, now and the change", () => {
-  const text = comparisonLines(compareRuns([someRow({ ratio: 0.2, median: 2 })], [someRow()])).join("\n");
-  match(text, /read by id {2}1k {4}default +1\.00 µs +2\.00 µs +0\.100 +0\.200 +\+100 % {2}WORSE/);
+  const text = comparisonLines(
+    compareRuns([someRow({ ratio: 0.2, median: 2 })], [someRow()]),
+  ).join("\n");
+  match(
+    text,
+    /read by id {2}1k {4}default +1\.00 µs +2\.00 µs +0\.100 +0\.200 +\+100 % {2}WORSE/,
+  );
   match(text, /0 better, 1 worse/);
   match(comparisonLines([]).join(), /no row in common/);
 });

@@ -50,5 +50,14 @@ export function someRow(parts: Partial<Row> = {}): Row {
 
 /** A row of SQLite. */
 export function someRivalRow(parts: Partial<Row> = {}): Row {
-  return someRow({ mode: "sqlite-full", median: 10, p75: 10.5, against: null, ratio: null, target: null, met: null, ...parts });
+  return someRow({
+    mode: "sqlite-full",
+    median: 10,
+    p75: 10.5,
+    against: null,
+    ratio: null,
+    target: null,
+    met: null,
+    ...parts,
+  });
 }

@@ -7,7 +7,7 @@
 import type { Row } from "./results.ts";
 import type { Unit } from "./table1.ts";
 
-/** Three digits that count, with the unit: `0.213 ms`, `1 540 µs` becomes `1540 µs`. */
+/** Three digits that count, with the unit: `0.213 ms`, `1540 µs`. */
 export function showFigure(value: number | null, unit: Unit): string {
   return value === null ? "–" : `${digits(value)} ${unit}`;
 }
@@ -19,8 +19,8 @@ export function showRatio(value: number | null): string {
 
 /** What to say of a row at its end. */
 export function verdictOf(row: Row): string {
-  if (row.wrong !== undefined) return `WRONG: ${row.wrong}`;
-  if (row.failed !== undefined) return `FAILED: ${row.failed}`;
+  if (row.wrong !== undefined) return "WRONG";
+  if (row.failed !== undefined) return "FAILED";
   if (row.met === null) return "";
   return row.met ? "met" : "MISSED";
 }
@@ -32,9 +32,16 @@ export function showSize(size: number): string {
 }
 
 /** Lines of text with the columns below each other; numbers stand to the right. */
-export function alignColumns(rows: readonly (readonly string[])[], leftColumns: number): string[] {
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  leftColumns: number,
+): string[] {
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, at) => widths[at] = Math.max(widths[at] ?? 0, cell.length));
+  for (const row of rows) {
+    row.forEach((cell, at) =>
+      widths[at] = Math.max(widths[at] ?? 0, cell.length)
+    );
+  }
   return rows.map((row) =>
     row.map((cell, at) => {
       if (at === row.length - 1) return cell;

@@ -34,15 +34,17 @@ export const rankEnd = 2 ** 30;
 export const authorCount = 50;
 
 /** The indexes of the indexed database, for both engines. */
-export const indexes: readonly (readonly ["author", "done", "rank"] | readonly ["rank"])[] = [
-  ["author", "done", "rank"],
-  ["rank"],
-];
+export const indexes:
+  readonly (readonly ["author", "done", "rank"] | readonly ["rank"])[] = [
+    ["author", "done", "rank"],
+    ["rank"],
+  ];
 
 const idLength = 22;
 const titleLength = 24;
 const bodyLength = 120;
-const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const idAlphabet =
+  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const textAlphabet = "abcdefghijklmnopqrstuvwxyz      ";
 /** Long enough that titles and bodies hardly repeat. */
 const textLength = 1 << 20;
@@ -65,7 +67,9 @@ export function idOf(index: number): string {
   let bits = 0;
   for (let at = 0; at < idLength; at++) {
     if ((at & 3) === 0) bits = scramble(index, at);
-    codes[at] = idAlphabet.charCodeAt(((bits >>> ((at & 3) * 8)) & 0xff) % idAlphabet.length);
+    codes[at] = idAlphabet.charCodeAt(
+      ((bits >>> ((at & 3) * 8)) & 0xff) % idAlphabet.length,
+    );
   }
   return String.fromCharCode(...codes);
 }
@@ -97,7 +101,11 @@ export function authorName(number: number): string {
 }
 
 /** Item `index` as it is created, or with another state of its two changing fields. */
-export function itemAt(index: number, done = doneOf(index), rank = rankOf(index)): Item {
+export function itemAt(
+  index: number,
+  done = doneOf(index),
+  rank = rankOf(index),
+): Item {
   return {
     id: idOf(index),
     title: text(scramble(index, 103), titleLength),
@@ -123,7 +131,8 @@ export function itemsBetween(from: number, to: number): Item[] {
  * are the right ones.
  */
 export function touch(item: Item): number {
-  let sum = item.id.length + item.title.charCodeAt(3) + item.body.charCodeAt(100) + item.author.charCodeAt(5);
+  let sum = item.id.length + item.title.charCodeAt(3) +
+    item.body.charCodeAt(100) + item.author.charCodeAt(5);
   for (const tag of item.tags) sum += tag.length;
   return sum + item.rank + (item.createdAt & 0xffff) + (item.done ? 1 : 0);
 }
@@ -136,23 +145,48 @@ export function touchAll(items: readonly Item[]): number {
 }
 
 /** What is different between an answer and the item that was expected, if anything. */
-export function difference(got: Item | undefined, wanted: Item): string | undefined {
+export function difference(
+  got: Item | undefined,
+  wanted: Item,
+): string | undefined {
   if (got === undefined) return `item ${wanted.id} is missing`;
-  for (const key of ["id", "title", "done", "rank", "createdAt", "author", "body"] as const) {
-    if (got[key] !== wanted[key]) return `item ${wanted.id} has ${key} ${got[key]}, not ${wanted[key]}`;
+  for (
+    const key of [
+      "id",
+      "title",
+      "done",
+      "rank",
+      "createdAt",
+      "author",
+      "body",
+    ] as const
+  ) {
+    if (got[key] !== wanted[key]) {
+      return `item ${wanted.id} has ${key} ${got[key]}, not ${wanted[key]}`;
+    }
   }
-  const same = got.tags.length === wanted.tags.length && wanted.tags.every((tag, at) => got.tags[at] === tag);
-  return same ? undefined : `item ${wanted.id} has tags ${got.tags}, not ${wanted.tags}`;
+  const same = got.tags.length === wanted.tags.length &&
+    wanted.tags.every((tag, at) => got.tags[at] === tag);
+  return same
+    ? undefined
+    : `item ${wanted.id} has tags ${got.tags}, not ${wanted.tags}`;
 }
 
-const authorNames = Array.from({ length: authorCount }, (_, at) => `user-${String(at).padStart(2, "0")}`);
+const authorNames = Array.from(
+  { length: authorCount },
+  (_, at) => `user-${String(at).padStart(2, "0")}`,
+);
 
 /** Three different tags in order, as a set gives them back. */
 function tagsOf(index: number): string[] {
   const start = scramble(index, 106);
   const first = start % tagNames.length;
   const step = 1 + (start >>> 8) % 6;
-  const picks = [first, (first + step) % tagNames.length, (first + 2 * step) % tagNames.length];
+  const picks = [
+    first,
+    (first + step) % tagNames.length,
+    (first + 2 * step) % tagNames.length,
+  ];
   return picks.sort((a, b) => a - b).map((at) => tagNames[at] ?? "");
 }
 
@@ -168,6 +202,8 @@ function text(at: number, length: number): string {
 
 function makeLetters(): Uint8Array {
   const bytes = new Uint8Array(textLength);
-  for (let at = 0; at < textLength; at++) bytes[at] = textAlphabet.charCodeAt(scramble(at, 107) & 31);
+  for (let at = 0; at < textLength; at++) {
+    bytes[at] = textAlphabet.charCodeAt(scramble(at, 107) & 31);
+  }
   return bytes;
 }

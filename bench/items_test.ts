@@ -1,9 +1,22 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
-import { authorCount, authorNumberOf, difference, idOf, itemAt, itemsBetween, rankEnd, rankOf, touch } from "./items.ts";
+import {
+  authorCount,
+  authorNumberOf,
+  difference,
+  idOf,
+  itemAt,
+  itemsBetween,
+  rankEnd,
+  rankOf,
+  touch,
+} from "./items.ts";
 
 Deno.test("itemAt() gives the same item every time, about 250 bytes long", () => {
   deepEqual(itemAt(12_345), itemAt(12_345));
-  const bytes = itemsBetween(0, 1_000).reduce((sum, item) => sum + JSON.stringify(Object.values(item)).length, 0);
+  const bytes = itemsBetween(0, 1_000).reduce(
+    (sum, item) => sum + JSON.stringify(Object.values(item)).length,
+    0,
+  );
   ok(bytes / 1_000 > 210 && bytes / 1_000 < 290, `${bytes / 1_000}`);
 });
 
@@ -34,8 +47,14 @@ Deno.test("rankOf() and authorNumberOf() are spread evenly", () => {
     inRange[Math.floor(rankOf(index) / rankEnd * 10)]++;
     byAuthor[authorNumberOf(index)]++;
   }
-  ok(Math.min(...inRange) > 9_000 && Math.max(...inRange) < 11_000, `${inRange}`);
-  ok(Math.min(...byAuthor) > 1_700 && Math.max(...byAuthor) < 2_300, `${byAuthor}`);
+  ok(
+    Math.min(...inRange) > 9_000 && Math.max(...inRange) < 11_000,
+    `${inRange}`,
+  );
+  ok(
+    Math.min(...byAuthor) > 1_700 && Math.max(...byAuthor) < 2_300,
+    `${byAuthor}`,
+  );
 });
 
 Deno.test("difference() names the field that differs", () => {

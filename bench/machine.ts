@@ -64,7 +64,10 @@ export function warningOf(machine: Machine): string | undefined {
 
 function fileSystemOf(folder: string): string | undefined {
   if (Deno.build.os !== "linux") return undefined;
-  return fileSystemIn(Deno.readTextFileSync("/proc/mounts"), Deno.realPathSync(folder));
+  return fileSystemIn(
+    Deno.readTextFileSync("/proc/mounts"),
+    Deno.realPathSync(folder),
+  );
 }
 
 /** The type of the longest mount point that holds `path`, out of the lines of /proc/mounts. */
@@ -72,16 +75,21 @@ export function fileSystemIn(mounts: string, path: string): string | undefined {
   let best: { point: string; type: string } | undefined;
   for (const line of mounts.split("\n")) {
     const [, point = "", type = ""] = line.split(" ");
-    const holds = point === "/" || path === point || path.startsWith(point + "/");
+    const holds = point === "/" || path === point ||
+      path.startsWith(point + "/");
     // Of two mounts on one point the later hides the earlier.
-    if (point !== "" && holds && (best === undefined || point.length >= best.point.length)) best = { point, type };
+    if (
+      point !== "" && holds &&
+      (best === undefined || point.length >= best.point.length)
+    ) best = { point, type };
   }
   return best?.type;
 }
 
 function processorName(): string | undefined {
   if (Deno.build.os !== "linux") return undefined;
-  return /^model name\s*:\s*(.+)$/m.exec(Deno.readTextFileSync("/proc/cpuinfo"))?.[1];
+  return /^model name\s*:\s*(.+)$/m.exec(Deno.readTextFileSync("/proc/cpuinfo"))
+    ?.[1];
 }
 
 function measureSync(folder: string): number {
@@ -101,7 +109,9 @@ function measureSync(folder: string): number {
 
 function sqliteVersion(): string {
   using database = new DatabaseSync(":memory:");
-  return String(Object.values(database.prepare("SELECT sqlite_version()").get() ?? {})[0]);
+  return String(
+    Object.values(database.prepare("SELECT sqlite_version()").get() ?? {})[0],
+  );
 }
 
 function packageVersion(): string {
@@ -112,13 +122,21 @@ function packageVersion(): string {
 function commitName(): string {
   const name = git("rev-parse", "--short", "HEAD");
   if (name === undefined) return "unknown";
-  return git("status", "--porcelain") === "" ? name : `${name} with local changes`;
+  return git("status", "--porcelain") === ""
+    ? name
+    : `${name} with local changes`;
 }
 
 function git(...args: string[]): string | undefined {
   try {
-    const output = new Deno.Command("git", { args, cwd: new URL("..", import.meta.url), stderr: "null" }).outputSync();
-    return output.success ? new TextDecoder().decode(output.stdout).trim() : undefined;
+    const output = new Deno.Command("git", {
+      args,
+      cwd: new URL("..", import.meta.url),
+      stderr: "null",
+    }).outputSync();
+    return output.success
+      ? new TextDecoder().decode(output.stdout).trim()
+      : undefined;
   } catch (error) {
     // A machine without git has no commit to name.
     if (error instanceof Deno.errors.NotFound) return undefined;

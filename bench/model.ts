@@ -7,7 +7,17 @@
  * @module
  */
 
-import { authorName, authorNumberOf, type Change, doneOf, idOf, type Item, itemAt, rankEnd, rankOf } from "./items.ts";
+import {
+  authorName,
+  authorNumberOf,
+  type Change,
+  doneOf,
+  idOf,
+  type Item,
+  itemAt,
+  rankEnd,
+  rankOf,
+} from "./items.ts";
 
 /** The state of one collection as the bench has written it. */
 export class Model {
@@ -39,7 +49,9 @@ export class Model {
   /** Notes that the next `count` items were created. */
   grow(count: number): void {
     const size = this.#size + count;
-    if (this.#columns !== undefined) this.#columns = growColumns(this.#columns, this.#size, size);
+    if (this.#columns !== undefined) {
+      this.#columns = growColumns(this.#columns, this.#size, size);
+    }
     this.#size = size;
   }
 
@@ -48,7 +60,11 @@ export class Model {
     const columns = this.#filled();
     this.#changes++;
     // Numbers far above any size: their ranks are new as well.
-    return { id: idOf(index), done: columns.done[index] === 0, rank: rankOf(rankEnd / 2 + this.#changes) };
+    return {
+      id: idOf(index),
+      done: columns.done[index] === 0,
+      rank: rankOf(rankEnd / 2 + this.#changes),
+    };
   }
 
   /** Notes that `change` was made to item `index`. */
@@ -74,13 +90,22 @@ export class Model {
     const { ranks, done } = this.#filled();
     const hits: number[] = [];
     for (let index = 0; index < this.#size; index++) {
-      if (done[index] === 0 && authorName(authorNumberOf(index)) === author) hits.push(index);
+      if (done[index] === 0 && authorName(authorNumberOf(index)) === author) {
+        hits.push(index);
+      }
     }
-    return hits.sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0)).slice(0, limit);
+    return hits.sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0)).slice(
+      0,
+      limit,
+    );
   }
 
   #filled(): Columns {
-    this.#columns ??= growColumns({ ranks: new Int32Array(0), done: new Uint8Array(0) }, 0, this.#size);
+    this.#columns ??= growColumns(
+      { ranks: new Int32Array(0), done: new Uint8Array(0) },
+      0,
+      this.#size,
+    );
     return this.#columns;
   }
 }
@@ -95,7 +120,10 @@ function growColumns(old: Columns, filled: number, size: number): Columns {
   let columns = old;
   if (size > old.ranks.length) {
     const capacity = Math.max(size, Math.ceil(old.ranks.length * 1.5));
-    columns = { ranks: new Int32Array(capacity), done: new Uint8Array(capacity) };
+    columns = {
+      ranks: new Int32Array(capacity),
+      done: new Uint8Array(capacity),
+    };
     columns.ranks.set(old.ranks);
     columns.done.set(old.done);
   }

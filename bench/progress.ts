@@ -46,7 +46,9 @@ export class Progress {
   }
 
   #elapsed(): string {
-    return `${((performance.now() - this.#started) / 1_000).toFixed(0).padStart(4)} s`;
+    return `${
+      ((performance.now() - this.#started) / 1_000).toFixed(0).padStart(4)
+    } s`;
   }
 }
 

@@ -21,15 +21,33 @@ export type Command =
   /** Fill a prepared database and close it. */
   | { readonly do: "load"; readonly store: StoreName }
   /** Start a workload: check its answers, warm up. */
-  | { readonly do: "start"; readonly workload: string; readonly store: StoreName; readonly warmMs: number }
+  | {
+    readonly do: "start";
+    readonly workload: string;
+    readonly store: StoreName;
+    readonly warmMs: number;
+  }
   /** Time the started workload for a while. */
-  | { readonly do: "slice"; readonly sliceMs: number; readonly samplesMax: number }
+  | {
+    readonly do: "slice";
+    readonly sliceMs: number;
+    readonly samplesMax: number;
+  }
   /** Check the started workload's answers again and end it. */
   | { readonly do: "finish" }
   /** Time a workload once, with nothing before it. */
-  | { readonly do: "once"; readonly workload: string; readonly store: StoreName; readonly isChecked: boolean }
+  | {
+    readonly do: "once";
+    readonly workload: string;
+    readonly store: StoreName;
+    readonly isChecked: boolean;
+  }
   /** Take a value. */
-  | { readonly do: "value"; readonly workload: string; readonly store: StoreName }
+  | {
+    readonly do: "value";
+    readonly workload: string;
+    readonly store: StoreName;
+  }
   /** Close the prepared databases. */
   | { readonly do: "release" };
 
@@ -47,6 +65,8 @@ export interface Reply {
 /** Our own child's line, as we wrote it. */
 export function parseReply(line: string): Reply {
   const value: unknown = JSON.parse(line);
-  if (typeof value !== "object" || value === null) throw new SyntaxError("a reply is an object");
+  if (typeof value !== "object" || value === null) {
+    throw new SyntaxError("a reply is an object");
+  }
   return value;
 }

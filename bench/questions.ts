@@ -9,7 +9,16 @@
  */
 
 import type { Database } from "./engine.ts";
-import { authorCount, authorName, difference, idOf, type Item, rankEnd, touch, touchAll } from "./items.ts";
+import {
+  authorCount,
+  authorName,
+  difference,
+  idOf,
+  type Item,
+  rankEnd,
+  touch,
+  touchAll,
+} from "./items.ts";
 import type { Model } from "./model.ts";
 import { dice } from "./workload.ts";
 
@@ -39,7 +48,8 @@ const makers = {
   "get": (model: Model): Question => getOne(model, 100),
   "first": (model: Model): Question => getOne(model, 1),
   "get-many": getMany,
-  "few": (model: Model): Question => rankRange(model, 10 / Math.max(model.size, 10)),
+  "few": (model: Model): Question =>
+    rankRange(model, 10 / Math.max(model.size, 10)),
   "some": (model: Model): Question => rankRange(model, 0.03),
   "top": topOpen,
   "count": count,
@@ -70,8 +80,14 @@ function getOne(model: Model, burst: number): Question {
     },
     expected: () => sumOf(model, picks),
     check(database) {
-      if (database.get("no-such-item") !== undefined) return "an id that nobody wrote was found";
-      return compareAll(picks.map((at, place) => database.get(ids[place] ?? idOf(at))), model, picks);
+      if (database.get("no-such-item") !== undefined) {
+        return "an id that nobody wrote was found";
+      }
+      return compareAll(
+        picks.map((at, place) => database.get(ids[place] ?? idOf(at))),
+        model,
+        picks,
+      );
     },
   };
 }
@@ -98,7 +114,10 @@ function getMany(model: Model): Question {
 function rankRange(model: Model, share: number): Question {
   const next = dice(3);
   const width = Math.ceil(share * rankEnd);
-  const starts = Array.from({ length: variantCount }, () => next(rankEnd - width));
+  const starts = Array.from(
+    { length: variantCount },
+    () => next(rankEnd - width),
+  );
   const sums = new Map<number, number>();
   let from = starts[0] ?? 0;
   return {
@@ -107,9 +126,18 @@ function rankRange(model: Model, share: number): Question {
       from = starts[next(variantCount)] ?? 0;
     },
     ask: (database) => touchAll(database.inRankRange(from, from + width)),
-    expected: () => remembered(sums, from, () => sumOf(model, model.inRankRange(from, from + width))),
+    expected: () =>
+      remembered(
+        sums,
+        from,
+        () => sumOf(model, model.inRankRange(from, from + width)),
+      ),
     check: (database) =>
-      compareSet(database.inRankRange(from, from + width), model, model.inRankRange(from, from + width)),
+      compareSet(
+        database.inRankRange(from, from + width),
+        model,
+        model.inRankRange(from, from + width),
+      ),
   };
 }
 
@@ -124,10 +152,19 @@ function topOpen(model: Model): Question {
       author = next(Math.min(variantCount, authorCount));
     },
     ask: (database) => touchAll(database.topOpen(authorName(author), limit)),
-    expected: () => remembered(sums, author, () => sumOf(model, model.topOpen(authorName(author), limit))),
+    expected: () =>
+      remembered(
+        sums,
+        author,
+        () => sumOf(model, model.topOpen(authorName(author), limit)),
+      ),
     check(database) {
       const wanted = model.topOpen(authorName(author), limit);
-      return compareAll(database.topOpen(authorName(author), limit), model, wanted);
+      return compareAll(
+        database.topOpen(authorName(author), limit),
+        model,
+        wanted,
+      );
     },
   };
 }
@@ -142,7 +179,10 @@ function count(model: Model): Question {
       return sum;
     },
     expected: () => 10 * model.size,
-    check: (database) => database.count() === model.size ? undefined : `count is ${database.count()}, not ${model.size}`,
+    check: (database) =>
+      database.count() === model.size
+        ? undefined
+        : `count is ${database.count()}, not ${model.size}`,
   };
 }
 
@@ -158,15 +198,20 @@ function keys(model: Model): Question {
     expected: () => model.size * idOf(0).length,
     check(database) {
       const found = new Set(database.keys());
-      if (found.size !== model.size) return `${found.size} keys, not ${model.size}`;
-      for (let at = 0; at < model.size; at++) if (!found.has(idOf(at))) return `key ${idOf(at)} is missing`;
+      if (found.size !== model.size) {
+        return `${found.size} keys, not ${model.size}`;
+      }
+      for (let at = 0; at < model.size; at++) {
+        if (!found.has(idOf(at))) return `key ${idOf(at)} is missing`;
+      }
       return undefined;
     },
   };
 }
 
 function all(model: Model): Question {
-  const indexes = (): number[] => Array.from({ length: model.size }, (_, at) => at);
+  const indexes = (): number[] =>
+    Array.from({ length: model.size }, (_, at) => at);
   let sum: number | undefined;
   return {
     burst: 1,
@@ -177,7 +222,11 @@ function all(model: Model): Question {
   };
 }
 
-function remembered(sums: Map<number, number>, key: number, compute: () => number): number {
+function remembered(
+  sums: Map<number, number>,
+  key: number,
+  compute: () => number,
+): number {
   const known = sums.get(key);
   if (known !== undefined) return known;
   const sum = compute();
@@ -197,7 +246,9 @@ export function compareAll(
   model: Model,
   wanted: readonly number[],
 ): string | undefined {
-  if (got.length !== wanted.length) return `${got.length} items, not ${wanted.length}`;
+  if (got.length !== wanted.length) {
+    return `${got.length} items, not ${wanted.length}`;
+  }
   for (let at = 0; at < wanted.length; at++) {
     const wrong = difference(got[at], model.item(wanted[at] ?? 0));
     if (wrong !== undefined) return wrong;
@@ -206,8 +257,14 @@ export function compareAll(
 }
 
 /** Compares answers whatever their order. */
-function compareSet(got: readonly Item[], model: Model, wanted: readonly number[]): string | undefined {
-  if (got.length !== wanted.length) return `${got.length} items, not ${wanted.length}`;
+function compareSet(
+  got: readonly Item[],
+  model: Model,
+  wanted: readonly number[],
+): string | undefined {
+  if (got.length !== wanted.length) {
+    return `${got.length} items, not ${wanted.length}`;
+  }
   const byId = new Map(got.map((item) => [item.id, item]));
   for (const index of wanted) {
     const item = model.item(index);

@@ -40,7 +40,9 @@ export function toJson(run: RunFile): string {
 
 /** The CSV file's text: a heading and a line a row (RFC 4180). */
 export function toCsv(rows: readonly Row[]): string {
-  const lines = rows.map((row) => csvColumns.map((name) => csvCell(row[name])).join(","));
+  const lines = rows.map((row) =>
+    csvColumns.map((name) => csvCell(row[name])).join(",")
+  );
   return [csvColumns.join(","), ...lines].join("\r\n") + "\r\n";
 }
 
@@ -53,7 +55,11 @@ function csvCell(value: string | number | boolean | null | undefined): string {
 export function parseRows(text: string): EarlierRow[] {
   const file: unknown = JSON.parse(text);
   const rows: unknown = isRecord(file) ? file.rows : undefined;
-  if (!Array.isArray(rows)) throw new SyntaxError("This is not a file that --json wrote: it has no rows");
+  if (!Array.isArray(rows)) {
+    throw new SyntaxError(
+      "This is not a file that --json wrote: it has no rows",
+    );
+  }
   return rows.map(parseRow);
 }
 
@@ -84,7 +90,9 @@ function parseRow(row: unknown): EarlierRow {
 }
 
 function text(value: unknown): string {
-  if (typeof value !== "string") throw new SyntaxError("A row lacks its suite, operation, mode or unit");
+  if (typeof value !== "string") {
+    throw new SyntaxError("A row lacks its suite, operation, mode or unit");
+  }
   return value;
 }
 

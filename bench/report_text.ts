@@ -4,12 +4,22 @@
  * @module
  */
 
-import { alignColumns, showFigure, showRatio, showSize, verdictOf } from "./format.ts";
+import {
+  alignColumns,
+  showFigure,
+  showRatio,
+  showSize,
+  verdictOf,
+} from "./format.ts";
 import { type Machine, type Versions, warningOf } from "./machine.ts";
 import type { Row } from "./results.ts";
 
 /** Everything a run has to say, as lines. */
-export function textReport(machine: Machine, versions: Versions, rows: readonly Row[]): string[] {
+export function textReport(
+  machine: Machine,
+  versions: Versions,
+  rows: readonly Row[],
+): string[] {
   const lines = [...headerLines(machine, versions)];
   for (const { suite, size, rows: part } of partsOf(rows)) {
     lines.push("", `${suite}, ${showSize(size)} items`, ...tableLines(part));
@@ -30,12 +40,17 @@ export function headerLines(machine: Machine, versions: Versions): string[] {
 }
 
 /** Rows by suite and size, in the order in which they come. */
-export function partsOf(rows: readonly Row[]): { suite: string; size: number; rows: Row[] }[] {
+export function partsOf(
+  rows: readonly Row[],
+): { suite: string; size: number; rows: Row[] }[] {
   const parts: { suite: string; size: number; rows: Row[] }[] = [];
   for (const row of rows) {
-    const part = parts.find((one) => one.suite === row.suite && one.size === row.size);
-    if (part === undefined) parts.push({ suite: row.suite, size: row.size, rows: [row] });
-    else part.rows.push(row);
+    const part = parts.find((one) =>
+      one.suite === row.suite && one.size === row.size
+    );
+    if (part === undefined) {
+      parts.push({ suite: row.suite, size: row.size, rows: [row] });
+    } else part.rows.push(row);
   }
   return parts;
 }
@@ -44,19 +59,59 @@ export function partsOf(rows: readonly Row[]): { suite: string; size: number; ro
 export function summaryLines(rows: readonly Row[]): string[] {
   const held = rows.filter((row) => row.target !== null);
   const missed = held.filter((row) => row.met !== true);
-  const unsound = rows.filter((row) => row.wrong !== undefined || row.failed !== undefined);
-  const lines = [`${held.length - missed.length} of ${held.length} targets met (targets are stated for 100k items).`];
+  const unsound = rows.filter((row) =>
+    verdictOf(row) === "WRONG" || verdictOf(row) === "FAILED"
+  );
+  const lines = [
+    `${
+      held.length - missed.length
+    } of ${held.length} targets met (targets are stated for 100k items).`,
+  ];
   for (const row of missed.filter((row) => !unsound.includes(row))) {
+    const name = `${row.operation}, ${row.mode}, ${showSize(row.size)}`;
     lines.push(
-      `MISSED: ${row.operation}, ${row.mode}, ${showSize(row.size)}: ${showRatio(row.ratio)} instead of ${row.target}`,
+      `MISSED: ${name}: ${showRatio(row.ratio)} instead of ${row.target}`,
     );
   }
-  if (unsound.length > 0) lines.push(`${unsound.length} rows are wrong or failed: their figures count for nothing.`);
+  if (unsound.length > 0) lines.push(...troubleLines(unsound));
+  return lines;
+}
+
+/** Every different trouble once, with the rows that it spoiled counted. */
+function troubleLines(unsound: readonly Row[]): string[] {
+  const troubles = new Map<string, Row[]>();
+  for (const row of unsound) {
+    const trouble = `${verdictOf(row)}: ${row.wrong ?? row.failed}`;
+    troubles.set(trouble, [...troubles.get(trouble) ?? [], row]);
+  }
+  const lines = [
+    `${unsound.length} rows are wrong or failed: their figures count for nothing.`,
+  ];
+  for (const [trouble, rows] of troubles) {
+    const first = rows[0] === undefined
+      ? ""
+      : `${rows[0].operation}, ${rows[0].mode}, ${showSize(rows[0].size)}`;
+    lines.push(
+      `${trouble} (${first}${
+        rows.length > 1 ? ` and ${rows.length - 1} more` : ""
+      })`,
+    );
+  }
   return lines;
 }
 
 function tableLines(rows: readonly Row[]): string[] {
-  const head = ["operation", "engine", "median", "p75", "p99", "p995", "ratio", "target", ""];
+  const head = [
+    "operation",
+    "engine",
+    "median",
+    "p75",
+    "p99",
+    "p995",
+    "ratio",
+    "target",
+    "",
+  ];
   let before = "";
   const body = rows.map((row) => {
     const name = row.operation === before ? "" : row.operation;

@@ -17,7 +17,10 @@ export interface Measurement {
 }
 
 /** Measurements of one size: by measure, then by contestant. */
-export type Measurements = ReadonlyMap<string, ReadonlyMap<Contestant, Measurement>>;
+export type Measurements = ReadonlyMap<
+  string,
+  ReadonlyMap<Contestant, Measurement>
+>;
 
 /** One figure of one engine, as it is written to files. */
 export interface Row {
@@ -64,7 +67,12 @@ export function buildRows(
       const against = measurements.get(rival);
       rows.push(rowOf(plan, rival, size, against, undefined));
       for (const mode of wanted.filter((mode) => rivalOf(mode) === rival)) {
-        rows.push(rowOf(plan, mode, size, measurements.get(mode), { against, target: plan.target[mode] }));
+        rows.push(
+          rowOf(plan, mode, size, measurements.get(mode), {
+            against,
+            target: plan.target[mode],
+          }),
+        );
       }
     }
   }
@@ -85,12 +93,20 @@ function rowOf(
 ): Row {
   const figures = scaled(measurement, plan.unit);
   // A rival that answers wrongly is no rival.
-  const isRival = held?.against !== undefined && held.against.wrong === undefined;
-  const against = isRival ? scaled(held.against, plan.unit)?.median ?? null : null;
-  const ratio = figures === undefined || against === null || against === 0 ? null : figures.median / against;
+  const isRival = held?.against !== undefined &&
+    held.against.wrong === undefined;
+  const against = isRival
+    ? scaled(held.against, plan.unit)?.median ?? null
+    : null;
+  const ratio = figures === undefined || against === null || against === 0
+    ? null
+    : figures.median / against;
   const target = held === undefined || held.target === 0 ? null : held.target;
-  const isSound = measurement.wrong === undefined && measurement.failed === undefined;
-  const met = target === null ? null : isSound && ratio !== null && ratio <= target;
+  const isSound = measurement.wrong === undefined &&
+    measurement.failed === undefined;
+  const met = target === null
+    ? null
+    : isSound && ratio !== null && ratio <= target;
   return {
     suite: plan.suite,
     operation: plan.operation,
@@ -111,7 +127,16 @@ function rowOf(
   };
 }
 
-function scaled(measurement: Measurement | undefined, unit: Unit): Figures | undefined {
-  if (measurement === undefined || measurement.samples.length === 0) return undefined;
-  return figuresOf(unit === "µs" ? measurement.samples.map((ms) => ms * 1_000) : measurement.samples);
+function scaled(
+  measurement: Measurement | undefined,
+  unit: Unit,
+): Figures | undefined {
+  if (measurement === undefined || measurement.samples.length === 0) {
+    return undefined;
+  }
+  return figuresOf(
+    unit === "µs"
+      ? measurement.samples.map((ms) => ms * 1_000)
+      : measurement.samples,
+  );
 }

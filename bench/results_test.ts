@@ -13,7 +13,12 @@ const plan: RowPlan = {
 };
 
 function rowsOf(measurements: [Contestant, Measurement][]): Row[] {
-  return buildRows([plan], ["default", "trusted", "fast"], 1_000, new Map([[measureKey(plan.measure), new Map(measurements)]]));
+  return buildRows(
+    [plan],
+    ["default", "trusted", "fast"],
+    1_000,
+    new Map([[measureKey(plan.measure), new Map(measurements)]]),
+  );
 }
 
 Deno.test("buildRows() divides our median by the SQLite of the same durability", () => {
@@ -23,21 +28,32 @@ Deno.test("buildRows() divides our median by the SQLite of the same durability",
     ["default", { samples: [0.004] }],
     ["fast", { samples: [0.001] }],
   ]);
-  deepEqual(rows.map((row) => row.mode), ["sqlite-full", "default", "sqlite-off", "fast"]);
+  deepEqual(rows.map((row) => row.mode), [
+    "sqlite-full",
+    "default",
+    "sqlite-off",
+    "fast",
+  ]);
   deepEqual(rows.map((row) => row.ratio), [null, 0.4, null, 0.5]);
   deepEqual(rows.map((row) => row.median), [10, 4, 2, 1]);
   deepEqual(rows.map((row) => row.met), [null, true, null, false]);
 });
 
 Deno.test("buildRows() never lets a wrong answer meet its target", () => {
-  const rows = rowsOf([["sqlite-full", { samples: [1] }], ["default", { samples: [0.001], wrong: "3 items, not 4" }]]);
+  const rows = rowsOf([["sqlite-full", { samples: [1] }], ["default", {
+    samples: [0.001],
+    wrong: "3 items, not 4",
+  }]]);
   const row = rows.find((one) => one.mode === "default");
   equal(row?.met, false);
   equal(row?.wrong, "3 items, not 4");
 });
 
 Deno.test("buildRows() counts a failed measurement as missed, without figures", () => {
-  const row = rowsOf([["sqlite-full", { samples: [1] }], ["default", { samples: [], failed: "no module" }]])
+  const row = rowsOf([["sqlite-full", { samples: [1] }], ["default", {
+    samples: [],
+    failed: "no module",
+  }]])
     .find((one) => one.mode === "default");
   equal(row?.met, false);
   equal(row?.median, null);

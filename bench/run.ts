@@ -12,9 +12,14 @@
 import type { Contestant, Mode } from "./engine.ts";
 import type { Progress } from "./progress.ts";
 import type { Reply } from "./protocol.ts";
-import { buildRows, type Measurement, type Row, rivalOf } from "./results.ts";
+import { buildRows, type Measurement, rivalOf, type Row } from "./results.ts";
 import { Runner } from "./runner.ts";
-import { type Measure, measureKey, measuresOf, type RowPlan } from "./table1.ts";
+import {
+  type Measure,
+  measureKey,
+  measuresOf,
+  type RowPlan,
+} from "./table1.ts";
 import type { StoreName } from "./workload.ts";
 
 /** How much time each measure gets. */
@@ -48,8 +53,13 @@ export async function run(order: Order, progress: Progress): Promise<Row[]> {
   for (const size of order.sizes) {
     const measured = new Map<string, Map<Contestant, Measurement>>();
     for (const group of groupsOf(order.modes)) {
-      const plans = order.plans.filter((plan) => plan.modes.some((mode) => group.includes(mode)));
-      await new GroupRun(order, size, group, progress).run(measuresOf(plans), measured);
+      const plans = order.plans.filter((plan) =>
+        plan.modes.some((mode) => group.includes(mode))
+      );
+      await new GroupRun(order, size, group, progress).run(
+        measuresOf(plans),
+        measured,
+      );
     }
     rows.push(...buildRows(order.plans, order.modes, size, measured));
   }
@@ -73,55 +83,92 @@ class GroupRun {
   readonly #runners = new Map<Contestant, Runner>();
   readonly #samples = new Map<Contestant, Collected>();
 
-  constructor(order: Order, size: number, group: readonly Contestant[], progress: Progress) {
+  constructor(
+    order: Order,
+    size: number,
+    group: readonly Contestant[],
+    progress: Progress,
+  ) {
     this.#order = order;
     this.#size = size;
     this.#group = group;
     this.#progress = progress;
   }
 
-  async run(measures: readonly Measure[], measured: Map<string, Map<Contestant, Measurement>>): Promise<void> {
+  async run(
+    measures: readonly Measure[],
+    measured: Map<string, Map<Contestant, Measurement>>,
+  ): Promise<void> {
     const stores = new Set(measures.map((measure) => measure.store));
     this.#progress.begin(measures.length + stores.size);
     try {
       for (const store of stores) await this.#load(store);
       for (const measure of measures) {
-        this.#progress.step(`${this.#size} items, ${this.#group.join(" ")}: ${measureKey(measure)}`);
+        this.#progress.step(
+          `${this.#size} items, ${this.#group.join(" ")}: ${
+            measureKey(measure)
+          }`,
+        );
         const results = await this.#measure(measure);
-        measured.set(measureKey(measure), new Map([...measured.get(measureKey(measure)) ?? [], ...results]));
+        measured.set(
+          measureKey(measure),
+          new Map([...measured.get(measureKey(measure)) ?? [], ...results]),
+        );
       }
     } finally {
       for (const runner of this.#runners.values()) await runner.stop();
-      for (const contestant of this.#group) await Deno.remove(this.#home(contestant), { recursive: true });
+      for (const contestant of this.#group) {
+        await Deno.remove(this.#home(contestant), { recursive: true });
+      }
     }
   }
 
   async #load(store: StoreName): Promise<void> {
-    this.#progress.step(`${this.#size} items, ${this.#group.join(" ")}: preparing ${store}`);
+    this.#progress.step(
+      `${this.#size} items, ${this.#group.join(" ")}: preparing ${store}`,
+    );
     for (const contestant of this.#group) {
       Deno.mkdirSync(this.#home(contestant), { recursive: true });
-      const reply = await this.#briefly(contestant, (runner) => runner.do({ do: "load", store }));
-      if (reply.failed !== undefined) this.#progress.note(`${contestant}: cannot load: ${reply.failed}`);
+      const reply = await this.#briefly(
+        contestant,
+        (runner) => runner.do({ do: "load", store }),
+      );
+      if (reply.failed !== undefined) {
+        this.#progress.note(`${contestant}: cannot load: ${reply.failed}`);
+      }
     }
   }
 
   async #measure(measure: Measure): Promise<Map<Contestant, Measurement>> {
     this.#samples.clear();
-    for (const contestant of this.#group) this.#samples.set(contestant, new Collected());
-    if (measure.process === "warm") await this.#warm(measure.workload, measure.store);
-    else await this.#inFreshProcesses(measure);
-    return new Map([...this.#samples].map(([contestant, collected]) => [contestant, collected.measurement()]));
+    for (const contestant of this.#group) {
+      this.#samples.set(contestant, new Collected());
+    }
+    if (measure.process === "warm") {
+      await this.#warm(measure.workload, measure.store);
+    } else await this.#inFreshProcesses(measure);
+    return new Map(
+      [...this.#samples].map((
+        [contestant, collected],
+      ) => [contestant, collected.measurement()]),
+    );
   }
 
   async #warm(workload: string, store: StoreName): Promise<void> {
     const { rounds, sliceMs, samplesMax, warmMs } = this.#order.budget;
     for (const contestant of this.#group) {
       const runner = await this.#runner(contestant);
-      this.#collect(contestant, await runner.do({ do: "start", workload, store, warmMs }));
+      this.#collect(
+        contestant,
+        await runner.do({ do: "start", workload, store, warmMs }),
+      );
     }
     for (const contestant of this.#turns(rounds)) {
       const runner = await this.#runner(contestant);
-      this.#collect(contestant, await runner.do({ do: "slice", sliceMs, samplesMax }));
+      this.#collect(
+        contestant,
+        await runner.do({ do: "slice", sliceMs, samplesMax }),
+      );
     }
     for (const contestant of this.#group) {
       const runner = await this.#runner(contestant);
@@ -130,20 +177,29 @@ class GroupRun {
   }
 
   async #inFreshProcesses(measure: Measure): Promise<void> {
-    for (const runner of this.#runners.values()) await runner.do({ do: "release" });
+    for (const runner of this.#runners.values()) {
+      await runner.do({ do: "release" });
+    }
     const { freshRuns, valueRuns } = this.#order.budget;
     const { workload, store } = measure;
     // Rewriting a collection ten times takes long and gives the same bytes each time.
-    const runs = measure.process === "fresh" ? freshRuns : workload === "memory" ? valueRuns : 1;
+    const runs = measure.process === "fresh"
+      ? freshRuns
+      : workload === "memory"
+      ? valueRuns
+      : 1;
     const checked = new Set<Contestant>();
     for (const contestant of this.#turns(runs)) {
       if (this.#samples.get(contestant)?.isBroken === true) continue;
       const isChecked = !checked.has(contestant);
       checked.add(contestant);
-      const reply = await this.#briefly(contestant, (runner) =>
-        measure.process === "fresh"
-          ? runner.do({ do: "once", workload, store, isChecked })
-          : runner.do({ do: "value", workload, store }));
+      const reply = await this.#briefly(
+        contestant,
+        (runner) =>
+          measure.process === "fresh"
+            ? runner.do({ do: "once", workload, store, isChecked })
+            : runner.do({ do: "value", workload, store }),
+      );
       this.#collect(contestant, reply);
     }
   }
@@ -167,7 +223,10 @@ class GroupRun {
     return runner;
   }
 
-  async #briefly(contestant: Contestant, work: (runner: Runner) => Promise<Reply>): Promise<Reply> {
+  async #briefly(
+    contestant: Contestant,
+    work: (runner: Runner) => Promise<Reply>,
+  ): Promise<Reply> {
     const runner = await this.#start(contestant);
     try {
       return await work(runner);
@@ -177,7 +236,11 @@ class GroupRun {
   }
 
   #start(contestant: Contestant): Promise<Runner> {
-    return Runner.start({ contestant, home: this.#home(contestant), size: this.#size });
+    return Runner.start({
+      contestant,
+      home: this.#home(contestant),
+      size: this.#size,
+    });
   }
 
   #home(contestant: Contestant): string {

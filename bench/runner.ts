@@ -4,7 +4,12 @@
  * @module
  */
 
-import { type Assignment, type Command, parseReply, type Reply } from "./protocol.ts";
+import {
+  type Assignment,
+  type Command,
+  parseReply,
+  type Reply,
+} from "./protocol.ts";
 
 /** A bulk load of a million items on a slow disk must fit; a hang must not last for ever. */
 const replyMsMax = 900_000;
@@ -33,7 +38,8 @@ export class Runner {
       stderr: "inherit",
     }).spawn();
     this.#input = this.#process.stdin.getWriter();
-    this.#output = this.#process.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    this.#output = this.#process.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
   }
 
   /** Starts a child and waits until it has loaded its engine. */
@@ -48,7 +54,9 @@ export class Runner {
   async do(command: Command): Promise<Reply> {
     if (this.#failed !== undefined) return { failed: this.#failed };
     try {
-      await this.#input.write(new TextEncoder().encode(JSON.stringify(command) + "\n"));
+      await this.#input.write(
+        new TextEncoder().encode(JSON.stringify(command) + "\n"),
+      );
     } catch {
       return { failed: this.#failed = "the child process died" };
     }
@@ -70,7 +78,11 @@ export class Runner {
     try {
       return parseReply(await this.#line());
     } catch (error) {
-      return { failed: this.#failed ??= error instanceof Error ? error.message : String(error) };
+      return {
+        failed: this.#failed ??= error instanceof Error
+          ? error.message
+          : String(error),
+      };
     } finally {
       clearTimeout(timer);
     }

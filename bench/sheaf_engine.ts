@@ -12,15 +12,27 @@ import { type Change, indexes, type Item } from "./items.ts";
 
 /** Loads Sheaf, to be opened in `mode`. */
 export async function sheafEngine(mode: Mode): Promise<Engine> {
-  const sheaf = parseModule(await import(new URL("../mod.ts", import.meta.url).href));
+  const sheaf = parseModule(
+    await import(new URL("../mod.ts", import.meta.url).href),
+  );
   const plain = itemSchema(sheaf, false);
   const indexed = itemSchema(sheaf, true);
   return {
     async open(folder: string, shape: Shape): Promise<Database> {
       const schema = shape.indexed ? indexed : plain;
-      const handle = await sheaf.openDatabase({ path: folder, mode, schemas: [schema], user: "bench" });
+      const handle = await sheaf.openDatabase({
+        path: folder,
+        mode,
+        schemas: [schema],
+        user: "bench",
+      });
       const repository = await handle.repository("bench");
-      return new SheafDatabase(handle, repository, schema, repository.collection(schema));
+      return new SheafDatabase(
+        handle,
+        repository,
+        schema,
+        repository.collection(schema),
+      );
     },
   };
 }
@@ -45,7 +57,12 @@ class SheafDatabase implements Database {
   #schema: Schema;
   #items: Collection;
 
-  constructor(handle: Handle, repository: Repository, schema: Schema, items: Collection) {
+  constructor(
+    handle: Handle,
+    repository: Repository,
+    schema: Schema,
+    items: Collection,
+  ) {
     this.#handle = handle;
     this.#repository = repository;
     this.#schema = schema;
@@ -69,13 +86,18 @@ class SheafDatabase implements Database {
   }
 
   update(change: Change): Done {
-    return this.#items.update(change.id, { done: change.done, rank: change.rank }).durable;
+    return this.#items.update(change.id, {
+      done: change.done,
+      rank: change.rank,
+    }).durable;
   }
 
   updateBatch(changes: readonly Change[]): Done {
     return this.#repository.transact((transaction) => {
       const items = transaction.collection(this.#schema);
-      for (const change of changes) items.update(change.id, { done: change.done, rank: change.rank });
+      for (const change of changes) {
+        items.update(change.id, { done: change.done, rank: change.rank });
+      }
     }).durable;
   }
 
@@ -92,7 +114,8 @@ class SheafDatabase implements Database {
   }
 
   topOpen(author: string, limit: number): readonly Item[] {
-    return this.#items.where({ author, done: false }).orderBy("rank", "desc").limit(limit).run();
+    return this.#items.where({ author, done: false }).orderBy("rank", "desc")
+      .limit(limit).run();
   }
 
   count(): number {
@@ -123,7 +146,9 @@ class SheafLive implements Live {
 
   constructor(items: Collection, from: number, to: number) {
     this.#items = items;
-    this.#subscription = items.where({ rank: { gte: from, lt: to } }).orderBy("rank").subscribe((change) => {
+    this.#subscription = items.where({ rank: { gte: from, lt: to } }).orderBy(
+      "rank",
+    ).subscribe((change) => {
       this.#rows = change.rows;
       this.#isHeard = true;
       this.#wake?.();
@@ -138,7 +163,9 @@ class SheafLive implements Live {
   }
 
   update(change: Change): Done {
-    this.#durable = this.#items.update(change.id, { done: change.done, rank: change.rank }).durable;
+    this.#durable =
+      this.#items.update(change.id, { done: change.done, rank: change.rank })
+        .durable;
     if (this.#isHeard) return undefined;
     return new Promise<void>((resolve) => this.#wake = resolve);
   }
@@ -165,8 +192,19 @@ interface SheafModule {
     number(): unknown;
     set(of: unknown): unknown;
   };
-  defineSchema(name: string, fields: Record<string, unknown>, options: { indexes: readonly unknown[] }): Schema;
-  openDatabase(options: { path: string; mode: Mode; schemas: readonly Schema[]; user: string }): Promise<Handle>;
+  defineSchema(
+    name: string,
+    fields: Record<string, unknown>,
+    options: { indexes: readonly unknown[] },
+  ): Schema;
+  openDatabase(
+    options: {
+      path: string;
+      mode: Mode;
+      schemas: readonly Schema[];
+      user: string;
+    },
+  ): Promise<Handle>;
 }
 
 interface Schema {
@@ -184,7 +222,9 @@ interface Repository {
 }
 
 interface Transaction {
-  collection(schema: Schema): { update(id: string, changes: Partial<Item>): unknown };
+  collection(
+    schema: Schema,
+  ): { update(id: string, changes: Partial<Item>): unknown };
 }
 
 interface Write {
@@ -195,7 +235,9 @@ interface Query {
   orderBy(field: keyof Item, direction?: "asc" | "desc"): Query;
   limit(count: number): Query;
   run(): readonly Item[];
-  subscribe(hear: (change: { readonly rows: readonly Item[] }) => void): Subscription;
+  subscribe(
+    hear: (change: { readonly rows: readonly Item[] }) => void,
+  ): Subscription;
 }
 
 interface Subscription extends Disposable {
@@ -217,8 +259,13 @@ interface Collection {
 /** The module, if it has what the bench begins with; the rest shows itself in use. */
 function parseModule(module: unknown): SheafModule {
   const candidate = module as Partial<SheafModule>;
-  if (typeof candidate.openDatabase !== "function" || typeof candidate.defineSchema !== "function") {
-    throw new SyntaxError("mod.ts does not export openDatabase and defineSchema");
+  if (
+    typeof candidate.openDatabase !== "function" ||
+    typeof candidate.defineSchema !== "function"
+  ) {
+    throw new SyntaxError(
+      "mod.ts does not export openDatabase and defineSchema",
+    );
   }
   return candidate as SheafModule;
 }

@@ -19,7 +19,8 @@ const fileName = "bench.sqlite";
 const columns = "id, title, done, rank, tags, createdAt, author, body";
 const select = `SELECT ${columns} FROM item`;
 const manyPlaces = 100;
-const tuning = "PRAGMA cache_size = -65536; PRAGMA mmap_size = 1073741824; PRAGMA temp_store = MEMORY;";
+const tuning =
+  "PRAGMA cache_size = -65536; PRAGMA mmap_size = 1073741824; PRAGMA temp_store = MEMORY;";
 
 /** SQLite with this setting of `synchronous`. */
 export function sqliteEngine(synchronous: "FULL" | "OFF"): Engine {
@@ -45,7 +46,11 @@ function definition(shape: Shape): string {
       tags TEXT NOT NULL, createdAt INTEGER NOT NULL, author TEXT NOT NULL, body TEXT NOT NULL)`,
   ];
   if (shape.indexed) {
-    for (const index of indexes) parts.push(`CREATE INDEX item_${index.join("_")} ON item (${index.join(", ")})`);
+    for (const index of indexes) {
+      parts.push(
+        `CREATE INDEX item_${index.join("_")} ON item (${index.join(", ")})`,
+      );
+    }
   }
   if (shape.history) parts.push(...historyDefinition());
   parts.push("COMMIT");
@@ -93,7 +98,9 @@ class SqliteDatabase implements Database {
   }
 
   create(item: Item): Done {
-    this.#insertOne ??= this.#handle.prepare(`INSERT INTO item (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertOne ??= this.#handle.prepare(
+      `INSERT INTO item (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
     insert(this.#insertOne, item);
     return undefined;
   }
@@ -110,7 +117,9 @@ class SqliteDatabase implements Database {
   }
 
   update(change: Change): Done {
-    this.#updateOne ??= this.#handle.prepare("UPDATE item SET done = ?, rank = ? WHERE id = ?");
+    this.#updateOne ??= this.#handle.prepare(
+      "UPDATE item SET done = ?, rank = ? WHERE id = ?",
+    );
     this.#updateOne.run(change.done ? 1 : 0, change.rank, change.id);
     return undefined;
   }
@@ -128,8 +137,12 @@ class SqliteDatabase implements Database {
   }
 
   getMany(ids: readonly string[]): readonly Item[] {
-    if (ids.length !== manyPlaces) throw new RangeError(`bulk reads here are of ${manyPlaces} ids`);
-    this.#getMany ??= this.#reader(`${select} WHERE id IN (${new Array(manyPlaces).fill("?").join(", ")})`);
+    if (ids.length !== manyPlaces) {
+      throw new RangeError(`bulk reads here are of ${manyPlaces} ids`);
+    }
+    this.#getMany ??= this.#reader(
+      `${select} WHERE id IN (${new Array(manyPlaces).fill("?").join(", ")})`,
+    );
     return itemsOf(this.#getMany.all(...ids));
   }
 
@@ -139,7 +152,9 @@ class SqliteDatabase implements Database {
   }
 
   topOpen(author: string, limit: number): readonly Item[] {
-    this.#top ??= this.#reader(`${select} WHERE author = ? AND done = 0 ORDER BY rank DESC LIMIT ?`);
+    this.#top ??= this.#reader(
+      `${select} WHERE author = ? AND done = 0 ORDER BY rank DESC LIMIT ?`,
+    );
     return itemsOf(this.#top.all(author, limit));
   }
 
@@ -161,7 +176,9 @@ class SqliteDatabase implements Database {
   }
 
   live(from: number, to: number, limit: number): Live {
-    const query = this.#reader(`${select} WHERE rank >= ? AND rank < ? ORDER BY rank LIMIT ?`);
+    const query = this.#reader(
+      `${select} WHERE rank >= ? AND rank < ? ORDER BY rank LIMIT ?`,
+    );
     const rerun = (): readonly Item[] => itemsOf(query.all(from, to, limit));
     let rows = rerun();
     return {

@@ -4,7 +4,9 @@ import { measureKey, measuresOf, rowPlans, table1 } from "./table1.ts";
 Deno.test("measuresOf() lists each measure once", () => {
   const keys = measuresOf(rowPlans).map(measureKey);
   equal(new Set(keys).size, keys.length);
-  for (const plan of rowPlans) ok(keys.includes(measureKey(plan.measure)), plan.operation);
+  for (const plan of rowPlans) {
+    ok(keys.includes(measureKey(plan.measure)), plan.operation);
+  }
 });
 
 Deno.test("measuresOf() opens before it reads, and reads before it writes", () => {
@@ -18,7 +20,9 @@ Deno.test("measuresOf() opens before it reads, and reads before it writes", () =
 });
 
 Deno.test("table1 has a target in every row of which the targets speak", () => {
-  const open = table1.filter((plan) => plan.modes.every((mode) => plan.target[mode] === 0)).map((plan) => plan.operation);
+  const open = table1.filter((plan) =>
+    plan.modes.every((mode) => plan.target[mode] === 0)
+  ).map((plan) => plan.operation);
   equal(
     open.join("; "),
     "create instance, relaxed; read by id, SQLite locked exclusively; bulk load of all in one transaction, relaxed",

@@ -32,17 +32,26 @@ export async function memoryGrowth(context: Context): Promise<Value> {
   const value = (Deno.memoryUsage().rss - before) / megabyte;
   const expected = question("all", context.store.model).expected();
   const isRight = sum === expected && touchAll(items) === expected;
-  return { value, wrong: isRight ? undefined : `the items add up to ${sum}, not ${expected}` };
+  return {
+    value,
+    wrong: isRight ? undefined : `the items add up to ${sum}, not ${expected}`,
+  };
 }
 
 /** MB on disk, after closing, of all items; with `isRewritten` after ten updates of each. */
-export async function diskSize(context: Context, isRewritten: boolean): Promise<Value> {
+export async function diskSize(
+  context: Context,
+  isRewritten: boolean,
+): Promise<Value> {
   const folder = `${context.home}/disk`;
   const shape = { indexed: false, history: isRewritten };
   const database = await context.engine.open(folder, shape);
   await loadAll(database, context.size);
-  const updated = isRewritten ? await rewriteAll(database, context.size) : undefined;
-  const wrong = question("count", new Model(context.size)).check(database) ?? checkRewritten(database, updated);
+  const updated = isRewritten
+    ? await rewriteAll(database, context.size)
+    : undefined;
+  const wrong = question("count", new Model(context.size)).check(database) ??
+    checkRewritten(database, updated);
   await database.close();
   const value = folderBytes(folder) / megabyte;
   Deno.removeSync(folder, { recursive: true });
@@ -52,7 +61,9 @@ export async function diskSize(context: Context, isRewritten: boolean): Promise<
 /** Creates the items of a prepared database. */
 export async function loadAll(database: Database, size: number): Promise<void> {
   for (let from = 0; from < size; from += batchItems) {
-    await database.createBatch(itemsBetween(from, Math.min(size, from + batchItems)));
+    await database.createBatch(
+      itemsBetween(from, Math.min(size, from + batchItems)),
+    );
   }
 }
 
@@ -62,12 +73,19 @@ interface Rewritten {
 }
 
 /** Updates every item ten times, in transactions of a thousand; says what the last must hold. */
-async function rewriteAll(database: Database, size: number): Promise<Rewritten> {
+async function rewriteAll(
+  database: Database,
+  size: number,
+): Promise<Rewritten> {
   let rank = 0;
   for (let turn = 1; turn <= updatesEach; turn++) {
     for (let from = 0; from < size; from += updatesInTransaction) {
       const changes = [];
-      for (let index = from; index < Math.min(size, from + updatesInTransaction); index++) {
+      for (
+        let index = from;
+        index < Math.min(size, from + updatesInTransaction);
+        index++
+      ) {
         rank = rankOf(turn * size + index);
         changes.push({ id: idOf(index), done: (turn & 1) === 1, rank });
       }
@@ -77,10 +95,15 @@ async function rewriteAll(database: Database, size: number): Promise<Rewritten> 
   return { index: size - 1, rank };
 }
 
-function checkRewritten(database: Database, last: Rewritten | undefined): string | undefined {
+function checkRewritten(
+  database: Database,
+  last: Rewritten | undefined,
+): string | undefined {
   if (last === undefined) return undefined;
   const rank = database.get(idOf(last.index))?.rank;
-  return rank === last.rank ? undefined : `the last item has rank ${rank}, not ${last.rank}`;
+  return rank === last.rank
+    ? undefined
+    : `the last item has rank ${rank}, not ${last.rank}`;
 }
 
 function folderBytes(folder: string): number {

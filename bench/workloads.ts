@@ -6,7 +6,12 @@
 
 import { diskSize, memoryGrowth, type Value } from "./values.ts";
 import type { Context, Task } from "./workload.ts";
-import { createInstanceTask, exclusiveReadTask, openTask, readTask } from "./workloads_read.ts";
+import {
+  createInstanceTask,
+  exclusiveReadTask,
+  openTask,
+  readTask,
+} from "./workloads_read.ts";
 import {
   bulkLoadTask,
   createBatchTask,
@@ -61,7 +66,10 @@ export type TaskName = keyof typeof tasks;
 export type ValueName = keyof typeof values;
 
 /** The timed workload of this name. */
-export function startTask(name: string, context: Context): Task | Promise<Task> {
+export function startTask(
+  name: string,
+  context: Context,
+): Task | Promise<Task> {
   if (!isTaskName(name)) throw new SyntaxError(`no workload is called ${name}`);
   return tasks[name](context);
 }

@@ -9,7 +9,10 @@ import { type Question, question, type QuestionName } from "./questions.ts";
 import type { Context, Task } from "./workload.ts";
 
 /** Asks `name` of a database that stays open. */
-export async function readTask(context: Context, name: QuestionName): Promise<Task> {
+export async function readTask(
+  context: Context,
+  name: QuestionName,
+): Promise<Task> {
   const database = await context.store.database();
   const asked = question(name, context.store.model);
   let sum = 0;
@@ -40,7 +43,10 @@ export async function exclusiveReadTask(context: Context): Promise<Task> {
 }
 
 /** Opens the database, asks `name` (or nothing), and closes it outside the timed part. */
-export async function openTask(context: Context, name: QuestionName | undefined): Promise<Task> {
+export async function openTask(
+  context: Context,
+  name: QuestionName | undefined,
+): Promise<Task> {
   const { store } = context;
   await store.release();
   const asked = name === undefined ? undefined : question(name, store.model);
@@ -68,7 +74,8 @@ export async function openTask(context: Context, name: QuestionName | undefined)
     },
     async check() {
       const opened = await store.database();
-      const wrong = asked?.check(opened) ?? checkCount(opened, store.model.size);
+      const wrong = asked?.check(opened) ??
+        checkCount(opened, store.model.size);
       await store.release();
       return wrong;
     },
@@ -101,7 +108,9 @@ export function createInstanceTask(context: Context): Task {
 
 function judge(asked: Question, sum: number): string | undefined {
   const expected = asked.expected();
-  return sum === expected ? undefined : `the answers add up to ${sum}, not ${expected}`;
+  return sum === expected
+    ? undefined
+    : `the answers add up to ${sum}, not ${expected}`;
 }
 
 function checkCount(database: Database, size: number): string | undefined {

@@ -5,7 +5,14 @@
  */
 
 import type { Database, Done } from "./engine.ts";
-import { type Change, difference, idOf, type Item, itemsBetween, rankEnd } from "./items.ts";
+import {
+  type Change,
+  difference,
+  idOf,
+  type Item,
+  itemsBetween,
+  rankEnd,
+} from "./items.ts";
 import type { Model } from "./model.ts";
 import { compareAll } from "./questions.ts";
 import { type Context, dice, type Task } from "./workload.ts";
@@ -13,7 +20,12 @@ import { type Context, dice, type Task } from "./workload.ts";
 type Create = (database: Database, items: readonly Item[]) => Done;
 
 /** Creates `count` items a run. */
-async function createTask(context: Context, count: number, burst: number, create: Create): Promise<Task> {
+async function createTask(
+  context: Context,
+  count: number,
+  burst: number,
+  create: Create,
+): Promise<Task> {
   const database = await context.store.database();
   const { model } = context.store;
   let items: Item[] = [];
@@ -34,17 +46,39 @@ async function createTask(context: Context, count: number, burst: number, create
 
 /** Creates one item, waiting until it is acknowledged. */
 export function createOneTask(context: Context): Promise<Task> {
-  return createTask(context, 1, 1, (database, items) => items[0] === undefined ? undefined : database.create(items[0]));
+  return createTask(
+    context,
+    1,
+    1,
+    (database, items) =>
+      items[0] === undefined ? undefined : database.create(items[0]),
+  );
 }
 
 /** Creates `count` items in one tick, each by a write of its own; figures are for each. */
-export function createConcurrentlyTask(context: Context, count: number): Promise<Task> {
-  return createTask(context, count, count, (database, items) => database.createConcurrently(items));
+export function createConcurrentlyTask(
+  context: Context,
+  count: number,
+): Promise<Task> {
+  return createTask(
+    context,
+    count,
+    count,
+    (database, items) => database.createConcurrently(items),
+  );
 }
 
 /** Creates `count` items in one transaction; figures are for the whole. */
-export function createBatchTask(context: Context, count: number): Promise<Task> {
-  return createTask(context, count, 1, (database, items) => database.createBatch(items));
+export function createBatchTask(
+  context: Context,
+  count: number,
+): Promise<Task> {
+  return createTask(
+    context,
+    count,
+    1,
+    (database, items) => database.createBatch(items),
+  );
 }
 
 /** Changes one item anywhere in the collection. */
@@ -84,8 +118,13 @@ export function bulkLoadTask(context: Context): Task {
     run: () => database?.createBatch(items ?? []),
     async after() {
       const last = context.size - 1;
-      if (database?.count() !== context.size) wrong ??= `${database?.count()} items, not ${context.size}`;
-      wrong ??= difference(database?.get(idOf(last)), context.store.model.item(last));
+      if (database?.count() !== context.size) {
+        wrong ??= `${database?.count()} items, not ${context.size}`;
+      }
+      wrong ??= difference(
+        database?.get(idOf(last)),
+        context.store.model.item(last),
+      );
       await database?.close();
       Deno.removeSync(folder, { recursive: true });
       return wrong;
@@ -132,7 +171,12 @@ export async function liveTask(context: Context, limit: number): Promise<Task> {
       model.apply(index, change);
       return undefined;
     },
-    check: () => compareAll(live.rows().slice(0, limit), model, model.inRankRange(from, from + width).slice(0, limit)),
+    check: () =>
+      compareAll(
+        live.rows().slice(0, limit),
+        model,
+        model.inRankRange(from, from + width).slice(0, limit),
+      ),
     end() {
       live.close();
       return undefined;
@@ -141,9 +185,19 @@ export async function liveTask(context: Context, limit: number): Promise<Task> {
 }
 
 /** Are the last `count` items there as they were created? */
-function checkTail(database: Database, model: Model, count: number): string | undefined {
-  if (database.count() !== model.size) return `it holds ${database.count()} items, not ${model.size}`;
-  for (let index = Math.max(0, model.size - count); index < model.size; index++) {
+function checkTail(
+  database: Database,
+  model: Model,
+  count: number,
+): string | undefined {
+  if (database.count() !== model.size) {
+    return `it holds ${database.count()} items, not ${model.size}`;
+  }
+  for (
+    let index = Math.max(0, model.size - count);
+    index < model.size;
+    index++
+  ) {
     const wrong = difference(database.get(idOf(index)), model.item(index));
     if (wrong !== undefined) return wrong;
   }

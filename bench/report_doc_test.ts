@@ -1,0 +1,56 @@
+import { equal, match, ok } from "node:assert/strict";
+import {
+  someMachine,
+  someRivalRow,
+  someRow,
+  someVersions,
+} from "./fixtures.ts";
+import { docReport } from "./report_doc.ts";
+
+const run = {
+  machine: someMachine,
+  versions: someVersions,
+  rows: [someRivalRow(), someRow(), someRow({ suite: "classic" })],
+};
+
+Deno.test("docReport() names machine, versions, date, commit and command", () => {
+  const page = docReport(run, ["--size", "1k", "--doc"], undefined);
+  for (
+    const part of [
+      "Some CPU",
+      "Deno 2.9.6",
+      "SQLite 3.50.0",
+      "abc1234",
+      "2026-01-02",
+      "bench --size 1k --doc",
+    ]
+  ) {
+    ok(page.includes(part), part);
+  }
+});
+
+Deno.test("docReport() has a table for each suite, with verdicts", () => {
+  const page = docReport(
+    { ...run, rows: [...run.rows, someRow({ met: false, ratio: 1 })] },
+    [],
+    undefined,
+  );
+  match(page, /## Table 1, 1k items\n\n\| operation/);
+  match(page, /## Classic rows, 1k items/);
+  match(
+    page,
+    /\| read by id \| default \| 1\.00 µs .* \| 0\.100 \| ≤ 0\.15 \| met \|/,
+  );
+  match(page, /\*\*MISSED\*\*/);
+});
+
+Deno.test("docReport() keeps the notes that somebody wrote, however often it runs", () => {
+  const first = docReport(run, [], undefined);
+  const written = first.replace(
+    "None yet.",
+    "The index row is missed because…",
+  );
+  const second = docReport(run, [], written);
+  equal(second, written);
+  equal(docReport(run, [], second), written);
+});
