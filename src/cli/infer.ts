@@ -28,17 +28,25 @@ interface Seen {
   booleans: number;
   nested: number;
   elements: FieldKind | "mixed" | undefined;
+  /** Distinct words, gathered only where a stored enum is to be filled. */
+  readonly words: Set<string> | undefined;
 }
 
 /** Gathers what rows hold; {@linkcode Inference.fields} says what fits. */
 export class Inference {
   readonly #seen = new Map<string, Seen>();
   readonly #areStringsTyped: boolean;
+  readonly #stored: ReadonlyMap<string, Field>;
   #rows = 0;
 
-  /** @param areStringsTyped may a string stand for a number, as in CSV? */
-  constructor(areStringsTyped: boolean) {
+  /**
+   * @param areStringsTyped may a string stand for a number, as in CSV?
+   * @param stored fields that the collection has already: their kinds win, so
+   * that an export goes back into the collection that it came from
+   */
+  constructor(areStringsTyped: boolean, stored: readonly Field[] = []) {
     this.#areStringsTyped = areStringsTyped;
+    this.#stored = new Map(stored.map((field) => [field.name, field]));
   }
 
   /** Rows seen so far. */
@@ -56,67 +64,33 @@ export class Inference {
     }
   }
 
-  /** The fields, in order of first appearance, without the one named `id`. */
-  fields(): Field[] {
-    return [...this.#seen]
-      .filter(([name]) => name !== "id")
-      .map(([name, seen]) => this.#field(fieldName(name), seen));
-  }
-
   /**
-   * The fields, where a stored collection knows some already: its kinds win,
-   * so that an export goes back into the collection it came from.
+   * The fields, in order of first appearance, without the one named `id`;
+   * stored ones that no row has come last.
    */
-  fieldsLike(stored: readonly Field[]): Field[] {
-    const known = new Map(stored.map((field) => [field.name, field]));
-    const fields = this.fields().map((field) => {
-      const like = known.get(field.name);
-      known.delete(field.name);
-      return like === undefined ? field : this.#likeStored(field, like);
-    });
-    const missing = [...known.values()];
-    return [
-      ...fields,
-      ...missing.map((field) => ({ ...field, optional: true })),
-    ];
-  }
-
-  #likeStored(field: Field, like: Field): Field {
-    const { kind, element } = like;
-    const optional = field.optional || like.optional;
-    if (kind !== "set" && kind !== "map" && kind !== "list") {
-      return { name: field.name, kind, optional };
+  fields(): Field[] {
+    const fields: Field[] = [];
+    const missing = new Map(this.#stored);
+    for (const [name, seen] of this.#seen) {
+      if (name === "id") continue;
+      const field = this.#field(fieldName(name), seen);
+      const stored = this.#stored.get(field.name);
+      fields.push(stored ? likeStored(field, stored, seen) : field);
+      missing.delete(field.name);
     }
-    const seen = element ?? this.#elementsOf(field.name);
-    // A set of nothing yet: sets hold no nested values.
-    const elements = kind === "set" && seen === "json" ? "string" : seen;
-    return { name: field.name, kind, optional, element: elements };
-  }
-
-  #elementsOf(field: string): FieldKind {
-    for (const [name, { elements }] of this.#seen) {
-      if (fieldName(name) !== field) continue;
-      return elements === undefined || elements === "mixed" ? "json" : elements;
+    const unseen = emptySeen(new Set());
+    for (const stored of missing.values()) {
+      const field = { name: stored.name, kind: stored.kind, optional: true };
+      fields.push(likeStored(field, stored, unseen));
     }
-    return "json";
+    return fields;
   }
 
   #of(name: string): Seen {
     let seen = this.#seen.get(name);
     if (seen === undefined) {
-      seen = {
-        present: 0,
-        strings: 0,
-        emptyStrings: 0,
-        allDates: true,
-        allNumbers: true,
-        allBooleans: true,
-        allNested: true,
-        numbers: 0,
-        booleans: 0,
-        nested: 0,
-        elements: undefined,
-      };
+      const isEnum = this.#stored.get(fieldName(name))?.kind === "enum";
+      seen = emptySeen(isEnum ? new Set() : undefined);
       this.#seen.set(name, seen);
     }
     return seen;
@@ -132,6 +106,7 @@ export class Inference {
 
   #lookAtString(seen: Seen, text: string): void {
     seen.strings++;
+    seen.words?.add(text);
     if (text === "") {
       seen.emptyStrings++;
       return;
@@ -167,6 +142,44 @@ export class Inference {
     if (seen.allBooleans) return "boolean";
     return seen.allNested ? "json" : "string";
   }
+}
+
+function emptySeen(words: Set<string> | undefined): Seen {
+  return {
+    present: 0,
+    strings: 0,
+    emptyStrings: 0,
+    allDates: true,
+    allNumbers: true,
+    allBooleans: true,
+    allNested: true,
+    numbers: 0,
+    booleans: 0,
+    nested: 0,
+    elements: undefined,
+    words,
+  };
+}
+
+/** The field as it is stored already, with what only the rows can tell. */
+function likeStored(field: Field, stored: Field, seen: Seen): Field {
+  const { name } = field;
+  const { kind } = stored;
+  const optional = field.optional || stored.optional;
+  if (kind === "enum") {
+    const options = new Set([...stored.options ?? [], ...seen.words ?? []]);
+    return options.size === 0
+      ? { name, kind: "string", optional }
+      : { name, kind, optional, options: [...options] };
+  }
+  if (kind !== "set" && kind !== "map" && kind !== "list") {
+    return { name, kind, optional };
+  }
+  const found = seen.elements ?? "json";
+  const element = stored.element ?? (found === "mixed" ? "json" : found);
+  // Sets hold no nested values, so one that seems to is a set of nothing yet.
+  const isBare = kind === "set" && element === "json";
+  return { name, kind, optional, element: isBare ? "string" : element };
 }
 
 function lookAtNested(seen: Seen, value: unknown): void {

@@ -7,8 +7,12 @@ import type { Field } from "./store.ts";
 
 type Values = { readonly [field: string]: unknown };
 
-function inferred(rows: readonly Values[], isText: boolean): Inference {
-  const inference = new Inference(isText);
+function inferred(
+  rows: readonly Values[],
+  isText: boolean,
+  stored: readonly Field[] = [],
+): Inference {
+  const inference = new Inference(isText, stored);
   rows.forEach((values, i) => inference.add({ line: i + 1, values }));
   return inference;
 }
@@ -66,19 +70,29 @@ Deno.test("Inference reads a quoted empty cell of a number column as missing", (
   assert.deepEqual(reader.read({ line: 1, values: { n: "" } }).values, {});
 });
 
-Deno.test("Inference.fieldsLike() lets the stored kinds win", () => {
+Deno.test("Inference lets the kinds of stored fields win", () => {
   const stored: Field[] = [
     { name: "tags", kind: "set", optional: false },
     { name: "votes", kind: "counter", optional: false },
+    { name: "state", kind: "enum", optional: false },
+    { name: "none", kind: "set", optional: false },
     { name: "old", kind: "number", optional: false },
   ];
-  const rows = [{ votes: "3", tags: '["a"]', more: "x" }];
-  assert.deepEqual(shown(inferred(rows, true).fieldsLike(stored)), [
+  const rows = [
+    { votes: "3", tags: '["a"]', more: "x", state: "open", none: "[]" },
+    { votes: "4", tags: "[]", more: "y", state: "closed", none: "[]" },
+  ];
+  const fields = inferred(rows, true, stored).fields();
+  assert.deepEqual(shown(fields), [
     "votes counter",
     "tags set(string)",
     "more string",
+    "state enum",
+    "none set(string)",
     "old number?",
   ]);
+  const state = fields.find((field) => field.name === "state");
+  assert.deepEqual(state?.options, ["open", "closed"]);
 });
 
 Deno.test("Inference names fields so that a schema takes them", () => {
@@ -176,6 +190,8 @@ Deno.test("schemaCode() prints a module that defines the fields", () => {
     { name: "name", kind: "string", optional: false },
     { name: "lat", kind: "number", optional: true },
     { name: "tags", kind: "set", optional: true, element: "string" },
+    { name: "size", kind: "enum", optional: false, options: ["s", "m"] },
+    { name: "author", kind: "ref", optional: true },
   ]);
   assert.equal(
     code,
@@ -185,6 +201,8 @@ export default defineSchema("city", {
   name: field.string(),
   lat: field.number().optional(),
   tags: field.set(field.string()),
+  size: field.enum(["s","m"]),
+  author: field.ref("author").optional(),
 });
 `,
   );

@@ -19,12 +19,18 @@ export function schemaCode(
     `${lines.join("")}});\n`;
 }
 
-function fieldCode({ kind, element, optional }: Field): string {
+function fieldCode(field: Field): string {
+  const { kind, optional } = field;
   const suffix = optional && !neverMissing.has(kind) ? ".optional()" : "";
-  if (kind === "set" || kind === "list" || kind === "map") {
-    return `field.${kind}(field.${element ?? "json"}())${suffix}`;
-  }
-  return `field.${kind}()${suffix}`;
+  return `field.${kind}(${builderArgument(field)})${suffix}`;
+}
+
+function builderArgument({ name, kind, element, options }: Field): string {
+  if (kind === "enum") return JSON.stringify(options ?? []);
+  // Rows do not tell the collection that ids point into: the name is a guess.
+  if (kind === "ref") return JSON.stringify(name);
+  const isRich = kind === "set" || kind === "list" || kind === "map";
+  return isRich ? `field.${element ?? "json"}()` : "";
 }
 
 /** Kinds whose missing value is the empty one. */

@@ -18,6 +18,8 @@ export interface Field {
   readonly optional: boolean;
   /** Kind of the elements of a set, map or list, where it is known. */
   readonly element?: FieldKind;
+  /** Words of an enum, where they are known. */
+  readonly options?: readonly string[];
 }
 
 /** A collection as the repository stores it. */

@@ -142,7 +142,7 @@ async function inferSchema(
   format: Format,
   { collection, stored }: Target,
 ): Promise<Schema> {
-  const inference = new Inference(format === "csv");
+  const inference = new Inference(format === "csv", stored);
   for await (const rows of watched(context, input, format, "reading")) {
     for (const row of rows) inference.add(row);
     checkInterrupt(context.signal);
@@ -150,7 +150,7 @@ async function inferSchema(
   if (inference.rows === 0) {
     throw usageFailure(`"${input.name}" has no rows to infer a schema from`);
   }
-  const fields = inference.fieldsLike(stored);
+  const fields = inference.fields();
   const schema = context.engine.defineSchema(collection, fields);
   context.out.print(schemaCode(collection, fields));
   context.out.flush();
