@@ -1,0 +1,190 @@
+/**
+ * What the tests of the checkpoint share: a small repository of one collection
+ * with a log in memory, and a twin of it that never saw a checkpoint.
+ */
+
+import assert from "node:assert/strict";
+import { ByteWriter } from "../../src/base/bytes.ts";
+import { system } from "../../src/base/system.ts";
+import type { Cell, Origin } from "../../src/schema/cell.ts";
+import { field } from "../../src/schema/field.ts";
+import { fold } from "../../src/schema/merge.ts";
+import type { Operation, Value } from "../../src/schema/patch.ts";
+import { PatchWriter } from "../../src/schema/patch_codec.ts";
+import { defineSchema } from "../../src/schema/schema.ts";
+import { createView } from "../../src/schema/view.ts";
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { Table } from "../table.ts";
+import { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
+import { writeCheckpoint } from "./write.ts";
+
+export const Task = defineSchema("task", {
+  title: field.string().optional(),
+  done: field.boolean().default(false),
+  rank: field.number().optional(),
+  when: field.date().optional(),
+  author: field.string().optional(),
+  blob: field.bytes().optional(),
+  votes: field.counter(),
+  tags: field.set(field.string()),
+  labels: field.map(field.string()),
+  steps: field.list(field.string()),
+}, { version: 1 });
+
+export const folder = "repository";
+
+const chains = ["a".repeat(40), "ü".repeat(40)];
+
+/** A create with defaults where `values` says nothing. */
+export function createOf(
+  id: string,
+  values: Record<string, Value> = {},
+  generation = 0,
+): Operation {
+  const item = {
+    id,
+    title: undefined,
+    done: false,
+    rank: undefined,
+    when: undefined,
+    author: undefined,
+    blob: undefined,
+    votes: 0,
+    tags: [],
+    labels: {},
+    steps: [],
+    ...values,
+  };
+  return { what: "create", shape: Task.shape, id, generation, item };
+}
+
+/** A repository of one collection. */
+export class Subject {
+  readonly storage: Storage;
+  readonly view = createView(Task);
+  /** Never stood on a checkpoint. */
+  readonly twin = new Table({ name: "task", view: this.view });
+  table = new Table({ name: "task", view: this.view });
+  checkpoint: Checkpoint | undefined;
+  readonly log = new ByteWriter(1024);
+  number = 0;
+  readonly #patch = new PatchWriter();
+  #wall = 0;
+
+  constructor(storage: Storage = memoryStorage()) {
+    this.storage = storage;
+  }
+
+  readonly readLog = (target: Uint8Array, address: number): number => {
+    const end = Math.min(this.log.length, address + target.length);
+    if (end <= address) return 0;
+    target.set(this.log.view(address, end));
+    return end - address;
+  };
+
+  /** Commits operations; the log has something else around them. */
+  commit(operations: readonly Operation[]): void {
+    this.#wall++;
+    const origin: Origin = {
+      wall: this.#wall,
+      count: this.#wall % 3,
+      chain: chains[this.#wall % 2]!,
+      operationsAt: -1,
+    };
+    this.#patch.begin();
+    for (const operation of operations) {
+      const at = this.#patch.add(operation);
+      const createAt = operation.what === "create" ? at : -1;
+      for (const table of [this.table, this.twin]) {
+        const before = table.cellOf(operation.id);
+        table.put(fold(before, operation, origin, createAt, this.view));
+      }
+    }
+    const { payload, operationsOffset } = this.#patch.finish();
+    this.log.bytes(new Uint8Array(this.#wall % 50).fill(0xee));
+    origin.operationsAt = this.log.length + operationsOffset;
+    this.log.bytes(payload);
+  }
+
+  /** Writes a checkpoint of the table as it is. */
+  async write(storage: Storage = this.storage): Promise<void> {
+    await writeCheckpoint({
+      storage,
+      folder,
+      number: ++this.number,
+      covers: this.log.length,
+      meta: new Uint8Array([1, 2, 3]),
+      tables: [this.table],
+      readLog: this.readLog,
+      previous: this.checkpoint,
+      world: system,
+      pause: () => undefined,
+    });
+  }
+
+  /** Forgets everything in memory and opens the newest checkpoint. */
+  open(): void {
+    const opened = openCheckpoint(
+      this.storage,
+      folder,
+      this.readLog,
+      () => this.view,
+    );
+    assert.deepEqual(opened.skipped, []);
+    this.checkpoint = opened.checkpoint;
+    assert.ok(this.checkpoint !== undefined);
+    const base = this.checkpoint.base("task");
+    assert.ok(base !== undefined);
+    this.table = new Table({ name: "task", view: this.view, base });
+  }
+
+  /** Every answer of the table is that of its twin. */
+  check(): void {
+    const { table, twin } = this;
+    assert.equal(table.size, twin.size);
+    assert.equal(table.count, twin.count);
+    assert.deepEqual(table.ids(), twin.ids());
+    for (const field of Task.plan) this.#checkColumn(field.name);
+    for (let i = 0; i < twin.size; i++) {
+      assert.equal(table.ordinalOf(twin.idAt(i)), i);
+      assert.equal(table.isLive(i), twin.isLive(i));
+    }
+    assert.equal(table.ordinalOf("no such id"), -1);
+    assert.deepEqual(table.items(), twin.items());
+    for (let i = 0; i < twin.size; i++) {
+      checkCell(table.cellAt(i), twin.cellAt(i));
+    }
+    assert.deepEqual(table.digest(), twin.digest());
+  }
+
+  #checkColumn(field: string): void {
+    const column = this.table.column(field);
+    const twin = this.twin.column(field);
+    if (column === undefined || twin === undefined) {
+      return assert.equal(column, twin);
+    }
+    for (let i = 0; i < this.twin.size; i++) {
+      assert.ok(
+        Object.is(valueAt(column, i), valueAt(twin, i)),
+        `${field} ${i}`,
+      );
+    }
+  }
+}
+
+function valueAt(
+  column: NonNullable<ReturnType<Table["column"]>>,
+  ordinal: number,
+): Value {
+  return column.kind === "number"
+    ? column.values[ordinal]
+    : column.words[column.codes[ordinal]!];
+}
+
+function checkCell(cell: Cell, twin: Cell): void {
+  assert.equal(cell.createAt, twin.createAt);
+  const { wall, count, chain, operationsAt } = cell.origin;
+  assert.deepEqual({ wall, count, chain, operationsAt }, twin.origin);
+  assert.deepEqual(cell.shape, twin.shape);
+}
