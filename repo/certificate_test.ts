@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { certify, dayOne, root, signerOf } from "../tests/kit/door.ts";
+import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import {
+  Certificates,
+  checkCertificate,
+  decodeCertificate,
+} from "./certificate.ts";
+import { nameOf } from "./commit.ts";
+
+const ada = signerOf(1);
+const office = signerOf(2);
+const key = nameOf(ada.publicKey, 0, 32);
+
+function check(
+  certificate: ReturnType<typeof certify>,
+  known = new Certificates(),
+): string | undefined {
+  return checkCertificate(certificate, root.publicKey, known)?.refused;
+}
+
+Deno.test("decodeCertificate() gives back what issueCertificate() took", () => {
+  const user = "ada \u{1F331}";
+  const claims = '{"roles":["ä"]}';
+  const certificate = certify(ada, { user, claims, mayIssue: true });
+  const decoded = decodeCertificate(certificate.bytes);
+  assert.deepEqual(decoded, certificate);
+  assert.equal(decoded.user, user);
+  assert.equal(decoded.claims, claims);
+  assert.ok(decoded.mayIssue);
+  assert.deepEqual(decoded.sessionKey, ada.publicKey);
+  assert.deepEqual(decoded.issuerKey, root.publicKey);
+  assert.equal(decoded.notBefore, dayOne - 1_000);
+});
+
+Deno.test("decodeCertificate() keeps a copy of its bytes", () => {
+  const { bytes } = certify(ada);
+  const foreign = bytes.slice();
+  const certificate = decodeCertificate(foreign);
+  foreign.fill(0);
+  assert.deepEqual(certificate.bytes, bytes);
+  assert.deepEqual(certificate.sessionKey, ada.publicKey);
+});
+
+Deno.test("issueCertificate() refuses dates, keys and claims that are none", () => {
+  const bad = [
+    { notBefore: 1.5 },
+    { notBefore: -1 },
+    { notBefore: NaN },
+    { notBefore: 2, notAfter: 1 },
+    { notAfter: 2 ** 48 },
+    { sessionKey: new Uint8Array(31) },
+    { claims: "[]" },
+    { claims: "null" },
+    { claims: "{" },
+  ];
+  for (const changes of bad) {
+    assert.throws(
+      () => certify(ada, changes),
+      (error) =>
+        error instanceof DatabaseError && error.code === "invalid-option",
+    );
+  }
+  const large = [
+    { user: "ä".repeat(limits.userBytesMax / 2) + "a" },
+    { claims: JSON.stringify({ a: "a".repeat(limits.claimsBytesMax) }) },
+  ];
+  for (const changes of large) {
+    assert.throws(
+      () => certify(ada, changes),
+      (error) =>
+        error instanceof DatabaseError && error.code === "value-too-large",
+    );
+  }
+});
+
+Deno.test("issueCertificate() takes a user and claims of the largest size", () => {
+  const room = limits.claimsBytesMax - '{"a":""}'.length;
+  const certificate = certify(ada, {
+    user: "u".repeat(limits.userBytesMax),
+    claims: JSON.stringify({ a: "a".repeat(room) }),
+  });
+  assert.equal(check(certificate), undefined);
+});
+
+Deno.test("decodeCertificate() throws only SyntaxError on damaged bytes, and what decodes is refused", () => {
+  const { bytes } = certify(ada, { user: "ä", claims: '{"a":1}' });
+  throwsOnlySyntaxError(bytes, (damaged) => {
+    const refused = check(decodeCertificate(damaged));
+    assert.ok(refused === "bad-signature" || refused === "bad-certificate");
+  });
+});
+
+Deno.test("checkCertificate() takes the root's certificates", () => {
+  assert.equal(check(certify(ada)), undefined);
+});
+
+Deno.test("checkCertificate() takes those of a key that may issue within its own dates", () => {
+  const known = new Certificates();
+  const wide = { notBefore: dayOne, notAfter: dayOne + 1_000 };
+  known.add(certify(office, { ...wide, mayIssue: true }));
+  assert.equal(check(certify(ada, wide, office), known), undefined);
+  const early = { ...wide, notBefore: dayOne - 1 };
+  assert.equal(check(certify(ada, early, office), known), "bad-certificate");
+  const late = { ...wide, notAfter: dayOne + 1_001 };
+  assert.equal(check(certify(ada, late, office), known), "bad-certificate");
+});
+
+Deno.test("checkCertificate() refuses an issuer that is unknown or may not issue", () => {
+  assert.equal(check(certify(ada, {}, office)), "bad-certificate");
+  const known = new Certificates();
+  known.add(certify(office, { mayIssue: false }));
+  assert.equal(check(certify(ada, {}, office), known), "bad-certificate");
+  assert.equal(check(certify(ada, {}, ada), known), "bad-certificate");
+});
+
+Deno.test("checkCertificate() refuses session keys that anybody can sign for", () => {
+  const small = new Uint8Array(32);
+  small[0] = 1; // The neutral point.
+  for (const sessionKey of [small, new Uint8Array(32)]) {
+    assert.equal(check(certify(ada, { sessionKey })), "bad-certificate");
+  }
+});
+
+Deno.test("Certificates finds one that covers a date, and keeps no copies of one", () => {
+  const certificates = new Certificates();
+  const first = certify(ada, { notBefore: 10, notAfter: 20 });
+  const second = certify(ada, { notBefore: 30, notAfter: 40 });
+  certificates.add(first);
+  certificates.add(second);
+  certificates.add(decodeCertificate(first.bytes));
+  assert.deepEqual([...certificates], [first, second]);
+  assert.ok(certificates.has(decodeCertificate(second.bytes)));
+  assert.equal(certificates.covering(key, 9), undefined);
+  assert.equal(certificates.covering(key, 10), first);
+  assert.equal(certificates.covering(key, 20), first);
+  assert.equal(certificates.covering(key, 21), undefined);
+  assert.equal(certificates.covering(key, 30, 40), second);
+  assert.equal(certificates.covering(key, 20, 30), undefined);
+  assert.equal(certificates.covering("?", 10), undefined);
+});

@@ -1,0 +1,214 @@
+/**
+ * Authors and replicas for tests of the door: real keys, real bytes, a log that
+ * is an array. Everything follows from the seeds given.
+ *
+ * @module
+ */
+
+import { createSigner, type Signer } from "../../crypto/mod.ts";
+import { ByteWriter } from "../../src/base/bytes.ts";
+import { type Hlc, nextHlc } from "../../src/base/hlc.ts";
+import { admit, type Judged } from "../../repo/admit.ts";
+import type { Arrival, Knowledge } from "../../repo/arrival.ts";
+import {
+  type Batch,
+  bytesOf,
+  decodeBatch,
+  type PreparedCommit,
+  type Run,
+  writeBatch,
+  writeSealedBatch,
+} from "../../repo/batch.ts";
+import {
+  type Certificate,
+  type CertificateFields,
+  Certificates,
+  issueCertificate,
+} from "../../repo/certificate.ts";
+import { encodeHeader, type Header, joinChain } from "../../repo/commit.ts";
+import { CommitIndex } from "../../repo/commit_index.ts";
+import {
+  encodeGenesis,
+  genesisId,
+  type Mode,
+  parseRepositoryName,
+} from "../../repo/genesis.ts";
+import { Graph } from "../../repo/graph.ts";
+import { Parking } from "../../repo/parking.ts";
+
+/** A moment for tests to count from. */
+export const dayOne = 1_700_000_000_000;
+
+/** A signer whose secret key is one byte, repeated. */
+export function signerOf(seed: number): Signer {
+  return createSigner(new Uint8Array(32).fill(seed));
+}
+
+/** The root of every repository in tests. */
+export const root: Signer = signerOf(250);
+
+/** A certificate by the root that covers a year from {@linkcode dayOne}. */
+export function certify(
+  signer: Signer,
+  changes: Partial<CertificateFields> = {},
+  issuer: Signer = root,
+): Certificate {
+  return issueCertificate({
+    sessionKey: signer.publicKey,
+    mayIssue: false,
+    notBefore: dayOne - 1_000,
+    notAfter: dayOne + 31_536_000_000,
+    user: "ada",
+    claims: "{}",
+    ...changes,
+  }, issuer);
+}
+
+/** A replica: what it knows, what it parked, and its log. */
+export class Replica implements Knowledge {
+  readonly mode: Mode;
+  readonly rootKey: Uint8Array = root.publicKey;
+  readonly genesisId: Uint8Array;
+  readonly graph: Graph;
+  readonly certificates: Certificates = new Certificates();
+  readonly index: CommitIndex = new CommitIndex();
+  /** Batches in the order they were taken; a log address is a place in it. */
+  readonly log: Batch[] = [];
+  readonly parking: Parking;
+
+  constructor(
+    mode: Mode = "default",
+    name = "team/acme",
+    parking: Parking = new Parking(),
+  ) {
+    const rootKey = this.rootKey;
+    const genesis = { name: parseRepositoryName(name), rootKey, mode };
+    this.mode = mode;
+    this.genesisId = genesisId(encodeGenesis(genesis));
+    this.graph = new Graph(this.genesisId);
+    this.parking = parking;
+  }
+
+  clockAt(chain: string, number: number): Hlc | undefined {
+    return this.index.find(chain, number);
+  }
+
+  commitAt(chain: string, number: number): Uint8Array | undefined {
+    const entry = this.index.find(chain, number);
+    if (entry === undefined) return undefined;
+    const batch = this.log[entry.address]!;
+    return bytesOf(batch, batch.commits[number - batch.first]!);
+  }
+
+  /** Takes a certificate without the door. */
+  trust(...certificates: Certificate[]): this {
+    for (const certificate of certificates) this.certificates.add(certificate);
+    return this;
+  }
+
+  /** Sends an arrival through the door. */
+  receive(arrival: Arrival): Judged[] {
+    return admit(arrival, this, this.parking, (admitted) => {
+      if (admitted.verdict === "admit-certificate") {
+        this.certificates.add(admitted.certificate);
+      } else {
+        this.take(admitted.batch, admitted.lastId);
+      }
+    });
+  }
+
+  /** Makes a batch part of the knowledge. */
+  take(batch: Batch, lastId: Uint8Array | undefined): void {
+    this.graph.addBatch(batch, lastId);
+    this.index.add(batch, this.log.length);
+    this.log.push(batch);
+  }
+
+  /** What became of an arrival: a verdict or the reason of a refusal. */
+  outcome(arrival: Arrival): string {
+    const { verdict } = this.receive(arrival)[0]!;
+    return verdict.verdict === "refuse"
+      ? verdict.refusal.refused
+      : verdict.verdict;
+  }
+}
+
+/** One chain's writer over a replica of its own. */
+export class Writer {
+  readonly signer: Signer;
+  readonly chain: string;
+  readonly replica: Replica;
+  /** The id that the last seal covers. */
+  #lastId: Uint8Array | undefined;
+
+  constructor(seed: number, replica: Replica, incarnation = 0) {
+    this.signer = signerOf(seed);
+    this.replica = replica;
+    this.chain = joinChain(
+      this.signer.publicKey,
+      new Uint8Array(8).fill(incarnation),
+    );
+  }
+
+  /** Its certificate as an arrival. */
+  introduce(): Arrival {
+    const { bytes } = certify(this.signer);
+    return { kind: "certificate", bytes };
+  }
+
+  /** The header of the next commit at a wall time. */
+  header(nowMs = dayOne): Header {
+    const { graph } = this.replica;
+    const parents = graph.parentsForNext(this.chain);
+    return { ...nextHlc(graph.clock, nowMs), parents };
+  }
+
+  /** Writes commits as one batch, and takes them. */
+  write(payloads: readonly string[], nowMs = dayOne): Arrival {
+    const { graph } = this.replica;
+    const first = graph.lengthOf(this.chain);
+    const commits: PreparedCommit[] = [];
+    for (const payload of payloads) {
+      const header = this.header(nowMs);
+      graph.add(this.chain, header);
+      commits.push(prepare(header, payload));
+    }
+    const run = { chain: this.chain, first, commits };
+    const arrival = this.pack(run);
+    const batch = decodeBatch(arrival.bytes, arrival.kind === "signed");
+    if (this.#lastId !== undefined) {
+      graph.setHashed(this.chain, first + commits.length, this.#lastId);
+    }
+    this.replica.index.add(batch, this.replica.log.length);
+    this.replica.log.push(batch);
+    return arrival;
+  }
+
+  /** The bytes of a run after `previousId` (default: the graph's). */
+  pack(run: Run, previousId?: Uint8Array): Arrival {
+    const writer = new ByteWriter();
+    const { graph, genesisId, mode } = this.replica;
+    if (mode !== "default") {
+      writeBatch(writer, run);
+      return { kind: "unsigned", bytes: writer.copy() };
+    }
+    const before = previousId ?? graph.idBefore(run.chain, run.first)!;
+    this.#lastId = writeSealedBatch(
+      writer,
+      run,
+      before,
+      genesisId,
+      this.signer,
+    );
+    return { kind: "signed", bytes: writer.copy() };
+  }
+}
+
+/** A commit ready for a batch. */
+export function prepare(header: Header, payload: string): PreparedCommit {
+  return {
+    header: encodeHeader(header),
+    payload: new TextEncoder().encode(payload),
+    payloadAt: -1,
+  };
+}
