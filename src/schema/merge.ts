@@ -43,7 +43,8 @@ import type {
   UpdateOperation,
   Value,
 } from "./patch.ts";
-import type { DraftItem, View } from "./view.ts";
+import type { DraftItem } from "./schema.ts";
+import type { View } from "./view.ts";
 
 export type { RichState } from "./merge_state.ts";
 

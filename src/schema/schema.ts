@@ -39,6 +39,16 @@ export interface Schema<
   readonly shape: Shape;
   /** Its fields as the writer of items uses them, in the order of the shape. */
   readonly plan: readonly SchemaField[];
+  /** Where each field stands in the plan and the shape. */
+  readonly ordinals: ReadonlyMap<string, number>;
+  /** What every item begins as: a clone of this, so that all share a hidden class. */
+  readonly template: DraftItem;
+}
+
+/** An item under construction. */
+export interface DraftItem {
+  id: string;
+  [field: string]: Value;
 }
 
 /** Options of {@linkcode defineSchema}. */
@@ -131,6 +141,8 @@ export function defineSchema<
     indexes: compileIndexes(name, plan, options.indexes ?? []),
     shape: shapeOf(name, version, plan),
     plan: Object.freeze(plan),
+    ordinals: new Map(plan.map((field, i) => [field.name, i])),
+    template: templateOf(plan),
   });
 }
 
@@ -278,6 +290,16 @@ function checkIndexed(
   if (unordered.includes(field.kind)) {
     invalid(collection, `an index names ${name}, a ${field.kind} field`);
   }
+}
+
+/** What readers see in fields that an item's writer did not know. */
+function templateOf(plan: readonly SchemaField[]): DraftItem {
+  const template: DraftItem = { id: "" };
+  for (const { name, kind, initial } of plan) {
+    // State that merges begins empty: a default is written by creates only.
+    template[name] = isRich(kind) ? emptyOf(kind) : initial;
+  }
+  return Object.freeze(template);
 }
 
 function shapeOf(

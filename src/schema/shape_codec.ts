@@ -9,7 +9,7 @@
  * @module
  */
 
-import { type ByteReader, ByteWriter, fromHex, toHex } from "../base/bytes.ts";
+import { type ByteReader, ByteWriter, toHex } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import { kindOf } from "./kinds.ts";

@@ -12,15 +12,9 @@
  */
 
 import { limits } from "../base/limits.ts";
-import { emptyOf, isRich } from "./kinds.ts";
+import { emptyOf } from "./kinds.ts";
 import type { FieldKind, Item, Shape, Value } from "./patch.ts";
-import type { Schema } from "./schema.ts";
-
-/** An item under construction. */
-export interface DraftItem {
-  id: string;
-  [field: string]: Value;
-}
+import type { DraftItem, Schema } from "./schema.ts";
 
 /** How items of one shape are built for readers. */
 export interface RowPlan {
@@ -47,7 +41,7 @@ export class View {
   /** @param schema the readers' own; none on a server */
   constructor(schema: Schema | undefined) {
     this.schema = schema;
-    this.#defaults = draftOf(schema);
+    this.#defaults = schema?.template ?? { id: "" };
     for (const field of schema?.plan ?? []) this.meet(field.kind);
   }
 
@@ -116,17 +110,8 @@ export function createView(schema: Schema | undefined): View {
 export function defaultsFor(
   schema: Schema,
 ): { readonly [field: string]: Value } {
-  const { id: _, ...defaults } = draftOf(schema);
+  const { id: _, ...defaults } = schema.template;
   return Object.freeze(defaults);
-}
-
-function draftOf(schema: Schema | undefined): DraftItem {
-  const draft: DraftItem = { id: "" };
-  for (const { name, kind, initial } of schema?.plan ?? []) {
-    // State that merges begins empty: a default is written by creates only.
-    draft[name] = isRich(kind) ? emptyOf(kind) : initial;
-  }
-  return draft;
 }
 
 function planOf(shape: Shape, defaults: DraftItem): RowPlan {
@@ -141,5 +126,12 @@ function planOf(shape: Shape, defaults: DraftItem): RowPlan {
   const isIdentical = shown.length === names.length + 1 &&
     names.every((name, i) => shown[i + 1] === name);
   const kinds = shape.fields.map((field) => field.kind);
-  return { template, names, kinds, isIdentical };
+  return {
+    template: isIdentical && names.length === Object.keys(defaults).length - 1
+      ? defaults
+      : template,
+    names,
+    kinds,
+    isIdentical,
+  };
 }

@@ -1,0 +1,245 @@
+/**
+ * Bytes of cells: checkpoint rows of changed and deleted items, and the digest
+ * by which two replicas compare what they know.
+ *
+ * Origins and shapes stand in tables of the checkpoint; a row refers to them by
+ * number. A row is derived data: it may be thrown away and folded again from the
+ * log (law 5).
+ *
+ * @module
+ */
+
+import { type ByteReader, ByteWriter } from "../base/bytes.ts";
+import { compareStamps, type Stamp } from "../base/hlc.ts";
+import type { Cell, Origin } from "./cell.ts";
+import { isRich } from "./kinds.ts";
+import { expand, nowhere } from "./merge.ts";
+import { showState } from "./merge_rich.ts";
+import type { RichState, SetEntry } from "./merge_state.ts";
+import { isFieldName } from "./names.ts";
+import type { Shape, Value } from "./patch.ts";
+import { readStamp, writeStamp } from "./shape_codec.ts";
+import { type ReadStamp, readState, writeState } from "./state_codec.ts";
+import {
+  malformed,
+  readAny,
+  readCount,
+  readValue,
+  writeAny,
+  writeValue,
+} from "./value_codec.ts";
+import type { View } from "./view.ts";
+
+/** Numbers of the objects that rows refer to. */
+export interface CellRefs {
+  origin(origin: Origin): number;
+  shape(shape: Shape): number;
+}
+
+/** The objects behind the numbers; `undefined` for a number that was never given. */
+export interface CellTables {
+  origin(number: number): Origin | undefined;
+  shape(number: number): Shape | undefined;
+}
+
+const DELETED = 1;
+const STAMPED = 2;
+const RICH = 4;
+/** Updates came without their create. */
+const ORPHAN = 8;
+
+/** Writes a cell. */
+export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
+  const { id, generation, item, shape, origin, stamps, rich } = cell;
+  w.u8(
+    (item === undefined ? DELETED : 0) | (stamps ? STAMPED : 0) |
+      (rich ? RICH : 0) | (origin === nowhere ? ORPHAN : 0),
+  );
+  w.text(id);
+  w.varint(generation);
+  w.varint(refs.shape(shape));
+  if (origin !== nowhere) w.varint(refs.origin(origin));
+  if (item === undefined) return;
+  const stamp = (w: ByteWriter, stamp: Stamp) => writeRef(w, stamp, refs);
+  // States first: they tell which fields of the shape follow.
+  if (rich) writeStates(w, rich, stamp);
+  for (const { name, kind } of shape.fields) {
+    if (rich?.has(name)) continue;
+    if (isRich(kind)) writeValue(w, kind, item[name]);
+    else writeAny(w, item[name]);
+  }
+  if (stamps) writeRegisters(w, cell, stamps, stamp);
+}
+
+function writeRegisters(
+  w: ByteWriter,
+  cell: Cell,
+  stamps: ReadonlyMap<string, Stamp>,
+  stamp: (w: ByteWriter, stamp: Stamp) => void,
+): void {
+  w.varint(stamps.size);
+  for (const [name, from] of stamps) {
+    w.text(name);
+    stamp(w, from);
+    writeAny(w, cell.item?.[name]);
+  }
+}
+
+function writeStates(
+  w: ByteWriter,
+  rich: ReadonlyMap<string, RichState>,
+  stamp: (w: ByteWriter, stamp: Stamp) => void,
+): void {
+  w.varint(rich.size);
+  for (const [name, state] of rich) {
+    w.text(name);
+    writeState(w, state, stamp);
+  }
+}
+
+/** A commit by its number, a stamp that no commit here has by itself. */
+function writeRef(w: ByteWriter, stamp: Stamp, refs: CellRefs): void {
+  if (isOrigin(stamp)) w.varint(refs.origin(stamp) + 1);
+  else {
+    w.varint(0);
+    writeStamp(w, stamp);
+  }
+}
+
+function isOrigin(stamp: Stamp): stamp is Origin {
+  return "operationsAt" in stamp;
+}
+
+/** Reads a cell as {@linkcode encodeCell} wrote it. */
+export function decodeCell(
+  r: ByteReader,
+  tables: CellTables,
+  view: View,
+): Cell {
+  const flags = r.u8();
+  const id = r.text();
+  const generation = r.varint();
+  const shape = tables.shape(r.varint()) ?? malformed("a cell has no shape");
+  const origin = flags & ORPHAN ? nowhere : originOf(tables, r.varint());
+  if (flags & DELETED) {
+    return {
+      id,
+      generation,
+      item: undefined,
+      shape,
+      origin,
+      createAt: -1,
+      stamps: undefined,
+      rich: undefined,
+    };
+  }
+  return decodeLive(r, tables, view, flags, { id, generation, shape, origin });
+}
+
+function originOf(tables: CellTables, number: number): Origin {
+  return tables.origin(number) ?? malformed("a cell has no origin");
+}
+
+/** Where the cell's fields come from: what was read before them. */
+type Head = Pick<Cell, "id" | "generation" | "shape" | "origin">;
+
+function decodeLive(
+  r: ByteReader,
+  tables: CellTables,
+  view: View,
+  flags: number,
+  head: Head,
+): Cell {
+  const stamp: ReadStamp = (r) => readRef(r, tables);
+  const rich = flags & RICH ? readStates(r, stamp) : undefined;
+  const values = new Map<string, Value>();
+  for (const { name, kind } of head.shape.fields) {
+    if (rich?.has(name)) continue;
+    values.set(
+      name,
+      isRich(kind) ? readValue(r, kind, false) : readAny(r, false),
+    );
+  }
+  const stamps = flags & STAMPED ? readRegisters(r, stamp, values) : undefined;
+  for (const [name, state] of rich ?? []) values.set(name, showState(state));
+  for (const value of values.values()) {
+    if (value instanceof Date || value instanceof Uint8Array) {
+      view.meet("bytes");
+    }
+  }
+  const item = view.build(head.id, head.shape, values);
+  return { ...head, item, createAt: -1, stamps, rich };
+}
+
+function readRef(r: ByteReader, tables: CellTables): Stamp {
+  const number = r.varint();
+  return number === 0 ? readStamp(r) : originOf(tables, number - 1);
+}
+
+function readStates(r: ByteReader, stamp: ReadStamp): Map<string, RichState> {
+  const states = new Map<string, RichState>();
+  for (let left = readCount(r, Infinity, 3); left > 0; left--) {
+    const name = readName(r);
+    states.set(name, readState(r, stamp));
+  }
+  return states;
+}
+
+function readRegisters(
+  r: ByteReader,
+  stamp: ReadStamp,
+  values: Map<string, Value>,
+): Map<string, Stamp> {
+  const stamps = new Map<string, Stamp>();
+  for (let left = readCount(r, Infinity, 3); left > 0; left--) {
+    const name = readName(r);
+    stamps.set(name, stamp(r));
+    values.set(name, readAny(r, false));
+  }
+  return stamps;
+}
+
+function readName(r: ByteReader): string {
+  const name = r.text();
+  return isFieldName(name) ? name : malformed("a field name is invalid");
+}
+
+/**
+ * What a cell says, in bytes that do not depend on the order in which its
+ * operations came, on where the log holds them, or on the readers' schema.
+ */
+export function cellDigestBytes(cell: Cell): Uint8Array<ArrayBuffer> {
+  const w = new ByteWriter(256);
+  w.text(cell.shape.collection);
+  w.text(cell.id);
+  w.varint(cell.generation);
+  w.u8(cell.item === undefined ? DELETED : 0);
+  if (cell.item === undefined) return w.copy();
+  const { registers, rich } = expand(cell);
+  w.varint(registers.size);
+  for (const name of [...registers.keys()].sort()) {
+    const { stamp, value } = registers.get(name)!;
+    w.text(name);
+    writeStamp(w, stamp);
+    writeAny(w, value);
+  }
+  w.varint(rich.size);
+  for (const name of [...rich.keys()].sort()) {
+    w.text(name);
+    writeState(w, inOrder(rich.get(name)!), writeStamp);
+  }
+  return w.copy();
+}
+
+/** The same state with its stamps in order. */
+function inOrder(state: RichState): RichState {
+  if (state.merge !== "set") return state;
+  const entries = new Map<Value, SetEntry>();
+  for (const [value, { tags, gone }] of state.entries) {
+    entries.set(value, {
+      tags: [...tags].sort(compareStamps),
+      gone: [...gone].sort(compareStamps),
+    });
+  }
+  return { merge: "set", entries };
+}

@@ -1,0 +1,207 @@
+/**
+ * From whole lists and explicit changes of lists to the least changes that say
+ * the same: elements that stay keep their ids and positions.
+ *
+ * @module
+ */
+
+import { limits } from "../base/limits.ts";
+import type { Cell } from "./cell.ts";
+import { matchLists } from "./diff_list.ts";
+import { type ElementIds, explicitParts } from "./explicit.ts";
+import { equalValues } from "./json.ts";
+import { stateIn } from "./merge.ts";
+import { visibleElements } from "./merge_list.ts";
+import type { Change, Element, Placement, Value } from "./patch.ts";
+import { positionAt, positionBetween } from "./position.ts";
+import {
+  checkCount,
+  isPlainObject,
+  parseInner,
+  parseValue,
+  refuseValue,
+  type SchemaField,
+} from "./validate.ts";
+
+/** One place of the list that is wanted. */
+interface Slot {
+  /** The element that goes there; `undefined` for a new one. */
+  readonly old: Element | undefined;
+  readonly value: Value;
+  /** Must it leave its position? */
+  readonly isMoved: boolean;
+}
+
+/** The changes of a list that an update asks for. */
+export function listChanges(
+  field: SchemaField,
+  cell: Cell,
+  given: unknown,
+  ids: ElementIds,
+): readonly Change[] {
+  const state = stateIn(cell, field.name, "list");
+  const now = state.merge === "list" ? visibleElements(state) : [];
+  const parts = explicitParts(given, ["replace", "delete", "move", "insert"]);
+  const wanted = parts === undefined
+    ? slotsOfWhole(field, now, given)
+    : slotsOfParts(field, now, parts);
+  checkCount(field, wanted.length);
+  if (field.isBounded) parseValue(field, wanted.map((slot) => slot.value));
+  return changesBetween(now, wanted, ids);
+}
+
+function slotsOfWhole(
+  field: SchemaField,
+  now: readonly Element[],
+  given: unknown,
+): Slot[] {
+  if (!Array.isArray(given)) {
+    refuseValue(field, "an array of values or changes of a list", given);
+  }
+  checkCount(field, given.length);
+  const values = Array.from(given, (value) => parseInner(field, value));
+  const matches = matchLists(now.map((element) => element.value), values);
+  return matches.map(({ from, isMoved }, i) => ({
+    old: now[from],
+    value: values[i],
+    isMoved,
+  }));
+}
+
+function slotsOfParts(
+  field: SchemaField,
+  now: readonly Element[],
+  parts: Readonly<Record<string, unknown>>,
+): Slot[] {
+  const slots: (Slot | undefined)[] = now.map((old) => ({
+    old,
+    value: old.value,
+    isMoved: false,
+  }));
+  for (const part of partsOf(field, parts.replace)) {
+    const at = indexIn(field, slots.length - 1, part.at);
+    slots[at] = { ...slots[at]!, value: parseInner(field, part.value) };
+  }
+  for (const at of arrayOf(field, parts.delete)) {
+    slots[indexIn(field, slots.length - 1, at)] = undefined;
+  }
+  const left = slots.filter((slot) => slot !== undefined);
+  for (const part of partsOf(field, parts.move)) move(field, left, part);
+  for (const part of partsOf(field, parts.insert)) {
+    const at = indexIn(field, left.length, part.at);
+    const value = parseInner(field, part.value);
+    left.splice(at, 0, { old: undefined, value, isMoved: false });
+  }
+  return left;
+}
+
+function move(
+  field: SchemaField,
+  slots: Slot[],
+  part: Readonly<Record<string, unknown>>,
+): void {
+  const from = indexIn(field, slots.length - 1, part.from);
+  const to = indexIn(field, slots.length - 1, part.to);
+  if (from === to) return;
+  const [slot] = slots.splice(from, 1);
+  slots.splice(to, 0, { ...slot!, isMoved: true });
+}
+
+function arrayOf(field: SchemaField, given: unknown): readonly unknown[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) refuseValue(field, "an array of changes", given);
+  checkCount(field, given.length);
+  return Array.from(given);
+}
+
+function partsOf(
+  field: SchemaField,
+  given: unknown,
+): Readonly<Record<string, unknown>>[] {
+  return arrayOf(field, given).map((part) => {
+    if (!isPlainObject(part)) refuseValue(field, "an object of a change", part);
+    return { ...part };
+  });
+}
+
+function indexIn(field: SchemaField, max: number, given: unknown): number {
+  const isIndex = typeof given === "number" && Number.isInteger(given) &&
+    given >= 0 && given <= max;
+  if (isIndex) return given;
+  refuseValue(field, `an index from 0 to ${max}`, given);
+}
+
+function changesBetween(
+  now: readonly Element[],
+  wanted: readonly Slot[],
+  ids: ElementIds,
+): Change[] {
+  const kept = new Set(wanted.map((slot) => slot.old));
+  const deleted = now.filter((old) => !kept.has(old)).map((old) => old.element);
+  const positions = positionsOf(wanted);
+  const moves: Placement[] = [];
+  const inserts: Element[] = [];
+  const values: [string, Value][] = [];
+  wanted.forEach(({ old, value }, i) => {
+    const position = positions[i]!;
+    if (old === undefined) {
+      inserts.push({ element: ids.elementId(), position, value });
+      return;
+    }
+    const { element } = old;
+    if (position !== old.position) moves.push({ element, position });
+    if (!equalValues(value, old.value)) values.push([element, value]);
+  });
+  const changes: Change[] = [];
+  if (deleted.length > 0) changes.push({ what: "delete", elements: deleted });
+  if (values.length > 0) changes.push({ what: "replace", values });
+  if (moves.length > 0) changes.push({ what: "move", moves });
+  if (inserts.length > 0) changes.push({ what: "insert", elements: inserts });
+  return changes;
+}
+
+/**
+ * A position for each slot, ascending. Elements keep theirs where they can; two
+ * that concurrent inserts gave the same position are told apart here. When a
+ * position would grow too long, the whole list is spread anew.
+ */
+function positionsOf(slots: readonly Slot[]): string[] {
+  const positions: string[] = [];
+  let pending = 0;
+  let low: string | undefined;
+  for (const { old, isMoved } of slots) {
+    const isFixed = old !== undefined && !isMoved &&
+      (low === undefined || old.position > low);
+    if (!isFixed) {
+      pending++;
+      continue;
+    }
+    spread(low, old.position, pending, positions);
+    positions.push(old.position);
+    low = old.position;
+    pending = 0;
+  }
+  spread(low, undefined, pending, positions);
+  const isTooLong = positions.some((p) => p.length > limits.positionBytesMax);
+  return isTooLong ? slots.map((_, i) => positionAt(i)) : positions;
+}
+
+/** Appends `count` ascending positions between two, halving, so that they stay short. */
+function spread(
+  low: string | undefined,
+  high: string | undefined,
+  count: number,
+  target: string[],
+): void {
+  if (count === 0) return;
+  const middle = positionBetween(low, high);
+  const before = high === undefined ? 0 : Math.floor((count - 1) / 2);
+  spread(low, middle, before, target);
+  target.push(middle);
+  let last = middle;
+  for (let i = before + 1; high === undefined && i < count; i++) {
+    last = positionBetween(last, undefined);
+    target.push(last);
+  }
+  if (high !== undefined) spread(middle, high, count - before - 1, target);
+}

@@ -1,0 +1,46 @@
+/**
+ * What readers are handed: dates and bytes cannot be frozen, so they get copies.
+ *
+ * Items without such fields are shared as they are: frozen, all the way down.
+ *
+ * Architecture invariant: nothing that a caller holds lets it change an item.
+ *
+ * @module
+ */
+
+import type { Item, Value } from "./patch.ts";
+import type { Schema } from "./schema.ts";
+import type { View } from "./view.ts";
+
+/**
+ * May items hold dates or bytes? A view also knows of fields that only other
+ * writers' schemas have.
+ */
+export function hasMutableValues(of: Schema | View): boolean {
+  if ("hasMutableValues" in of) return of.hasMutableValues;
+  return of.plan.some(({ kind }) => kind === "date" || kind === "bytes");
+}
+
+/** The item itself, or a copy with its own dates and bytes when it holds any. */
+export function copyForReader(item: Item, of: Schema | View): Item {
+  return hasMutableValues(of) ? copyItem(item) : item;
+}
+
+function copyItem(item: Item): Item {
+  let copy: Record<string, Value> & { id: string } | undefined;
+  for (const name in item) {
+    const value = item[name];
+    if (typeof value !== "object" || value === null) continue;
+    const own = copyValue(value);
+    if (own === value) continue;
+    copy ??= { ...item };
+    copy[name] = own;
+  }
+  return copy === undefined ? item : Object.freeze(copy);
+}
+
+/** A value that its holder may change without harm. */
+export function copyValue(value: Value): Value {
+  if (value instanceof Date) return new Date(value.getTime());
+  return value instanceof Uint8Array ? value.slice() : value;
+}
