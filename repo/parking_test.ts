@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import {
+  certify,
+  dayOne,
+  Replica,
+  signerOf,
+  Writer,
+} from "../tests/kit/door.ts";
+import { Parking } from "./parking.ts";
+
+function reader(parking?: Parking): Replica {
+  return new Replica("default", "team/acme", parking).trust(
+    ...[1, 2].map((seed) => certify(signerOf(seed))),
+  );
+}
+
+Deno.test("Parking refuses newcomers when it is full, with the reason they waited for", () => {
+  const shared = reader();
+  const [ada, bob] = [new Writer(1, shared), new Writer(2, shared)];
+  const sent = [ada.write(["a"]), ada.write(["b"]), ada.write(["c"])];
+  const child = bob.write(["d"]);
+  const carol = reader(new Parking(1));
+  assert.equal(carol.outcome(sent[1]!), "park");
+  assert.equal(carol.outcome(sent[1]!), "park", "it is there already");
+  assert.equal(carol.outcome(sent[2]!), "gap");
+  assert.equal(carol.outcome(child), "missing-parent");
+  assert.equal(carol.outcome(sent[0]!), "admit");
+  assert.equal(carol.parking.size, 0);
+  for (const arrival of [sent[2]!, child]) {
+    assert.equal(carol.outcome(arrival), "admit", "it may be sent again");
+  }
+});
+
+Deno.test("Parking holds no more bytes than it may", () => {
+  const ada = new Writer(1, reader());
+  const sent = ["a", "b", "c"].map((text) => ada.write([text.repeat(1_000)]));
+  const { length } = sent[1]!.bytes;
+  const bob = reader(new Parking(10, length * 2 - 1));
+  assert.equal(bob.outcome(sent[1]!), "park");
+  assert.equal(bob.outcome(sent[2]!), "gap");
+  assert.equal(bob.parking.bytes, length);
+});
+
+Deno.test("Parking releases ten thousand batches that came backwards", () => {
+  const ada = new Writer(1, new Replica("trusted"));
+  const sent = Array.from(
+    { length: 10_000 },
+    (_, i) => ada.write(["x"], dayOne + i),
+  );
+  const bob = new Replica("trusted");
+  for (const arrival of sent.toReversed()) bob.receive(arrival);
+  assert.equal(bob.graph.commits, 10_000);
+  assert.equal(bob.parking.size, 0);
+  assert.deepEqual(bob.graph.encode(), ada.replica.graph.encode());
+});
