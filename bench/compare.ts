@@ -96,13 +96,15 @@ function keyOf(
 }
 
 function changeOf(row: Row, then: EarlierRow): number | undefined {
-  if (row.ratio !== null && then.ratio !== null && then.ratio > 0) {
-    return row.ratio / then.ratio;
+  if (row.wrong !== undefined || row.failed !== undefined) return undefined;
+  if (row.ratio !== null || then.ratio !== null) {
+    return quotient(row.ratio, then.ratio);
   }
-  if (row.median !== null && then.median !== null && then.median > 0) {
-    return row.median / then.median;
-  }
-  return undefined;
+  return row.against === null ? quotient(row.median, then.median) : undefined;
+}
+
+function quotient(now: number | null, then: number | null): number | undefined {
+  return now === null || then === null || then <= 0 ? undefined : now / then;
 }
 
 /** How far the upper quartile lies above the median, as a factor. */

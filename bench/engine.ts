@@ -26,6 +26,8 @@ export interface Shape {
   readonly indexed: boolean;
   /** Must old values be kept? (Sheaf always does.) */
   readonly history: boolean;
+  /** May no other process read meanwhile? (With Sheaf none ever may.) */
+  readonly exclusive: boolean;
 }
 
 /** One engine with its settings. */
@@ -64,8 +66,6 @@ export interface Database {
   all(): readonly Item[];
   /** Keeps the items with `from <= rank < to`, lowest rank first, up to date. */
   live(from: number, to: number, limit: number): Live;
-  /** Takes or leaves an exclusive lock, where reading is quicker with one. */
-  exclusive?(on: boolean): void;
 }
 
 /** A sorted result that follows the writes. */

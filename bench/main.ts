@@ -6,7 +6,7 @@
 
 import { compareRuns, comparisonLines } from "./compare.ts";
 import { describeMachine, describeVersions, warningOf } from "./machine.ts";
-import { budgetOf, type Options, parseOptions } from "./options.ts";
+import { budgetOf, commandOf, type Options, parseOptions } from "./options.ts";
 import { Progress } from "./progress.ts";
 import { docReport } from "./report_doc.ts";
 import { parseRows, type RunFile, toCsv, toJson } from "./report_files.ts";
@@ -110,7 +110,7 @@ function writeFiles(options: Options, result: RunFile): void {
   if (options.isDoc) {
     Deno.writeTextFileSync(
       docPath,
-      docReport(result, options.asked, readPage()),
+      docReport(result, commandOf(options), readPage()),
     );
   }
 }

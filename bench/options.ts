@@ -6,6 +6,7 @@
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Mode } from "./engine.ts";
+import { showSize } from "./format.ts";
 import type { Budget } from "./run.ts";
 
 /** What was asked for. */
@@ -20,8 +21,6 @@ export interface Options {
   readonly compare: string | undefined;
   readonly isDoc: boolean;
   readonly folder: string | undefined;
-  /** The arguments as they were given. */
-  readonly asked: readonly string[];
 }
 
 const everyMode: readonly Mode[] = ["default", "trusted", "fast"];
@@ -32,7 +31,7 @@ const fullBudget: Budget = {
   rounds: 5,
   sliceMs: 150,
   samplesMax: 300,
-  warmMs: 100,
+  warmMs: 150,
   freshRuns: 9,
   valueRuns: 3,
 };
@@ -40,7 +39,7 @@ const quickBudget: Budget = {
   rounds: 3,
   sliceMs: 30,
   samplesMax: 100,
-  warmMs: 20,
+  warmMs: 60,
   freshRuns: 3,
   valueRuns: 1,
 };
@@ -65,8 +64,24 @@ export function parseOptions(args: readonly string[]): Options {
     compare: given.compare,
     isDoc: given.doc === true,
     folder: given.dir,
-    asked: args,
   };
+}
+
+/** The command that measures the same again; what it writes where is left out. */
+export function commandOf(options: Options): string {
+  const parts = [
+    "deno task bench",
+    "--size",
+    options.sizes.map(showSize).join(),
+  ];
+  if (options.modes.length < everyMode.length) {
+    parts.push("--mode", options.modes.join());
+  }
+  if (options.filter !== "") {
+    parts.push("--filter", JSON.stringify(options.filter));
+  }
+  if (options.isQuick) parts.push("--quick");
+  return parts.join(" ");
 }
 
 /** What commander collects, by the options below. */

@@ -1,5 +1,11 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
-import { budgetOf, parseModes, parseOptions, parseSizes } from "./options.ts";
+import {
+  budgetOf,
+  commandOf,
+  parseModes,
+  parseOptions,
+  parseSizes,
+} from "./options.ts";
 
 Deno.test("parseSizes() takes commas, repetitions, k and m", () => {
   deepEqual(parseSizes("1k,10K", undefined), [1_000, 10_000]);
@@ -49,4 +55,13 @@ Deno.test("parseOptions() takes every flag", () => {
   ]);
   equal(options.isDoc && options.isQuick, true);
   equal(budgetOf(options).rounds < budgetOf(parseOptions([])).rounds, true);
+});
+
+Deno.test("commandOf() repeats what bears on the figures", () => {
+  equal(commandOf(parseOptions([])), "deno task bench --size 100k");
+  const args = "-s 1k,10k -m fast -f read -q --json a.json --doc".split(" ");
+  equal(
+    commandOf(parseOptions(args)),
+    'deno task bench --size 1k,10k --mode fast --filter "read" --quick',
+  );
 });

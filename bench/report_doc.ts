@@ -16,7 +16,7 @@ const notesEnd = "<!-- end of notes -->";
 /** The page's text; `earlier` is the page as it was, if there was one. */
 export function docReport(
   run: RunFile,
-  asked: readonly string[],
+  command: string,
   earlier: string | undefined,
 ): string {
   const lines = [
@@ -27,10 +27,16 @@ export function docReport(
     ...headerLines(run.machine, run.versions).map((line) => `- ${line}`),
     "",
     "```sh",
-    `deno task bench ${asked.join(" ")}`.trim(),
+    command,
     "deno task bench --help     # sizes, modes, filter, JSON, CSV, comparison with an earlier run",
     "```",
     "",
+    ...(command.includes("--quick")
+      ? [
+        "**A quick run: few samples. It shows that the bench runs, no more.**",
+        "",
+      ]
+      : []),
     ...explanation,
   ];
   for (const { suite, size, rows } of partsOf(run.rows)) {

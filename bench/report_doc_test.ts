@@ -14,7 +14,7 @@ const run = {
 };
 
 Deno.test("docReport() names machine, versions, date, commit and command", () => {
-  const page = docReport(run, ["--size", "1k", "--doc"], undefined);
+  const page = docReport(run, "deno task bench --size 1k", undefined);
   for (
     const part of [
       "Some CPU",
@@ -22,7 +22,7 @@ Deno.test("docReport() names machine, versions, date, commit and command", () =>
       "SQLite 3.50.0",
       "abc1234",
       "2026-01-02",
-      "bench --size 1k --doc",
+      "deno task bench --size 1k",
     ]
   ) {
     ok(page.includes(part), part);
@@ -32,7 +32,7 @@ Deno.test("docReport() names machine, versions, date, commit and command", () =>
 Deno.test("docReport() has a table for each suite, with verdicts", () => {
   const page = docReport(
     { ...run, rows: [...run.rows, someRow({ met: false, ratio: 1 })] },
-    [],
+    "deno task bench",
     undefined,
   );
   match(page, /## Table 1, 1k items\n\n\| operation/);
@@ -45,12 +45,12 @@ Deno.test("docReport() has a table for each suite, with verdicts", () => {
 });
 
 Deno.test("docReport() keeps the notes that somebody wrote, however often it runs", () => {
-  const first = docReport(run, [], undefined);
+  const first = docReport(run, "deno task bench", undefined);
   const written = first.replace(
     "None yet.",
     "The index row is missed because…",
   );
-  const second = docReport(run, [], written);
+  const second = docReport(run, "deno task bench", written);
   equal(second, written);
-  equal(docReport(run, [], second), written);
+  equal(docReport(run, "deno task bench", second), written);
 });

@@ -98,15 +98,15 @@ function rowOf(
   const against = isRival
     ? scaled(held.against, plan.unit)?.median ?? null
     : null;
-  const ratio = figures === undefined || against === null || against === 0
-    ? null
-    : figures.median / against;
-  const target = held === undefined || held.target === 0 ? null : held.target;
   const isSound = measurement.wrong === undefined &&
     measurement.failed === undefined;
-  const met = target === null
-    ? null
-    : isSound && ratio !== null && ratio <= target;
+  // No ratio for a wrong answer, however quick.
+  const ratio = figures !== undefined && isSound && against !== null &&
+      against > 0
+    ? figures.median / against
+    : null;
+  const target = held === undefined || held.target === 0 ? null : held.target;
+  const met = target === null ? null : ratio !== null && ratio <= target;
   return {
     suite: plan.suite,
     operation: plan.operation,

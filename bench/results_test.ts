@@ -46,6 +46,7 @@ Deno.test("buildRows() never lets a wrong answer meet its target", () => {
   }]]);
   const row = rows.find((one) => one.mode === "default");
   equal(row?.met, false);
+  equal(row?.ratio, null);
   equal(row?.wrong, "3 items, not 4");
 });
 

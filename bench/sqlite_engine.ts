@@ -30,6 +30,8 @@ export function sqliteEngine(synchronous: "FULL" | "OFF"): Engine {
       const path = `${folder}/${fileName}`;
       const isNew = !exists(path);
       const handle = new DatabaseSync(path);
+      // Only before the first access does it spare the shared memory's locks.
+      if (shape.exclusive) handle.exec("PRAGMA locking_mode = EXCLUSIVE;");
       if (isNew) handle.exec("PRAGMA journal_mode = WAL;");
       handle.exec(`PRAGMA synchronous = ${synchronous}; ${tuning}`);
       if (isNew) handle.exec(definition(shape));
@@ -191,12 +193,6 @@ class SqliteDatabase implements Database {
       rows: (): readonly Item[] => rows,
       close: (): void => {},
     };
-  }
-
-  exclusive(on: boolean): void {
-    this.#handle.exec(`PRAGMA locking_mode = ${on ? "EXCLUSIVE" : "NORMAL"};`);
-    // The new mode is taken at the next access.
-    this.count();
   }
 
   #transact(work: () => void): Done {

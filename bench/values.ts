@@ -44,7 +44,7 @@ export async function diskSize(
   isRewritten: boolean,
 ): Promise<Value> {
   const folder = `${context.home}/disk`;
-  const shape = { indexed: false, history: isRewritten };
+  const shape = { indexed: false, history: isRewritten, exclusive: false };
   const database = await context.engine.open(folder, shape);
   await loadAll(database, context.size);
   const updated = isRewritten

@@ -13,7 +13,24 @@ export async function readTask(
   context: Context,
   name: QuestionName,
 ): Promise<Task> {
-  const database = await context.store.database();
+  return askTask(context, await context.store.database(), name);
+}
+
+/** Reads by id while SQLite holds its file exclusively, as Sheaf always does. */
+export async function exclusiveReadTask(context: Context): Promise<Task> {
+  const { store } = context;
+  await store.release();
+  const shape = { ...store.shape, exclusive: true };
+  const database = await context.engine.open(store.folder, shape);
+  const task = askTask(context, database, "get");
+  return { ...task, end: () => database.close() };
+}
+
+function askTask(
+  context: Context,
+  database: Database,
+  name: QuestionName,
+): Task {
   const asked = question(name, context.store.model);
   let sum = 0;
   return {
@@ -25,20 +42,6 @@ export async function readTask(
     run: () => sum = asked.ask(database),
     after: () => judge(asked, sum),
     check: () => asked.check(database),
-  };
-}
-
-/** Reads by id while SQLite holds its file exclusively, as Sheaf always does. */
-export async function exclusiveReadTask(context: Context): Promise<Task> {
-  const task = await readTask(context, "get");
-  const database = await context.store.database();
-  database.exclusive?.(true);
-  return {
-    ...task,
-    end() {
-      database.exclusive?.(false);
-      return undefined;
-    },
   };
 }
 
