@@ -52,7 +52,7 @@ export function createOf(
     blob: undefined,
     votes: 0,
     tags: [],
-    labels: {},
+    labels: Object.create(null),
     steps: [],
     ...values,
   };

@@ -7,8 +7,8 @@
 
 import { type ByteReader, ByteWriter } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
-import { kindOf } from "../../src/schema/kinds.ts";
-import { fieldKinds, type Shape } from "../../src/schema/patch.ts";
+import type { Shape } from "../../src/schema/patch.ts";
+import { encodeShape, readShape } from "../../src/schema/shape_codec.ts";
 
 /** Bytes of one page. */
 export const PAGE = 4096;
@@ -158,7 +158,7 @@ export function encodeDirectory(directory: Directory): Uint8Array {
   writer.varint(directory.chains.length);
   for (const chain of directory.chains) writer.text(chain);
   writer.varint(directory.shapes.length);
-  for (const shape of directory.shapes) writeShape(writer, shape);
+  for (const shape of directory.shapes) writer.bytes(encodeShape(shape));
   writeRecords(writer, directory.origins);
   writer.varint(directory.originsKept);
   writeRecords(writer, directory.checks);
@@ -167,16 +167,6 @@ export function encodeDirectory(directory: Directory): Uint8Array {
   writer.varint(directory.meta.length);
   writer.bytes(directory.meta);
   return writer.copy();
-}
-
-function writeShape(writer: ByteWriter, shape: Shape): void {
-  writer.text(shape.collection);
-  writer.varint(shape.version);
-  writer.varint(shape.fields.length);
-  for (const { name, kind } of shape.fields) {
-    writer.text(name);
-    writer.u8(fieldKinds[kind]);
-  }
 }
 
 function writeRecords(writer: ByteWriter, records: Records): void {
@@ -234,7 +224,7 @@ class DirectoryReader {
   directory(): Directory {
     const covers = this.#reader.u48();
     const chains = this.#list(Infinity, () => this.#reader.text());
-    const shapes = this.#list(IN_HEAP, () => this.#shape());
+    const shapes = this.#list(IN_HEAP, () => readShape(this.#reader));
     const origins = this.#records(widths.origin);
     const originsKept = this.#reader.varint();
     const checks = this.#records(widths.check);
@@ -267,16 +257,6 @@ class DirectoryReader {
     const list: T[] = [];
     for (let i = 0; i < count; i++) list.push(read());
     return list;
-  }
-
-  #shape(): Shape {
-    const collection = this.#reader.text();
-    const version = this.#reader.varint();
-    const fields = this.#list(limits.fieldsMax, () => {
-      const name = this.#reader.text();
-      return { name, kind: kindOf(this.#reader.u8()) };
-    });
-    return { collection, version, fields };
   }
 
   #within(first: number, pages: number): void {

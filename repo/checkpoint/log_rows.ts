@@ -84,7 +84,9 @@ export class LogRows {
         addresses[end]! - addresses[end - 1]! <= GAP_MAX
       ) end++;
       const wanted = addresses[end - 1]! + GAP_MAX - start;
-      const length = Math.min(size, wanted - wanted % -LOG_PAGE);
+      const length = size > CHUNK
+        ? size
+        : Math.min(size, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
       const bytes = this.#read(start, length, this.#room(length));
       const reader = new ByteReader(bytes);
       const first = row;
@@ -93,6 +95,7 @@ export class LogRows {
           reader.at = addresses[row]! - start;
           decode(reader, row);
         }
+        size = CHUNK;
       } catch (error) {
         // The last row of a read may be cut: it starts the next read.
         size = row > first && isCut(error)

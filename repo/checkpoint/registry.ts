@@ -7,8 +7,10 @@
  * @module
  */
 
+import { toHex } from "../../src/base/bytes.ts";
 import type { Origin } from "../../src/schema/cell.ts";
 import type { Shape } from "../../src/schema/patch.ts";
+import { encodeShape } from "../../src/schema/shape_codec.ts";
 import type { Checkpoint, StoredOrigin } from "./checkpoint.ts";
 import { IN_HEAP, NO_ADDRESS, type Records } from "./layout.ts";
 import type { PageWriter } from "./page_writer.ts";
@@ -106,10 +108,6 @@ function isStored(origin: Origin, owner: Checkpoint): origin is StoredOrigin {
   return "owner" in origin && origin.owner === owner;
 }
 
-function contentOf({ collection, version, fields }: Shape): string {
-  return JSON.stringify([
-    collection,
-    version,
-    fields.map(({ name, kind }) => [name, kind]),
-  ]);
+function contentOf(shape: Shape): string {
+  return toHex(encodeShape(shape));
 }
