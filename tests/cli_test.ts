@@ -352,7 +352,7 @@ Deno.test("sheaf stats, history, verify and keys tell about a repository", async
   const ofItem = await place.sheaf("history", "vik");
   assert.match(
     ofItem.out,
-    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC {2}[0-9a-f]{12} {2}/,
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC {2}[0-9a-f]{8}:\d+ {2}/,
   );
   const unknown = await place.run(["history", "nowhere"]);
   assertFailure(unknown, 1, /^error\[item-missing\]: /);
@@ -361,6 +361,7 @@ Deno.test("sheaf stats, history, verify and keys tell about a repository", async
   assert.deepEqual(keys.out.trim().split("\n").sort(), ["osl", "rvk", "vik"]);
   const identity = await place.sheaf("keys", "--identity");
   assert.match(identity.out, /^root key +[0-9a-f]{64}$/m);
+  assert.match(identity.out, /^session key +[0-9a-f]{64} +local$/m);
   const secrets = Deno.readFileSync(`${place.path}/data/database`).toHex();
   const publicKey = /root key +([0-9a-f]{64})/.exec(identity.out)?.[1] ?? "";
   const secret = secrets.slice(2 * (8 + 2 + 32 + 1), 2 * (8 + 2 + 32 + 1 + 32));

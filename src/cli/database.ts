@@ -11,26 +11,26 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database as Real, openDatabase } from "../db/database.ts";
 import type { CommitSummary } from "../db/history.ts";
-import type { ReadableCollection as RealCollection } from "../db/readable_collection.ts";
 import type { Repository as RealRepository } from "../db/repository.ts";
 import type { TransactionScope } from "../db/transaction_scope.ts";
-import { type AnyField, field } from "../schema/field.ts";
-import { type AnySchema, defineSchema } from "../schema/schema.ts";
+import { type AnyField, field, type ScalarField } from "../schema/field.ts";
+import { defineSchema, type Schema as RealSchema } from "../schema/schema.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import type {
   Database,
-  Draft,
   Engine,
   Field,
+  FieldKind,
   HistoryEntry,
   ImportTransaction,
+  Item,
   OpenRequest,
+  QueryRequest,
   ReadableCollection,
   Repository,
   Schema,
   StoredCollection,
-  Value,
-  Verification,
+  Writer,
 } from "./store.ts";
 
 /** The database as the command line uses it. */
@@ -58,4 +58,210 @@ function isFile(path: string): boolean {
 
 function parseMode(mode: string): "default" | "trusted" | "fast" {
   return mode === "trusted" || mode === "fast" ? mode : "default";
+}
+
+function wrapDatabase(database: Real): Database {
+  return {
+    mode: database.mode,
+    rootKey: database.rootKey,
+    repositories: () => Promise.resolve(database.repositories()),
+    repository: async (name) => wrapRepository(await database.repository(name)),
+    close: () => database.close(),
+  };
+}
+
+function wrapRepository(repository: RealRepository): Repository {
+  // Describing looks at every item; commands ask before they write, if at all.
+  let stored: readonly StoredCollection[] | undefined;
+  const collections = () =>
+    stored ??= repository.collections().map(describeStored);
+  return {
+    name: repository.name,
+    mode: repository.mode,
+    status: () => repository.status(),
+    collections,
+    collection(name) {
+      const fields = collections().find((one) => one.name === name)?.fields;
+      return wrapCollection(repository, name, fields ?? []);
+    },
+    history: (limit) => {
+      const options = limit === undefined ? {} : { limit };
+      return Promise.resolve(repository.history(options).map(entryOf));
+    },
+    writers: () => writersOf(repository),
+    async write(schema, work) {
+      const handle = schemaOf(schema);
+      await repository.transact((tx) => work(wrapTransaction(tx, handle)))
+        .durable;
+    },
+    verify: (onProgress, signal) =>
+      repository.verify({
+        onProgress: ({ done, total }) => onProgress(done, total),
+        signal,
+      }),
+  };
+}
+
+/** How many of the newest commits are looked at for who writes. */
+const commitsForWriters = 1_000;
+
+/** A commit's name begins with the public key of the session that signed it. */
+function writersOf(repository: RealRepository): Writer[] {
+  const writers = new Map<string, Writer>();
+  for (const commit of repository.history({ limit: commitsForWriters })) {
+    const sessionKey = commit.commit.slice(0, 64);
+    writers.set(sessionKey, { sessionKey, user: commit.user ?? "unknown" });
+  }
+  return [...writers.values()];
+}
+
+/** Shapes do not tell which fields may be missing. */
+function describeStored({ name, count, fields }: {
+  readonly name: string;
+  readonly count: number;
+  readonly fields: readonly Omit<Field, "optional">[];
+}): StoredCollection {
+  const described = fields.map((field) => ({ ...field, optional: false }));
+  return { name, count, fields: described };
+}
+
+function wrapCollection(
+  repository: RealRepository,
+  name: string,
+  fields: readonly Field[],
+): ReadableCollection {
+  const collection = repository.storedCollection(name);
+  const queryOf = ({ where, orderBy, limit }: QueryRequest) => {
+    let query = collection.query();
+    if (where !== undefined) query = query.where(where);
+    for (const [field, direction] of orderBy) {
+      query = query.orderBy(field, direction);
+    }
+    return limit === undefined ? query : query.limit(limit);
+  };
+  return {
+    name,
+    fields,
+    count: () => collection.count(),
+    keys: () => collection.keys(),
+    items: () => itemsOf(collection.all()),
+    query: (request) => itemsOf(queryOf(request).run()),
+    queryCount: (request) => queryOf(request).count(),
+    explain: (request) => ({ ...queryOf(request).explain() }),
+    history: (id) => Promise.resolve(historyOf(repository, name, id)),
+  };
+}
+
+/** Proof: a stored collection's rows are items of stored kinds, by its view. */
+function itemsOf(rows: readonly { readonly id: string }[]): readonly Item[] {
+  return rows as readonly Item[];
+}
+
+function historyOf(
+  repository: RealRepository,
+  collection: string,
+  id: string,
+): HistoryEntry[] {
+  const limit = repository.status().commits;
+  return repository.history({ limit }).flatMap((commit) => {
+    const operations = commit.operations.filter((operation) =>
+      operation.id === id && operation.collection === collection
+    );
+    return operations.length === 0 ? [] : [entryOf({ ...commit, operations })];
+  });
+}
+
+function entryOf(commit: CommitSummary): HistoryEntry {
+  return {
+    commit: commit.commit,
+    at: commit.at,
+    user: commit.user ?? "unknown",
+    changes: commit.operations.map(({ what, collection, id, fields }) => {
+      const names = fields.map((field) => field.name).join(", ");
+      return `${what} ${collection} ${id}${names === "" ? "" : `: ${names}`}`;
+    }),
+  };
+}
+
+function wrapTransaction(
+  tx: TransactionScope,
+  schema: RealSchema,
+): ImportTransaction {
+  const collection = tx.collection(schema);
+  return {
+    has: (id) => collection.has(id),
+    create({ id, values }) {
+      collection.create({ ...values, ...(id !== undefined && { id }) });
+    },
+    replace({ id, values }) {
+      if (id === undefined) return;
+      const whole = schema.plan.map(({ name, initial }) => [
+        name,
+        values[name] ?? initial,
+      ]);
+      collection.update(id, Object.fromEntries(whole));
+    },
+  };
+}
+
+/** The schema object behind a description; it was put there by this file. */
+function schemaOf({ handle }: Schema): RealSchema {
+  if (isSchema(handle)) return handle;
+  throw new TypeError("The handle is no schema");
+}
+
+/** Is it what `defineSchema` made? */
+function isSchema(value: unknown): value is RealSchema {
+  return typeof value === "object" && value !== null && "plan" in value &&
+    Array.isArray(value.plan) && "shape" in value && "name" in value &&
+    typeof value.name === "string";
+}
+
+function describe(schema: RealSchema): Schema {
+  const fields = schema.plan.map((field): Field => ({
+    name: field.name,
+    kind: field.kind,
+    optional: field.isOptional || field.initial !== undefined,
+    ...(field.inner !== undefined && { element: field.inner.kind }),
+    ...(field.options !== undefined && { options: [...field.options] }),
+  }));
+  return { name: schema.name, fields, handle: schema };
+}
+
+function builderOf(description: Field): AnyField {
+  const { kind, optional } = description;
+  switch (kind) {
+    case "counter":
+      return field.counter();
+    case "set":
+      return field.set(elementOf(description));
+    case "map":
+      return field.map(elementOf(description));
+    case "list":
+      return field.list(elementOf(description));
+    default: {
+      const builder = scalarOf(description);
+      return optional ? builder.optional() : builder;
+    }
+  }
+}
+
+type Scalar = ScalarField<string | number | boolean>;
+
+function elementOf({ name, element }: Field): Scalar {
+  return scalarOf({ name, kind: element ?? "string", optional: false });
+}
+
+/** Builders differ in what they give; only their definitions matter here. */
+function scalarOf({ name, kind, options }: Field): Scalar {
+  const builders: Partial<Record<FieldKind, () => AnyField>> = {
+    number: field.number,
+    boolean: field.boolean,
+    date: field.date,
+    bytes: field.bytes,
+    json: field.json,
+    enum: () => field.enum(options ?? []),
+    ref: () => field.ref(name),
+  };
+  return (builders[kind] ?? field.string)() as Scalar;
 }

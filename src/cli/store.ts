@@ -61,7 +61,6 @@ export type Plan = Readonly<Record<string, unknown>>;
 export interface ReadableCollection {
   readonly name: string;
   readonly fields: readonly Field[];
-  has(id: string): boolean;
   count(): number;
   keys(): Iterable<string>;
   items(): Iterable<Item>;
@@ -96,7 +95,7 @@ export interface RepositoryStatus {
   readonly logBytes: number;
   readonly checkpointBytes: number;
   /** What recovery found when the repository was opened. */
-  readonly recovery: Readonly<Record<string, unknown>>;
+  readonly recovery: object;
 }
 
 /** What a full verification found. */
@@ -106,14 +105,16 @@ export interface Verification {
   readonly signatures: number;
   readonly bytes: number;
   /** The first bad byte and what is wrong there, when something is. */
-  readonly damage?: { readonly address: number; readonly reason: string };
+  readonly damage:
+    | { readonly address: number; readonly reason: string }
+    | undefined;
 }
 
-/** Public halves of the keys; never a secret. */
-export interface Identity {
-  readonly rootKey: Uint8Array | undefined;
-  readonly sessionKey: Uint8Array | undefined;
-  readonly user: string | undefined;
+/** Who writes: the public half of a session's key, and the user it is certified for. */
+export interface Writer {
+  /** Hexadecimal. */
+  readonly sessionKey: string;
+  readonly user: string;
 }
 
 /** An open repository. */
@@ -124,17 +125,21 @@ export interface Repository {
   collections(): readonly StoredCollection[];
   collection(name: string): ReadableCollection;
   history(limit: number | undefined): Promise<readonly HistoryEntry[]>;
+  /** Sessions that wrote lately. */
+  writers(): readonly Writer[];
   /** Runs `work` as one atomic transaction and waits until it is durable. */
   write(schema: Schema, work: (tx: ImportTransaction) => void): Promise<void>;
   verify(
     onProgress: (done: number, total: number) => void,
+    signal: AbortSignal,
   ): Promise<Verification>;
 }
 
 /** An open database. */
 export interface Database {
   readonly mode: string;
-  identity(): Identity;
+  /** The public half of the key that certifies sessions. */
+  readonly rootKey: Uint8Array;
   repositories(): Promise<readonly string[]>;
   repository(name: string): Promise<Repository>;
   close(): Promise<void>;

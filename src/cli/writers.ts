@@ -75,11 +75,17 @@ function csvWriter(names: readonly string[], isTerminal: boolean): ItemWriter {
   };
 }
 
+const special = /[",\r\n]/;
+
 /** A missing value is an empty cell, so an empty string wears quotes. */
 function quote(text: string): string {
-  if (text !== "" && !/[",\r\n\ufeff]|^\s|\s$/.test(text)) return text;
-  return `"${text.replaceAll('"', '""')}"`;
+  const isPlain = text.length > 0 && !special.test(text) &&
+    text.charCodeAt(0) > space && text.charCodeAt(text.length - 1) > space;
+  return isPlain ? text : `"${text.replaceAll('"', '""')}"`;
 }
+
+/** Some readers trim white space at the ends of an unquoted cell. */
+const space = 32;
 
 /** A value as the text of one cell; `undefined` when it is missing. */
 export function toCell(value: Value): string | undefined {

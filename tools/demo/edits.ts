@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Repository } from "../../mod.ts";
+import type { OperationSummary, Repository } from "../../mod.ts";
 import { City, type CityItem } from "./data.ts";
 import { placeRow } from "./questions.ts";
 import { type Report, timed, timedAsync } from "./report.ts";
@@ -73,6 +73,10 @@ async function editFirst(
   return { id: city.id, name };
 }
 
+function describe({ what, fields }: OperationSummary): string {
+  return `${what} ${fields.map((field) => field.name).join(", ")}`;
+}
+
 /** Shows what happened to the edited city, and how it was before. */
 export async function lookBack(
   repository: Repository,
@@ -85,9 +89,9 @@ export async function lookBack(
   report.step(`The history of ${name}:`, ms);
   report.rows(history.map((entry) => [
     entry.at.toISOString().slice(11, 23),
-    entry.commit.slice(0, 10),
-    entry.user,
-    entry.what,
+    entry.commit.replace(/^(.{8}).*:/, "$1…:"),
+    entry.user ?? "",
+    entry.operations.map(describe).join("; "),
   ]));
   report.check(history.length === 2, "the city has two commits");
   const [origin] = history;

@@ -61,11 +61,15 @@ function printJson(out: Output, entry: HistoryEntry): void {
   out.line(out.isTerminal ? escapeJson(json) : json);
 }
 
-const shownDigits = 12;
+/** A commit's name is its chain and number; the chain's first digits do. */
+function shorten(commit: string): string {
+  return commit.replace(/^([0-9a-f]{8})[0-9a-f]*:/, "$1:");
+}
+
 const shownChanges = 8;
 
 function printEntry(out: Output, entry: HistoryEntry): void {
-  const commit = entry.commit.slice(0, shownDigits);
+  const commit = shorten(entry.commit);
   const user = escapeControls(entry.user);
   out.line(`${formatMoment(entry.at)}  ${commit}  ${user}`);
   for (const change of entry.changes.slice(0, shownChanges)) {

@@ -14,6 +14,8 @@ import {
   type Context,
   withRepository,
 } from "../session.ts";
+import type { Output } from "../output.ts";
+import type { Writer } from "../store.ts";
 
 /** Options of `sheaf keys`. */
 export interface KeysOptions extends CommonOptions {
@@ -28,10 +30,7 @@ export function runKeys(context: Context, options: KeysOptions): Promise<void> {
   const { out, signal } = context;
   return withRepository(context, options, async (repository, database) => {
     if (options.identity) {
-      const { rootKey, sessionKey, user } = database.identity();
-      out.line(`root key     ${rootKey?.toHex() ?? "none"}`);
-      out.line(`session key  ${sessionKey?.toHex() ?? "none"}`);
-      out.line(`user         ${escapeControls(user ?? "none")}`);
+      printIdentity(out, database.rootKey, repository.writers());
       return;
     }
     const collection = chooseCollection(repository, options.collection);
@@ -41,4 +40,15 @@ export function runKeys(context: Context, options: KeysOptions): Promise<void> {
       if (++count % idsPerTurn === 0) await breathe(signal);
     }
   });
+}
+
+function printIdentity(
+  out: Output,
+  rootKey: Uint8Array,
+  writers: readonly Writer[],
+): void {
+  out.line(`root key     ${rootKey.toHex()}`);
+  for (const { sessionKey, user } of writers) {
+    out.line(`session key  ${sessionKey}  ${escapeControls(user)}`);
+  }
 }

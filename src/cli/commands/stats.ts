@@ -81,9 +81,12 @@ function printStats(out: Output, repository: Repository): void {
   out.print(formatTable(columns, rows, out.width));
 }
 
-function formatRecovery(recovery: Readonly<Record<string, unknown>>): string {
+function formatRecovery(recovery: object): string {
+  const isQuiet = (value: unknown) =>
+    value === 0 || value === undefined ||
+    (Array.isArray(value) && value.length === 0);
   const told = Object.entries(recovery)
-    .filter(([, value]) => value !== 0 && value !== undefined)
+    .filter(([name, value]) => !isQuiet(value) && name !== "clean")
     .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-  return told.length === 0 ? "nothing to recover" : told.join(", ");
+  return told.length === 0 ? "nothing lost" : told.join(", ");
 }

@@ -28,7 +28,7 @@ export function runVerify(
     if (damage !== undefined) {
       throw new Failure(
         "log-damaged",
-        `First bad byte of "${repository.name}" at log address ${damage.address}: ${damage.reason}`,
+        `"${repository.name}" is damaged ${whereIs(damage)}: ${damage.reason}`,
         "keep a copy of the folder; opening it with repair: true sets the damage aside",
       );
     }
@@ -44,10 +44,10 @@ async function verify(
 ): Promise<Verification> {
   const progress = startProgress("verifying", err);
   try {
-    return await repository.verify((done, total) => {
-      checkInterrupt(signal);
-      progress.update(done, total);
-    });
+    return await repository.verify(progress.update, signal);
+  } catch (error) {
+    checkInterrupt(signal);
+    throw error;
   } finally {
     progress.stop();
   }
@@ -59,4 +59,8 @@ function describe({ commits, signatures, bytes }: Verification): string {
     formatAmount(signatures, "signature"),
     formatBytes(bytes),
   ].join(", ");
+}
+
+function whereIs({ address }: { readonly address: number }): string {
+  return address < 0 ? "in its checkpoint" : `at log address ${address}`;
 }
