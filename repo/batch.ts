@@ -36,6 +36,9 @@ import {
 const FORMAT = 1;
 const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
 
+/** One scratch space for all: no function here calls out while it hashes. */
+const chainHash = /* @__PURE__ */ new ChainHash();
+
 /** Bytes of a seal. */
 export const sealLength = 64;
 
@@ -121,9 +124,11 @@ export function writeSealedBatch(
   signer: Signer,
 ): Uint8Array<ArrayBuffer> {
   writeBatch(writer, run);
-  const hash = new ChainHash().start(previousId);
-  for (const { header, payload } of run.commits) hash.next(header, payload);
-  const lastId = hash.id.slice();
+  chainHash.start(previousId);
+  for (const { header, payload } of run.commits) {
+    chainHash.next(header, payload);
+  }
+  const lastId = chainHash.id.slice();
   writer.bytes(signer.sign(sealMessage(genesisId, run.chain, lastId)));
   return lastId;
 }
@@ -200,23 +205,24 @@ export function bytesOf(batch: Batch, commit: BatchCommit): Uint8Array {
 }
 
 /**
- * Hashes the commits from index `from` on and hands every id to `each`; the
- * result is the last one. `previousId` is the id before commit `from`.
+ * Hashes the commits from index `from` on; the result is the last id.
+ * `previousId` is the id before commit `from`.
  */
 export function hashBatch(
   batch: Batch,
   previousId: Uint8Array,
   from = 0,
-  each?: (id: Uint8Array, index: number) => void,
 ): Uint8Array<ArrayBuffer> {
   const { bytes, commits } = batch;
-  const hash = new ChainHash().start(previousId);
+  chainHash.start(previousId);
   for (let i = from; i < commits.length; i++) {
     const { at, headerEnd, payloadAt, end } = commits[i]!;
-    hash.next(bytes.subarray(at, headerEnd), bytes.subarray(payloadAt, end));
-    each?.(hash.id, i);
+    chainHash.next(
+      bytes.subarray(at, headerEnd),
+      bytes.subarray(payloadAt, end),
+    );
   }
-  return hash.id.slice();
+  return chainHash.id.slice();
 }
 
 /** The ids of a batch's commits, 32 bytes each; computed only when someone asks. */
@@ -224,8 +230,16 @@ export function chainIds(
   batch: Batch,
   previousId: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const ids = new Uint8Array(batch.commits.length * idLength);
-  hashBatch(batch, previousId, 0, (id, i) => ids.set(id, i * idLength));
+  const { bytes, commits } = batch;
+  const ids = new Uint8Array(commits.length * idLength);
+  chainHash.start(previousId);
+  commits.forEach(({ at, headerEnd, payloadAt, end }, i) => {
+    chainHash.next(
+      bytes.subarray(at, headerEnd),
+      bytes.subarray(payloadAt, end),
+    );
+    ids.set(chainHash.id, i * idLength);
+  });
   return ids;
 }
 

@@ -64,7 +64,9 @@ export function chainName(bytes: Uint8Array, at = 0): string {
 /** The 40 bytes of a chain's name. */
 export function chainBytes(name: string): Uint8Array<ArrayBuffer> {
   assert(name.length === chainBytesLength, "a chain's name is 40 bytes");
-  return Uint8Array.from(name, (char) => char.charCodeAt(0));
+  const bytes = new Uint8Array(chainBytesLength);
+  for (let i = 0; i < chainBytesLength; i++) bytes[i] = name.charCodeAt(i);
+  return bytes;
 }
 
 /** A chain's name for people: the start of its key and of its incarnation. */
@@ -75,7 +77,7 @@ export function displayChain(name: string): string {
 
 /** The session public key in a chain's name. */
 export function sessionKeyOf(name: string): Uint8Array<ArrayBuffer> {
-  return chainBytes(name).slice(0, 32);
+  return chainBytes(name).subarray(0, 32);
 }
 
 /** Joins a session key and an incarnation {8} to a chain's name. */
@@ -174,6 +176,7 @@ export class ChainHash {
 
   /** Stands after the commit `previousId`. */
   start(previousId: Uint8Array): this {
+    assert(previousId.length === idLength, "an id is 32 bytes");
     this.#scratch.set(previousId, 0);
     return this;
   }
