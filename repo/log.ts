@@ -18,11 +18,9 @@ import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import {
-  decodeSegmentHeader,
   isRecordKind,
   RECORD_HEADER_BYTES,
   SEGMENT_HEADER_BYTES,
-  segmentName,
   SYNC_MARK,
 } from "./log_format.ts";
 import {
@@ -30,7 +28,8 @@ import {
   type RecoverOptions,
   type Recovery,
 } from "./log_recovery.ts";
-import { type OnRecord, readRecords, Segment } from "./log_segment.ts";
+import { LogReader } from "./log_reader.ts";
+import type { OnRecord, Segment } from "./log_segment.ts";
 import { createSegment, type ExtentSizes, LogTail } from "./log_tail.ts";
 
 /** Sizes that tests choose smaller. */
@@ -79,8 +78,8 @@ export async function openLog(
 ): Promise<OpenedLog | undefined> {
   const found = await recoverLog(storage, folder, options);
   if (found === undefined) return undefined;
-  const { segments, end, recovery } = found;
-  const log = new Log(storage, folder, options, segments, end, false);
+  const { reader, last, end, recovery } = found;
+  const log = new Log(storage, folder, options, reader, last, end, false);
   return { log, recovery };
 }
 
@@ -95,7 +94,9 @@ export function createLog(
   first: readonly NewRecord[],
 ): Log {
   const segment = createSegment(storage, folder, options.world, 0, 0);
-  const log = new Log(storage, folder, options, [segment], segment.start, true);
+  const { start } = segment;
+  const reader = new LogReader(storage, folder, [segment]);
+  const log = new Log(storage, folder, options, reader, segment, start, true);
   for (const { kind, parts } of first) log.append(kind, parts);
   return log;
 }
@@ -106,8 +107,7 @@ export class Log {
   readonly #folder: string;
   readonly #world: World;
   readonly #segmentBytesMax: number;
-  /** Ascending, without gaps; those before the first are not open yet. */
-  readonly #segments: Segment[];
+  readonly #reader: LogReader;
   readonly #tail: LogTail;
   #end: number;
   #synced: number;
@@ -125,17 +125,16 @@ export class Log {
     storage: Storage,
     folder: string,
     options: CreateLogOptions,
-    segments: Segment[],
+    reader: LogReader,
+    last: Segment,
     end: number,
     isNew: boolean,
   ) {
-    const last = segments.at(-1);
-    assert(last !== undefined, "a log has a segment");
     this.#storage = storage;
     this.#folder = folder;
     this.#world = options.world;
     this.#segmentBytesMax = options.segmentBytesMax ?? limits.segmentBytesMax;
-    this.#segments = segments;
+    this.#reader = reader;
     this.#tail = new LogTail(last, options);
     this.#end = end;
     this.#nameUnsynced = isNew;
@@ -209,31 +208,36 @@ export class Log {
     }
   }
 
+  /**
+   * Makes it durable that the log is in use, so that a crash cannot look like a
+   * clean close. For a mode that shares what it has not synced; otherwise no
+   * unsynced record matters.
+   */
+  markInUse(): Promise<void> | undefined {
+    this.#checkWritable();
+    try {
+      if (!this.#tail.growAhead(this.#end)) return undefined;
+      const pending = this.#tail.segment.file.sync();
+      if (pending !== undefined) return this.#await(pending, this.#end);
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
   /** Reads bytes from `address` on, within one segment; says how many. */
   readAt(target: Uint8Array, address: number): number {
-    const { file, base } = this.#segmentAt(address);
-    return file.readAt(target, address - base);
+    this.#checkOpen("read");
+    return this.#reader.readAt(target, address);
   }
 
   /**
    * Calls `onRecord` for each record from address `from` (of a record's first
-   * byte) up to `to`, checksums verified. Throws `log-damaged` with the address
-   * of the first bad byte.
+   * byte; 0 is the first one's) up to `to`, checksums verified. Throws
+   * `log-damaged` with the address of the first bad byte.
    */
-  records(from: number, to: number, onRecord: OnRecord): void {
-    let at = from;
-    while (at < to) {
-      const segment = this.#segmentAt(at);
-      const next = this.#segments[segment.index - this.#segments[0]!.index + 1];
-      const limit = Math.min(to, next?.base ?? this.#end);
-      at = Math.max(at, segment.start);
-      if (at >= limit) {
-        at = limit;
-        continue;
-      }
-      at = readRecords(segment, at, limit, onRecord);
-      if (at < limit) throw this.#damaged(at);
-    }
+  records(from: number, to: number, onRecord: OnRecord): number {
+    this.#checkOpen("read");
+    return this.#reader.records(from, Math.min(to, this.#end), onRecord);
   }
 
   /** Syncs, cuts the file to its last record, and gives it back. */
@@ -248,7 +252,7 @@ export class Log {
       }
     } finally {
       this.#closed = true;
-      for (const { file } of this.#segments) file.close();
+      this.#reader.close();
     }
   }
 
@@ -290,7 +294,7 @@ export class Log {
     );
     this.#storage.syncFolder(this.#folder);
     this.#nameUnsynced = false;
-    this.#segments.push(next);
+    this.#reader.add(next);
     this.#tail.segment = next;
     this.#end = next.start;
     if (synced === undefined) {
@@ -321,52 +325,17 @@ export class Log {
     return this.#flight;
   }
 
-  #segmentAt(address: number): Segment {
-    assert(!this.#closed, "a closed log is not read");
-    if (address >= this.#tail.segment.base) return this.#tail.segment;
-    const segments = this.#segments;
-    while (address < segments[0]!.base) segments.unshift(this.#openEarlier());
-    let at = segments.length - 1;
-    while (segments[at]!.base > address) at--;
-    return segments[at]!;
-  }
-
-  /** Opens the segment before the first open one. */
-  #openEarlier(): Segment {
-    const next = this.#segments[0]!;
-    const name = `${this.#folder}/${segmentName(next.index - 1)}`;
-    const file = this.#storage.open(name);
-    if (file === undefined) {
-      throw new DatabaseError(
-        "log-damaged",
-        `Cannot read ${name}: it is missing. Restore it from a copy.`,
-      );
-    }
-    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
-    file.readAt(bytes, 0);
-    return new Segment(file, decodeSegmentHeader(bytes, name), file.size());
-  }
-
-  #damaged(address: number): DatabaseError {
-    const { index, base } = this.#segmentAt(address);
-    return new DatabaseError(
-      "log-damaged",
-      `Cannot read the log in ${this.#folder}: the record at address ${address} ` +
-        `(${segmentName(index)}, byte ${
-          address - base
-        }) does not match its checksum. ` +
-        `Restore the folder from a copy, or open with \`repair: true\`.`,
-    );
-  }
-
   #checkWritable(): void {
+    this.#checkOpen("write");
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#closed) {
-      throw new DatabaseError(
-        "closed",
-        `Cannot write the log in ${this.#folder}: it was closed`,
-      );
-    }
+  }
+
+  #checkOpen(verb: string): void {
+    if (!this.#closed) return;
+    throw new DatabaseError(
+      "closed",
+      `Cannot ${verb} the log in ${this.#folder}: it was closed`,
+    );
   }
 
   /** Makes the log read-only; answers the error for the call that failed. */

@@ -14,14 +14,14 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import type { Storage, StorageFile } from "../src/storage/storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { SEGMENT_HEADER_BYTES } from "./log_format.ts";
 import {
-  decodeSegmentHeader,
-  mendSegmentHeader,
-  parseSegmentName,
-  SEGMENT_HEADER_BYTES,
-  segmentName,
-} from "./log_format.ts";
+  type LoadedSegment,
+  type LoadOptions,
+  loadSegments,
+} from "./log_files.ts";
+import { LogReader } from "./log_reader.ts";
 import { freeName, Quarantine, type Survivor } from "./log_quarantine.ts";
 import {
   endOfBytes,
@@ -29,7 +29,7 @@ import {
   findRecords,
   type OnRecord,
   readRecords,
-  Segment,
+  type Segment,
 } from "./log_segment.ts";
 
 /** What opening found. */
@@ -45,44 +45,36 @@ export interface Recovery {
 }
 
 /** How to recover. */
-export interface RecoverOptions {
-  /** Records before this address are not read: the checkpoint covers them. */
-  readonly from?: number;
-  /** Set damaged bytes aside and go on, instead of failing. */
-  readonly repair?: boolean;
-  /** Names of the files in the log's folder, where the caller has listed them. */
-  readonly names?: readonly string[];
+export interface RecoverOptions extends LoadOptions {
   /** Takes each record from `from` on, in order. */
   readonly onRecord: OnRecord;
+  /** Is given, before the first record, what can read the log meanwhile. */
+  readonly onReader?: (reader: LogReader) => void;
 }
 
 /** A log that can be appended to. */
 export interface RecoveredLog {
-  /** Open segments, ascending; earlier ones stay closed. */
-  readonly segments: Segment[];
+  /** Reads any address of it. */
+  readonly reader: LogReader;
+  /** The segment to append to. */
+  readonly last: Segment;
   /** Address after the last record. */
   readonly end: number;
   /** What was found and done. */
   readonly recovery: Recovery;
 }
 
-/** A segment file: read, or torn when it was made, or damaged. */
-interface Loaded {
-  readonly name: string;
-  readonly file: StorageFile;
-  readonly size: number;
-  /** `undefined` when the header was never written. */
-  readonly segment: Segment | undefined;
-  /** Why the header cannot be read. */
-  readonly damage?: DatabaseError;
-}
-
 /** Where reading stopped. */
 interface Stop {
-  readonly segments: Segment[];
+  readonly first: LoadedSegment;
+  readonly reader: LogReader;
+  readonly segments: readonly Segment[];
+  /** The segment in which reading stopped. */
+  readonly last: Segment;
+  /** The address at which reading stopped. */
   readonly end: number;
   /** Files behind the segment in which reading stopped. */
-  readonly later: readonly Loaded[];
+  readonly later: readonly LoadedSegment[];
 }
 
 /**
@@ -94,57 +86,57 @@ export async function recoverLog(
   folder: string,
   options: RecoverOptions,
 ): Promise<RecoveredLog | undefined> {
-  const loaded = loadFrom(storage, folder, options);
+  const from = options.from ?? 0;
+  const loaded = loadSegments(storage, folder, options);
+  const segments: Segment[] = [];
   try {
-    return await recoverLoaded(storage, folder, loaded, options);
+    const stop = readLoaded(storage, folder, loaded, segments, options);
+    if (stop === undefined) {
+      if (from > 0) throw lostTail(folder, from, 0);
+      if (isDamaged(loaded)) throw damage(folder, 0, loaded);
+      discard(storage, folder, loaded);
+      return undefined;
+    }
+    if (stop.last.limit < from) throw lostTail(folder, from, stop.last.limit);
+    return await recoverAt(storage, folder, stop, options.repair === true);
   } catch (error) {
-    for (const { file } of loaded) file.close();
+    for (const { file } of [...loaded, ...segments]) file.close();
     throw error;
   }
 }
 
-async function recoverLoaded(
+/** Decides what the bytes are that follow the last valid record. */
+async function recoverAt(
   storage: Storage,
   folder: string,
-  loaded: readonly Loaded[],
-  options: RecoverOptions,
+  stop: Stop,
+  repair: boolean,
 ): Promise<RecoveredLog | undefined> {
-  const from = options.from ?? 0;
-  if (loaded.length === 0) {
-    if (from > 0) throw lostTail(folder, from, 0);
+  const { last, end, later } = stop;
+  const used = endOfBytes(last, end, last.limit);
+  const damaged = hasMark(last, end, used) || isDamaged(later);
+  if (damaged && !repair) throw damage(folder, end, later);
+  if (!damaged && end === SEGMENT_HEADER_BYTES) {
+    discard(storage, folder, [stop.first, ...later]);
     return undefined;
   }
-  const stop = readLoaded(loaded, from, options.onRecord);
-  const last = stop.segments.at(-1);
-  if (from > 0 && (last === undefined || last.limit < from)) {
-    throw lostTail(folder, from, last?.limit ?? 0);
+  if (used === end && later.length === 0) {
+    return await keepAll(storage, folder, stop);
   }
-  const used = last === undefined ? 0 : endOfBytes(last, stop.end, last.limit);
-  if (last !== undefined && used === stop.end && stop.later.length === 0) {
-    if (stop.end === SEGMENT_HEADER_BYTES) {
-      discard(storage, folder, loaded);
-      return undefined;
-    }
-    return await keepAll(stop, last);
-  }
-  const damaged = isDamaged(stop, used);
-  if (damaged && options.repair !== true) {
-    throw damage(folder, stop);
-  }
-  if (!damaged && stop.end <= SEGMENT_HEADER_BYTES) {
-    discard(storage, folder, loaded);
-    return undefined;
-  }
-  if (last === undefined) throw damage(folder, stop); // nothing can be read at all
   return await cut(storage, folder, stop, used, damaged);
 }
 
 /** Nothing to cut: a clean end, or zeros that a crash left behind. */
-async function keepAll(stop: Stop, last: Segment): Promise<RecoveredLog> {
-  const clean = stop.end === last.limit;
-  const { segments, end } = stop;
-  if (!clean) await syncAll(segments);
-  return { segments, end, recovery: { clean, droppedBytes: 0, survivors: [] } };
+async function keepAll(
+  storage: Storage,
+  folder: string,
+  stop: Stop,
+): Promise<RecoveredLog> {
+  const { reader, last, end } = stop;
+  const clean = end === last.limit;
+  if (!clean) await syncAll(storage, folder, stop);
+  const recovery = { clean, droppedBytes: 0, survivors: [] };
+  return { reader, last, end, recovery };
 }
 
 /** Cuts the log at its first bad byte, after setting damaged bytes aside. */
@@ -155,8 +147,7 @@ async function cut(
   used: number,
   damaged: boolean,
 ): Promise<RecoveredLog> {
-  const { segments, end, later } = stop;
-  const last = segments.at(-1)!;
+  const { reader, last, end, later } = stop;
   const quarantine = damaged
     ? await setAside(storage, folder, stop, used)
     : undefined;
@@ -168,19 +159,24 @@ async function cut(
   last.file.truncate(end - last.base);
   last.size = end - last.base;
   // Durable before anything is appended: stale bytes must not come back behind it.
-  await syncAll(segments);
+  await syncAll(storage, folder, stop);
   const recovery = {
     clean: false,
     droppedBytes,
     survivors: quarantine?.survivors ?? [],
     ...(quarantine !== undefined && { quarantine: quarantine.name }),
   };
-  return { segments, end, recovery };
+  return { reader, last, end, recovery };
 }
 
-/** A crash of the process alone leaves records that were never synced. */
-async function syncAll(segments: readonly Segment[]): Promise<void> {
+/** A crash of the process alone leaves records and names that were never synced. */
+async function syncAll(
+  storage: Storage,
+  folder: string,
+  { segments }: Stop,
+): Promise<void> {
   for (const { file } of segments) await file.sync();
+  storage.syncFolder(folder);
 }
 
 async function setAside(
@@ -190,7 +186,7 @@ async function setAside(
   used: number,
 ): Promise<Quarantine> {
   const quarantine = new Quarantine(storage, folder, stop.end);
-  quarantine.addTail(stop.segments.at(-1)!, used);
+  quarantine.addTail(stop.last, used);
   for (const { segment, file, size } of stop.later) {
     if (segment === undefined) quarantine.addFile(file, size);
     else quarantine.addSegment(segment);
@@ -199,138 +195,41 @@ async function setAside(
   return quarantine;
 }
 
-/** Loads the segment that holds `from` and all later ones. */
-function loadFrom(
-  storage: Storage,
-  folder: string,
-  options: RecoverOptions,
-): Loaded[] {
-  const names = options.names ?? storage.list(folder);
-  const count = countSegments(folder, names);
-  const loaded: Loaded[] = [];
-  try {
-    for (let index = count - 1; index >= 0; index--) {
-      const one = load(storage, folder, index, options.repair === true);
-      loaded.unshift(one);
-      if (
-        one.segment !== undefined && one.segment.base <= (options.from ?? 0)
-      ) {
-        break;
-      }
-    }
-    const damage = loaded[0]?.damage;
-    if (damage !== undefined) throw damage;
-  } catch (error) {
-    for (const { file } of loaded) file.close();
-    throw error;
-  }
-  return loaded;
-}
-
-/** How many segments there are; none may be missing in between. */
-function countSegments(folder: string, names: readonly string[]): number {
-  let count = 0;
-  let highest = -1;
-  for (const name of names) {
-    const index = parseSegmentName(name);
-    if (index === undefined) continue;
-    count++;
-    highest = Math.max(highest, index);
-  }
-  if (count === highest + 1) return count;
-  throw new DatabaseError(
-    "log-damaged",
-    `Cannot open the log in ${folder}: one of its files before ${
-      segmentName(highest)
-    } is missing. Restore it from a copy.`,
-  );
-}
-
-function load(
-  storage: Storage,
-  folder: string,
-  index: number,
-  mend: boolean,
-): Loaded {
-  const name = `${folder}/${segmentName(index)}`;
-  const file = storage.open(name);
-  if (file === undefined) {
-    throw new DatabaseError(
-      "log-damaged",
-      `Cannot open ${name}: it is missing. Restore it from a copy.`,
-    );
-  }
-  try {
-    const size = file.size();
-    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
-    const read = file.readAt(bytes, 0);
-    if (read < bytes.length || bytes.every((byte) => byte === 0)) {
-      return { name, file, size, segment: undefined };
-    }
-    return loadHeader(name, file, size, bytes, index, mend);
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-}
-
-function loadHeader(
-  name: string,
-  file: StorageFile,
-  size: number,
-  bytes: Uint8Array,
-  index: number,
-  mend: boolean,
-): Loaded {
-  try {
-    const header = decodeSegmentHeader(bytes, name);
-    if (header.index === index) {
-      return { name, file, size, segment: new Segment(file, header, size) };
-    }
-    const damage = new DatabaseError(
-      "log-damaged",
-      `Cannot open ${name}: it is segment ${header.index} under another name. Rename it back.`,
-    );
-    return { name, file, size, segment: undefined, damage };
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    if (error.code === "format-too-new") throw error;
-    if (mend && mendSegmentHeader(bytes)) {
-      file.writeAt(bytes, 0);
-      return loadHeader(name, file, size, bytes, index, false);
-    }
-    return { name, file, size, segment: undefined, damage: error };
-  }
-}
-
-/** Reads records across segments until the first byte that is none. */
+/**
+ * Reads records across segments until the first byte that is none; `undefined`
+ * when the first segment has no header. Puts open segments into `segments`.
+ */
 function readLoaded(
-  loaded: readonly Loaded[],
-  from: number,
-  onRecord: OnRecord,
-): Stop {
-  const segments: Segment[] = [];
-  let end = 0;
-  for (const { segment } of loaded) {
-    if (segment === undefined) break;
-    if (segments.length > 0 && segment.base !== end) break;
-    end = readRecords(
-      segment,
-      Math.max(from, segment.start),
-      segment.limit,
-      onRecord,
-    );
-    segments.push(segment);
+  storage: Storage,
+  folder: string,
+  loaded: readonly LoadedSegment[],
+  segments: Segment[],
+  options: RecoverOptions,
+): Stop | undefined {
+  const first = loaded[0];
+  if (first?.segment === undefined) return undefined;
+  let last = first.segment;
+  segments.push(last);
+  const reader = new LogReader(storage, folder, segments);
+  options.onReader?.(reader);
+  const { from = 0, onRecord } = options;
+  let end = readRecords(last, Math.max(from, last.start), last.limit, onRecord);
+  let count = 1;
+  for (; count < loaded.length; count++) {
+    const next = loaded[count]!.segment;
+    if (next === undefined || next.base !== end) break;
+    last = next;
+    segments.push(last);
+    end = readRecords(last, last.start, last.limit, onRecord);
   }
-  return { segments, end, later: loaded.slice(segments.length) };
+  const later = loaded.slice(count);
+  return { first, reader, segments, last, end, later };
 }
 
-/** Had the bytes where reading stopped been durable once? */
-function isDamaged(stop: Stop, used: number): boolean {
-  const last = stop.segments.at(-1);
-  if (stop.later.some(({ damage }) => damage !== undefined)) return true;
-  if (last !== undefined && hasMark(last, stop.end, used)) return true;
-  return stop.later.some(({ segment }) =>
+/** Had any of these files been durable once? */
+function isDamaged(files: readonly LoadedSegment[]): boolean {
+  return files.some(({ segment, damage }) =>
+    damage !== undefined ||
     segment !== undefined && hasMark(segment, segment.start, segment.limit)
   );
 }
@@ -353,7 +252,7 @@ function hasMark(segment: Segment, from: number, to: number): boolean {
 function discard(
   storage: Storage,
   folder: string,
-  loaded: readonly Loaded[],
+  loaded: readonly LoadedSegment[],
 ): void {
   for (const { name, file, size } of loaded) {
     const used = endOfFileBytes(file, 0, size);
@@ -367,7 +266,7 @@ function discard(
 function removeFiles(
   storage: Storage,
   folder: string,
-  files: readonly Loaded[],
+  files: readonly LoadedSegment[],
 ): void {
   for (const { name, file } of files.toReversed()) {
     file.close();
@@ -376,11 +275,15 @@ function removeFiles(
   }
 }
 
-function damage(folder: string, stop: Stop): DatabaseError {
-  const header = stop.later.find(({ damage }) => damage !== undefined)?.damage;
+function damage(
+  folder: string,
+  address: number,
+  later: readonly LoadedSegment[],
+): DatabaseError {
+  const header = later.find(({ damage }) => damage !== undefined)?.damage;
   return new DatabaseError(
     "log-damaged",
-    `Cannot open the log in ${folder}: bytes at address ${stop.end} were durable and are damaged now. ` +
+    `Cannot open the log in ${folder}: bytes at address ${address} were durable and are damaged now. ` +
       `Restore the folder from a copy, or open with \`repair: true\`, ` +
       `which sets the rest aside and keeps every record that still connects.`,
     header && { cause: header },

@@ -32,13 +32,14 @@ const SEARCH_TIMES = 4;
 
 /**
  * Takes one record. `body` is a view that is valid only during the call;
- * `address` is that of the body's first byte.
+ * `address` is that of the body's first byte. Reading stops behind a record for
+ * which it answers `true`.
  */
 export type OnRecord = (
   kind: number,
   body: Uint8Array,
   address: number,
-) => void;
+) => void | boolean;
 
 /** A record found by {@linkcode findRecords}. */
 export interface FoundRecord {
@@ -168,9 +169,14 @@ export function readRecords(
     const body = window.bytes.subarray(start, start + length);
     const seed = recordSeed(saltCrc, address, length, kind);
     if (crc32(body, seed) !== crc) break;
-    onRecord(kind & ~SYNC_MARK, body, address + RECORD_HEADER_BYTES);
+    const stops = onRecord(
+      kind & ~SYNC_MARK,
+      body,
+      address + RECORD_HEADER_BYTES,
+    );
     window.start = start + length;
     address += RECORD_HEADER_BYTES + length;
+    if (stops === true) break;
   }
   return address;
 }

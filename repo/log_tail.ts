@@ -83,6 +83,14 @@ export class LogTail {
     }
   }
 
+  /** Grows the file behind the last record, at `end`; `false` when it is done already. */
+  growAhead(end: number): boolean {
+    const offset = end - this.segment.base;
+    if (offset + TAIL_BYTES_MIN <= this.segment.size) return false;
+    this.#grow(offset, 0);
+    return true;
+  }
+
   /** One write for header and body. */
   #writeCopied(
     kind: number,
