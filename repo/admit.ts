@@ -29,7 +29,13 @@ import type {
   Refuse,
   Verdict,
 } from "./arrival.ts";
-import { type Batch, bytesOf, decodeBatch, verifyBatch } from "./batch.ts";
+import {
+  type Batch,
+  bytesOf,
+  decodeBatch,
+  payloadOf,
+  verifyBatch,
+} from "./batch.ts";
 import {
   type Certificate,
   checkCertificate,
@@ -39,6 +45,7 @@ import type { Position } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { Parking } from "./parking.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 
@@ -204,7 +211,22 @@ function judgeParents(
       }
     }
   }
-  return { verdict: "admit", batch, from, lastId };
+  return {
+    verdict: "admit",
+    batch,
+    from,
+    patches: patchesOf(batch, from),
+    lastId,
+  };
+}
+
+/** A patch that cannot be read makes its batch malformed, for every replica alike. */
+function patchesOf(batch: Batch, from: number): DecodedPatch[] {
+  const patches: DecodedPatch[] = [];
+  for (let i = from; i < batch.commits.length; i++) {
+    patches.push(decodePatch(payloadOf(batch, batch.commits[i]!)));
+  }
+  return patches;
 }
 
 /** The clock of a commit; `undefined` when it is not known. */

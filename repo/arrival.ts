@@ -6,6 +6,7 @@
 
 import type { Refusal } from "../src/base/errors.ts";
 import type { Hlc } from "../src/base/hlc.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Batch } from "./batch.ts";
 import type { Certificate, Certificates } from "./certificate.ts";
 import type { Position } from "./commit.ts";
@@ -55,6 +56,8 @@ export interface AdmitBatch {
   readonly verdict: "admit";
   readonly batch: Batch;
   readonly from: number;
+  /** What the new commits say, decoded. */
+  readonly patches: readonly DecodedPatch[];
   /** The id of its last commit; not computed in the modes that do not sign. */
   readonly lastId: Uint8Array | undefined;
 }

@@ -255,5 +255,6 @@ Deno.test("a writer's batches decode to what it wrote, with its parents", () => 
     number: 0,
   }]);
   assert.deepEqual(batch.commits[1]!.parents, []);
-  assert.deepEqual(payloadOf(batch, batch.commits[1]!), encodeText("c"));
+  const { payload } = prepare({ wall: 0, count: 0, parents: [] }, "c");
+  assert.deepEqual(payloadOf(batch, batch.commits[1]!), payload);
 });

@@ -8,6 +8,7 @@
 import { createSigner, type Signer } from "../../crypto/mod.ts";
 import { ByteWriter } from "../../src/base/bytes.ts";
 import { type Hlc, nextHlc } from "../../src/base/hlc.ts";
+import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { admit, type Judged } from "../../repo/admit.ts";
 import type { Arrival, Knowledge } from "../../repo/arrival.ts";
 import {
@@ -204,11 +205,13 @@ export class Writer {
   }
 }
 
-/** A commit ready for a batch. */
-export function prepare(header: Header, payload: string): PreparedCommit {
-  return {
-    header: encodeHeader(header),
-    payload: new TextEncoder().encode(payload),
-    payloadAt: -1,
-  };
+const patch = new PatchWriter();
+const shape = { collection: "note", version: 1, fields: [] };
+
+/** A commit ready for a batch: it deletes the note of this id. */
+export function prepare(header: Header, id: string): PreparedCommit {
+  patch.begin();
+  patch.add({ what: "delete", shape, id, generation: 0 });
+  const { payload } = patch.finish();
+  return { header: encodeHeader(header), payload, payloadAt: -1 };
 }
