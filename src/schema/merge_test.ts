@@ -1,0 +1,425 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import type { Cell, Origin } from "./cell.ts";
+import { cellDigestBytes, decodeCell, encodeCell } from "./cell_codec.ts";
+import { fold } from "./merge.ts";
+import { defineSchema, field } from "./mod.ts";
+import type {
+  Change,
+  FieldKind,
+  Item,
+  Operation,
+  Shape,
+  ShapeField,
+  Value,
+} from "./patch.ts";
+import { positionAt } from "./position.ts";
+import { recordOf, sortedSet } from "./validate.ts";
+import { createView, type View } from "./view.ts";
+
+const run = { seed: 20260101, numRuns: 2_000 } as const;
+const ID = "item-1";
+
+function shape(version: number, fields: Record<string, FieldKind>): Shape {
+  const list = Object.entries(fields).map(([name, kind]) => ({ name, kind }));
+  return { collection: "thing", version, fields: list };
+}
+
+/** Three writers: an old one, a new one, and one that means other things by the same names. */
+const shapes = [
+  shape(1, { title: "string", votes: "counter", tags: "set" }),
+  shape(2, {
+    extra: "json",
+    title: "string",
+    votes: "counter",
+    tags: "set",
+    labels: "map",
+    steps: "list",
+    when: "date",
+  }),
+  shape(3, { title: "number", votes: "string", tags: "list", labels: "json" }),
+];
+
+const Local = defineSchema("thing", {
+  title: field.string(),
+  note: field.string().default("none"),
+  votes: field.counter(),
+  tags: field.set(field.string()),
+  steps: field.list(field.string()),
+});
+
+const views: readonly View[] = [createView(undefined), createView(Local)];
+
+const origins: readonly Origin[] = Array.from({ length: 8 }, (_, i) => ({
+  // Few walls and counts, so that the chain's name breaks ties.
+  wall: 1_000 + (i % 3),
+  count: i % 2,
+  chain: String.fromCharCode(97 + i).repeat(40),
+  operationsAt: i * 1_000,
+}));
+
+const word = fc.constantFrom("a", "b", "c");
+const elementId = fc.constantFrom("e1", "e2", "e3", "e4");
+const position = fc.nat(5).map(positionAt);
+const stamp = fc.constantFrom(...origins).map(({ wall, count, chain }) => ({
+  wall,
+  count,
+  chain,
+}));
+
+function valueOf(kind: FieldKind): fc.Arbitrary<Value> {
+  switch (kind) {
+    case "number":
+      return fc.integer({ min: -3, max: 3 });
+    case "counter":
+      return fc.constantFrom(-2, 0, 1, Number.MAX_SAFE_INTEGER);
+    case "date":
+      return fc.option(fc.nat(3).map((ms) => new Date(ms)), { nil: undefined });
+    case "json":
+      return fc.constantFrom<Value>(null, "a", 1, Object.freeze({ a: [1] }));
+    case "set":
+      return fc.array(word).map(sortedSet);
+    case "map":
+      return fc.dictionary(word, word).map((map) =>
+        recordOf(Object.entries(map))
+      );
+    case "list":
+      return fc.array(word, { maxLength: 3 });
+    default:
+      return fc.option(word, { nil: undefined });
+  }
+}
+
+function changeOf(kind: FieldKind): fc.Arbitrary<Change> {
+  switch (kind) {
+    case "counter":
+      return valueOf(kind).map((v) => ({
+        what: "increment",
+        amount: Number(v),
+      }));
+    case "set":
+      return fc.oneof(
+        fc.record({
+          what: fc.constant("add" as const),
+          values: fc.array(word),
+        }),
+        fc.record({
+          what: fc.constant("remove" as const),
+          values: fc.array(
+            fc.record({ value: word, tags: fc.array(stamp, { maxLength: 3 }) }),
+          ),
+        }),
+      );
+    case "map":
+      return fc.oneof(
+        fc.record({
+          what: fc.constant("put" as const),
+          entries: fc.array(fc.tuple(word, word)),
+        }),
+        fc.record({ what: fc.constant("drop" as const), keys: fc.array(word) }),
+      );
+    case "list":
+      return listChange();
+    default:
+      return valueOf(kind).map((value) => ({ what: "set", value }));
+  }
+}
+
+function listChange(): fc.Arbitrary<Change> {
+  return fc.oneof(
+    fc.record({
+      what: fc.constant("insert" as const),
+      elements: fc.array(
+        fc.record({ element: elementId, position, value: word }),
+        { maxLength: 3 },
+      ),
+    }),
+    fc.record({
+      what: fc.constant("move" as const),
+      moves: fc.array(fc.record({ element: elementId, position })),
+    }),
+    fc.record({
+      what: fc.constant("delete" as const),
+      elements: fc.array(elementId, { maxLength: 1 }),
+    }),
+    fc.record({
+      what: fc.constant("replace" as const),
+      values: fc.array(fc.tuple(elementId, word)),
+    }),
+  );
+}
+
+function itemOf(shape: Shape): fc.Arbitrary<Item> {
+  const fields = shape.fields.map(({ name, kind }) =>
+    valueOf(kind).map((value) => [name, value] as const)
+  );
+  return fc.tuple(...fields).map((entries) =>
+    Object.freeze({ id: ID, ...Object.fromEntries(entries) })
+  );
+}
+
+function fieldChange(shape: Shape) {
+  return fc.constantFrom<ShapeField>(...shape.fields).chain((field) =>
+    changeOf(field.kind).map((change) => ({ field, change }))
+  );
+}
+
+const operation: fc.Arbitrary<Operation> = fc.record({
+  shape: fc.constantFrom(...shapes),
+  generation: fc.constantFrom(0, 0, 0, 0, 1),
+  what: fc.constantFrom("create", "update", "update", "update", "delete"),
+  isRare: fc.nat(9),
+}).chain(({ shape, generation, what, isRare }) => {
+  if (what === "create") {
+    return itemOf(shape).map((item): Operation => ({
+      what: "create",
+      shape,
+      id: ID,
+      generation,
+      item,
+    }));
+  }
+  if (what === "delete" && isRare === 0) {
+    return fc.constant<Operation>({
+      what: "delete",
+      shape,
+      id: ID,
+      generation,
+    });
+  }
+  return fc.array(fieldChange(shape), { minLength: 1, maxLength: 4 }).map((
+    changes,
+  ): Operation => ({ what: "update", shape, id: ID, generation, changes }));
+});
+
+interface Commit {
+  readonly origin: Origin;
+  readonly operations: readonly Operation[];
+}
+
+const commits: fc.Arbitrary<Commit[]> = fc.tuple(
+  ...origins.map((origin) =>
+    fc.array(operation, { maxLength: 3 }).map((operations) => ({
+      origin,
+      operations,
+    }))
+  ),
+);
+
+/** Commits, and the same commits in another order. */
+const shuffled = commits.chain((all) =>
+  fc.tuple(
+    fc.constant(all),
+    fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length }),
+  )
+);
+
+function foldAll(
+  commits: readonly Commit[],
+  view: View,
+  start?: Cell,
+): Cell | undefined {
+  let cell = start;
+  for (const { origin, operations } of commits) {
+    for (const op of operations) cell = fold(cell, op, origin, 0, view);
+  }
+  return cell;
+}
+
+function digest(cell: Cell | undefined): string {
+  return cell === undefined ? "" : cellDigestBytes(cell).toHex();
+}
+
+Deno.test("fold() gives the same cell for every order of commits", () => {
+  fc.assert(
+    fc.property(shuffled, ([all, other]) => {
+      for (const view of views) {
+        const a = foldAll(all, view);
+        const b = foldAll(other, view);
+        assert.equal(digest(a), digest(b));
+        assert.deepEqual(a?.item, b?.item);
+        assert.deepEqual(
+          Object.keys(a?.item ?? {}),
+          Object.keys(b?.item ?? {}),
+        );
+      }
+    }),
+    run,
+  );
+});
+
+Deno.test("fold() gives the same digest whatever schema the readers have", () => {
+  fc.assert(
+    fc.property(commits, (all) => {
+      const [server, local] = views.map((view) => digest(foldAll(all, view)));
+      assert.equal(server, local);
+    }),
+    run,
+  );
+});
+
+function refsFor() {
+  const shapesSeen: Shape[] = [];
+  const originsSeen: Origin[] = [];
+  const number = <T>(seen: T[], one: T) => {
+    const at = seen.indexOf(one);
+    return at < 0 ? seen.push(one) - 1 : at;
+  };
+  return {
+    refs: {
+      origin: (origin: Origin) => number(originsSeen, origin),
+      shape: (shape: Shape) => number(shapesSeen, shape),
+    },
+    tables: {
+      origin: (i: number) => originsSeen[i],
+      shape: (i: number) => shapesSeen[i],
+    },
+  };
+}
+
+Deno.test("decodeCell() gives back what encodeCell() wrote, and folding goes on from it", () => {
+  fc.assert(
+    fc.property(shuffled, fc.nat(8), ([, all], cut) => {
+      for (const view of views) {
+        const cell = foldAll(all.slice(0, cut), view);
+        if (cell === undefined) continue;
+        const { refs, tables } = refsFor();
+        const w = new ByteWriter();
+        encodeCell(w, cell, refs);
+        const r = new ByteReader(w.copy());
+        const back = decodeCell(r, tables, view);
+        assert.ok(r.done);
+        assert.deepEqual(back.item, cell.item);
+        assert.equal(digest(back), digest(cell));
+        const rest = all.slice(cut);
+        assert.equal(
+          digest(foldAll(rest, view, back)),
+          digest(foldAll(rest, view, cell)),
+        );
+      }
+    }),
+    run,
+  );
+});
+
+Deno.test("decodeCell() meets garbage with nothing but SyntaxError", () => {
+  const bytes = fc.tuple(commits, fc.array(fc.tuple(fc.nat(400), fc.nat(255))));
+  fc.assert(
+    fc.property(bytes, ([all, damages]) => {
+      const cell = foldAll(all, views[0]!);
+      if (cell === undefined) return;
+      const { refs, tables } = refsFor();
+      const w = new ByteWriter();
+      encodeCell(w, cell, refs);
+      const damaged = w.copy();
+      for (const [at, byte] of damages) damaged[at % damaged.length] = byte;
+      try {
+        decodeCell(new ByteReader(damaged), tables, views[0]!);
+      } catch (error) {
+        assert.ok(error instanceof SyntaxError, String(error));
+      }
+    }),
+    run,
+  );
+});
+
+const [older, newer, odd] = shapes;
+const early = origins[0]!;
+const late = { ...origins[1]!, wall: 9_999 };
+
+function create(shape: Shape, values: Record<string, Value>): Operation {
+  const empty = { title: "t", votes: 0, tags: [], labels: {}, steps: [] };
+  const item = { id: ID };
+  for (const { name } of shape.fields) {
+    Object.assign(item, { [name]: { ...empty, ...values }[name] });
+  }
+  return { what: "create", shape, id: ID, generation: 0, item };
+}
+
+Deno.test("fold() keeps a create as it is, so that the log can hold it", () => {
+  const cell = fold(undefined, create(older!, {}), early, 17, views[0]!);
+  assert.equal(cell.createAt, 17);
+  assert.equal(cell.stamps, undefined);
+  assert.equal(cell.rich, undefined);
+});
+
+Deno.test("fold() adds up counters of concurrent creates exactly", () => {
+  const huge = Number.MAX_SAFE_INTEGER;
+  const one = create(older!, { votes: huge });
+  const two = create(older!, { votes: huge });
+  const first = fold(undefined, one, early, 0, views[0]!);
+  const cell = fold(first, two, late, 0, views[0]!);
+  assert.equal(cell.item?.votes, huge * 2);
+  assert.equal(cell.createAt, -1);
+});
+
+Deno.test("fold() lets a delete win over a concurrent update, and only a create revive", () => {
+  const view = views[0]!;
+  const alive = fold(undefined, create(older!, {}), early, 0, view);
+  const gone: Operation = {
+    what: "delete",
+    shape: older!,
+    id: ID,
+    generation: 0,
+  };
+  const dead = fold(alive, gone, early, -1, view);
+  assert.equal(dead.item, undefined);
+  const { field, change } = {
+    field: older!.fields[0]!,
+    change: { what: "set", value: "later" } as const,
+  };
+  const update: Operation = {
+    what: "update",
+    shape: older!,
+    id: ID,
+    generation: 0,
+    changes: [{ field, change }],
+  };
+  assert.equal(fold(dead, update, late, -1, view), dead);
+  const again = { ...create(older!, { title: "new" }), generation: 1 };
+  assert.equal(fold(dead, again, late, 0, view).item?.title, "new");
+});
+
+Deno.test("fold() shows defaults to readers of older items and keeps newer fields", () => {
+  const view = createView(Local);
+  const old = fold(undefined, create(older!, {}), early, 0, view);
+  assert.equal(old.item?.note, "none");
+  assert.deepEqual(old.item?.steps, []);
+  const now = fold(
+    undefined,
+    create(newer!, { extra: { a: 1 }, labels: { x: "y" } }),
+    early,
+    0,
+    view,
+  );
+  assert.deepEqual(Object.keys(now.item ?? {}), [
+    "id",
+    "title",
+    "note",
+    "votes",
+    "tags",
+    "steps",
+    "extra",
+    "labels",
+    "when",
+  ]);
+  assert.deepEqual(now.item?.extra, { a: 1 });
+});
+
+Deno.test("fold() gives a field that writers disagree on to the greatest merge class", () => {
+  const view = views[0]!;
+  const first = fold(undefined, create(odd!, { tags: ["x"] }), late, 0, view);
+  const cell = fold(first, create(older!, { tags: ["y"] }), early, 0, view);
+  assert.deepEqual(cell.item?.tags, ["x"]);
+});
+
+Deno.test("fold() never leaves an item that can be changed", () => {
+  fc.assert(
+    fc.property(commits, (all) => {
+      const item = foldAll(all, views[1]!)?.item;
+      if (item !== undefined) assert.ok(Object.isFrozen(item));
+    }),
+    { ...run, numRuns: 100 },
+  );
+});
