@@ -38,6 +38,8 @@ export interface LoggedBatch {
 export interface CommitReaderParts {
   readonly log: Log;
   readonly graph: Graph;
+  /** In Default mode, all that a checkpoint covers is hashed. */
+  readonly checkpoint: { readonly covers: number } | undefined;
 }
 
 /** Reads the commits of one repository. */
@@ -51,13 +53,13 @@ export class CommitReader {
   #hashedTo: number;
   #last: LoggedBatch | undefined;
 
-  constructor({ log, graph }: CommitReaderParts, mode: Mode) {
+  constructor({ log, graph, checkpoint }: CommitReaderParts, mode: Mode) {
     this.#log = log;
     this.#graph = graph;
     this.#mode = mode;
     const chains = [...graph.chains()];
     const isHashed = chains.every((chain) => chain.hashed === chain.length);
-    this.#hashedTo = isHashed ? log.end : 0;
+    this.#hashedTo = isHashed ? log.end : checkpoint?.covers ?? 0;
   }
 
   /** Calls `visit` for every batch in the log order, parents before children. */

@@ -1,6 +1,6 @@
 /**
- * One segment of a log: its file, and three ways to go through its bytes:
- * record by record, byte by byte for records behind damage, and for zeros.
+ * One segment of a log: its file, and two ways to go through its bytes: record
+ * by record, and looking for the end of a zero tail.
  *
  * Never writes. Addresses in, addresses out; only this file turns them into
  * offsets.
@@ -12,7 +12,6 @@ import { crc32 } from "../src/base/crc32.ts";
 import type { StorageFile } from "../src/storage/storage.ts";
 import {
   isPlausible,
-  isRecordKind,
   readU32,
   RECORD_HEADER_BYTES,
   recordSeed,
@@ -22,13 +21,7 @@ import {
 } from "./log_format.ts";
 
 /** Read at once: large enough for few calls, small enough to stay in the cache. */
-const CHUNK_BYTES = 256 * 1024;
-
-/** Checksums may cost this many bytes before a search for records gives up … */
-const SEARCH_BYTES = 64 * 1024 * 1024;
-
-/** … or this many times the searched bytes: foreign bytes must not make it quadratic. */
-const SEARCH_TIMES = 4;
+export const CHUNK_BYTES: number = 256 * 1024;
 
 /**
  * Takes one record. `body` is a view that is valid only during the call;
@@ -39,19 +32,7 @@ export type OnRecord = (
   kind: number,
   body: Uint8Array,
   address: number,
-) => void | boolean;
-
-/** A record found by {@linkcode findRecords}. */
-export interface FoundRecord {
-  /** Without the sync mark. */
-  readonly kind: number;
-  /** Had everything before it reached the medium when it was written? */
-  readonly marked: boolean;
-  /** Address of its body. */
-  readonly address: number;
-  /** Bytes of its body. */
-  readonly length: number;
-}
+) => unknown;
 
 /** An open segment. */
 export class Segment {
@@ -179,58 +160,6 @@ export function readRecords(
     if (stops === true) break;
   }
   return address;
-}
-
-/**
- * Looks at every byte of `[from, to)` for valid records, calls `onFound` for
- * each, and stops when that returns `true`. Answers `false` when it gave up
- * before the end, because too many bytes look like a record and are none.
- */
-export function findRecords(
-  segment: Segment,
-  from: number,
-  to: number,
-  onFound: (found: FoundRecord) => boolean,
-): boolean {
-  const { base } = segment;
-  const window = new Window(segment.file, from - base, to - base);
-  let budget = SEARCH_BYTES + SEARCH_TIMES * (to - from);
-  let address = from;
-  while (window.need(RECORD_HEADER_BYTES)) {
-    const kind = window.bytes[window.start + 8]!;
-    let step = 1;
-    if (isRecordKind(kind)) {
-      const length = readU32(window.bytes, window.start);
-      if (isPlausible(length, kind, window.room)) {
-        if (isRecordAt(segment, window, address, length, kind)) {
-          const marked = (kind & SYNC_MARK) !== 0;
-          const body = address + RECORD_HEADER_BYTES;
-          const plain = kind & ~SYNC_MARK;
-          if (onFound({ kind: plain, marked, address: body, length })) break;
-          step = RECORD_HEADER_BYTES + length;
-        } else if ((budget -= length) < 0) return false;
-      }
-    }
-    window.start += step;
-    address += step;
-  }
-  return true;
-}
-
-/** Does the candidate at the window's start match its checksum? */
-function isRecordAt(
-  segment: Segment,
-  window: Window,
-  address: number,
-  length: number,
-  kind: number,
-): boolean {
-  const crc = readU32(window.bytes, window.start + 4);
-  if (!window.need(RECORD_HEADER_BYTES + length)) return false;
-  const start = window.start + RECORD_HEADER_BYTES;
-  const body = window.bytes.subarray(start, start + length);
-  return crc32(body, recordSeed(segment.saltCrc, address, length, kind)) ===
-    crc;
 }
 
 /**

@@ -68,6 +68,8 @@ export class Replica {
   readonly #knowledge: Knowledge;
   readonly #certificate: Uint8Array;
   #isCertified: boolean;
+  /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
+  publishing: (tell: () => void) => void = (tell) => tell();
   #transaction: Transaction | undefined;
   #closing: Promise<void> | undefined;
 
@@ -80,7 +82,8 @@ export class Replica {
   }
 
   private constructor(options: OpenReplicaOptions, loaded: LoadedReplica) {
-    const { name, mode, world, session, storage } = options;
+    const { name, world, session, storage } = options;
+    const { mode } = loaded;
     this.name = name;
     this.mode = mode;
     this.#world = world;
@@ -193,7 +196,7 @@ export class Replica {
     );
     const changes = transaction.apply();
     const durability = this.#queue.push(commit);
-    publish(changes);
+    this.publishing(() => publish(changes));
     return durability;
   }
 
@@ -248,7 +251,12 @@ export class Replica {
       const patch = patches[i - from]!;
       const operationsAt = address + payloadAt + patch.operationsOffset;
       const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
-      publish(state.foldChanges(patch.operations, patch.createOffsets, origin));
+      const changes = state.foldChanges(
+        patch.operations,
+        patch.createOffsets,
+        origin,
+      );
+      this.publishing(() => publish(changes));
     }
   }
 

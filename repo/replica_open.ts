@@ -45,8 +45,10 @@ export interface OpenReplicaOptions {
   readonly storage: Storage;
   readonly world: World;
   readonly name: RepositoryName;
-  /** The mode it must have, or gets when it is new. */
+  /** The mode it gets when it is new. */
   readonly mode: Mode;
+  /** Must it have that mode when it is there? */
+  readonly isModeRequired: boolean;
   /** Root public key, 32 bytes. */
   readonly rootKey: Uint8Array;
   /** Who writes here. */
@@ -62,6 +64,8 @@ export interface OpenReplicaOptions {
 /** What opening brought into memory. */
 export interface LoadedReplica {
   readonly folder: string;
+  /** How it signs and acknowledges. */
+  readonly mode: Mode;
   /** The genesis record's bytes. */
   readonly genesis: Uint8Array;
   readonly genesisId: Uint8Array;
@@ -165,6 +169,7 @@ async function create(
   const id = genesisId(genesis);
   return {
     folder,
+    mode,
     genesis,
     genesisId: id,
     graph: new Graph(id),
@@ -182,6 +187,7 @@ class Replay {
   readonly #options: OpenReplicaOptions;
   readonly #state: State;
   #genesis: Uint8Array | undefined;
+  #mode: Mode | undefined;
   #genesisId: Uint8Array | undefined;
   #graph: Graph | undefined;
   #certificates = new Certificates();
@@ -196,7 +202,9 @@ class Replay {
   }
 
   #begin(bytes: Uint8Array, graph?: Graph): void {
-    checkGenesis(decodeGenesis(bytes), this.#options);
+    const genesis = decodeGenesis(bytes);
+    checkGenesis(genesis, this.#options);
+    this.#mode = genesis.mode;
     this.#genesis = bytes;
     this.#genesisId = genesisId(bytes);
     this.#graph = graph ?? new Graph(this.#genesisId);
@@ -241,7 +249,7 @@ class Replay {
   /** What all records together say. */
   finish(): Pick<
     LoadedReplica,
-    "genesis" | "genesisId" | "graph" | "certificates" | "state"
+    "genesis" | "mode" | "genesisId" | "graph" | "certificates" | "state"
   > {
     if (this.#graph === undefined) {
       throw new DatabaseError(
@@ -251,6 +259,7 @@ class Replay {
     }
     return {
       genesis: this.#genesis!,
+      mode: this.#mode!,
       genesisId: this.#genesisId!,
       graph: this.#graph,
       certificates: this.#certificates,
@@ -259,10 +268,8 @@ class Replay {
   }
 }
 
-function checkGenesis(
-  genesis: Genesis,
-  { name, mode, rootKey }: OpenReplicaOptions,
-): void {
+function checkGenesis(genesis: Genesis, options: OpenReplicaOptions): void {
+  const { name, mode, rootKey, isModeRequired } = options;
   if (genesis.name !== name) {
     throw new DatabaseError(
       "log-damaged",
@@ -276,7 +283,7 @@ function checkGenesis(
         'Restore the "database" file that it was written with',
     );
   }
-  if (genesis.mode !== mode) {
+  if (isModeRequired && genesis.mode !== mode) {
     throw new DatabaseError(
       "mode-mismatch",
       `The repository "${name}" was made in ${genesis.mode} mode, not ${mode}: ` +

@@ -210,9 +210,9 @@ export function checkpointName(number: number): string {
 }
 
 /** Numbers of the checkpoints in a folder, newest first. */
-export function listCheckpoints(storage: Storage, folder: string): number[] {
+export function listCheckpoints(names: readonly string[]): number[] {
   const numbers: number[] = [];
-  for (const name of storage.list(folder)) {
+  for (const name of names) {
     const match = NAME.exec(name);
     if (match !== null) numbers.push(Number(match[1]));
   }
@@ -225,9 +225,10 @@ export function openCheckpoint(
   folder: string,
   readLog: ReadLog,
   viewOf: ViewOf,
+  names: readonly string[] = storage.list(folder),
 ): OpenedCheckpoint {
   const skipped: SkippedCheckpoint[] = [];
-  for (const number of listCheckpoints(storage, folder)) {
+  for (const number of listCheckpoints(names)) {
     const name = checkpointName(number);
     const file = storage.open(`${folder}/${name}`);
     if (file === undefined) continue;

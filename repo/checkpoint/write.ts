@@ -48,6 +48,8 @@ export interface WriteCheckpointOptions {
   readonly previous?: Checkpoint | undefined;
   /** Clock and dice. */
   readonly world: World;
+  /** Resolves when the log is durable up to `covers`; nothing may be put into place before. */
+  readonly settled?: () => Promise<void> | undefined;
   /** Lets others work; `undefined` when nobody waits. */
   readonly pause: () => Promise<void> | undefined;
 }
@@ -70,6 +72,7 @@ export async function writeCheckpoint(
     world.random(new Uint8Array(salt.buffer));
     await inSlices(steps(options, pictures, file, salt[0]!), options);
     await file.sync();
+    await options.settled?.();
     file.close();
     file = undefined;
     storage.rename(unfinished, `${folder}/${checkpointName(number)}`);

@@ -5,19 +5,14 @@
  */
 
 import type {
-  AnySchema,
   CreateInput,
   Infer,
+  Schema,
   UpdateInput,
 } from "../schema/schema.ts";
 import type { Replica } from "../../repo/replica.ts";
 import type { Editor } from "./editor.ts";
-import {
-  type CommitSummary,
-  type FieldDifference,
-  itemDifference,
-  itemHistory,
-} from "./history.ts";
+import { type CommitSummary, itemHistory } from "./history.ts";
 import {
   type CollectionParts,
   ReadableCollection,
@@ -25,13 +20,13 @@ import {
 import { ItemWrite, Write } from "./write.ts";
 
 /** What a writable collection needs besides what it reads from. */
-export interface WritableParts<S extends AnySchema> extends CollectionParts<S> {
+export interface WritableParts<S extends Schema> extends CollectionParts<S> {
   readonly replica: Replica;
   readonly editor: Editor<S>;
 }
 
 /** The items of one schema in one repository. */
-export class Collection<S extends AnySchema> extends ReadableCollection<S> {
+export class Collection<S extends Schema> extends ReadableCollection<S> {
   readonly #replica: Replica;
   readonly #editor: Editor<S>;
 
@@ -97,16 +92,8 @@ export class Collection<S extends AnySchema> extends ReadableCollection<S> {
   }
 
   /** The commits that touched an item, oldest first: who, when and what. */
-  history(id: string): Promise<CommitSummary[]> {
+  history(id: string): CommitSummary[] {
+    this.#replica.check();
     return itemHistory(this.#replica, this.name, id);
-  }
-
-  /** What changed in an item between two commits (or moments). */
-  diff(
-    id: string,
-    from: string | Date,
-    to: string | Date,
-  ): Promise<FieldDifference[]> {
-    return itemDifference(this.#replica, this.name, id, from, to);
   }
 }

@@ -11,7 +11,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
-import type { AnySchema } from "../schema/schema.ts";
+import type { Schema } from "../schema/schema.ts";
 import { denoStorage } from "../storage/deno_storage.ts";
 import type { Storage, StorageUsage } from "../storage/storage.ts";
 import {
@@ -19,7 +19,8 @@ import {
   parseRepositoryName,
   type RepositoryName,
 } from "../../repo/genesis.ts";
-import { listReplicas, Replica } from "../../repo/replica.ts";
+import { Replica } from "../../repo/replica.ts";
+import { listReplicas } from "../../repo/replica_list.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
 import { Repository } from "./repository.ts";
 import { Schemas } from "./schemas.ts";
@@ -30,10 +31,13 @@ export interface DatabaseOptions {
   readonly path?: string;
   /** Any other medium: `memoryStorage()`, or one of your own. */
   readonly storage?: Storage;
-  /** How new repositories are signed and made durable (default: "default"). */
+  /**
+   * How new repositories are signed and made durable (default: "default"). When
+   * given, repositories that are there must have this mode.
+   */
   readonly mode?: Mode;
   /** The collections of this app. */
-  readonly schemas?: readonly AnySchema[];
+  readonly schemas?: readonly Schema[];
   /** Who writes here, for the history (default: "local"). */
   readonly user?: string;
   /** The root public key that the folder must belong to, 32 bytes. */
@@ -202,22 +206,25 @@ export class Database implements AsyncDisposable {
       world,
       name,
       mode,
+      isModeRequired: options.mode !== undefined,
       rootKey: keyring.rootKey,
       session: keyring.session,
       isOriginal: keyring.isOriginal,
       viewOf: (collection) => schemas.viewOf(collection),
       repair: options.repair ?? false,
     });
-    const forget = () => {
+    const closed = () => {
       this.#repositories.delete(name);
       this.#open.delete(name);
     };
-    const repository = new Repository(
+    const onSlow = options.onSlowQuery;
+    const repository = new Repository({
       replica,
       schemas,
-      forget,
-      options.onSlowQuery,
-    );
+      world,
+      onSlow,
+      closed,
+    });
     this.#open.set(name, repository);
     return repository;
   }

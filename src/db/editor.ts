@@ -8,27 +8,47 @@
 import { DatabaseError } from "../base/errors.ts";
 import type { Cell } from "../schema/cell.ts";
 import type { Item } from "../schema/patch.ts";
+import { hlcZero, type Stamp } from "../base/hlc.ts";
+import { type IdSource, parseItemId } from "../schema/names.ts";
 import {
-  parseItemId,
   type PrepareContext,
   prepareCreate,
   prepareDelete,
   prepareUpdate,
 } from "../schema/prepare.ts";
-import type { AnySchema, CreateInput, UpdateInput } from "../schema/schema.ts";
+import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
 import type { Table } from "../../repo/table.ts";
 import type { Transaction } from "../../repo/transaction.ts";
 
+/** What preparing needs, one object for all writes of a collection. */
+class Context implements PrepareContext {
+  readonly #ids: IdSource;
+  origin: Stamp = { ...hlcZero, chain: "" };
+  readonly generation = 0;
+
+  constructor(ids: IdSource) {
+    this.#ids = ids;
+  }
+
+  newId(): string {
+    return this.#ids.next();
+  }
+
+  elementId(): string {
+    return this.#ids.next();
+  }
+}
+
 /** Writes of one collection, each into a given transaction. */
-export class Editor<S extends AnySchema> {
+export class Editor<S extends Schema> {
   readonly schema: S;
   readonly table: Table;
-  readonly #context: PrepareContext;
+  readonly #context: Context;
 
-  constructor(schema: S, table: Table, context: PrepareContext) {
+  constructor(schema: S, table: Table, ids: IdSource) {
     this.schema = schema;
     this.table = table;
-    this.#context = context;
+    this.#context = new Context(ids);
   }
 
   /** The item as the transaction sees it. */
@@ -56,13 +76,8 @@ export class Editor<S extends AnySchema> {
   /** Changes some fields; `item-missing` when the item is not there. */
   update(tx: Transaction, id: string, input: UpdateInput<S>): Item {
     const cell = this.#existing(tx, id, "update");
-    const operation = prepareUpdate(
-      this.schema,
-      cell,
-      input,
-      tx.origin,
-      this.#context,
-    );
+    this.#context.origin = tx.origin;
+    const operation = prepareUpdate(this.schema, cell, input, this.#context);
     return operation === undefined
       ? cell.item!
       : tx.add(this.table, operation).item!;

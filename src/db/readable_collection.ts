@@ -8,14 +8,14 @@
  */
 
 import { hasMutableValues } from "../schema/reader.ts";
-import type { AnySchema, Infer } from "../schema/schema.ts";
+import type { Infer, Schema } from "../schema/schema.ts";
 import type { QueryEngine } from "../query/engine.ts";
 import type { OrderField, Query, Where } from "../query/mod.ts";
 import type { Table } from "../../repo/table.ts";
 import { type RowReader, rowReader } from "./rows.ts";
 
 /** What a collection is read from. */
-export interface CollectionParts<S extends AnySchema> {
+export interface CollectionParts<S extends Schema> {
   readonly schema: S;
   readonly table: Table;
   readonly engine: QueryEngine;
@@ -24,7 +24,7 @@ export interface CollectionParts<S extends AnySchema> {
 }
 
 /** The reading half of a collection; also what a snapshot gives. */
-export class ReadableCollection<S extends AnySchema>
+export class ReadableCollection<S extends Schema>
   implements Iterable<Infer<S>> {
   /** The collection's schema. */
   readonly schema: S;
@@ -40,7 +40,7 @@ export class ReadableCollection<S extends AnySchema>
     this.#table = table;
     this.#engine = engine;
     this.#check = check;
-    this.row = rowReader(schema);
+    this.row = rowReader(table.view);
   }
 
   /** The collection's name. */
@@ -79,7 +79,7 @@ export class ReadableCollection<S extends AnySchema>
   all(): Infer<S>[] {
     this.#check();
     const items = this.#table.items();
-    if (hasMutableValues(this.schema)) return items.map(this.row);
+    if (hasMutableValues(this.#table.view)) return items.map(this.row);
     return items as unknown as Infer<S>[];
   }
 

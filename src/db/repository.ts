@@ -5,21 +5,229 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import { QueryEngine } from "../query/engine.ts";
-import type { PrepareContext } from "../schema/prepare.ts";
-import type { AnySchema, FieldKindsOf } from "../schema/schema.ts";
+import type { World } from "../base/world.ts";
+import { IdSource } from "../schema/names.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { Mode } from "../../repo/genesis.ts";
-import type { Replica, ReplicaStatus } from "../../repo/replica.ts";
-import type { VerifyOptions, VerifyReport } from "../../repo/verify.ts";
+import type { Replica } from "../../repo/replica.ts";
+import type { ReplicaStatus } from "../../repo/status.ts";
+import {
+  type VerifyOptions,
+  verifyReplica,
+  type VerifyReport,
+} from "../../repo/verify.ts";
 import { Collection } from "./collection.ts";
 import { Editor } from "./editor.ts";
-import { engineOptions } from "./engines.ts";
+import { Engines } from "./engines.ts";
 import {
   type CommitSummary,
   type HistoryOptions,
   repositoryHistory,
 } from "./history.ts";
+import { ReadableCollection } from "./readable_collection.ts";
 import type { Schemas } from "./schemas.ts";
 import { openSnapshot, type Snapshot } from "./snapshot.ts";
+import {
+  describeTable,
+  schemaOfStored,
+  type StoredCollection,
+} from "./stored.ts";
 import { TransactionScope } from "./transaction_scope.ts";
 import { Write } from "./write.ts";
+
+/** What a repository is made of. */
+export interface RepositoryParts {
+  readonly replica: Replica;
+  readonly schemas: Schemas;
+  readonly world: World;
+  readonly onSlow: ((hint: string) => void) | undefined;
+  /** Runs once it is closed. */
+  readonly closed: () => void;
+}
+
+/** One set of collections with one log and one history. */
+export class Repository implements AsyncDisposable {
+  readonly #parts: RepositoryParts;
+  readonly #engines: Engines;
+  readonly #ids: IdSource;
+  readonly #editors = new Map<string, Editor<Schema>>();
+  readonly #collections = new Map<string, Collection<Schema>>();
+  #closing: Promise<void> | undefined;
+
+  /** Use `database.repository(name)`. */
+  constructor(parts: RepositoryParts) {
+    const { replica, schemas, world, onSlow } = parts;
+    this.#parts = parts;
+    this.#ids = new IdSource(world);
+    const schemaOf = (collection: string) => schemas.find(collection);
+    this.#engines = new Engines({
+      state: replica.state,
+      world,
+      schemaOf,
+      onSlow,
+    });
+    replica.publishing = (tell) => this.#engines.publish(tell);
+  }
+
+  /** Its name. */
+  get name(): string {
+    return this.#parts.replica.name;
+  }
+
+  /** How it signs, and when it calls a write durable. */
+  get mode(): Mode {
+    return this.#parts.replica.mode;
+  }
+
+  /**
+   * The items of a schema.
+   *
+   * @throws {DatabaseError} `unknown-collection` when the schema was not given
+   * to `openDatabase()`, `closed`
+   */
+  collection<S extends Schema>(schema: S): Collection<S> {
+    const { replica, schemas } = this.#parts;
+    replica.check();
+    schemas.check(schema);
+    let collection = this.#collections.get(schema.name);
+    if (collection === undefined) {
+      collection = new Collection<Schema>({
+        schema,
+        replica,
+        table: replica.state.table(schema.name),
+        engine: this.#engines.of(schema),
+        editor: this.#editorOf(schema),
+        check: replica.check,
+      });
+      this.#collections.set(schema.name, collection);
+    }
+    // `schemas.check` proved that the schema of this name is this very object.
+    return collection as unknown as Collection<S>;
+  }
+
+  #editorOf<S extends Schema>(schema: S): Editor<S> {
+    const { replica, schemas } = this.#parts;
+    schemas.check(schema);
+    let editor = this.#editors.get(schema.name);
+    if (editor === undefined) {
+      editor = new Editor<Schema>(
+        schema,
+        replica.state.table(schema.name),
+        this.#ids,
+      );
+      this.#editors.set(schema.name, editor);
+    }
+    return editor as unknown as Editor<S>; // As in `collection`.
+  }
+
+  /**
+   * Runs one atomic transaction: all of its writes become one commit, or none
+   * when the callback throws. The callback must be synchronous.
+   *
+   * @throws {DatabaseError} what the writes inside throw, `invalid-option` for
+   * an asynchronous callback or a transaction inside a transaction, `closed`
+   */
+  transact<R>(callback: (tx: TransactionScope) => R): Write<R> {
+    const { result, durability } = this.#parts.replica.transact((transaction) =>
+      callback(
+        new TransactionScope(transaction, (schema) => this.#editorOf(schema)),
+      )
+    );
+    return new Write(result, durability);
+  }
+
+  /** The newest commits, oldest first. */
+  history(options: HistoryOptions = {}): CommitSummary[] {
+    this.#parts.replica.check();
+    return repositoryHistory(this.#parts.replica, options);
+  }
+
+  /**
+   * The repository as it was: after a commit and all its ancestors, or at a
+   * moment. Read-only.
+   *
+   * @throws {DatabaseError} `commit-missing`, `invalid-option`, `closed`
+   */
+  at(point: string | Date): Snapshot {
+    const { replica, schemas, world } = this.#parts;
+    replica.check();
+    return openSnapshot(replica, schemas, world, point);
+  }
+
+  /** The collections that are stored, whether a schema was declared for them or not. */
+  collections(): StoredCollection[] {
+    const { replica } = this.#parts;
+    replica.check();
+    const tables = replica.state.tables().filter((table) => table.size > 0);
+    return tables.map(describeTable).sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  /**
+   * A stored collection to read, without its schema.
+   *
+   * @throws {DatabaseError} `unknown-collection`, `closed`
+   */
+  storedCollection(name: string): ReadableCollection<Schema> {
+    const { replica, schemas } = this.#parts;
+    replica.check();
+    const table = replica.state.find(name);
+    if (table === undefined) {
+      throw new DatabaseError(
+        "unknown-collection",
+        `Nothing is stored under ${JSON.stringify(name)}`,
+      );
+    }
+    const schema = schemas.find(name) ?? schemaOfStored(describeTable(table));
+    const engine = this.#engines.of(schema);
+    return new ReadableCollection({
+      schema,
+      table,
+      engine,
+      check: replica.check,
+    });
+  }
+
+  /** Counts, sizes, the recovery report, and why it is read-only, if it is. */
+  status(): ReplicaStatus {
+    return this.#parts.replica.status();
+  }
+
+  /** Resolves when everything visible now is on the medium, in every mode. */
+  durable(): Promise<void> {
+    return this.#parts.replica.durable();
+  }
+
+  /** Writes a checkpoint now; they are also written by themselves. */
+  checkpoint(): Promise<void> {
+    return this.#parts.replica.checkpoint();
+  }
+
+  /** Checks every byte, hash and signature again; reports, never repairs. */
+  async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+    const { replica, world } = this.#parts;
+    await replica.durable();
+    const pause = () =>
+      new Promise<void>((resolve) => void world.after(0, resolve));
+    return await verifyReplica(replica.loaded, options, pause);
+  }
+
+  /** Makes everything durable, ends live queries, and closes the files. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#parts.replica.close();
+    } finally {
+      this.#engines.dispose();
+      this.#parts.closed();
+    }
+  }
+
+  /** As {@linkcode close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -5,18 +5,18 @@
  */
 
 import type { Item } from "../schema/patch.ts";
-import { copyForReader, hasMutableValues } from "../schema/reader.ts";
-import type { AnySchema, Infer } from "../schema/schema.ts";
+import { copyForReader } from "../schema/reader.ts";
+import type { Infer, Schema } from "../schema/schema.ts";
+import type { View } from "../schema/view.ts";
 
 /** Gives readers of one schema what they may have of an item. */
-export type RowReader<S extends AnySchema> = (item: Item) => Infer<S>;
+export type RowReader<S extends Schema> = (item: Item) => Infer<S>;
 
 /**
- * Makes the reader of a schema. The one place where an item gets its schema's
- * type: every write was validated against it, and every foreign value was
- * fitted to it by the collection's view.
+ * Makes the reader of a collection. The one place where an item gets its
+ * schema's type: every write here was validated against the schema, and what
+ * others wrote is fitted to it by the collection's view.
  */
-export function rowReader<S extends AnySchema>(schema: S): RowReader<S> {
-  if (!hasMutableValues(schema)) return (item) => item as unknown as Infer<S>;
-  return (item) => copyForReader(item, schema) as unknown as Infer<S>;
+export function rowReader<S extends Schema>(view: View): RowReader<S> {
+  return (item) => copyForReader(item, view) as unknown as Infer<S>;
 }

@@ -5,17 +5,17 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import type { AnySchema } from "../schema/schema.ts";
+import type { Schema } from "../schema/schema.ts";
 import { createView, type View } from "../schema/view.ts";
 
 const schemaless: View = createView(undefined);
 
 /** The collections that an app declared. */
 export class Schemas {
-  readonly #schemas = new Map<string, AnySchema>();
+  readonly #schemas = new Map<string, Schema>();
   readonly #views = new Map<string, View>();
 
-  constructor(schemas: readonly AnySchema[]) {
+  constructor(schemas: readonly Schema[]) {
     for (const schema of schemas) {
       if (this.#schemas.has(schema.name)) {
         throw new DatabaseError(
@@ -28,7 +28,7 @@ export class Schemas {
   }
 
   /** The schema of a collection, if one was declared. */
-  find(collection: string): AnySchema | undefined {
+  find(collection: string): Schema | undefined {
     return this.#schemas.get(collection);
   }
 
@@ -43,7 +43,7 @@ export class Schemas {
   }
 
   /** Fails when `schema` is not the one that was declared under its name. */
-  check(schema: AnySchema): void {
+  check(schema: Schema): void {
     if (this.#schemas.get(schema.name) === schema) return;
     throw new DatabaseError(
       "unknown-collection",

@@ -6,9 +6,9 @@
  */
 
 import type {
-  AnySchema,
   CreateInput,
   Infer,
+  Schema,
   UpdateInput,
 } from "../schema/schema.ts";
 import type { Transaction } from "../../repo/transaction.ts";
@@ -18,25 +18,25 @@ import { type RowReader, rowReader } from "./rows.ts";
 /** A transaction under way; use it only inside the callback. */
 export class TransactionScope {
   readonly #transaction: Transaction;
-  readonly #editorOf: <S extends AnySchema>(schema: S) => Editor<S>;
+  readonly #editorOf: <S extends Schema>(schema: S) => Editor<S>;
 
   /** Use `repository.transact(callback)`. */
   constructor(
     transaction: Transaction,
-    editorOf: <S extends AnySchema>(schema: S) => Editor<S>,
+    editorOf: <S extends Schema>(schema: S) => Editor<S>,
   ) {
     this.#transaction = transaction;
     this.#editorOf = editorOf;
   }
 
   /** A collection inside this transaction. */
-  collection<S extends AnySchema>(schema: S): TransactionCollection<S> {
+  collection<S extends Schema>(schema: S): TransactionCollection<S> {
     return new TransactionCollection(this.#transaction, this.#editorOf(schema));
   }
 }
 
 /** A collection inside a transaction: reads by id see the transaction's own writes. */
-export class TransactionCollection<S extends AnySchema> {
+export class TransactionCollection<S extends Schema> {
   readonly #transaction: Transaction;
   readonly #editor: Editor<S>;
   readonly #row: RowReader<S>;
@@ -45,7 +45,7 @@ export class TransactionCollection<S extends AnySchema> {
   constructor(transaction: Transaction, editor: Editor<S>) {
     this.#transaction = transaction;
     this.#editor = editor;
-    this.#row = rowReader(editor.schema);
+    this.#row = rowReader(editor.table.view);
   }
 
   /** The item as this transaction sees it. */

@@ -170,6 +170,9 @@ const folders: Record<string, Check> = {
     expect(storage.list("").join() === "x", "only files, no folders");
     expect(storage.list("a").toSorted().join() === "y,z", "last segments");
     expect(storage.list("none").length === 0, "a missing folder is empty");
+    expect(storage.folders("").join() === "a", "only folders, no files");
+    expect(storage.folders("a").join() === "b", "last segments");
+    expect(storage.folders("none").length === 0, "a missing folder is empty");
   },
   "rename() replaces its target"({ storage }) {
     const old = create(storage, "old");

@@ -64,12 +64,20 @@ class DenoStorage implements Storage {
   }
 
   list(folder: string): string[] {
+    return this.#entries(folder, (entry) => entry.isFile);
+  }
+
+  folders(folder: string): string[] {
+    return this.#entries(folder, (entry) => entry.isDirectory);
+  }
+
+  #entries(folder: string, fits: (entry: Deno.DirEntry) => boolean): string[] {
     checkFolderName(folder);
     const path = this.#at(folder);
     const names: string[] = [];
     try {
       for (const entry of Deno.readDirSync(path)) {
-        if (entry.isFile) names.push(entry.name);
+        if (fits(entry)) names.push(entry.name);
       }
     } catch (cause) {
       if (cause instanceof Deno.errors.NotFound) return [];

@@ -57,6 +57,18 @@ class MemoryStorage implements Storage {
     return names;
   }
 
+  folders(folder: string): string[] {
+    checkFolderName(folder);
+    const start = folder === "" ? "" : `${folder}/`;
+    const names = new Set<string>();
+    for (const name of this.#files.keys()) {
+      if (!name.startsWith(start)) continue;
+      const [first, ...rest] = name.slice(start.length).split("/");
+      if (rest.length > 0) names.add(first!);
+    }
+    return [...names];
+  }
+
   makeFolder(folder: string): void {
     checkFolderName(folder);
   }

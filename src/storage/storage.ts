@@ -58,6 +58,8 @@ export interface Storage {
   open(name: string, options?: OpenFileOptions): StorageFile | undefined;
   /** Names (last segment) of the files directly in `folder`; empty when it is missing. */
   list(folder: string): string[];
+  /** Names (last segment) of the folders directly in `folder`; empty when it is missing. */
+  folders(folder: string): string[];
   /** Makes a folder and its parents; fine when it is there. */
   makeFolder(folder: string): void;
   /** Makes creation, renaming and removal of names in `folder` durable. */

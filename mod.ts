@@ -1,0 +1,62 @@
+/**
+ * Sheaf: an offline-first, synchronizing database for Deno and browsers.
+ *
+ * ```ts
+ * import { defineSchema, field, memoryStorage, openDatabase } from "@sheaf/sheaf";
+ *
+ * const Task = defineSchema("task", {
+ *   title: field.string(),
+ *   done: field.boolean().default(false),
+ * });
+ *
+ * await using db = await openDatabase({ storage: memoryStorage(), schemas: [Task] });
+ * const repo = await db.repository("team/acme");
+ * const tasks = repo.collection(Task);
+ * await tasks.create({ title: "Ship it" });
+ * console.log(tasks.where({ done: false }).run());
+ * ```
+ *
+ * @module
+ */
+
+export { DatabaseError, type ErrorCode } from "./src/base/errors.ts";
+export type { World } from "./src/base/world.ts";
+export {
+  type Database,
+  type DatabaseOptions,
+  type DatabaseStatus,
+  openDatabase,
+} from "./src/db/database.ts";
+export type { Repository } from "./src/db/repository.ts";
+export type { Collection } from "./src/db/collection.ts";
+export type { ReadableCollection } from "./src/db/readable_collection.ts";
+export type { Snapshot } from "./src/db/snapshot.ts";
+export type {
+  CommitSummary,
+  HistoryOptions,
+  OperationSummary,
+} from "./src/db/history.ts";
+export type { StoredCollection, StoredField } from "./src/db/stored.ts";
+export type {
+  TransactionCollection,
+  TransactionScope,
+} from "./src/db/transaction_scope.ts";
+export type { ItemWrite, Write } from "./src/db/write.ts";
+export { defineSchema, field } from "./src/schema/mod.ts";
+export type {
+  CreateInput,
+  Infer,
+  Schema,
+  UpdateInput,
+} from "./src/schema/mod.ts";
+export { denoStorage } from "./src/storage/deno_storage.ts";
+export { memoryStorage } from "./src/storage/memory_storage.ts";
+export type {
+  OpenFileOptions,
+  Storage,
+  StorageFile,
+  StorageUsage,
+} from "./src/storage/storage.ts";
+export type { Mode } from "./repo/genesis.ts";
+export type { ReplicaStatus } from "./repo/status.ts";
+export type { VerifyOptions, VerifyReport } from "./repo/verify.ts";

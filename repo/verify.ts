@@ -1,0 +1,248 @@
+/**
+ * Verification of everything: every checksum, hash, seal and certificate of the
+ * log, every patch, and every page of the checkpoint.
+ *
+ * It trusts nothing that opening trusted: the chains are hashed from their
+ * start, and each certificate goes back to the root key.
+ *
+ * @module
+ */
+
+import { equalBytes } from "../src/base/bytes.ts";
+import { DatabaseError, type Refusal } from "../src/base/errors.ts";
+import { compareHlc } from "../src/base/hlc.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
+import {
+  type Batch,
+  decodeBatch,
+  hashBatch,
+  payloadOf,
+  verifyBatch,
+} from "./batch.ts";
+import {
+  Certificates,
+  checkCertificate,
+  decodeCertificate,
+} from "./certificate.ts";
+import { verifyCheckpoint } from "./checkpoint/checkpoint.ts";
+import { decodeGenesis } from "./genesis.ts";
+import { Graph } from "./graph.ts";
+import { recordKind } from "./log_format.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+
+/** How far a verification has come. */
+export interface VerifyProgress {
+  /** Bytes of the log that were checked. */
+  readonly done: number;
+  /** Bytes of the log. */
+  readonly total: number;
+}
+
+/** Options of a verification. */
+export interface VerifyOptions {
+  /** Hears how far it has come, a few times a second. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Ends it early with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The first thing that is wrong. */
+export interface Damage {
+  /** Log address of the first bad record's body; -1 in a checkpoint. */
+  readonly address: number;
+  /** What is wrong, for people. */
+  readonly reason: string;
+}
+
+/** What a verification found. */
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly records: number;
+  readonly commits: number;
+  readonly operations: number;
+  readonly certificates: number;
+  /** Seals verified. */
+  readonly signatures: number;
+  /** Bytes of the log that were checked. */
+  readonly bytes: number;
+  readonly damage: Damage | undefined;
+}
+
+/** Bytes between two pauses. */
+const STEP_BYTES = 4 * 1024 * 1024;
+
+/** Checks the whole log, then the checkpoint; others may work in between. */
+export async function verifyReplica(
+  loaded: LoadedReplica,
+  options: VerifyOptions,
+  pause: () => Promise<void>,
+): Promise<VerifyReport> {
+  const { log } = loaded;
+  const total = log.end;
+  const check = new LogCheck(loaded);
+  let at = 0;
+  try {
+    while (at < total) {
+      options.signal?.throwIfAborted();
+      at = check.run(at, total);
+      options.onProgress?.({ done: at, total });
+      await pause();
+    }
+  } catch (cause) {
+    if (!(cause instanceof DatabaseError)) throw cause;
+    check.fail(check.next, cause.message);
+  }
+  if (check.damage === undefined && loaded.checkpoint !== undefined) {
+    for (const steps = verifyCheckpoint(loaded.checkpoint);;) {
+      const { done, value } = steps.next();
+      if (!done) continue;
+      if (value !== undefined) check.fail(-1, value.message);
+      break;
+    }
+  }
+  return check.report();
+}
+
+/** Goes through the log record by record. */
+class LogCheck {
+  /** Where the next record's body is expected. */
+  next = 0;
+  damage: Damage | undefined;
+  readonly #loaded: LoadedReplica;
+  readonly #rootKey: Uint8Array;
+  readonly #graph: Graph;
+  readonly #certificates = new Certificates();
+  readonly #counts = {
+    records: 0,
+    commits: 0,
+    operations: 0,
+    certificates: 0,
+    signatures: 0,
+    bytes: 0,
+  };
+
+  constructor(loaded: LoadedReplica) {
+    this.#loaded = loaded;
+    this.#rootKey = decodeGenesis(loaded.genesis).rootKey;
+    this.#graph = new Graph(loaded.genesisId);
+  }
+
+  /** Checks a few records from `from` on; says where to go on. */
+  run(from: number, total: number): number {
+    const { log } = this.#loaded;
+    const end = log.records(from, total, (kind, body, address) => {
+      this.#counts.records++;
+      this.next = address + body.length;
+      try {
+        const refusal = this.#record(kind, body);
+        if (refusal !== undefined) {
+          this.fail(
+            address,
+            `${refusal.refused}: ${refusal.detail ?? "refused"}`,
+          );
+        }
+      } catch (cause) {
+        if (!(cause instanceof SyntaxError)) throw cause;
+        this.fail(address, cause.message);
+      }
+      return this.damage !== undefined || this.next - from > STEP_BYTES;
+    });
+    this.#counts.bytes = end;
+    return this.damage === undefined ? end : total;
+  }
+
+  #record(kind: number, body: Uint8Array): Refusal | undefined {
+    if (kind === recordKind.genesis) return this.#genesis(body);
+    if (kind === recordKind.certificate) return this.#certificate(body);
+    return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
+  }
+
+  #genesis(body: Uint8Array): Refusal | undefined {
+    if (equalBytes(body, this.#loaded.genesis)) return undefined;
+    return {
+      refused: "malformed",
+      detail: "it is another genesis than the first one",
+    };
+  }
+
+  #certificate(body: Uint8Array): Refusal | undefined {
+    const certificate = decodeCertificate(body);
+    const refusal = checkCertificate(
+      certificate,
+      this.#rootKey,
+      this.#certificates,
+    );
+    if (refusal !== undefined) return refusal;
+    this.#certificates.add(certificate);
+    this.#counts.certificates++;
+    return undefined;
+  }
+
+  #batch(batch: Batch): Refusal | undefined {
+    const graph = this.#graph;
+    const { chain, first, commits } = batch;
+    const from = graph.lengthOf(chain) - first;
+    if (from < 0) {
+      return { refused: "gap", detail: "a commit before it is missing" };
+    }
+    const previous = graph.idBefore(chain, first + from);
+    if (previous === undefined) {
+      return { refused: "fork", detail: "its predecessor is unknown" };
+    }
+    const lastId = batch.seal === undefined
+      ? hashBatch(batch, previous, from)
+      : verifyBatch(batch, previous, this.#loaded.genesisId, from);
+    if ("refused" in lastId) return lastId;
+    if (batch.seal !== undefined) this.#counts.signatures++;
+    const wrong = this.#commits(batch, from);
+    if (wrong !== undefined) return wrong;
+    graph.addBatch(batch, lastId);
+    this.#counts.commits += commits.length - from;
+    return undefined;
+  }
+
+  #commits(batch: Batch, from: number): Refusal | undefined {
+    const { chain, commits } = batch;
+    let last = this.#graph.chain(chain)?.last;
+    for (let i = from; i < commits.length; i++) {
+      const commit = commits[i]!;
+      if (last !== undefined && compareHlc(commit, last) <= 0) {
+        return {
+          refused: "bad-clock",
+          detail: "a commit is not later than its predecessor",
+        };
+      }
+      if (!commit.parents.every((parent) => this.#graph.has(parent))) {
+        return { refused: "missing-parent", detail: "a parent is missing" };
+      }
+      if (batch.seal !== undefined && !this.#isCertified(chain, commit.wall)) {
+        return {
+          refused: "unknown-session",
+          detail: "no certificate covers it",
+        };
+      }
+      this.#counts.operations +=
+        decodePatch(payloadOf(batch, commit)).operations.length;
+      last = commit;
+    }
+    return undefined;
+  }
+
+  #isCertified(chain: string, wall: number): boolean {
+    return this.#certificates.covering(chain.slice(0, 32), wall) !== undefined;
+  }
+
+  /** Notes the first damage. */
+  fail(address: number, reason: string): void {
+    this.damage ??= { address, reason };
+  }
+
+  /** What was found. */
+  report(): VerifyReport {
+    return {
+      ok: this.damage === undefined,
+      ...this.#counts,
+      damage: this.damage,
+    };
+  }
+}

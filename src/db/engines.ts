@@ -1,0 +1,97 @@
+/**
+ * The query engines of one repository, or of one of its snapshots: one a
+ * collection, made when it is first asked for.
+ *
+ * @module
+ */
+
+import type { World } from "../base/world.ts";
+import { QueryEngine } from "../query/engine.ts";
+import { copyForReader } from "../schema/reader.ts";
+import type { FieldKind } from "../schema/patch.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { State } from "../../repo/state.ts";
+
+/** What engines are made with. */
+export interface EnginesParts {
+  readonly state: State;
+  readonly world: World;
+  /** The schema of a collection, if one is known. */
+  readonly schemaOf: (collection: string) => Schema | undefined;
+  /** Hears hints on slow queries. */
+  readonly onSlow: ((hint: string) => void) | undefined;
+}
+
+/** Makes engines and keeps them. */
+export class Engines {
+  readonly #parts: EnginesParts;
+  readonly #engines = new Map<string, QueryEngine>();
+  readonly #tasks: (() => void)[] = [];
+  #isPublishing = false;
+
+  constructor(parts: EnginesParts) {
+    this.#parts = parts;
+  }
+
+  /** The engine of a schema's collection. */
+  of(schema: Schema): QueryEngine {
+    return this.#engines.get(schema.name) ?? this.#add(schema);
+  }
+
+  #add(schema: Schema): QueryEngine {
+    const { state, world, onSlow } = this.#parts;
+    const table = state.table(schema.name);
+    const kinds = new Map<string, FieldKind>();
+    for (const { name, kind } of schema.plan) kinds.set(name, kind);
+    const engine = new QueryEngine(table, {
+      name: schema.name,
+      fields: kinds,
+      indexes: schema.indexes,
+      refs: refsOf(schema),
+      related: (collection) => this.#related(collection),
+      reader: (item) => copyForReader(item, table.view),
+      deliver: (task) => this.#deliver(task),
+      world,
+      ...(onSlow !== undefined && { onSlow }),
+    });
+    this.#engines.set(schema.name, engine);
+    return engine;
+  }
+
+  #related(collection: string): QueryEngine | undefined {
+    const schema = this.#parts.schemaOf(collection);
+    return schema === undefined ? undefined : this.of(schema);
+  }
+
+  /** Callbacks run when every collection has heard of a transaction. */
+  #deliver(task: () => void): void {
+    if (this.#isPublishing) this.#tasks.push(task);
+    else task();
+  }
+
+  /** Publishes a transaction: first all engines hear of it, then callbacks run. */
+  publish(tell: () => void): void {
+    if (this.#isPublishing) return tell();
+    this.#isPublishing = true;
+    try {
+      tell();
+    } finally {
+      this.#isPublishing = false;
+      for (const task of this.#tasks.splice(0)) task();
+    }
+  }
+
+  /** Ends all live queries. */
+  dispose(): void {
+    for (const engine of this.#engines.values()) engine.dispose();
+    this.#engines.clear();
+  }
+}
+
+function refsOf(schema: Schema): ReadonlyMap<string, string> {
+  const refs = new Map<string, string>();
+  for (const [name, { definition }] of Object.entries(schema.fields)) {
+    if (definition.target !== undefined) refs.set(name, definition.target);
+  }
+  return refs;
+}

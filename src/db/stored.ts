@@ -1,0 +1,79 @@
+/**
+ * Collections as they are stored, for tools that have no schema at hand.
+ *
+ * @module
+ */
+
+import { type AnyField, field } from "../schema/field.ts";
+import type { FieldKind, Shape } from "../schema/patch.ts";
+import { defineSchema, type Schema } from "../schema/schema.ts";
+import type { Table } from "../../repo/table.ts";
+
+/** A field as writers stored it. */
+export interface StoredField {
+  readonly name: string;
+  readonly kind: FieldKind;
+}
+
+/** A collection as writers stored it. */
+export interface StoredCollection {
+  readonly name: string;
+  readonly fields: readonly StoredField[];
+  /** Items that are there. */
+  readonly count: number;
+}
+
+/** Describes a table by the shapes of its cells; reads all of them. */
+export function describeTable(table: Table): StoredCollection {
+  const fields = new Map<string, FieldKind>();
+  for (const shape of shapesOf(table)) {
+    for (const { name, kind } of shape.fields) fields.set(name, kind);
+  }
+  return {
+    name: table.name,
+    fields: Array.from(fields, ([name, kind]) => ({ name, kind })),
+    count: table.count,
+  };
+}
+
+/** Shapes by version, so that the newest writer's kinds stay. */
+function shapesOf(table: Table): Shape[] {
+  const shapes = new Set<Shape>();
+  for (let ordinal = 0; ordinal < table.size; ordinal++) {
+    shapes.add(table.cellAt(ordinal).shape);
+  }
+  return [...shapes].sort((a, b) => a.version - b.version);
+}
+
+/** A schema that reads a stored collection; every field may be absent. */
+export function schemaOfStored({ name, fields }: StoredCollection): Schema {
+  const builders: Record<string, AnyField> = {};
+  for (const field of fields) builders[field.name] = builderOf(field.kind);
+  return defineSchema(name, builders);
+}
+
+/** Elements are read as they are; their kind matters to writers only. */
+function builderOf(kind: FieldKind): AnyField {
+  switch (kind) {
+    case "number":
+      return field.number().optional();
+    case "boolean":
+      return field.boolean().optional();
+    case "date":
+      return field.date().optional();
+    case "bytes":
+      return field.bytes().optional();
+    case "json":
+      return field.json<unknown>().optional();
+    case "counter":
+      return field.counter();
+    case "set":
+      return field.set(field.string());
+    case "map":
+      return field.map(field.json<unknown>());
+    case "list":
+      return field.list(field.json<unknown>());
+    default:
+      return field.string().optional();
+  }
+}
