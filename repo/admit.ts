@@ -3,9 +3,9 @@
  *
  * `judge` is pure: it looks at the bytes and at what is known, and changes
  * neither. In this order: mode, form, certificate, clocks within the batch, its
- * place in its chain, seal, clock after its predecessor, parents. `checkGate`
- * is the one question that depends on a wall clock; only the first replica that
- * takes a batch from its author asks it.
+ * place in its chain, seal, clock after its predecessor, parents, patches.
+ * `checkGate` is the one question that depends on a wall clock; only the first
+ * replica that takes a batch from its author asks it.
  *
  * Architecture invariant: foreign commits enter only here (law 2). A verdict
  * depends on the commit, its ancestors and certificates, never on arrival
@@ -20,6 +20,7 @@ import { equalBytes } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse } from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type {
   AdmitBatch,
   AdmitCertificate,
@@ -45,7 +46,6 @@ import type { Position } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { Parking } from "./parking.ts";
-import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 

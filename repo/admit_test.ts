@@ -295,6 +295,23 @@ Deno.test("admit() gives one verdict on a commit, wherever its parents stand in 
   assert.equal(early.graph.commits, 3);
 });
 
+Deno.test("admit() refuses a signed commit whose patch cannot be read", () => {
+  const ada = new Writer(1, reader());
+  const { header, payload } = prepare(lone, "a");
+  const outcomeOf = (payload: Uint8Array) =>
+    reader().outcome(ada.pack({
+      chain: ada.chain,
+      first: 0,
+      commits: [{ header, payload, payloadAt: -1 }],
+    }));
+  assert.equal(outcomeOf(payload), "admit");
+  throwsOnlySyntaxError(payload, (damaged) => {
+    const outcome = outcomeOf(damaged);
+    if (outcome === "malformed") throw new SyntaxError("as expected of a cut");
+    assert.equal(outcome, "admit");
+  });
+});
+
 Deno.test("checkGate() refuses a clock far ahead, and only that", () => {
   const batch = decodeBatch(new Writer(1, reader()).write(["a"]).bytes, true);
   const { clockAheadMsMax } = limits;
