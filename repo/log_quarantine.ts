@@ -11,9 +11,8 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { quarantineName } from "./log_format.ts";
-import { endOfBytes, findRecords, type Segment } from "./log_segment.ts";
-
-const CHUNK_BYTES = 256 * 1024;
+import { findRecords } from "./log_search.ts";
+import { CHUNK_BYTES, endOfBytes, type Segment } from "./log_segment.ts";
 
 /** A valid record behind damage. */
 export interface Survivor {

@@ -23,10 +23,10 @@ import {
 } from "./log_files.ts";
 import { LogReader } from "./log_reader.ts";
 import { freeName, Quarantine, type Survivor } from "./log_quarantine.ts";
+import { findRecords } from "./log_search.ts";
 import {
   endOfBytes,
   endOfFileBytes,
-  findRecords,
   type OnRecord,
   readRecords,
   type Segment,
@@ -46,7 +46,7 @@ export interface Recovery {
 
 /** How to recover. */
 export interface RecoverOptions extends LoadOptions {
-  /** Takes each record from `from` on, in order. */
+  /** Takes each record from `from` on, in order; what it answers is ignored. */
   readonly onRecord: OnRecord;
   /** Is given, before the first record, what can read the log meanwhile. */
   readonly onReader?: (reader: LogReader) => void;
@@ -212,7 +212,10 @@ function readLoaded(
   segments.push(last);
   const reader = new LogReader(storage, folder, segments);
   options.onReader?.(reader);
-  const { from = 0, onRecord } = options;
+  const { from = 0 } = options;
+  // What the callback answers stops nothing: records left unread would be cut.
+  const onRecord: OnRecord = (kind, body, address) =>
+    void options.onRecord(kind, body, address);
   let end = readRecords(last, Math.max(from, last.start), last.limit, onRecord);
   let count = 1;
   for (; count < loaded.length; count++) {
