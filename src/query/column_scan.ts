@@ -1,0 +1,196 @@
+/**
+ * Finding ordinals by columns: one tight loop per condition.
+ *
+ * The first loop runs over all ordinals and writes down those that pass; each
+ * further loop thins them out. Nothing of an item is read.
+ *
+ * @module
+ */
+
+import {
+  type ColumnOf,
+  compileOrdinalTest,
+  numberBounds,
+  wordTable,
+} from "./column_check.ts";
+import type { Condition, Leaf } from "./condition.ts";
+import type { Column, Source } from "./source.ts";
+
+/** Ordinals that were found: the first `length` of `ordinals`. */
+export interface Found {
+  readonly ordinals: Uint32Array;
+  readonly length: number;
+}
+
+/** One buffer for all scans of an engine: a scan never yields to another. */
+export class ColumnScan {
+  #buffer: Uint32Array = new Uint32Array(0);
+
+  /** Live ordinals that satisfy all conditions, valid until the next scan. */
+  run(
+    source: Source,
+    conditions: readonly Condition[],
+    columnOf: ColumnOf,
+  ): Found {
+    const { size } = source;
+    if (this.#buffer.length < size) {
+      this.#buffer = new Uint32Array(Math.max(size, this.#buffer.length * 2));
+    }
+    const ordinals = this.#buffer;
+    let length = -1;
+    for (const condition of conditions) {
+      length = pass(condition, columnOf, ordinals, length, size);
+    }
+    if (length < 0) length = everything(ordinals, size);
+    if (source.count < size) length = keepLive(source, ordinals, length);
+    return { ordinals, length };
+  }
+}
+
+function everything(ordinals: Uint32Array, size: number): number {
+  for (let i = 0; i < size; i++) ordinals[i] = i;
+  return size;
+}
+
+function keepLive(
+  source: Source,
+  ordinals: Uint32Array,
+  length: number,
+): number {
+  let kept = 0;
+  for (let i = 0; i < length; i++) {
+    const ordinal = ordinals[i]!;
+    if (source.isLive(ordinal)) ordinals[kept++] = ordinal;
+  }
+  return kept;
+}
+
+/** One condition; `length` is -1 while nothing was written down yet. */
+function pass(
+  condition: Condition,
+  columnOf: ColumnOf,
+  ordinals: Uint32Array,
+  length: number,
+  size: number,
+): number {
+  const leaf = leafOf(condition);
+  const column = leaf && columnOf(leaf.field);
+  if (leaf !== undefined && column !== undefined) {
+    const found = passLeaf(leaf, column, ordinals, length, size);
+    if (found >= 0) return found;
+  }
+  const test = compileOrdinalTest(condition, columnOf);
+  if (length < 0) length = everything(ordinals, size);
+  let kept = 0;
+  for (let i = 0; i < length; i++) {
+    const ordinal = ordinals[i]!;
+    if (test(ordinal)) ordinals[kept++] = ordinal;
+  }
+  return kept;
+}
+
+function leafOf(condition: Condition): Leaf | undefined {
+  switch (condition.what) {
+    case "predicate":
+    case "all":
+    case "any":
+    case "not":
+      return undefined;
+    default:
+      return condition;
+  }
+}
+
+/** The plain conditions, each in its own loop; -1 for the others. */
+function passLeaf(
+  leaf: Leaf,
+  column: Column,
+  ordinals: Uint32Array,
+  length: number,
+  size: number,
+): number {
+  if (column.kind === "word") {
+    const code = leaf.what === "equal" && typeof leaf.key === "string"
+      ? column.codeOf(leaf.key) ?? -1
+      : leaf.what === "equal"
+      ? 0
+      : undefined;
+    if (code !== undefined) {
+      return passCode(column.codes, code, ordinals, length, size);
+    }
+    return passTable(
+      column.codes,
+      wordTable(leaf, column),
+      ordinals,
+      length,
+      size,
+    );
+  }
+  const bounds = numberBounds(leaf);
+  if (bounds === undefined) return -1;
+  return passNumbers(column.values, bounds, ordinals, length, size);
+}
+
+function passCode(
+  codes: Uint32Array,
+  code: number,
+  ordinals: Uint32Array,
+  length: number,
+  size: number,
+): number {
+  let kept = 0;
+  if (code < 0) return 0;
+  if (length < 0) {
+    for (let i = 0; i < size; i++) if (codes[i] === code) ordinals[kept++] = i;
+    return kept;
+  }
+  for (let i = 0; i < length; i++) {
+    const ordinal = ordinals[i]!;
+    if (codes[ordinal] === code) ordinals[kept++] = ordinal;
+  }
+  return kept;
+}
+
+function passTable(
+  codes: Uint32Array,
+  table: Uint8Array,
+  ordinals: Uint32Array,
+  length: number,
+  size: number,
+): number {
+  let kept = 0;
+  if (length < 0) {
+    for (let i = 0; i < size; i++) {
+      if (table[codes[i]!] === 1) ordinals[kept++] = i;
+    }
+    return kept;
+  }
+  for (let i = 0; i < length; i++) {
+    const ordinal = ordinals[i]!;
+    if (table[codes[ordinal]!] === 1) ordinals[kept++] = ordinal;
+  }
+  return kept;
+}
+
+function passNumbers(
+  values: Float64Array,
+  { low, high }: { low: number; high: number },
+  ordinals: Uint32Array,
+  length: number,
+  size: number,
+): number {
+  let kept = 0;
+  if (length < 0) {
+    for (let i = 0; i < size; i++) {
+      const value = values[i]!;
+      if (value >= low && value <= high) ordinals[kept++] = i;
+    }
+    return kept;
+  }
+  for (let i = 0; i < length; i++) {
+    const ordinal = ordinals[i]!;
+    const value = values[ordinal]!;
+    if (value >= low && value <= high) ordinals[kept++] = ordinal;
+  }
+  return kept;
+}

@@ -1,0 +1,254 @@
+/**
+ * One collection's query engine: its indexes, its plans and its live results.
+ *
+ * Subscribes once to the source. Every transaction first reaches all indexes
+ * and all live results, and only then are callbacks called; so whatever a
+ * callback reads is up to date, and a write within one is told after it.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
+import type { FieldKind, Item } from "../schema/patch.ts";
+import { Columns } from "./columns.ts";
+import type { Fields } from "./condition.ts";
+import { type Effort, Executor } from "./execute.ts";
+import { IndexSet } from "./index_set.ts";
+import { choosePlan, type Plan, type Request } from "./plan.ts";
+import { helpfulIndex } from "./hint.ts";
+import type { Include } from "./include.ts";
+import { emptyState, Query } from "./query.ts";
+import { asRows } from "./rows.ts";
+import type { AnyRow } from "./where.ts";
+import type { ItemChange, Source } from "./source.ts";
+
+/** What an engine is told about its collection. */
+export interface EngineOptions {
+  /** The collection's name. */
+  readonly name: string;
+  /** Its fields, without `id`. */
+  readonly fields: ReadonlyMap<string, FieldKind>;
+  /** Declared indexes: fields, in order. */
+  readonly indexes: readonly (readonly string[])[];
+  /** The engine of another collection of the same repository. */
+  readonly related?: (collection: string) => QueryEngine | undefined;
+  /** Reference field to collection. */
+  readonly refs?: ReadonlyMap<string, string>;
+  /** Copies an item's mutable values before it reaches the user. */
+  readonly reader?: (item: Item) => Item;
+  /** Hears which index would help a slow query; needs `world`. */
+  readonly onSlow?: (message: string) => void;
+  /** The clock for `onSlow`. */
+  readonly world?: Pick<World, "monotonic">;
+  /**
+   * Runs a task that calls users' callbacks. Immediately, when absent; an owner
+   * of several engines runs it when all of them heard of the transaction.
+   */
+  readonly deliver?: (task: () => void) => void;
+  /** Hears what a callback threw; when absent it is thrown in a microtask. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Something that is kept up to date with a collection. */
+export interface Follower {
+  /** Takes the new state of these ordinals; callbacks go through `tell`. */
+  absorb(ordinals: readonly number[]): void;
+  /** The engine was closed. */
+  end(): void;
+}
+
+/** A query that takes longer than this, in milliseconds, is worth a hint. */
+const slowMs = 16;
+const slowHintsMax = 100;
+
+/** Answers the queries of one collection. */
+export class QueryEngine {
+  readonly name: string;
+  /** Fields with `id`. */
+  readonly fields: Fields;
+  /** The collection. */
+  readonly source: Source;
+  /** What it was told. */
+  readonly options: EngineOptions;
+  readonly #indexes: IndexSet;
+  readonly #executor: Executor;
+  readonly #followers = new Set<Follower>();
+  readonly #unsubscribe: () => void;
+  readonly #hinted = new Set<string>();
+  readonly #tasks: (() => void)[] = [];
+  #delivering = false;
+  #disposed = false;
+
+  /** @param source the collection @param options what is known about it */
+  constructor(source: Source, options: EngineOptions) {
+    this.source = source;
+    this.options = options;
+    this.name = options.name;
+    this.fields = new Map([...options.fields, ["id", "string"]]);
+    this.#indexes = new IndexSet(options.indexes, this.fields, source);
+    const columns = new Columns(source);
+    this.#executor = new Executor(source, columns, this.fields);
+    this.#unsubscribe = source.subscribe((changes) => this.#hear(changes));
+  }
+
+  /** A query for everything. */
+  query<Row extends AnyRow>(): Query<Row> {
+    return new Query<Row>(this, emptyState);
+  }
+
+  /** Changes whenever cached plans go stale. */
+  get epoch(): number {
+    return this.#indexes.epoch;
+  }
+
+  /** An item as users may have it. */
+  read(item: Item): Item {
+    const { reader } = this.options;
+    return reader === undefined ? item : reader(item);
+  }
+
+  /** Items as rows, with references followed. */
+  rows<Row>(items: Item[], include: Include | undefined): Row[] {
+    const { reader } = this.options;
+    if (include !== undefined) {
+      return asRows(items.map((i) => include.make(i, include.resolve(i))));
+    }
+    return asRows(reader === undefined ? items : items.map(reader));
+  }
+
+  /** Was it closed? */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** Live results that follow the collection. */
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  /** Chooses how to answer. */
+  plan(request: Request): Plan {
+    this.#assertOpen();
+    return choosePlan(request, this.#indexes, this.source);
+  }
+
+  /** Items that a request asks for, in order. */
+  run(request: Request, plan: Plan): Item[] {
+    this.#assertOpen();
+    const { onSlow, world } = this.options;
+    if (onSlow === undefined || world === undefined) {
+      return this.#executor.run(request, plan);
+    }
+    const start = world.monotonic();
+    const items = this.#executor.run(request, plan);
+    const tookMs = world.monotonic() - start;
+    if (tookMs >= slowMs) this.#hintAbout(request, tookMs, onSlow);
+    return items;
+  }
+
+  /** How many items a request asks for. */
+  count(request: Request, plan: Plan): number {
+    this.#assertOpen();
+    return this.#executor.count(request, plan);
+  }
+
+  /** What the last run or count read. */
+  get effort(): Readonly<Effort> {
+    return this.#executor.effort;
+  }
+
+  #hintAbout(
+    request: Request,
+    tookMs: number,
+    onSlow: (message: string) => void,
+  ): void {
+    const helpful = helpfulIndex(request);
+    if (helpful === undefined || this.#hinted.size >= slowHintsMax) return;
+    const name = helpful.fields.join(", ");
+    if (this.#hinted.has(name)) return;
+    this.#hinted.add(name);
+    onSlow(
+      `A query on '${this.name}' took ${tookMs.toFixed(1)} ms; ` +
+        `an index on [${name}] would help it`,
+    );
+  }
+
+  /** Follows the collection until the result is called. */
+  follow(follower: Follower): () => void {
+    this.#assertOpen();
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  #hear(changes: readonly ItemChange[]): void {
+    const ordinals: number[] = [];
+    for (let i = 0; i < changes.length; i++) {
+      const { ordinal } = changes[i]!;
+      // What is true now, rather than what was told: news may come late.
+      this.#indexes.update(ordinal, this.source.itemAt(ordinal));
+      ordinals.push(ordinal);
+    }
+    for (const follower of this.#followers) follower.absorb(ordinals);
+    this.#deliver();
+  }
+
+  /** Puts a call of a user's callback behind those that wait already. */
+  tell(task: () => void): void {
+    this.#tasks.push(task);
+  }
+
+  #deliver(): void {
+    if (this.#tasks.length === 0 || this.#delivering) return;
+    const { deliver } = this.options;
+    if (deliver === undefined) this.#drain();
+    else deliver(() => this.#drain());
+  }
+
+  #drain(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (
+        let task = this.#tasks.shift();
+        task !== undefined;
+        task = this.#tasks.shift()
+      ) this.#attempt(task);
+    } finally {
+      this.#delivering = false;
+    }
+  }
+
+  /** One callback that throws must not keep the others from hearing. */
+  #attempt(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      const { onError } = this.options;
+      if (onError !== undefined) onError(error);
+      else {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Stops following the source; live results end. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#unsubscribe();
+    for (const follower of [...this.#followers]) follower.end();
+    this.#followers.clear();
+    this.#tasks.length = 0;
+  }
+
+  #assertOpen(): void {
+    if (!this.#disposed) return;
+    throw new DatabaseError(
+      "closed",
+      `Cannot query '${this.name}': its repository is closed`,
+    );
+  }
+}

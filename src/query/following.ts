@@ -1,0 +1,100 @@
+/**
+ * What every live result does: it calls back, it ends, and it leaves nothing
+ * behind when it has ended.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import type { Follower, QueryEngine } from "./engine.ts";
+
+/** A result that follows its collection. */
+export abstract class Following<Rows, Change> implements Disposable {
+  readonly #engine: QueryEngine;
+  readonly #callbacks = new Set<(change: Change) => void>();
+  readonly #endings = new Set<() => void>();
+  readonly #releases: (() => void)[] = [];
+  #disposed = false;
+
+  constructor(engine: QueryEngine) {
+    this.#engine = engine;
+  }
+
+  /** The rows now, frozen: the same object until something visible changes. */
+  abstract readonly getSnapshot: () => Rows;
+
+  /** The rows now. */
+  get rows(): Rows {
+    return this.getSnapshot();
+  }
+
+  /** Calls back when the rows change, for external stores; the result stops it. */
+  readonly subscribe = (onStoreChange: () => void): () => void => {
+    return this.onChange(() => onStoreChange());
+  };
+
+  /** Calls back with every change; the result stops it. */
+  onChange(callback: (change: Change) => void): () => void {
+    if (typeof callback !== "function") {
+      throw new DatabaseError(
+        "invalid-option",
+        "Cannot subscribe: the callback is no function",
+      );
+    }
+    // Wrapped, so that a callback given twice is called twice.
+    const own = (change: Change) => callback(change);
+    if (!this.#disposed) this.#callbacks.add(own);
+    return () => void this.#callbacks.delete(own);
+  }
+
+  /** Calls back once when it ends; at once when it has ended. */
+  onEnd(callback: () => void): void {
+    if (this.#disposed) callback();
+    else this.#endings.add(callback);
+  }
+
+  /** Hears of `engine` until it ends; ends with its own engine. */
+  protected follow(engine: QueryEngine, absorb: Follower["absorb"]): void {
+    const end = () => {
+      if (engine === this.#engine) this.dispose();
+    };
+    this.#releases.push(engine.follow({ absorb, end }));
+  }
+
+  /** Ends when the signal says so; at once when it has said so already. */
+  protected obey(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.dispose();
+      return;
+    }
+    const stop = () => this.dispose();
+    signal.addEventListener("abort", stop, { once: true });
+    this.#releases.push(() => signal.removeEventListener("abort", stop));
+  }
+
+  /** Calls back with a change, once all of the collection has heard of it. */
+  protected publish(change: Change): void {
+    for (const callback of this.#callbacks) {
+      this.#engine.tell(() => {
+        if (this.#callbacks.has(callback)) callback(change);
+      });
+    }
+  }
+
+  /** Stops following. The rows stay as they are. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const release of this.#releases) release();
+    this.#releases.length = 0;
+    this.#callbacks.clear();
+    for (const ending of this.#endings) ending();
+    this.#endings.clear();
+  }
+
+  /** Stops following. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Following references: rows with the related items in place of their ids.
+ *
+ * @module
+ */
+
+import type { Item, Value } from "../schema/patch.ts";
+import type { Infer, Schema } from "../schema/schema.ts";
+import type { QueryEngine } from "./engine.ts";
+import { invalidQuery } from "./parse_where.ts";
+import type { AnyRow } from "./where.ts";
+
+/** Reference fields to follow: `true`, or the schema that they refer to. */
+export type IncludeSpec<Base extends AnyRow> = {
+  readonly [F in keyof Base & string]?: true | Schema;
+};
+
+/** What stands in place of an id: the item, or `undefined` when it is not there. */
+type Related<S> = S extends Schema ? Infer<S> | undefined : Item | undefined;
+
+/** A row with some references followed. */
+export type Included<Row, Spec> = {
+  readonly [F in keyof Row]: F extends keyof Spec ? Related<Spec[F]> : Row[F];
+};
+
+/** One reference field that is followed. */
+export interface IncludeTerm {
+  readonly field: string;
+  readonly collection: string;
+}
+
+/** The items that rows with references were made from. */
+const origins = new WeakMap<object, Item>();
+
+/** The item that a row was made from. */
+export function originOf(row: Item): Item {
+  return origins.get(row) ?? row;
+}
+
+/** Checks which references to follow. */
+export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
+  const terms: IncludeTerm[] = [];
+  for (const [field, wanted] of Object.entries(spec)) {
+    const collection = engine.options.refs?.get(field);
+    if (collection === undefined) {
+      throw invalidQuery(`Cannot include '${field}': it is no reference`);
+    }
+    const named: unknown = wanted === true ? collection : Object(wanted).name;
+    if (named !== collection) {
+      throw invalidQuery(
+        `Cannot include '${field}': it refers to '${collection}'`,
+      );
+    }
+    terms.push({ field, collection });
+  }
+  return terms;
+}
+
+/** The related items of one item, in the order of the terms. */
+export type Relations = readonly (Item | undefined)[];
+
+/** Follows the references of one collection. */
+export class Include {
+  readonly terms: readonly IncludeTerm[];
+  readonly #engine: QueryEngine;
+
+  constructor(engine: QueryEngine, terms: readonly IncludeTerm[]) {
+    this.#engine = engine;
+    this.terms = terms;
+  }
+
+  /** The engine that holds a term's items. */
+  engineOf(term: IncludeTerm): QueryEngine | undefined {
+    return this.#engine.options.related?.(term.collection);
+  }
+
+  /** Looks the related items up. */
+  resolve(item: Item): Relations {
+    return this.terms.map((term) => {
+      const id = item[term.field];
+      const engine = this.engineOf(term);
+      if (typeof id !== "string" || engine === undefined) return undefined;
+      const ordinal = engine.source.ordinalOf(id);
+      return ordinal < 0 ? undefined : engine.source.itemAt(ordinal);
+    });
+  }
+
+  /** The row of an item and its related items. */
+  make(item: Item, relations: Relations): Item {
+    const row: Record<string, Value> = { ...this.#engine.read(item) };
+    this.terms.forEach((term, at) => {
+      const found = relations[at];
+      row[term.field] = found === undefined
+        ? undefined
+        : this.engineOf(term)?.read(found) ?? found;
+    });
+    const frozen = Object.freeze({ ...row, id: item.id });
+    origins.set(frozen, item);
+    return frozen;
+  }
+}

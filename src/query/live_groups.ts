@@ -1,0 +1,165 @@
+/**
+ * A live aggregated query: only the groups that a transaction touched are
+ * worked out again.
+ *
+ * With a limit, an offset or a cursor, items enter and leave by what happens to
+ * others, so there the membership is found anew by running the query.
+ *
+ * @module
+ */
+
+import type { Item } from "../schema/patch.ts";
+import type { QueryEngine } from "./engine.ts";
+import { compileItemTests, type ItemTest } from "./item_check.ts";
+import { Following } from "./following.ts";
+import {
+  aggregatedItems,
+  type Group,
+  Grouping,
+  type GroupRequest,
+} from "./grouping.ts";
+import type { LiveChange } from "./live.ts";
+import type { RowAt, RowChanged } from "./live_change.ts";
+import type { Request } from "./plan.ts";
+import { asChanges, asRows } from "./rows.ts";
+import { sameScalar } from "./value.ts";
+
+interface Member {
+  readonly item: Item;
+  readonly group: Group;
+}
+
+/** A live aggregated query's result, until it is disposed. */
+export class LiveGroups<Row>
+  extends Following<readonly Row[], LiveChange<Row>> {
+  readonly #engine: QueryEngine;
+  readonly #request: Request;
+  readonly #grouping: Grouping;
+  readonly #test: ItemTest;
+  readonly #members = new Map<number, Member>();
+  readonly #isWhole: boolean;
+  #groups: Group[] = [];
+  #list: Item[] = [];
+  #snapshot: readonly Row[] | undefined;
+
+  /** Made by `subscribe` and `live`, not by users. */
+  constructor(
+    engine: QueryEngine,
+    request: Request,
+    groups: GroupRequest,
+    signal: AbortSignal | undefined,
+  ) {
+    super(engine);
+    this.#engine = engine;
+    this.#request = request;
+    this.#grouping = new Grouping(groups, engine.fields);
+    this.#test = compileItemTests(request.parts) ?? (() => true);
+    this.#isWhole = request.offset === 0 && request.limit === Infinity &&
+      request.after === undefined;
+    for (const item of aggregatedItems(engine, request)) {
+      this.#enter(engine.source.ordinalOf(item.id), item);
+    }
+    this.#groups = this.#grouping.sorted();
+    this.#list = this.#groups.map((group) => group.toRow(groups.fields));
+    this.follow(engine, (ordinals) => this.#absorb(ordinals));
+    this.obey(signal);
+  }
+
+  /** The rows now: the same frozen array until something visible changes. */
+  override readonly getSnapshot = (): readonly Row[] => {
+    this.#snapshot ??= Object.freeze(asRows<Row>(this.#list.slice()));
+    return this.#snapshot;
+  };
+
+  #enter(ordinal: number, item: Item): Group {
+    const group = this.#grouping.groupOf(item);
+    group.add(item);
+    group.members.set(ordinal, item);
+    this.#members.set(ordinal, { item, group });
+    return group;
+  }
+
+  #leave(ordinal: number, { item, group }: Member): Group {
+    group.members.delete(ordinal);
+    group.remove(item);
+    this.#members.delete(ordinal);
+    return group;
+  }
+
+  #absorb(ordinals: readonly number[]): void {
+    const touched = new Set<Group>();
+    if (this.#isWhole) {
+      for (const ordinal of ordinals) {
+        const item = this.#engine.source.itemAt(ordinal);
+        const wanted = item !== undefined && this.#passes(item);
+        this.#settle(touched, ordinal, wanted ? item : undefined);
+      }
+    } else this.#absorbAnew(touched);
+    if (touched.size > 0) this.#show(touched);
+  }
+
+  /** A user's function that throws is reported and takes no row. */
+  #passes(item: Item): boolean {
+    try {
+      return this.#test(item);
+    } catch (error) {
+      this.#engine.tell(() => {
+        throw error;
+      });
+      return false;
+    }
+  }
+
+  #absorbAnew(touched: Set<Group>): void {
+    const wanted = new Map<number, Item>();
+    for (const item of aggregatedItems(this.#engine, this.#request)) {
+      wanted.set(this.#engine.source.ordinalOf(item.id), item);
+    }
+    for (const ordinal of [...this.#members.keys()]) {
+      if (!wanted.has(ordinal)) this.#settle(touched, ordinal, undefined);
+    }
+    for (const [ordinal, item] of wanted) this.#settle(touched, ordinal, item);
+  }
+
+  #settle(touched: Set<Group>, ordinal: number, item: Item | undefined): void {
+    const member = this.#members.get(ordinal);
+    if (member?.item === item) return;
+    if (member !== undefined) touched.add(this.#leave(ordinal, member));
+    if (item !== undefined) touched.add(this.#enter(ordinal, item));
+  }
+
+  #show(touched: ReadonlySet<Group>): void {
+    const { fields } = this.#grouping.request;
+    for (const group of touched) this.#grouping.drop(group);
+    const before = this.#list;
+    const places = new Map(this.#groups.map((group, at) => [group, at]));
+    this.#groups = this.#grouping.sorted();
+    const added: RowAt<Item>[] = [];
+    const changed: RowChanged<Item>[] = [];
+    this.#list = this.#groups.map((group, index) => {
+      const at = places.get(group);
+      places.delete(group);
+      const old = at === undefined ? undefined : before[at]!;
+      if (old !== undefined && !touched.has(group)) return old;
+      const row = group.toRow(fields);
+      if (old === undefined) added.push({ row, index });
+      else if (sameRow(row, old)) return old;
+      else changed.push({ row, index, before: old });
+      return row;
+    });
+    const removed = [...places.values()].sort((a, b) => a - b)
+      .map((index): RowAt<Item> => ({ row: before[index]!, index }));
+    if (added.length + removed.length + changed.length === 0) return;
+    this.#snapshot = undefined;
+    const changes = asChanges<Row>({ added, removed, moved: [], changed });
+    this.publish({ ...changes, rows: this.getSnapshot() });
+  }
+}
+
+function sameRow(a: Item, b: Item): boolean {
+  return Object.keys(a).every((name) => sameValue(a[name], b[name]));
+}
+
+function sameValue(a: Item[string], b: Item[string]): boolean {
+  return Object.is(a, b) || sameScalar(a, b);
+}

@@ -1,0 +1,253 @@
+/**
+ * The sorted rows of a live query, kept up to date change by change.
+ *
+ * With a limit the window holds a few more entries than are visible, so that a
+ * row which leaves is replaced from the window; only when it has run dry the
+ * query is run again.
+ *
+ *     entries  [ a b | c d e f | g h i ]      | offset, | limit: visible between
+ *
+ * Entries carry the items they were placed by. A change says only which
+ * ordinals to look at: the old place is found by the entry, the new one by the
+ * item as it is now, so news may be told twice or late.
+ *
+ * Architecture invariant: equals what the query gives now, after every
+ * transaction, at a cost in proportion to the change.
+ *
+ * @module
+ */
+
+import type { Item } from "../schema/patch.ts";
+import type { QueryEngine } from "./engine.ts";
+import type { Relations } from "./include.ts";
+import type { ItemTest } from "./item_check.ts";
+import type { Compare } from "./order.ts";
+import { compileItemOrder } from "./order.ts";
+import { testOf } from "./execute.ts";
+import type { Request } from "./plan.ts";
+
+/** One item in the window. */
+export interface Entry {
+  readonly ordinal: number;
+  /** The item as it was when the entry was placed. */
+  item: Item;
+  /** The row, once it was visible; `undefined` when it must be made anew. */
+  row: Item | undefined;
+  /** Items that the row's references were resolved to. */
+  relations: Relations | undefined;
+  /** Was it visible after the last transaction? */
+  visible: boolean;
+}
+
+/** What a transaction does to a window, before it is done. */
+export interface Edits {
+  /** Entries that leave their place. */
+  readonly taken: Entry[];
+  /** Entries that get a place; those that move are in both. */
+  readonly placed: Entry[];
+  /** Entries that keep their place with other contents. */
+  readonly replaced: Entry[];
+}
+
+/** Entries beyond the limit that are kept at hand, as a share of it. */
+const lookAheadShare = 4;
+const lookAheadMin = 16;
+
+/** The window over one query's result. */
+export class LiveWindow {
+  readonly #engine: QueryEngine;
+  readonly #request: Request;
+  readonly #test: ItemTest;
+  readonly #compare: Compare<Item>;
+  readonly #byOrdinal = new Map<number, Entry>();
+  readonly #need: number;
+  readonly #fill: number;
+  /** All entries in order. */
+  entries: Entry[] = [];
+  /** Are there no matching items beyond the window? */
+  complete = true;
+
+  constructor(engine: QueryEngine, request: Request) {
+    this.#engine = engine;
+    this.#request = request;
+    const { parts, order, after, offset, limit } = request;
+    const test = testOf(parts, order, after) ?? (() => true);
+    this.#test = (item) => this.#guard(test, item);
+    this.#compare = compileItemOrder(order);
+    this.#need = offset + limit;
+    const ahead = Math.max(lookAheadMin, Math.ceil(limit / lookAheadShare));
+    this.#fill = this.#need + ahead;
+    this.load();
+  }
+
+  /** A user's function that throws is reported and takes no row. */
+  #guard(test: ItemTest, item: Item): boolean {
+    try {
+      return test(item);
+    } catch (error) {
+      this.#engine.tell(() => {
+        throw error;
+      });
+      return false;
+    }
+  }
+
+  /** First visible entry. */
+  get start(): number {
+    return Math.min(this.#request.offset, this.entries.length);
+  }
+
+  /** Behind the last visible entry. */
+  get end(): number {
+    return Math.min(this.#need, this.entries.length);
+  }
+
+  /** Does anything beyond the visible entries push them about? */
+  get hasEdges(): boolean {
+    return this.#need < Infinity || this.#request.offset > 0;
+  }
+
+  /** The entry of an ordinal. */
+  has(entry: Entry): boolean {
+    return this.#byOrdinal.get(entry.ordinal) === entry;
+  }
+
+  /** Runs the query; entries whose items are the same stay the same. */
+  load(): void {
+    const request: Request = { ...this.#request, offset: 0, limit: this.#fill };
+    const items = this.#engine.run(request, this.#engine.plan(request));
+    this.complete = items.length < this.#fill;
+    const old = new Map(this.#byOrdinal);
+    this.#byOrdinal.clear();
+    this.entries = items.map((item) => {
+      const ordinal = this.#engine.source.ordinalOf(item.id);
+      const entry = old.get(ordinal) ?? newEntry(ordinal, item);
+      if (entry.item !== item) {
+        entry.item = item;
+        entry.row = undefined;
+      }
+      this.#byOrdinal.set(ordinal, entry);
+      return entry;
+    });
+  }
+
+  /** Works out what changed ordinals mean here; `undefined` for nothing. */
+  judge(ordinals: readonly number[]): Edits | undefined {
+    let edits: Edits | undefined;
+    for (let i = 0; i < ordinals.length; i++) {
+      const ordinal = ordinals[i]!;
+      const item = this.#engine.source.itemAt(ordinal);
+      const entry = this.#byOrdinal.get(ordinal);
+      if (entry !== undefined && entry.item === item) continue;
+      const matches = item !== undefined && this.#test(item);
+      if (entry === undefined && !matches) continue;
+      edits ??= { taken: [], placed: [], replaced: [] };
+      this.#sortOut(edits, entry, ordinal, matches ? item : undefined);
+    }
+    return edits;
+  }
+
+  #sortOut(
+    edits: Edits,
+    entry: Entry | undefined,
+    ordinal: number,
+    item: Item | undefined,
+  ): void {
+    if (item === undefined) {
+      if (entry !== undefined) edits.taken.push(entry);
+    } else if (entry === undefined) {
+      edits.placed.push(newEntry(ordinal, item));
+    } else if (this.#compare(entry.item, item) === 0) {
+      entry.item = item;
+      entry.row = undefined;
+      edits.replaced.push(entry);
+    } else {
+      edits.taken.push(entry);
+      edits.placed.push(entry);
+    }
+  }
+
+  /** Would taking this many entries let the window run dry? */
+  runsDry(taken: number): boolean {
+    return !this.complete && this.entries.length - taken < this.#need;
+  }
+
+  /** Where an entry stands. */
+  indexOf(entry: Entry): number {
+    return this.#search(entry.item);
+  }
+
+  #search(item: Item): number {
+    const { entries } = this;
+    let low = 0;
+    let high = entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(entries[middle]!.item, item) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Takes and places many at once: one pass and one sort. */
+  exchange(taken: readonly Entry[], placed: readonly Entry[]): void {
+    const out = new Set(taken);
+    const last = this.entries.at(-1)?.item;
+    this.entries = this.entries.filter((entry) => !out.has(entry));
+    for (const entry of taken) this.#byOrdinal.delete(entry.ordinal);
+    for (const entry of placed) {
+      this.#renew(entry);
+      if (!this.complete && this.#isBeyond(entry.item, last)) continue;
+      this.entries.push(entry);
+      this.#byOrdinal.set(entry.ordinal, entry);
+    }
+    this.entries.sort((a, b) => this.#compare(a.item, b.item));
+  }
+
+  /** Behind the old last entry there are others that are not known here. */
+  #isBeyond(item: Item, last: Item | undefined): boolean {
+    return last === undefined || this.#compare(item, last) > 0;
+  }
+
+  /** Takes the item as it is now. */
+  #renew(entry: Entry): void {
+    const item = this.#engine.source.itemAt(entry.ordinal);
+    if (item === undefined || entry.item === item) return;
+    entry.item = item;
+    entry.row = undefined;
+  }
+
+  /** Takes an entry out of its place. */
+  take(entry: Entry): void {
+    this.entries.splice(this.indexOf(entry), 1);
+    this.#byOrdinal.delete(entry.ordinal);
+  }
+
+  /** Puts an entry where its item belongs now, unless that is beyond the window. */
+  place(entry: Entry): void {
+    this.#renew(entry);
+    const at = this.#search(entry.item);
+    if (at === this.entries.length && !this.complete) return;
+    this.entries.splice(at, 0, entry);
+    this.#byOrdinal.set(entry.ordinal, entry);
+  }
+
+  /** Drops entries far beyond the limit. */
+  trim(): void {
+    if (this.entries.length <= this.#fill * 2) return;
+    for (const entry of this.entries.splice(this.#fill)) {
+      this.#byOrdinal.delete(entry.ordinal);
+    }
+    this.complete = false;
+  }
+}
+
+function newEntry(ordinal: number, item: Item): Entry {
+  return {
+    ordinal,
+    item,
+    row: undefined,
+    relations: undefined,
+    visible: false,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * The order of rows: some fields, each up or down, and the id last.
+ *
+ * Absent values come first going up and last going down. Ties are broken by id
+ * upwards whatever the direction, by code unit, so the order is total and the
+ * same on every replica.
+ *
+ * @module
+ */
+
+import { limits } from "../base/limits.ts";
+import type { Item, Value } from "../schema/patch.ts";
+import type { Fields } from "./condition.ts";
+import { invalidQuery } from "./parse_where.ts";
+import type { Column, Source } from "./source.ts";
+import {
+  compareKeys,
+  compareText,
+  compareValues,
+  isOrderable,
+} from "./value.ts";
+
+/** One field of an order. */
+export interface OrderTerm {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+/** A place in an order: just behind the item with these values and this id. */
+export interface Place {
+  readonly values: readonly Value[];
+  readonly id: string;
+}
+
+/** Negative, zero or positive. */
+export type Compare<T> = (a: T, b: T) => number;
+
+/** Adds a term, checked; a field that is ordered already changes nothing. */
+export function addTerm(
+  order: readonly OrderTerm[],
+  fields: Fields,
+  field: unknown,
+  direction: unknown,
+): readonly OrderTerm[] {
+  if (direction !== "asc" && direction !== "desc") {
+    throw invalidQuery("Cannot order: the direction is 'asc' or 'desc'");
+  }
+  const kind = typeof field === "string" ? fields.get(field) : undefined;
+  if (kind === undefined || typeof field !== "string") {
+    throw invalidQuery(`Cannot order: there is no field '${String(field)}'`);
+  }
+  if (!isOrderable(kind)) {
+    throw invalidQuery(`Cannot order: '${field}' (${kind}) has no order`);
+  }
+  if (order.length >= limits.fieldsMax) {
+    throw invalidQuery("Cannot order: too many fields");
+  }
+  if (order.some((term) => term.field === field)) return order;
+  return [...order, { field, descending: direction === "desc" }];
+}
+
+/** Orders items. */
+export function compileItemOrder(order: readonly OrderTerm[]): Compare<Item> {
+  const first = order[0];
+  if (first === undefined) return (a, b) => compareText(a.id, b.id);
+  if (order.length > 1) return (a, b) => compareByTerms(order, a, b);
+  const { field } = first;
+  const sign = first.descending ? -1 : 1;
+  return (a, b) =>
+    sign * compareValues(a[field], b[field]) || compareText(a.id, b.id);
+}
+
+function compareByTerms(order: readonly OrderTerm[], a: Item, b: Item): number {
+  for (let i = 0; i < order.length; i++) {
+    const { field, descending } = order[i]!;
+    const found = compareValues(a[field], b[field]);
+    if (found !== 0) return descending ? -found : found;
+  }
+  return compareText(a.id, b.id);
+}
+
+/** Is an item behind a place? */
+export function isBehind(
+  order: readonly OrderTerm[],
+  item: Item,
+  place: Place,
+): boolean {
+  for (let i = 0; i < order.length; i++) {
+    const { field, descending } = order[i]!;
+    const found = compareValues(item[field], place.values[i]);
+    if (found !== 0) return (descending ? -found : found) > 0;
+  }
+  return item.id > place.id;
+}
+
+/** Orders ordinals by columns; `undefined` when a column is missing. */
+export function compileColumnOrder(
+  order: readonly OrderTerm[],
+  columns: readonly (Column | undefined)[],
+  source: Source,
+): Compare<number> | undefined {
+  const compares: Compare<number>[] = [];
+  for (let i = 0; i < order.length; i++) {
+    const column = columns[i];
+    if (column === undefined) return undefined;
+    compares.push(compareColumn(column, order[i]!.descending ? -1 : 1));
+  }
+  const byId: Compare<number> = (a, b) =>
+    compareText(source.idAt(a), source.idAt(b));
+  const first = compares[0];
+  if (first === undefined) return byId;
+  if (compares.length === 1) return (a, b) => first(a, b) || byId(a, b);
+  compares.push(byId);
+  return (a, b) => {
+    for (let i = 0; i < compares.length; i++) {
+      const found = compares[i]!(a, b);
+      if (found !== 0) return found;
+    }
+    return 0;
+  };
+}
+
+function compareColumn(column: Column, sign: 1 | -1): Compare<number> {
+  if (column.kind === "word") {
+    const { codes, words } = column;
+    return (a, b) => {
+      const x = codes[a]!;
+      const y = codes[b]!;
+      return x === y ? 0 : sign * compareKeys(words[x], words[y]);
+    };
+  }
+  const { values } = column;
+  return (a, b) => {
+    const x = values[a]!;
+    const y = values[b]!;
+    if (x < y) return -sign;
+    if (x > y) return sign;
+    return x === y ? 0 : sign * compareNaN(x, y);
+  };
+}
+
+/** NaN is absent: it comes first. */
+function compareNaN(x: number, y: number): number {
+  if (x !== x) return y !== y ? 0 : -1;
+  return 1;
+}

@@ -1,0 +1,367 @@
+/**
+ * An ordered index: ordinals sorted by some fields' keys and then by id.
+ *
+ *     chunks   [ 7 3 9 … ]  [ 1 4 … ]  [ 8 2 6 … ]     ordinals, at most 512 each
+ *     tables   author: ada ada bob …   rank: 3 7 1 …   own copies, by ordinal
+ *
+ * An update takes the old place from its own copies and the new one from the
+ * item, so it may be told twice or late and is right all the same. Two binary
+ * searches find a place, one `copyWithin` makes room.
+ *
+ * @module
+ */
+
+import type { Item } from "../schema/patch.ts";
+import type { Fields } from "./condition.ts";
+import { KeyTable } from "./key_table.ts";
+import type { Source } from "./source.ts";
+import type { Key } from "./value.ts";
+
+const chunkMax = 512;
+const chunkFill = 384;
+
+interface Chunk {
+  length: number;
+  readonly ordinals: Uint32Array;
+}
+
+/** A place between entries: chunk number times {@linkcode chunkMax} plus offset. */
+export type Seat = number;
+
+/** Some entries: from the place before or behind one prefix of keys to another. */
+export interface KeyRange {
+  readonly low: readonly Key[];
+  /** Start behind all entries that begin with `low`, rather than before them. */
+  readonly lowAfter: boolean;
+  readonly high: readonly Key[];
+  /** End behind all entries that begin with `high`, rather than before them. */
+  readonly highAfter: boolean;
+}
+
+/** Ordinals in the order of some fields. */
+export class OrderedIndex {
+  readonly fields: readonly string[];
+  /** Entries. */
+  count = 0;
+  /** A value did not fit its field's kind: the index can no longer be trusted. */
+  broken = false;
+  readonly #tables: readonly KeyTable[];
+  readonly #source: Source;
+  readonly #ids: string[] = [];
+  readonly #keys: (Key | null)[];
+  #present: Uint8Array = new Uint8Array(0);
+  #chunks: Chunk[] = [];
+
+  constructor(fields: readonly string[], kinds: Fields, source: Source) {
+    this.fields = fields;
+    this.#source = source;
+    this.#tables = fields.map((field) =>
+      new KeyTable(field, kinds.get(field)!)
+    );
+    this.#keys = fields.map(() => undefined);
+    this.#build();
+  }
+
+  #build(): void {
+    const source = this.#source;
+    const { size } = source;
+    this.#reserve(size);
+    for (let i = 0; i < size; i++) this.#ids.push(source.idAt(i));
+    const slow = this.#tables.filter((table) => !this.#fillFast(table, size));
+    const live: number[] = [];
+    for (let i = 0; i < size; i++) if (source.isLive(i)) live.push(i);
+    if (slow.length > 0) this.#fillSlow(slow, live);
+    if (this.broken) return;
+    live.sort((a, b) => this.#compare(a, b));
+    for (let i = 0; i < live.length; i += chunkFill) {
+      const part = live.slice(i, i + chunkFill);
+      this.#chunks.push(chunkOf(part));
+    }
+    for (const ordinal of live) this.#present[ordinal] = 1;
+    this.count = live.length;
+  }
+
+  #fillFast(table: KeyTable, size: number): boolean {
+    const { field } = table;
+    if (!this.#source.hasColumn(field)) return false;
+    const column = this.#source.column(field);
+    return column !== undefined && table.fill(column, size);
+  }
+
+  #fillSlow(tables: readonly KeyTable[], live: readonly number[]): void {
+    for (const ordinal of live) {
+      const item = this.#source.itemAt(ordinal);
+      if (item === undefined) continue;
+      for (const table of tables) {
+        const key = table.keyOf(item);
+        if (key === null) this.broken = true;
+        else table.set(ordinal, key);
+      }
+    }
+  }
+
+  #reserve(size: number): void {
+    for (const table of this.#tables) table.reserve(size);
+    if (size <= this.#present.length) return;
+    const grown = new Uint8Array(Math.max(size, this.#present.length * 2));
+    grown.set(this.#present);
+    this.#present = grown;
+  }
+
+  /** Takes an item's new state; `undefined` when it is gone. */
+  update(ordinal: number, item: Item | undefined): void {
+    if (ordinal >= this.#ids.length) this.#grow(ordinal + 1);
+    const present = this.#present[ordinal] === 1;
+    if (item === undefined) {
+      if (present) this.#remove(ordinal);
+      return;
+    }
+    const same = this.#read(ordinal, item);
+    if (this.broken || (present && same)) return;
+    if (present) this.#remove(ordinal);
+    for (let f = 0; f < this.#tables.length; f++) {
+      this.#tables[f]!.set(ordinal, this.#keys[f]!);
+    }
+    this.#insert(ordinal);
+  }
+
+  #grow(size: number): void {
+    this.#reserve(size);
+    for (let i = this.#ids.length; i < size; i++) {
+      this.#ids.push(this.#source.idAt(i));
+    }
+  }
+
+  /** Reads an item's keys; true when they are what is kept already. */
+  #read(ordinal: number, item: Item): boolean {
+    let same = true;
+    for (let f = 0; f < this.#tables.length; f++) {
+      const table = this.#tables[f]!;
+      const key = table.keyOf(item);
+      if (key === null) this.broken = true;
+      else if (same && !table.has(ordinal, key)) same = false;
+      this.#keys[f] = key;
+    }
+    return same;
+  }
+
+  #insert(ordinal: number): void {
+    this.#present[ordinal] = 1;
+    this.count++;
+    if (this.#chunks.length === 0) {
+      this.#chunks.push(chunkOf([ordinal]));
+      return;
+    }
+    const at = this.#chunkFor(ordinal);
+    let chunk = this.#chunks[at]!;
+    let offset = this.#offsetIn(chunk, ordinal);
+    if (chunk.length === chunkMax) {
+      const upper = this.#split(at, offset === chunkMax);
+      if (offset > chunk.length) {
+        offset -= chunk.length;
+        chunk = upper;
+      }
+    }
+    chunk.ordinals.copyWithin(offset + 1, offset, chunk.length);
+    chunk.ordinals[offset] = ordinal;
+    chunk.length++;
+  }
+
+  /** Moves the upper half, or nothing when entries come in order, to a new chunk. */
+  #split(at: number, atEnd: boolean): Chunk {
+    const chunk = this.#chunks[at]!;
+    const keep = atEnd ? chunkMax - 1 : chunkMax / 2;
+    const upper = chunkOf(chunk.ordinals.subarray(keep, chunkMax));
+    chunk.length = keep;
+    this.#chunks.splice(at + 1, 0, upper);
+    return upper;
+  }
+
+  #remove(ordinal: number): void {
+    this.#present[ordinal] = 0;
+    this.count--;
+    const at = this.#chunkFor(ordinal);
+    const chunk = this.#chunks[at]!;
+    const offset = this.#offsetIn(chunk, ordinal);
+    chunk.ordinals.copyWithin(offset, offset + 1, chunk.length);
+    chunk.length--;
+    if (chunk.length === 0) this.#chunks.splice(at, 1);
+  }
+
+  /** The last chunk whose first entry is not behind `ordinal`. */
+  #chunkFor(ordinal: number): number {
+    let low = 0;
+    let high = this.#chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      const first = this.#chunks[middle]!.ordinals[0]!;
+      if (this.#compare(first, ordinal) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #offsetIn(chunk: Chunk, ordinal: number): number {
+    let low = 0;
+    let high = chunk.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(chunk.ordinals[middle]!, ordinal) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #compare(a: number, b: number): number {
+    if (a === b) return 0;
+    for (let f = 0; f < this.#tables.length; f++) {
+      const found = this.#tables[f]!.compare(a, b);
+      if (found !== 0) return found;
+    }
+    return this.#ids[a]! < this.#ids[b]! ? -1 : 1;
+  }
+
+  /** Negative, zero or positive as an entry to a prefix of keys (and an id). */
+  #compareTo(ordinal: number, keys: readonly Key[], id?: string): number {
+    for (let f = 0; f < keys.length; f++) {
+      const found = this.#tables[f]!.compareTo(ordinal, keys[f]);
+      if (found !== 0) return found;
+    }
+    if (id === undefined) return 0;
+    const own = this.#ids[ordinal]!;
+    return own === id ? 0 : own < id ? -1 : 1;
+  }
+
+  /** The place before, or behind, all entries that begin with `keys` (and `id`). */
+  seat(keys: readonly Key[], after: boolean, id?: string): Seat {
+    const limit = after ? 0 : -1;
+    let low = 0;
+    let high = this.#chunks.length - 1;
+    if (high < 0) return 0;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      const first = this.#chunks[middle]!.ordinals[0]!;
+      if (this.#compareTo(first, keys, id) <= limit) low = middle;
+      else high = middle - 1;
+    }
+    const chunk = this.#chunks[low]!;
+    let start = 0;
+    let end = chunk.length;
+    while (start < end) {
+      const middle = (start + end) >>> 1;
+      const found = this.#compareTo(chunk.ordinals[middle]!, keys, id);
+      if (found <= limit) start = middle + 1;
+      else end = middle;
+    }
+    return low * (chunkMax * 2) + start;
+  }
+
+  /** Entries between two places. */
+  countBetween(from: Seat, to: Seat): number {
+    if (to <= from) return 0;
+    const first = chunkNumber(from);
+    const last = chunkNumber(to);
+    let count = offsetNumber(to) - offsetNumber(from);
+    for (let c = first; c < last; c++) count += this.#chunks[c]!.length;
+    return count;
+  }
+
+  /** Entries of a range. */
+  countIn(range: KeyRange): number {
+    return this.countBetween(
+      this.seat(range.low, range.lowAfter),
+      this.seat(range.high, range.highAfter),
+    );
+  }
+
+  /** Visits entries upwards until `visit` says false; false when it did. */
+  walk(from: Seat, to: Seat, visit: (ordinal: number) => boolean): boolean {
+    if (to <= from) return true;
+    const last = chunkNumber(to);
+    let offset = offsetNumber(from);
+    for (let c = chunkNumber(from); c <= last; c++) {
+      const chunk = this.#chunks[c]!;
+      const end = c === last ? offsetNumber(to) : chunk.length;
+      for (; offset < end; offset++) {
+        if (!visit(chunk.ordinals[offset]!)) return false;
+      }
+      offset = 0;
+    }
+    return true;
+  }
+
+  /** Appends the ordinals of a range. */
+  collect(range: KeyRange, into: number[]): void {
+    const from = this.seat(range.low, range.lowAfter);
+    this.walk(from, this.seat(range.high, range.highAfter), (ordinal) => {
+      into.push(ordinal);
+      return true;
+    });
+  }
+
+  /**
+   * Visits entries downwards by their keys, and within equal keys upwards by
+   * id, until `visit` says false.
+   */
+  walkDown(from: Seat, to: Seat, visit: (ordinal: number) => boolean): boolean {
+    let end = to;
+    while (end > from) {
+      const before = this.#before(end);
+      if (before < from) return true;
+      const start = Math.max(from, this.#runStart(before));
+      if (!this.walk(start, end, visit)) return false;
+      end = start;
+    }
+    return true;
+  }
+
+  /** The place of the entry just before a place; -1 when there is none. */
+  #before(seat: Seat): Seat {
+    const offset = offsetNumber(seat);
+    if (offset > 0) return seat - 1;
+    const c = chunkNumber(seat) - 1;
+    return c < 0 ? -1 : c * (chunkMax * 2) + this.#chunks[c]!.length - 1;
+  }
+
+  /** The first entry with the same keys as the entry at `seat`. */
+  #runStart(seat: Seat): Seat {
+    const ordinal = this.#at(seat);
+    const before = this.#before(seat);
+    // Unique keys are common: one look saves the search.
+    if (before < 0 || !this.#sameKeys(this.#at(before), ordinal)) return seat;
+    const keys = this.#tables.map((table) =>
+      table.numeric ? numberKey(table.numbers[ordinal]!) : table.texts[ordinal]
+    );
+    return this.seat(keys, false);
+  }
+
+  #at(seat: Seat): number {
+    return this.#chunks[chunkNumber(seat)]!.ordinals[offsetNumber(seat)]!;
+  }
+
+  #sameKeys(a: number, b: number): boolean {
+    for (let f = 0; f < this.#tables.length; f++) {
+      if (this.#tables[f]!.compare(a, b) !== 0) return false;
+    }
+    return true;
+  }
+}
+
+/** A place may stand at a chunk's end, so chunks are numbered apart widely. */
+function chunkNumber(seat: Seat): number {
+  return Math.floor(seat / (chunkMax * 2));
+}
+
+function offsetNumber(seat: Seat): number {
+  return seat % (chunkMax * 2);
+}
+
+function numberKey(value: number): Key {
+  return value === -Infinity ? undefined : value;
+}
+
+function chunkOf(ordinals: ArrayLike<number>): Chunk {
+  const chunk = new Uint32Array(chunkMax);
+  chunk.set(ordinals);
+  return { length: ordinals.length, ordinals: chunk };
+}

@@ -1,0 +1,307 @@
+/**
+ * What a user writes: an immutable description of which rows, in which order.
+ *
+ * Every method gives a new query; nothing is read before `run`, `count`,
+ * `await`, iteration or a subscription. A query remembers its plan, so running
+ * it again is cheap.
+ *
+ * @module
+ */
+
+import type { Item } from "../schema/patch.ts";
+import {
+  type Aggregated,
+  type AggregateSpec,
+  parseAggregates,
+} from "./aggregate.ts";
+import type { Condition } from "./condition.ts";
+import { decodeCursor, encodeCursor, placeOf } from "./cursor.ts";
+import type { QueryEngine } from "./engine.ts";
+import { explain, type Explanation } from "./explain.ts";
+import { GroupBuilder, GroupedQuery, parseGroupFields } from "./group.ts";
+import {
+  Include,
+  type Included,
+  type IncludeSpec,
+  type IncludeTerm,
+  originOf,
+  parseInclude,
+} from "./include.ts";
+import { Live, type LiveChange } from "./live.ts";
+import { latest } from "./latest.ts";
+import { addTerm, type OrderTerm, type Place } from "./order.ts";
+import { invalidQuery, parseWhere } from "./parse_where.ts";
+import type { Plan, Request } from "./plan.ts";
+import { asRow } from "./rows.ts";
+import type { AnyRow, Direction, OrderField, Where } from "./where.ts";
+
+/** What a query has been told so far. */
+export interface QueryState {
+  readonly parts: readonly Condition[];
+  readonly order: readonly OrderTerm[];
+  readonly offset: number;
+  readonly limit: number;
+  /** A cursor, or the row to continue behind. */
+  readonly after: string | Item | undefined;
+  readonly include: readonly IncludeTerm[];
+}
+
+/** The state of a query for everything. */
+export const emptyState: QueryState = {
+  parts: [],
+  order: [],
+  offset: 0,
+  limit: Infinity,
+  after: undefined,
+  include: [],
+};
+
+/** Options of a subscription. */
+export interface FollowOptions {
+  /** Ends it. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A query. `Row` is what it gives; `Base` is the item that conditions and
+ * order speak of, before references are followed.
+ */
+export class Query<Row extends AnyRow, Base extends AnyRow = Row>
+  implements PromiseLike<Row[]>, Iterable<Row> {
+  readonly #engine: QueryEngine;
+  readonly #state: QueryState;
+  #request: Request | undefined;
+  #plan: Plan | undefined;
+  #epoch = -1;
+
+  /** Made by a collection, not by users. */
+  constructor(engine: QueryEngine, state: QueryState) {
+    this.#engine = engine;
+    this.#state = state;
+  }
+
+  #with(change: Partial<QueryState>): Query<Row, Base> {
+    return new Query(this.#engine, { ...this.#state, ...change });
+  }
+
+  /** Only rows that satisfy this too: an object of conditions, or a function. */
+  where(condition: Where<Base> | ((row: Base) => boolean)): Query<Row, Base> {
+    const engine = this.#engine;
+    const parts: readonly Condition[] = typeof condition === "function"
+      ? [predicate(engine, condition)]
+      : parseWhere(condition, engine.fields);
+    const before = this.#state.parts;
+    return this.#with({
+      parts: before.length === 0 ? parts : [...before, ...parts],
+    });
+  }
+
+  /**
+   * Orders by a field, or by several; called again it orders ties. Absent
+   * values come first upwards. Rows that still tie are in order of their ids.
+   */
+  orderBy(
+    field: OrderField<Base> | readonly OrderField<Base>[],
+    direction: Direction = "asc",
+  ): Query<Row, Base> {
+    const fields: readonly unknown[] = Array.isArray(field) ? field : [field];
+    let { order } = this.#state;
+    for (const one of fields) {
+      order = addTerm(order, this.#engine.fields, one, direction);
+    }
+    return this.#with({ order });
+  }
+
+  /** At most this many rows. */
+  limit(count: number): Query<Row, Base> {
+    return this.#with({ limit: checkCount(count, "limit") });
+  }
+
+  /** Skips this many rows. */
+  offset(count: number): Query<Row, Base> {
+    return this.#with({ offset: checkCount(count, "offset") });
+  }
+
+  /** Only rows behind this row, or behind where this cursor stands. */
+  after(position: string | Row): Query<Row, Base> {
+    const after: unknown = position;
+    if (typeof after !== "string" && !isItem(after)) {
+      throw invalidQuery("Cannot continue: 'after' takes a row or a cursor");
+    }
+    return this.#with({ after });
+  }
+
+  /** Opaque text for the place of a row in this query's order. */
+  cursor(row: Row): string {
+    const item: unknown = row;
+    if (!isItem(item)) throw invalidQuery("Cannot point at what is no row");
+    const { order } = this.#asked();
+    return encodeCursor(order, placeOf(order, originOf(item)));
+  }
+
+  /** Puts related items in place of their ids. */
+  include<const Spec extends IncludeSpec<Base>>(
+    spec: Spec,
+  ): Query<Included<Row, Spec> & AnyRow, Base> {
+    const terms = parseInclude(this.#engine, spec);
+    const include = [
+      ...this.#state.include.filter((old) =>
+        !terms.some((term) => term.field === old.field)
+      ),
+      ...terms,
+    ];
+    return new Query(this.#engine, { ...this.#state, include });
+  }
+
+  /** The rows, now. */
+  run(): Row[] {
+    const engine = this.#engine;
+    const request = this.#asked();
+    return this.#rows(engine.run(request, this.#planned(request)));
+  }
+
+  /** The first row. */
+  first(): Row | undefined {
+    return this.#state.limit === 0 ? undefined : this.limit(1).run()[0];
+  }
+
+  /** How many rows `run` would give. */
+  count(): number {
+    const { order: _, ...rest } = this.#asked();
+    const request: Request = rest.after === undefined
+      ? { ...rest, order: [] }
+      : this.#asked();
+    const everything = { ...request, offset: 0, limit: Infinity };
+    return this.#engine.count(request, this.#engine.plan(everything));
+  }
+
+  /** Runs the query; so `await query` gives its rows. */
+  then<A = Row[], B = never>(
+    resolve?: ((rows: Row[]) => A | PromiseLike<A>) | null,
+    reject?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return Promise.try(() => this.run()).then(resolve, reject);
+  }
+
+  /** The rows, now. */
+  [Symbol.iterator](): IterableIterator<Row> {
+    return this.run()[Symbol.iterator]();
+  }
+
+  /** Groups rows by fields, to be aggregated. */
+  groupBy<const F extends OrderField<Base>>(
+    ...fields: F[]
+  ): GroupBuilder<Base, F> {
+    const checked = parseGroupFields(this.#engine, fields);
+    return new GroupBuilder(this.#engine, this.#asked(), checked);
+  }
+
+  /** Aggregates over all rows. */
+  aggregate<const Spec extends AggregateSpec<Base>>(
+    spec: Spec,
+  ): GroupedQuery<Aggregated<Base, Spec>, Aggregated<Base, Spec>> {
+    const terms = parseAggregates(this.#engine, spec);
+    return GroupedQuery.overAll(this.#engine, this.#asked(), terms);
+  }
+
+  /**
+   * Calls back after every transaction that changed the rows, once each. What a
+   * callback throws reaches neither the writer nor the other callbacks.
+   */
+  subscribe(
+    callback: (change: LiveChange<Row>) => void,
+    options: FollowOptions = {},
+  ): Live<Row> {
+    const live = this.#live(options);
+    live.onChange(callback);
+    return live;
+  }
+
+  /**
+   * The rows now and after every change. A slow consumer gets the latest state
+   * and skips those between.
+   */
+  live(options: FollowOptions = {}): AsyncIterable<readonly Row[]> {
+    return latest(() => this.#live(options), options.signal);
+  }
+
+  #live(options: FollowOptions): Live<Row> {
+    const request = this.#asked();
+    const include = this.#include();
+    return new Live<Row>(this.#engine, request, include, options.signal);
+  }
+
+  /** How this query is answered, and what it read when run for this answer. */
+  explain(): Explanation {
+    const request = this.#asked();
+    return explain(this.#engine, request, this.#engine.plan(request));
+  }
+
+  #asked(): Request {
+    this.#request ??= toRequest(this.#state);
+    return this.#request;
+  }
+
+  /** Scans are planned anew, as their fields may have an index by now. */
+  #planned(request: Request): Plan {
+    const engine = this.#engine;
+    if (this.#plan !== undefined && this.#epoch === engine.epoch) {
+      return this.#plan;
+    }
+    const plan = engine.plan(request);
+    this.#plan = plan.what === "scan" ? undefined : plan;
+    this.#epoch = engine.epoch;
+    return plan;
+  }
+
+  #include(): Include | undefined {
+    const { include } = this.#state;
+    return include.length === 0
+      ? undefined
+      : new Include(this.#engine, include);
+  }
+
+  #rows(items: Item[]): Row[] {
+    const include = this.#include();
+    return this.#engine.rows<Row>(items, include);
+  }
+}
+
+/** A user's function sees rows as the user does. */
+function predicate<Base extends AnyRow>(
+  engine: QueryEngine,
+  test: (row: Base) => boolean,
+): Condition {
+  return {
+    what: "predicate",
+    test: (item) => test(asRow<Base>(engine.read(item))) === true,
+  };
+}
+
+function checkCount(count: number, what: string): number {
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  throw invalidQuery(`Cannot query: '${what}' takes a whole number from 0`);
+}
+
+function isItem(value: unknown): value is Item {
+  return typeof value === "object" && value !== null && "id" in value &&
+    typeof value.id === "string";
+}
+
+/** Terms behind an id decide nothing; an id upwards is the tie-break anyway. */
+function toRequest(state: QueryState): Request {
+  const { parts, offset, limit } = state;
+  let { order } = state;
+  const id = order.findIndex((term) => term.field === "id");
+  if (id >= 0) order = order.slice(0, order[id]!.descending ? id + 1 : id);
+  return { parts, order, offset, limit, after: toPlace(state, order) };
+}
+
+function toPlace(
+  { after }: QueryState,
+  order: readonly OrderTerm[],
+): Place | undefined {
+  if (after === undefined) return undefined;
+  if (typeof after === "string") return decodeCursor(order, after);
+  return placeOf(order, originOf(after));
+}
