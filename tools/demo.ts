@@ -27,7 +27,7 @@ async function demo(report: Report): Promise<boolean> {
     const data = await load(repository, report);
     ask(repository, data, report);
     const edited = await edit(repository, report);
-    await lookBack(repository, edited, report);
+    lookBack(repository, edited, report);
     database = await reopen(database, path, edited, report);
     await verify(database, report);
   } finally {

@@ -13,6 +13,7 @@ import { type Database as Real, openDatabase } from "../db/database.ts";
 import type { CommitSummary } from "../db/history.ts";
 import type { Repository as RealRepository } from "../db/repository.ts";
 import type { TransactionScope } from "../db/transaction_scope.ts";
+import type { Query, Where } from "../query/mod.ts";
 import { type AnyField, field, type ScalarField } from "../schema/field.ts";
 import { defineSchema, type Schema as RealSchema } from "../schema/schema.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
@@ -132,8 +133,8 @@ function wrapCollection(
 ): ReadableCollection {
   const collection = repository.storedCollection(name);
   const queryOf = ({ where, orderBy, limit }: QueryRequest) => {
-    let query = collection.query();
-    if (where !== undefined) query = query.where(where);
+    let query = untyped(collection.query());
+    if (where !== undefined) query = query.where(untypedWhere(where));
     for (const [field, direction] of orderBy) {
       query = query.orderBy(field, direction);
     }
@@ -150,6 +151,19 @@ function wrapCollection(
     explain: (request) => ({ ...queryOf(request).explain() }),
     history: (id) => Promise.resolve(historyOf(repository, name, id)),
   };
+}
+
+/** A row of which nothing is known; names and values are judged when the query is built. */
+type UntypedRow = { readonly [field: string]: string } & {
+  readonly id: string;
+};
+
+function untyped(query: object): Query<UntypedRow> {
+  return query as Query<UntypedRow>;
+}
+
+function untypedWhere(where: object): Where<UntypedRow> {
+  return where as Where<UntypedRow>;
 }
 
 /** Proof: a stored collection's rows are items of stored kinds, by its view. */

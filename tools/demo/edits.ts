@@ -78,14 +78,14 @@ function describe({ what, fields }: OperationSummary): string {
 }
 
 /** Shows what happened to the edited city, and how it was before. */
-export async function lookBack(
+export function lookBack(
   repository: Repository,
   { id, name }: Edited,
   report: Report,
-): Promise<void> {
+): void {
   report.section("Look back");
   const cities = repository.collection(City);
-  const [history, ms] = await timedAsync(() => cities.history(id));
+  const [history, ms] = timed(() => cities.history(id));
   report.step(`The history of ${name}:`, ms);
   report.rows(history.map((entry) => [
     entry.at.toISOString().slice(11, 23),
@@ -96,10 +96,9 @@ export async function lookBack(
   report.check(history.length === 2, "the city has two commits");
   const [origin] = history;
   if (origin === undefined) return;
-  const [past, pastMs] = await timedAsync(async () => {
-    const snapshot = await repository.at(origin.commit);
-    return snapshot.collection(City).get(id);
-  });
+  const [past, pastMs] = timed(() =>
+    repository.at(origin.commit).collection(City).get(id)
+  );
   report.step(`Before the edit it was "${past?.name}"`, pastMs);
   report.check(
     past?.name === "Longyearbyen",
