@@ -28,6 +28,8 @@ export interface Shape {
   readonly history: boolean;
   /** May no other process read meanwhile? (With Sheaf none ever may.) */
   readonly exclusive: boolean;
+  /** Does memory matter more than speed? (Sheaf has one setting for both.) */
+  readonly frugal: boolean;
 }
 
 /** One engine with its settings. */

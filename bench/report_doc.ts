@@ -95,7 +95,7 @@ const explanation: readonly string[] = [
   "- *read by id, SQLite locked exclusively*: Sheaf always locks its folder; this is SQLite doing so too (and no",
   "  other process can read).",
   "- *resident memory*: growth by opening, reading and holding all items in a fresh process, garbage collected",
-  "  before and after.",
+  "  before and after; once with the settings above, once with SQLite's default cache and no memory map.",
   "- *bytes on disk*: the length of all files after closing; *after 10 updates each*: SQLite keeps old rows by a",
   "  trigger.",
   "",

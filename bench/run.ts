@@ -185,7 +185,7 @@ class GroupRun {
     // Rewriting a collection ten times takes long and gives the same bytes each time.
     const runs = measure.process === "fresh"
       ? freshRuns
-      : workload === "memory"
+      : workload.startsWith("memory")
       ? valueRuns
       : 1;
     const checked = new Set<Contestant>();

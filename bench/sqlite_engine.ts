@@ -33,7 +33,8 @@ export function sqliteEngine(synchronous: "FULL" | "OFF"): Engine {
       // Only before the first access does it spare the shared memory's locks.
       if (shape.exclusive) handle.exec("PRAGMA locking_mode = EXCLUSIVE;");
       if (isNew) handle.exec("PRAGMA journal_mode = WAL;");
-      handle.exec(`PRAGMA synchronous = ${synchronous}; ${tuning}`);
+      handle.exec(`PRAGMA synchronous = ${synchronous};`);
+      if (!shape.frugal) handle.exec(tuning);
       if (isNew) handle.exec(definition(shape));
       return new SqliteDatabase(handle);
     },

@@ -22,16 +22,24 @@ const updatesEach = 10;
 const updatesInTransaction = 1_000;
 
 /** Growth of resident memory, in MB, by opening and reading all items and holding them. */
-export async function memoryGrowth(context: Context): Promise<Value> {
+export async function memoryGrowth(
+  context: Context,
+  isFrugal: boolean,
+): Promise<Value> {
+  const { folder, shape } = context.store;
   collectGarbage();
   const before = Deno.memoryUsage().rss;
-  const database = await context.store.database();
+  const database = await context.engine.open(folder, {
+    ...shape,
+    frugal: isFrugal,
+  });
   const items = database.all();
   const sum = touchAll(items);
   collectGarbage();
   const value = (Deno.memoryUsage().rss - before) / megabyte;
   const expected = question("all", context.store.model).expected();
   const isRight = sum === expected && touchAll(items) === expected;
+  await database.close();
   return {
     value,
     wrong: isRight ? undefined : `the items add up to ${sum}, not ${expected}`,
@@ -44,7 +52,12 @@ export async function diskSize(
   isRewritten: boolean,
 ): Promise<Value> {
   const folder = `${context.home}/disk`;
-  const shape = { indexed: false, history: isRewritten, exclusive: false };
+  const shape = {
+    indexed: false,
+    history: isRewritten,
+    exclusive: false,
+    frugal: false,
+  };
   const database = await context.engine.open(folder, shape);
   await loadAll(database, context.size);
   const updated = isRewritten

@@ -71,7 +71,12 @@ export interface Context {
 
 /** The shape of each prepared database. */
 export function shapeOf(name: StoreName): Shape {
-  return { indexed: name === "indexed", history: false, exclusive: false };
+  return {
+    indexed: name === "indexed",
+    history: false,
+    exclusive: false,
+    frugal: false,
+  };
 }
 
 /** Numbers that look random and are the same on every run. */

@@ -54,7 +54,8 @@ export const tasks = {
 
 /** Workloads that are one value. */
 export const values = {
-  "memory": memoryGrowth,
+  "memory": (context) => memoryGrowth(context, false),
+  "memory-frugal": (context) => memoryGrowth(context, true),
   "disk": (context) => diskSize(context, false),
   "disk-rewritten": (context) => diskSize(context, true),
 } satisfies Record<string, TakeValue>;
