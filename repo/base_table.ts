@@ -16,12 +16,14 @@ export interface BaseTable {
   /** Items that were there. */
   readonly count: number;
   /**
-   * The ordinal of an id, -1 when it is none of the base's. Cells that must be
-   * looked at to tell are read into `cells`.
+   * The ordinal of an id, -1 when it is none of the base's. What must be looked
+   * at to tell is read into `cells`.
    */
   find(id: string, cells: Cells): number;
-  /** Reads one cell. */
-  cellAt(ordinal: number): Cell;
+  /** Reads one item into `cells`, or a cell that is no plain item. */
+  read(ordinal: number, cells: Cells): void;
+  /** The cell of an ordinal, with the item that `cells` has of it. */
+  cellAt(ordinal: number, cells: Cells): Cell;
   /** Was the item of this ordinal there? */
   isLive(ordinal: number): boolean;
   /** The id of an ordinal. */

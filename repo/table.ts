@@ -94,16 +94,18 @@ export class Table implements Source {
 
   /** The cell of an ordinal below `size`. */
   cellAt(ordinal: number): Cell {
-    return this.#cells.get(ordinal) ?? this.#load(ordinal);
-  }
-
-  #load(ordinal: number): Cell {
-    if (this.base === undefined || !(ordinal < this.base.size)) {
-      throw new RangeError(`Cannot read cell: no ordinal ${ordinal}`);
-    }
-    const cell = this.base.cellAt(ordinal);
+    const known = this.#cells.get(ordinal);
+    if (known !== undefined) return known;
+    const cell = this.#baseOf(ordinal).cellAt(ordinal, this.#cells);
     this.#cells.set(ordinal, cell);
     return cell;
+  }
+
+  #baseOf(ordinal: number): BaseTable {
+    if (this.base === undefined || !(ordinal < this.base.size)) {
+      throw new RangeError(`Cannot read item: no ordinal ${ordinal}`);
+    }
+    return this.base;
   }
 
   /** The cell of an id, tombstones included. */
@@ -114,22 +116,24 @@ export class Table implements Source {
 
   /** The item of an ordinal; `undefined` when it is deleted. */
   itemAt(ordinal: number): Item | undefined {
-    return this.cellAt(ordinal).item;
+    const cells = this.#cells;
+    const item = cells.itemAt(ordinal);
+    if (item !== undefined || cells.get(ordinal) !== undefined) return item;
+    this.#baseOf(ordinal).read(ordinal, cells);
+    return cells.itemAt(ordinal);
   }
 
   /** The id of an ordinal. */
   idAt(ordinal: number): string {
-    const cell = this.#cells.get(ordinal);
-    if (cell !== undefined) return cell.id;
-    return this.#ids?.[ordinal] ?? this.base?.idAt(ordinal) ??
-      this.#load(ordinal).id;
+    return this.#cells.idAt(ordinal) ?? this.#ids?.[ordinal] ??
+      this.#baseOf(ordinal).idAt(ordinal);
   }
 
   /** Is the item of an ordinal there? Never reads the item. */
   isLive(ordinal: number): boolean {
     if (this.#count === this.#cells.size) return true;
-    const cell = this.#cells.get(ordinal);
-    if (cell !== undefined) return cell.item !== undefined;
+    if (this.#cells.itemAt(ordinal) !== undefined) return true;
+    if (this.#cells.get(ordinal) !== undefined) return false;
     return this.base !== undefined && this.base.isLive(ordinal);
   }
 
@@ -146,19 +150,11 @@ export class Table implements Source {
 
   /** All live items in ordinal order: a new array, the caller's own. */
   items(): Item[] {
-    this.#items ??= this.#gatherItems();
-    return this.#items.slice();
-  }
-
-  #gatherItems(): Item[] {
-    this.#loadAll();
-    const cells = this.#cells;
-    const items: Item[] = [];
-    for (let ordinal = 0; ordinal < cells.size; ordinal++) {
-      const item = cells.get(ordinal)!.item;
-      if (item !== undefined) items.push(item);
+    if (this.#items === undefined) {
+      this.#loadAll();
+      this.#items = this.#cells.items();
     }
-    return items;
+    return this.#items.slice();
   }
 
   /** The ids of all live items in ordinal order: a new array, the caller's own. */
@@ -173,7 +169,7 @@ export class Table implements Source {
     const cells = this.#cells;
     const ids = this.#ids ??= this.#isLoaded ? [] : this.base?.ids() ?? [];
     for (let ordinal = ids.length; ordinal < cells.size; ordinal++) {
-      ids.push(cells.get(ordinal)!.id);
+      ids.push(cells.idAt(ordinal)!);
     }
     return ids;
   }
@@ -235,9 +231,8 @@ export class Table implements Source {
     const column: FieldColumn = { field, store };
     let isOpen = store === undefined;
     for (let ordinal = 0; ordinal < cells.size; ordinal++) {
-      const cell = cells.get(ordinal);
-      if (cell === undefined) continue;
-      const value = cell.item?.[field];
+      if (!cells.has(ordinal)) continue;
+      const value = cells.itemAt(ordinal)?.[field];
       if (isOpen && value !== undefined) {
         column.store = storeFor(value);
         isOpen = false;

@@ -1,7 +1,9 @@
 /**
  * One collection of a checkpoint: cells, ids and columns read on demand.
  *
- * Never keeps a cell: who asks keeps it.
+ * A row of the log is the create of an item's first generation and nothing
+ * else, so its cell follows from the row and the item. Never keeps a cell or an
+ * item: who asks keeps it.
  *
  * @module
  */
@@ -10,6 +12,7 @@ import { ByteReader, decodeAscii, decodeText } from "../../src/base/bytes.ts";
 import type { Cell } from "../../src/schema/cell.ts";
 import { decodeCell } from "../../src/schema/cell_codec.ts";
 import { decodeCreateAt } from "../../src/schema/patch_codec.ts";
+import type { Item } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { BaseTable } from "../base_table.ts";
 import type { Cells } from "../cells.ts";
@@ -108,11 +111,12 @@ export class Base implements BaseTable {
   }
 
   #isAt(ordinal: number, id: string, cells: Cells): boolean {
-    const known = cells.get(ordinal);
-    if (known !== undefined) return known.id === id;
-    const cell = this.cellAt(ordinal);
-    cells.set(ordinal, cell);
-    return cell.id === id;
+    let known = cells.idAt(ordinal);
+    if (known === undefined) {
+      this.read(ordinal, cells);
+      known = cells.idAt(ordinal);
+    }
+    return known === id;
   }
 
   /** Where the cell of an ordinal is. */
@@ -128,23 +132,33 @@ export class Base implements BaseTable {
     };
   }
 
-  /** Reads one cell. */
-  cellAt(ordinal: number): Cell {
+  /** Reads one item into `cells`, or the cell of one that is not exactly its create. */
+  read(ordinal: number, cells: Cells): void {
     const row = this.rowAt(ordinal);
-    if (row.shape === IN_HEAP) return this.#decodeHeap(row.address, 0);
-    const { log } = this.#checkpoint;
-    return log.row(row.address, (reader) => this.#decodeLog(reader, row));
+    if (row.shape === IN_HEAP) {
+      cells.set(ordinal, this.#decodeHeap(row.address, 0));
+    } else cells.setItem(ordinal, this.#readItem(row));
   }
 
-  #decodeLog(reader: ByteReader, row: Row): Cell {
+  #readItem(row: Row): Item {
     const shape = this.#checkpoint.shape(row.shape);
+    return this.#checkpoint.log.row(
+      row.address,
+      (reader) => decodeCreateAt(reader, shape, this.#view).item,
+    );
+  }
+
+  /** The cell of an ordinal, with the item that `cells` has of it. */
+  cellAt(ordinal: number, cells: Cells): Cell {
+    const row = this.rowAt(ordinal);
+    if (row.shape === IN_HEAP) return this.#decodeHeap(row.address, 0);
+    const item = cells.itemAt(ordinal) ?? this.#readItem(row);
     const origin = this.#checkpoint.origin(row.origin);
-    const { id, generation, item } = decodeCreateAt(reader, shape, this.#view);
     return {
-      id,
-      generation,
+      id: item.id,
+      generation: 0,
       item,
-      shape,
+      shape: this.#checkpoint.shape(row.shape),
       origin,
       createAt: row.address - origin.operationsAt,
       stamps: undefined,
@@ -260,14 +274,9 @@ export class Base implements BaseTable {
     drain(this.#loadSteps(ordinals, ordinals.length, cells));
   }
 
-  /** Reads every cell that `cells` lacks. */
+  /** Reads every item that `cells` lacks. */
   loadAll(cells: Cells): void {
-    drain(this.loadSteps(cells));
-  }
-
-  /** As `loadAll`, in steps. */
-  loadSteps(cells: Cells): Generator<void> {
-    return this.#loadSteps(undefined, this.size, cells);
+    drain(this.#loadSteps(undefined, this.size, cells));
   }
 
   *#loadSteps(
@@ -278,17 +287,18 @@ export class Base implements BaseTable {
     const wanted = new RowList(count);
     for (let i = 0; i < count; i++) {
       const ordinal = ordinals === undefined ? i : ordinals[i]!;
-      if (ordinal >= this.size || cells.get(ordinal) !== undefined) continue;
+      if (ordinal >= this.size || cells.has(ordinal)) continue;
       const row = this.rowAt(ordinal);
       if (row.shape !== IN_HEAP) wanted.add(ordinal, row);
       else cells.set(ordinal, this.#decodeHeap(row.address, AHEAD));
       if ((i & 1023) === 1023) yield;
     }
     wanted.sort();
-    const { log } = this.#checkpoint;
-    yield* log.rows(wanted.addresses, wanted.count, (reader, i) => {
-      const ordinal = wanted.ordinals[i]!;
-      cells.set(ordinal, this.#decodeLog(reader, this.rowAt(ordinal)));
+    const checkpoint = this.#checkpoint;
+    const { addresses, ordinals: order, shapes } = wanted;
+    yield* checkpoint.log.rows(addresses, wanted.count, (reader, i) => {
+      const shape = checkpoint.shape(shapes[i]!);
+      cells.setItem(order[i]!, decodeCreateAt(reader, shape, this.#view).item);
     });
   }
 
@@ -331,28 +341,32 @@ interface IdPage {
 class RowList {
   addresses: Float64Array;
   ordinals: Uint32Array;
+  shapes: Uint16Array;
   count = 0;
   #isSorted = true;
 
   constructor(capacity: number) {
     this.addresses = new Float64Array(capacity);
     this.ordinals = new Uint32Array(capacity);
+    this.shapes = new Uint16Array(capacity);
   }
 
   add(ordinal: number, row: Row): void {
     const at = this.count++;
     this.addresses[at] = row.address;
     this.ordinals[at] = ordinal;
+    this.shapes[at] = row.shape;
     if (at > 0 && this.addresses[at - 1]! > row.address) this.#isSorted = false;
   }
 
   /** By address, so that the log is read in one direction. */
   sort(): void {
     if (this.#isSorted) return;
-    const { addresses, ordinals } = this;
+    const { addresses, ordinals, shapes } = this;
     const order = Uint32Array.from({ length: this.count }, (_, i) => i);
     order.sort((a, b) => addresses[a]! - addresses[b]!);
     this.addresses = Float64Array.from(order, (i) => addresses[i]!);
     this.ordinals = Uint32Array.from(order, (i) => ordinals[i]!);
+    this.shapes = Uint16Array.from(order, (i) => shapes[i]!);
   }
 }

@@ -152,20 +152,20 @@ Deno.test("rows that nobody read are carried over twice without decoding them", 
 });
 
 Deno.test("origins are numbered anew when most are in no use", async () => {
-  const subject = rich(100);
-  await subject.write();
-  for (let round = 0; round < 3; round++) {
-    subject.open();
-    for (let i = 0; i < 4000; i++) {
-      const cell = subject.twin.cellOf("item-1")!;
-      subject.commit([updateOf("item-1", cell.generation, i % 3)]);
-      if (i % 500 === 0) await subject.write();
-    }
+  const subject = rich(2000);
+  const counts: number[] = [];
+  for (let round = 0; round < 5; round++) {
     await subject.write();
+    subject.open();
+    counts.push(subject.checkpoint!.directory.origins.count);
+    for (let i = 0; i < 2000; i += 1 + round % 2) {
+      const { id, generation, item } = subject.twin.cellAt(i);
+      if (item !== undefined) subject.commit([updateOf(id, generation, 7)]);
+    }
   }
+  await subject.write();
   subject.open();
-  const { origins } = subject.checkpoint!.directory;
-  assert.ok(origins.count < 5000, `${origins.count} origins`);
+  assert.ok(counts.some((count, i) => count < counts[i - 1]!), `${counts}`);
   subject.check();
 });
 
@@ -296,9 +296,13 @@ Deno.test("every flipped bit of a checkpoint is noticed when its page is read", 
     bytes.length - 4096 + 12,
     true,
   );
+  const sound = new PageFile(fileOf(bytes), "x");
+  sound.salt = salt;
   const isNoticed = (page: number): boolean => {
     try {
-      const file = new PageFile(fileOf(bytes), "x");
+      // The last pages are read when the file is opened, so it is opened anew.
+      const isTail = page >= pages - 8;
+      const file = isTail ? new PageFile(fileOf(bytes), "x") : sound;
       file.salt = salt;
       if (page === pages - 1) file.last();
       else file.read(page, 1);
@@ -407,6 +411,7 @@ function failingStorage(inner: Storage, n: number): Storage {
       return file && failing(file);
     },
     list: (folder) => inner.list(folder),
+    folders: (folder) => inner.folders(folder),
     makeFolder: (folder) => inner.makeFolder(folder),
     syncFolder: (folder) => (step(), inner.syncFolder(folder)),
     rename: (from, to) => (step(), inner.rename(from, to)),

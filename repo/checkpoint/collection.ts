@@ -13,7 +13,7 @@ import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../cells.ts";
 import { type Store, storeFor } from "../column.ts";
 import type { Table } from "../table.ts";
-import type { Base } from "./base.ts";
+import type { Base, Row } from "./base.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { columnKey, wordsWorth, writeColumn } from "./columns.ts";
 import {
@@ -33,6 +33,8 @@ import type { Registry } from "./registry.ts";
 
 /** Items between two looks at the clock. */
 const STEP = 128;
+/** Heap bytes read at once from the previous checkpoint. */
+const AHEAD = 64 * 1024;
 
 /** A table as it was at one moment. */
 export interface Picture {
@@ -42,7 +44,9 @@ export interface Picture {
   readonly count: number;
   /** Cells in memory; the others are in the base. */
   readonly cells: Cells;
-  base: Base | undefined;
+  readonly base: Base | undefined;
+  /** What the base is a part of. */
+  readonly previous: Checkpoint | undefined;
 }
 
 /** Takes the picture of a table. */
@@ -63,6 +67,7 @@ export function pictureOf(
     count,
     cells: table.picture(),
     base: table.base === undefined ? undefined : base,
+    previous,
   };
 }
 
@@ -95,9 +100,10 @@ export function* writeCollection(
   };
 }
 
-/** Is a cell exactly one create, which the log holds? */
+/** Is a cell exactly the first create of its item, which the log holds? */
 function isInLog(cell: Cell, registry: Registry): boolean {
-  return cell.createAt >= 0 && cell.item !== undefined &&
+  return cell.createAt >= 0 && cell.generation === 0 &&
+    cell.item !== undefined &&
     registry.fitsRow(registry.shape(cell.shape));
 }
 
@@ -109,7 +115,7 @@ interface Heap {
 
 function* writeHeap(
   writer: PageWriter,
-  { cells, size, base }: Picture,
+  picture: Picture,
   registry: Registry,
 ): Generator<void, Heap> {
   const places: number[] = [];
@@ -117,20 +123,10 @@ function* writeHeap(
   const head = new ByteWriter(8);
   const first = writer.begin();
   let bytes = 0;
-  for (let ordinal = 0; ordinal < size; ordinal++) {
+  for (let ordinal = 0; ordinal < picture.size; ordinal++) {
     if (ordinal % STEP === 0) yield;
-    const cell = cells.get(ordinal);
-    let content: Uint8Array;
-    if (cell === undefined) {
-      const row = base!.rowAt(ordinal);
-      if (row.shape !== IN_HEAP) continue;
-      content = base!.heapBytes(row.address, 64 * 1024);
-    } else {
-      if (isInLog(cell, registry)) continue;
-      body.clear();
-      encodeCell(body, cell, registry);
-      content = body.view();
-    }
+    const content = heapContent(picture, ordinal, registry, body);
+    if (content === undefined) continue;
     head.clear();
     head.varint(content.length);
     places.push(bytes);
@@ -142,32 +138,66 @@ function* writeHeap(
   return { stream: { first, bytes }, places };
 }
 
+/** A cell's bytes for the heap; `undefined` when it is in the log. */
+function heapContent(
+  { cells, base }: Picture,
+  ordinal: number,
+  registry: Registry,
+  body: ByteWriter,
+): Uint8Array | undefined {
+  let cell = cells.get(ordinal);
+  if (cell === undefined) {
+    const row = base!.rowAt(ordinal);
+    if (row.shape !== IN_HEAP) return undefined;
+    if (registry.keepsNumbers) return base!.heapBytes(row.address, AHEAD);
+    cell = base!.cellAt(ordinal, cells);
+  } else if (isInLog(cell, registry)) return undefined;
+  body.clear();
+  encodeCell(body, cell, registry);
+  return body.view();
+}
+
 function* writeRows(
   writer: PageWriter,
-  { cells, size, base }: Picture,
+  picture: Picture,
   registry: Registry,
   places: readonly number[],
 ): Generator<void, Records> {
   const first = writer.begin();
   let place = 0;
-  for (let ordinal = 0; ordinal < size; ordinal++) {
+  for (let ordinal = 0; ordinal < picture.size; ordinal++) {
     if (ordinal % STEP === 0) yield;
-    const cell = cells.get(ordinal);
-    const row = cell === undefined ? base!.rowAt(ordinal) : undefined;
-    if (row !== undefined && row.shape !== IN_HEAP) {
-      writer.row(row.address, row.shape, row.origin);
-    } else if (cell !== undefined && isInLog(cell, registry)) {
-      const { origin, shape, createAt } = cell;
-      assert(
-        origin.operationsAt >= 0,
-        "what a checkpoint covers is in the log",
-      );
-      const address = origin.operationsAt + createAt;
-      writer.row(address, registry.shape(shape), registry.origin(origin));
-    } else writer.row(places[place++]!, IN_HEAP, 0);
+    const row = logRow(picture, ordinal, registry);
+    if (row === undefined) writer.row(places[place++]!, IN_HEAP, 0);
+    else writer.row(row.address, row.shape, row.origin);
   }
   writer.end();
-  return { first, count: size };
+  return { first, count: picture.size };
+}
+
+/** Where a cell is in the log; `undefined` when it is in the heap. */
+function logRow(
+  { cells, base, previous }: Picture,
+  ordinal: number,
+  registry: Registry,
+): Row | undefined {
+  const cell = cells.get(ordinal);
+  if (cell === undefined) {
+    const row = base!.rowAt(ordinal);
+    if (row.shape === IN_HEAP) return undefined;
+    if (registry.keepsNumbers) return row;
+    const shape = registry.shape(previous!.shape(row.shape));
+    const origin = registry.origin(previous!.origin(row.origin));
+    return { address: row.address, shape, origin };
+  }
+  if (!isInLog(cell, registry)) return undefined;
+  const { operationsAt } = cell.origin;
+  assert(operationsAt >= 0, "what a checkpoint covers is in the log");
+  return {
+    address: operationsAt + cell.createAt,
+    shape: registry.shape(cell.shape),
+    origin: registry.origin(cell.origin),
+  };
 }
 
 interface Ids {
@@ -187,7 +217,7 @@ function* writeIds(
   const page = new IdPage();
   for (let ordinal = 0; ordinal < size; ordinal++) {
     if (ordinal % STEP === 0) yield;
-    const id = cells.get(ordinal)?.id ?? base!.idAt(ordinal);
+    const id = cells.idAt(ordinal) ?? base!.idAt(ordinal);
     hashes[ordinal] = hashId(id, salt);
     if (ordinal > 0 && !page.fits(id)) page.write(writer);
     if (page.count === 0) starts.push(ordinal);
@@ -288,10 +318,9 @@ function* writeDead(
   if (count < size) {
     for (let ordinal = 0; ordinal < size; ordinal++) {
       if (ordinal % 1024 === 0) yield;
-      const cell = cells.get(ordinal);
-      const isLive = cell === undefined
-        ? base!.isLive(ordinal)
-        : cell.item !== undefined;
+      const isLive = cells.has(ordinal)
+        ? cells.itemAt(ordinal) !== undefined
+        : base!.isLive(ordinal);
       if (!isLive) writer.u32(ordinal);
     }
   }
@@ -340,12 +369,11 @@ function* gatherColumn(
   const wordsMax = wordsWorth(size);
   for (let ordinal = 0; ordinal < size; ordinal++) {
     if (ordinal % 1024 === 0) yield;
-    const cell = cells.get(ordinal);
-    if (cell === undefined) {
+    if (!cells.has(ordinal)) {
       if (needsAll) return undefined;
       continue;
     }
-    const value = cell.item?.[field];
+    const value = cells.itemAt(ordinal)?.[field];
     if (store === undefined) {
       if (value === undefined) continue;
       store = storeFor(value);

@@ -43,6 +43,11 @@ export class Registry {
     });
   }
 
+  /** Do origins and shapes of the previous checkpoint keep their numbers? */
+  get keepsNumbers(): boolean {
+    return this.#previous !== undefined;
+  }
+
   /** The number of an origin. */
   origin(origin: Origin): number {
     if (this.#previous !== undefined && isStored(origin, this.#previous)) {

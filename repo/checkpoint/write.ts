@@ -120,7 +120,6 @@ function* steps(
   const writer = new PageWriter(file, salt);
   const isAnew = previous !== undefined && isWorthRenumbering(previous);
   const registry = new Registry(isAnew ? undefined : previous);
-  if (isAnew) { for (const picture of pictures) yield* loadPicture(picture); }
   const collections: CollectionPlace[] = [];
   for (const picture of pictures) {
     collections.push(yield* writeCollection(writer, picture, registry, salt));
@@ -146,12 +145,6 @@ function* steps(
 /** Origins keep their numbers from checkpoint to checkpoint until most are in no use. */
 function isWorthRenumbering({ directory }: Checkpoint): boolean {
   return directory.origins.count > 2 * directory.originsKept + 4096;
-}
-
-function* loadPicture(picture: Picture): Generator<void> {
-  if (picture.base === undefined) return;
-  yield* picture.base.loadSteps(picture.cells);
-  picture.base = undefined;
 }
 
 function lastPage(
