@@ -142,6 +142,9 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
+/** What a JSON field of type `T` holds: `T`, read-only all the way down. */
+export type FrozenJson<T> = [JsonValue] extends [T] ? T : DeepReadonly<T>;
+
 /** Explicit changes of a counter. */
 export interface CounterChange {
   readonly increment: number;
@@ -255,8 +258,7 @@ export const field = {
   enum: <const T extends string>(options: readonly T[]): ScalarField<T> =>
     scalar({ ...begin("enum"), options: Object.freeze([...options]) }),
   /** Whatever JSON can say, as one value: its last writer wins. */
-  json: <T = JsonValue>(): ScalarField<DeepReadonly<T>> =>
-    scalar(begin("json")),
+  json: <T = JsonValue>(): ScalarField<FrozenJson<T>> => scalar(begin("json")),
   /** The id of an item of another collection. */
   ref: (collection: string): ScalarField<string> =>
     scalar({ ...begin("ref"), target: collection }),

@@ -18,9 +18,6 @@ export type Complain = (why: string) => never;
 
 /** A frozen deep copy of what JSON can say; complains about anything else. */
 export function copyJson(value: unknown, complain: Complain, depth = 0): Json {
-  if (depth > limits.jsonDepthMax) {
-    return complain(`it is nested over ${limits.jsonDepthMax} deep or cyclic`);
-  }
   switch (typeof value) {
     case "string":
       return value.isWellFormed() ? value : complain("it has a lone surrogate");
@@ -31,6 +28,11 @@ export function copyJson(value: unknown, complain: Complain, depth = 0): Json {
       return value;
     case "object":
       if (value === null) return null;
+      if (depth >= limits.jsonDepthMax) {
+        return complain(
+          `it is nested over ${limits.jsonDepthMax} deep or cyclic`,
+        );
+      }
       if (Array.isArray(value)) return copyArray(value, complain, depth);
       return copyRecord(value, complain, depth);
     default:

@@ -18,6 +18,7 @@ export {
   type FieldDefinition,
   type FieldMode,
   type FieldTypes,
+  type FrozenJson,
   type JsonValue,
   type ListChange,
   type MapChange,

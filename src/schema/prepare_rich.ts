@@ -100,11 +100,17 @@ function removal(
   values: readonly Value[],
 ): Change {
   const state = stateIn(cell, field.name, "set");
+  const tagsOf = (value: Value) =>
+    state.merge === "set" ? state.entries.get(value)?.tags ?? [] : [];
   return {
     what: "remove",
     values: values.map((value) => ({
       value,
-      tags: state.merge === "set" ? state.entries.get(value)?.tags ?? [] : [],
+      tags: tagsOf(value).map(({ wall, count, chain }) => ({
+        wall,
+        count,
+        chain,
+      })),
     })),
   };
 }
