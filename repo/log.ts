@@ -195,9 +195,9 @@ export class Log {
     if (this.#synced === this.#end) return undefined;
     const end = this.#end;
     try {
-      const pending = this.#tail.segment.file.sync();
       if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
       this.#nameUnsynced = false;
+      const pending = this.#tail.segment.file.sync();
       if (pending === undefined && this.#left === undefined) {
         this.#synced = end;
         return undefined;
@@ -281,7 +281,8 @@ export class Log {
       );
     }
     const end = this.#end;
-    const synced = file.sync();
+    const pending = file.sync();
+    if (pending !== undefined) this.#leave(pending);
     if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
     file.truncate(end - base);
     this.#tail.segment.size = end - base;
@@ -297,15 +298,14 @@ export class Log {
     this.#reader.add(next);
     this.#tail.segment = next;
     this.#end = next.start;
-    if (synced === undefined) {
-      if (this.#left === undefined) this.#synced = next.start;
-    } else this.#leave(synced);
+    if (this.#left === undefined && this.#flight === undefined) {
+      this.#synced = next.start;
+    }
   }
 
-  /** Keeps the sync of a segment that was left, for the next `sync` to await. */
-  #leave(synced: Promise<void>): void {
-    const before = this.#left;
-    this.#left = before === undefined ? synced : before.then(() => synced);
+  /** Keeps the sync of a segment that is left, for the next `sync` to await. */
+  #leave(pending: Promise<void>): void {
+    this.#left = Promise.all([this.#left, pending]).then(() => {});
     this.#left.catch((error) => this.#fail(error));
   }
 

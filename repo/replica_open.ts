@@ -33,6 +33,7 @@ import {
 import { Graph } from "./graph.ts";
 import { createLog, type Log, openLog } from "./log.ts";
 import { recordKind } from "./log_format.ts";
+import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
 import { decodeMeta } from "./replica_meta.ts";
 import { State, type ViewOf } from "./state.ts";
@@ -115,7 +116,7 @@ async function load(
 ): Promise<LoadedReplica | undefined> {
   if (names.length === 0) return undefined;
   const { storage, world, viewOf, repair } = options;
-  const late: { log?: Log } = {};
+  const late: { log?: LogReader } = {};
   const found = useCheckpoint
     ? openCheckpoint(
       storage,
@@ -132,10 +133,11 @@ async function load(
       repair,
       names,
       from: found?.checkpoint?.covers ?? 0,
+      // Replaying a change reads the row that it changes, which may lie in the log.
+      onReader: (reader) => void (late.log = reader),
       onRecord: (kind, body, address) => replay.record(kind, body, address),
     });
     if (opened === undefined) return undefined;
-    late.log = opened.log;
     return {
       ...replay.finish(),
       folder,

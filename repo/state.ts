@@ -10,6 +10,8 @@
  * @module
  */
 
+import { sha256 } from "../crypto/mod.ts";
+import { encodeText } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
@@ -73,6 +75,21 @@ export class State {
     );
     this.#tables.set(name, table);
     return table;
+  }
+
+  /**
+   * A hash of the whole state: equal on two replicas exactly where they hold
+   * the same state, byte for byte, whatever their schemas and orders of arrival.
+   */
+  digest(): Uint8Array {
+    let digest: Uint8Array = new Uint8Array(32);
+    const feed = (bytes: Uint8Array) => void (digest = sha256(digest, bytes));
+    const tables = this.tables().filter((table) => table.size > 0);
+    for (const table of tables.sort((a, b) => a.name < b.name ? -1 : 1)) {
+      feed(encodeText(table.name));
+      table.digest(feed);
+    }
+    return digest;
   }
 
   /** Folds one commit's operations; `createOffsets` as `decodePatch` gives them. */

@@ -97,7 +97,7 @@ async function createKeyring(
       "Cannot open: the folder holds no database yet, so it cannot belong to the given root key",
     );
   }
-  if (storage.list("repositories").length > 0) {
+  if (storage.folders("repositories").length > 0) {
     throw new DatabaseError(
       "format-unknown",
       'Cannot open: the folder has repositories but no "database" file. Restore that file from a backup',

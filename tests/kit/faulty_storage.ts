@@ -66,9 +66,10 @@ export function faultyStorage(options: FaultyOptions = {}): FaultyStorage {
 export class FaultyStorage implements Storage {
   readonly #options: FaultyOptions;
   readonly #live: Names = { files: new Map(), folders: new Set([""]) };
-  #durable: Names = { files: new Map(), folders: new Set([""]) };
+  readonly #durable: Names = { files: new Map(), folders: new Set([""]) };
   #changes: NameChange[] = [];
   #locked = false;
+  #failNext = 0;
   /** Operations so far that changed or synced anything. */
   operations = 0;
 
@@ -190,13 +191,36 @@ export class FaultyStorage implements Storage {
     return memoryStorage(images);
   }
 
+  /** Takes the files of `folder` from another storage, durable; counts nothing. */
+  adopt(other: Storage, folder: string): void {
+    for (const name of other.list(folder)) {
+      const path = `${folder}/${name}`;
+      const source = other.open(path);
+      if (source === undefined) continue;
+      const bytes = new Uint8Array(source.size());
+      source.readAt(bytes, 0);
+      const file = new CrashFile();
+      file.write(bytes, 0);
+      file.sync(file.pending);
+      for (const names of [this.#live, this.#durable]) {
+        names.files.set(path, file);
+        names.folders.add(folder);
+      }
+    }
+  }
+
   /** Counts an operation, and fails when its time has come. */
   step(): void {
     const { failAt, shortenAt, freezeAt } = this.#options;
     const now = ++this.operations;
-    if (now === failAt || now === shortenAt || now >= (freezeAt ?? Infinity)) {
+    if (now === failAt || now === this.#failNext || now === shortenAt || now >= (freezeAt ?? Infinity)) {
       throw this.failure(`go on at operation ${now}`);
     }
+  }
+
+  /** Makes the next operation fail. */
+  failNext(): void {
+    this.#failNext = this.operations + 1;
   }
 
   /** Will the next operation be cut short? */

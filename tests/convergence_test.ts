@@ -1,0 +1,264 @@
+/**
+ * Convergence: the same commits, in any order of arrival and batching, with
+ * repetitions, restarts and checkpoints, give the same state, byte for byte
+ * (law 4); and what the door refuses is refused everywhere.
+ */
+
+import { deepEqual, equal, ok } from "node:assert/strict";
+import fc from "fast-check";
+import { createSigner, generateKeyPair } from "../crypto/mod.ts";
+import type { Arrival } from "../repo/arrival.ts";
+import { issueCertificate } from "../repo/certificate.ts";
+import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
+import { recordKind } from "../repo/log_format.ts";
+import { Replica } from "../repo/replica.ts";
+import { toHex } from "../src/base/bytes.ts";
+import { wallMax } from "../src/base/hlc.ts";
+import type { World } from "../src/base/world.ts";
+import { Editor } from "../src/db/editor.ts";
+import { field } from "../src/schema/field.ts";
+import { IdSource } from "../src/schema/names.ts";
+import { defineSchema } from "../src/schema/schema.ts";
+import { createView } from "../src/schema/view.ts";
+import { memoryStorage } from "../src/storage/memory_storage.ts";
+import { seededRandom, shuffle } from "./kit/mod.ts";
+
+const Card = defineSchema("card", {
+  title: field.string(),
+  rank: field.number().default(0),
+  tags: field.set(field.string()),
+  votes: field.counter(),
+  steps: field.list(field.string()),
+  notes: field.map(field.string()),
+});
+
+const root = generateKeyPair(seeded(1));
+const name = parseRepositoryName("converge");
+const view = createView(Card);
+
+function seeded(seed: number): (target: Uint8Array) => void {
+  const next = seededRandom(seed);
+  return (target) => {
+    for (let i = 0; i < target.length; i++) {
+      target[i] = Math.floor(next() * 256);
+    }
+  };
+}
+
+/** One device: a replica, its clock (which may be wrong) and its editor. */
+class Device {
+  readonly storage = memoryStorage();
+  readonly world: World;
+  readonly #mode: Mode;
+  readonly #session;
+  #time: number;
+  replica!: Replica;
+  editor!: Editor<typeof Card>;
+
+  constructor(seed: number, mode: Mode, skewMs: number) {
+    this.#time = 1_800_000_000_000 + skewMs;
+    this.#mode = mode;
+    this.world = {
+      now: () => this.#time += 1,
+      monotonic: () => this.#time,
+      random: seeded(seed + 100),
+      after: (_delay, task) => {
+        const timer = setTimeout(task, 0);
+        return () => clearTimeout(timer);
+      },
+    };
+    const pair = generateKeyPair(this.world.random);
+    const { bytes } = issueCertificate({
+      sessionKey: pair.publicKey,
+      user: `user-${seed}`,
+      claims: "{}",
+      mayIssue: false,
+      notBefore: 0,
+      notAfter: wallMax,
+    }, createSigner(root.secretKey));
+    this.#session = {
+      user: `user-${seed}`,
+      secretKey: pair.secretKey,
+      certificate: bytes,
+    };
+  }
+
+  async open(): Promise<this> {
+    this.replica = await Replica.open({
+      storage: this.storage,
+      world: this.world,
+      name,
+      mode: this.#mode,
+      isModeRequired: true,
+      rootKey: root.publicKey,
+      session: this.#session,
+      isOriginal: true,
+      viewOf: () => view,
+      repair: false,
+    });
+    const table = this.replica.state.table(Card.name);
+    this.editor = new Editor(Card, table, new IdSource(this.world));
+    return this;
+  }
+
+  async reopen(): Promise<void> {
+    await this.replica.close();
+    await this.open();
+  }
+
+  /** Everything in its log, as it would travel. */
+  async records(): Promise<Arrival[]> {
+    await this.replica.durable();
+    const arrivals: Arrival[] = [];
+    const { log } = this.replica.loaded;
+    log.records(0, log.end, (kind, body) => {
+      if (kind === recordKind.certificate && this.#mode === "default") {
+        arrivals.push({ kind: "certificate", bytes: body.slice() });
+      } else if (kind === recordKind.signedBatch) {
+        arrivals.push({ kind: "signed", bytes: body.slice() });
+      } else if (kind === recordKind.unsignedBatch) {
+        arrivals.push({ kind: "unsigned", bytes: body.slice() });
+      }
+    });
+    return arrivals;
+  }
+
+  digests(): [string, string] {
+    this.replica.commits.hashFrom(0);
+    return [
+      toHex(this.replica.state.digest()),
+      toHex(this.replica.graph.digest()!),
+    ];
+  }
+}
+
+/** Certificates first, everything else in any order, some of it twice. */
+function scramble(arrivals: Arrival[], random: () => number): Arrival[] {
+  const certificates = arrivals.filter(({ kind }) => kind === "certificate");
+  const batches = arrivals.filter(({ kind }) => kind !== "certificate");
+  const repeated = batches.filter(() => random() < 0.3);
+  return [...certificates, ...shuffle([...batches, ...repeated], random)];
+}
+
+const words = ["ash", "birch", "cedar"];
+
+/** One random change; ids are few, so that devices meet on them. */
+function act(device: Device, random: () => number): void {
+  const { editor, replica } = device;
+  const id = `card-${Math.floor(random() * 4)}`;
+  const word = words[Math.floor(random() * words.length)]!;
+  const n = Math.floor(random() * 5);
+  replica.transact((tx) => {
+    const item = editor.get(tx, id);
+    if (item === undefined) {
+      editor.create(tx, {
+        id,
+        title: word,
+        rank: n,
+        tags: [word],
+        votes: n,
+        steps: [word],
+      });
+    } else if (random() < 0.15) editor.delete(tx, id);
+    else if (random() < 0.3) editor.update(tx, id, { title: word, rank: n });
+    else if (random() < 0.5) {
+      editor.update(tx, id, {
+        tags: random() < 0.5 ? { add: [word] } : { remove: [word] },
+        votes: { increment: n },
+      });
+    } else {
+      const length = (item.steps as string[]).length;
+      const at = Math.floor(random() * (length + 1));
+      editor.update(tx, id, {
+        steps: length > 1 && random() < 0.5
+          ? { move: [{ from: 0, to: length - 1 }] }
+          : { insert: [{ at, value: word }] },
+        notes: random() < 0.7 ? { put: { [word]: `${n}` } } : { drop: [word] },
+      });
+    }
+  });
+}
+
+async function converge(seed: number, mode: Mode): Promise<void> {
+  const random = seededRandom(seed);
+  const skews = [0, -5_000, 5_000];
+  const devices = await Promise.all(
+    skews.map((skew, i) => new Device(seed * 10 + i, mode, skew).open()),
+  );
+  for (let round = 0; round < 4; round++) {
+    for (const device of devices) {
+      const count = Math.floor(random() * 6);
+      for (let i = 0; i < count; i++) {
+        act(device, random);
+        if (random() < 0.3) await device.replica.durable();
+      }
+      if (random() < 0.2) await device.replica.checkpoint();
+      if (random() < 0.2) await device.reopen();
+    }
+    const [from, to] = shuffle(devices, random);
+    take(to!, scramble(await from!.records(), random));
+  }
+  for (let pass = 0; pass < 2; pass++) {
+    for (const from of devices) {
+      for (const to of devices) {
+        if (from !== to) take(to, scramble(await from.records(), random));
+      }
+    }
+  }
+  const expected = devices[0]!.digests();
+  for (const device of devices) {
+    deepEqual(device.digests(), expected, `seed ${seed}`);
+  }
+  await devices[1]!.reopen();
+  deepEqual(devices[1]!.digests(), expected, `seed ${seed}, reopened`);
+  for (const device of devices) await device.replica.close();
+}
+
+function take(device: Device, arrivals: Arrival[]): void {
+  for (const { verdict } of device.replica.receive(arrivals)) {
+    ok(verdict.verdict !== "refuse", JSON.stringify(verdict));
+  }
+}
+
+for (const mode of ["default", "trusted", "fast"] as const) {
+  Deno.test(`replicas with the same commits have the same state: ${mode} mode`, async () => {
+    const run = fc.asyncProperty(
+      fc.integer({ min: 1, max: 1_000_000 }),
+      (seed) => converge(seed, mode),
+    );
+    await fc.assert(run, { seed: 7, numRuns: 25 });
+  });
+}
+
+Deno.test("receive() shows foreign commits at once and keeps them over a restart", async () => {
+  const [ada, bob] = [
+    await new Device(1, "default", 0).open(),
+    await new Device(2, "default", 0).open(),
+  ];
+  ada.replica.transact((tx) =>
+    ada.editor.create(tx, { id: "a", title: "hello" })
+  );
+  const heard: number[] = [];
+  bob.replica.state.table(Card.name).subscribe((changes) =>
+    heard.push(changes.length)
+  );
+  take(bob, await ada.records());
+  deepEqual(heard, [1]);
+  equal(bob.replica.state.find(Card.name)?.cellOf("a")?.item?.title, "hello");
+  await bob.reopen();
+  equal(bob.replica.state.find(Card.name)?.cellOf("a")?.item?.title, "hello");
+  for (const device of [ada, bob]) await device.replica.close();
+});
+
+Deno.test("a device without the author's certificate refuses its batches", async () => {
+  const ada = await new Device(1, "default", 0).open();
+  const bob = await new Device(2, "default", 0).open();
+  ada.replica.transact((tx) =>
+    ada.editor.create(tx, { id: "a", title: "hello" })
+  );
+  const batches = (await ada.records()).filter(({ kind }) => kind === "signed");
+  const [judged] = bob.replica.receive(batches);
+  equal(judged?.verdict.verdict, "refuse");
+  equal(bob.replica.graph.commits, 0);
+  for (const device of [ada, bob]) await device.replica.close();
+});
