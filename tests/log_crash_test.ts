@@ -1,0 +1,151 @@
+/**
+ * The log on a storage that fails, stops short or loses its power at every one
+ * of its first 300 operations.
+ *
+ * @module
+ */
+
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { DatabaseError } from "../src/base/errors.ts";
+import type { Log } from "../repo/log.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import {
+  type FaultyStorage,
+  faultyStorage,
+  type Kept,
+} from "./kit/faulty_storage.ts";
+import {
+  createTexts,
+  FOLDER,
+  longText,
+  openTexts,
+  putText,
+} from "./kit/log.ts";
+import { seededRandom } from "./kit/random.ts";
+
+const sizes = { segmentBytesMax: 2_000, extentBytesFirst: 128 };
+const OPERATIONS = 300;
+const IMAGES: readonly Kept[] = ["synced", "all", 1, 2, 3, 4, 5, 6];
+
+/** What a run wrote, and how much of it was acknowledged. */
+interface Run {
+  readonly written: string[];
+  acknowledged: number;
+  log: Log | undefined;
+}
+
+/** Appends, syncs, closes and opens until the storage fails or has done enough. */
+async function run(storage: FaultyStorage, seed: number): Promise<Run> {
+  const random = seededRandom(seed);
+  const run: Run = { written: [], acknowledged: 0, log: undefined };
+  try {
+    run.written.push("genesis");
+    run.log = createTexts(storage, "genesis", sizes);
+    while (storage.operations < OPERATIONS + 20) {
+      await act(run, storage, random());
+    }
+  } catch (error) {
+    ok(error instanceof DatabaseError, String(error));
+  }
+  return run;
+}
+
+async function act(
+  run: Run,
+  storage: FaultyStorage,
+  dice: number,
+): Promise<void> {
+  const log = run.log!;
+  if (dice < 0.6) {
+    const text = longText(run.written.length, Math.floor(dice * 1_500));
+    run.written.push(text);
+    putText(log, text);
+  } else if (dice < 0.95) {
+    const count = run.written.length;
+    await log.sync();
+    run.acknowledged = count;
+  } else {
+    run.log = undefined;
+    await log.close();
+    run.acknowledged = run.written.length;
+    run.log = (await openTexts(storage, sizes))!.log;
+  }
+}
+
+/** Everything acknowledged is in `image`, in order and whole, and it can be used. */
+async function check(image: Storage, run: Run, what: string): Promise<void> {
+  const opened = await openTexts(image, sizes);
+  if (opened === undefined) {
+    equal(run.acknowledged, 0, what);
+    return;
+  }
+  const { texts, log } = opened;
+  deepEqual(texts, run.written.slice(0, texts.length), what);
+  ok(texts.length >= run.acknowledged, `${what}: ${run.acknowledged} wanted`);
+  putText(log, "after");
+  await log.sync();
+  const again = (await openTexts(image, sizes))!;
+  deepEqual(again.texts, [...texts, "after"], what);
+  equal(again.recovery.droppedBytes, 0, what);
+}
+
+async function checkImages(
+  storage: FaultyStorage,
+  run: Run,
+  what: string,
+): Promise<void> {
+  for (const kept of IMAGES) {
+    await check(storage.powerCut(kept), run, `${what}, kept ${kept}`);
+  }
+}
+
+for (const slow of [false, true]) {
+  const how = slow ? "slow" : "quick";
+  for (const fault of ["failAt", "shortenAt", "freezeAt"] as const) {
+    Deno.test(`every acknowledged record survives ${fault} 1 to ${OPERATIONS} and a power cut, ${how} syncs`, async () => {
+      let acknowledged = 0;
+      for (let n = 1; n <= OPERATIONS; n++) {
+        const storage = faultyStorage({ [fault]: n, slow });
+        const result = await run(storage, n);
+        acknowledged += result.acknowledged;
+        const { log } = result;
+        if (log?.failure !== undefined) {
+          throws(() => putText(log, "x"), { code: "storage-readonly" });
+          throws(() => log.sync(), { code: "storage-readonly" });
+          await log.close();
+        }
+        await checkImages(storage, result, `${fault} ${n}`);
+      }
+      ok(acknowledged > 20 * OPERATIONS, "the runs got somewhere");
+    });
+  }
+}
+
+Deno.test("every acknowledged record survives power cuts between any two operations of a recovery", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const first = faultyStorage();
+    const before = await run(first, seed);
+    for (let n = 1; n <= 12; n++) {
+      // The image of one cut is opened on a storage that is cut in the middle of it.
+      const second = faultyStorage({ freezeAt: n });
+      second.adopt(first.powerCut(seed * 100 + n), FOLDER);
+      try {
+        const opened = await openTexts(second, sizes);
+        if (opened !== undefined) putText(opened.log, "unsynced");
+      } catch (error) {
+        ok(error instanceof DatabaseError);
+      }
+      await checkRecovered(second, before);
+    }
+  }
+});
+
+async function checkRecovered(storage: FaultyStorage, run: Run): Promise<void> {
+  for (const kept of IMAGES) {
+    const opened = await openTexts(storage.powerCut(kept), sizes);
+    const texts = opened?.texts ?? [];
+    if (texts.at(-1) === "unsynced") texts.pop();
+    deepEqual(texts, run.written.slice(0, texts.length));
+    ok(texts.length >= run.acknowledged);
+  }
+}
