@@ -1,20 +1,29 @@
 /**
  * Sheaf behind the bench's interface: the only file here that knows its API.
  *
- * The module is loaded when asked for and described structurally, so that the
- * rest of the bench runs and checks without it.
+ * The module is loaded when asked for, so that SQLite's processes do without.
  *
  * @module
  */
 
+import type {
+  Collection,
+  Database as SheafHandle,
+  Repository,
+} from "../mod.ts";
 import type { Database, Done, Engine, Live, Mode, Shape } from "./engine.ts";
 import { type Change, indexes, type Item } from "./items.ts";
 
+type Sheaf = typeof import("../mod.ts");
+type ItemSchema = ReturnType<typeof itemSchema>;
+type Items = Collection<ItemSchema>;
+type Subscription = ReturnType<
+  ReturnType<Items["where"]>["subscribe"]
+>;
+
 /** Loads Sheaf, to be opened in `mode`. */
 export async function sheafEngine(mode: Mode): Promise<Engine> {
-  const sheaf = parseModule(
-    await import(new URL("../mod.ts", import.meta.url).href),
-  );
+  const sheaf = await import("../mod.ts");
   const plain = itemSchema(sheaf, false);
   const indexed = itemSchema(sheaf, true);
   return {
@@ -27,20 +36,14 @@ export async function sheafEngine(mode: Mode): Promise<Engine> {
         user: "bench",
       });
       const repository = await handle.repository("bench");
-      return new SheafDatabase(
-        handle,
-        repository,
-        schema,
-        repository.collection(schema),
-      );
+      return new SheafDatabase(handle, repository, schema);
     },
   };
 }
 
 /** The same fields as SQLite's columns; history is always kept. */
-function itemSchema(sheaf: SheafModule, isIndexed: boolean): Schema {
-  const { field } = sheaf;
-  return sheaf.defineSchema("item", {
+function itemSchema({ defineSchema, field }: Sheaf, isIndexed: boolean) {
+  return defineSchema("item", {
     title: field.string(),
     done: field.boolean(),
     rank: field.number(),
@@ -52,21 +55,16 @@ function itemSchema(sheaf: SheafModule, isIndexed: boolean): Schema {
 }
 
 class SheafDatabase implements Database {
-  #handle: Handle;
+  #handle: SheafHandle;
   #repository: Repository;
-  #schema: Schema;
-  #items: Collection;
+  #schema: ItemSchema;
+  #items: Items;
 
-  constructor(
-    handle: Handle,
-    repository: Repository,
-    schema: Schema,
-    items: Collection,
-  ) {
+  constructor(handle: SheafHandle, repository: Repository, schema: ItemSchema) {
     this.#handle = handle;
     this.#repository = repository;
     this.#schema = schema;
-    this.#items = items;
+    this.#items = repository.collection(schema);
   }
 
   close(): Done {
@@ -137,14 +135,14 @@ class SheafDatabase implements Database {
 
 /** A live query that is always the whole result, whatever part SQLite asks for again. */
 class SheafLive implements Live {
-  #items: Collection;
+  #items: Items;
   #rows: readonly Item[];
   #subscription: Subscription;
   #durable: Done;
   #wake: (() => void) | undefined;
   #isHeard = false;
 
-  constructor(items: Collection, from: number, to: number) {
+  constructor(items: Items, from: number, to: number) {
     this.#items = items;
     this.#subscription = items.where({ rank: { gte: from, lt: to } }).orderBy(
       "rank",
@@ -181,91 +179,4 @@ class SheafLive implements Live {
   close(): void {
     this.#subscription[Symbol.dispose]();
   }
-}
-
-// What the bench uses of the public API.
-
-interface SheafModule {
-  readonly field: {
-    string(): unknown;
-    boolean(): unknown;
-    number(): unknown;
-    set(of: unknown): unknown;
-  };
-  defineSchema(
-    name: string,
-    fields: Record<string, unknown>,
-    options: { indexes: readonly unknown[] },
-  ): Schema;
-  openDatabase(
-    options: {
-      path: string;
-      mode: Mode;
-      schemas: readonly Schema[];
-      user: string;
-    },
-  ): Promise<Handle>;
-}
-
-interface Schema {
-  readonly name: string;
-}
-
-interface Handle {
-  repository(name: string): Promise<Repository>;
-  close(): Promise<void>;
-}
-
-interface Repository {
-  collection(schema: Schema): Collection;
-  transact(work: (transaction: Transaction) => void): Write;
-}
-
-interface Transaction {
-  collection(
-    schema: Schema,
-  ): { update(id: string, changes: Partial<Item>): unknown };
-}
-
-interface Write {
-  readonly durable: Promise<unknown>;
-}
-
-interface Query {
-  orderBy(field: keyof Item, direction?: "asc" | "desc"): Query;
-  limit(count: number): Query;
-  run(): readonly Item[];
-  subscribe(
-    hear: (change: { readonly rows: readonly Item[] }) => void,
-  ): Subscription;
-}
-
-interface Subscription extends Disposable {
-  getSnapshot(): readonly Item[];
-}
-
-interface Collection {
-  create(item: Item): Write;
-  createMany(items: readonly Item[]): Write;
-  update(id: string, changes: Partial<Item>): Write;
-  get(id: string): Item | undefined;
-  getMany(ids: readonly string[]): readonly (Item | undefined)[];
-  where(condition: Record<string, unknown>): Query;
-  count(): number;
-  keys(): readonly string[];
-  all(): readonly Item[];
-}
-
-/** The module, if it has what the bench begins with; the rest shows itself in use. */
-function parseModule(module: unknown): SheafModule {
-  const candidate = module as Partial<SheafModule>;
-  if (
-    typeof candidate.openDatabase !== "function" ||
-    typeof candidate.defineSchema !== "function"
-  ) {
-    throw new SyntaxError(
-      "mod.ts does not export openDatabase and defineSchema",
-    );
-  }
-  return candidate as SheafModule;
 }

@@ -10,6 +10,7 @@ import {
   difference,
   idOf,
   type Item,
+  itemAt,
   itemsBetween,
   rankEnd,
 } from "./items.ts";
@@ -123,7 +124,7 @@ export function bulkLoadTask(context: Context): Task {
       }
       wrong ??= difference(
         database?.get(idOf(last)),
-        context.store.model.item(last),
+        itemAt(last),
       );
       await database?.close();
       Deno.removeSync(folder, { recursive: true });
