@@ -56,13 +56,7 @@ export function* loadColumn(
   if (place.type === "word") {
     const codes = new Uint32Array(Math.max(size, room));
     yield* readColumn(file, place, codes);
-    const words = readWords(file, place);
-    for (let i = 0; i < size; i++) {
-      if (codes[i]! >= words.length) {
-        throw file.damage(place.records.first, "a code has no word");
-      }
-    }
-    return new WordStore(codes, words);
+    return new WordStore(codes, readWords(file, place));
   }
   // Room for the four values of a byte of bits.
   const values = new Float64Array(Math.max(size + 3, room)).fill(NaN, size);
@@ -103,6 +97,7 @@ function readPage(
       return target.set(new Float64Array(buffer, at, records), from);
     case encodings.i32: {
       const page = new Int32Array(buffer, at, records);
+      if (!page.includes(I32_ABSENT)) return target.set(page, from);
       for (let i = 0; i < records; i++) {
         target[from + i] = page[i] === I32_ABSENT ? NaN : page[i]!;
       }

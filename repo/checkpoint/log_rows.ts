@@ -21,8 +21,10 @@ import type { PagePart } from "./page_file.ts";
 /** Reads bytes of the log from an address on; says how many there were. */
 export type ReadLog = (target: Uint8Array, address: number) => number;
 
-/** Rows that end this close to the page's end are read with the next page at once. */
+/** Bytes that a row is expected to take at first; afterwards the last row tells. */
 const ROW_LIKELY = 512;
+/** Rows with fewer bytes than this for each of them share one text. */
+const DENSE = 1024;
 /** Bytes of one read when many rows are wanted. */
 const CHUNK = 256 * 1024;
 /** Two wanted rows with more between them are read apart. */
@@ -38,6 +40,8 @@ export class LogRows {
   readonly #covers: number;
   /** Reused: the first touch of memory costs more than the reading. */
   #chunk: Uint8Array | undefined;
+  /** Bytes that the next row is expected to take at most. */
+  #likely = ROW_LIKELY;
 
   /**
    * @param readLog reads the log
@@ -53,14 +57,24 @@ export class LogRows {
   /** Decodes the row at `address`. */
   row<T>(address: number, decode: (reader: ByteReader) => T): T {
     const start = address - address % LOG_PAGE;
-    const need = address - start + ROW_LIKELY;
-    let size = need > LOG_PAGE ? 2 * LOG_PAGE : LOG_PAGE;
+    const at = address - start;
+    let room = this.#likely;
     for (;;) {
+      const size = Math.ceil((at + room) / LOG_PAGE) * LOG_PAGE;
       const bytes = this.#read(start, size, new Uint8Array(size));
+      // Strings keep the text that they are cut from, so it ends near the row.
+      const reader = new ByteReader(
+        bytes,
+        at,
+        Math.min(at + room, bytes.length),
+      );
       try {
-        return decode(new ByteReader(bytes, address - start));
+        const row = decode(reader);
+        this.#likely = Math.max(ROW_LIKELY, 2 * (reader.at - at));
+        return row;
       } catch (error) {
-        size = this.#larger(error, address, start, size);
+        this.#checkCut(error, address, address + room);
+        room *= 4;
       }
     }
   }
@@ -74,42 +88,51 @@ export class LogRows {
     count: number,
     decode: DecodeRow,
   ): Generator<void> {
-    let size = CHUNK;
     for (let row = 0; row < count;) {
-      const address = addresses[row]!;
-      const start = address - address % LOG_PAGE;
+      const start = addresses[row]! - addresses[row]! % LOG_PAGE;
       let end = row + 1;
       while (
-        end < count && addresses[end]! < start + size &&
+        end < count && addresses[end]! < start + CHUNK &&
         addresses[end]! - addresses[end - 1]! <= GAP_MAX
       ) end++;
-      const wanted = addresses[end - 1]! + GAP_MAX - start;
-      const length = size > CHUNK
-        ? size
-        : Math.min(size, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
-      const bytes = this.#read(start, length, this.#room(length));
-      const reader = new ByteReader(bytes);
-      const first = row;
-      try {
-        for (; row < end; row++) {
-          reader.at = addresses[row]! - start;
-          decode(reader, row);
-        }
-        size = CHUNK;
-      } catch (error) {
-        // The last row of a read may be cut: it starts the next read.
-        size = row > first && isCut(error)
-          ? CHUNK
-          : this.#larger(error, address, start, size);
+      const wanted = addresses[end - 1]! + 2 * this.#likely - start;
+      const length = Math.min(CHUNK, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
+      this.#chunk ??= new Uint8Array(CHUNK);
+      const bytes = this.#read(start, length, this.#chunk);
+      const isDense = (end - row) * DENSE > bytes.length;
+      const done = isDense
+        ? decodeDense(bytes, start, addresses, row, end, decode)
+        : this.#decodeSparse(bytes, start, addresses, row, end, decode);
+      // The last row of a read may be cut: it starts the next one, or is read alone.
+      if (done === row) {
+        this.row(addresses[row]!, (reader) => decode(reader, row));
       }
+      row = Math.max(done, row + 1);
       yield;
     }
   }
 
-  #room(length: number): Uint8Array {
-    if (length > CHUNK) return new Uint8Array(length);
-    this.#chunk ??= new Uint8Array(CHUNK);
-    return this.#chunk.subarray(0, length);
+  /** Rows far apart have texts of their own, or each would keep the whole chunk. */
+  #decodeSparse(
+    bytes: Uint8Array,
+    start: number,
+    addresses: Float64Array,
+    row: number,
+    end: number,
+    decode: DecodeRow,
+  ): number {
+    for (let i = row; i < end; i++) {
+      const at = addresses[i]! - start;
+      const stop = Math.min(at + this.#likely, bytes.length);
+      const reader = new ByteReader(bytes, at, stop);
+      try {
+        decode(reader, i);
+      } catch (error) {
+        if (!isCut(error)) throw error;
+        this.row(addresses[i]!, (reader) => decode(reader, i));
+      }
+    }
+    return end;
   }
 
   /** Checked bytes of whole pages; fewer at the end of what is covered. */
@@ -137,27 +160,42 @@ export class LogRows {
     }
   }
 
-  /** How much to read after a row did not fit in `size` bytes. */
-  #larger(
-    error: unknown,
-    address: number,
-    start: number,
-    size: number,
-  ): number {
+  /** A row that does not end where its bytes end may go on; others are damage. */
+  #checkCut(error: unknown, address: number, end: number): void {
     if (!isCut(error)) throw error;
-    const isWhole = start + size >= this.#covers ||
-      size > limits.itemBytesMax + LOG_PAGE;
+    const isWhole = end >= this.#covers || end - address > limits.itemBytesMax;
     if (isWhole) throw damaged(address, "there is no item", error);
-    return size * 2;
   }
 
   /** Checks every page, one step per chunk. */
   *verify(): Generator<void> {
     for (let at = 0; at < this.#covers; at += CHUNK) {
-      this.#read(at, CHUNK, this.#room(CHUNK));
+      this.#read(at, CHUNK, this.#chunk ??= new Uint8Array(CHUNK));
       yield;
     }
   }
+}
+
+/** Decodes rows out of one text; says which is the first that is cut. */
+function decodeDense(
+  bytes: Uint8Array,
+  start: number,
+  addresses: Float64Array,
+  row: number,
+  end: number,
+  decode: DecodeRow,
+): number {
+  const reader = new ByteReader(bytes);
+  let i = row;
+  try {
+    for (; i < end; i++) {
+      reader.at = addresses[i]! - start;
+      decode(reader, i);
+    }
+  } catch (error) {
+    if (!isCut(error)) throw error;
+  }
+  return i;
 }
 
 function isCut(error: unknown): boolean {

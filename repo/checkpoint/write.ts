@@ -32,6 +32,9 @@ import type { ReadLog } from "./log_rows.ts";
 import { PageWriter } from "./page_writer.ts";
 import { Registry } from "./registry.ts";
 
+/** A sync of this much takes about a millisecond. */
+const SYNC_BYTES = 1024 * 1024;
+
 /** What a checkpoint is made of. */
 export interface WriteCheckpointOptions {
   readonly storage: Storage;
@@ -70,7 +73,7 @@ export async function writeCheckpoint(
     assert(file !== undefined, "a file that may be created opens");
     const salt = new Uint32Array(1);
     world.random(new Uint8Array(salt.buffer));
-    await inSlices(steps(options, pictures, file, salt[0]!), options);
+    await inSlices(steps(options, pictures, file, salt[0]!), file, options);
     await file.sync();
     await options.settled?.();
     file.close();
@@ -83,15 +86,25 @@ export async function writeCheckpoint(
   }
 }
 
-/** Runs steps, pausing whenever a slice of time is used up. */
+/**
+ * Runs steps, pausing whenever a slice of time is used up. Syncs in between:
+ * one sync of a whole large file would hold up the log's own.
+ */
 async function inSlices(
   steps: Generator<void>,
+  file: StorageFile,
   { world, pause }: WriteCheckpointOptions,
 ): Promise<void> {
   let start = world.monotonic();
+  let synced = 0;
   while (steps.next().done !== true) {
     if (world.monotonic() - start < limits.sliceMsMax) continue;
     await pause();
+    if (file.size() - synced > SYNC_BYTES) {
+      synced = file.size();
+      await file.sync();
+      await pause();
+    }
     start = world.monotonic();
   }
 }
