@@ -68,7 +68,7 @@ function setChanges(
   const now = new Set<Value>(Array.isArray(shown) ? shown : nothing);
   const wanted = wantedSet(field, now, given);
   checkCount(field, wanted.size);
-  parseValue(field, wanted);
+  if (field.isBounded) parseValue(field, wanted);
   const changes: Change[] = [];
   const removed = [...now].filter((value) => !wanted.has(value));
   if (removed.length > 0) changes.push(removal(field, cell, removed));

@@ -291,10 +291,15 @@ function parseList(field: SchemaField, value: unknown): Value {
 
 function checkBounds(field: SchemaField, value: Value): void {
   const size = sizeOf(value);
-  if (size < field.min) {
-    refuseValue(field, `at least ${field.min}`, size);
-  }
-  if (size > field.max) refuseValue(field, `at most ${field.max}`, size);
+  if (size >= field.min && size <= field.max) return;
+  const what = typeof value === "number" ? "a number" : "a length";
+  const { min, max } = field;
+  const range = max === Infinity
+    ? `of at least ${min}`
+    : min === -Infinity
+    ? `of at most ${max}`
+    : `from ${min} to ${max}`;
+  refuseValue(field, `${what} ${range}`, size);
 }
 
 function sizeOf(value: Value): number {
