@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { system } from "../../src/base/system.ts";
-import type { Operation, Value } from "../../src/schema/patch.ts";
 import { createView } from "../../src/schema/view.ts";
-import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import { Table } from "../table.ts";
 import {
@@ -14,43 +12,16 @@ import {
   verifyCheckpoint,
 } from "./checkpoint.ts";
 import { drain } from "./columns.ts";
-import { PageFile } from "./page_file.ts";
-import { createOf, folder, Subject, Task } from "./kit_test.ts";
+import {
+  createOf,
+  folder,
+  operationOf,
+  rich,
+  Subject,
+  updateOf,
+  valuesOf,
+} from "./kit_test.ts";
 import { writeCheckpoint } from "./write.ts";
-
-const fieldOf = (name: string) =>
-  Task.shape.fields.find((field) => field.name === name)!;
-
-/** An update of one field; `pick` chooses which and how. */
-function updateOf(id: string, generation: number, pick: number): Operation {
-  const value = `v${pick}`;
-  const changes = [
-    { field: fieldOf("title"), change: { what: "set", value } },
-    { field: fieldOf("rank"), change: { what: "set", value: pick / 2 } },
-    { field: fieldOf("done"), change: { what: "set", value: pick % 2 === 0 } },
-    { field: fieldOf("votes"), change: { what: "increment", amount: pick } },
-    { field: fieldOf("tags"), change: { what: "add", values: [value] } },
-    {
-      field: fieldOf("labels"),
-      change: { what: "put", entries: [["k", value]] },
-    },
-    {
-      field: fieldOf("steps"),
-      change: {
-        what: "insert",
-        elements: [{ element: `e${pick}`, position: "V", value }],
-      },
-    },
-  ] as const;
-  const change = changes[pick % changes.length]!;
-  return {
-    what: "update",
-    shape: Task.shape,
-    id,
-    generation,
-    changes: [change],
-  };
-}
 
 /** One random step of a history. */
 const step = fc.record({
@@ -66,36 +37,6 @@ const step = fc.record({
   ),
   pick: fc.nat(1000),
 });
-
-function valuesOf(pick: number): Record<string, Value> {
-  return {
-    ...pick % 2 === 0 && { title: `title ${pick}` },
-    ...pick % 3 === 0 && { rank: pick % 5 === 0 ? pick * 1e6 : pick / 8 },
-    ...pick % 5 === 0 && { when: new Date(pick) },
-    ...pick % 7 === 0 && { blob: new Uint8Array(pick % 6000) },
-    author: ["ada", "grace", "ünes"][pick % 3],
-    done: pick % 4 === 0,
-    tags: pick % 2 === 0 ? ["x", "y"] : [],
-  };
-}
-
-function operationOf(
-  subject: Subject,
-  id: string,
-  what: string,
-  pick: number,
-): Operation {
-  const cell = subject.twin.cellOf(id);
-  const generation = cell?.generation ?? 0;
-  if (cell?.item === undefined) {
-    const next = cell === undefined ? 0 : generation + 1;
-    return createOf(id, valuesOf(pick), next);
-  }
-  if (what === "delete") {
-    return { what: "delete", shape: Task.shape, id, generation };
-  }
-  return updateOf(id, generation, pick);
-}
 
 Deno.test("a checkpoint gives back every history, however often it is carried over", async () => {
   const history = fc.array(step, { maxLength: 60 });
@@ -117,24 +58,6 @@ Deno.test("a checkpoint gives back every history, however often it is carried ov
     { seed: 5, numRuns: 150 },
   );
 });
-
-/** A subject with rows in the log and in the heap, tombstones and all kinds of fields. */
-function rich(size: number): Subject {
-  const subject = new Subject();
-  for (let from = 0; from < size; from += 50) {
-    const operations: Operation[] = [];
-    for (let i = from; i < Math.min(size, from + 50); i++) {
-      operations.push(createOf(`item-${i}`, valuesOf(i)));
-    }
-    subject.commit(operations);
-  }
-  for (let i = 0; i < size; i += 7) {
-    const id = `item-${i}`;
-    const what = i % 3 === 0 ? "delete" : "update";
-    subject.commit([operationOf(subject, id, what, i)]);
-  }
-  return subject;
-}
 
 Deno.test("rows that nobody read are carried over twice without decoding them", async () => {
   const subject = rich(3000);
@@ -234,144 +157,6 @@ Deno.test("a collection without a schema works too", async () => {
   // The stored columns show a schema's defaults, so a reader without one reads the rows.
   assert.equal(base.hasColumn("author"), false);
   assert.equal(table.column("author")?.kind, "word");
-});
-
-/** A subject in memory whose checkpoint file can be spoilt. */
-async function image(): Promise<
-  { subject: Subject; bytes: Uint8Array; name: string }
-> {
-  const subject = rich(30);
-  await subject.write();
-  const name = `${folder}/${checkpointName(1)}`;
-  const file = subject.storage.open(name)!;
-  const bytes = new Uint8Array(file.size());
-  file.readAt(bytes, 0);
-  return { subject, bytes, name };
-}
-
-function openImage(subject: Subject, bytes: Uint8Array, name: string) {
-  const storage = memoryStorage([[name, bytes]]);
-  return openCheckpoint(storage, folder, subject.readLog, () => subject.view);
-}
-
-/** Reads everything; says whether damage was noticed, and fails on a wrong answer. */
-function notices(subject: Subject, bytes: Uint8Array, name: string): boolean {
-  const { checkpoint, skipped } = openImage(subject, bytes, name);
-  if (checkpoint === undefined) return skipped.length === 1;
-  try {
-    const base = checkpoint.base("task")!;
-    const table = new Table({ name: "task", view: subject.view, base });
-    for (const field of Task.plan) table.column(field.name);
-    assert.deepEqual(table.ids(), subject.twin.ids());
-    assert.deepEqual(table.items(), subject.twin.items());
-    assert.deepEqual(table.digest(), subject.twin.digest());
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    assert.match(error.code, /^(checkpoint|log)-damaged$/);
-    assert.match(error.message, /at (byte|address) \d+/);
-  }
-  return drain(verifyCheckpoint(checkpoint)) !== undefined;
-}
-
-/** A file over bytes that are not copied. */
-function fileOf(bytes: Uint8Array): StorageFile {
-  const refuse = () => assert.fail("a checkpoint is only read");
-  return {
-    size: () => bytes.length,
-    readAt(target, offset) {
-      target.set(bytes.subarray(offset, offset + target.length));
-      return Math.min(target.length, bytes.length - offset);
-    },
-    writeAt: refuse,
-    truncate: refuse,
-    sync: refuse,
-    close: () => {},
-  };
-}
-
-Deno.test("every flipped bit of a checkpoint is noticed when its page is read", async () => {
-  const { bytes } = await image();
-  const pages = bytes.length / 4096;
-  const salt = new DataView(bytes.buffer).getUint32(
-    bytes.length - 4096 + 12,
-    true,
-  );
-  const sound = new PageFile(fileOf(bytes), "x");
-  sound.salt = salt;
-  const isNoticed = (page: number): boolean => {
-    try {
-      // The last pages are read when the file is opened, so it is opened anew.
-      const isTail = page >= pages - 8;
-      const file = isTail ? new PageFile(fileOf(bytes), "x") : sound;
-      file.salt = salt;
-      if (page === pages - 1) file.last();
-      else file.read(page, 1);
-      return false;
-    } catch {
-      return true;
-    }
-  };
-  for (let page = 0; page < pages; page++) assert.equal(isNoticed(page), false);
-  let undetected = 0;
-  for (let bit = 0; bit < bytes.length * 8; bit++) {
-    const at = bit >>> 3;
-    bytes[at]! ^= 1 << bit % 8;
-    if (!isNoticed(Math.floor(at / 4096))) undetected++;
-    bytes[at]! ^= 1 << bit % 8;
-  }
-  assert.equal(undetected, 0);
-});
-
-Deno.test("a flipped bit of a checkpoint never gives a wrong answer", async () => {
-  const { subject, bytes, name } = await image();
-  assert.equal(notices(subject, bytes, name), false);
-  for (let at = 0; at < bytes.length; at += 31) {
-    bytes[at]! ^= 1 << at % 8;
-    assert.ok(notices(subject, bytes, name), `byte ${at}`);
-    bytes[at]! ^= 1 << at % 8;
-  }
-});
-
-Deno.test("every flipped bit of the covered log is noticed", async () => {
-  const { subject, bytes, name } = await image();
-  const log = subject.log.view();
-  for (let at = 0; at < log.length; at++) {
-    log[at]! ^= 1 << at % 8;
-    assert.ok(notices(subject, bytes, name));
-    log[at]! ^= 1 << at % 8;
-  }
-});
-
-Deno.test("a checkpoint cut at any byte is skipped with a reason", async () => {
-  const { subject, bytes, name } = await image();
-  for (
-    let length = 0;
-    length < bytes.length;
-    length += length % 4096 < 8 ? 1 : 97
-  ) {
-    const { checkpoint, skipped } = openImage(
-      subject,
-      bytes.subarray(0, length),
-      name,
-    );
-    assert.equal(checkpoint, undefined);
-    assert.equal(skipped.length, 1);
-  }
-});
-
-Deno.test("garbage in a directory with a right checksum is refused within bounds", async () => {
-  const { decodeDirectory } = await import("./layout.ts");
-  const { ByteReader } = await import("../../src/base/bytes.ts");
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      try {
-        decodeDirectory(new ByteReader(bytes), 5);
-      } catch (error) {
-        assert.ok(error instanceof SyntaxError);
-      }
-    }),
-    { seed: 9, numRuns: 2000 },
-  );
 });
 
 Deno.test("openCheckpoint() takes the newest sound one", async () => {

@@ -188,3 +188,89 @@ function checkCell(cell: Cell, twin: Cell): void {
   assert.deepEqual({ wall, count, chain, operationsAt }, twin.origin);
   assert.deepEqual(cell.shape, twin.shape);
 }
+
+const fieldOf = (name: string) =>
+  Task.shape.fields.find((field) => field.name === name)!;
+
+/** An update of one field; `pick` chooses which and how. */
+export function updateOf(
+  id: string,
+  generation: number,
+  pick: number,
+): Operation {
+  const value = `v${pick}`;
+  const changes = [
+    { field: fieldOf("title"), change: { what: "set", value } },
+    { field: fieldOf("rank"), change: { what: "set", value: pick / 2 } },
+    { field: fieldOf("done"), change: { what: "set", value: pick % 2 === 0 } },
+    { field: fieldOf("votes"), change: { what: "increment", amount: pick } },
+    { field: fieldOf("tags"), change: { what: "add", values: [value] } },
+    {
+      field: fieldOf("labels"),
+      change: { what: "put", entries: [["k", value]] },
+    },
+    {
+      field: fieldOf("steps"),
+      change: {
+        what: "insert",
+        elements: [{ element: `e${pick}`, position: "V", value }],
+      },
+    },
+  ] as const;
+  const change = changes[pick % changes.length]!;
+  return {
+    what: "update",
+    shape: Task.shape,
+    id,
+    generation,
+    changes: [change],
+  };
+}
+
+export function valuesOf(pick: number): Record<string, Value> {
+  return {
+    ...pick % 2 === 0 && { title: `title ${pick}` },
+    ...pick % 3 === 0 && { rank: pick % 5 === 0 ? pick * 1e6 : pick / 8 },
+    ...pick % 5 === 0 && { when: new Date(pick) },
+    ...pick % 7 === 0 && { blob: new Uint8Array(pick % 6000) },
+    author: ["ada", "grace", "ünes"][pick % 3],
+    done: pick % 4 === 0,
+    tags: pick % 2 === 0 ? ["x", "y"] : [],
+  };
+}
+
+export function operationOf(
+  subject: Subject,
+  id: string,
+  what: string,
+  pick: number,
+): Operation {
+  const cell = subject.twin.cellOf(id);
+  const generation = cell?.generation ?? 0;
+  if (cell?.item === undefined) {
+    const next = cell === undefined ? 0 : generation + 1;
+    return createOf(id, valuesOf(pick), next);
+  }
+  if (what === "delete") {
+    return { what: "delete", shape: Task.shape, id, generation };
+  }
+  return updateOf(id, generation, pick);
+}
+
+/** A subject with rows in the log and in the heap, tombstones and all kinds of fields. */
+export function rich(size: number): Subject {
+  const subject = new Subject();
+  for (let from = 0; from < size; from += 50) {
+    const operations: Operation[] = [];
+    for (let i = from; i < Math.min(size, from + 50); i++) {
+      operations.push(createOf(`item-${i}`, valuesOf(i)));
+    }
+    subject.commit(operations);
+  }
+  for (let i = 0; i < size; i += 7) {
+    const id = `item-${i}`;
+    const what = i % 3 === 0 ? "delete" : "update";
+    subject.commit([operationOf(subject, id, what, i)]);
+  }
+  return subject;
+}

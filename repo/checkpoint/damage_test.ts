@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ByteReader } from "../../src/base/bytes.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import type { StorageFile } from "../../src/storage/storage.ts";
+import { Table } from "../table.ts";
+import {
+  checkpointName,
+  openCheckpoint,
+  verifyCheckpoint,
+} from "./checkpoint.ts";
+import { drain } from "./columns.ts";
+import { folder, rich, type Subject, Task } from "./kit_test.ts";
+import { decodeDirectory } from "./layout.ts";
+import { PageFile } from "./page_file.ts";
+
+/** A subject in memory whose checkpoint file can be spoilt. */
+async function image(): Promise<
+  { subject: Subject; bytes: Uint8Array; name: string }
+> {
+  const subject = rich(30);
+  await subject.write();
+  const name = `${folder}/${checkpointName(1)}`;
+  const file = subject.storage.open(name)!;
+  const bytes = new Uint8Array(file.size());
+  file.readAt(bytes, 0);
+  return { subject, bytes, name };
+}
+
+function openImage(subject: Subject, bytes: Uint8Array, name: string) {
+  const storage = memoryStorage([[name, bytes]]);
+  return openCheckpoint(storage, folder, subject.readLog, () => subject.view);
+}
+
+/** Reads everything; says whether damage was noticed, and fails on a wrong answer. */
+function notices(subject: Subject, bytes: Uint8Array, name: string): boolean {
+  const { checkpoint, skipped } = openImage(subject, bytes, name);
+  if (checkpoint === undefined) return skipped.length === 1;
+  try {
+    const base = checkpoint.base("task")!;
+    const table = new Table({ name: "task", view: subject.view, base });
+    for (const field of Task.plan) table.column(field.name);
+    assert.deepEqual(table.ids(), subject.twin.ids());
+    assert.deepEqual(table.items(), subject.twin.items());
+    assert.deepEqual(table.digest(), subject.twin.digest());
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    assert.match(error.code, /^(checkpoint|log)-damaged$/);
+    assert.match(error.message, /at (byte|address) \d+/);
+  }
+  return drain(verifyCheckpoint(checkpoint)) !== undefined;
+}
+
+/** A file over bytes that are not copied. */
+function fileOf(bytes: Uint8Array): StorageFile {
+  const refuse = () => assert.fail("a checkpoint is only read");
+  return {
+    size: () => bytes.length,
+    readAt(target, offset) {
+      target.set(bytes.subarray(offset, offset + target.length));
+      return Math.min(target.length, bytes.length - offset);
+    },
+    writeAt: refuse,
+    truncate: refuse,
+    sync: refuse,
+    close: () => {},
+  };
+}
+
+Deno.test("every flipped bit of a checkpoint is noticed when its page is read", async () => {
+  const { bytes } = await image();
+  const pages = bytes.length / 4096;
+  const salt = new DataView(bytes.buffer).getUint32(
+    bytes.length - 4096 + 12,
+    true,
+  );
+  const sound = new PageFile(fileOf(bytes), "x");
+  sound.salt = salt;
+  const isNoticed = (page: number): boolean => {
+    try {
+      // The last pages are read when the file is opened, so it is opened anew.
+      const isTail = page >= pages - 8;
+      const file = isTail ? new PageFile(fileOf(bytes), "x") : sound;
+      file.salt = salt;
+      if (page === pages - 1) file.last();
+      else file.read(page, 1);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  for (let page = 0; page < pages; page++) assert.equal(isNoticed(page), false);
+  let undetected = 0;
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const at = bit >>> 3;
+    bytes[at]! ^= 1 << bit % 8;
+    if (!isNoticed(Math.floor(at / 4096))) undetected++;
+    bytes[at]! ^= 1 << bit % 8;
+  }
+  assert.equal(undetected, 0);
+});
+
+Deno.test("a flipped bit of a checkpoint never gives a wrong answer", async () => {
+  const { subject, bytes, name } = await image();
+  assert.equal(notices(subject, bytes, name), false);
+  for (let at = 0; at < bytes.length; at += 31) {
+    bytes[at]! ^= 1 << at % 8;
+    assert.ok(notices(subject, bytes, name), `byte ${at}`);
+    bytes[at]! ^= 1 << at % 8;
+  }
+});
+
+Deno.test("every flipped bit of the covered log is noticed", async () => {
+  const { subject, bytes, name } = await image();
+  const log = subject.log.view();
+  for (let at = 0; at < log.length; at++) {
+    log[at]! ^= 1 << at % 8;
+    assert.ok(notices(subject, bytes, name));
+    log[at]! ^= 1 << at % 8;
+  }
+});
+
+Deno.test("a checkpoint cut at any byte is skipped with a reason", async () => {
+  const { subject, bytes, name } = await image();
+  for (
+    let length = 0;
+    length < bytes.length;
+    length += length % 4096 < 8 ? 1 : 97
+  ) {
+    const { checkpoint, skipped } = openImage(
+      subject,
+      bytes.subarray(0, length),
+      name,
+    );
+    assert.equal(checkpoint, undefined);
+    assert.equal(skipped.length, 1);
+  }
+});
+
+Deno.test("garbage in a directory with a right checksum is refused within bounds", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      try {
+        decodeDirectory(new ByteReader(bytes), 5);
+      } catch (error) {
+        assert.ok(error instanceof SyntaxError);
+      }
+    }),
+    { seed: 9, numRuns: 2000 },
+  );
+});
