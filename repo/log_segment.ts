@@ -71,9 +71,22 @@ export class Segment {
   }
 }
 
+/**
+ * The buffer of the last reading, for the next one: the first touch of fresh
+ * memory costs more than reading into it. Readings may nest, so that each takes
+ * it and gives it back.
+ */
+let spare: Uint8Array | undefined;
+
+function takeBuffer(): Uint8Array {
+  const buffer = spare ?? new Uint8Array(CHUNK_BYTES);
+  spare = undefined;
+  return buffer;
+}
+
 /** A stretch of a file, read ahead into one buffer that is used again. */
 class Window {
-  bytes: Uint8Array;
+  bytes: Uint8Array = takeBuffer();
   /** Where the next record starts in `bytes`. */
   start = 0;
   #filled = 0;
@@ -85,9 +98,11 @@ class Window {
     this.#file = file;
     this.#offset = offset;
     this.#limit = limit;
-    this.bytes = new Uint8Array(
-      Math.max(0, Math.min(CHUNK_BYTES, limit - offset)),
-    );
+  }
+
+  /** Gives the buffer back. */
+  close(): void {
+    if (this.bytes.length === CHUNK_BYTES) spare = this.bytes;
   }
 
   /** Bytes from `start` to the end of the stretch, in the buffer or not. */
@@ -137,6 +152,7 @@ export function readRecords(
   onRecord: OnRecord,
 ): number {
   const { base, saltCrc } = segment;
+  if (from >= to) return from;
   const window = new Window(segment.file, from - base, to - base);
   let address = from;
   while (window.need(RECORD_HEADER_BYTES)) {
@@ -159,6 +175,7 @@ export function readRecords(
     address += RECORD_HEADER_BYTES + length;
     if (stops === true) break;
   }
+  window.close();
   return address;
 }
 
@@ -182,7 +199,7 @@ export function endOfFileBytes(
   to: number,
 ): number {
   if (from === to) return from;
-  const buffer = new Uint8Array(CHUNK_BYTES);
+  const buffer = takeBuffer();
   const words = new Uint32Array(buffer.buffer);
   let last = from;
   for (let at = from; at < to;) {
@@ -199,5 +216,6 @@ export function endOfFileBytes(
     }
     at += read;
   }
+  spare = buffer;
   return last;
 }

@@ -1,12 +1,12 @@
 /**
- * A log of short texts, for tests of the log.
+ * A log of plain ASCII texts, for tests of the log.
  *
  * @module
  */
 
 import { createLog, type Log, type LogSizes, openLog } from "../../repo/log.ts";
 import type { Recovery } from "../../repo/log_recovery.ts";
-import { decodeText, encodeText } from "../../src/base/bytes.ts";
+import { decodeAscii, encodeText } from "../../src/base/bytes.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { seededRandom } from "./random.ts";
@@ -69,7 +69,7 @@ export async function openTexts(
 ): Promise<OpenedTexts | undefined> {
   const texts: string[] = [];
   const onRecord = (_: number, body: Uint8Array) => {
-    texts.push(decodeText(body));
+    texts.push(decodeAscii(body, 0, body.length));
   };
   const opened = await openLog(storage, FOLDER, {
     world,
