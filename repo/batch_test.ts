@@ -8,7 +8,7 @@ import {
   Writer,
 } from "../tests/kit/door.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
-import { ByteWriter, concatBytes, encodeText } from "../src/base/bytes.ts";
+import { ByteWriter, concatBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import {
   type Batch,
@@ -91,8 +91,9 @@ Deno.test("decodeBatch() gives back what was written, sealed or not", () => {
   );
 });
 
-Deno.test("writeBatch() appends after what is there, and copies a large payload once", () => {
-  const run: Run = { chain, first: 0, commits: [largeCommit(20 << 20)] };
+Deno.test("writeBatch() appends after what is there, and copies large payloads once", () => {
+  const commits = [largeCommit(1 << 20), largeCommit(20 << 20)];
+  const run: Run = { chain, first: 0, commits };
   const writer = new ByteWriter(64);
   writer.u32(7);
   let grown = 0;
@@ -103,9 +104,9 @@ Deno.test("writeBatch() appends after what is there, and copies a large payload 
     if (writer.view().buffer !== before) grown++;
   };
   writeBatch(writer, run);
-  assert.equal(grown, 1, "the buffer grows before the payload comes");
+  assert.equal(grown, 1, "the buffer grows before the payloads come");
   const [commit] = decodeBatch(writer.view(4), false).commits;
-  assert.equal(commit!.payloadAt, run.commits[0]!.payloadAt);
+  assert.equal(commit!.payloadAt, commits[0]!.payloadAt);
   assert.ok(writer.length - 4 <= batchLength(run));
 });
 

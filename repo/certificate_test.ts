@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { certify, dayOne, root, signerOf } from "../tests/kit/door.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
+import { ByteWriter, concatBytes, encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import {
@@ -91,6 +92,52 @@ Deno.test("decodeCertificate() throws only SyntaxError on damaged bytes, and wha
     const refused = check(decodeCertificate(damaged));
     assert.ok(refused === "bad-signature" || refused === "bad-certificate");
   });
+});
+
+Deno.test("decodeCertificate() refuses well-signed certificates whose fields are not allowed", () => {
+  const good = { flags: 0, from: 1, to: 2, user: "ada", claims: "{}" };
+  assert.equal(check(decodeCertificate(rawCertificate(good))), undefined);
+  const bad = [
+    { flags: 2 },
+    { from: 3 },
+    { user: "u".repeat(limits.userBytesMax + 1) },
+    { claims: "[]" },
+    { claims: '"x"' },
+    { claims: "null" },
+    { claims: "" },
+    { claims: JSON.stringify({ a: "a".repeat(limits.claimsBytesMax) }) },
+  ];
+  for (const changes of bad) {
+    const bytes = rawCertificate({ ...good, ...changes });
+    assert.throws(() => decodeCertificate(bytes), SyntaxError);
+  }
+});
+
+/** A certificate that the root signed without looking. */
+function rawCertificate(fields: {
+  readonly flags: number;
+  readonly from: number;
+  readonly to: number;
+  readonly user: string;
+  readonly claims: string;
+}): Uint8Array {
+  const writer = new ByteWriter();
+  writer.u8(1);
+  writer.u8(fields.flags);
+  writer.bytes(ada.publicKey);
+  writer.u48(fields.from);
+  writer.u48(fields.to);
+  writer.text(fields.user);
+  writer.text(fields.claims);
+  writer.bytes(root.publicKey);
+  const domain = encodeText("sheaf certificate 1\n");
+  writer.bytes(root.sign(concatBytes(domain, writer.view())));
+  return writer.copy();
+}
+
+Deno.test("decodeCertificate() does not read bytes that are too many for any certificate", () => {
+  const huge = new Uint8Array(64 * 1024 * 1024);
+  assert.throws(() => decodeCertificate(huge), /size/);
 });
 
 Deno.test("checkCertificate() takes the root's certificates", () => {
