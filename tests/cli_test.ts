@@ -326,6 +326,7 @@ Deno.test("sheaf query filters, sorts, limits, counts and explains", async () =>
   const plan = await place.sheaf("query", ...north, "--explain");
   assert.match(plan.out, /^plan +\S/m);
   assert.match(plan.out, /^rowsReturned +2$/m);
+  assert.match(plan.out, /^milliseconds +\d+(\.\d\d)?$/m);
 });
 
 Deno.test("sheaf stats, history, verify and keys tell about a repository", async () => {
@@ -435,6 +436,11 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
     "--collection=b",
   ]);
   assertFailure(lost, 1, /^error\[not-found\]: No file "no\.csv"/);
+  const file = await place.run(["stats", "--data=towns.csv"]);
+  assertFailure(file, 1, /^error\[not-found\]: No database in "towns\.csv"/);
+  const onFile = ["--data=towns.csv", "--repo=a", "--collection=b"];
+  const blocked = await place.run(["import", "towns.csv", ...onFile]);
+  assertFailure(blocked, 1, /^error\[invalid-path\]: /);
   const odd = await place.run(["query", "--repo=b"]);
   assertFailure(odd, 1, /^error\[not-found\]: No repository "b"/);
 });

@@ -126,9 +126,9 @@ function parseHeader(
 function toValues(header: readonly string[], record: Cells): RawRow["values"] {
   const values: { [field: string]: unknown } = Object.create(null);
   for (let i = 0; i < header.length; i++) {
-    const cell = record[i];
     const field = header[i];
-    if (cell !== undefined && field !== undefined) values[field] = cell;
+    // Missing cells too: an inferred schema then has the columns' order.
+    if (field !== undefined) values[field] = record[i];
   }
   return values;
 }
@@ -137,13 +137,18 @@ function toValues(header: readonly string[], record: Cells): RawRow["values"] {
 function explainCsv(name: string, error: Error, lines: LineCount): Error {
   if (!(error instanceof CsvError)) return error;
   const emptyLines = Number(error.empty_lines ?? 0);
-  const told = messages[error.code] ?? error.message;
+  const told = messages[error.code] ?? cellCounts(error.message);
   return rowFailure(name, lines.next(emptyLines), told);
 }
 
+/** The parser tells in prose how many cells it expected and got. */
+function cellCounts(message: string): string {
+  const [, expected, got] = /expect (\d+), got (\d+)/.exec(message) ?? [];
+  if (expected === undefined) return message;
+  return `the row has ${got} cells, the header ${expected}`;
+}
+
 const messages: Readonly<Record<string, string>> = {
-  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH:
-    "the row has another number of cells than the header",
   CSV_QUOTE_NOT_CLOSED: "a quote is opened and never closed",
   CSV_INVALID_CLOSING_QUOTE: "a quoted cell goes on after its closing quote",
   INVALID_OPENING_QUOTE: "a quote stands in the middle of an unquoted cell",

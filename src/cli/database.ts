@@ -54,7 +54,12 @@ export const engine: Engine = {
 };
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // What is in the way of opening it is for the database to say.
+    return false;
+  }
 }
 
 function parseMode(mode: string): "default" | "trusted" | "fast" {

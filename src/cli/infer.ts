@@ -9,6 +9,7 @@
  * @module
  */
 
+import { usageFailure } from "./failure.ts";
 import { fieldName } from "./field_names.ts";
 import { parseIsoDate } from "./iso_date.ts";
 import type { RawRow } from "./rows.ts";
@@ -71,9 +72,11 @@ export class Inference {
   fields(): Field[] {
     const fields: Field[] = [];
     const missing = new Map(this.#stored);
+    const sources = new Map<string, string>();
     for (const [name, seen] of this.#seen) {
       if (name === "id") continue;
       const field = this.#field(fieldName(name), seen);
+      refuseCollision(sources, name, field.name);
       const stored = this.#stored.get(field.name);
       fields.push(stored ? likeStored(field, stored, seen) : field);
       missing.delete(field.name);
@@ -142,6 +145,22 @@ export class Inference {
     if (seen.allBooleans) return "boolean";
     return seen.allNested ? "json" : "string";
   }
+}
+
+/** Two names of the input must not end in one field. */
+function refuseCollision(
+  sources: Map<string, string>,
+  name: string,
+  field: string,
+): void {
+  const other = sources.get(field);
+  if (other !== undefined) {
+    throw usageFailure(
+      `"${other}" and "${name}" would both be the field "${field}"`,
+      "rename one of them, or give a schema with --schema",
+    );
+  }
+  sources.set(field, name);
 }
 
 function emptySeen(words: Set<string> | undefined): Seen {

@@ -30,6 +30,7 @@ Deno.test("Inference finds kinds of CSV cells only when every cell fits", () => 
     { n: "1", zip: "007", d: "2026-11-20", b: "true", j: "[1]", mix: "1" },
     { n: "-2.5e3", zip: "12", d: "2026-11-20T10:00Z", b: "FALSE", j: "{}" },
     { n: "0", zip: "3", d: "2024-02-29", b: "true", j: "[]", mix: "x" },
+    { n: "5", zip: "1", d: "2024-02-28", b: "true", j: "[]", none: undefined },
   ];
   assert.deepEqual(shown(inferred(rows, true).fields()), [
     "n number",
@@ -38,6 +39,7 @@ Deno.test("Inference finds kinds of CSV cells only when every cell fits", () => 
     "b boolean",
     "j json",
     "mix string?",
+    "none string?",
   ]);
 });
 
@@ -103,6 +105,11 @@ Deno.test("Inference names fields so that a schema takes them", () => {
     "f_then string",
     "Gro_e string",
   ]);
+});
+
+Deno.test("Inference refuses two names that would be one field", () => {
+  const inference = inferred([{ "a b": "1", "a-b": "2" }], true);
+  assert.throws(() => inference.fields(), /"a b" and "a-b" would both be/);
 });
 
 Deno.test("isExactNumber() takes only what survives being a number", () => {

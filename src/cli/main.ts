@@ -50,10 +50,12 @@ function flushQuietly(out: Output): void {
 /** Aborted by the first Ctrl-C; the second one ends the process at once. */
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
-  Deno.addSignalListener("SIGINT", () => {
+  const stop = () => {
     if (controller.signal.aborted) Deno.exit(exitCodes.interrupted);
     controller.abort();
-  });
+  };
+  Deno.addSignalListener("SIGINT", stop);
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
   return controller.signal;
 }
 

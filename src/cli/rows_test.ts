@@ -44,7 +44,7 @@ Deno.test("readCsv() reads quotes, line breaks in cells, CRLF and a byte order m
   for (const size of [1, 7, 1000]) {
     assert.deepEqual(plain(await rowsOf(readCsv, text, size)), [
       [2, { name: "Vik", note: 'says "hi",\r\ntwice', n: "1" }],
-      [5, { name: "Oslo", n: "2" }],
+      [5, { name: "Oslo", note: undefined, n: "2" }],
       [6, { name: "", note: "", n: "3" }],
     ]);
   }
@@ -60,7 +60,10 @@ Deno.test("readCsv() keeps a column named __proto__ a column", async () => {
 
 Deno.test("readCsv() names the line of a row that is wrong", async () => {
   const wide = 'a,b\n1,"2\r\n"\n\n3,4,5\n';
-  assert.match(await failureOf(readCsv, wide), /^in:5: .*number of cells/);
+  assert.match(
+    await failureOf(readCsv, wide),
+    /^in:5: the row has 3 cells, the header 2/,
+  );
   assert.match(await failureOf(readCsv, 'a,b\n1,"x" y\n'), /^in:2: .*closing/);
   assert.match(await failureOf(readCsv, 'a,b\n1,"x\n'), /never closed/);
   assert.match(await failureOf(readCsv, "a,a\n1,2\n"), /^in:1: two columns/);
@@ -138,13 +141,7 @@ Deno.test("readCsv() reads back every cell that the writer wrote", async () => {
         const writer = itemWriter("csv", columns, false);
         const text = writer.head + items.map(writer.item).join("");
         const rows = await rowsOf(readCsv, text, size);
-        const expected = items.map((item) =>
-          Object.entries(item).filter(([, value]) => value !== undefined)
-        );
-        assert.deepEqual(
-          rows.map(({ values }) => Object.entries(values)),
-          expected,
-        );
+        assert.deepEqual(rows.map(({ values }) => ({ ...values })), items);
       },
     ),
     { seed: 7, numRuns: 150 },

@@ -68,7 +68,7 @@ async function editFirst(
       edited.update(city.id, { note: "the world's northernmost town" });
     }).durable
   );
-  report.step("Rename Longyearbyen and note why, in one transaction", ms);
+  report.step("Rename Longyearbyen and note why, atomically", ms);
   report.check(cities.get(city.id)?.name === name, "the new name is read");
   return { id: city.id, name };
 }
@@ -88,7 +88,7 @@ export function lookBack(
   const [history, ms] = timed(() => cities.history(id));
   report.step(`The history of ${name}:`, ms);
   report.rows(history.map((entry) => [
-    entry.at.toISOString().slice(11, 23),
+    entry.at.toISOString().slice(11, 19),
     entry.commit.replace(/^(.{8}).*:/, "$1…:"),
     entry.user ?? "",
     entry.operations.map(describe).join("; "),

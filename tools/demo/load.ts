@@ -24,7 +24,7 @@ export async function load(
   report.section("Load 171,075 real cities into a signed repository");
   const [data, readMs] = await timedAsync(readCityData);
   const read = formatMegabytes(data.bytes);
-  report.step(`Read and parse ${read} of JSON (not the database)`, readMs);
+  report.step(`Parse ${read} of JSON (not the database)`, readMs);
   const [, writeMs] = await timedAsync(() => store(repository, data));
   const items = data.cities.length + data.regions.length;
   const speed = `${formatCount(Math.round(items / writeMs * 1000))} a second`;

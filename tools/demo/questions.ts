@@ -14,7 +14,7 @@ import {
   type CityItem,
   Region,
 } from "./data.ts";
-import { formatCount, formatTime, type Report, timed } from "./report.ts";
+import { type Report, timed } from "./report.ts";
 
 /** What the questions work with. */
 interface Asking {
@@ -30,7 +30,7 @@ export function ask(
   report: Report,
 ): void {
   report.section("Ask");
-  report.line(`${" ".repeat(58)}first time     again   from then on`);
+  report.columns(["first", "again", "later"]);
   const asking = { repository, data, report };
   askSpringfields(asking);
   askNorthernmost(asking);
@@ -50,7 +50,9 @@ function askSpringfields({ repository, data, report }: Asking): void {
   const regions = repository.collection(Region).getMany(
     found.flatMap((city) => city.region ?? []),
   );
-  report.line(wrap(regions.flatMap((region) => region?.name ?? []).sort()));
+  report.line(
+    wrap(withCommas(regions.flatMap((region) => region?.name ?? []).sort())),
+  );
   const expected = data.cities.filter((city) => city.name === "Springfield");
   report.check(found.length === expected.length, "the Springfields");
 }
@@ -95,7 +97,7 @@ function askIceland({ repository, data, report }: Asking): void {
     query,
     (rows) => `Within the box around Iceland: ${rows.length}, such as`,
   );
-  report.line(wrap(found.slice(0, 9).map((city) => city.name)));
+  report.line(wrap(withCommas(found.slice(0, 9).map((city) => city.name))));
   report.line(`      planned as: ${query.explain().plan}`);
   const expected = data.cities.filter(({ lat, lng }) =>
     lat >= south && lat < north && lng >= west && lng < east
@@ -111,7 +113,7 @@ function askPrefix({ repository, data, report }: Asking): void {
     query,
     (rows) => `Names that begin with "Llan": ${rows.length}, such as`,
   );
-  report.line(wrap(found.slice(0, 9).map((city) => city.name)));
+  report.line(wrap(withCommas(found.slice(0, 9).map((city) => city.name))));
   const expected = data.cities.filter((city) => city.name.startsWith("Llan"));
   report.check(found.length === expected.length, "the names with a prefix");
 }
@@ -119,14 +121,13 @@ function askPrefix({ repository, data, report }: Asking): void {
 function askLongestName({ repository, data, report }: Asking): void {
   const query = repository.collection(City)
     .where((city) => city.name.length > 60);
-  const all = formatCount(data.cities.length);
   const found = answer(
     report,
     query,
-    () => `The longest name, by a function over all ${all}:`,
+    () => "The longest name, by a function over them all:",
   );
   const longest = found.reduce((a, b) => b.name.length > a.name.length ? b : a);
-  report.line(wrap([longest.name]));
+  report.line(wrap(longest.name.split(" ")));
   const expected = data.cities.filter((city) => city.name.length > 60);
   report.check(found.length === expected.length, "the long names");
 }
@@ -142,14 +143,9 @@ function answer<Row>(
 ): Row[] {
   const [rows, firstMs] = timed(() => query.run());
   const [again, indexMs] = timed(() => query.run());
-  const [, thenMs] = timed(() => query.run());
+  const [, laterMs] = timed(() => query.run());
   report.check(again.length === rows.length, "the index agrees with the scan");
-  const built = formatTime(indexMs).padStart(8);
-  report.step(
-    what(rows),
-    firstMs,
-    `${built}  ${formatTime(thenMs).padStart(8)}`,
-  );
+  report.times(what(rows), [firstMs, indexMs, laterMs]);
   return rows;
 }
 
@@ -166,17 +162,22 @@ function sameNames(
     found.every(({ name }, i) => name === expected[i]?.name);
 }
 
-/** Names with commas, in lines that fit a page. */
-function wrap(names: readonly string[]): string {
+function withCommas(names: readonly string[]): readonly string[] {
+  return names.map((name, i) => i < names.length - 1 ? `${name},` : name);
+}
+
+const lineWidth = 76;
+
+/** Words in lines that fit a page. */
+function wrap(words: readonly string[]): string {
   const lines: string[] = [];
   let line = "     ";
-  names.forEach((name, i) => {
-    const text = i < names.length - 1 ? `${name},` : name;
-    if (line.length + text.length > 76 && line.trim() !== "") {
+  for (const word of words) {
+    if (line.length + word.length >= lineWidth) {
       lines.push(line);
       line = "     ";
     }
-    line += ` ${text}`;
-  });
+    line += ` ${word}`;
+  }
   return [...lines, line].join("\n");
 }

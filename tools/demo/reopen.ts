@@ -52,8 +52,12 @@ export async function verify(
   const repository = await database.repository(repositoryName);
   const [found, ms] = await timedAsync(() => repository.verify());
   report.step(
-    `${formatCount(found.commits)} commits hashed, every signature verified`,
+    `${found.commits} commits hashed, all ${found.signatures} seals verified`,
     ms,
+    `${formatCount(found.operations)} operations`,
   );
   report.check(found.ok, "the log is whole");
+  const { commits } = repository.status();
+  report.check(found.commits === commits, "every commit was verified");
+  report.check(found.signatures > 0, "the log is signed");
 }

@@ -5,8 +5,8 @@
  * @module
  */
 
-const textWidth = 56;
-const timeWidth = 10;
+const textWidth = 48;
+const timeWidth = 9;
 
 /** `8 µs`, `0.48 ms`, `12.4 ms`, `1.24 s`. */
 export function formatTime(ms: number): string {
@@ -46,7 +46,22 @@ export class Report {
   step(what: string, ms: number | undefined, remark = ""): void {
     const time = ms === undefined ? "" : formatTime(ms);
     const line = `   ${what.padEnd(textWidth)}${time.padStart(timeWidth)}`;
-    console.log(remark === "" ? line.trimEnd() : `${line}   ${remark}`);
+    console.log(`${line}  ${remark}`.trimEnd());
+  }
+
+  /** What was done, and how long each of several turns took. */
+  times(what: string, turns: readonly number[]): void {
+    this.#columns(what, turns.map(formatTime));
+  }
+
+  /** Titles over the times that follow. */
+  columns(titles: readonly string[]): void {
+    this.#columns("", titles);
+  }
+
+  #columns(what: string, cells: readonly string[]): void {
+    const texts = cells.map((cell) => cell.padStart(timeWidth));
+    console.log(`   ${what.padEnd(textWidth)}${texts.join("")}`);
   }
 
   /** Rows of cells in aligned columns; a number stands right. */

@@ -122,7 +122,12 @@ function printPlan(out: Output, plan: Plan): void {
   );
   const width = Math.max(...entries.map(([name]) => name.length));
   for (const [name, value] of entries) {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    out.line(`${name.padEnd(width)}  ${escapeControls(text)}`);
+    out.line(`${name.padEnd(width)}  ${escapeControls(planText(value))}`);
   }
+}
+
+function planText(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isFraction = typeof value === "number" && !Number.isInteger(value);
+  return isFraction ? value.toFixed(2) : JSON.stringify(value);
 }
