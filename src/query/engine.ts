@@ -147,6 +147,11 @@ export class QueryEngine {
     return items;
   }
 
+  /** Items that satisfy a request's conditions, whatever its limit, in no order. */
+  collect(request: Request): Item[] {
+    return this.#executor.collect(request, this.plan(request));
+  }
+
   /** How many items a request asks for. */
   count(request: Request, plan: Plan): number {
     this.#assertOpen();

@@ -23,6 +23,7 @@ import {
 } from "./order.ts";
 import type { IdPlan, IndexPlan, Plan, Request } from "./plan.ts";
 import type { Column, Source } from "./source.ts";
+import { sortById } from "./sort_ids.ts";
 import { selectTop } from "./top.ts";
 
 /** What a run read, for `explain`. */
@@ -69,26 +70,39 @@ export class Executor {
     return Math.max(0, Math.min(all - request.offset, request.limit));
   }
 
-  #countAll(request: Request, plan: Plan): number {
-    const { parts, order, after } = request;
-    if (plan.what === "ids") return this.#byIds(plan, request).length;
-    if (plan.what === "index") {
-      if (plan.residual.length === 0 && after === undefined) {
-        let count = 0;
-        for (const range of plan.ranges) count += plan.index.countIn(range);
-        this.effort.how = "index count";
-        return count;
+  /** All items that satisfy a request's conditions, in no order. */
+  collect(request: Request, plan: Plan): Item[] {
+    this.effort.rowsScanned = 0;
+    switch (plan.what) {
+      case "ids":
+        return this.#byIds(plan, request);
+      case "index":
+        return this.#collect(plan, request);
+      case "scan": {
+        const { columnar, residual } = this.#divide(request.parts);
+        return this.#scanItems(request, columnar, residual);
       }
-      return this.#collect(plan, request).length;
     }
-    if (parts.length === 0 && after === undefined) {
+  }
+
+  #countAll(request: Request, plan: Plan): number {
+    if (request.after !== undefined || plan.what === "ids") {
+      return this.collect(request, plan).length;
+    }
+    if (plan.what === "index") {
+      if (plan.residual.length > 0) return this.#collect(plan, request).length;
+      let count = 0;
+      for (const range of plan.ranges) count += plan.index.countIn(range);
+      this.effort.how = "index count";
+      return count;
+    }
+    if (request.parts.length === 0) {
       this.effort.how = "count of the collection";
       return this.#source.count;
     }
-    const { columnar, residual } = this.#divide(parts);
-    if (columnar.length === 0 || residual.length > 0 || after !== undefined) {
-      const everything = { parts, order, after, offset: 0, limit: Infinity };
-      return this.#scanItems(everything, columnar, residual).length;
+    const { columnar, residual } = this.#divide(request.parts);
+    if (columnar.length === 0 || residual.length > 0) {
+      return this.#scanItems(request, columnar, residual).length;
     }
     this.#noteScan("columns");
     return this.#scan.run(this.#source, columnar, this.#columns.want).length;
@@ -112,6 +126,10 @@ export class Executor {
   #finish(items: Item[], request: Request): Item[] {
     const { order, offset, limit } = request;
     if (items.length < 2 && offset === 0 && limit > 0) return items;
+    if (order.length === 0 && limit === Infinity) {
+      sortById(items, idOf);
+      return offset === 0 ? items : items.slice(offset);
+    }
     const compare = compileItemOrder(order);
     return selectTop(items, items.length, compare, offset, limit);
   }
@@ -158,15 +176,12 @@ export class Executor {
   }
 
   #runScan(request: Request): Item[] {
-    const { order, offset, limit, after } = request;
     const { columnar, residual } = this.#divide(request.parts);
-    if (residual.length === 0 && after === undefined) {
+    if (residual.length === 0 && request.after === undefined) {
       const items = this.#runColumns(request, columnar);
       if (items !== undefined) return items;
     }
-    const items = this.#scanItems(request, columnar, residual);
-    const compare = compileItemOrder(order);
-    return selectTop(items, items.length, compare, offset, limit);
+    return this.#finish(this.#scanItems(request, columnar, residual), request);
   }
 
   #divide(
@@ -222,6 +237,10 @@ export class Executor {
     this.effort.rowsScanned += this.#source.count;
     this.effort.how = `scan of ${what}`;
   }
+}
+
+function idOf(item: Item): string {
+  return item.id;
 }
 
 function filterItems(

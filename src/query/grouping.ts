@@ -119,8 +119,9 @@ export class Grouping {
     const { fields } = this.request;
     let key = "";
     for (const field of fields) key += this.#token(field, item[field]);
-    const values = () => fields.map((field) => plain(item[field]));
-    return this.#groups.get(key) ?? this.#make(key, values());
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    return this.#make(key, fields.map((field) => plain(item[field])));
   }
 
   #token(field: string, value: Value): string {
@@ -162,6 +163,6 @@ function compareGroups(a: Group, b: Group): number {
 export function aggregatedItems(engine: QueryEngine, asked: Request): Item[] {
   const { offset, limit, after } = asked;
   const isWhole = offset === 0 && limit === Infinity && after === undefined;
-  const request = isWhole ? { ...asked, order: [] } : asked;
-  return engine.run(request, engine.plan(request));
+  if (isWhole) return engine.collect({ ...asked, order: [] });
+  return engine.run(asked, engine.plan(asked));
 }

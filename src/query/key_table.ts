@@ -2,8 +2,14 @@
  * An index's own copies of keys, by ordinal.
  *
  * Because they are copies, an index can find what it once put in even after
- * several items changed at once. Absent numbers are kept as -Infinity, so a
- * real -Infinity cannot be kept: such a field has no index.
+ * several items changed at once. Each key has a number that orders like it: a
+ * number is its own, a text's is made of its first characters, so that most
+ * comparisons never touch a string.
+ *
+ *     text  7 characters of 7 bits (one beyond ASCII ends it as 127) | is there more?
+ *
+ * Absent keys have the number -Infinity, so a real -Infinity cannot be kept: a
+ * field that holds one has no index.
  *
  * @module
  */
@@ -13,46 +19,59 @@ import type { Column } from "./source.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
 const absentNumber = -Infinity;
+const headChars = 7;
+const charBase = 128;
 
 /** Keys of one field of an index. */
 export class KeyTable {
   readonly field: string;
   readonly kind: FieldKind;
   readonly numeric: boolean;
-  /** Keys, when they are numbers. */
-  numbers: Float64Array;
-  /** Keys, when they are strings. */
-  readonly texts: (string | undefined)[] = [];
+  #numbers: Float64Array = new Float64Array(0);
+  readonly #texts: (string | undefined)[] = [];
 
   constructor(field: string, kind: FieldKind) {
     this.field = field;
     this.kind = kind;
     this.numeric = isNumeric(kind);
-    this.numbers = new Float64Array(0);
   }
 
   /** Makes room for ordinals below `size`. */
   reserve(size: number): void {
-    if (!this.numeric) {
-      while (this.texts.length < size) this.texts.push(undefined);
-    } else if (size > this.numbers.length) {
-      const grown = new Float64Array(Math.max(size, this.numbers.length * 2));
-      grown.set(this.numbers);
-      this.numbers = grown;
+    if (size > this.#numbers.length) {
+      const room = Math.max(size, this.#numbers.length * 2);
+      const grown = new Float64Array(room).fill(absentNumber);
+      grown.set(this.#numbers);
+      this.#numbers = grown;
     }
+    if (this.numeric) return;
+    while (this.#texts.length < size) this.#texts.push(undefined);
   }
 
-  /** Does the key kept for `ordinal` equal this one, as `parse` gave it? */
+  /** The number that orders like a key, as far as a number can. */
+  numberOf(key: Key): number {
+    if (typeof key === "number") return key;
+    return key === undefined ? absentNumber : headOf(key);
+  }
+
+  /** The key kept for `ordinal`. */
+  get(ordinal: number): Key {
+    if (!this.numeric) return this.#texts[ordinal];
+    const number = this.#numbers[ordinal]!;
+    return number === absentNumber ? undefined : number;
+  }
+
+  /** Is this the key kept for `ordinal`? */
   has(ordinal: number, key: Key): boolean {
-    return this.numeric
-      ? this.numbers[ordinal] === numberOf(key)
-      : this.texts[ordinal] === key;
+    return this.get(ordinal) === key;
   }
 
   /** Keeps a key. */
   set(ordinal: number, key: Key): void {
-    if (this.numeric) this.numbers[ordinal] = numberOf(key);
-    else this.texts[ordinal] = typeof key === "string" ? key : undefined;
+    this.#numbers[ordinal] = this.numberOf(key);
+    if (!this.numeric) {
+      this.#texts[ordinal] = typeof key === "string" ? key : undefined;
+    }
   }
 
   /** The key of an item; `null` when this table cannot keep it. */
@@ -63,46 +82,65 @@ export class KeyTable {
 
   /** Takes every key from a column; false when one cannot be kept. */
   fill(column: Column, size: number): boolean {
-    this.reserve(size);
+    if ((column.kind === "number") !== this.numeric) return false;
     if (column.kind === "word") {
-      if (this.numeric) return false;
       const { codes, words } = column;
-      for (let i = 0; i < size; i++) this.texts[i] = words[codes[i]!];
+      const heads = words.map((word) => this.numberOf(word));
+      for (let i = 0; i < size; i++) {
+        const code = codes[i]!;
+        this.#texts[i] = words[code];
+        this.#numbers[i] = heads[code]!;
+      }
       return true;
     }
-    if (!this.numeric) return false;
     const { values } = column;
     for (let i = 0; i < size; i++) {
       const value = values[i]!;
       if (value === absentNumber) return false;
-      this.numbers[i] = Number.isNaN(value) ? absentNumber : value;
+      this.#numbers[i] = Number.isNaN(value) ? absentNumber : value;
     }
     return true;
   }
 
-  /** Negative, zero or positive as one ordinal's key to another's. */
-  compare(a: number, b: number): number {
-    if (this.numeric) {
-      const x = this.numbers[a]!;
-      const y = this.numbers[b]!;
-      return x < y ? -1 : x > y ? 1 : 0;
-    }
-    return compareTexts(this.texts[a], this.texts[b]);
+  /** Sorts ordinals by their keys; those with equal keys keep their order. */
+  sort(ordinals: number[]): void {
+    ordinals.sort((a, b) => this.compare(a, b));
   }
 
-  /** Negative, zero or positive as an ordinal's key to a given one. */
-  compareTo(ordinal: number, key: Key): number {
-    if (this.numeric) {
-      const x = this.numbers[ordinal]!;
-      const y = numberOf(key);
-      return x < y ? -1 : x > y ? 1 : 0;
-    }
-    return compareTexts(this.texts[ordinal], key);
+  /** Negative, zero or positive as one ordinal's key to another's. */
+  compare(a: number, b: number): number {
+    const x = this.#numbers[a]!;
+    const y = this.#numbers[b]!;
+    if (x < y) return -1;
+    if (x > y) return 1;
+    if (this.numeric || x % 2 === 0) return 0;
+    return compareTexts(this.#texts[a], this.#texts[b]);
+  }
+
+  /** The same, to a key with its {@linkcode numberOf}. */
+  compareTo(ordinal: number, key: Key, number: number): number {
+    const x = this.#numbers[ordinal]!;
+    if (x < number) return -1;
+    if (x > number) return 1;
+    if (this.numeric || x % 2 === 0) return 0;
+    return compareTexts(this.#texts[ordinal], key);
   }
 }
 
-function numberOf(key: Key): number {
-  return typeof key === "number" ? key : absentNumber;
+/** Even when the text is all in the number, odd when more or others follow. */
+function headOf(text: string): number {
+  let head = 0;
+  let isWhole = text.length <= headChars;
+  let isOver = false;
+  for (let i = 0; i < headChars; i++) {
+    const isInside = !isOver && i < text.length;
+    const unit = isInside ? text.charCodeAt(i) : 0;
+    if (unit >= charBase - 1) isOver = true;
+    // A zero looks like the text's end.
+    if (isOver || (isInside && unit === 0)) isWhole = false;
+    head = head * charBase + Math.min(unit, charBase - 1);
+  }
+  return head * 2 + (isWhole ? 0 : 1);
 }
 
 function compareTexts(a: string | undefined, b: Key): number {

@@ -180,17 +180,15 @@ function applyFew(
   make: RowMaker,
 ): RowChanges<Item> | undefined {
   const before: Before[] = [];
-  const { start, end } = window;
+  const { start } = window;
   const remember = (entry: Entry, index: number): void => {
     if (!entry.visible || before.some((old) => old.entry === entry)) return;
     before.push({ entry, index, row: rowsBefore[index]! });
   };
   for (const entry of taken) remember(entry, window.indexOf(entry) - start);
   for (const entry of replaced) remember(entry, window.indexOf(entry) - start);
-  const reach = window.hasEdges ? taken.length + placed.length : 0;
-  eachEdge(start, end, reach, (at) => {
-    remember(window.entries[at]!, at - start);
-  });
+  const reach = taken.length + placed.length;
+  eachEdge(window, reach, (at) => remember(window.entries[at]!, at - start));
   perform(window, taken, placed);
   const gathered = new Gathered();
   for (const old of before) {
@@ -213,20 +211,19 @@ function applyFew(
   for (const entry of placed) {
     if (window.has(entry)) show(entry, window.indexOf(entry));
   }
-  eachEdge(window.start, window.end, reach, (at) => {
-    show(window.entries[at]!, at);
-  });
+  eachEdge(window, reach, (at) => show(window.entries[at]!, at));
   return gathered.finish();
 }
 
-/** Visits up to `reach` places at either end of `[start, end)`. */
+/** Visits up to `reach` visible places at each end that others may cross. */
 function eachEdge(
-  start: number,
-  end: number,
+  window: LiveWindow,
   reach: number,
   visit: (at: number) => void,
 ): void {
-  const head = Math.min(end, start + reach);
+  const { start, end } = window;
+  const head = window.isCutAbove ? Math.min(end, start + reach) : start;
   for (let at = start; at < head; at++) visit(at);
+  if (!window.isCutBelow) return;
   for (let at = Math.max(head, end - reach); at < end; at++) visit(at);
 }

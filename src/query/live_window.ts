@@ -102,12 +102,17 @@ export class LiveWindow {
     return Math.min(this.#need, this.entries.length);
   }
 
-  /** Does anything beyond the visible entries push them about? */
-  get hasEdges(): boolean {
-    return this.#need < Infinity || this.#request.offset > 0;
+  /** May there be entries before the visible ones? */
+  get isCutAbove(): boolean {
+    return this.#request.offset > 0;
   }
 
-  /** The entry of an ordinal. */
+  /** May there be entries behind the visible ones? */
+  get isCutBelow(): boolean {
+    return this.#need < Infinity;
+  }
+
+  /** Is it in the window still? */
   has(entry: Entry): boolean {
     return this.#byOrdinal.get(entry.ordinal) === entry;
   }

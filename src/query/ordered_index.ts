@@ -14,6 +14,7 @@
 import type { Item } from "../schema/patch.ts";
 import type { Fields } from "./condition.ts";
 import { KeyTable } from "./key_table.ts";
+import { sortById } from "./sort_ids.ts";
 import type { Source } from "./source.ts";
 import type { Key } from "./value.ts";
 
@@ -46,11 +47,18 @@ export class OrderedIndex {
   /** A value did not fit its field's kind: the index can no longer be trusted. */
   broken = false;
   readonly #tables: readonly KeyTable[];
+  readonly #ids = new KeyTable("id", "string");
+  /** The fields' tables and then the ids': what entries are sorted by. */
+  readonly #sortedBy: readonly KeyTable[];
   readonly #source: Source;
-  readonly #ids: string[] = [];
+  /** Ordinals below this have their ids kept. */
+  #known = 0;
+  readonly #probe: Float64Array;
   readonly #keys: (Key | null)[];
   #present: Uint8Array = new Uint8Array(0);
-  #chunks: Chunk[] = [];
+  readonly #chunks: Chunk[] = [];
+  /** Each chunk's first ordinal: the upper search touches nothing else. */
+  readonly #firsts: number[] = [];
 
   constructor(fields: readonly string[], kinds: Fields, source: Source) {
     this.fields = fields;
@@ -59,23 +67,27 @@ export class OrderedIndex {
       new KeyTable(field, kinds.get(field)!)
     );
     this.#keys = fields.map(() => undefined);
+    this.#sortedBy = [...this.#tables, this.#ids];
+    this.#probe = new Float64Array(this.#sortedBy.length);
     this.#build();
   }
 
   #build(): void {
     const source = this.#source;
     const { size } = source;
-    this.#reserve(size);
-    for (let i = 0; i < size; i++) this.#ids.push(source.idAt(i));
+    this.#grow(size);
     const slow = this.#tables.filter((table) => !this.#fillFast(table, size));
     const live: number[] = [];
     for (let i = 0; i < size; i++) if (source.isLive(i)) live.push(i);
     if (slow.length > 0) this.#fillSlow(slow, live);
     if (this.broken) return;
-    live.sort((a, b) => this.#compare(a, b));
+    sortById(live, (ordinal) => source.idAt(ordinal));
+    // Stable sorts from the last field to the first keep what came before.
+    for (const table of this.#tables.toReversed()) table.sort(live);
     for (let i = 0; i < live.length; i += chunkFill) {
-      const part = live.slice(i, i + chunkFill);
-      this.#chunks.push(chunkOf(part));
+      const chunk = chunkOf(live.slice(i, i + chunkFill));
+      this.#chunks.push(chunk);
+      this.#firsts.push(chunk.ordinals[0]!);
     }
     for (const ordinal of live) this.#present[ordinal] = 1;
     this.count = live.length;
@@ -101,7 +113,7 @@ export class OrderedIndex {
   }
 
   #reserve(size: number): void {
-    for (const table of this.#tables) table.reserve(size);
+    for (const table of this.#sortedBy) table.reserve(size);
     if (size <= this.#present.length) return;
     const grown = new Uint8Array(Math.max(size, this.#present.length * 2));
     grown.set(this.#present);
@@ -110,7 +122,7 @@ export class OrderedIndex {
 
   /** Takes an item's new state; `undefined` when it is gone. */
   update(ordinal: number, item: Item | undefined): void {
-    if (ordinal >= this.#ids.length) this.#grow(ordinal + 1);
+    if (ordinal >= this.#known) this.#grow(ordinal + 1);
     const present = this.#present[ordinal] === 1;
     if (item === undefined) {
       if (present) this.#remove(ordinal);
@@ -127,8 +139,8 @@ export class OrderedIndex {
 
   #grow(size: number): void {
     this.#reserve(size);
-    for (let i = this.#ids.length; i < size; i++) {
-      this.#ids.push(this.#source.idAt(i));
+    for (; this.#known < size; this.#known++) {
+      this.#ids.set(this.#known, this.#source.idAt(this.#known));
     }
   }
 
@@ -150,9 +162,10 @@ export class OrderedIndex {
     this.count++;
     if (this.#chunks.length === 0) {
       this.#chunks.push(chunkOf([ordinal]));
+      this.#firsts.push(ordinal);
       return;
     }
-    const at = this.#chunkFor(ordinal);
+    let at = this.#chunkFor(ordinal);
     let chunk = this.#chunks[at]!;
     let offset = this.#offsetIn(chunk, ordinal);
     if (chunk.length === chunkMax) {
@@ -160,11 +173,13 @@ export class OrderedIndex {
       if (offset > chunk.length) {
         offset -= chunk.length;
         chunk = upper;
+        at++;
       }
     }
     chunk.ordinals.copyWithin(offset + 1, offset, chunk.length);
     chunk.ordinals[offset] = ordinal;
     chunk.length++;
+    if (offset === 0) this.#firsts[at] = ordinal;
   }
 
   /** Moves the upper half, or nothing when entries come in order, to a new chunk. */
@@ -174,6 +189,7 @@ export class OrderedIndex {
     const upper = chunkOf(chunk.ordinals.subarray(keep, chunkMax));
     chunk.length = keep;
     this.#chunks.splice(at + 1, 0, upper);
+    this.#firsts.splice(at + 1, 0, upper.ordinals[0]!);
     return upper;
   }
 
@@ -185,7 +201,10 @@ export class OrderedIndex {
     const offset = this.#offsetIn(chunk, ordinal);
     chunk.ordinals.copyWithin(offset, offset + 1, chunk.length);
     chunk.length--;
-    if (chunk.length === 0) this.#chunks.splice(at, 1);
+    if (chunk.length === 0) {
+      this.#chunks.splice(at, 1);
+      this.#firsts.splice(at, 1);
+    } else if (offset === 0) this.#firsts[at] = chunk.ordinals[0]!;
   }
 
   /** The last chunk whose first entry is not behind `ordinal`. */
@@ -194,7 +213,7 @@ export class OrderedIndex {
     let high = this.#chunks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      const first = this.#chunks[middle]!.ordinals[0]!;
+      const first = this.#firsts[middle]!;
       if (this.#compare(first, ordinal) <= 0) low = middle;
       else high = middle - 1;
     }
@@ -214,34 +233,41 @@ export class OrderedIndex {
 
   #compare(a: number, b: number): number {
     if (a === b) return 0;
-    for (let f = 0; f < this.#tables.length; f++) {
-      const found = this.#tables[f]!.compare(a, b);
+    const tables = this.#sortedBy;
+    for (let f = 0; f < tables.length; f++) {
+      const found = tables[f]!.compare(a, b);
       if (found !== 0) return found;
     }
-    return this.#ids[a]! < this.#ids[b]! ? -1 : 1;
+    return 0;
   }
 
-  /** Negative, zero or positive as an entry to a prefix of keys (and an id). */
-  #compareTo(ordinal: number, keys: readonly Key[], id?: string): number {
+  /** Negative, zero or positive as an entry to the keys of the probe. */
+  #compareTo(ordinal: number, keys: readonly Key[]): number {
     for (let f = 0; f < keys.length; f++) {
-      const found = this.#tables[f]!.compareTo(ordinal, keys[f]);
+      const found = this.#sortedBy[f]!
+        .compareTo(ordinal, keys[f], this.#probe[f]!);
       if (found !== 0) return found;
     }
-    if (id === undefined) return 0;
-    const own = this.#ids[ordinal]!;
-    return own === id ? 0 : own < id ? -1 : 1;
+    return 0;
   }
 
-  /** The place before, or behind, all entries that begin with `keys` (and `id`). */
-  seat(keys: readonly Key[], after: boolean, id?: string): Seat {
+  /**
+   * The place before, or behind, all entries that begin with these keys. An id
+   * may follow when all fields have a key.
+   */
+  seat(prefix: readonly Key[], after: boolean, id?: string): Seat {
+    const keys = id === undefined ? prefix : [...prefix, id];
+    for (let f = 0; f < keys.length; f++) {
+      this.#probe[f] = this.#sortedBy[f]!.numberOf(keys[f]);
+    }
     const limit = after ? 0 : -1;
     let low = 0;
     let high = this.#chunks.length - 1;
     if (high < 0) return 0;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      const first = this.#chunks[middle]!.ordinals[0]!;
-      if (this.#compareTo(first, keys, id) <= limit) low = middle;
+      const first = this.#firsts[middle]!;
+      if (this.#compareTo(first, keys) <= limit) low = middle;
       else high = middle - 1;
     }
     const chunk = this.#chunks[low]!;
@@ -249,7 +275,7 @@ export class OrderedIndex {
     let end = chunk.length;
     while (start < end) {
       const middle = (start + end) >>> 1;
-      const found = this.#compareTo(chunk.ordinals[middle]!, keys, id);
+      const found = this.#compareTo(chunk.ordinals[middle]!, keys);
       if (found <= limit) start = middle + 1;
       else end = middle;
     }
@@ -329,9 +355,7 @@ export class OrderedIndex {
     const before = this.#before(seat);
     // Unique keys are common: one look saves the search.
     if (before < 0 || !this.#sameKeys(this.#at(before), ordinal)) return seat;
-    const keys = this.#tables.map((table) =>
-      table.numeric ? numberKey(table.numbers[ordinal]!) : table.texts[ordinal]
-    );
+    const keys = this.#tables.map((table) => table.get(ordinal));
     return this.seat(keys, false);
   }
 
@@ -354,10 +378,6 @@ function chunkNumber(seat: Seat): number {
 
 function offsetNumber(seat: Seat): number {
   return seat % (chunkMax * 2);
-}
-
-function numberKey(value: number): Key {
-  return value === -Infinity ? undefined : value;
 }
 
 function chunkOf(ordinals: ArrayLike<number>): Chunk {
