@@ -42,6 +42,15 @@ export type {
   TransactionScope,
 } from "./src/db/transaction_scope.ts";
 export type { ItemWrite, Write } from "./src/db/write.ts";
+export { avg, count, max, min, sum } from "./src/query/mod.ts";
+export type {
+  Explanation,
+  Live,
+  LiveChange,
+  LiveGroups,
+  Query,
+  Where,
+} from "./src/query/mod.ts";
 export { defineSchema, field } from "./src/schema/mod.ts";
 export type {
   CreateInput,

@@ -82,14 +82,12 @@ export class State {
    * the same state, byte for byte, whatever their schemas and orders of arrival.
    */
   digest(): Uint8Array {
-    let digest: Uint8Array = new Uint8Array(32);
-    const feed = (bytes: Uint8Array) => void (digest = sha256(digest, bytes));
     const tables = this.tables().filter((table) => table.size > 0);
-    for (const table of tables.sort((a, b) => a.name < b.name ? -1 : 1)) {
-      feed(encodeText(table.name));
-      table.digest(feed);
-    }
-    return digest;
+    tables.sort((a, b) => a.name < b.name ? -1 : 1);
+    return sha256(...tables.flatMap((table) => [
+      sha256(encodeText(table.name)),
+      table.digest(),
+    ]));
   }
 
   /** Folds one commit's operations; `createOffsets` as `decodePatch` gives them. */
