@@ -15,6 +15,8 @@ export interface Edited {
   readonly id: string;
   /** Its name after the edit. */
   readonly name: string;
+  /** How many cities there are. */
+  readonly count: number;
 }
 
 const nyAlesund = {
@@ -70,7 +72,7 @@ async function editFirst(
   );
   report.step("Rename Longyearbyen and note why, atomically", ms);
   report.check(cities.get(city.id)?.name === name, "the new name is read");
-  return { id: city.id, name };
+  return { id: city.id, name, count: cities.count() };
 }
 
 function describe({ what, fields }: OperationSummary): string {

@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { Repository } from "../../mod.ts";
-import { count } from "../../src/query/mod.ts";
+import { count, type Repository } from "../../mod.ts";
 import {
   City,
   type CityData,
