@@ -163,17 +163,21 @@ export function* writeColumn(
     return { field, key, type: "word", encoding, records, words, wordCount };
   }
   const type: ColumnType = store.type;
-  const encoding = encodingOf(store, size);
+  const encoding = yield* encodingOf(store, size);
   const records = encoding === encodings.bits
     ? yield* writeBits(writer, store, size)
     : yield* writeNumbers(writer, store, encoding, size);
   return { field, key, type, encoding, records, ...noWords };
 }
 
-function encodingOf(store: NumberStore, size: number): number {
+function* encodingOf(
+  store: NumberStore,
+  size: number,
+): Generator<void, number> {
   if (store.type === "boolean") return encodings.bits;
   const { values } = store;
   for (let i = 0; i < size; i++) {
+    if (i % STEP === 0) yield;
     const value = values[i]!;
     if (value !== value) continue;
     const isPackable = (value | 0) === value && value !== I32_ABSENT &&

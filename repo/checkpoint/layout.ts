@@ -133,8 +133,7 @@ export function columnRecords(encoding: number, size: number): number {
 export function hashId(id: string, seed: number): number {
   let hash = seed | 0;
   for (let i = 0; i < id.length; i++) {
-    hash = Math.imul(hash ^ id.charCodeAt(i), 0x5bd1e995);
-    hash ^= hash >>> 15;
+    hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
   }
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

@@ -53,6 +53,11 @@ export interface Source {
   idAt(ordinal: number): string;
   /** `undefined` when deleted. Same object as long as the item does not change. */
   itemAt(ordinal: number): Item | undefined;
+  /**
+   * Reads the items of these ordinals at once, where they are not in memory: a
+   * few large reads instead of many small ones. `itemAt` works without it.
+   */
+  load?(ordinals: ArrayLike<number>): void;
   /** Cheaper than `itemAt` when the item is not in memory. */
   isLive(ordinal: number): boolean;
   /** All live items in ordinal order. */
