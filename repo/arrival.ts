@@ -26,6 +26,7 @@ export interface Knowledge {
   readonly genesisId: Uint8Array;
   readonly mode: Mode;
   readonly rootKey: Uint8Array;
+  /** In the mode that signs: hashed as far as the log goes. */
   readonly graph: Graph;
   readonly certificates: Certificates;
   /** The clock of a known commit that is not the last of its chain. */
@@ -51,7 +52,10 @@ export interface AdmitCertificate {
   readonly certificate: Certificate;
 }
 
-/** A sound batch: the commits from index `from` on are new. */
+/**
+ * A sound batch: the commits from index `from` on are new. The ones before it
+ * are known already and stay in the bytes; whoever reads the log skips them.
+ */
 export interface AdmitBatch {
   readonly verdict: "admit";
   readonly batch: Batch;

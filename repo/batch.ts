@@ -40,7 +40,7 @@ const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
 const chainHash = /* @__PURE__ */ new ChainHash();
 
 /** Bytes of a seal. */
-export const sealLength = 64;
+const sealLength = 64;
 
 /** A commit that is ready to be written. */
 export interface PreparedCommit {

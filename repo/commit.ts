@@ -86,14 +86,8 @@ export function joinChain(key: Uint8Array, incarnation: Uint8Array): string {
   return chainName(concatBytes(key, incarnation));
 }
 
-/** Negative, zero or positive as `a` stands before, at or after `b`. */
-export function comparePositions(a: Position, b: Position): number {
-  if (a.chain === b.chain) return a.number - b.number;
-  return a.chain < b.chain ? -1 : 1;
-}
-
 /** Appends a header's bytes. */
-export function writeHeader(writer: ByteWriter, header: Header): void {
+function writeHeader(writer: ByteWriter, header: Header): void {
   const { parents } = header;
   assert(
     parents.length <= limits.parentsMax,

@@ -10,7 +10,6 @@ import {
   chainName,
   chainStart,
   commitId,
-  comparePositions,
   displayChain,
   encodeHeader,
   type Header,
@@ -34,7 +33,7 @@ const headers: fc.Arbitrary<Header> = fc.record({
   parents: fc.uniqueArray(positions, {
     maxLength: limits.parentsMax,
     selector: ({ chain }) => chain,
-  }).map((parents) => parents.sort(comparePositions)),
+  }).map((parents) => parents.sort((a, b) => a.chain < b.chain ? -1 : 1)),
 }, { noNullPrototype: true });
 
 function readHeader(bytes: Uint8Array): Header {
