@@ -37,7 +37,9 @@ export type AnyCheck =
 
 /** What was recorded of one field. */
 export interface FieldDefinition {
+  /** Which values it holds, and how they merge. */
   readonly kind: FieldKind;
+  /** Whether a create needs it. */
   readonly mode: FieldMode;
   /** As given; judged by `defineSchema`. */
   readonly initial?: unknown;
@@ -65,7 +67,8 @@ export interface AnyField {
   readonly "~types"?: FieldTypes;
 }
 
-interface Types<Read, Write, Change, Mode extends FieldMode> {
+/** The types of one field, as `FieldTypes` names them. */
+export interface TypesOfField<Read, Write, Change, Mode extends FieldMode> {
   readonly read: Read;
   readonly write: Write;
   readonly change: Change;
@@ -76,7 +79,7 @@ interface Types<Read, Write, Change, Mode extends FieldMode> {
 export interface ScalarField<T, Mode extends FieldMode = "required">
   extends AnyField {
   /** Types only. */
-  readonly "~types"?: Types<
+  readonly "~types"?: TypesOfField<
     Mode extends "optional" ? T | undefined : T,
     Mode extends "optional" ? T | undefined : T,
     never,
@@ -93,8 +96,11 @@ export interface ScalarField<T, Mode extends FieldMode = "required">
 /** A string or bytes field: its length can be bounded. */
 export interface SizedField<T, Mode extends FieldMode = "required">
   extends ScalarField<T, Mode> {
+  /** May be `undefined`. */
   optional(): SizedField<T, "optional">;
+  /** Filled in when a create leaves it out. */
   default(value: T): SizedField<T, "default">;
+  /** Asks a validator of the application, too. */
   check(check: Check<T>): SizedField<T, Mode>;
   /** Least value, or least length. */
   min(bound: number): SizedField<T, Mode>;
@@ -105,10 +111,15 @@ export interface SizedField<T, Mode extends FieldMode = "required">
 /** A number field: it can be bounded and restricted to whole numbers. */
 export interface NumberField<Mode extends FieldMode = "required">
   extends SizedField<number, Mode> {
+  /** May be `undefined`. */
   optional(): NumberField<"optional">;
+  /** Filled in when a create leaves it out. */
   default(value: number): NumberField<"default">;
+  /** Asks a validator of the application, too. */
   check(check: Check<number>): NumberField<Mode>;
+  /** Least number. */
   min(bound: number): NumberField<Mode>;
+  /** Greatest number. */
   max(bound: number): NumberField<Mode>;
   /** Only whole numbers. */
   int(): NumberField<Mode>;
@@ -117,7 +128,7 @@ export interface NumberField<Mode extends FieldMode = "required">
 /** A field whose concurrent changes are all kept. It always has a value, empty at first. */
 export interface RichField<Read, Write, Change> extends AnyField {
   /** Types only. */
-  readonly "~types"?: Types<Read, Write, Change, "default">;
+  readonly "~types"?: TypesOfField<Read, Write, Change, "default">;
   /** What a create begins with when it leaves the field out. */
   default(value: Write): RichField<Read, Write, Change>;
   /** Asks a validator of the application about the whole value, too. */
@@ -147,18 +158,23 @@ export type FrozenJson<T> = [JsonValue] extends [T] ? T : DeepReadonly<T>;
 
 /** Explicit changes of a counter. */
 export interface CounterChange {
+  /** A whole number, negative to count down. */
   readonly increment: number;
 }
 
 /** Explicit changes of a set. */
 export interface SetChange<T> {
+  /** Values to add; one that is removed, too, is there afterwards. */
   readonly add?: Iterable<T>;
+  /** Values to remove. */
   readonly remove?: Iterable<T>;
 }
 
 /** Explicit changes of a map. */
 export interface MapChange<T> {
+  /** Values to put, by key. */
   readonly put?: { readonly [key: string]: T };
+  /** Keys to drop. */
   readonly drop?: Iterable<string>;
 }
 
@@ -167,18 +183,29 @@ export interface MapChange<T> {
  * as it was; then each move happens after the other, then each insert.
  */
 export interface ListChange<T> {
+  /** New values for elements, which keep their places. */
   readonly replace?: readonly { readonly at: number; readonly value: T }[];
+  /** Indexes of elements to delete. */
   readonly delete?: readonly number[];
+  /** An element is taken out, and put back at the index `to` of the rest. */
   readonly move?: readonly { readonly from: number; readonly to: number }[];
+  /** New elements; index `at` counts those before it. */
   readonly insert?: readonly { readonly at: number; readonly value: T }[];
 }
 
 /** A map as readers see it: a frozen object without a prototype. */
 export type ReadonlyRecord<T> = { readonly [key: string]: T };
 
-type SetOf<T> = RichField<readonly T[], Iterable<T>, SetChange<T>>;
-type MapOf<T> = RichField<ReadonlyRecord<T>, ReadonlyRecord<T>, MapChange<T>>;
-type ListOf<T> = RichField<readonly T[], readonly T[], ListChange<T>>;
+/** A set of scalars. */
+export type SetOf<T> = RichField<readonly T[], Iterable<T>, SetChange<T>>;
+/** Values by key. */
+export type MapOf<T> = RichField<
+  ReadonlyRecord<T>,
+  ReadonlyRecord<T>,
+  MapChange<T>
+>;
+/** Values in an order. */
+export type ListOf<T> = RichField<readonly T[], readonly T[], ListChange<T>>;
 
 function begin(kind: FieldKind): FieldDefinition {
   return { kind, mode: "required", checks: [] };

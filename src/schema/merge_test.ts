@@ -414,6 +414,28 @@ Deno.test("fold() gives a field that writers disagree on to the greatest merge c
   assert.deepEqual(cell.item?.tags, ["x"]);
 });
 
+Deno.test("fold() lets the last change of one commit win", () => {
+  const view = views[0]!;
+  const [labels, title] = ["labels", "title"].map((name) =>
+    newer!.fields.find((field) => field.name === name)!
+  );
+  const update = (field: ShapeField, change: Change): Operation => ({
+    what: "update",
+    shape: newer!,
+    id: ID,
+    generation: 0,
+    changes: [{ field, change }],
+  });
+  let cell = fold(undefined, create(newer!, {}), early, 0, view);
+  for (const value of ["first", "last"]) {
+    const put = update(labels!, { what: "put", entries: [["k", value]] });
+    cell = fold(cell, put, late, -1, view);
+    cell = fold(cell, update(title!, { what: "set", value }), late, -1, view);
+  }
+  assert.deepEqual({ ...Object(cell.item?.labels) }, { k: "last" });
+  assert.equal(cell.item?.title, "last");
+});
+
 Deno.test("fold() never leaves an item that can be changed", () => {
   fc.assert(
     fc.property(commits, (all) => {

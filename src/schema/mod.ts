@@ -21,13 +21,17 @@ export {
   type FrozenJson,
   type JsonValue,
   type ListChange,
+  type ListOf,
   type MapChange,
+  type MapOf,
   type NumberField,
   type ReadonlyRecord,
   type RichField,
   type ScalarField,
   type SetChange,
+  type SetOf,
   type SizedField,
+  type TypesOfField,
 } from "./field.ts";
 export {
   type CreateInput,

@@ -105,6 +105,7 @@ const POOL_BYTES = RANDOM_CHARACTERS * 64;
 export class IdSource {
   readonly #world: World;
   readonly #pool = new Uint8Array(POOL_BYTES);
+  readonly #codes: number[] = new Array(RANDOM_CHARACTERS).fill(0);
   #used = POOL_BYTES;
   #timeMs = -1;
   #time = "";
@@ -131,11 +132,12 @@ export class IdSource {
     }
     const start = this.#used;
     this.#used = start + RANDOM_CHARACTERS;
-    let text = "";
-    for (let i = start; i < this.#used; i++) {
-      text += ALPHABET[this.#pool[i]! % ALPHABET.length];
+    const codes = this.#codes;
+    for (let i = 0; i < RANDOM_CHARACTERS; i++) {
+      codes[i] = ALPHABET.charCodeAt(this.#pool[start + i]! % ALPHABET.length);
     }
-    return text;
+    // One flat string: pieces joined one by one would stay a tree.
+    return String.fromCharCode(...codes);
   }
 }
 
