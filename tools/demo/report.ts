@@ -28,25 +28,31 @@ export function formatMegabytes(bytes: number): string {
 
 /** Prints the demo and keeps count of what was wrong. */
 export class Report {
+  readonly #print: (line: string) => void;
   #sections = 0;
   #checks = 0;
   readonly #failures: string[] = [];
 
+  /** @param print takes one line */
+  constructor(print: (line: string) => void = (line) => console.log(line)) {
+    this.#print = print;
+  }
+
   /** A line as it is. */
   line(text = ""): void {
-    console.log(text);
+    this.#print(text);
   }
 
   /** Begins a section. */
   section(title: string): void {
-    console.log(`\n${++this.#sections}  ${title}`);
+    this.#print(`\n${++this.#sections}  ${title}`);
   }
 
   /** What was done, how long it took, and a remark. */
   step(what: string, ms: number | undefined, remark = ""): void {
     const time = ms === undefined ? "" : formatTime(ms);
     const line = `   ${what.padEnd(textWidth)}${time.padStart(timeWidth)}`;
-    console.log(`${line}  ${remark}`.trimEnd());
+    this.#print(`${line}  ${remark}`.trimEnd());
   }
 
   /** What was done, and how long each of several turns took. */
@@ -61,7 +67,7 @@ export class Report {
 
   #columns(what: string, cells: readonly string[]): void {
     const texts = cells.map((cell) => cell.padStart(timeWidth));
-    console.log(`   ${what.padEnd(textWidth)}${texts.join("")}`);
+    this.#print(`   ${what.padEnd(textWidth)}${texts.join("")}`);
   }
 
   /** Rows of cells in aligned columns; a number stands right. */
@@ -80,7 +86,7 @@ export class Report {
           ? text.padStart(width)
           : text.padEnd(width);
       });
-      console.log(`      ${cells.join("  ").trimEnd()}`);
+      this.#print(`      ${cells.join("  ").trimEnd()}`);
     });
   }
 
@@ -89,14 +95,14 @@ export class Report {
     this.#checks++;
     if (holds) return;
     this.#failures.push(what);
-    console.error(`   WRONG: ${what}`);
+    this.#print(`   WRONG: ${what}`);
   }
 
   /** Tells the outcome; true when every check held. */
   finish(): boolean {
     const wrong = this.#failures.length;
     const checks = formatCount(this.#checks);
-    console.log(
+    this.#print(
       wrong === 0
         ? `\nAll ${checks} answers were checked and are right.`
         : `\n${wrong} of ${checks} answers are WRONG.`,
