@@ -12,7 +12,7 @@
  */
 
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
-import { DatabaseError } from "../base/errors.ts";
+import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { readChange, writeChange } from "./change_codec.ts";
 import { itemIdFault } from "./names.ts";
@@ -153,7 +153,9 @@ function writeChanges(w: ByteWriter, op: UpdateOperation): void {
   const { fields } = op.shape;
   w.varint(op.changes.length);
   for (const { field, change } of op.changes) {
-    w.varint(fields.indexOf(field));
+    const index = fields.indexOf(field);
+    assert(index >= 0, "a change names a field of its operation's shape");
+    w.varint(index);
     writeChange(w, field, change);
   }
 }
@@ -177,7 +179,7 @@ export function decodePatch(payload: Uint8Array): DecodedPatch {
   const shapes: Shape[] = [];
   const shapeCount = readCount(r, limits.collectionsMax, 3);
   for (let i = 0; i < shapeCount; i++) shapes.push(readShape(r));
-  const count = readCount(r, limits.operationsMax, operationBytesMin - 1);
+  const count = readCount(r, limits.operationsMax, operationBytesMin);
   const operationsOffset = r.at;
   const operations: Operation[] = [];
   const createOffsets: number[] = [];

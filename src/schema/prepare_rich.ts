@@ -50,9 +50,10 @@ function counterChanges(
 ): readonly Change[] {
   const now = Number(cell.item?.[field.name] ?? 0);
   const parts = explicitParts(given, ["increment"]);
-  const amount = parts === undefined
-    ? parseCount(field, given) - now
-    : parseCount(field, parts.increment);
+  const amount = parseCount(
+    field,
+    parts === undefined ? parseCount(field, given) - now : parts.increment,
+  );
   parseValue(field, now + amount);
   return amount === 0 ? [] : [{ what: "increment", amount }];
 }

@@ -410,6 +410,42 @@ Deno.test("copyForReader() hands out dates and bytes that nobody else holds", ()
   assert.ok(!hasMutableValues(defineSchema("plain", { a: field.json() })));
 });
 
+Deno.test("hasMutableValues() of a view knows fields that only other writers have", () => {
+  const Plain = defineSchema("thing", { title: field.string() });
+  const readers = createView(Plain);
+  assert.ok(!hasMutableValues(readers));
+  const made = context();
+  const when = new Date(5);
+  const op = prepareCreate(Thing, { title: "t", when }, made);
+  const { item } = fold(undefined, op, made.origin, 0, readers);
+  assert.ok(hasMutableValues(readers));
+  const copy = copyForReader(item!, readers);
+  assert.ok(copy.when instanceof Date);
+  copy.when.setTime(9);
+  assert.deepEqual(item!.when, when);
+});
+
+Deno.test("prepareUpdate() refuses a count too far away for one increment", () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const cell = create({ title: "t", votes: -most });
+  assert.equal(
+    refusal(() => update(cell, { votes: most })).code,
+    "invalid-value",
+  );
+  assert.equal(update(cell, { votes: 0 }).item!.votes, 0);
+});
+
+Deno.test("prepareUpdate() refuses to write a field that others made another kind of", () => {
+  const Other = defineSchema("thing", { title: field.list(field.string()) });
+  const made = context();
+  const op = prepareCreate(Other, { title: ["a"] }, made);
+  const cell = fold(undefined, op, made.origin, 0, view);
+  assert.equal(
+    refusal(() => update(cell, { title: "t" })).code,
+    "invalid-schema",
+  );
+});
+
 const Checked = defineSchema("checked", {
   mail: field.string().check(z.email()),
   even: field.number().check((n) => n % 2 === 0 || "an even number").default(2),
