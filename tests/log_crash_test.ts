@@ -149,3 +149,50 @@ async function checkRecovered(storage: FaultyStorage, run: Run): Promise<void> {
     ok(texts.length >= run.acknowledged);
   }
 }
+
+Deno.test("openLog() makes durable what a dead process had only written", async () => {
+  for (const count of [0, 2, 40]) {
+    const storage = faultyStorage({ slow: true });
+    const log = createTexts(storage, "genesis", sizes);
+    const texts = ["genesis"];
+    for (let i = 0; i < count; i++) {
+      texts.push(longText(i, 200));
+      putText(log, texts.at(-1)!);
+    }
+    // Nothing was synced by choice; the next process finds it all.
+    deepEqual((await openTexts(storage, sizes))!.texts, texts);
+    const image = storage.powerCut("synced");
+    deepEqual((await openTexts(image, sizes))!.texts, texts);
+  }
+});
+
+Deno.test("openLog() never takes a log in use for one that was closed", async () => {
+  for (let length = 0; length < 80; length++) {
+    const storage = faultyStorage();
+    const log = createTexts(storage, "genesis", { extentBytesFirst: 40 });
+    log.sync();
+    putText(log, longText(1, length));
+    const opened = (await openTexts(storage))!;
+    equal(opened.texts.length, 2);
+    equal(opened.recovery.clean, false, `${length} bytes`);
+  }
+});
+
+Deno.test("openLog() may be cut off while it removes torn segments", async () => {
+  const first = faultyStorage({ slow: true });
+  const log = createTexts(first, "genesis", sizes);
+  await log.sync();
+  for (let i = 0; i < 40; i++) putText(log, longText(i, 200));
+  const torn = first.powerCut("synced");
+  ok(torn.list(FOLDER).length >= 4);
+  let done = false;
+  for (let n = 1; !done; n++) {
+    const second = faultyStorage({ freezeAt: n });
+    second.adopt(torn, FOLDER);
+    done = await openTexts(second, sizes).then(() => true, () => false);
+    for (const kept of IMAGES) {
+      const opened = await openTexts(second.powerCut(kept), sizes);
+      deepEqual(opened!.texts, ["genesis"]);
+    }
+  }
+});
