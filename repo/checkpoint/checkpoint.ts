@@ -19,6 +19,7 @@ import type { View } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import { Base } from "./base.ts";
 import {
+  DATA,
   decodeDirectory,
   type Directory,
   FORMAT,
@@ -182,7 +183,7 @@ function readDirectory(file: PageFile): Directory {
   if (pages !== file.pages || first >= pages) {
     throw new SyntaxError("its length is not what it says");
   }
-  const room = (pages - 1 - first) * 4096;
+  const room = (pages - 1 - first) * DATA;
   if (bytes > room) throw new SyntaxError("its directory is cut");
   const stream = new PageStream(file, first, bytes);
   return decodeDirectory(new ByteReader(stream.bytes(0, bytes)), first);

@@ -92,6 +92,65 @@ Deno.test("origins are numbered anew when most are in no use", async () => {
   subject.check();
 });
 
+/** Counts the reads of files and of the log. */
+function counted(subject: Subject): { reads: number; open(): Table } {
+  const inner = subject.storage;
+  const counter = {
+    reads: 0,
+    open(): Table {
+      const storage: Storage = Object.create(inner);
+      storage.list = (folder) => inner.list(folder);
+      storage.open = (name) => {
+        const file = inner.open(name)!;
+        const counting: StorageFile = Object.create(file);
+        counting.size = () => file.size();
+        counting.readAt = (target, offset) => {
+          counter.reads++;
+          return file.readAt(target, offset);
+        };
+        return counting;
+      };
+      const readLog = (target: Uint8Array, address: number) => {
+        counter.reads++;
+        return subject.readLog(target, address);
+      };
+      const { view } = subject;
+      const opened = openCheckpoint(storage, folder, readLog, () => view);
+      const base = opened.checkpoint!.base("task")!;
+      return new Table({ name: "task", view, base });
+    },
+  };
+  return counter;
+}
+
+Deno.test("opening and the first read by id take at most five reads, counting one", async () => {
+  const subject = rich(5000);
+  await subject.write();
+  for (const id of ["item-0", "item-4001", "item-4999", "none"]) {
+    const counter = counted(subject);
+    const table = counter.open();
+    assert.equal(counter.reads, 1);
+    assert.equal(table.count, subject.twin.count);
+    assert.equal(counter.reads, 1);
+    const item = subject.twin.cellOf(id)?.item;
+    assert.deepEqual(table.cellOf(id)?.item, item);
+    assert.ok(counter.reads <= 5, `${id}: ${counter.reads} reads`);
+  }
+});
+
+Deno.test("columns come out of the checkpoint without reading items", async () => {
+  const subject = rich(5000);
+  await subject.write();
+  const counter = counted(subject);
+  const table = counter.open();
+  for (const field of ["rank", "done", "when", "author", "votes"]) {
+    assert.ok(table.hasColumn(field), field);
+    assert.ok(table.column(field) !== undefined, field);
+  }
+  assert.ok(counter.reads <= 12, `${counter.reads} reads`);
+  assert.equal(table.hasColumn("tags"), false);
+});
+
 Deno.test("an old checkpoint can be read on while newer ones are written and removed", async () => {
   const subject = rich(500);
   await subject.write();
