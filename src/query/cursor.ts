@@ -10,8 +10,12 @@
  * @module
  */
 
-import { concatBytes, decodeText, encodeText } from "../base/bytes.ts";
-import { ByteWriter } from "../base/bytes.ts";
+import {
+  ByteWriter,
+  concatBytes,
+  decodeText,
+  encodeText,
+} from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import type { OrderTerm, Place } from "./order.ts";
@@ -48,7 +52,15 @@ export function decodeCursor(
   order: readonly OrderTerm[],
   cursor: string,
 ): Place {
-  const parsed = parseBody(cursor);
+  try {
+    return readPlace(order, parseBody(cursor));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw garbage();
+    throw cause;
+  }
+}
+
+function readPlace(order: readonly OrderTerm[], parsed: unknown): Place {
   if (!Array.isArray(parsed) || parsed.length !== 3) throw garbage();
   const [made, packed, id]: unknown[] = parsed;
   if (typeof id !== "string" || !Array.isArray(packed)) throw garbage();
@@ -58,20 +70,16 @@ export function decodeCursor(
   return { values: packed.map(unpackValue), id };
 }
 
+/** `SyntaxError` when it is not base64, not checked, or no JSON. */
 function parseBody(cursor: string): unknown {
   if (cursor.length > cursorLengthMax) throw garbage();
-  try {
-    const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
-    const body = bytes.subarray(crcBytes);
-    const writer = new ByteWriter(crcBytes);
-    writer.u32(crc32(body));
-    const sum = writer.view();
-    if (sum.some((byte, at) => bytes[at] !== byte)) throw garbage();
-    return JSON.parse(decodeText(body));
-  } catch (cause) {
-    if (cause instanceof SyntaxError) throw garbage();
-    throw cause;
-  }
+  const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
+  const body = bytes.subarray(crcBytes);
+  const writer = new ByteWriter(crcBytes);
+  writer.u32(crc32(body));
+  const sum = writer.view();
+  if (sum.some((byte, at) => bytes[at] !== byte)) throw garbage();
+  return JSON.parse(decodeText(body));
 }
 
 function garbage(): Error {

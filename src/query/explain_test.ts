@@ -1,0 +1,85 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { type Task, task, taskEngine } from "./kit_test.ts";
+
+function filled(columnar: boolean, count = 1_000) {
+  const hints: string[] = [];
+  let now = 0;
+  const made = taskEngine(columnar, {
+    indexes: [["author", "done"], ["author", "rank"], ["rank"]],
+    onSlow: (message) => hints.push(message),
+    world: { monotonic: () => now += 20 },
+  });
+  made.source.write(
+    ...Array.from({ length: count }, (_, n) => {
+      const id = `i${n}`;
+      const fields = {
+        author: `user${n % 100}`,
+        rank: n % 50,
+        done: n % 2 === 0,
+        title: `t${n % 10}`,
+      };
+      return [id, task(id, fields)] as const;
+    }),
+  );
+  return { ...made, hints, all: made.engine.query<Task>() };
+}
+
+Deno.test("Query.explain() names the index and the entries it read", () => {
+  const { all } = filled(false);
+  const told = all.where({ author: "user7" }).explain();
+  deepStrictEqual(told.index?.[0], "author");
+  strictEqual(told.rowsScanned, 10);
+  strictEqual(told.rowsReturned, 10);
+  deepStrictEqual(told.conditions, ['author = "user7"']);
+  match(told.plan, /^index author/);
+  strictEqual(told.hint, undefined);
+});
+
+Deno.test("Query.explain() shows that order and limit stop early", () => {
+  const { all } = filled(false);
+  const query = all.where({ author: "user7" }).orderBy("rank", "desc").limit(3);
+  const told = query.explain();
+  deepStrictEqual(told.index, ["author", "rank"]);
+  strictEqual(told.rowsScanned, 3);
+  const some = all.where({ done: true }).orderBy("rank", "desc").limit(3)
+    .explain();
+  deepStrictEqual(some.index, ["rank"]);
+  ok(some.rowsScanned < 50);
+});
+
+Deno.test("Query.explain() says when an ordered index was read in vain", () => {
+  const { all } = filled(false);
+  const told = all.where({ title: "none" }).orderBy("rank").limit(3).explain();
+  match(told.plan, /^scan/);
+  strictEqual(told.rowsScanned, 1_000 + 63 + 1);
+});
+
+for (const columnar of [true, false]) {
+  Deno.test(`Query.explain() tells a scan ${columnar ? "of columns" : "of items"} and the index that would help`, () => {
+    const { all } = filled(columnar);
+    const told = all.where({ title: "t3" }).explain();
+    strictEqual(told.rowsScanned, 1_000);
+    strictEqual(told.rowsReturned, 100);
+    strictEqual(
+      told.hint,
+      "an index on [title] would read 100 rows instead of 1000",
+    );
+    match(told.plan, columnar ? /columns/ : /items/);
+  });
+}
+
+Deno.test("Query.explain() looks ids up", () => {
+  const { all } = filled(false);
+  const told = all.where({ id: { in: ["i1", "i2", "none"] } }).explain();
+  strictEqual(told.plan, "id lookup");
+  strictEqual(told.rowsScanned, 3);
+  strictEqual(told.rowsReturned, 2);
+});
+
+Deno.test("QueryEngine hints once at the index that a slow query lacks", () => {
+  const { all, hints } = filled(false);
+  all.where({ title: "t3" }).run();
+  all.where({ title: "t4" }).run();
+  strictEqual(hints.length, 1);
+  match(hints[0]!, /an index on \[title\] would help/);
+});

@@ -1,0 +1,28 @@
+import { deepStrictEqual } from "node:assert/strict";
+import fc from "fast-check";
+import { sortById } from "./sort_ids.ts";
+import { compareText } from "./value.ts";
+
+Deno.test("sortById() sorts any ids as comparing them one by one does", () => {
+  const plain = fc.stringMatching(/^[a-c0-1]{0,9}$/);
+  const prefixed = plain.map((id) => `item-${id}`);
+  const odd = fc.string({ unit: "binary", maxLength: 8 });
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uniqueArray(plain, { minLength: 30, maxLength: 200, size: "max" }),
+        fc.uniqueArray(prefixed, {
+          minLength: 30,
+          maxLength: 200,
+          size: "max",
+        }),
+        fc.uniqueArray(fc.oneof(plain, odd), { maxLength: 200, size: "max" }),
+      ),
+      (ids) => {
+        const expected = [...ids].sort(compareText);
+        deepStrictEqual(sortById([...ids], (id) => id), expected);
+      },
+    ),
+    { seed: 4, numRuns: 300 },
+  );
+});
