@@ -136,7 +136,8 @@ class Child {
       const from = performance.now();
       const done = task.run();
       if (done instanceof Promise) await done;
-      samples.push((performance.now() - from) / task.burst);
+      const tookMs = performance.now() - from - (task.deducted?.() ?? 0);
+      samples.push(tookMs / task.burst);
       // Always called: it also clears up.
       const wrong = task.after === undefined ? undefined : await task.after();
       this.#wrong ??= wrong;

@@ -72,6 +72,8 @@ export interface Database {
 
 /** A sorted result that follows the writes. */
 export interface Live {
+  /** Does the write itself happen inside {@linkcode Live.update}? */
+  readonly countsWrite: boolean;
   /** The part of the write that is not timed. */
   before(change: Change): Done;
   /** Timed: done when the application holds the new result. */

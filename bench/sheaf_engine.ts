@@ -135,37 +135,36 @@ class SheafDatabase implements Database {
 
 /** A live query that is always the whole result, whatever part SQLite asks for again. */
 class SheafLive implements Live {
+  readonly countsWrite = true;
   #items: Items;
   #rows: readonly Item[];
   #subscription: Subscription;
   #durable: Done;
-  #wake: (() => void) | undefined;
+  #wakes: (() => void)[] = [];
   #isHeard = false;
 
   constructor(items: Items, from: number, to: number) {
     this.#items = items;
-    this.#subscription = items.where({ rank: { gte: from, lt: to } }).orderBy(
-      "rank",
-    ).subscribe((change) => {
+    const query = items.where({ rank: { gte: from, lt: to } }).orderBy("rank");
+    this.#subscription = query.subscribe((change) => {
       this.#rows = change.rows;
       this.#isHeard = true;
-      this.#wake?.();
+      for (const wake of this.#wakes.splice(0)) wake();
     });
     this.#rows = this.#subscription.getSnapshot();
   }
 
   before(): Done {
-    this.#isHeard = false;
-    this.#wake = undefined;
     return undefined;
   }
 
   update(change: Change): Done {
+    this.#isHeard = false;
     this.#durable =
       this.#items.update(change.id, { done: change.done, rank: change.rank })
         .durable;
     if (this.#isHeard) return undefined;
-    return new Promise<void>((resolve) => this.#wake = resolve);
+    return new Promise<void>((resolve) => this.#wakes.push(resolve));
   }
 
   after(): Done {

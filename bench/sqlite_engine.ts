@@ -185,6 +185,7 @@ class SqliteDatabase implements Database {
     const rerun = (): readonly Item[] => itemsOf(query.all(from, to, limit));
     let rows = rerun();
     return {
+      countsWrite: false,
       before: (change): Done => this.update(change),
       update: (): Done => {
         rows = rerun();

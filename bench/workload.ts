@@ -16,6 +16,8 @@ export interface Task {
   readonly burst: number;
   /** Untimed: chooses what the next run will do. */
   before?(): Done;
+  /** Milliseconds of the last run that belong to something else. */
+  deducted?(): number;
   /** Timed. */
   run(): Done | number;
   /** Untimed: clears up after a run and says what was wrong with its answer. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { liveTask } from "./workloads_live.ts";
 import { diskSize, memoryGrowth, type Value } from "./values.ts";
 import type { Context, Task } from "./workload.ts";
 import {
@@ -17,7 +18,6 @@ import {
   createBatchTask,
   createConcurrentlyTask,
   createOneTask,
-  liveTask,
   updateTask,
 } from "./workloads_write.ts";
 
@@ -42,8 +42,9 @@ export const tasks = {
   "count": (context) => readTask(context, "count"),
   "keys": (context) => readTask(context, "keys"),
   "all": (context) => readTask(context, "all"),
-  "live-50": (context) => liveTask(context, 50),
-  "live-all": (context) => liveTask(context, 1_000),
+  "live-50": (context) => liveTask(context, { limit: 50, isWhole: false }),
+  "live-all": (context) => liveTask(context, { limit: 1_000, isWhole: false }),
+  "live-whole": (context) => liveTask(context, { limit: 1_000, isWhole: true }),
   "create": createOneTask,
   "update": updateTask,
   "create-10": (context) => createConcurrentlyTask(context, 10),

@@ -123,6 +123,7 @@ function lyingEngine(): Engine {
         live(from, to, limit) {
           const live = database.live(from, to, limit);
           return {
+            countsWrite: live.countsWrite,
             before: (change) => live.before(change),
             update: (change) => live.update(change),
             after: () => live.after(),

@@ -12,10 +12,8 @@ import {
   type Item,
   itemAt,
   itemsBetween,
-  rankEnd,
 } from "./items.ts";
 import type { Model } from "./model.ts";
-import { compareAll } from "./questions.ts";
 import { type Context, dice, type Task } from "./workload.ts";
 
 type Create = (database: Database, items: readonly Item[]) => Done;
@@ -133,53 +131,6 @@ export function bulkLoadTask(context: Context): Task {
     check: () => wrong,
     end() {
       items = undefined;
-      return undefined;
-    },
-  };
-}
-
-/**
- * One write's effect on a live sorted result of 1,000 items: the written item
- * moves to another place in it. SQLite runs its query again, reading the first
- * `limit` rows, and its write is not counted; Sheaf's figure is the whole
- * synchronous part of the write, until the subscriber has been called.
- */
-export async function liveTask(context: Context, limit: number): Promise<Task> {
-  const database = await context.store.database();
-  const { model } = context.store;
-  const width = Math.ceil(Math.min(1, 1_000 / model.size) * rankEnd);
-  const from = Math.floor((rankEnd - width) / 2);
-  const members = model.inRankRange(from, from + width);
-  const ranks = new Set(members.map((index) => model.item(index).rank));
-  const live = database.live(from, from + width, limit);
-  const next = dice(6);
-  let index = 0;
-  let change: Change = model.change(index);
-  return {
-    burst: 1,
-    before() {
-      index = members[next(members.length)] ?? 0;
-      let rank = from + next(width);
-      while (ranks.has(rank)) rank = from + next(width);
-      change = { ...model.change(index), rank };
-      return live.before(change);
-    },
-    run: () => live.update(change),
-    async after() {
-      await live.after();
-      ranks.delete(model.item(index).rank);
-      ranks.add(change.rank);
-      model.apply(index, change);
-      return undefined;
-    },
-    check: () =>
-      compareAll(
-        live.rows().slice(0, limit),
-        model,
-        model.inRankRange(from, from + width).slice(0, limit),
-      ),
-    end() {
-      live.close();
       return undefined;
     },
   };
