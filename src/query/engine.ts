@@ -171,11 +171,18 @@ export class QueryEngine {
     const helpful = helpfulIndex(request);
     if (helpful === undefined || this.#hinted.size >= slowHintsMax) return;
     const name = helpful.fields.join(", ");
-    if (this.#hinted.has(name)) return;
+    if (this.#hinted.has(name) || this.isDeclared(helpful.fields)) return;
     this.#hinted.add(name);
     onSlow(
       `A query on '${this.name}' took ${tookMs.toFixed(1)} ms; ` +
         `an index on [${name}] would help it`,
+    );
+  }
+
+  /** Is there an index that begins with these fields? */
+  isDeclared(fields: readonly string[]): boolean {
+    return this.#indexes.declared.some((index) =>
+      fields.every((field, at) => index.fields[at] === field)
     );
   }
 
@@ -194,7 +201,9 @@ export class QueryEngine {
       this.#indexes.update(ordinal, this.source.itemAt(ordinal));
       ordinals.push(ordinal);
     }
-    for (const follower of this.#followers) follower.absorb(ordinals);
+    for (const follower of this.#followers) {
+      this.#attempt(() => follower.absorb(ordinals));
+    }
     this.#deliver();
   }
 
@@ -229,14 +238,20 @@ export class QueryEngine {
     try {
       task();
     } catch (error) {
-      const { onError } = this.options;
-      if (onError !== undefined) onError(error);
-      else {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+      this.report(error);
     }
+  }
+
+  /** Tells of what a user's function threw, past whoever wrote just now. */
+  report(error: unknown): void {
+    const { onError } = this.options;
+    if (onError !== undefined) {
+      onError(error);
+      return;
+    }
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 
   /** Stops following the source; live results end. */

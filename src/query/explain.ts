@@ -76,10 +76,7 @@ function hintFor(
   if (plan.what === "ids") return undefined;
   const helpful = helpfulIndex(request);
   if (helpful === undefined) return undefined;
-  if (
-    plan.what === "index" &&
-    helpful.fields.every((field, at) => plan.index.fields[at] === field)
-  ) return undefined;
+  if (engine.isDeclared(helpful.fields)) return undefined;
   const bound: Request = { ...request, parts: helpful.parts, order: [] };
   const matches = engine.count(
     { ...bound, offset: 0, limit: Infinity },

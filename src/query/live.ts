@@ -10,6 +10,7 @@
 import type { Item } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import { Following } from "./following.ts";
+import { guarded } from "./guard.ts";
 import type { Include, Relations } from "./include.ts";
 import { applyEdits, type RowAt, type RowChanges } from "./live_change.ts";
 import { type Edits, type Entry, LiveWindow } from "./live_window.ts";
@@ -45,7 +46,7 @@ export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
     super(engine);
     this.#engine = engine;
     this.#include = include;
-    this.#window = new LiveWindow(engine, request);
+    this.#window = new LiveWindow(engine, guarded(engine, request));
     this.#showAll();
     this.follow(engine, (ordinals) => this.#absorb(ordinals));
     if (include !== undefined) this.#followRelated(include);

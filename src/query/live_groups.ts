@@ -10,6 +10,7 @@
 
 import type { Item } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
+import { guarded } from "./guard.ts";
 import { compileItemTests, type ItemTest } from "./item_check.ts";
 import { Following } from "./following.ts";
 import {
@@ -45,11 +46,12 @@ export class LiveGroups<Row>
   /** Made by `subscribe` and `live`, not by users. */
   constructor(
     engine: QueryEngine,
-    request: Request,
+    asked: Request,
     groups: GroupRequest,
     signal: AbortSignal | undefined,
   ) {
     super(engine);
+    const request = guarded(engine, asked);
     this.#engine = engine;
     this.#request = request;
     this.#grouping = new Grouping(groups, engine.fields);
@@ -91,23 +93,11 @@ export class LiveGroups<Row>
     if (this.#isWhole) {
       for (const ordinal of ordinals) {
         const item = this.#engine.source.itemAt(ordinal);
-        const wanted = item !== undefined && this.#passes(item);
+        const wanted = item !== undefined && this.#test(item);
         this.#settle(touched, ordinal, wanted ? item : undefined);
       }
     } else this.#absorbAnew(touched);
     if (touched.size > 0) this.#show(touched);
-  }
-
-  /** A user's function that throws is reported and takes no row. */
-  #passes(item: Item): boolean {
-    try {
-      return this.#test(item);
-    } catch (error) {
-      this.#engine.tell(() => {
-        throw error;
-      });
-      return false;
-    }
   }
 
   #absorbAnew(touched: Set<Group>): void {

@@ -213,3 +213,23 @@ Deno.test("Live rows follow what they include, once per change", () => {
   live.dispose();
   strictEqual(userEngine.followers + engine.followers, 0);
 });
+
+Deno.test("Live survives a function that throws while its window is refilled", () => {
+  const errors: unknown[] = [];
+  const { source, engine } = taskEngine(false, {
+    onError: (error) => errors.push(error),
+  });
+  let isUnlucky = false;
+  const live = engine.query<Task>().where((row) => {
+    if (isUnlucky && row.rank === 40) throw new Error("unlucky");
+    return true;
+  }).orderBy("rank").limit(2).subscribe(() => {});
+  const id = (n: number) => `i${n}`;
+  for (let n = 0; n < 60; n++) {
+    source.write([id(n), task(id(n), { rank: n })]);
+  }
+  isUnlucky = true;
+  for (let n = 0; n < 39; n++) source.write([id(n), undefined]);
+  deepStrictEqual(live.rows.map((row) => row.rank), [39, 41]);
+  ok(errors.length > 0);
+});

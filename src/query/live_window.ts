@@ -71,25 +71,12 @@ export class LiveWindow {
     this.#engine = engine;
     this.#request = request;
     const { parts, order, after, offset, limit } = request;
-    const test = testOf(parts, order, after) ?? (() => true);
-    this.#test = (item) => this.#guard(test, item);
+    this.#test = testOf(parts, order, after) ?? (() => true);
     this.#compare = compileItemOrder(order);
     this.#need = offset + limit;
     const ahead = Math.max(lookAheadMin, Math.ceil(limit / lookAheadShare));
     this.#fill = this.#need + ahead;
     this.load();
-  }
-
-  /** A user's function that throws is reported and takes no row. */
-  #guard(test: ItemTest, item: Item): boolean {
-    try {
-      return test(item);
-    } catch (error) {
-      this.#engine.tell(() => {
-        throw error;
-      });
-      return false;
-    }
   }
 
   /** First visible entry. */
