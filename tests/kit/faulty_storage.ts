@@ -213,7 +213,10 @@ export class FaultyStorage implements Storage {
   step(): void {
     const { failAt, shortenAt, freezeAt } = this.#options;
     const now = ++this.operations;
-    if (now === failAt || now === this.#failNext || now === shortenAt || now >= (freezeAt ?? Infinity)) {
+    if (
+      now === failAt || now === this.#failNext || now === shortenAt ||
+      now >= (freezeAt ?? Infinity)
+    ) {
       throw this.failure(`go on at operation ${now}`);
     }
   }
