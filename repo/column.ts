@@ -1,7 +1,8 @@
 /**
  * Columns: one scalar field of every item, side by side, by ordinal.
  *
- * A column takes the type of the first value it meets. A value of another type
+ * A column has the type of its field's kind, or, where no schema tells, of the
+ * first value it meets. A value of another type
  * (or one that a column cannot tell from "absent": NaN, null) ends it, and the
  * readers fall back to the items; so a column never shows anything that the
  * items do not. Never decodes items by itself.
@@ -9,7 +10,7 @@
  * @module
  */
 
-import type { Value } from "../src/schema/patch.ts";
+import type { FieldKind, Value } from "../src/schema/patch.ts";
 import type { NumberColumn, WordColumn } from "../src/schema/source.ts";
 
 /** Different words a column may hold; with more, an index serves better. */
@@ -137,5 +138,23 @@ export function storeFor(value: Value): Store | undefined {
       return new WordStore();
     default:
       return value instanceof Date ? new NumberStore("date") : undefined;
+  }
+}
+
+/** An empty column for a field of this kind; `undefined` when such fields have none. */
+export function storeOfKind(kind: FieldKind): Store | undefined {
+  switch (kind) {
+    case "number":
+    case "counter":
+      return new NumberStore("number");
+    case "boolean":
+    case "date":
+      return new NumberStore(kind);
+    case "string":
+    case "enum":
+    case "ref":
+      return new WordStore();
+    default:
+      return undefined;
   }
 }

@@ -14,12 +14,12 @@ import { sha256 } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import type { Cell } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
-import type { Item } from "../src/schema/patch.ts";
+import type { FieldKind, Item } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
 import type { BaseTable } from "./base_table.ts";
 import { Cells } from "./cells.ts";
-import { type Store, storeFor } from "./column.ts";
+import { type Store, storeFor, storeOfKind } from "./column.ts";
 
 export type { BaseTable } from "./base_table.ts";
 
@@ -225,14 +225,30 @@ export class Table implements Source {
   }
 
   #buildColumn(field: string): Column | undefined {
+    const column: FieldColumn = {
+      field,
+      store: this.base?.column(field, this.size),
+    };
+    if (column.store === undefined) {
+      const kind = this.#kindOf(field);
+      if (kind !== undefined) column.store = storeOfKind(kind);
+      if (kind !== undefined && column.store === undefined) {
+        this.#columns.push(column);
+        return undefined;
+      }
+      this.#loadAll();
+    }
+    if (this.#fillColumn(column)) this.#columns.push(column);
+    return column.store;
+  }
+
+  /** Sets what is in memory; false when no value has told the type yet. */
+  #fillColumn(column: FieldColumn): boolean {
     const cells = this.#cells;
-    const store = this.base?.column(field, cells.size);
-    if (store === undefined) this.#loadAll();
-    const column: FieldColumn = { field, store };
-    let isOpen = store === undefined;
+    let isOpen = column.store === undefined;
     for (let ordinal = 0; ordinal < cells.size; ordinal++) {
       if (!cells.has(ordinal)) continue;
-      const value = cells.itemAt(ordinal)?.[field];
+      const value = cells.itemAt(ordinal)?.[column.field];
       if (isOpen && value !== undefined) {
         column.store = storeFor(value);
         isOpen = false;
@@ -240,9 +256,11 @@ export class Table implements Source {
       if (column.store?.set(ordinal, value) === false) column.store = undefined;
       if (!isOpen && column.store === undefined) break;
     }
-    // A field that no item has yet has no type, so nothing is kept of it.
-    if (!isOpen) this.#columns.push(column);
-    return column.store;
+    return !isOpen;
+  }
+
+  #kindOf(field: string): FieldKind | undefined {
+    return this.view.schema?.plan.find(({ name }) => name === field)?.kind;
   }
 
   /** Hears every transaction that changed the table; the result ends it. */

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import type { Cell } from "../src/schema/cell.ts";
 import type { Item, Shape, Value } from "../src/schema/patch.ts";
 import type { ItemChange } from "../src/schema/source.ts";
+import { field } from "../src/schema/field.ts";
+import { defineSchema } from "../src/schema/schema.ts";
 import { createView } from "../src/schema/view.ts";
 import { wordsMax } from "./column.ts";
 import { Table } from "./table.ts";
@@ -206,4 +208,19 @@ Deno.test("digest() does not depend on the order of arrival", () => {
   assert.deepEqual(forward.digest(), backward.digest());
   backward.put(cellOf("id-3", { rank: 4 }));
   assert.notDeepEqual(forward.digest(), backward.digest());
+});
+
+Deno.test("column() knows the type of a schema's field before any item has it", () => {
+  const Task = defineSchema("task", {
+    rank: field.number().optional(),
+    title: field.string().optional(),
+    tags: field.set(field.string()),
+  });
+  const table = new Table({ name: "task", view: createView(Task) });
+  assert.equal(table.column("tags"), undefined);
+  const rank = table.column("rank");
+  const title = table.column("title");
+  table.put(cellOf("a", { rank: 7, title: "x" }));
+  assert.equal(rank?.kind === "number" && rank.values[0], 7);
+  assert.equal(title?.kind === "word" && title.words[title.codes[0]!], "x");
 });

@@ -55,7 +55,7 @@ Deno.test("a checkpoint gives back every history, however often it is carried ov
       assert.equal(drain(verifyCheckpoint(subject.checkpoint!)), undefined);
       subject.check();
     }),
-    { seed: 5, numRuns: 150 },
+    { seed: 5, numRuns: 400 },
   );
 });
 

@@ -11,7 +11,7 @@ import { encodeCell } from "../../src/schema/cell_codec.ts";
 import type { FieldKind, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../cells.ts";
-import { type Store, storeFor } from "../column.ts";
+import { type Store, storeOfKind } from "../column.ts";
 import type { Table } from "../table.ts";
 import type { Base, Row } from "./base.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -328,31 +328,21 @@ function* writeDead(
   return { first, count: size - count };
 }
 
-const columnKinds: ReadonlySet<FieldKind> = new Set<FieldKind>([
-  "string",
-  "number",
-  "boolean",
-  "date",
-  "enum",
-  "ref",
-  "counter",
-]);
-
 function* writeColumns(
   writer: PageWriter,
   picture: Picture,
   shapes: readonly Shape[],
 ): Generator<void, ColumnPlace[]> {
-  const fields = new Set<string>();
+  const kinds = new Map<string, FieldKind>();
   for (const shape of shapes) {
     if (shape.collection !== picture.name) continue;
-    for (const { name, kind } of shape.fields) {
-      if (columnKinds.has(kind)) fields.add(name);
-    }
+    for (const { name, kind } of shape.fields) kinds.set(name, kind);
   }
   const places: ColumnPlace[] = [];
-  for (const field of fields) {
-    const store = yield* gatherColumn(picture, field);
+  for (const [field, kind] of kinds) {
+    const start = storeOfKind(kind);
+    if (start === undefined) continue;
+    const store = yield* gatherColumn(picture, field, start);
     const key = columnKey(picture.view, field);
     places.push(yield* writeColumn(writer, field, key, store, picture.size));
   }
@@ -363,22 +353,18 @@ function* writeColumns(
 function* gatherColumn(
   { cells, size, base }: Picture,
   field: string,
+  start: Store,
 ): Generator<void, Store | undefined> {
-  let store = yield* base?.columnSteps(field, size) ?? nothing();
-  const needsAll = store === undefined;
+  const stored = yield* base?.columnSteps(field, size) ?? nothing();
+  const store = stored ?? start;
   const wordsMax = wordsWorth(size);
   for (let ordinal = 0; ordinal < size; ordinal++) {
     if (ordinal % 1024 === 0) yield;
     if (!cells.has(ordinal)) {
-      if (needsAll) return undefined;
+      if (stored === undefined) return undefined;
       continue;
     }
-    const value = cells.itemAt(ordinal)?.[field];
-    if (store === undefined) {
-      if (value === undefined) continue;
-      store = storeFor(value);
-    }
-    if (store?.set(ordinal, value) !== true) return undefined;
+    if (!store.set(ordinal, cells.itemAt(ordinal)?.[field])) return undefined;
     if (store.kind === "word" && store.words.length > wordsMax) {
       return undefined;
     }
