@@ -48,7 +48,7 @@ class Child {
         );
       case "slice":
         return {
-          samples: await this.#slice(command.sliceMs, command.samplesMax, 2),
+          samples: await this.#slice(command.sliceMs, command.samplesMax, 1),
           ...this.#verdict(),
         };
       case "finish":

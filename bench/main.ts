@@ -12,9 +12,14 @@ import { docReport } from "./report_doc.ts";
 import { parseRows, type RunFile, toCsv, toJson } from "./report_files.ts";
 import { textReport } from "./report_text.ts";
 import { run } from "./run.ts";
+import { killRunners } from "./runner.ts";
 import { type RowPlan, rowPlans } from "./table1.ts";
 
 const root = new URL("../", import.meta.url);
+/** A run that is broken off must not leave its databases behind. */
+const breakingOff: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
 const docPath = new URL("docs/benchmarks.md", root);
 
 async function main(): Promise<number> {
@@ -56,10 +61,11 @@ async function runIn(
 ): Promise<RunFile> {
   const clear = (): void => Deno.removeSync(folder, { recursive: true });
   const interrupt = (): void => {
+    killRunners();
     clear();
     Deno.exit(130);
   };
-  Deno.addSignalListener("SIGINT", interrupt);
+  for (const signal of breakingOff) Deno.addSignalListener(signal, interrupt);
   const progress = new Progress();
   try {
     const machine = describeMachine(folder);
@@ -77,7 +83,9 @@ async function runIn(
     return { machine, versions, rows };
   } finally {
     progress.end();
-    Deno.removeSignalListener("SIGINT", interrupt);
+    for (const signal of breakingOff) {
+      Deno.removeSignalListener(signal, interrupt);
+    }
     clear();
   }
 }

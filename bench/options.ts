@@ -29,7 +29,7 @@ const sizeMax = 10_000_000;
 
 const fullBudget: Budget = {
   rounds: 5,
-  sliceMs: 150,
+  sliceMs: 200,
   samplesMax: 300,
   warmMs: 150,
   freshRuns: 9,

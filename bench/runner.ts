@@ -14,6 +14,14 @@ import {
 /** A bulk load of a million items on a slow disk must fit; a hang must not last for ever. */
 const replyMsMax = 900_000;
 
+/** Children that have not ended yet. */
+const running = new Set<Deno.ChildProcess>();
+
+/** Ends every child at once, when the run is broken off. */
+export function killRunners(): void {
+  for (const process of running) process.kill("SIGKILL");
+}
+
 /** A running child that obeys one command at a time. */
 export class Runner {
   readonly #process: Deno.ChildProcess;
@@ -37,6 +45,8 @@ export class Runner {
       stdout: "piped",
       stderr: "inherit",
     }).spawn();
+    running.add(this.#process);
+    this.#process.status.then(() => running.delete(this.#process));
     this.#input = this.#process.stdin.getWriter();
     this.#output = this.#process.stdout.pipeThrough(new TextDecoderStream())
       .getReader();
