@@ -3,7 +3,8 @@
  *
  * A column that is there costs nothing. One that would have to be built from
  * items is taken the second time a query wants it, so that a first question
- * never pays for it; a field that has no column is not asked again.
+ * never pays for it; a field that has no column is asked again when the
+ * collection has doubled.
  *
  * @module
  */
@@ -14,7 +15,8 @@ import type { Column, Source } from "./source.ts";
 export class Columns {
   readonly #source: Source;
   readonly #wants = new Map<string, number>();
-  readonly #missing = new Set<string>();
+  /** Fields without a column, and from which size on to ask again. */
+  readonly #missing = new Map<string, number>();
 
   constructor(source: Source) {
     this.#source = source;
@@ -22,14 +24,17 @@ export class Columns {
 
   /** A query would like this field's column. */
   readonly want = (field: string): Column | undefined => {
-    if (field === "id" || this.#missing.has(field)) return undefined;
-    if (!this.#source.hasColumn(field)) {
+    const source = this.#source;
+    if (field === "id") return undefined;
+    const askAt = this.#missing.get(field);
+    if (askAt !== undefined && source.size < askAt) return undefined;
+    if (!source.hasColumn(field)) {
       const wants = (this.#wants.get(field) ?? 0) + 1;
       this.#wants.set(field, wants);
       if (wants < 2) return undefined;
     }
-    const column = this.#source.column(field);
-    if (column === undefined) this.#missing.add(field);
+    const column = source.column(field);
+    if (column === undefined) this.#missing.set(field, source.size * 2 + 1);
     return column;
   };
 }
