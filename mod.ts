@@ -51,6 +51,7 @@ export type {
   Query,
   Where,
 } from "./src/query/mod.ts";
+export type { FieldDescription, FieldDifference } from "./src/schema/mod.ts";
 export { defineSchema, field } from "./src/schema/mod.ts";
 export type {
   CreateInput,

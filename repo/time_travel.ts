@@ -8,9 +8,13 @@
  * @module
  */
 
-import type { Origin } from "../src/schema/cell.ts";
+import { decodeAscii } from "../src/base/bytes.ts";
+import type { Stamp } from "../src/base/hlc.ts";
+import type { Cell, Origin } from "../src/schema/cell.ts";
+import { fold } from "../src/schema/merge.ts";
+import type { Item, Operation } from "../src/schema/patch.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
-import { payloadOf } from "./batch.ts";
+import { type BatchCommit, payloadOf } from "./batch.ts";
 import type { Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { State, type ViewOf } from "./state.ts";
@@ -59,6 +63,58 @@ export function ancestorsOf(
   return vector;
 }
 
+/** One item of one collection. */
+export interface ItemName {
+  readonly collection: string;
+  readonly id: string;
+}
+
+/** Does an operation concern the item? */
+export function concerns(
+  { collection, id }: ItemName,
+): (operation: Operation) => boolean {
+  return (operation) =>
+    operation.id === id && operation.shape.collection === collection;
+}
+
+/** May a commit concern the item? A look at its bytes that spares decoding most others. */
+export function mentions(
+  { id }: ItemName,
+): (bytes: Uint8Array, commit: BatchCommit) => boolean {
+  if (!/^[\x20-\x7e]*$/.test(id)) return () => true;
+  return (bytes, { payloadAt, end }) =>
+    decodeAscii(bytes, payloadAt, end).includes(id);
+}
+
+/** The item as the chosen commits made it. */
+export function itemOf(
+  reader: CommitReader,
+  viewOf: ViewOf,
+  includes: Includes,
+  name: ItemName,
+): Item | undefined {
+  const [isMentioned, isMeant] = [mentions(name), concerns(name)];
+  let cell: Cell | undefined;
+  reader.each(({ batch, address, from }) => {
+    for (let i = from; i < batch.commits.length; i++) {
+      const commit = batch.commits[i]!;
+      if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
+      if (!isMentioned(batch.bytes, commit)) continue;
+      const patch = decodePatch(payloadOf(batch, commit));
+      const operationsAt = address + commit.payloadAt + patch.operationsOffset;
+      const origin: Origin = { ...stampOf(batch.chain, commit), operationsAt };
+      for (const operation of patch.operations.filter(isMeant)) {
+        cell = fold(cell, operation, origin, -1, viewOf(name.collection));
+      }
+    }
+  });
+  return cell?.item;
+}
+
+function stampOf(chain: string, { wall, count }: BatchCommit): Stamp {
+  return { wall, count, chain };
+}
+
 /** Folds the chosen commits into a state of its own. */
 export function stateOf(
   reader: CommitReader,
@@ -68,11 +124,11 @@ export function stateOf(
   const state = new State(viewOf);
   reader.each(({ batch, address, from }) => {
     for (let i = from; i < batch.commits.length; i++) {
-      const { wall, count, payloadAt } = batch.commits[i]!;
-      if (!includes(batch.chain, batch.first + i, wall)) continue;
-      const patch = decodePatch(payloadOf(batch, batch.commits[i]!));
-      const operationsAt = address + payloadAt + patch.operationsOffset;
-      const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
+      const commit = batch.commits[i]!;
+      if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
+      const patch = decodePatch(payloadOf(batch, commit));
+      const operationsAt = address + commit.payloadAt + patch.operationsOffset;
+      const origin: Origin = { ...stampOf(batch.chain, commit), operationsAt };
       state.fold(patch.operations, patch.createOffsets, origin);
     }
   });

@@ -12,7 +12,8 @@ import type {
 } from "../schema/schema.ts";
 import type { Replica } from "../../repo/replica.ts";
 import type { Editor } from "./editor.ts";
-import { type CommitSummary, itemHistory } from "./history.ts";
+import type { FieldDifference } from "../schema/describe.ts";
+import { type CommitSummary, itemDifference, itemHistory } from "./history.ts";
 import {
   type CollectionParts,
   ReadableCollection,
@@ -94,6 +95,20 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
   /** The commits that touched an item, oldest first: who, when and what. */
   history(id: string): CommitSummary[] {
     this.#replica.check();
-    return itemHistory(this.#replica, this.name, id);
+    return itemHistory(this.#replica, { collection: this.name, id });
+  }
+
+  /**
+   * The fields in which an item differs between two commits, or moments.
+   *
+   * @throws {DatabaseError} `commit-missing`, `invalid-option`, `closed`
+   */
+  diff(id: string, from: string | Date, to: string | Date): FieldDifference[] {
+    this.#replica.check();
+    const item = { collection: this.name, id };
+    return itemDifference(this.#replica, this.#editor.table.view, item, [
+      from,
+      to,
+    ]);
   }
 }

@@ -19,6 +19,7 @@ import {
   parseRepositoryName,
   type RepositoryName,
 } from "../../repo/genesis.ts";
+import { decodeCertificate } from "../../repo/certificate.ts";
 import { Replica } from "../../repo/replica.ts";
 import { listReplicas } from "../../repo/replica_list.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
@@ -172,6 +173,17 @@ export class Database implements AsyncDisposable {
   /** The root public key, 32 bytes: who may certify sessions here. */
   get rootKey(): Uint8Array {
     return this.#parts.keyring.rootKey.slice();
+  }
+
+  /** Who writes here, for the history. */
+  get user(): string {
+    return this.#parts.keyring.session.user;
+  }
+
+  /** The public key that signs what is written here, 32 bytes. */
+  get sessionKey(): Uint8Array {
+    return decodeCertificate(this.#parts.keyring.session.certificate).sessionKey
+      .slice();
   }
 
   /**

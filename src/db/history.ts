@@ -7,18 +7,29 @@
  * @module
  */
 
-import { decodeAscii } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import {
   describeOperation,
+  diffItems,
   type FieldDescription,
+  type FieldDifference,
 } from "../schema/describe.ts";
 import type { Operation } from "../schema/patch.ts";
 import { decodePatch } from "../schema/patch_codec.ts";
-import { type BatchCommit, payloadOf } from "../../repo/batch.ts";
-import { displayChain, type Position } from "../../repo/commit.ts";
+import type { View } from "../schema/view.ts";
+import { payloadOf } from "../../repo/batch.ts";
+import { displayChain } from "../../repo/commit.ts";
 import type { LoggedBatch } from "../../repo/commit_reader.ts";
 import type { Replica } from "../../repo/replica.ts";
+import {
+  ancestry,
+  concerns,
+  type Includes,
+  type ItemName,
+  itemOf,
+  mentions,
+  upTo,
+} from "../../repo/time_travel.ts";
 import { commitName, findCommit } from "./commit_name.ts";
 
 /** One operation of a commit, for people. */
@@ -52,6 +63,8 @@ export interface CommitSummary {
 export interface HistoryOptions {
   /** At most this many, the newest ones (default: 100). */
   readonly limit?: number;
+  /** Only commits that touched this item, and of them only what they did to it. */
+  readonly item?: ItemName;
 }
 
 const LIMIT_DEFAULT = 100;
@@ -59,54 +72,56 @@ const LIMIT_DEFAULT = 100;
 /** The newest commits of a repository, oldest first. */
 export function repositoryHistory(
   replica: Replica,
-  { limit = LIMIT_DEFAULT }: HistoryOptions = {},
+  { limit = LIMIT_DEFAULT, item }: HistoryOptions = {},
 ): CommitSummary[] {
-  if (!Number.isInteger(limit) || limit < 0) {
+  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) {
     throw new DatabaseError(
       "invalid-option",
       "`limit` must be a whole number from 0 on",
     );
+  }
+  if (item !== undefined) {
+    return itemHistory(replica, item).slice(limit === 0 ? Infinity : -limit);
   }
   const skip = replica.graph.commits - limit;
   let seen = 0;
   const summaries: CommitSummary[] = [];
   replica.commits.each((logged) => {
     for (let i = logged.from; i < logged.batch.commits.length; i++) {
-      if (seen++ < skip) continue;
-      summaries.push(summary(replica, logged, i, () => true));
+      if (seen++ >= skip) {
+        summaries.push(summary(replica, logged, i, () => true));
+      }
     }
   });
   return summaries;
 }
 
 /** The commits that touched an item, oldest first. */
-export function itemHistory(
-  replica: Replica,
-  collection: string,
-  id: string,
-): CommitSummary[] {
+export function itemHistory(replica: Replica, item: ItemName): CommitSummary[] {
   const summaries: CommitSummary[] = [];
-  const isAscii = /^[\x20-\x7e]*$/.test(id);
-  const concerns = ({ shape, id: other }: Operation) =>
-    other === id && shape.collection === collection;
+  const [isMentioned, isMeant] = [mentions(item), concerns(item)];
   replica.commits.each((logged) => {
     const { batch, from } = logged;
     for (let i = from; i < batch.commits.length; i++) {
-      if (isAscii && !mentions(batch.bytes, batch.commits[i]!, id)) continue;
-      const found = summary(replica, logged, i, concerns);
+      if (!isMentioned(batch.bytes, batch.commits[i]!)) continue;
+      const found = summary(replica, logged, i, isMeant);
       if (found.operations.length > 0) summaries.push(found);
     }
   });
   return summaries;
 }
 
-/** A quick look that spares decoding: does the id stand anywhere in the payload? */
-function mentions(
-  bytes: Uint8Array,
-  { payloadAt, end }: BatchCommit,
-  id: string,
-): boolean {
-  return decodeAscii(bytes, payloadAt, end).includes(id);
+/** The fields in which an item differs between two points of the history. */
+export function itemDifference(
+  replica: Replica,
+  view: View,
+  item: ItemName,
+  points: readonly [string | Date, string | Date],
+): FieldDifference[] {
+  const [before, after] = points.map((point) =>
+    itemOf(replica.commits, () => view, includesOf(replica, point), item)
+  );
+  return diffItems(before, after);
 }
 
 function summary(
@@ -134,13 +149,14 @@ function summary(
   };
 }
 
-/** The position that a commit's name or a moment stands for. */
-export function parsePoint(
-  replica: Replica,
-  point: string | Date,
-): Position | Date {
-  if (typeof point === "string") return findCommit(replica, point);
-  if (!Number.isNaN(point?.getTime?.() ?? NaN)) return point;
+/** Which commits make the state at a commit or a moment. */
+export function includesOf(replica: Replica, point: string | Date): Includes {
+  if (typeof point === "string") {
+    return ancestry(replica.commits, findCommit(replica, point));
+  }
+  if (point instanceof Date && !Number.isNaN(point.getTime())) {
+    return upTo(point.getTime());
+  }
   throw new DatabaseError(
     "invalid-option",
     "Give a commit's name or a valid Date",

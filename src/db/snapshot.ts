@@ -8,9 +8,9 @@ import type { World } from "../base/world.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Replica } from "../../repo/replica.ts";
 import type { State } from "../../repo/state.ts";
-import { ancestry, stateOf, upTo } from "../../repo/time_travel.ts";
+import { stateOf } from "../../repo/time_travel.ts";
 import { Engines } from "./engines.ts";
-import { parsePoint } from "./history.ts";
+import { includesOf } from "./history.ts";
 import { ReadableCollection } from "./readable_collection.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -46,10 +46,7 @@ export function openSnapshot(
   world: World,
   point: string | Date,
 ): Snapshot {
-  const place = parsePoint(replica, point);
-  const includes = place instanceof Date
-    ? upTo(place.getTime())
-    : ancestry(replica.commits, place);
+  const includes = includesOf(replica, point);
   const state = stateOf(
     replica.commits,
     (name) => schemas.viewOf(name),
