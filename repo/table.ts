@@ -102,7 +102,8 @@ export class Table implements Source {
   }
 
   #baseOf(ordinal: number): BaseTable {
-    if (this.base === undefined || !(ordinal < this.base.size)) {
+    const isKnown = ordinal >= 0 && ordinal < (this.base?.size ?? 0);
+    if (this.base === undefined || !isKnown) {
       throw new RangeError(`Cannot read item: no ordinal ${ordinal}`);
     }
     return this.base;

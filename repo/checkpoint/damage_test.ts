@@ -13,7 +13,7 @@ import {
 } from "./checkpoint.ts";
 import { drain } from "./columns.ts";
 import { folder, rich, type Subject, Task } from "./kit_test.ts";
-import { decodeDirectory } from "./layout.ts";
+import { decodeDirectory, encodeDirectory } from "./layout.ts";
 import { PageFile } from "./page_file.ts";
 
 /** A subject in memory whose checkpoint file can be spoilt. */
@@ -146,6 +146,39 @@ Deno.test("garbage in a directory with a right checksum is refused within bounds
     }),
     { seed: 9, numRuns: 2000 },
   );
+});
+
+Deno.test("a spoilt directory with a right checksum never points outside the file", async () => {
+  const { subject, bytes, name } = await image();
+  const { checkpoint } = openImage(subject, bytes, name);
+  const sound = encodeDirectory(checkpoint!.directory);
+  const pages = bytes.length / 4096;
+  const spoil = fc.record({ at: fc.nat(sound.length - 1), byte: fc.nat(255) });
+  let refused = 0;
+  fc.assert(
+    fc.property(fc.array(spoil, { minLength: 1, maxLength: 3 }), (spoils) => {
+      const spoilt = sound.slice();
+      for (const { at, byte } of spoils) spoilt[at] = byte;
+      try {
+        const { collections, origins, checks } = decodeDirectory(
+          new ByteReader(spoilt),
+          pages,
+        );
+        const parts = [origins, checks];
+        for (const { slots, rows, ids, idStarts, dead } of collections) {
+          parts.push(slots, rows, ids, idStarts, dead);
+        }
+        for (const { first, count } of parts) {
+          assert.ok(first <= pages && count <= pages * 4092);
+        }
+      } catch (error) {
+        assert.ok(error instanceof SyntaxError);
+        refused++;
+      }
+    }),
+    { seed: 11, numRuns: 3000 },
+  );
+  assert.ok(refused > 1000);
 });
 
 Deno.test("a checkpoint of a newer format is skipped with the reason", async () => {
