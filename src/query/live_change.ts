@@ -193,7 +193,8 @@ function applyFew(
   const gathered = new Gathered();
   for (const old of before) {
     const { entry } = old;
-    const index = window.has(entry) ? window.indexOf(entry) : -1;
+    const guess = old.index + start;
+    const index = window.has(entry) ? window.indexOf(entry, guess) : -1;
     if (index < window.start || index >= window.end) {
       entry.visible = false;
       gathered.removed.push({ row: old.row, index: old.index });
@@ -209,7 +210,8 @@ function applyFew(
     note(gathered, entry, index - window.start, undefined, make, false);
   };
   for (const entry of placed) {
-    if (window.has(entry)) show(entry, window.indexOf(entry));
+    if (entry.visible || !window.has(entry)) continue;
+    show(entry, window.indexOf(entry));
   }
   eachEdge(window, reach, (at) => show(window.entries[at]!, at));
   return gathered.finish();

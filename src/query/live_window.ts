@@ -17,7 +17,7 @@
  * @module
  */
 
-import type { Item } from "../schema/patch.ts";
+import type { Item, Value } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import type { Relations } from "./include.ts";
 import type { ItemTest } from "./item_check.ts";
@@ -25,12 +25,15 @@ import type { Compare } from "./order.ts";
 import { compileItemOrder } from "./order.ts";
 import { testOf } from "./execute.ts";
 import type { Request } from "./plan.ts";
+import { compareValues } from "./value.ts";
 
 /** One item in the window. */
 export interface Entry {
   readonly ordinal: number;
   /** The item as it was when the entry was placed. */
   item: Item;
+  /** The item's first ordered value: most comparisons need nothing else. */
+  key: Value;
   /** The row, once it was visible; `undefined` when it must be made anew. */
   row: Item | undefined;
   /** Items that the row's references were resolved to. */
@@ -60,6 +63,8 @@ export class LiveWindow {
   readonly #test: ItemTest;
   readonly #compare: Compare<Item>;
   readonly #byOrdinal = new Map<number, Entry>();
+  readonly #keyField: string;
+  readonly #keySign: 1 | -1;
   readonly #need: number;
   readonly #fill: number;
   /** All entries in order. */
@@ -73,6 +78,8 @@ export class LiveWindow {
     const { parts, order, after, offset, limit } = request;
     this.#test = testOf(parts, order, after) ?? (() => true);
     this.#compare = compileItemOrder(order);
+    this.#keyField = order[0]?.field ?? "id";
+    this.#keySign = order[0]?.descending === true ? -1 : 1;
     this.#need = offset + limit;
     const ahead = Math.max(lookAheadMin, Math.ceil(limit / lookAheadShare));
     this.#fill = this.#need + ahead;
@@ -113,11 +120,8 @@ export class LiveWindow {
     this.#byOrdinal.clear();
     this.entries = items.map((item) => {
       const ordinal = this.#engine.source.ordinalOf(item.id);
-      const entry = old.get(ordinal) ?? newEntry(ordinal, item);
-      if (entry.item !== item) {
-        entry.item = item;
-        entry.row = undefined;
-      }
+      const entry = old.get(ordinal) ?? this.#newEntry(ordinal, item);
+      this.#renew(entry, item);
       this.#byOrdinal.set(ordinal, entry);
       return entry;
     });
@@ -148,10 +152,9 @@ export class LiveWindow {
     if (item === undefined) {
       if (entry !== undefined) edits.taken.push(entry);
     } else if (entry === undefined) {
-      edits.placed.push(newEntry(ordinal, item));
+      edits.placed.push(this.#newEntry(ordinal, item));
     } else if (this.#compare(entry.item, item) === 0) {
-      entry.item = item;
-      entry.row = undefined;
+      this.#renew(entry, item);
       edits.replaced.push(entry);
     } else {
       edits.taken.push(entry);
@@ -164,19 +167,27 @@ export class LiveWindow {
     return !this.complete && this.entries.length - taken < this.#need;
   }
 
-  /** Where an entry stands. */
-  indexOf(entry: Entry): number {
-    return this.#search(entry.item);
+  /** Where an entry stands; a good guess saves the search. */
+  indexOf(entry: Entry, guess = -1): number {
+    const { entries } = this;
+    if (entries[guess] === entry) return guess;
+    if (entries[guess - 1] === entry) return guess - 1;
+    if (entries[guess + 1] === entry) return guess + 1;
+    return this.#search(entry.item, entry.key);
   }
 
-  #search(item: Item): number {
+  #search(item: Item, key: Value): number {
     const { entries } = this;
+    const sign = this.#keySign;
     let low = 0;
     let high = entries.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#compare(entries[middle]!.item, item) < 0) low = middle + 1;
-      else high = middle;
+      const other = entries[middle]!;
+      const found = compareValues(other.key, key) * sign;
+      if (found < 0 || (found === 0 && this.#compare(other.item, item) < 0)) {
+        low = middle + 1;
+      } else high = middle;
     }
     return low;
   }
@@ -188,7 +199,7 @@ export class LiveWindow {
     this.entries = this.entries.filter((entry) => !out.has(entry));
     for (const entry of taken) this.#byOrdinal.delete(entry.ordinal);
     for (const entry of placed) {
-      this.#renew(entry);
+      this.#renew(entry, this.#engine.source.itemAt(entry.ordinal));
       if (!this.complete && this.#isBeyond(entry.item, last)) continue;
       this.entries.push(entry);
       this.#byOrdinal.set(entry.ordinal, entry);
@@ -201,12 +212,23 @@ export class LiveWindow {
     return last === undefined || this.#compare(item, last) > 0;
   }
 
-  /** Takes the item as it is now. */
-  #renew(entry: Entry): void {
-    const item = this.#engine.source.itemAt(entry.ordinal);
+  /** Takes an item's new state. */
+  #renew(entry: Entry, item: Item | undefined): void {
     if (item === undefined || entry.item === item) return;
     entry.item = item;
+    entry.key = item[this.#keyField];
     entry.row = undefined;
+  }
+
+  #newEntry(ordinal: number, item: Item): Entry {
+    return {
+      ordinal,
+      item,
+      key: item[this.#keyField],
+      row: undefined,
+      relations: undefined,
+      visible: false,
+    };
   }
 
   /** Takes an entry out of its place. */
@@ -217,8 +239,8 @@ export class LiveWindow {
 
   /** Puts an entry where its item belongs now, unless that is beyond the window. */
   place(entry: Entry): void {
-    this.#renew(entry);
-    const at = this.#search(entry.item);
+    this.#renew(entry, this.#engine.source.itemAt(entry.ordinal));
+    const at = this.#search(entry.item, entry.key);
     if (at === this.entries.length && !this.complete) return;
     this.entries.splice(at, 0, entry);
     this.#byOrdinal.set(entry.ordinal, entry);
@@ -232,14 +254,4 @@ export class LiveWindow {
     }
     this.complete = false;
   }
-}
-
-function newEntry(ordinal: number, item: Item): Entry {
-  return {
-    ordinal,
-    item,
-    row: undefined,
-    relations: undefined,
-    visible: false,
-  };
 }
