@@ -135,6 +135,12 @@ function sameRelations(a: Relations, b: Relations): boolean {
   return true;
 }
 
+/** Closes the gap at `from` and opens one at `to`: splicing allocates anew. */
+function shift(list: Item[], from: number, to: number): void {
+  for (let i = from; i < to; i++) list[i] = list[i + 1]!;
+  for (let i = from; i > to; i--) list[i] = list[i - 1]!;
+}
+
 /** Plays changes on the old rows, as their reader may do too. */
 function replay(list: Item[], changes: RowChanges<Item>): void {
   const { added, removed, moved, changed } = changes;
@@ -144,7 +150,12 @@ function replay(list: Item[], changes: RowChanges<Item>): void {
   const come: RowAt<Item>[] = added.slice();
   for (const { row, to } of moved) come.push({ row, index: to });
   come.sort((a, b) => a.index - b.index);
-  for (const index of gone) list.splice(index, 1);
-  for (const { row, index } of come) list.splice(index, 0, row);
+  if (gone.length === 1 && come.length === 1) {
+    shift(list, gone[0]!, come[0]!.index);
+    list[come[0]!.index] = come[0]!.row;
+  } else {
+    for (const index of gone) list.splice(index, 1);
+    for (const { row, index } of come) list.splice(index, 0, row);
+  }
   for (const { row, index } of changed) list[index] = row;
 }
