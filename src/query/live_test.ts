@@ -1,7 +1,13 @@
 import { deepStrictEqual, ok, strictEqual, throws } from "node:assert/strict";
 import type { Item } from "../schema/patch.ts";
 import { QueryEngine } from "./engine.ts";
-import { MemorySource, type Task, task, taskEngine } from "./kit_test.ts";
+import {
+  MemorySource,
+  type Task,
+  task,
+  taskEngine,
+  taskFields,
+} from "./kit_test.ts";
 import type { LiveChange } from "./live.ts";
 
 function ranked(count: number, columnar = false) {
@@ -232,4 +238,31 @@ Deno.test("Live survives a function that throws while its window is refilled", (
   for (let n = 0; n < 39; n++) source.write([id(n), undefined]);
   deepStrictEqual(live.rows.map((row) => row.rank), [39, 41]);
   ok(errors.length > 0);
+});
+
+Deno.test("QueryEngine is right when news of a write comes after that of a later one", () => {
+  const source = new MemorySource(taskFields, false);
+  let isFirst = true;
+  source.subscribe(() => {
+    if (!isFirst) return;
+    isFirst = false;
+    source.write(["a", task("a", { rank: 5 })], ["b", undefined]);
+  });
+  const engine = new QueryEngine(source, {
+    name: "task",
+    fields: taskFields,
+    indexes: [["rank"]],
+  });
+  const query = engine.query<Task>().orderBy("rank").limit(5);
+  const changes: LiveChange<Task>[] = [];
+  const live = query.subscribe((change) => changes.push(change));
+  source.write(
+    ["a", task("a", { rank: 1 })],
+    ["b", task("b", { rank: 2 })],
+    ["c", task("c", { rank: 3 })],
+  );
+  deepStrictEqual(query.run().map((row) => row.id), ["c", "a"]);
+  deepStrictEqual(live.rows, query.run());
+  strictEqual(changes.length, 2);
+  deepStrictEqual(changes[1]?.added.map(({ row }) => row.id), ["c"]);
 });
