@@ -111,7 +111,7 @@ export function describe(condition: Condition): string {
     case "equal":
       return condition.key === undefined
         ? `${condition.field} is absent`
-        : `${condition.field} = ${show(condition.key)}`;
+        : `${condition.field} = ${showKey(condition.kind, condition.key)}`;
     case "in":
       return `${condition.field} in ${condition.keys.length} values`;
     case "range":
@@ -124,15 +124,26 @@ export function describe(condition: Condition): string {
 }
 
 function describeRange(range: Range): string {
-  const { field, low, high } = range;
+  const { field, kind, low, high } = range;
   const parts: string[] = [];
   if (low !== undefined) {
-    parts.push(`${field} ${range.lowOpen ? ">" : ">="} ${show(low)}`);
+    parts.push(`${field} ${range.lowOpen ? ">" : ">="} ${showKey(kind, low)}`);
   }
   if (high !== undefined) {
-    parts.push(`${field} ${range.highOpen ? "<" : "<="} ${show(high)}`);
+    parts.push(
+      `${field} ${range.highOpen ? "<" : "<="} ${showKey(kind, high)}`,
+    );
   }
   return parts.join(" and ");
+}
+
+/** A key as the user wrote it. */
+function showKey(kind: FieldKind, key: Key): string {
+  if (kind === "boolean") return key === 1 ? "true" : "false";
+  if (kind === "date" && typeof key === "number") {
+    return new Date(key).toISOString();
+  }
+  return kind === "bytes" ? `${String(key).length} bytes` : show(key);
 }
 
 const shownMax = 40;

@@ -83,3 +83,19 @@ Deno.test("QueryEngine hints once at the index that a slow query lacks", () => {
   strictEqual(hints.length, 1);
   match(hints[0]!, /an index on \[title\] would help/);
 });
+
+Deno.test("Query.explain() shows values as they were written", () => {
+  const { all } = filled(false, 3);
+  const told = all.where({
+    done: false,
+    when: { gte: new Date(0) },
+    blob: new Uint8Array(3),
+    rank: { gt: 1, lte: 5 },
+  }).explain();
+  deepStrictEqual(told.conditions, [
+    "done = false",
+    "when >= 1970-01-01T00:00:00.000Z",
+    "blob = 3 bytes",
+    "rank > 1 and rank <= 5",
+  ]);
+});

@@ -163,7 +163,9 @@ function costOf(plan: IndexPlan, request: Request): number {
   let entries = 0;
   for (const range of plan.ranges) entries += plan.index.countIn(range);
   if (plan.reading === "unordered") return entries * 2 + 1;
-  const need = (request.offset + request.limit) *
-    (plan.residual.length > 0 ? residualFactor : 1);
-  return Math.min(entries, need) + (plan.budget < Infinity ? need : 0);
+  if (plan.residual.length === 0) {
+    return Math.min(entries, request.offset + request.limit);
+  }
+  const need = (request.offset + request.limit) * residualFactor;
+  return Math.min(entries * 2, need) + (plan.budget < Infinity ? need : 0);
 }
