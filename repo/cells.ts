@@ -22,6 +22,8 @@ export class Cells {
   readonly #cells: (Chunk<Cell> | undefined)[];
   readonly #items: (Chunk<Item> | undefined)[];
   #size: number;
+  /** Chunks that a picture has too: copied before they change. */
+  #isShared = new Uint8Array(0);
 
   /** @param size ordinals that exist already, none of them in memory */
   constructor(size = 0) {
@@ -62,6 +64,7 @@ export class Cells {
   /** Puts the cell of an ordinal that exists, and its item. */
   set(ordinal: number, cell: Cell): void {
     const at = ordinal >>> CHUNK_BITS;
+    if (this.#isShared[at] === 1) this.#unshare(at);
     const chunk = this.#cells[at] ??= newChunk();
     chunk[ordinal & MASK] = cell;
     const items = this.#items[at] ??= newChunk();
@@ -70,8 +73,16 @@ export class Cells {
 
   /** Puts an item that was read and has no cell yet. */
   setItem(ordinal: number, item: Item): void {
-    const items = this.#items[ordinal >>> CHUNK_BITS] ??= newChunk();
+    const at = ordinal >>> CHUNK_BITS;
+    if (this.#isShared[at] === 1) this.#unshare(at);
+    const items = this.#items[at] ??= newChunk();
     items[ordinal & MASK] = item;
+  }
+
+  #unshare(at: number): void {
+    this.#isShared[at] = 0;
+    this.#cells[at] = this.#cells[at]?.slice();
+    this.#items[at] = this.#items[at]?.slice();
   }
 
   /** Appends a cell and says its ordinal. */
@@ -98,14 +109,19 @@ export class Cells {
     return items;
   }
 
-  /** The same cells and items, unmoved by what is put later. */
-  copy(): Cells {
-    const copy = new Cells(this.#size);
+  /**
+   * The same cells and items, unmoved by what is put later. Costs next to
+   * nothing now: a chunk is copied when it changes.
+   */
+  picture(): Cells {
+    const picture = new Cells(this.#size);
     for (let i = 0; i < this.#cells.length; i++) {
-      copy.#cells[i] = this.#cells[i]?.slice();
-      copy.#items[i] = this.#items[i]?.slice();
+      picture.#cells[i] = this.#cells[i];
+      picture.#items[i] = this.#items[i];
     }
-    return copy;
+    this.#isShared = new Uint8Array(this.#cells.length).fill(1);
+    picture.#isShared = this.#isShared.slice();
+    return picture;
   }
 }
 

@@ -278,9 +278,9 @@ export class Table implements Source {
     for (const listener of [...this.#listeners]) listener(changes);
   }
 
-  /** Cells by ordinal as they are now; cells that are not read yet are `undefined`. */
+  /** Cells by ordinal as they are now, whatever is put later; what was not read is not in it. */
   picture(): Cells {
-    return this.#cells.copy();
+    return this.#cells.picture();
   }
 
   /**

@@ -224,3 +224,19 @@ Deno.test("column() knows the type of a schema's field before any item has it", 
   assert.equal(rank?.kind === "number" && rank.values[0], 7);
   assert.equal(title?.kind === "word" && title.words[title.codes[0]!], "x");
 });
+
+Deno.test("picture() is not moved by later puts, however many pictures there are", () => {
+  const table = newTable();
+  for (let i = 0; i < 3000; i++) table.put(cellOf(`${i}`, { rank: i }));
+  const first = table.picture();
+  table.put(cellOf("5", { rank: -5 }));
+  const second = table.picture();
+  table.put(cellOf("5", undefined));
+  table.put(cellOf("2999", { rank: -1 }));
+  table.put(cellOf("new", { rank: 1 }));
+  assert.deepEqual([first.size, second.size, table.size], [3000, 3000, 3001]);
+  assert.equal(first.itemAt(5)?.["rank"], 5);
+  assert.equal(second.itemAt(5)?.["rank"], -5);
+  assert.equal(table.itemAt(5), undefined);
+  assert.equal(second.get(2999)?.item?.["rank"], 2999);
+});
