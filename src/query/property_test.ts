@@ -183,10 +183,10 @@ const writes = (isMixed: boolean, sizes: fc.Arbitrary<number>) =>
           id,
           fc.option(itemFields(isMixed), { nil: undefined, freq: 5 }),
         ),
-        { minLength: 1, maxLength: size },
+        { minLength: 1, maxLength: size, size: "max" },
       )
     ),
-    { minLength: 1, maxLength: 12 },
+    { minLength: 1, maxLength: 12, size: "max" },
   );
 
 type Writes = readonly (readonly (readonly [
@@ -248,7 +248,7 @@ Deno.test("Query.run() and count() equal the naive evaluator", () => {
         }
       }
     }),
-    { seed, numRuns: 1_500 },
+    { seed, numRuns: 4_000 },
   );
 });
 
@@ -323,7 +323,7 @@ Deno.test("Live rows equal the naive evaluator after every transaction, and chan
       engine.dispose();
       strictEqual(source.listeners, 0);
     }),
-    { seed, numRuns: 1_500 },
+    { seed, numRuns: 4_000 },
   );
 });
 
