@@ -10,14 +10,16 @@
 
 import { createSigner, type Signer } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
+import { assert } from "../src/base/errors.ts";
 import { compareHlc, nextHlc } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
 import {
   batchLength,
+  batchParts,
   type Run,
+  sealRun,
   writeBatch,
-  writeSealedBatch,
 } from "./batch.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { encodeHeader, joinChain, sessionKeyOf } from "./commit.ts";
@@ -29,6 +31,10 @@ import { recordKind } from "./log_format.ts";
 
 /** Batches up to this size share one buffer. */
 const WRITER_BYTES_MAX = 256 * 1024;
+/** Where payloads are larger than this on average, they are written from where they are. */
+const PAYLOAD_BYTES_COPIED = 16 * 1024;
+/** What the shared buffer begins with. */
+const WRITER_BYTES = 1024;
 
 /** A signing key certified for a user. */
 export interface Session {
@@ -55,7 +61,7 @@ export interface AuthorParts {
 export class Author {
   readonly #parts: AuthorParts;
   readonly #key: Uint8Array;
-  readonly #writer = new ByteWriter(1024);
+  readonly #writer = new ByteWriter(WRITER_BYTES);
   #signer: Signer | undefined;
   #chain: string | undefined;
   /** Number of the next commit to be written to the log. */
@@ -128,13 +134,11 @@ export class Author {
   /** Appends commits to the log as one batch and tells their origins where they are. */
   append(log: Log, commits: readonly QueuedCommit[]): void {
     const run: Run = { chain: this.chain, first: this.#next, commits };
-    const writer = this.#writerFor(run);
-    writer.clear();
     const isSealed = this.#parts.mode === "default";
-    if (isSealed) this.#seal(writer, run);
-    else writeBatch(writer, run);
+    const parts = this.#encode(run);
+    if (isSealed) parts.push(this.#seal(run));
     const kind = isSealed ? recordKind.signedBatch : recordKind.unsignedBatch;
-    const address = log.append(kind, [writer.view()]);
+    const address = log.append(kind, parts);
     for (let i = 0; i < commits.length; i++) {
       const { origin, payloadAt, operationsOffset } = commits[i]!;
       origin.operationsAt = address + payloadAt + operationsOffset;
@@ -142,23 +146,28 @@ export class Author {
     this.#next += commits.length;
   }
 
-  /** A bulk load's buffer is not kept. */
-  #writerFor(run: Run): ByteWriter {
+  /** Small commits are gathered in one buffer; a bulk load is not copied. */
+  #encode(run: Run): Uint8Array[] {
     const length = batchLength(run);
-    return length > WRITER_BYTES_MAX ? new ByteWriter(length) : this.#writer;
+    if (length > run.commits.length * PAYLOAD_BYTES_COPIED + WRITER_BYTES) {
+      return batchParts(run);
+    }
+    const writer = length > WRITER_BYTES_MAX
+      ? new ByteWriter(length)
+      : this.#writer;
+    writer.clear();
+    writeBatch(writer, run);
+    return [writer.view()];
   }
 
-  #seal(writer: ByteWriter, run: Run): void {
+  #seal(run: Run): Uint8Array {
     const { graph, genesisId, session } = this.#parts;
     this.#signer ??= createSigner(session.secretKey);
-    const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first)!;
-    this.#lastId = writeSealedBatch(
-      writer,
-      run,
-      previousId,
-      genesisId,
-      this.#signer,
-    );
-    graph.setHashed(run.chain, run.first + run.commits.length, this.#lastId);
+    const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first);
+    assert(previousId !== undefined, "a chain is hashed before it goes on");
+    const { seal, lastId } = sealRun(run, previousId, genesisId, this.#signer);
+    this.#lastId = lastId;
+    graph.setHashed(run.chain, run.first + run.commits.length, lastId);
+    return seal;
   }
 }

@@ -15,7 +15,7 @@
 import { type Signer, verify } from "../crypto/mod.ts";
 import {
   ByteReader,
-  type ByteWriter,
+  ByteWriter,
   encodeText,
   varintLength,
 } from "../src/base/bytes.ts";
@@ -124,13 +124,48 @@ export function writeSealedBatch(
   signer: Signer,
 ): Uint8Array<ArrayBuffer> {
   writeBatch(writer, run);
-  chainHash.start(previousId);
-  for (const { header, payload } of run.commits) {
-    chainHash.next(header, payload);
-  }
-  const lastId = chainHash.id.slice();
-  writer.bytes(signer.sign(sealMessage(genesisId, run.chain, lastId)));
+  const { seal, lastId } = sealRun(run, previousId, genesisId, signer);
+  writer.bytes(seal);
   return lastId;
+}
+
+/** An unsigned batch in pieces: its payloads are not copied. */
+export function batchParts(run: Run): Uint8Array[] {
+  const { commits } = run;
+  const writer = new ByteWriter(commits.length * 32 + 64);
+  const cuts: number[] = [];
+  let payloads = 0;
+  writer.u8(FORMAT);
+  writer.bytes(chainBytes(run.chain));
+  writer.varint(run.first);
+  writer.varint(commits.length);
+  for (const commit of commits) {
+    writer.bytes(commit.header);
+    writer.varint(commit.payload.length);
+    commit.payloadAt = writer.length + payloads;
+    payloads += commit.payload.length;
+    cuts.push(writer.length);
+  }
+  return commits.flatMap((
+    { payload },
+    i,
+  ) => [writer.view(cuts[i - 1] ?? 0, cuts[i]), payload]);
+}
+
+/** The seal of a run that follows `previousId`, and the last id, which it signs. */
+export function sealRun(
+  run: Run,
+  previousId: Uint8Array,
+  genesisId: Uint8Array,
+  signer: Signer,
+): { seal: Uint8Array; lastId: Uint8Array<ArrayBuffer> } {
+  const hash = new ChainHash().start(previousId);
+  for (const { header, payload } of run.commits) hash.next(header, payload);
+  const lastId = hash.id.slice();
+  return {
+    seal: signer.sign(sealMessage(genesisId, run.chain, lastId)),
+    lastId,
+  };
 }
 
 /** What a seal signs. */

@@ -264,6 +264,11 @@ export class Table implements Source {
     return this.view.schema?.plan.find(({ name }) => name === field)?.kind;
   }
 
+  /** Does anybody listen? Otherwise nobody needs to be told what changed. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   /** Hears every transaction that changed the table; the result ends it. */
   subscribe(listener: Listener): () => void {
     // A wrapper of its own, so that one function may subscribe twice.

@@ -8,7 +8,6 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { limits } from "../src/base/limits.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
@@ -17,17 +16,26 @@ import type { ItemChange } from "../src/schema/source.ts";
 import type { Changes } from "./state.ts";
 import type { Table } from "./table.ts";
 
+/** What a transaction has made of one item. */
+interface Draft {
+  cell: Cell;
+  /** Its ordinal in the table; -1 while it is new. Nothing else writes meanwhile. */
+  readonly known: number;
+}
+
 /** One atomic set of operations under way. */
 export class Transaction {
   /** The stamp that its commit will have. */
   readonly origin: Origin;
   readonly #patch: PatchWriter;
-  /** A transaction of one operation needs no map. */
-  #table: Table | undefined;
-  #cell: Cell | undefined;
-  #cells: Map<Table, Map<string, Cell>> | undefined;
+  /** Items by table; a transaction of one operation needs no map. */
+  readonly #drafts = new Map<Table, Map<string, Draft>>();
+  #firstTable: Table | undefined;
+  #first: Draft | undefined;
+  /** Where the last lookup found its item, for the write that follows it. */
+  #known = -1;
   #operations = 0;
-  #open = true;
+  #isOpen = true;
 
   constructor(origin: Origin, patch: PatchWriter) {
     this.origin = origin;
@@ -42,19 +50,24 @@ export class Transaction {
 
   /** The item's cell as this transaction sees it. */
   cellOf(table: Table, id: string): Cell | undefined {
-    if (this.#operations === 0) return table.cellOf(id);
-    if (this.#cells === undefined) {
-      return this.#table === table && this.#cell!.id === id
-        ? this.#cell
-        : table.cellOf(id);
-    }
-    return this.#cells.get(table)?.get(id) ?? table.cellOf(id);
+    const draft = this.#draftOf(table, id);
+    if (draft !== undefined) return draft.cell;
+    this.#known = table.ordinalOf(id);
+    return this.#known < 0 ? undefined : table.cellAt(this.#known);
   }
 
-  /** Adds one operation and gives the item's cell after it. */
-  add(table: Table, operation: Operation): Cell {
+  #draftOf(table: Table, id: string): Draft | undefined {
+    if (this.#operations > 1) return this.#drafts.get(table)?.get(id);
+    const isFirst = this.#firstTable === table && this.#first?.cell.id === id;
+    return isFirst ? this.#first : undefined;
+  }
+
+  /**
+   * Adds one operation on the item whose cell `before` {@linkcode cellOf} gave
+   * last, and gives its cell after it.
+   */
+  put(table: Table, operation: Operation, before: Cell | undefined): Cell {
     this.#check();
-    const before = this.cellOf(table, operation.id);
     const at = this.#patch.add(operation);
     const createAt = operation.what === "create" ? at : -1;
     const cell = fold(before, operation, this.origin, createAt, table.view);
@@ -63,67 +76,63 @@ export class Transaction {
   }
 
   #check(): void {
-    if (!this.#open) {
-      throw new DatabaseError(
-        "closed",
-        "The transaction is over: start another one",
-      );
-    }
-    if (
-      this.#operations >= limits.operationsMax ||
-      this.#patch.length > limits.payloadBytesMax
-    ) {
-      throw new DatabaseError(
-        "value-too-large",
-        `A transaction holds at most ${limits.operationsMax} operations and ` +
-          `${limits.payloadBytesMax} bytes: split it`,
-      );
-    }
+    if (this.#isOpen) return;
+    throw new DatabaseError(
+      "closed",
+      "The transaction is over: start another one",
+    );
   }
 
   #keep(table: Table, cell: Cell): void {
+    const draft = this.#draftOf(table, cell.id);
+    if (draft !== undefined) draft.cell = cell;
+    else this.#begin(table, { cell, known: this.#known });
     this.#operations++;
-    if (this.#operations === 1) {
-      this.#table = table;
-      this.#cell = cell;
+  }
+
+  #begin(table: Table, draft: Draft): void {
+    if (this.#first === undefined) {
+      this.#firstTable = table;
+      this.#first = draft;
       return;
     }
-    if (this.#cells === undefined) {
-      this.#cells = new Map([[
-        this.#table!,
-        new Map([[this.#cell!.id, this.#cell!]]),
-      ]]);
-    }
-    let cells = this.#cells.get(table);
-    if (cells === undefined) this.#cells.set(table, cells = new Map());
-    cells.set(cell.id, cell);
+    if (this.#drafts.size === 0) this.#list(this.#firstTable!, this.#first);
+    this.#list(table, draft);
+  }
+
+  #list(table: Table, draft: Draft): void {
+    let drafts = this.#drafts.get(table);
+    if (drafts === undefined) this.#drafts.set(table, drafts = new Map());
+    drafts.set(draft.cell.id, draft);
   }
 
   /** Nothing can be added any more. */
   end(): void {
-    this.#open = false;
+    this.#isOpen = false;
   }
 
   /** Puts what it made into the tables and says what changed. */
   apply(): Changes {
     const changes: Changes = new Map();
-    if (this.#cells === undefined) {
-      if (this.#cell !== undefined) {
-        changes.set(this.#table!, [put(this.#table!, this.#cell)]);
+    if (this.#drafts.size === 0) {
+      if (this.#first !== undefined) {
+        apply(this.#firstTable!, [this.#first], changes);
       }
       return changes;
     }
-    for (const [table, cells] of this.#cells) {
-      const list: ItemChange[] = [];
-      for (const cell of cells.values()) list.push(put(table, cell));
-      changes.set(table, list);
+    for (const [table, drafts] of this.#drafts) {
+      apply(table, drafts.values(), changes);
     }
     return changes;
   }
 }
 
-function put(table: Table, cell: Cell): ItemChange {
-  const known = table.ordinalOf(cell.id);
-  const before = known < 0 ? undefined : table.itemAt(known);
-  return { ordinal: table.put(cell, known), before, after: cell.item };
+function apply(table: Table, drafts: Iterable<Draft>, changes: Changes): void {
+  const list: ItemChange[] | undefined = table.isHeard ? [] : undefined;
+  for (const { cell, known } of drafts) {
+    const before = known < 0 ? undefined : table.itemAt(known);
+    const ordinal = table.put(cell, known);
+    list?.push({ ordinal, before, after: cell.item });
+  }
+  if (list !== undefined) changes.set(table, list);
 }

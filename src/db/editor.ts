@@ -60,7 +60,7 @@ export class Editor<S extends Schema> {
   create(tx: Transaction, input: CreateInput<S>): Item {
     const operation = prepareCreate(this.schema, input, this.#context);
     const cell = tx.cellOf(this.table, operation.id);
-    if (cell === undefined) return tx.add(this.table, operation).item!;
+    if (cell === undefined) return tx.put(this.table, operation, cell).item!;
     if (cell.item !== undefined) {
       throw new DatabaseError(
         "item-exists",
@@ -70,7 +70,7 @@ export class Editor<S extends Schema> {
       );
     }
     const next = { ...operation, generation: cell.generation + 1 };
-    return tx.add(this.table, next).item!;
+    return tx.put(this.table, next, cell).item!;
   }
 
   /** Changes some fields; `item-missing` when the item is not there. */
@@ -80,7 +80,7 @@ export class Editor<S extends Schema> {
     const operation = prepareUpdate(this.schema, cell, input, this.#context);
     return operation === undefined
       ? cell.item!
-      : tx.add(this.table, operation).item!;
+      : tx.put(this.table, operation, cell).item!;
   }
 
   /** Creates the item, or changes the given fields where it is there. */
@@ -97,7 +97,7 @@ export class Editor<S extends Schema> {
   /** Ends an item; `item-missing` when it is not there. */
   delete(tx: Transaction, id: string): void {
     const cell = this.#existing(tx, id, "delete");
-    tx.add(this.table, prepareDelete(this.schema, cell));
+    tx.put(this.table, prepareDelete(this.schema, cell), cell);
   }
 
   #existing(tx: Transaction, id: string, verb: string): Cell {

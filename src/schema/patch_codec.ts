@@ -11,7 +11,7 @@
  * @module
  */
 
-import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { ByteReader, ByteWriter, concatBytes } from "../base/bytes.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { readChange, writeChange } from "./change_codec.ts";
@@ -50,10 +50,16 @@ export interface EncodedPatch {
   readonly operationsOffset: number;
 }
 
+/** Room before the operations for a head whose length is known only at the end. */
+const HEAD_ROOM = 4 * 1024;
+
+/** A larger patch is handed over in the buffer that it was written to, not copied. */
+const COPY_BYTES_MAX = 64 * 1024;
+
 /** Writes patches one after the other, reusing its memory. */
 export class PatchWriter {
   readonly #head = new ByteWriter();
-  readonly #body = new ByteWriter(4096);
+  #body = new ByteWriter(HEAD_ROOM + 4096);
   readonly #shapes: Shape[] = [];
   #lastShape: Shape | undefined;
   #lastIndex = 0;
@@ -62,6 +68,7 @@ export class PatchWriter {
   /** Forgets everything and begins a new patch. */
   begin(): void {
     this.#body.clear();
+    this.#body.length = HEAD_ROOM;
     this.#shapes.length = 0;
     this.#lastShape = undefined;
     this.#count = 0;
@@ -69,7 +76,7 @@ export class PatchWriter {
 
   /** Bytes of the operations so far. */
   get length(): number {
-    return this.#body.length;
+    return this.#body.length - HEAD_ROOM;
   }
 
   /** Operations so far. */
@@ -90,14 +97,14 @@ export class PatchWriter {
     if (op.what === "create") writeItem(w, op);
     else if (op.what === "update") writeChanges(w, op);
     if (w.length - start > limits.itemBytesMax) this.#refuse(start, op, "item");
-    if (w.length > limits.payloadBytesMax - limits.itemBytesMax) {
+    if (this.length > limits.payloadBytesMax - limits.itemBytesMax) {
       this.#refuse(start, op, "payload");
     }
     if (++this.#count > limits.operationsMax) {
       this.#count--;
       this.#refuse(start, op, "count");
     }
-    return start;
+    return start - HEAD_ROOM;
   }
 
   #refuse(start: number, op: Operation, what: keyof typeof excuses): never {
@@ -125,10 +132,18 @@ export class PatchWriter {
     head.varint(this.#shapes.length);
     for (const shape of this.#shapes) head.bytes(encodeShape(shape));
     head.varint(this.#count);
-    const payload = new Uint8Array(head.length + this.#body.length);
-    payload.set(head.view(), 0);
-    payload.set(this.#body.view(), head.length);
-    return { payload, operationsOffset: head.length };
+    return { payload: this.#join(head), operationsOffset: head.length };
+  }
+
+  /** The head, put right before the operations. */
+  #join(head: ByteWriter): Uint8Array<ArrayBuffer> {
+    const body = this.#body;
+    const start = HEAD_ROOM - head.length;
+    if (start < 0) return concatBytes(head.view(), body.view(HEAD_ROOM));
+    body.view(start, HEAD_ROOM).set(head.view());
+    if (body.length - start <= COPY_BYTES_MAX) return body.copy(start);
+    this.#body = new ByteWriter(HEAD_ROOM + 4096);
+    return body.view(start);
   }
 }
 
