@@ -74,7 +74,8 @@ export class QueryEngine {
   readonly #indexes: IndexSet;
   readonly #executor: Executor;
   readonly #followers = new Set<Follower>();
-  readonly #unsubscribe: () => void;
+  /** Set once there is something to keep up to date: an index or a live result. */
+  #unsubscribe: (() => void) | undefined;
   readonly #hinted = new Set<string>();
   readonly #tasks: (() => void)[] = [];
   #delivering = false;
@@ -86,10 +87,16 @@ export class QueryEngine {
     this.options = options;
     this.name = options.name;
     this.fields = new Map([...options.fields, ["id", "string"]]);
-    this.#indexes = new IndexSet(options.indexes, this.fields, source);
+    const listen = () => this.#listen();
+    this.#indexes = new IndexSet(options.indexes, this.fields, source, listen);
     const columns = new Columns(source);
     this.#executor = new Executor(source, columns, this.fields);
-    this.#unsubscribe = source.subscribe((changes) => this.#hear(changes));
+  }
+
+  #listen(): void {
+    this.#unsubscribe ??= this.source.subscribe((changes) =>
+      this.#hear(changes)
+    );
   }
 
   /** A query for everything. */
@@ -189,6 +196,7 @@ export class QueryEngine {
   /** Follows the collection until the result is called. */
   follow(follower: Follower): () => void {
     this.#assertOpen();
+    this.#listen();
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
   }
@@ -258,7 +266,7 @@ export class QueryEngine {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    this.#unsubscribe();
+    this.#unsubscribe?.();
     for (const follower of [...this.#followers]) follower.end();
     this.#followers.clear();
     this.#tasks.length = 0;

@@ -26,6 +26,9 @@ import type { Column, Source } from "./source.ts";
 import { sortById } from "./sort_ids.ts";
 import { selectTop } from "./top.ts";
 
+/** From this many on, items are read from the medium together. */
+const LOAD_MIN = 8;
+
 /** What a run read, for `explain`. */
 export interface Effort {
   /** Entries, column slots or items looked at. */
@@ -167,6 +170,7 @@ export class Executor {
   ): Item[] {
     const source = this.#source;
     const items: Item[] = [];
+    if (length >= LOAD_MIN) source.load?.(firstOf(ordinals, length));
     for (let i = 0; i < length; i++) {
       const item = source.itemAt(ordinals[i]!);
       if (item === undefined) continue;
@@ -237,6 +241,15 @@ export class Executor {
     this.effort.rowsScanned += this.#source.count;
     this.effort.how = `scan of ${what}`;
   }
+}
+
+function firstOf(
+  ordinals: ArrayLike<number>,
+  length: number,
+): ArrayLike<number> {
+  if (length === ordinals.length) return ordinals;
+  if (ordinals instanceof Uint32Array) return ordinals.subarray(0, length);
+  return Array.from({ length }, (_, i) => ordinals[i]!);
 }
 
 function idOf(item: Item): string {

@@ -37,12 +37,16 @@ export class IndexSet {
   readonly #slots: readonly Slot[];
   readonly #source: Source;
   readonly #fields: Fields;
+  readonly #onBuilt: () => void;
 
+  /** @param onBuilt runs when there is an index to keep up to date */
   constructor(
     indexes: readonly (readonly string[])[],
     fields: Fields,
     source: Source,
+    onBuilt: () => void,
   ) {
+    this.#onBuilt = onBuilt;
     for (const index of indexes) check(index, fields);
     this.#slots = indexes.map((index) => ({
       fields: [...index],
@@ -69,7 +73,10 @@ export class IndexSet {
     const index = new OrderedIndex(slot.fields, this.#fields, this.#source);
     this.epoch++;
     if (index.broken) slot.givenUp = true;
-    else slot.built = index;
+    else {
+      slot.built = index;
+      this.#onBuilt();
+    }
     return slot.built;
   }
 

@@ -294,13 +294,14 @@ function readArray(
 ): readonly Value[] {
   const count = readCount(r, limits.elementsMax, 1);
   if (count === 0) return empty;
-  const values: Value[] = [];
+  // Of the right length at once: a pushed array keeps room for seventeen.
+  const values: Value[] = new Array(count);
   for (let i = 0; i < count; i++) {
     const value = readInner(r, isSet, strict);
     if (strict && isSet && i > 0 && compareScalars(values[i - 1], value) >= 0) {
       malformed("a set is not in ascending order");
     }
-    values.push(value);
+    values[i] = value;
   }
   return Object.freeze(values);
 }
