@@ -32,15 +32,15 @@ function askTask(
   name: QuestionName,
 ): Task {
   const asked = question(name, context.store.model);
-  let sum = 0;
+  let sum = () => 0;
   return {
     burst: asked.burst,
     before() {
       asked.choose();
       return undefined;
     },
-    run: () => sum = asked.ask(database),
-    after: () => judge(asked, sum),
+    run: () => void (sum = asked.ask(database)),
+    after: () => judge(asked, sum()),
     check: () => asked.check(database),
   };
 }
@@ -54,7 +54,7 @@ export async function openTask(
   await store.release();
   const asked = name === undefined ? undefined : question(name, store.model);
   let database: Database | undefined;
-  let sum = 0;
+  let sum = () => 0;
   const answer = (opened: Database): void => {
     database = opened;
     if (asked !== undefined) sum = asked.ask(opened);
@@ -72,8 +72,10 @@ export async function openTask(
       return undefined;
     },
     async after() {
+      const wrong = asked === undefined ? undefined : judge(asked, sum());
+      sum = () => 0;
       await database?.close();
-      return asked === undefined ? undefined : judge(asked, sum);
+      return wrong;
     },
     async check() {
       const opened = await store.database();

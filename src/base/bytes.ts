@@ -222,6 +222,25 @@ export function varintLength(value: number): number {
   return length;
 }
 
+/** Longer strings seldom come again. */
+const WORD_LENGTH_MAX = 16;
+/** Strings that {@linkcode ByteReader.word} remembers. */
+const WORDS = 4096;
+const words: string[] = new Array(WORDS).fill("");
+
+function isAsciiAt(
+  text: string,
+  bytes: Uint8Array,
+  at: number,
+  length: number,
+): boolean {
+  if (text.length !== length) return false;
+  for (let i = 0; i < length; i++) {
+    if (text.charCodeAt(i) !== bytes[at + i]) return false;
+  }
+  return true;
+}
+
 /** Reads values from bytes, never past their end. */
 export class ByteReader {
   /** What is read. */
@@ -291,9 +310,11 @@ export class ByteReader {
 
   /** A whole number from 0 to 2^53 - 1. */
   varint(): number {
-    let value = 0;
-    let scale = 1;
-    for (let i = 0; i < 8; i++) {
+    const first = this.u8();
+    if (first < 0x80) return first;
+    let value = first & 0x7f;
+    let scale = 128;
+    for (let i = 1; i < 8; i++) {
       const byte = this.u8();
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) {
@@ -318,12 +339,39 @@ export class ByteReader {
 
   /** A string as {@linkcode ByteWriter.text} wrote it. */
   text(): string {
+    return this.#text(this.varint());
+  }
+
+  /**
+   * A string as {@linkcode text} reads it. Short ones that come again are the
+   * same string object: less to allocate, less to keep.
+   */
+  word(): string {
     const head = this.varint();
-    const length = head % 2 === 0 ? head / 2 : (head - 1) / 2;
-    const start = this.#take(length);
-    if (head % 2 === 1) {
-      return decodeText(this.bytes.subarray(start, start + length));
+    if (head % 2 === 1 || head > WORD_LENGTH_MAX * 2) return this.#text(head);
+    const { bytes, at } = this;
+    const length = head / 2;
+    this.#take(length);
+    let hash = length;
+    for (let i = 0; i < length; i++) {
+      hash = Math.imul(hash, 31) + bytes[at + i]!;
     }
+    const slot = hash & (WORDS - 1);
+    const known = words[slot]!;
+    if (isAsciiAt(known, bytes, at, length)) return known;
+    this.at = at;
+    return words[slot] = this.#asciiText(length);
+  }
+
+  #text(head: number): string {
+    if (head % 2 === 0) return this.#asciiText(head / 2);
+    const length = (head - 1) / 2;
+    const start = this.#take(length);
+    return decodeText(this.bytes.subarray(start, start + length));
+  }
+
+  #asciiText(length: number): string {
+    const start = this.#take(length);
     this.#ascii ??= decodeAscii(this.bytes, this.#asciiFrom, this.end);
     return this.#ascii.slice(
       start - this.#asciiFrom,

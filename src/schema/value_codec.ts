@@ -119,7 +119,7 @@ export function readText(
   bytesMax: number,
   strict: boolean,
 ): string {
-  if (!strict) return r.text();
+  if (!strict) return r.word();
   const start = r.at;
   const head = r.varint();
   const isAscii = head % 2 === 0;
@@ -127,7 +127,7 @@ export function readText(
   if (length > bytesMax) malformed("a text is too long");
   const from = r.at;
   r.at = start;
-  const text = r.text();
+  const text = r.word();
   if (isAscii) checkAscii(r.bytes, from, r.at);
   else if (text.length === length) malformed("ASCII text is not flagged");
   return text;
