@@ -34,6 +34,11 @@ import { PagePart, PageStream } from "./page_file.ts";
 /** Heap bytes read at once by those who want many cells. */
 const AHEAD = 256 * 1024;
 
+/** After so many reads of one item, whole blocks are read. */
+const LONE_READS = 128;
+/** Neighbouring ordinals in one block. */
+const BLOCK = 16;
+
 /** Where a row's cell is. */
 export interface Row {
   /** In the log, or in the heap when `shape` says so. */
@@ -54,6 +59,8 @@ export class Base implements BaseTable {
   readonly #idStarts: PagePart;
   readonly #heap: PageStream;
   #dead: Set<number> | undefined;
+  /** Reads of one item so far. */
+  #lone = 0;
   /** The ids of the page read last. */
   #page: IdPage | undefined;
 
@@ -125,15 +132,24 @@ export class Base implements BaseTable {
     const view = this.#rows.page(ordinal / perPage | 0);
     const at = ordinal % perPage * widths.row;
     return {
-      address: view.getUint32(at, true) +
-        view.getUint16(at + 4, true) * 2 ** 32,
+      address: addressAt(view, at),
       shape: view.getUint16(at + 6, true),
       origin: view.getUint32(at + 8, true),
     };
   }
 
-  /** Reads one item into `cells`, or the cell of one that is not exactly its create. */
+  /**
+   * Reads one item into `cells`, or the cell of one that is not exactly its
+   * create. A table that is read again and again gets its neighbours too: they
+   * lie on the same page, and a page costs more than its rows.
+   */
   read(ordinal: number, cells: Cells): void {
+    if (++this.#lone > LONE_READS) {
+      const first = ordinal - ordinal % BLOCK;
+      const count = Math.min(BLOCK, this.size - first);
+      const block = Uint32Array.from({ length: count }, (_, i) => first + i);
+      return this.load(block, cells);
+    }
     const row = this.rowAt(ordinal);
     if (row.shape === IN_HEAP) {
       cells.set(ordinal, this.#decodeHeap(row.address, 0));
@@ -285,12 +301,16 @@ export class Base implements BaseTable {
     cells: Cells,
   ): Generator<void> {
     const wanted = new RowList(count);
+    const { perPage } = this.#rows;
     for (let i = 0; i < count; i++) {
       const ordinal = ordinals === undefined ? i : ordinals[i]!;
       if (ordinal >= this.size || cells.has(ordinal)) continue;
-      const row = this.rowAt(ordinal);
-      if (row.shape !== IN_HEAP) wanted.add(ordinal, row);
-      else cells.set(ordinal, this.#decodeHeap(row.address, AHEAD));
+      const view = this.#rows.page(ordinal / perPage | 0);
+      const at = ordinal % perPage * widths.row;
+      const address = addressAt(view, at);
+      const shape = view.getUint16(at + 6, true);
+      if (shape !== IN_HEAP) wanted.add(ordinal, address, shape);
+      else cells.set(ordinal, this.#decodeHeap(address, AHEAD));
       if ((i & 1023) === 1023) yield;
     }
     wanted.sort();
@@ -331,6 +351,10 @@ export class Base implements BaseTable {
   }
 }
 
+function addressAt(view: DataView, at: number): number {
+  return view.getUint32(at, true) + view.getUint16(at + 4, true) * 2 ** 32;
+}
+
 /** The ids of one page. */
 interface IdPage {
   readonly first: number;
@@ -351,12 +375,12 @@ class RowList {
     this.shapes = new Uint16Array(capacity);
   }
 
-  add(ordinal: number, row: Row): void {
+  add(ordinal: number, address: number, shape: number): void {
     const at = this.count++;
-    this.addresses[at] = row.address;
+    this.addresses[at] = address;
     this.ordinals[at] = ordinal;
-    this.shapes[at] = row.shape;
-    if (at > 0 && this.addresses[at - 1]! > row.address) this.#isSorted = false;
+    this.shapes[at] = shape;
+    if (at > 0 && this.addresses[at - 1]! > address) this.#isSorted = false;
   }
 
   /** By address, so that the log is read in one direction. */

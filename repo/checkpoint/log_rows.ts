@@ -61,7 +61,7 @@ export class LogRows {
     let room = this.#likely;
     for (;;) {
       const size = Math.ceil((at + room) / LOG_PAGE) * LOG_PAGE;
-      const bytes = this.#read(start, size, new Uint8Array(size));
+      const bytes = this.#read(start, size, this.#bufferOf(size));
       // Strings keep the text that they are cut from, so it ends near the row.
       const reader = new ByteReader(
         bytes,
@@ -133,6 +133,12 @@ export class LogRows {
       }
     }
     return end;
+  }
+
+  /** Reused where it is large enough: what is decoded keeps no view of it. */
+  #bufferOf(size: number): Uint8Array {
+    if (size > CHUNK) return new Uint8Array(size);
+    return this.#chunk ??= new Uint8Array(CHUNK);
   }
 
   /** Checked bytes of whole pages; fewer at the end of what is covered. */

@@ -283,7 +283,10 @@ export class ByteReader {
 
   /** One byte. */
   u8(): number {
-    return this.#view.getUint8(this.#take(1));
+    const at = this.at;
+    if (at >= this.end) this.#take(1);
+    this.at = at + 1;
+    return this.bytes[at]!;
   }
 
   /** Two bytes. */
@@ -311,7 +314,7 @@ export class ByteReader {
   /** A whole number from 0 to 2^53 - 1. */
   varint(): number {
     const first = this.u8();
-    if (first < 0x80) return first;
+    if (first < 0x80) return first; // Nearly every one.
     let value = first & 0x7f;
     let scale = 128;
     for (let i = 1; i < 8; i++) {
