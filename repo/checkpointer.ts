@@ -16,7 +16,7 @@ import { writeCheckpoint } from "./checkpoint/write.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
-const TAIL_BYTES_MIN = 4 * 1024 * 1024;
+const TAIL_BYTES_MIN = 16 * 1024 * 1024;
 /** In the background: a tail of half of what is covered. */
 const TAIL_FRACTION = 0.5;
 /** On close: a hundredth, because the next opening waits for it. */

@@ -11,7 +11,6 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
@@ -164,7 +163,7 @@ export class Replica {
       transaction.end();
       return { result, durability: this.#commit(transaction) };
     } finally {
-      transaction.end();
+      transaction.abandon(); // Nothing is left of one that was committed.
       this.#transaction = undefined;
     }
   }
@@ -183,12 +182,6 @@ export class Replica {
     this.#transaction = undefined;
     if (transaction.operations === 0) return this.#queue.latest();
     const { payload, operationsOffset } = this.#patch.finish();
-    if (payload.length > limits.payloadBytesMax) {
-      throw new DatabaseError(
-        "value-too-large",
-        `A transaction holds at most ${limits.payloadBytesMax} bytes: split it`,
-      );
-    }
     const commit = this.#author.commit(
       transaction.origin,
       payload,
@@ -196,7 +189,7 @@ export class Replica {
     );
     const changes = transaction.apply();
     const durability = this.#queue.push(commit);
-    this.publishing(() => publish(changes));
+    if (changes !== undefined) this.publishing(() => publish(changes));
     return durability;
   }
 

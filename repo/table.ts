@@ -59,6 +59,8 @@ export class Table implements Source {
   readonly #ordinals = new Map<string, number>();
   readonly #columns: FieldColumn[] = [];
   readonly #listeners = new Set<Listener>();
+  /** Ids in `#ordinals` that have no cell yet. */
+  #reserved = 0;
   #count: number;
   #isLoaded: boolean;
   /** All live items, until a change makes them stale. */
@@ -87,9 +89,30 @@ export class Table implements Source {
 
   /** The ordinal of an id; -1 when it was never known. */
   ordinalOf(id: string): number {
+    const ordinal = this.reservedOrdinalOf(id);
+    return ordinal < this.#cells.size ? ordinal : -1;
+  }
+
+  /** As `ordinalOf`; from `size` on where the id is reserved and not yet put. */
+  reservedOrdinalOf(id: string): number {
     const ordinal = this.#ordinals.get(id);
     if (ordinal !== undefined) return ordinal;
     return this.base === undefined ? -1 : this.base.find(id, this.#cells);
+  }
+
+  /**
+   * Gives a new id the next ordinal, for a transaction that is not committed
+   * yet: nobody else sees it. The transaction either puts its cell under that
+   * ordinal, in the order of reservation, or releases it.
+   */
+  reserve(id: string): void {
+    this.#ordinals.set(id, this.#cells.size + this.#reserved++);
+  }
+
+  /** Takes reservations back. */
+  release(cells: readonly Cell[]): void {
+    for (const { id } of cells) this.#ordinals.delete(id);
+    this.#reserved = 0;
   }
 
   /** The cell of an ordinal below `size`. */
@@ -180,14 +203,17 @@ export class Table implements Source {
    * columns up to date; tells nobody (see `publish`).
    *
    * @param cell the new state of its id
-   * @param known the ordinal of its id, where the caller has it already
+   * @param known the ordinal of its id, reserved ones included, where the caller
+   * has it already
    * @returns its ordinal
    */
   put(cell: Cell, known: number = this.ordinalOf(cell.id)): number {
-    const isNew = known < 0;
+    const isReserved = known === this.#cells.size;
+    const isNew = known < 0 || isReserved;
     const wasLive = !isNew && this.isLive(known);
     const ordinal = isNew ? this.#cells.push(cell) : known;
-    if (isNew) this.#ordinals.set(cell.id, ordinal);
+    if (isReserved) this.#reserved--;
+    else if (isNew) this.#ordinals.set(cell.id, ordinal);
     else this.#cells.set(ordinal, cell);
     const { item } = cell;
     this.#keepItems(ordinal, item, isNew);

@@ -1,8 +1,9 @@
 /**
  * A transaction: operations gathered into one patch, seen by itself first.
  *
- * It reads through its own writes and leaves the tables alone until it is
- * committed as a whole; a transaction that throws never happened.
+ * It reads through its own writes and leaves the tables as they are until it is
+ * committed as a whole; a transaction that throws never happened. New ids are
+ * reserved in their tables meanwhile, so that each is looked up and kept once.
  *
  * @module
  */
@@ -16,11 +17,13 @@ import type { ItemChange } from "../src/schema/source.ts";
 import type { Changes } from "./state.ts";
 import type { Table } from "./table.ts";
 
-/** What a transaction has made of one item. */
+/** What a transaction has made in one table. */
 interface Draft {
-  cell: Cell;
-  /** Its ordinal in the table; -1 while it is new. Nothing else writes meanwhile. */
-  readonly known: number;
+  readonly table: Table;
+  /** New items, in the order of their reserved ordinals. */
+  readonly created: Cell[];
+  /** Items that were there, by ordinal. */
+  changed: Map<number, Cell> | undefined;
 }
 
 /** One atomic set of operations under way. */
@@ -28,12 +31,10 @@ export class Transaction {
   /** The stamp that its commit will have. */
   readonly origin: Origin;
   readonly #patch: PatchWriter;
-  /** Items by table; a transaction of one operation needs no map. */
-  readonly #drafts = new Map<Table, Map<string, Draft>>();
-  #firstTable: Table | undefined;
-  #first: Draft | undefined;
-  /** Where the last lookup found its item, for the write that follows it. */
-  #known = -1;
+  readonly #drafts: Draft[] = [];
+  /** The draft and the ordinal that the last lookup found, for the write that follows it. */
+  #draft: Draft | undefined;
+  #ordinal = -1;
   #operations = 0;
   #isOpen = true;
 
@@ -50,16 +51,22 @@ export class Transaction {
 
   /** The item's cell as this transaction sees it. */
   cellOf(table: Table, id: string): Cell | undefined {
-    const draft = this.#draftOf(table, id);
-    if (draft !== undefined) return draft.cell;
-    this.#known = table.ordinalOf(id);
-    return this.#known < 0 ? undefined : table.cellAt(this.#known);
+    const draft = this.#draft?.table === table
+      ? this.#draft
+      : this.#draftOf(table);
+    const ordinal = table.reservedOrdinalOf(id);
+    this.#draft = draft;
+    this.#ordinal = ordinal;
+    if (ordinal < 0) return undefined;
+    if (ordinal >= table.size) return draft.created[ordinal - table.size];
+    return draft.changed?.get(ordinal) ?? table.cellAt(ordinal);
   }
 
-  #draftOf(table: Table, id: string): Draft | undefined {
-    if (this.#operations > 1) return this.#drafts.get(table)?.get(id);
-    const isFirst = this.#firstTable === table && this.#first?.cell.id === id;
-    return isFirst ? this.#first : undefined;
+  #draftOf(table: Table): Draft {
+    for (const draft of this.#drafts) if (draft.table === table) return draft;
+    const draft: Draft = { table, created: [], changed: undefined };
+    this.#drafts.push(draft);
+    return draft;
   }
 
   /**
@@ -72,6 +79,7 @@ export class Transaction {
     const createAt = operation.what === "create" ? at : -1;
     const cell = fold(before, operation, this.origin, createAt, table.view);
     this.#keep(table, cell);
+    this.#operations++;
     return cell;
   }
 
@@ -84,26 +92,14 @@ export class Transaction {
   }
 
   #keep(table: Table, cell: Cell): void {
-    const draft = this.#draftOf(table, cell.id);
-    if (draft !== undefined) draft.cell = cell;
-    else this.#begin(table, { cell, known: this.#known });
-    this.#operations++;
-  }
-
-  #begin(table: Table, draft: Draft): void {
-    if (this.#first === undefined) {
-      this.#firstTable = table;
-      this.#first = draft;
-      return;
-    }
-    if (this.#drafts.size === 0) this.#list(this.#firstTable!, this.#first);
-    this.#list(table, draft);
-  }
-
-  #list(table: Table, draft: Draft): void {
-    let drafts = this.#drafts.get(table);
-    if (drafts === undefined) this.#drafts.set(table, drafts = new Map());
-    drafts.set(draft.cell.id, draft);
+    const draft = this.#draft!;
+    const ordinal = this.#ordinal;
+    if (ordinal < 0) {
+      this.#ordinal = table.size + draft.created.push(cell) - 1;
+      table.reserve(cell.id);
+    } else if (ordinal >= table.size) {
+      draft.created[ordinal - table.size] = cell;
+    } else (draft.changed ??= new Map()).set(ordinal, cell);
   }
 
   /** Nothing can be added any more. */
@@ -111,28 +107,41 @@ export class Transaction {
     this.#isOpen = false;
   }
 
-  /** Puts what it made into the tables and says what changed. */
-  apply(): Changes {
-    const changes: Changes = new Map();
-    if (this.#drafts.size === 0) {
-      if (this.#first !== undefined) {
-        apply(this.#firstTable!, [this.#first], changes);
-      }
-      return changes;
+  /** Forgets everything. */
+  abandon(): void {
+    this.end();
+    for (const { table, created } of this.#drafts) table.release(created);
+    this.#drafts.length = 0;
+  }
+
+  /** Puts what it made into the tables and says what changed, where anybody listens. */
+  apply(): Changes | undefined {
+    let changes: Changes | undefined;
+    for (const draft of this.#drafts) {
+      const list: ItemChange[] | undefined = draft.table.isHeard
+        ? []
+        : undefined;
+      applyDraft(draft, list);
+      if (list !== undefined) (changes ??= new Map()).set(draft.table, list);
     }
-    for (const [table, drafts] of this.#drafts) {
-      apply(table, drafts.values(), changes);
-    }
+    this.#drafts.length = 0;
     return changes;
   }
 }
 
-function apply(table: Table, drafts: Iterable<Draft>, changes: Changes): void {
-  const list: ItemChange[] | undefined = table.isHeard ? [] : undefined;
-  for (const { cell, known } of drafts) {
-    const before = known < 0 ? undefined : table.itemAt(known);
-    const ordinal = table.put(cell, known);
+function applyDraft(
+  { table, created, changed }: Draft,
+  list: ItemChange[] | undefined,
+): void {
+  for (let i = 0; i < created.length; i++) {
+    const cell = created[i]!;
+    const ordinal = table.put(cell, table.size);
+    list?.push({ ordinal, before: undefined, after: cell.item });
+  }
+  if (changed === undefined) return;
+  for (const [ordinal, cell] of changed) {
+    const before = table.itemAt(ordinal);
+    table.put(cell, ordinal);
     list?.push({ ordinal, before, after: cell.item });
   }
-  if (list !== undefined) changes.set(table, list);
 }
