@@ -60,6 +60,8 @@ export interface OpenReplicaOptions {
   readonly viewOf: ViewOf;
   /** Set damaged log bytes aside instead of failing. */
   readonly repair: boolean;
+  /** Makes the keys durable on which a new repository depends. */
+  readonly settle: () => Promise<void>;
 }
 
 /** What opening brought into memory. */
@@ -163,6 +165,9 @@ async function create(
     { kind: recordKind.genesis, parts: [genesis] },
     { kind: recordKind.certificate, parts: [session.certificate] },
   ]);
+  // One trip to the medium for everything that is new: a file system writes the
+  // names of all of them with the first sync.
+  await options.settle();
   await log.sync();
   storage.syncFolder(REPOSITORIES);
   storage.syncFolder("");

@@ -95,6 +95,7 @@ class Device {
       isOriginal: true,
       viewOf: () => view,
       repair: false,
+      settle: () => Promise.resolve(),
     });
     const table = this.replica.state.table(Card.name);
     this.editor = new Editor(Card, table, new IdSource(this.world));

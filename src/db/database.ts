@@ -224,6 +224,7 @@ export class Database implements AsyncDisposable {
       isOriginal: keyring.isOriginal,
       viewOf: (collection) => schemas.viewOf(collection),
       repair: options.repair ?? false,
+      settle: keyring.settle,
     });
     const closed = () => {
       this.#repositories.delete(name);
@@ -272,10 +273,18 @@ export class Database implements AsyncDisposable {
     const closings = opening.map((result) =>
       result.status === "fulfilled" ? result.value.close() : undefined
     );
-    const results = await Promise.allSettled(closings);
+    const results = await Promise.allSettled([...closings, this.#settle()]);
     this.#parts.unlock();
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
+  }
+
+  /** A new database without repositories is durable when it is closed. */
+  async #settle(): Promise<void> {
+    const { keyring, storage } = this.#parts;
+    if (!keyring.isNew) return;
+    await keyring.settle();
+    storage.syncFolder("");
   }
 
   /** As {@linkcode close}. */

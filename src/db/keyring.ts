@@ -50,6 +50,10 @@ export interface Keyring {
   readonly session: Session;
   /** Is this folder where it was when it was last written? */
   readonly isOriginal: boolean;
+  /** Were the keys made just now? */
+  readonly isNew: boolean;
+  /** Makes new keys durable, but not yet the name of their file; runs before anything that needs them is. */
+  settle(): Promise<void>;
 }
 
 /** What a caller asks of the keys. */
@@ -70,27 +74,49 @@ export async function openKeyring(
   const stored = file === undefined ? undefined : readKeys(file);
   if (stored !== undefined) checkRoot(stored.rootKey, options.rootKey);
   if (stored === undefined) {
-    return await createKeyring(storage, world, options, identity);
+    return createKeyring(storage, world, options, identity);
   }
   const session = stored.sessions.find(({ user }) => user === options.user);
   const isOriginal = stored.identity === identity;
   if (session !== undefined && isOriginal) {
-    return { rootKey: stored.rootKey, session: asSession(session), isOriginal };
+    const { rootKey } = stored;
+    return {
+      rootKey,
+      session: asSession(session),
+      isOriginal,
+      isNew: false,
+      settle,
+    };
   }
   const added = session ?? newSession(stored, world, options.user);
   const sessions = session === undefined
     ? [...stored.sessions, added]
     : stored.sessions;
-  await writeKeys(storage, { ...stored, identity, sessions });
-  return { rootKey: stored.rootKey, session: asSession(added), isOriginal };
+  await replaceFile(storage, encodeKeys({ ...stored, identity, sessions }));
+  const { rootKey } = stored;
+  return {
+    rootKey,
+    session: asSession(added),
+    isOriginal,
+    isNew: false,
+    settle,
+  };
 }
 
-async function createKeyring(
+const settled = Promise.resolve();
+/** Nothing is left to make durable. */
+const settle = () => settled;
+
+/**
+ * Makes the keys of a new database. Creating a database is one trip to the
+ * medium: the file is synced together with the first repository, or on close.
+ */
+function createKeyring(
   storage: Storage,
   world: World,
   options: KeyringOptions,
   identity: string,
-): Promise<Keyring> {
+): Keyring {
   if (options.rootKey !== undefined) {
     throw new DatabaseError(
       "root-key-mismatch",
@@ -103,20 +129,44 @@ async function createKeyring(
       'Cannot open: the folder has repositories but no "database" file. Restore that file from a backup',
     );
   }
-  const root = generateKeyPair(world.random);
+  const { publicKey, secretKey } = generateKeyPair(world.random);
   const bare: Keys = {
-    rootKey: root.publicKey,
-    rootSecret: root.secretKey,
+    rootKey: publicKey,
+    rootSecret: secretKey,
     identity,
     sessions: [],
   };
   const session = newSession(bare, world, options.user);
-  await writeKeys(storage, { ...bare, sessions: [session] });
+  const file = writeNew(storage, encodeKeys({ ...bare, sessions: [session] }));
+  let settling: Promise<void> | undefined;
   return {
-    rootKey: root.publicKey,
+    rootKey: publicKey,
     session: asSession(session),
     isOriginal: true,
+    isNew: true,
+    settle: () => settling ??= syncNew(file),
   };
+}
+
+/** Half a file is worse than none. */
+function writeNew(storage: Storage, bytes: Uint8Array): StorageFile {
+  const file = storage.open(FILE, { create: true, secret: true })!;
+  try {
+    file.writeAt(bytes, 0);
+    return file;
+  } catch (cause) {
+    file.close();
+    storage.remove(FILE);
+    throw cause;
+  }
+}
+
+async function syncNew(file: StorageFile): Promise<void> {
+  try {
+    await file.sync();
+  } finally {
+    file.close();
+  }
 }
 
 function checkRoot(
@@ -163,7 +213,7 @@ function asSession(stored: StoredSession): Session {
   };
 }
 
-async function writeKeys(storage: Storage, keys: Keys): Promise<void> {
+function encodeKeys(keys: Keys): Uint8Array {
   const writer = new ByteWriter(512);
   for (const char of MAGIC) writer.u8(char.charCodeAt(0));
   writer.u16(FORMAT);
@@ -179,7 +229,7 @@ async function writeKeys(storage: Storage, keys: Keys): Promise<void> {
     writer.bytes(certificate);
   }
   writer.u32(crc32(writer.view()));
-  await replaceFile(storage, writer.view());
+  return writer.copy();
 }
 
 /** Beside, then into place: a crash leaves the old file or the new one. */
@@ -197,7 +247,7 @@ async function replaceFile(storage: Storage, bytes: Uint8Array): Promise<void> {
   storage.syncFolder("");
 }
 
-function readKeys(file: StorageFile): Keys {
+function readKeys(file: StorageFile): Keys | undefined {
   try {
     const size = file.size();
     if (size > FILE_BYTES_MAX) throw new SyntaxError("the file is too large");
@@ -205,7 +255,8 @@ function readKeys(file: StorageFile): Keys {
     if (file.readAt(bytes, 0) !== size) {
       throw new SyntaxError("the file could not be read whole");
     }
-    return parseKeys(bytes);
+    // A power cut before the first sync leaves nothing, or nothing but zeros.
+    return bytes.every((byte) => byte === 0) ? undefined : parseKeys(bytes);
   } catch (cause) {
     if (cause instanceof DatabaseError) throw cause;
     throw new DatabaseError(
