@@ -48,6 +48,7 @@ export function question(name: QuestionName, model: Model): Question {
 const makers = {
   "get": (model: Model): Question => getOne(model, 100),
   "first": (model: Model): Question => getOne(model, 1),
+  "thousand": (model: Model): Question => getOne(model, 1_000),
   "get-many": getMany,
   "few": (model: Model): Question =>
     rankRange(model, 10 / Math.max(model.size, 10)),

@@ -141,6 +141,12 @@ export const table1: readonly RowPlan[] = [
   ),
   row("open empty", "ms", warm("open", "empty"), same(1)),
   ...opening("open + first read by id", "ms", "open-first", 1.1, 0.5),
+  row(
+    "open + 1,000 random reads by id, warm process",
+    "ms",
+    warm("open-thousand"),
+    same(0),
+  ),
   ...opening("open + count", "ms", "open-count", 0.15, 0.15),
   ...opening("open + all keys", "ms", "open-keys", 0.2, 0.2),
   ...opening("open + every item materialised", "ms", "open-all", 0.4, 0.4),

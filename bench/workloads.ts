@@ -29,6 +29,7 @@ export const tasks = {
   "create-instance": createInstanceTask,
   "open": (context) => openTask(context, undefined),
   "open-first": (context) => openTask(context, "first"),
+  "open-thousand": (context) => openTask(context, "thousand"),
   "open-count": (context) => openTask(context, "count"),
   "open-keys": (context) => openTask(context, "keys"),
   "open-all": (context) => openTask(context, "all"),

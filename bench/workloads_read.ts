@@ -5,6 +5,7 @@
  */
 
 import type { Database } from "./engine.ts";
+import { touchAll } from "./items.ts";
 import { type Question, question, type QuestionName } from "./questions.ts";
 import type { Context, Task } from "./workload.ts";
 
@@ -13,7 +14,17 @@ export async function readTask(
   context: Context,
   name: QuestionName,
 ): Promise<Task> {
-  return askTask(context, await context.store.database(), name);
+  return askTask(context, await readOnce(context), name);
+}
+
+/**
+ * The open database after every item was read once: each engine has in memory
+ * what it keeps there, pages or items. First reads stand in the opening rows.
+ */
+async function readOnce(context: Context): Promise<Database> {
+  const database = await context.store.database();
+  touchAll(database.all());
+  return database;
 }
 
 /** Reads by id while SQLite holds its file exclusively, as Sheaf always does. */
@@ -22,6 +33,7 @@ export async function exclusiveReadTask(context: Context): Promise<Task> {
   await store.release();
   const shape = { ...store.shape, exclusive: true };
   const database = await context.engine.open(store.folder, shape);
+  touchAll(database.all());
   const task = askTask(context, database, "get");
   return { ...task, end: () => database.close() };
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Cell } from "../src/schema/cell.ts";
+import type { Shape } from "../src/schema/patch.ts";
 import type { Cells } from "./cells.ts";
 import type { Store } from "./column.ts";
 
@@ -30,6 +31,8 @@ export interface BaseTable {
   idAt(ordinal: number): string;
   /** The ids of all ordinals. */
   ids(): string[];
+  /** The shapes that its items were written with. */
+  shapes(): Shape[];
   /** Reads those of `ordinals` that `cells` lacks, in few large reads. */
   load(ordinals: ArrayLike<number>, cells: Cells): void;
   /** Reads every cell that `cells` lacks. */

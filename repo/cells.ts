@@ -9,7 +9,7 @@
  */
 
 import type { Cell } from "../src/schema/cell.ts";
-import type { Item } from "../src/schema/patch.ts";
+import type { Item, Shape } from "../src/schema/patch.ts";
 
 const CHUNK_BITS = 10;
 const CHUNK = 1 << CHUNK_BITS;
@@ -107,6 +107,17 @@ export class Cells {
       }
     }
     return items;
+  }
+
+  /** The shapes of the cells that are in memory. */
+  shapes(): Set<Shape> {
+    const shapes = new Set<Shape>();
+    for (const chunk of this.#cells) {
+      for (const cell of chunk ?? []) {
+        if (cell !== undefined) shapes.add(cell.shape);
+      }
+    }
+    return shapes;
   }
 
   /**

@@ -14,7 +14,7 @@ import { sha256 } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import type { Cell } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
-import type { FieldKind, Item } from "../src/schema/patch.ts";
+import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
 import type { BaseTable } from "./base_table.ts";
@@ -233,6 +233,11 @@ export class Table implements Source {
     else if (isNew) items.push(item);
     else if (items.length === this.#cells.size) items[ordinal] = item;
     else this.#items = undefined;
+  }
+
+  /** The shapes that items were written with, found without reading an item. */
+  shapes(): Shape[] {
+    return [...this.base?.shapes() ?? [], ...this.#cells.shapes()];
   }
 
   /** A column of a scalar field; `undefined` when no column can hold its values. */

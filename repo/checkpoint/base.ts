@@ -12,7 +12,7 @@ import { ByteReader, decodeAscii, decodeText } from "../../src/base/bytes.ts";
 import type { Cell } from "../../src/schema/cell.ts";
 import { decodeCell } from "../../src/schema/cell_codec.ts";
 import { decodeCreateAt } from "../../src/schema/patch_codec.ts";
-import type { Item } from "../../src/schema/patch.ts";
+import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { BaseTable } from "../base_table.ts";
 import type { Cells } from "../cells.ts";
@@ -30,12 +30,14 @@ import {
   widths,
 } from "./layout.ts";
 import { PagePart, PageStream } from "./page_file.ts";
+import { RowList } from "./row_list.ts";
 
 /** Heap bytes read at once by those who want many cells. */
 const AHEAD = 256 * 1024;
 
-/** After so many reads of one item, whole blocks are read. */
+/** After so many reads of one item, and this share of all, whole blocks are read. */
 const LONE_READS = 128;
+const LONE_SHARE = 1 / 32;
 /** Neighbouring ordinals in one block. */
 const BLOCK = 16;
 
@@ -144,11 +146,10 @@ export class Base implements BaseTable {
    * lie on the same page, and a page costs more than its rows.
    */
   read(ordinal: number, cells: Cells): void {
-    if (++this.#lone > LONE_READS) {
+    if (++this.#lone > LONE_READS && this.#lone > this.size * LONE_SHARE) {
       const first = ordinal - ordinal % BLOCK;
-      const count = Math.min(BLOCK, this.size - first);
-      const block = Uint32Array.from({ length: count }, (_, i) => first + i);
-      return this.load(block, cells);
+      const end = Math.min(first + BLOCK, this.size);
+      return drain(this.#loadSteps(undefined, first, end, cells));
     }
     const row = this.rowAt(ordinal);
     if (row.shape === IN_HEAP) {
@@ -285,24 +286,31 @@ export class Base implements BaseTable {
     }
   }
 
+  /** The shapes that its items were written with. */
+  shapes(): Shape[] {
+    const { shapes } = this.#checkpoint.directory;
+    return shapes.filter((shape) => shape.collection === this.place.name);
+  }
+
   /** Reads those of `ordinals` that `cells` lacks. */
   load(ordinals: ArrayLike<number>, cells: Cells): void {
-    drain(this.#loadSteps(ordinals, ordinals.length, cells));
+    drain(this.#loadSteps(ordinals, 0, ordinals.length, cells));
   }
 
   /** Reads every item that `cells` lacks. */
   loadAll(cells: Cells): void {
-    drain(this.#loadSteps(undefined, this.size, cells));
+    drain(this.#loadSteps(undefined, 0, this.size, cells));
   }
 
   *#loadSteps(
     ordinals: ArrayLike<number> | undefined,
-    count: number,
+    first: number,
+    end: number,
     cells: Cells,
   ): Generator<void> {
-    const wanted = new RowList(count);
+    const wanted = new RowList(end - first);
     const { perPage } = this.#rows;
-    for (let i = 0; i < count; i++) {
+    for (let i = first; i < end; i++) {
       const ordinal = ordinals === undefined ? i : ordinals[i]!;
       if (ordinal >= this.size || cells.has(ordinal)) continue;
       const view = this.#rows.page(ordinal / perPage | 0);
@@ -359,38 +367,4 @@ function addressAt(view: DataView, at: number): number {
 interface IdPage {
   readonly first: number;
   readonly ids: readonly string[];
-}
-
-/** Rows to read from the log. */
-class RowList {
-  addresses: Float64Array;
-  ordinals: Uint32Array;
-  shapes: Uint16Array;
-  count = 0;
-  #isSorted = true;
-
-  constructor(capacity: number) {
-    this.addresses = new Float64Array(capacity);
-    this.ordinals = new Uint32Array(capacity);
-    this.shapes = new Uint16Array(capacity);
-  }
-
-  add(ordinal: number, address: number, shape: number): void {
-    const at = this.count++;
-    this.addresses[at] = address;
-    this.ordinals[at] = ordinal;
-    this.shapes[at] = shape;
-    if (at > 0 && this.addresses[at - 1]! > address) this.#isSorted = false;
-  }
-
-  /** By address, so that the log is read in one direction. */
-  sort(): void {
-    if (this.#isSorted) return;
-    const { addresses, ordinals, shapes } = this;
-    const order = Uint32Array.from({ length: this.count }, (_, i) => i);
-    order.sort((a, b) => addresses[a]! - addresses[b]!);
-    this.addresses = Float64Array.from(order, (i) => addresses[i]!);
-    this.ordinals = Uint32Array.from(order, (i) => ordinals[i]!);
-    this.shapes = Uint16Array.from(order, (i) => shapes[i]!);
-  }
 }

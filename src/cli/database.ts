@@ -31,7 +31,6 @@ import type {
   Repository,
   Schema,
   StoredCollection,
-  Writer,
 } from "./store.ts";
 
 /** The database as the command line uses it. */
@@ -69,7 +68,11 @@ function parseMode(mode: string): "default" | "trusted" | "fast" {
 function wrapDatabase(database: Real): Database {
   return {
     mode: database.mode,
-    rootKey: database.rootKey,
+    identity: {
+      rootKey: database.rootKey,
+      sessionKey: database.sessionKey,
+      user: database.user,
+    },
     repositories: () => Promise.resolve(database.repositories()),
     repository: async (name) => wrapRepository(await database.repository(name)),
     close: () => database.close(),
@@ -77,10 +80,7 @@ function wrapDatabase(database: Real): Database {
 }
 
 function wrapRepository(repository: RealRepository): Repository {
-  // Describing looks at every item; commands ask before they write, if at all.
-  let stored: readonly StoredCollection[] | undefined;
-  const collections = () =>
-    stored ??= repository.collections().map(describeStored);
+  const collections = () => repository.collections().map(describeStored);
   return {
     name: repository.name,
     mode: repository.mode,
@@ -94,7 +94,6 @@ function wrapRepository(repository: RealRepository): Repository {
       const options = limit === undefined ? {} : { limit };
       return Promise.resolve(repository.history(options).map(entryOf));
     },
-    writers: () => writersOf(repository),
     async write(schema, work) {
       const handle = schemaOf(schema);
       await repository.transact((tx) => work(wrapTransaction(tx, handle)))
@@ -106,19 +105,6 @@ function wrapRepository(repository: RealRepository): Repository {
         signal,
       }),
   };
-}
-
-/** How many of the newest commits are looked at for who writes. */
-const commitsForWriters = 1_000;
-
-/** A commit's name begins with the public key of the session that signed it. */
-function writersOf(repository: RealRepository): Writer[] {
-  const writers = new Map<string, Writer>();
-  for (const commit of repository.history({ limit: commitsForWriters })) {
-    const sessionKey = commit.commit.slice(0, 64);
-    writers.set(sessionKey, { sessionKey, user: commit.user ?? "unknown" });
-  }
-  return [...writers.values()];
 }
 
 /** Shapes do not tell which fields may be missing. */
@@ -181,13 +167,8 @@ function historyOf(
   collection: string,
   id: string,
 ): HistoryEntry[] {
-  const limit = repository.status().commits;
-  return repository.history({ limit }).flatMap((commit) => {
-    const operations = commit.operations.filter((operation) =>
-      operation.id === id && operation.collection === collection
-    );
-    return operations.length === 0 ? [] : [entryOf({ ...commit, operations })];
-  });
+  const item = { collection, id };
+  return repository.history({ limit: Infinity, item }).map(entryOf);
 }
 
 function entryOf(commit: CommitSummary): HistoryEntry {

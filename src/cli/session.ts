@@ -73,17 +73,26 @@ export async function withDatabase<T>(
   return result;
 }
 
+/** Opens a database that is there, for commands that only read. */
+export function withStored<T>(
+  { engine }: Context,
+  { data }: CommonOptions,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  requireDatabase(engine, data);
+  const request = { path: data, mode: undefined, schemas: [] };
+  return withDatabase(engine, request, work);
+}
+
 /** Opens a repository that is there, for commands that only read. */
 export function withRepository<T>(
-  { engine }: Context,
+  context: Context,
   options: CommonOptions,
-  work: (repository: Repository, database: Database) => Promise<T>,
+  work: (repository: Repository) => Promise<T>,
 ): Promise<T> {
-  requireDatabase(engine, options.data);
-  const request = { path: options.data, mode: undefined, schemas: [] };
-  return withDatabase(engine, request, async (database) => {
+  return withStored(context, options, async (database) => {
     const name = await chooseRepository(database, options);
-    return await work(await database.repository(name), database);
+    return await work(await database.repository(name));
   });
 }
 

@@ -110,10 +110,13 @@ export interface Verification {
     | undefined;
 }
 
-/** Who writes: the public half of a session's key, and the user it is certified for. */
-export interface Writer {
-  /** Hexadecimal. */
-  readonly sessionKey: string;
+/** The public keys of this replica. */
+export interface Identity {
+  /** The public half of the key that certifies sessions. */
+  readonly rootKey: Uint8Array;
+  /** The public half of the key that signs here. */
+  readonly sessionKey: Uint8Array;
+  /** Whom that session is certified for. */
   readonly user: string;
 }
 
@@ -125,8 +128,6 @@ export interface Repository {
   collections(): readonly StoredCollection[];
   collection(name: string): ReadableCollection;
   history(limit: number | undefined): Promise<readonly HistoryEntry[]>;
-  /** Sessions that wrote lately. */
-  writers(): readonly Writer[];
   /** Runs `work` as one atomic transaction and waits until it is durable. */
   write(schema: Schema, work: (tx: ImportTransaction) => void): Promise<void>;
   verify(
@@ -138,8 +139,7 @@ export interface Repository {
 /** An open database. */
 export interface Database {
   readonly mode: string;
-  /** The public half of the key that certifies sessions. */
-  readonly rootKey: Uint8Array;
+  readonly identity: Identity;
   repositories(): Promise<readonly string[]>;
   repository(name: string): Promise<Repository>;
   close(): Promise<void>;

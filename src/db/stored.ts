@@ -5,7 +5,7 @@
  */
 
 import { type AnyField, field } from "../schema/field.ts";
-import type { FieldKind, Shape } from "../schema/patch.ts";
+import type { FieldKind } from "../schema/patch.ts";
 import { defineSchema, type Schema } from "../schema/schema.ts";
 import type { Table } from "../../repo/table.ts";
 
@@ -23,10 +23,12 @@ export interface StoredCollection {
   readonly count: number;
 }
 
-/** Describes a table by the shapes of its cells; reads all of them. */
+/** Describes a table by the shapes of its items; reads none of them. */
 export function describeTable(table: Table): StoredCollection {
   const fields = new Map<string, FieldKind>();
-  for (const shape of shapesOf(table)) {
+  // By version, so that the newest writer's kinds stay.
+  const shapes = table.shapes().sort((a, b) => a.version - b.version);
+  for (const shape of shapes) {
     for (const { name, kind } of shape.fields) fields.set(name, kind);
   }
   return {
@@ -34,15 +36,6 @@ export function describeTable(table: Table): StoredCollection {
     fields: Array.from(fields, ([name, kind]) => ({ name, kind })),
     count: table.count,
   };
-}
-
-/** Shapes by version, so that the newest writer's kinds stay. */
-function shapesOf(table: Table): Shape[] {
-  const shapes = new Set<Shape>();
-  for (let ordinal = 0; ordinal < table.size; ordinal++) {
-    shapes.add(table.cellAt(ordinal).shape);
-  }
-  return [...shapes].sort((a, b) => a.version - b.version);
 }
 
 /** A schema that reads a stored collection; every field may be absent. */

@@ -62,7 +62,10 @@ export interface Source {
   isLive(ordinal: number): boolean;
   /** All live items in ordinal order. */
   items(): readonly Item[];
-  /** A column of a scalar field, built on first use and kept up to date; `undefined` when it has too many words or mixed types. */
+  /**
+   * A column of a scalar field, built on first use and kept up to date;
+   * `undefined` when it has too many words or mixed types.
+   */
   column(field: string): Column | undefined;
   /** Is the column there without reading every item? */
   hasColumn(field: string): boolean;

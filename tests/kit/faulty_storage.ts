@@ -11,7 +11,6 @@
  */
 
 import { DatabaseError, type ErrorCode } from "../../src/base/errors.ts";
-import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import {
   checkFileName,
   checkFolderName,
@@ -24,6 +23,7 @@ import type {
   StorageUsage,
 } from "../../src/storage/storage.ts";
 import { CrashFile } from "./crash_file.ts";
+import { restored } from "./images.ts";
 import { seededRandom } from "./random.ts";
 
 /** When and how to fail. Operations that change or sync anything count from 1. */
@@ -188,7 +188,7 @@ export class FaultyStorage implements Storage {
       if (!isReachable(name, names.folders)) continue;
       images.push([name, file.image(kept, random)]);
     }
-    return memoryStorage(images);
+    return restored(images, this.identity());
   }
 
   /** Takes the files of `folder` from another storage, durable; counts nothing. */

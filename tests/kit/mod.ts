@@ -11,6 +11,7 @@ export {
   faultyStorage,
   type Kept,
 } from "./faulty_storage.ts";
+export { type Files, filesOf, restored, withFile } from "./images.ts";
 export { seededRandom, shuffle } from "./random.ts";
 export {
   type ConformanceCase,

@@ -13,9 +13,8 @@ import {
   type CommonOptions,
   type Context,
   withRepository,
+  withStored,
 } from "../session.ts";
-import type { Output } from "../output.ts";
-import type { Writer } from "../store.ts";
 
 /** Options of `sheaf keys`. */
 export interface KeysOptions extends CommonOptions {
@@ -27,12 +26,14 @@ const idsPerTurn = 20_000;
 
 /** Runs `sheaf keys`. */
 export function runKeys(context: Context, options: KeysOptions): Promise<void> {
+  return options.identity
+    ? printIdentity(context, options)
+    : printIds(context, options);
+}
+
+function printIds(context: Context, options: KeysOptions): Promise<void> {
   const { out, signal } = context;
-  return withRepository(context, options, async (repository, database) => {
-    if (options.identity) {
-      printIdentity(out, database.rootKey, repository.writers());
-      return;
-    }
+  return withRepository(context, options, async (repository) => {
     const collection = chooseCollection(repository, options.collection);
     let count = 0;
     for (const id of collection.keys()) {
@@ -42,13 +43,13 @@ export function runKeys(context: Context, options: KeysOptions): Promise<void> {
   });
 }
 
-function printIdentity(
-  out: Output,
-  rootKey: Uint8Array,
-  writers: readonly Writer[],
-): void {
-  out.line(`root key     ${rootKey.toHex()}`);
-  for (const { sessionKey, user } of writers) {
-    out.line(`session key  ${sessionKey}  ${escapeControls(user)}`);
-  }
+function printIdentity(context: Context, options: KeysOptions): Promise<void> {
+  const { out } = context;
+  return withStored(context, options, ({ identity }) => {
+    const { rootKey, sessionKey, user } = identity;
+    out.line("the public keys of this replica");
+    out.line(`root key     ${rootKey.toHex()}`);
+    out.line(`session key  ${sessionKey.toHex()}  ${escapeControls(user)}`);
+    return Promise.resolve();
+  });
 }
