@@ -1,0 +1,98 @@
+/**
+ * All files of a storage as values, and storages made of them: what a process
+ * finds that starts after another one has died.
+ *
+ * @module
+ */
+
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import type {
+  OpenFileOptions,
+  Storage,
+  StorageFile,
+  StorageUsage,
+} from "../../src/storage/storage.ts";
+
+/** Files by name. */
+export type Files = readonly (readonly [name: string, bytes: Uint8Array])[];
+
+/** Copies of all files in a storage, sorted by name. */
+export function filesOf(storage: Storage, folder = ""): Files {
+  const path = (name: string) => folder === "" ? name : `${folder}/${name}`;
+  const files: (readonly [string, Uint8Array])[] = [];
+  for (const name of storage.list(folder).sort()) {
+    files.push([path(name), bytesOf(storage, path(name))]);
+  }
+  for (const name of storage.folders(folder).sort()) {
+    files.push(...filesOf(storage, path(name)));
+  }
+  return files;
+}
+
+function bytesOf(storage: Storage, name: string): Uint8Array {
+  const file = storage.open(name)!;
+  const bytes = new Uint8Array(file.size());
+  file.readAt(bytes, 0);
+  file.close();
+  return bytes;
+}
+
+/** The same files with one of them changed. */
+export function withFile(files: Files, name: string, bytes: Uint8Array): Files {
+  return files.map((file) => file[0] === name ? [name, bytes] : file);
+}
+
+/** A storage in memory that lies where the files lay: nobody has it open. */
+export function restored(files: Files, identity = "restored"): Storage {
+  return new Restored(memoryStorage(files), identity);
+}
+
+class Restored implements Storage {
+  readonly #memory: Storage;
+  readonly #identity: string;
+
+  constructor(memory: Storage, identity: string) {
+    this.#memory = memory;
+    this.#identity = identity;
+  }
+
+  open(name: string, options?: OpenFileOptions): StorageFile | undefined {
+    return this.#memory.open(name, options);
+  }
+
+  list(folder: string): string[] {
+    return this.#memory.list(folder);
+  }
+
+  folders(folder: string): string[] {
+    return this.#memory.folders(folder);
+  }
+
+  makeFolder(folder: string): void {
+    this.#memory.makeFolder(folder);
+  }
+
+  syncFolder(folder: string): void {
+    this.#memory.syncFolder(folder);
+  }
+
+  rename(from: string, to: string): void {
+    this.#memory.rename(from, to);
+  }
+
+  remove(name: string): void {
+    this.#memory.remove(name);
+  }
+
+  lock(): () => void {
+    return this.#memory.lock();
+  }
+
+  identity(): string {
+    return this.#identity;
+  }
+
+  usage(): StorageUsage {
+    return this.#memory.usage();
+  }
+}
