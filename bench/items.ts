@@ -54,7 +54,7 @@ const tagNames =
     .split(" ").sort();
 
 /** Scrambles a number and a salt into 32 bits (the finalizer of MurmurHash3). */
-export function scramble(index: number, salt: number): number {
+function scramble(index: number, salt: number): number {
   let h = Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -8,11 +8,11 @@ const mounts = [
 ].join("\n");
 
 Deno.test("fileSystemIn() finds the innermost mount", () => {
-  equal(fileSystemIn(mounts, "/work/main"), "ext4");
+  equal(fileSystemIn(mounts, "/home/ada"), "ext4");
   equal(fileSystemIn(mounts, "/tmp/bench"), "tmpfs");
   equal(fileSystemIn(mounts, "/tmp/disk/bench"), "xfs");
   equal(fileSystemIn(mounts, "/tmpfoo"), "ext4");
-  equal(fileSystemIn("", "/work"), undefined);
+  equal(fileSystemIn("", "/home"), undefined);
 });
 
 Deno.test("warningOf() speaks up where syncing means nothing", () => {

@@ -241,7 +241,7 @@ function classicRow(operation: string, unit: Unit, measure: Measure): RowPlan {
 }
 
 /** The classic comparison; all but `open` is measured once, with table 1. */
-export const classic: readonly RowPlan[] = [
+const classic: readonly RowPlan[] = [
   classicRow("create instance", "ms", warm("create-instance", "empty")),
   classicRow("open empty", "ms", warm("open", "empty")),
   classicRow("open all items' database", "ms", warm("open")),

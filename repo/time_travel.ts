@@ -35,7 +35,7 @@ export function ancestry(reader: CommitReader, position: Position): Includes {
 }
 
 /** The version vector of a commit: its ancestors and itself. */
-export function ancestorsOf(
+function ancestorsOf(
   reader: CommitReader,
   position: Position,
 ): VersionVector {

@@ -83,6 +83,7 @@ Deno.test("sheaf stats, history, verify and keys tell about a repository", async
   const keys = await place.sheaf("keys");
   assert.deepEqual(keys.out.trim().split("\n").sort(), ["osl", "rvk", "vik"]);
   const identity = await place.sheaf("keys", "--identity");
+  assert.match(identity.out, /^the public keys of this replica$/m);
   assert.match(identity.out, /^root key +[0-9a-f]{64}$/m);
   assert.match(identity.out, /^session key +[0-9a-f]{64} +local$/m);
   const secrets = Deno.readFileSync(`${place.path}/data/database`).toHex();

@@ -40,7 +40,7 @@ export const widths = {
 } as const;
 
 /** Column types, with the numbers that stand on disk. */
-export const columnTypes = [
+const columnTypes = [
   "none",
   "number",
   "boolean",
@@ -110,7 +110,7 @@ export function perPage(width: number): number {
 }
 
 /** How many pages records take. */
-export function pagesOf(count: number, width: number): number {
+function pagesOf(count: number, width: number): number {
   return Math.ceil(count / perPage(width));
 }
 

@@ -23,8 +23,6 @@ export type ReadLog = (target: Uint8Array, address: number) => number;
 
 /** Bytes that a row is expected to take at first; afterwards the last row tells. */
 const ROW_LIKELY = 512;
-/** Rows with fewer bytes than this for each of them share one text. */
-const DENSE = 1024;
 /** Bytes of one read when many rows are wanted. */
 const CHUNK = 256 * 1024;
 /** Two wanted rows with more between them are read apart. */
@@ -62,7 +60,6 @@ export class LogRows {
     for (;;) {
       const size = Math.ceil((at + room) / LOG_PAGE) * LOG_PAGE;
       const bytes = this.#read(start, size, this.#bufferOf(size));
-      // Strings keep the text that they are cut from, so it ends near the row.
       const reader = new ByteReader(
         bytes,
         at,
@@ -99,10 +96,7 @@ export class LogRows {
       const length = Math.min(CHUNK, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
       this.#chunk ??= new Uint8Array(CHUNK);
       const bytes = this.#read(start, length, this.#chunk);
-      const isDense = (end - row) * DENSE > bytes.length;
-      const done = isDense
-        ? decodeDense(bytes, start, addresses, row, end, decode)
-        : this.#decodeSparse(bytes, start, addresses, row, end, decode);
+      const done = decodeRows(bytes, start, addresses, row, end, decode);
       // The last row of a read may be cut: it starts the next one, or is read alone.
       if (done === row) {
         this.row(addresses[row]!, (reader) => decode(reader, row));
@@ -110,29 +104,6 @@ export class LogRows {
       row = Math.max(done, row + 1);
       yield;
     }
-  }
-
-  /** Rows far apart have texts of their own, or each would keep the whole chunk. */
-  #decodeSparse(
-    bytes: Uint8Array,
-    start: number,
-    addresses: Float64Array,
-    row: number,
-    end: number,
-    decode: DecodeRow,
-  ): number {
-    for (let i = row; i < end; i++) {
-      const at = addresses[i]! - start;
-      const stop = Math.min(at + this.#likely, bytes.length);
-      const reader = new ByteReader(bytes, at, stop);
-      try {
-        decode(reader, i);
-      } catch (error) {
-        if (!isCut(error)) throw error;
-        this.row(addresses[i]!, (reader) => decode(reader, i));
-      }
-    }
-    return end;
   }
 
   /** Reused where it is large enough: what is decoded keeps no view of it. */
@@ -182,8 +153,8 @@ export class LogRows {
   }
 }
 
-/** Decodes rows out of one text; says which is the first that is cut. */
-function decodeDense(
+/** Decodes rows; says which is the first that is cut. */
+function decodeRows(
   bytes: Uint8Array,
   start: number,
   addresses: Float64Array,

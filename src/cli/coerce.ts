@@ -66,7 +66,7 @@ export class RowReader {
  *
  * @param isText does text stand for JSON, and an empty one for nothing, as in CSV?
  */
-export function readValue(field: Field, raw: unknown, isText: boolean): Value {
+function readValue(field: Field, raw: unknown, isText: boolean): Value {
   if (raw === undefined) return undefined;
   if (isText && raw === "" && !wordy.has(field.kind)) return undefined;
   if (field.kind === "json") return readJsonValue(raw, isText);

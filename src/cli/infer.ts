@@ -238,7 +238,7 @@ export function parseBoolean(text: string): boolean | undefined {
 }
 
 /** The object or array that a cell holds as JSON; `undefined` when it does not. */
-export function parseNested(text: string): object | undefined {
+function parseNested(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);

@@ -57,7 +57,7 @@ function usageOf(error: CommanderError): Failure {
 }
 
 /** All commands over a context. */
-export function createProgram(context: Context): Command {
+function createProgram(context: Context): Command {
   const program = new Command("sheaf")
     .description("Look into a Sheaf database, fill it, check it.")
     .option("--debug", "show where an error came from")

@@ -98,7 +98,7 @@ export function toCell(value: Value): string | undefined {
 }
 
 /** One item as JSON text. */
-export function toJson(item: Item): string {
+function toJson(item: Item): string {
   return JSON.stringify(toPlain(item));
 }
 
@@ -108,7 +108,7 @@ function numberText(value: number): string {
 }
 
 /** The value as plain JSON data. */
-export function toPlain(value: Value): unknown {
+function toPlain(value: Value): unknown {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Uint8Array) return value.toBase64();
   if (typeof value === "number") {

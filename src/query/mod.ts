@@ -14,35 +14,9 @@
  * @module
  */
 
-export {
-  type Aggregate,
-  type Aggregated,
-  type AggregateSpec,
-  avg,
-  count,
-  max,
-  min,
-  sum,
-} from "./aggregate.ts";
-export { type EngineOptions, QueryEngine } from "./engine.ts";
+export { avg, count, max, min, sum } from "./aggregate.ts";
 export type { Explanation } from "./explain.ts";
-export { GroupBuilder, GroupedQuery } from "./group.ts";
-export type { Included, IncludeSpec } from "./include.ts";
-export { Following } from "./following.ts";
 export { Live, type LiveChange } from "./live.ts";
-export type { RowAt, RowChanged, RowChanges, RowMoved } from "./live_change.ts";
 export { LiveGroups } from "./live_groups.ts";
-export { type FollowOptions, Query } from "./query.ts";
-export type {
-  AnyRow,
-  BooleanOperators,
-  Direction,
-  ElementOperators,
-  FieldWhere,
-  KeyOperators,
-  NumberField,
-  OrderedOperators,
-  OrderField,
-  TextOperators,
-  Where,
-} from "./where.ts";
+export { Query } from "./query.ts";
+export type { OrderField, Where } from "./where.ts";

@@ -191,7 +191,7 @@ class Parser {
 }
 
 /** One condition for several. */
-export function allOf(parts: readonly Condition[]): Condition {
+function allOf(parts: readonly Condition[]): Condition {
   return parts.length === 1 ? parts[0]! : { what: "all", parts };
 }
 

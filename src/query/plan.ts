@@ -59,7 +59,7 @@ export interface ScanPlan {
 export type Plan = IdPlan | IndexPlan | ScanPlan;
 
 /** The plan for everything that no index helps with. */
-export const scanPlan: ScanPlan = { what: "scan" };
+const scanPlan: ScanPlan = { what: "scan" };
 
 /** Entries of an index that a condition turns away cost a look at the item. */
 const residualFactor = 8;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { fold } from "./merge.ts";
-import { defineSchema, describeOperation, diffItems, field } from "./mod.ts";
+import { describeOperation, diffItems } from "./describe.ts";
+import { defineSchema, field } from "./mod.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
 

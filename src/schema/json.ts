@@ -68,7 +68,7 @@ function copyRecord(value: object, complain: Complain, depth: number): Json {
 }
 
 /** Sets an own property, whatever its name. */
-export function setOwn<T>(target: Record<string, T>, key: string, value: T) {
+function setOwn<T>(target: Record<string, T>, key: string, value: T) {
   if (key !== "__proto__") target[key] = value;
   else {
     Object.defineProperty(target, key, {

@@ -166,7 +166,7 @@ export function mergeClassIn(cell: Cell, name: string): MergeClass | undefined {
 }
 
 /** The commit that wrote a register; `undefined` when nobody did. */
-export function stampIn(cell: Cell, name: string): Stamp | undefined {
+function stampIn(cell: Cell, name: string): Stamp | undefined {
   return cell.stamps?.get(name) ??
     (shapeFieldOf(cell.shape, name) === undefined ? undefined : cell.origin);
 }

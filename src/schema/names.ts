@@ -39,7 +39,7 @@ export function isCollectionName(name: string): boolean {
 }
 
 /** UTF-8 bytes of a well-formed string. */
-export function textBytes(text: string): number {
+function textBytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

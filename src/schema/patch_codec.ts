@@ -291,10 +291,3 @@ export function decodeCreateAt(
   const item = readItem(reader, shape, id, view, false);
   return { id, generation, item };
 }
-
-/** The item id of the operation that stands at the reader. */
-export function readOperationId(reader: ByteReader): string {
-  reader.varint();
-  reader.varint();
-  return reader.text();
-}

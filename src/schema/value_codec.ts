@@ -16,7 +16,7 @@ import { parseJson } from "./json.ts";
 import type { FieldKind, Value } from "./patch.ts";
 
 /** First byte of a value. */
-export const tags = {
+const tags = {
   absent: 0,
   false: 1,
   true: 2,

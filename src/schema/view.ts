@@ -106,14 +106,6 @@ export function createView(schema: Schema | undefined): View {
   return new View(schema);
 }
 
-/** What readers see in the fields of a schema that an item's writer did not know. */
-export function defaultsFor(
-  schema: Schema,
-): { readonly [field: string]: Value } {
-  const { id: _, ...defaults } = schema.template;
-  return Object.freeze(defaults);
-}
-
 function planOf(shape: Shape, defaults: DraftItem): RowPlan {
   const names = shape.fields.map((field) => field.name);
   const template = { ...defaults };

@@ -9,7 +9,7 @@ const textWidth = 48;
 const timeWidth = 9;
 
 /** `8 µs`, `0.48 ms`, `12.4 ms`, `1.24 s`. */
-export function formatTime(ms: number): string {
+function formatTime(ms: number): string {
   if (ms < 0.1) return `${(ms * 1000).toFixed(0)} µs`;
   if (ms < 10) return `${ms.toFixed(2)} ms`;
   if (ms < 1000) return `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
