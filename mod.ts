@@ -67,6 +67,9 @@ export type {
   StorageFile,
   StorageUsage,
 } from "./src/storage/storage.ts";
-export type { Mode } from "./repo/genesis.ts";
-export type { ReplicaStatus } from "./repo/status.ts";
-export type { VerifyOptions, VerifyReport } from "./repo/verify.ts";
+export type {
+  Mode,
+  ReplicaStatus,
+  VerifyOptions,
+  VerifyReport,
+} from "./repo/mod.ts";

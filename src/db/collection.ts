@@ -10,7 +10,7 @@ import type {
   Schema,
   UpdateInput,
 } from "../schema/schema.ts";
-import type { Replica } from "../../repo/replica.ts";
+import type { Replica } from "../../repo/mod.ts";
 import type { Editor } from "./editor.ts";
 import type { FieldDifference } from "../schema/describe.ts";
 import { type CommitSummary, itemDifference, itemHistory } from "./history.ts";

@@ -8,8 +8,7 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { toHex } from "../base/bytes.ts";
-import { chainBytes, type Position } from "../../repo/commit.ts";
-import type { Replica } from "../../repo/replica.ts";
+import { chainBytes, type Position, type Replica } from "../../repo/mod.ts";
 
 const NAME = /^([0-9a-f]{4,80}):(\d{1,15})$/;
 

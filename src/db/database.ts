@@ -15,13 +15,13 @@ import type { Schema } from "../schema/schema.ts";
 import { denoStorage } from "../storage/deno_storage.ts";
 import type { Storage, StorageUsage } from "../storage/storage.ts";
 import {
+  decodeCertificate,
+  listReplicas,
   type Mode,
   parseRepositoryName,
+  Replica,
   type RepositoryName,
-} from "../../repo/genesis.ts";
-import { decodeCertificate } from "../../repo/certificate.ts";
-import { Replica } from "../../repo/replica.ts";
-import { listReplicas } from "../../repo/replica_list.ts";
+} from "../../repo/mod.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
 import { Repository } from "./repository.ts";
 import { Schemas } from "./schemas.ts";

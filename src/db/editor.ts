@@ -17,8 +17,7 @@ import {
   prepareUpdate,
 } from "../schema/prepare.ts";
 import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
-import type { Table } from "../../repo/table.ts";
-import type { Transaction } from "../../repo/transaction.ts";
+import type { Table, Transaction } from "../../repo/mod.ts";
 
 /** What preparing needs, one object for all writes of a collection. */
 class Context implements PrepareContext {

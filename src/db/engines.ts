@@ -10,7 +10,7 @@ import { QueryEngine } from "../query/engine.ts";
 import { copyForReader } from "../schema/reader.ts";
 import type { FieldKind } from "../schema/patch.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { State } from "../../repo/state.ts";
+import type { State } from "../../repo/mod.ts";
 
 /** What engines are made with. */
 export interface EnginesParts {

@@ -17,19 +17,19 @@ import {
 import type { Operation } from "../schema/patch.ts";
 import { decodePatch } from "../schema/patch_codec.ts";
 import type { View } from "../schema/view.ts";
-import { payloadOf } from "../../repo/batch.ts";
-import { displayChain } from "../../repo/commit.ts";
-import type { LoggedBatch } from "../../repo/commit_reader.ts";
-import type { Replica } from "../../repo/replica.ts";
 import {
   ancestry,
   concerns,
+  displayChain,
   type Includes,
   type ItemName,
   itemOf,
+  type LoggedBatch,
   mentions,
+  payloadOf,
+  type Replica,
   upTo,
-} from "../../repo/time_travel.ts";
+} from "../../repo/mod.ts";
 import { commitName, findCommit } from "./commit_name.ts";
 
 /** One operation of a commit, for people. */

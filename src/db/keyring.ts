@@ -21,8 +21,7 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
-import type { Session } from "../../repo/author.ts";
-import { issueCertificate } from "../../repo/certificate.ts";
+import { issueCertificate, type Session } from "../../repo/mod.ts";
 
 const FILE = "database";
 const MAGIC = "SHEAFKEY";

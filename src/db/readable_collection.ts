@@ -11,7 +11,7 @@ import { hasMutableValues } from "../schema/reader.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { QueryEngine } from "../query/engine.ts";
 import type { OrderField, Query, Where } from "../query/mod.ts";
-import type { Table } from "../../repo/table.ts";
+import type { Table } from "../../repo/mod.ts";
 import { type RowReader, rowReader } from "./rows.ts";
 
 /** What a collection is read from. */

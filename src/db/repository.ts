@@ -8,14 +8,14 @@ import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import { IdSource } from "../schema/names.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { Mode } from "../../repo/genesis.ts";
-import type { Replica } from "../../repo/replica.ts";
-import type { ReplicaStatus } from "../../repo/status.ts";
 import {
+  type Mode,
+  type Replica,
+  type ReplicaStatus,
   type VerifyOptions,
   verifyReplica,
   type VerifyReport,
-} from "../../repo/verify.ts";
+} from "../../repo/mod.ts";
 import { Collection } from "./collection.ts";
 import { Editor } from "./editor.ts";
 import { Engines } from "./engines.ts";

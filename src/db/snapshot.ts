@@ -6,9 +6,7 @@
 
 import type { World } from "../base/world.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { Replica } from "../../repo/replica.ts";
-import type { State } from "../../repo/state.ts";
-import { stateOf } from "../../repo/time_travel.ts";
+import { type Replica, type State, stateOf } from "../../repo/mod.ts";
 import { Engines } from "./engines.ts";
 import { includesOf } from "./history.ts";
 import { ReadableCollection } from "./readable_collection.ts";

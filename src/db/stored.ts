@@ -7,7 +7,7 @@
 import { type AnyField, field } from "../schema/field.ts";
 import type { FieldKind } from "../schema/patch.ts";
 import { defineSchema, type Schema } from "../schema/schema.ts";
-import type { Table } from "../../repo/table.ts";
+import type { Table } from "../../repo/mod.ts";
 
 /** A field as writers stored it. */
 export interface StoredField {

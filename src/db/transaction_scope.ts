@@ -11,7 +11,7 @@ import type {
   Schema,
   UpdateInput,
 } from "../schema/schema.ts";
-import type { Transaction } from "../../repo/transaction.ts";
+import type { Transaction } from "../../repo/mod.ts";
 import type { Editor } from "./editor.ts";
 import { type RowReader, rowReader } from "./rows.ts";
 

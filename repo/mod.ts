@@ -1,0 +1,46 @@
+/**
+ * `repo/` is one repository as one replica knows it: commits, batches, the log,
+ * the graph, the state folded from it, the checkpoint, and the door.
+ *
+ * A local write becomes a commit, is gathered into a batch, sealed and put into
+ * the log; a foreign one enters through `admit.ts` and nowhere else. Reading is
+ * a lookup in tables that commits were folded into. It knows neither queries
+ * nor screens, and asks its caller for clock, dice, medium and views.
+ *
+ * Upper floors import from this file; files in here import each other by name.
+ * Read `batch.ts`, `log.ts`, `admit.ts` and `replica.ts`, in this order.
+ *
+ * @module
+ */
+
+export type { Session } from "./author.ts";
+export { payloadOf } from "./batch.ts";
+export { decodeCertificate, issueCertificate } from "./certificate.ts";
+export { chainBytes, displayChain, type Position } from "./commit.ts";
+export type { LoggedBatch } from "./commit_reader.ts";
+export {
+  type Mode,
+  parseRepositoryName,
+  type RepositoryName,
+} from "./genesis.ts";
+export { Replica } from "./replica.ts";
+export { listReplicas } from "./replica_list.ts";
+export type { State } from "./state.ts";
+export type { ReplicaStatus } from "./status.ts";
+export type { Table } from "./table.ts";
+export {
+  ancestry,
+  concerns,
+  type Includes,
+  type ItemName,
+  itemOf,
+  mentions,
+  stateOf,
+  upTo,
+} from "./time_travel.ts";
+export type { Transaction } from "./transaction.ts";
+export {
+  type VerifyOptions,
+  verifyReplica,
+  type VerifyReport,
+} from "./verify.ts";
