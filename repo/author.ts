@@ -21,7 +21,7 @@ import {
   sealRun,
   writeBatch,
 } from "./batch.ts";
-import { decodeCertificate } from "./certificate.ts";
+import { sessionKeyIn } from "./certificate.ts";
 import { encodeHeader, joinChain, sessionKeyOf } from "./commit.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import type { Mode } from "./genesis.ts";
@@ -61,7 +61,7 @@ export interface AuthorParts {
 export class Author {
   readonly #parts: AuthorParts;
   readonly #key: Uint8Array;
-  readonly #writer = new ByteWriter(WRITER_BYTES);
+  #writer: ByteWriter | undefined;
   #signer: Signer | undefined;
   #chain: string | undefined;
   /** Number of the next commit to be written to the log. */
@@ -71,7 +71,7 @@ export class Author {
 
   constructor(parts: AuthorParts) {
     this.#parts = parts;
-    this.#key = decodeCertificate(parts.session.certificate).sessionKey;
+    this.#key = sessionKeyIn(parts.session.certificate);
     if (parts.continues) this.#continue();
   }
 
@@ -154,7 +154,7 @@ export class Author {
     }
     const writer = length > WRITER_BYTES_MAX
       ? new ByteWriter(length)
-      : this.#writer;
+      : this.#writer ??= new ByteWriter(WRITER_BYTES);
     writer.clear();
     writeBatch(writer, run);
     return [writer.view()];

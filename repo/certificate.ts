@@ -134,6 +134,11 @@ export function decodeCertificate(foreign: Uint8Array): Certificate {
   return { ...fields, bytes, issuerKey };
 }
 
+/** The session key in a certificate's bytes, which are known to be one. */
+export function sessionKeyIn(certificate: Uint8Array): Uint8Array {
+  return certificate.subarray(2, 34);
+}
+
 /** The checked certificates of a repository, by session key. */
 export class Certificates {
   readonly #byKey = new Map<string, Certificate[]>();

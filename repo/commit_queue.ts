@@ -144,10 +144,6 @@ export class CommitQueue {
   /** Forgets timers; the queue is not used afterwards. */
   stop(): void {
     this.#cancelSync?.();
-    this.#failure ??= new DatabaseError(
-      "closed",
-      "The repository is closed: open it again",
-    );
   }
 
   #schedule(): void {

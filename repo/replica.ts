@@ -63,10 +63,11 @@ export class Replica {
   readonly #queue: CommitQueue;
   readonly #checkpointer: Checkpointer;
   readonly #parking = new Parking();
-  readonly #patch = new PatchWriter();
+  /** Made with the first write: opening to read costs nothing of it. */
+  #patch: PatchWriter | undefined;
   readonly #knowledge: Knowledge;
   readonly #certificate: Uint8Array;
-  #isCertified: boolean;
+  #isCertified = false;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
   publishing: (tell: () => void) => void = (tell) => tell();
   #transaction: Transaction | undefined;
@@ -89,9 +90,6 @@ export class Replica {
     this.#loaded = loaded;
     this.commits = new CommitReader(loaded, mode);
     this.#certificate = session.certificate;
-    this.#isCertified = loaded.certificates.has(
-      decodeCertificate(session.certificate),
-    );
     const continues = options.isOriginal && provesContinuity(mode, loaded);
     this.#author = new Author({ ...loaded, session, mode, world, continues });
     this.#queue = new CommitQueue(this.#sink(), world, {
@@ -155,13 +153,14 @@ export class Replica {
   /** Runs one atomic transaction; what throws leaves nothing behind. */
   transact<R>(run: (transaction: Transaction) => R): Done<R> {
     this.#checkWritable();
-    const transaction = new Transaction(this.#author.stamp(), this.#patch);
+    const patch = this.#patch ??= new PatchWriter();
+    const transaction = new Transaction(this.#author.stamp(), patch);
     this.#transaction = transaction;
     try {
       const result = run(transaction);
       refusePromise(result);
       transaction.end();
-      return { result, durability: this.#commit(transaction) };
+      return { result, durability: this.#commit(transaction, patch) };
     } finally {
       transaction.abandon(); // Nothing is left of one that was committed.
       this.#transaction = undefined;
@@ -178,10 +177,10 @@ export class Replica {
     );
   }
 
-  #commit(transaction: Transaction): Durability {
+  #commit(transaction: Transaction, patch: PatchWriter): Durability {
     this.#transaction = undefined;
     if (transaction.operations === 0) return this.#queue.latest();
-    const { payload, operationsOffset } = this.#patch.finish();
+    const { payload, operationsOffset } = patch.finish();
     const commit = this.#author.commit(
       transaction.origin,
       payload,
@@ -196,9 +195,12 @@ export class Replica {
   #append(commits: readonly QueuedCommit[]): void {
     const { log, certificates } = this.#loaded;
     if (!this.#isCertified) {
-      log.append(recordKind.certificate, [this.#certificate]);
-      certificates.add(decodeCertificate(this.#certificate));
       this.#isCertified = true;
+      const certificate = decodeCertificate(this.#certificate);
+      if (!certificates.has(certificate)) {
+        log.append(recordKind.certificate, [this.#certificate]);
+        certificates.add(certificate);
+      }
     }
     this.commits.hashAll();
     const from = log.end;

@@ -1,6 +1,6 @@
 /**
  * What a checkpoint remembers of a repository besides its tables:
- * `1 | genesis varint {n} | graph varint {n} | certificates varint | (varint {n})*`.
+ * `1 | genesis varint {n} | genesis id {32} | graph varint {n} | certificates varint | (varint {n})*`.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import {
   Certificates,
   decodeCertificate,
 } from "./certificate.ts";
-import { genesisId } from "./genesis.ts";
+import { idLength } from "./commit.ts";
 import { Graph } from "./graph.ts";
 
 const FORMAT = 1;
@@ -20,6 +20,8 @@ const FORMAT = 1;
 export interface ReplicaMeta {
   /** The genesis record's bytes. */
   readonly genesis: Uint8Array;
+  /** Its hash. */
+  readonly genesisId: Uint8Array;
   /** Which commits are known. */
   readonly graph: Graph;
   /** Who may sign. */
@@ -27,12 +29,12 @@ export interface ReplicaMeta {
 }
 
 /** The bytes of the meta. */
-export function encodeMeta(
-  { genesis, graph, certificates }: ReplicaMeta,
-): Uint8Array {
+export function encodeMeta(meta: ReplicaMeta): Uint8Array {
+  const { genesis, graph, certificates } = meta;
   const writer = new ByteWriter(1024);
   writer.u8(FORMAT);
   writeBytes(writer, genesis);
+  writer.bytes(meta.genesisId);
   writeBytes(writer, graph.encode());
   const known: Certificate[] = [...certificates];
   writer.varint(known.length);
@@ -47,13 +49,14 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
     throw new SyntaxError("Cannot decode meta: its format is unknown");
   }
   const genesis = readBytes(reader).slice();
-  const graph = Graph.decode(readBytes(reader), genesisId(genesis));
+  const genesisId = reader.take(idLength).slice();
+  const graph = Graph.decode(readBytes(reader), genesisId);
   const certificates = new Certificates();
   const count = reader.varint();
   for (let i = 0; i < count; i++) {
     certificates.add(decodeCertificate(readBytes(reader)));
   }
-  return { genesis, graph, certificates };
+  return { genesis, genesisId, graph, certificates };
 }
 
 function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {

@@ -20,7 +20,11 @@ import type { Storage } from "../src/storage/storage.ts";
 import type { Session } from "./author.ts";
 import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
 import { Certificates, decodeCertificate } from "./certificate.ts";
-import { type Checkpoint, openCheckpoint } from "./checkpoint/checkpoint.ts";
+import {
+  type Checkpoint,
+  checkpointName,
+  openCheckpoint,
+} from "./checkpoint/checkpoint.ts";
 import {
   decodeGenesis,
   encodeGenesis,
@@ -35,7 +39,7 @@ import { createLog, type Log, openLog } from "./log.ts";
 import { recordKind } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
-import { decodeMeta } from "./replica_meta.ts";
+import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
 import { State, type ViewOf } from "./state.ts";
 
 /** Folder of all repositories of a database. */
@@ -94,64 +98,81 @@ const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
 export async function loadReplica(
   options: OpenReplicaOptions,
 ): Promise<LoadedReplica> {
-  const { storage, name, repair } = options;
-  const folder = `${REPOSITORIES}/${folderOf(name)}`;
-  const names = storage.list(folder);
+  const folder = `${REPOSITORIES}/${folderOf(options.name)}`;
+  const names = options.storage.list(folder);
+  if (names.length === 0) return await create(options, folder);
+  return await loadOver(options, folder, names) ??
+    await create(options, folder);
+}
+
+/** Opens over the newest checkpoint, or without one where that cannot be used. */
+async function loadOver(
+  options: OpenReplicaOptions,
+  folder: string,
+  names: readonly string[],
+): Promise<LoadedReplica | undefined> {
+  const late: { log?: LogReader } = {};
+  const { checkpoint, skipped } = openCheckpoint(
+    options.storage,
+    folder,
+    (target, at) => late.log!.readAt(target, at),
+    options.viewOf,
+    names,
+  );
   try {
-    return await load(options, folder, names, true) ??
-      await create(options, folder);
+    return await load(options, { folder, names, late, checkpoint, skipped });
   } catch (cause) {
-    // A checkpoint that claims more than the log holds must not stop a repair.
-    const isRetry = repair && cause instanceof DatabaseError &&
-      cause.code === "log-damaged";
-    if (!isRetry) throw cause;
-    return await load(options, folder, names, false) ??
-      await create(options, folder);
+    checkpoint?.close();
+    if (checkpoint === undefined || !isDispensable(cause, options.repair)) {
+      throw cause;
+    }
+    const name = checkpointName(checkpoint.number);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const skippedToo = [...skipped, { name, reason }];
+    const parts = {
+      folder,
+      names,
+      late,
+      checkpoint: undefined,
+      skipped: skippedToo,
+    };
+    return await load(options, parts);
   }
+}
+
+/** Is it the checkpoint that is at fault, or, when repairing, what it claims of the log? */
+function isDispensable(cause: unknown, repair: boolean): boolean {
+  if (cause instanceof SyntaxError) return true;
+  if (!(cause instanceof DatabaseError)) return false;
+  return cause.code === "checkpoint-damaged" ||
+    (repair && cause.code === "log-damaged");
+}
+
+interface LoadParts
+  extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
+  readonly names: readonly string[];
+  /** The log, as soon as it can be read. */
+  readonly late: { log?: LogReader };
 }
 
 async function load(
   options: OpenReplicaOptions,
-  folder: string,
-  names: readonly string[],
-  useCheckpoint: boolean,
+  { folder, names, late, checkpoint, skipped }: LoadParts,
 ): Promise<LoadedReplica | undefined> {
-  if (names.length === 0) return undefined;
-  const { storage, world, viewOf, repair } = options;
-  const late: { log?: LogReader } = {};
-  const found = useCheckpoint
-    ? openCheckpoint(
-      storage,
-      folder,
-      (target, at) => late.log!.readAt(target, at),
-      viewOf,
-      names,
-    )
-    : undefined;
-  const replay = new Replay(options, found?.checkpoint);
-  try {
-    const opened = await openLog(storage, folder, {
-      world,
-      repair,
-      names,
-      from: found?.checkpoint?.covers ?? 0,
-      // Replaying a change reads the row that it changes, which may lie in the log.
-      onReader: (reader) => void (late.log = reader),
-      onRecord: (kind, body, address) => replay.record(kind, body, address),
-    });
-    if (opened === undefined) return undefined;
-    return {
-      ...replay.finish(),
-      folder,
-      log: opened.log,
-      checkpoint: found?.checkpoint,
-      skipped: found?.skipped ?? [],
-      recovery: opened.recovery,
-    };
-  } catch (cause) {
-    found?.checkpoint?.close();
-    throw cause;
-  }
+  const { storage, world, repair } = options;
+  const replay = new Replay(options, checkpoint);
+  const opened = await openLog(storage, folder, {
+    world,
+    repair,
+    names,
+    from: checkpoint?.covers ?? 0,
+    // Replaying a change reads the row that it changes, which may lie in the log.
+    onReader: (reader) => void (late.log = reader),
+    onRecord: (kind, body, address) => replay.record(kind, body, address),
+  });
+  if (opened === undefined) return undefined;
+  const { log, recovery } = opened;
+  return { ...replay.finish(), folder, log, checkpoint, skipped, recovery };
 }
 
 async function create(
@@ -204,17 +225,20 @@ class Replay {
     this.#state = new State(options.viewOf, checkpoint);
     if (checkpoint === undefined) return;
     const meta = decodeMeta(checkpoint.meta);
-    this.#begin(meta.genesis, meta.graph);
+    this.#begin(meta.genesis, meta);
     this.#certificates = meta.certificates;
   }
 
-  #begin(bytes: Uint8Array, graph?: Graph): void {
+  #begin(
+    bytes: Uint8Array,
+    known?: Pick<ReplicaMeta, "genesisId" | "graph">,
+  ): void {
     const genesis = decodeGenesis(bytes);
     checkGenesis(genesis, this.#options);
     this.#mode = genesis.mode;
     this.#genesis = bytes;
-    this.#genesisId = genesisId(bytes);
-    this.#graph = graph ?? new Graph(this.#genesisId);
+    this.#genesisId = known?.genesisId ?? genesisId(bytes);
+    this.#graph = known?.graph ?? new Graph(this.#genesisId);
   }
 
   /** Takes one record; its checksum was right. */

@@ -28,6 +28,15 @@ const CHUNK = 256 * 1024;
 /** Two wanted rows with more between them are read apart. */
 const GAP_MAX = 8 * 1024;
 
+/** Reads go here: the first touch of memory costs more than the reading. */
+let chunk: Uint8Array | undefined;
+
+/** Memory for one read, which is decoded before the next one begins; nothing keeps a view of it. */
+function bufferOf(size: number): Uint8Array {
+  if (size > CHUNK) return new Uint8Array(size);
+  return chunk ??= new Uint8Array(CHUNK);
+}
+
 /** Decodes the row at the reader's place. */
 export type DecodeRow = (reader: ByteReader, index: number) => void;
 
@@ -36,8 +45,6 @@ export class LogRows {
   readonly #readLog: ReadLog;
   readonly #checks: PagePart;
   readonly #covers: number;
-  /** Reused: the first touch of memory costs more than the reading. */
-  #chunk: Uint8Array | undefined;
   /** Bytes that the next row is expected to take at most. */
   #likely = ROW_LIKELY;
 
@@ -59,7 +66,7 @@ export class LogRows {
     let room = this.#likely;
     for (;;) {
       const size = Math.ceil((at + room) / LOG_PAGE) * LOG_PAGE;
-      const bytes = this.#read(start, size, this.#bufferOf(size));
+      const bytes = this.#read(start, size, bufferOf(size));
       const reader = new ByteReader(
         bytes,
         at,
@@ -94,8 +101,7 @@ export class LogRows {
       ) end++;
       const wanted = addresses[end - 1]! + 2 * this.#likely - start;
       const length = Math.min(CHUNK, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
-      this.#chunk ??= new Uint8Array(CHUNK);
-      const bytes = this.#read(start, length, this.#chunk);
+      const bytes = this.#read(start, length, bufferOf(length));
       const done = decodeRows(bytes, start, addresses, row, end, decode);
       // The last row of a read may be cut: it starts the next one, or is read alone.
       if (done === row) {
@@ -104,12 +110,6 @@ export class LogRows {
       row = Math.max(done, row + 1);
       yield;
     }
-  }
-
-  /** Reused where it is large enough: what is decoded keeps no view of it. */
-  #bufferOf(size: number): Uint8Array {
-    if (size > CHUNK) return new Uint8Array(size);
-    return this.#chunk ??= new Uint8Array(CHUNK);
   }
 
   /** Checked bytes of whole pages; fewer at the end of what is covered. */
@@ -147,7 +147,7 @@ export class LogRows {
   /** Checks every page, one step per chunk. */
   *verify(): Generator<void> {
     for (let at = 0; at < this.#covers; at += CHUNK) {
-      this.#read(at, CHUNK, this.#chunk ??= new Uint8Array(CHUNK));
+      this.#read(at, CHUNK, bufferOf(CHUNK));
       yield;
     }
   }

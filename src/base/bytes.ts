@@ -181,7 +181,7 @@ export class ByteWriter {
 
   /**
    * A string as [byte length * 2 + (1 when not plain ASCII)] varint and UTF-8
-   * bytes, so that a reader may slice ASCII text without decoding it.
+   * bytes, so that a reader may take ASCII text as it is.
    */
   text(value: string): void {
     const start = this.length;
@@ -250,8 +250,6 @@ export class ByteReader {
   /** Where reading must stop. */
   readonly end: number;
   readonly #view: DataView;
-  #ascii: string | undefined;
-  readonly #asciiFrom: number;
 
   /**
    * @param bytes what to read
@@ -263,7 +261,6 @@ export class ByteReader {
     this.at = at;
     this.end = end;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#asciiFrom = at;
   }
 
   /** Is everything read? */
@@ -375,11 +372,7 @@ export class ByteReader {
 
   #asciiText(length: number): string {
     const start = this.#take(length);
-    this.#ascii ??= decodeAscii(this.bytes, this.#asciiFrom, this.end);
-    return this.#ascii.slice(
-      start - this.#asciiFrom,
-      start + length - this.#asciiFrom,
-    );
+    return decodeAscii(this.bytes, start, start + length);
   }
 
   /** Skips a string. */
