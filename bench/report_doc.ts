@@ -87,7 +87,7 @@ const explanation: readonly string[] = [
   "- *fresh process*: a new process for every sample, its modules loaded, timed from the call that opens to the",
   "  answer read. The operating system's page cache is warm: no row shows a cold disk. *warm process*: opened and",
   "  closed again and again; only opening and answering is timed.",
-  "- Reads and queries of an open database are timed after every item was read once, so that each engine has in",
+  "- Reads, queries and updates of an open database are timed after every item was read once, so that each engine has in",
   "  memory what it keeps there: SQLite pages, Sheaf items. *open + 1,000 random reads* shows how it is before.",
   "- *n concurrent creates, each*: n writes asked for in one tick, time until all are acknowledged, divided by n;",
   "  SQLite commits each of its n inserts.",

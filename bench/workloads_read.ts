@@ -21,7 +21,7 @@ export async function readTask(
  * The open database after every item was read once: each engine has in memory
  * what it keeps there, pages or items. First reads stand in the opening rows.
  */
-async function readOnce(context: Context): Promise<Database> {
+export async function readOnce(context: Context): Promise<Database> {
   const database = await context.store.database();
   touchAll(database.all());
   return database;

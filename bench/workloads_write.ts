@@ -5,6 +5,7 @@
  */
 
 import type { Database, Done } from "./engine.ts";
+import { readOnce } from "./workloads_read.ts";
 import {
   type Change,
   difference,
@@ -82,7 +83,7 @@ export function createBatchTask(
 
 /** Changes one item anywhere in the collection. */
 export async function updateTask(context: Context): Promise<Task> {
-  const database = await context.store.database();
+  const database = await readOnce(context);
   const { model } = context.store;
   const next = dice(5);
   let index = 0;

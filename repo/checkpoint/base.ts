@@ -35,12 +35,6 @@ import { RowList } from "./row_list.ts";
 /** Heap bytes read at once by those who want many cells. */
 const AHEAD = 256 * 1024;
 
-/** After so many reads of one item, and this share of all, whole blocks are read. */
-const LONE_READS = 128;
-const LONE_SHARE = 1 / 32;
-/** Neighbouring ordinals in one block. */
-const BLOCK = 16;
-
 /** Where a row's cell is. */
 export interface Row {
   /** In the log, or in the heap when `shape` says so. */
@@ -61,8 +55,6 @@ export class Base implements BaseTable {
   readonly #idStarts: PagePart;
   readonly #heap: PageStream;
   #dead: Set<number> | undefined;
-  /** Reads of one item so far. */
-  #lone = 0;
   /** The ids of the page read last. */
   #page: IdPage | undefined;
 
@@ -140,17 +132,8 @@ export class Base implements BaseTable {
     };
   }
 
-  /**
-   * Reads one item into `cells`, or the cell of one that is not exactly its
-   * create. A table that is read again and again gets its neighbours too: they
-   * lie on the same page, and a page costs more than its rows.
-   */
+  /** Reads one item into `cells`, or the cell of one that is not exactly its create. */
   read(ordinal: number, cells: Cells): void {
-    if (++this.#lone > LONE_READS && this.#lone > this.size * LONE_SHARE) {
-      const first = ordinal - ordinal % BLOCK;
-      const end = Math.min(first + BLOCK, this.size);
-      return drain(this.#loadSteps(undefined, first, end, cells));
-    }
     const row = this.rowAt(ordinal);
     if (row.shape === IN_HEAP) {
       cells.set(ordinal, this.#decodeHeap(row.address, 0));
@@ -294,23 +277,22 @@ export class Base implements BaseTable {
 
   /** Reads those of `ordinals` that `cells` lacks. */
   load(ordinals: ArrayLike<number>, cells: Cells): void {
-    drain(this.#loadSteps(ordinals, 0, ordinals.length, cells));
+    drain(this.#loadSteps(ordinals, ordinals.length, cells));
   }
 
   /** Reads every item that `cells` lacks. */
   loadAll(cells: Cells): void {
-    drain(this.#loadSteps(undefined, 0, this.size, cells));
+    drain(this.#loadSteps(undefined, this.size, cells));
   }
 
   *#loadSteps(
     ordinals: ArrayLike<number> | undefined,
-    first: number,
-    end: number,
+    count: number,
     cells: Cells,
   ): Generator<void> {
-    const wanted = new RowList(end - first);
+    const wanted = new RowList(count);
     const { perPage } = this.#rows;
-    for (let i = first; i < end; i++) {
+    for (let i = 0; i < count; i++) {
       const ordinal = ordinals === undefined ? i : ordinals[i]!;
       if (ordinal >= this.size || cells.has(ordinal)) continue;
       const view = this.#rows.page(ordinal / perPage | 0);
