@@ -39,6 +39,7 @@ import { createLog, type Log, openLog } from "./log.ts";
 import { recordKind } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
+import { restoreStart } from "./repair_start.ts";
 import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
 import { State, type ViewOf } from "./state.ts";
 
@@ -172,6 +173,9 @@ async function load(
   });
   if (opened === undefined) return undefined;
   const { log, recovery } = opened;
+  if (recovery.quarantine !== undefined) {
+    restoreStart(replay, log, recovery, options);
+  }
   return { ...replay.finish(), folder, log, checkpoint, skipped, recovery };
 }
 
@@ -239,6 +243,16 @@ class Replay {
     this.#genesis = bytes;
     this.#genesisId = known?.genesisId ?? genesisId(bytes);
     this.#graph = known?.graph ?? new Graph(this.#genesisId);
+  }
+
+  /** Is it known which repository this is? */
+  get hasBegun(): boolean {
+    return this.#graph !== undefined;
+  }
+
+  /** Is this certificate known? */
+  isCertified(certificate: Uint8Array): boolean {
+    return this.#certificates.has(decodeCertificate(certificate));
   }
 
   /** Takes one record; its checksum was right. */
