@@ -11,7 +11,7 @@
 import { createSigner, type Signer } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { assert } from "../src/base/errors.ts";
-import { compareHlc, nextHlc } from "../src/base/hlc.ts";
+import { compareHlc, nextHlc, wallMax } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
 import {
@@ -80,7 +80,19 @@ export class Author {
     return this.#chain ?? this.#begin();
   }
 
+  /** Is there a chain that its session wrote? */
+  get wasHere(): boolean {
+    return this.#latest() !== undefined;
+  }
+
   #continue(): void {
+    const latest = this.#latest();
+    if (latest === undefined) return;
+    this.#chain = latest.name;
+    this.#next = latest.length;
+  }
+
+  #latest(): Chain | undefined {
     const { graph } = this.#parts;
     let latest: Chain | undefined;
     for (const chain of graph.chains()) {
@@ -91,9 +103,7 @@ export class Author {
         latest = chain;
       }
     }
-    if (latest === undefined) return;
-    this.#chain = latest.name;
-    this.#next = latest.length;
+    return latest;
   }
 
   #begin(): string {
@@ -107,7 +117,7 @@ export class Author {
     const { graph, world } = this.#parts;
     const { wall, count } = nextHlc(
       graph.clock,
-      Math.max(0, Math.floor(world.now())),
+      Math.min(wallMax, Math.max(0, Math.floor(world.now()))),
     );
     return { wall, count, chain: this.chain, operationsAt: -1 };
   }

@@ -31,7 +31,9 @@ export interface CheckpointerParts {
   readonly loaded: LoadedReplica;
   /** The repository's knowledge besides its tables. */
   readonly meta: () => Uint8Array;
-  /** Runs before the picture is taken. */
+  /** Puts everything visible into the log: a picture holds nothing without an address. */
+  readonly settle: () => void;
+  /** Hashes what is in the log, right before the picture is taken. */
   readonly prepare: () => void;
 }
 
@@ -44,6 +46,8 @@ export class Checkpointer {
   #isClosing = false;
   #bytes: number | undefined;
   #failure: DatabaseError | undefined;
+  /** Where the log ended at the last failure: the next try waits for as much growth again. */
+  #failedAt = 0;
 
   constructor(parts: CheckpointerParts) {
     this.#parts = parts;
@@ -69,39 +73,44 @@ export class Checkpointer {
 
   /** Called when a group is in the log: nothing visible lacks an address now. */
   grown(): void {
+    const { end } = this.#parts.loaded.log;
+    const grown = end - Math.max(this.#covers, this.#failedAt);
     const isDue =
-      this.#tail > Math.max(TAIL_BYTES_MIN, this.#covers * TAIL_FRACTION);
+      grown > Math.max(TAIL_BYTES_MIN, this.#covers * TAIL_FRACTION);
     if (!isDue || this.#running !== undefined || this.#isClosing) return;
-    if (this.#failure !== undefined) return;
     void this.#start().catch(() => {});
   }
 
-  /** Writes one now; the queue is drained. */
+  /** Writes one now, after the one that is running. */
   async write(): Promise<void> {
-    await this.#running?.catch(() => {});
+    while (this.#running !== undefined) await this.#running.catch(() => {});
+    if (this.#isClosing) {
+      throw new DatabaseError(
+        "closed",
+        "The repository was closed before its checkpoint could be written",
+      );
+    }
+    this.#parts.settle(); // Which may start one by itself.
+    if (this.#running !== undefined) return await this.#running;
     if (this.#tail > 0) await this.#start();
   }
 
   /** Waits for the running one, and writes the last one where it pays. */
-  async close(): Promise<void> {
+  async close(isSound: boolean): Promise<void> {
     this.#isClosing = true;
     await this.#running?.catch(() => {});
     const { loaded } = this.#parts;
     const due = loaded.log.end > SMALL_BYTES
       ? this.#covers * TAIL_FRACTION_CLOSE
       : 0;
-    if (
-      this.#tail <= due || loaded.graph.commits === 0 ||
-      this.#failure !== undefined
-    ) return;
+    const isDue = this.#tail > due && loaded.graph.commits > 0;
+    if (!isSound || !isDue || this.#failure !== undefined) return;
     // A checkpoint is derived: failing to write one must not fail the close.
     await this.#start().catch(() => {});
   }
 
   #start(): Promise<void> {
-    const running = this.#run().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
+    const running = this.#run().finally(() => this.#running = undefined);
     this.#running = running;
     return running;
   }
@@ -128,9 +137,11 @@ export class Checkpointer {
         settled: () => log.synced >= covers ? undefined : log.sync(),
       });
       this.#covers = covers;
+      this.#failure = undefined;
       this.#bytes = removeOlder(storage, folder, number);
     } catch (cause) {
       this.#failure = asFailure(cause);
+      this.#failedAt = covers;
       throw this.#failure;
     }
   }

@@ -78,6 +78,13 @@ export type Durability = Pick<Group, "promise">;
 
 const always: Durability = { promise: settled };
 
+/** Rejects whoever asks, and nobody else: an unheard rejection ends a process. */
+function failed(failure: DatabaseError): Durability {
+  const group = new Group();
+  group.reject(failure);
+  return group;
+}
+
 /** Gathers commits into batches and says when they are durable. */
 export class CommitQueue {
   readonly #sink: CommitSink;
@@ -86,8 +93,13 @@ export class CommitQueue {
   #pending: QueuedCommit[] = [];
   #pendingBytes = 0;
   #group = new Group();
+  /** Are commits of the group in the log already, ahead of their flush? */
+  #isWritten = false;
+  /** The group whose sync is under way. */
+  #flight: Group | undefined;
   #flushing: Promise<void> | undefined;
   #scheduled = false;
+  #cancelFlush: (() => void) | undefined;
   #cancelSync: (() => void) | undefined;
   #failure: DatabaseError | undefined;
 
@@ -109,26 +121,44 @@ export class CommitQueue {
 
   /** Takes one commit; what is returned tells when it may be called durable. */
   push(commit: QueuedCommit): Durability {
+    if (this.#failure !== undefined) return failed(this.#failure);
     this.#pending.push(commit);
     this.#pendingBytes += commit.payload.length;
     if (!this.#scheduled) this.#schedule();
     if (this.#durable) return this.#group;
     if (this.#pendingBytes > limits.queueBytesMax) this.#flush();
-    return always;
+    return this.#failure === undefined ? always : failed(this.#failure);
   }
 
   /** Tells when everything pushed so far is durable under this mode's promise. */
   latest(): Durability {
-    if (this.#pending.length > 0 && this.#durable) return this.#group;
-    if (this.#failure !== undefined) {
-      return { promise: Promise.reject(this.#failure) };
+    if (this.#failure !== undefined) return failed(this.#failure);
+    if (!this.#durable) return always;
+    return this.#hasGathered ? this.#group : this.#flight ?? always;
+  }
+
+  get #hasGathered(): boolean {
+    return this.#pending.length > 0 || this.#isWritten;
+  }
+
+  /**
+   * Puts everything pushed so far into the log, even while a slow sync runs:
+   * nothing visible lacks an address when this returns.
+   */
+  write(): void {
+    if (this.#flushing === undefined) return this.#flush();
+    if (this.#pending.length === 0) return;
+    try {
+      this.#append();
+      this.#isWritten = true;
+    } catch (cause) {
+      this.#fail(this.#group, cause);
     }
-    return this.#flushing === undefined ? always : { promise: this.#flushing };
   }
 
   /** Writes and syncs everything, in every mode. */
   async drain(): Promise<void> {
-    while (this.#pending.length > 0 || this.#flushing !== undefined) {
+    while (this.#hasGathered || this.#flushing !== undefined) {
       this.#flush();
       await this.#flushing;
       if (this.#failure !== undefined) throw this.#failure;
@@ -144,55 +174,69 @@ export class CommitQueue {
   /** Forgets timers; the queue is not used afterwards. */
   stop(): void {
     this.#cancelSync?.();
+    this.#cancelFlush?.();
   }
 
   #schedule(): void {
     this.#scheduled = true;
     if (this.#durable) queueMicrotask(() => this.#flush());
-    else this.#world.after(FAST_GATHER_MS, () => this.#flush());
+    else {
+      this.#cancelFlush = this.#world.after(
+        FAST_GATHER_MS,
+        () => this.#flush(),
+      );
+    }
   }
 
   /** One group: append, sync, tell. While a slow sync runs, the next group gathers. */
   #flush(): void {
     this.#scheduled = false;
-    if (this.#flushing !== undefined || this.#pending.length === 0) return;
-    if (this.#failure !== undefined) {
-      return this.#abandon(this.#group, this.#failure);
-    }
-    const [commits, group] = [this.#pending, this.#group];
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    if (this.#flushing !== undefined || !this.#hasGathered) return;
+    const group = this.#group;
     this.#group = new Group();
+    this.#isWritten = false;
     try {
-      appendInBatches(this.#sink, commits);
-      this.#sink.appended();
+      this.#append();
       const waiting = this.#durable ? this.#sink.sync() : undefined;
       if (waiting === undefined) return this.#finish(group);
+      this.#flight = group;
       this.#flushing = waiting.then(
         () => this.#finish(group),
-        (cause) => this.#fail(group, cause),
+        (cause) => {
+          this.#flushing = undefined;
+          this.#flight = undefined;
+          this.#fail(group, cause);
+        },
       );
     } catch (cause) {
       this.#fail(group, cause);
     }
   }
 
+  #append(): void {
+    const commits = this.#pending;
+    if (commits.length === 0) return;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    appendInBatches(this.#sink, commits);
+    this.#sink.appended();
+  }
+
   #finish(group: Group): void {
     this.#flushing = undefined;
+    this.#flight = undefined;
     group.resolve();
     if (!this.#durable) this.#syncLater();
-    if (this.#pending.length > 0 && !this.#scheduled) this.#schedule();
+    if (this.#hasGathered && !this.#scheduled) this.#schedule();
   }
 
   #fail(group: Group, cause: unknown): void {
-    this.#flushing = undefined;
     this.#failure ??= asFailure(cause);
-    this.#abandon(group, this.#failure);
-    if (this.#group !== group) this.#abandon(this.#group, this.#failure);
-  }
-
-  #abandon(group: Group, failure: DatabaseError): void {
-    group.reject(failure);
+    group.reject(this.#failure);
+    this.#group.reject(this.#failure);
+    this.#isWritten = false;
     this.#pending = [];
     this.#pendingBytes = 0;
   }

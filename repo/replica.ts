@@ -11,9 +11,9 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { admit, type Judged } from "./admit.ts";
 import type {
   AdmitBatch,
@@ -23,6 +23,7 @@ import type {
 } from "./arrival.ts";
 import { Author } from "./author.ts";
 import { decodeCertificate } from "./certificate.ts";
+import { checkpointName } from "./checkpoint/checkpoint.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { bytesOfCommit, CommitReader } from "./commit_reader.ts";
 import {
@@ -58,7 +59,7 @@ export class Replica {
   /** Reads commits back from the log. */
   readonly commits: CommitReader;
   readonly #loaded: LoadedReplica;
-  readonly #world: World;
+  readonly #storage: Storage;
   readonly #author: Author;
   readonly #queue: CommitQueue;
   readonly #checkpointer: Checkpointer;
@@ -68,6 +69,8 @@ export class Replica {
   readonly #knowledge: Knowledge;
   readonly #certificate: Uint8Array;
   #isCertified = false;
+  /** Must a new incarnation be noted before anything else is? */
+  readonly #isMarkDue: boolean;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
   publishing: (tell: () => void) => void = (tell) => tell();
   #transaction: Transaction | undefined;
@@ -77,7 +80,13 @@ export class Replica {
   static async open(options: OpenReplicaOptions): Promise<Replica> {
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
-    await replica.#readmit();
+    try {
+      await replica.#readmit();
+      await replica.#beginAnew();
+    } catch (cause) {
+      await replica.#abandon();
+      throw cause;
+    }
     return replica;
   }
 
@@ -86,11 +95,12 @@ export class Replica {
     const { mode } = loaded;
     this.name = name;
     this.mode = mode;
-    this.#world = world;
+    this.#storage = storage;
     this.#loaded = loaded;
     this.commits = new CommitReader(loaded, mode);
     this.#certificate = session.certificate;
     const continues = options.isOriginal && provesContinuity(mode, loaded);
+    this.#isMarkDue = !continues && loaded.graph.commits > 0;
     this.#author = new Author({ ...loaded, session, mode, world, continues });
     this.#queue = new CommitQueue(this.#sink(), world, {
       durable: mode !== "fast",
@@ -100,6 +110,7 @@ export class Replica {
       world,
       loaded,
       meta: () => encodeMeta(loaded),
+      settle: () => this.flush(),
       prepare: () => this.commits.hashAll(),
     });
     this.#knowledge = {
@@ -159,6 +170,7 @@ export class Replica {
     try {
       const result = run(transaction);
       refusePromise(result);
+      this.#checkWritable(true);
       transaction.end();
       return { result, durability: this.#commit(transaction, patch) };
     } finally {
@@ -167,10 +179,11 @@ export class Replica {
     }
   }
 
-  #checkWritable(): void {
+  #checkWritable(isRunning = false): void {
     this.check();
-    if (this.#queue.failure !== undefined) throw this.#queue.failure;
-    if (this.#transaction === undefined) return;
+    const failure = this.#queue.failure ?? this.#loaded.log.failure;
+    if (failure !== undefined) throw failure;
+    if (isRunning || this.#transaction === undefined) return;
     throw new DatabaseError(
       "invalid-option",
       "A transaction is running: write through the `tx` that its callback was given",
@@ -216,13 +229,16 @@ export class Replica {
     this.#checkWritable();
     this.commits.hashAll();
     const judged: Judged[] = [];
-    for (const arrival of arrivals) {
-      const take = (
-        admitted: AdmitBatch | AdmitCertificate,
-        bytes: Uint8Array,
-      ) => this.#take(admitted, bytes);
-      judged.push(...admit(arrival, this.#knowledge, this.#parking, take));
-    }
+    const take = (
+      admitted: AdmitBatch | AdmitCertificate,
+      bytes: Uint8Array,
+    ) => this.#take(admitted, bytes);
+    // Callbacks may write: they run when all of it is part of the state.
+    this.publishing(() => {
+      for (const arrival of arrivals) {
+        judged.push(...admit(arrival, this.#knowledge, this.#parking, take));
+      }
+    });
     return judged;
   }
 
@@ -251,7 +267,7 @@ export class Replica {
         patch.createOffsets,
         origin,
       );
-      this.publishing(() => publish(changes));
+      publish(changes);
     }
   }
 
@@ -267,17 +283,36 @@ export class Replica {
     await this.#loaded.log.sync();
   }
 
+  /**
+   * A new incarnation of a chain that is there begins at once, with an empty
+   * commit: otherwise a clean close would hide why the old one could not go on.
+   */
+  async #beginAnew(): Promise<void> {
+    if (!this.#isMarkDue || !this.#author.wasHere) return;
+    const patch = new PatchWriter();
+    patch.begin();
+    const { payload, operationsOffset } = patch.finish();
+    const stamp = this.#author.stamp();
+    this.#queue.push(this.#author.commit(stamp, payload, operationsOffset));
+    await this.#queue.drain();
+  }
+
+  /** Puts everything visible into the log, which need not be durable yet. */
+  flush(): void {
+    if (this.#queue.failure === undefined) this.#queue.write();
+  }
+
   /** Resolves when everything visible now is durable, in every mode. */
   async durable(): Promise<void> {
     this.check();
-    await this.#queue.drain();
+    this.#queue.write();
+    await this.#queue.latest().promise;
     await this.#loaded.log.sync();
   }
 
   /** Writes a checkpoint now. */
   async checkpoint(): Promise<void> {
-    this.check();
-    await this.#queue.drain();
+    this.#checkWritable();
     await this.#checkpointer.write();
   }
 
@@ -298,7 +333,8 @@ export class Replica {
         quarantine: recovery.quarantine,
         skippedCheckpoints: skipped,
       },
-      failure: this.#queue.failure ?? log.failure ?? this.#checkpointer.failure,
+      failure: this.#queue.failure ?? log.failure,
+      checkpointFailure: this.#checkpointer.failure,
     };
   }
 
@@ -309,14 +345,27 @@ export class Replica {
   }
 
   async #close(): Promise<void> {
-    const { log } = this.#loaded;
+    let isSound = false;
     try {
       await this.#queue.drain();
-      await this.#checkpointer.close();
+      isSound = this.#loaded.log.failure === undefined;
     } finally {
-      this.#queue.stop();
+      await this.#checkpointer.close(isSound);
+      await this.#abandon();
+    }
+  }
+
+  /** Gives the files back. A checkpoint that met damage is of no more use. */
+  async #abandon(): Promise<void> {
+    const { log, checkpoint, folder } = this.#loaded;
+    this.#queue.stop();
+    try {
       await log.close();
-      this.#loaded.checkpoint?.close();
+    } finally {
+      checkpoint?.close();
+      if (checkpoint?.file.isDamaged) {
+        this.#storage.remove(`${folder}/${checkpointName(checkpoint.number)}`);
+      }
     }
   }
 }

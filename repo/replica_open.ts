@@ -23,6 +23,7 @@ import { Certificates, decodeCertificate } from "./certificate.ts";
 import {
   type Checkpoint,
   checkpointName,
+  listCheckpoints,
   openCheckpoint,
 } from "./checkpoint/checkpoint.ts";
 import {
@@ -112,6 +113,7 @@ async function loadOver(
   folder: string,
   names: readonly string[],
 ): Promise<LoadedReplica | undefined> {
+  if (options.repair) return await loadRepaired(options, folder, names);
   const late: { log?: LogReader } = {};
   const { checkpoint, skipped } = openCheckpoint(
     options.storage,
@@ -124,9 +126,7 @@ async function loadOver(
     return await load(options, { folder, names, late, checkpoint, skipped });
   } catch (cause) {
     checkpoint?.close();
-    if (checkpoint === undefined || !isDispensable(cause, options.repair)) {
-      throw cause;
-    }
+    if (checkpoint === undefined || !isDispensable(cause)) throw cause;
     const name = checkpointName(checkpoint.number);
     const reason = cause instanceof Error ? cause.message : String(cause);
     const skippedToo = [...skipped, { name, reason }];
@@ -141,12 +141,65 @@ async function loadOver(
   }
 }
 
-/** Is it the checkpoint that is at fault, or, when repairing, what it claims of the log? */
-function isDispensable(cause: unknown, repair: boolean): boolean {
+/** Is it the checkpoint that is at fault? */
+function isDispensable(cause: unknown): boolean {
   if (cause instanceof SyntaxError) return true;
-  if (!(cause instanceof DatabaseError)) return false;
-  return cause.code === "checkpoint-damaged" ||
-    (repair && cause.code === "log-damaged");
+  return cause instanceof DatabaseError && cause.code === "checkpoint-damaged";
+}
+
+/**
+ * A repair reads the whole log, whatever a checkpoint says of it. Where the log
+ * must be cut, the checkpoints are set aside first: they tell of bytes that
+ * will be others afterwards.
+ */
+async function loadRepaired(
+  options: OpenReplicaOptions,
+  folder: string,
+  names: readonly string[],
+): Promise<LoadedReplica | undefined> {
+  const { storage } = options;
+  const skipped = listCheckpoints(names).map((number) => ({
+    name: checkpointName(number),
+    reason: "a repair reads the whole log",
+  }));
+  const parts = { folder, names, late: {}, checkpoint: undefined, skipped };
+  const covered = coveredBy(options, folder, names);
+  try {
+    const loaded = await load({ ...options, repair: false }, parts);
+    if (loaded === undefined || loaded.log.end >= covered) return loaded;
+    await loaded.log.close();
+  } catch (cause) {
+    const isDamage = cause instanceof DatabaseError &&
+      (cause.code === "log-damaged" || cause.code === "format-unknown");
+    if (!isDamage) throw cause;
+  }
+  for (const { name } of skipped) {
+    storage.rename(`${folder}/${name}`, `${folder}/quarantine-${name}`);
+  }
+  storage.syncFolder(folder);
+  const loaded = await load(options, parts);
+  const [newest] = skipped;
+  if (loaded === undefined || newest === undefined) return loaded;
+  const { recovery } = loaded;
+  const quarantine = recovery.quarantine ?? `quarantine-${newest.name}`;
+  return { ...loaded, recovery: { ...recovery, quarantine } };
+}
+
+/** How much of the log the newest sound checkpoint says that it covers. */
+function coveredBy(
+  { storage, viewOf }: OpenReplicaOptions,
+  folder: string,
+  names: readonly string[],
+): number {
+  const { checkpoint } = openCheckpoint(
+    storage,
+    folder,
+    () => 0,
+    viewOf,
+    names,
+  );
+  checkpoint?.close();
+  return checkpoint?.covers ?? 0;
 }
 
 interface LoadParts

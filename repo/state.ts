@@ -57,18 +57,25 @@ export class State {
     return this.#tables.get(collection);
   }
 
-  /** The table of a collection, made when missing. */
+  /** The table of a collection, made when missing: for local writers, who are limited. */
   table(collection: string): Table {
+    const known = this.#tables.get(collection);
+    if (known !== undefined) return known;
+    if (this.#tables.size >= limits.collectionsMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        `Cannot add collection "${collection}": a repository holds at most ${limits.collectionsMax}`,
+      );
+    }
+    return this.#add(collection, undefined);
+  }
+
+  /** What was admitted is folded without asking again (law 7). */
+  #admitted(collection: string): Table {
     return this.#tables.get(collection) ?? this.#add(collection, undefined);
   }
 
   #add(name: string, base: BaseTable | undefined): Table {
-    if (this.#tables.size >= limits.collectionsMax) {
-      throw new DatabaseError(
-        "value-too-large",
-        `Cannot add collection "${name}": a repository holds at most ${limits.collectionsMax}`,
-      );
-    }
     const view = this.#viewOf(name);
     const table = new Table(
       base === undefined ? { name, view } : { name, view, base },
@@ -98,7 +105,7 @@ export class State {
   ): void {
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i]!;
-      const table = this.table(operation.shape.collection);
+      const table = this.#admitted(operation.shape.collection);
       const cell = table.cellOf(operation.id);
       table.put(fold(cell, operation, origin, createOffsets[i]!, table.view));
     }
@@ -112,7 +119,7 @@ export class State {
   ): Changes {
     const touched = new Map<Table, Map<string, Cell | undefined>>();
     for (const { shape, id } of operations) {
-      const table = this.table(shape.collection);
+      const table = this.#admitted(shape.collection);
       let cells = touched.get(table);
       if (cells === undefined) touched.set(table, cells = new Map());
       if (!cells.has(id)) cells.set(id, table.cellOf(id));

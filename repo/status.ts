@@ -41,4 +41,6 @@ export interface ReplicaStatus {
   readonly recovery: RecoveryReport;
   /** Why it is read-only, if it is. */
   readonly failure: DatabaseError | undefined;
+  /** Why the last checkpoint could not be written, if so: the log still has everything. */
+  readonly checkpointFailure: DatabaseError | undefined;
 }

@@ -35,6 +35,9 @@ export class Transaction {
   /** The draft and the ordinal that the last lookup found, for the write that follows it. */
   #draft: Draft | undefined;
   #ordinal = -1;
+  /** What that lookup was for, and what it gave. */
+  #id = "";
+  #cell: Cell | undefined;
   #operations = 0;
   #isOpen = true;
 
@@ -51,6 +54,11 @@ export class Transaction {
 
   /** The item's cell as this transaction sees it. */
   cellOf(table: Table, id: string): Cell | undefined {
+    this.#id = id;
+    return this.#cell = this.#find(table, id);
+  }
+
+  #find(table: Table, id: string): Cell | undefined {
     const draft = this.#draft?.table === table
       ? this.#draft
       : this.#draftOf(table);
@@ -70,11 +78,12 @@ export class Transaction {
   }
 
   /**
-   * Adds one operation on the item whose cell `before` {@linkcode cellOf} gave
-   * last, and gives its cell after it.
+   * Adds one operation on the item whose cell `before` {@linkcode cellOf} gave,
+   * and gives its cell after it.
    */
   put(table: Table, operation: Operation, before: Cell | undefined): Cell {
     this.#check();
+    this.#checkBefore(table, operation.id, before);
     const at = this.#patch.add(operation);
     const createAt = operation.what === "create" ? at : -1;
     const cell = fold(before, operation, this.origin, createAt, table.view);
@@ -91,7 +100,18 @@ export class Transaction {
     );
   }
 
+  /** A getter or validator of the caller may have used the transaction meanwhile. */
+  #checkBefore(table: Table, id: string, before: Cell | undefined): void {
+    if (this.#id !== id || this.#draft?.table !== table) this.cellOf(table, id);
+    if (this.#cell === before) return;
+    throw new DatabaseError(
+      "invalid-option",
+      `The item ${JSON.stringify(id)} was written while its input was read`,
+    );
+  }
+
   #keep(table: Table, cell: Cell): void {
+    this.#cell = cell;
     const draft = this.#draft!;
     const ordinal = this.#ordinal;
     if (ordinal < 0) {

@@ -24,10 +24,14 @@ import {
   checkCertificate,
   decodeCertificate,
 } from "./certificate.ts";
-import { verifyCheckpoint } from "./checkpoint/checkpoint.ts";
+import { type Checkpoint, verifyCheckpoint } from "./checkpoint/checkpoint.ts";
 import { decodeGenesis } from "./genesis.ts";
 import { Graph } from "./graph.ts";
-import { recordKind } from "./log_format.ts";
+import {
+  RECORD_HEADER_BYTES,
+  recordKind,
+  SEGMENT_HEADER_BYTES,
+} from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 
 /** How far a verification has come. */
@@ -48,7 +52,7 @@ export interface VerifyOptions {
 
 /** The first thing that is wrong. */
 export interface Damage {
-  /** Log address of the first bad record's body; -1 in a checkpoint. */
+  /** Log address at which the first bad record starts; -1 in a checkpoint. */
   readonly address: number;
   /** What is wrong, for people. */
   readonly reason: string;
@@ -70,6 +74,8 @@ export interface VerifyReport {
 
 /** Bytes between two pauses. */
 const STEP_BYTES = 4 * 1024 * 1024;
+/** Steps of a checkpoint between two pauses. */
+const STEPS_BETWEEN = 16;
 
 /** Checks the whole log, then the checkpoint; others may work in between. */
 export async function verifyReplica(
@@ -89,24 +95,42 @@ export async function verifyReplica(
       await pause();
     }
   } catch (cause) {
-    if (!(cause instanceof DatabaseError)) throw cause;
+    if (!isDamage(cause)) throw cause;
     check.fail(check.next, cause.message);
   }
   if (check.damage === undefined && loaded.checkpoint !== undefined) {
-    for (const steps = verifyCheckpoint(loaded.checkpoint);;) {
-      const { done, value } = steps.next();
-      if (!done) continue;
-      if (value !== undefined) check.fail(-1, value.message);
-      break;
-    }
+    const found = await verifyPages(loaded.checkpoint, options, pause);
+    if (found !== undefined) check.fail(-1, found);
   }
   return check.report();
 }
 
+/** A medium that fails, or a repository that is closed meanwhile, is no damage. */
+function isDamage(cause: unknown): cause is DatabaseError {
+  return cause instanceof DatabaseError &&
+    (cause.code === "log-damaged" || cause.code === "checkpoint-damaged");
+}
+
+/** What is wrong with the checkpoint, if anything is. */
+async function verifyPages(
+  checkpoint: Checkpoint,
+  { signal }: VerifyOptions,
+  pause: () => Promise<void>,
+): Promise<string | undefined> {
+  const steps = verifyCheckpoint(checkpoint);
+  for (let i = 0;; i++) {
+    const { done, value } = steps.next();
+    if (done) return value?.message;
+    if (i % STEPS_BETWEEN !== 0) continue;
+    signal?.throwIfAborted();
+    await pause();
+  }
+}
+
 /** Goes through the log record by record. */
 class LogCheck {
-  /** Where the next record's body is expected. */
-  next = 0;
+  /** Where the next record is expected. */
+  next = SEGMENT_HEADER_BYTES;
   damage: Damage | undefined;
   readonly #loaded: LoadedReplica;
   readonly #rootKey: Uint8Array;
@@ -137,13 +161,13 @@ class LogCheck {
         const refusal = this.#record(kind, body);
         if (refusal !== undefined) {
           this.fail(
-            address,
+            address - RECORD_HEADER_BYTES,
             `${refusal.refused}: ${refusal.detail ?? "refused"}`,
           );
         }
       } catch (cause) {
         if (!(cause instanceof SyntaxError)) throw cause;
-        this.fail(address, cause.message);
+        this.fail(address - RECORD_HEADER_BYTES, cause.message);
       }
       return this.damage !== undefined || this.next - from > STEP_BYTES;
     });

@@ -211,7 +211,7 @@ export function checkpointName(number: number): string {
 }
 
 /** Numbers of the checkpoints in a folder, newest first. */
-function listCheckpoints(names: readonly string[]): number[] {
+export function listCheckpoints(names: readonly string[]): number[] {
   const numbers: number[] = [];
   for (const name of names) {
     const match = NAME.exec(name);

@@ -29,6 +29,8 @@ export class PageFile {
   readonly pages: number;
   /** What every page's checksum starts from; the last page tells. */
   salt = 0;
+  /** Was damage met by somebody who needed the page? */
+  isDamaged = false;
   readonly #file: StorageFile;
   readonly #tail: Uint8Array;
   readonly #tailFirst: number;
@@ -66,7 +68,7 @@ export class PageFile {
     return new DatabaseError(
       "checkpoint-damaged",
       `Checkpoint ${this.name} is damaged at byte ${page * PAGE}: ${why}. ` +
-        "Delete it and open again: it is rebuilt from the log",
+        "Close the repository and open it again: it is rebuilt from the log",
     );
   }
 
@@ -87,8 +89,13 @@ export class PageFile {
         count * PAGE,
       )
       : new Uint8Array(count * PAGE);
-    if (first < this.#tailFirst) this.#fill(pages, first);
-    this.#check(pages, first, count);
+    try {
+      if (first < this.#tailFirst) this.#fill(pages, first);
+      this.#check(pages, first, count);
+    } catch (error) {
+      this.isDamaged = true;
+      throw error;
+    }
     return pages;
   }
 

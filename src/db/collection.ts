@@ -95,6 +95,7 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
   /** The commits that touched an item, oldest first: who, when and what. */
   history(id: string): CommitSummary[] {
     this.#replica.check();
+    this.#replica.flush();
     return itemHistory(this.#replica, { collection: this.name, id });
   }
 
@@ -105,6 +106,7 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    */
   diff(id: string, from: string | Date, to: string | Date): FieldDifference[] {
     this.#replica.check();
+    this.#replica.flush();
     const item = { collection: this.name, id };
     return itemDifference(this.#replica, this.#editor.table.view, item, [
       from,

@@ -158,6 +158,8 @@ export class Database implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #repositories = new Map<RepositoryName, Promise<Repository>>();
   readonly #open = new Map<RepositoryName, Repository>();
+  /** Repositories that are being closed; they are opened again only afterwards. */
+  readonly #closings = new Map<RepositoryName, Promise<void>>();
   #closing: Promise<void> | undefined;
 
   /** Use {@linkcode openDatabase}. */
@@ -213,6 +215,7 @@ export class Database implements AsyncDisposable {
 
   async #openRepository(name: RepositoryName): Promise<Repository> {
     const { options, mode, schemas, storage, world, keyring } = this.#parts;
+    await this.#closings.get(name);
     const replica = await Replica.open({
       storage,
       world,
@@ -226,9 +229,13 @@ export class Database implements AsyncDisposable {
       repair: options.repair ?? false,
       settle: keyring.settle,
     });
-    const closed = () => {
+    const closing = (done: Promise<void>) => {
       this.#repositories.delete(name);
       this.#open.delete(name);
+      const gone = done.catch(() => {}).then(() => {
+        this.#closings.delete(name);
+      });
+      this.#closings.set(name, gone);
     };
     const onSlow = options.onSlowQuery;
     const repository = new Repository({
@@ -236,7 +243,7 @@ export class Database implements AsyncDisposable {
       schemas,
       world,
       onSlow,
-      closed,
+      closing,
     });
     this.#open.set(name, repository);
     return repository;
@@ -273,7 +280,11 @@ export class Database implements AsyncDisposable {
     const closings = opening.map((result) =>
       result.status === "fulfilled" ? result.value.close() : undefined
     );
-    const results = await Promise.allSettled([...closings, this.#settle()]);
+    const results = await Promise.allSettled([
+      ...closings,
+      ...this.#closings.values(),
+      this.#settle(),
+    ]);
     this.#parts.unlock();
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;

@@ -7,8 +7,8 @@
  * ```
  *
  * It is the only file with secrets. The identity names the place where the
- * folder lies; a copy of the folder has another one and therefore continues no
- * chain of the original (DESIGN 4, incarnation).
+ * folder lies; a copy of the folder has another one, gets sessions of its own
+ * and therefore continues no chain of the original (DESIGN 4, incarnation).
  *
  * @module
  */
@@ -87,10 +87,12 @@ export async function openKeyring(
       settle,
     };
   }
-  const added = session ?? newSession(stored, world, options.user);
-  const sessions = session === undefined
-    ? [...stored.sessions, added]
-    : stored.sessions;
+  // A copy signs with keys of its own: none of its repositories, whenever it is
+  // opened, continues a chain of the original.
+  const kept = isOriginal ? stored.sessions : [];
+  const added = newSession(stored, world, options.user);
+  if (kept.length >= limits.sessionsMax) throw tooManyUsers(options.user);
+  const sessions = [...kept, added];
   await replaceFile(storage, encodeKeys({ ...stored, identity, sessions }));
   const { rootKey } = stored;
   return {
@@ -100,6 +102,15 @@ export async function openKeyring(
     isNew: false,
     settle,
   };
+}
+
+function tooManyUsers(user: string): DatabaseError {
+  return new DatabaseError(
+    "value-too-large",
+    `Cannot add user ${
+      JSON.stringify(user)
+    }: a folder holds keys of at most ${limits.sessionsMax} users`,
+  );
 }
 
 const settled = Promise.resolve();

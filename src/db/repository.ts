@@ -41,8 +41,8 @@ export interface RepositoryParts {
   readonly schemas: Schemas;
   readonly world: World;
   readonly onSlow: ((hint: string) => void) | undefined;
-  /** Runs once it is closed. */
-  readonly closed: () => void;
+  /** Runs when it begins to close, with what tells the end. */
+  readonly closing: (done: Promise<void>) => void;
 }
 
 /** One set of collections with one log and one history. */
@@ -139,6 +139,7 @@ export class Repository implements AsyncDisposable {
   /** The newest commits, oldest first. */
   history(options: HistoryOptions = {}): CommitSummary[] {
     this.#parts.replica.check();
+    this.#parts.replica.flush();
     return repositoryHistory(this.#parts.replica, options);
   }
 
@@ -151,6 +152,7 @@ export class Repository implements AsyncDisposable {
   at(point: string | Date): Snapshot {
     const { replica, schemas, world } = this.#parts;
     replica.check();
+    replica.flush();
     return openSnapshot(replica, schemas, world, point);
   }
 
@@ -213,7 +215,10 @@ export class Repository implements AsyncDisposable {
 
   /** Makes everything durable, ends live queries, and closes the files. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    if (this.#closing === undefined) {
+      this.#closing = this.#close();
+      this.#parts.closing(this.#closing);
+    }
     return this.#closing;
   }
 
@@ -222,7 +227,6 @@ export class Repository implements AsyncDisposable {
       await this.#parts.replica.close();
     } finally {
       this.#engines.dispose();
-      this.#parts.closed();
     }
   }
 
