@@ -15,10 +15,13 @@
  */
 
 import type { FieldKind, Item } from "../schema/patch.ts";
+import { sortByNumber } from "./radix.ts";
 import type { Column } from "./source.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
 const absentNumber = -Infinity;
+/** Fewer are sorted by comparison. */
+const fewOrdinals = 1_024;
 const headChars = 7;
 const charBase = 128;
 
@@ -104,7 +107,25 @@ export class KeyTable {
 
   /** Sorts ordinals by their keys; those with equal keys keep their order. */
   sort(ordinals: number[]): void {
-    ordinals.sort((a, b) => this.compare(a, b));
+    if (ordinals.length < fewOrdinals) {
+      ordinals.sort((a, b) => this.compare(a, b));
+      return;
+    }
+    sortByNumber(ordinals, this.#numbers);
+    if (!this.numeric) this.#settleTexts(ordinals);
+  }
+
+  /** Sorts each run of equal numbers by the whole texts. */
+  #settleTexts(ordinals: number[]): void {
+    const numbers = this.#numbers;
+    for (let start = 0, end = 0; start < ordinals.length; start = end) {
+      const number = numbers[ordinals[start]!]!;
+      while (end < ordinals.length && numbers[ordinals[end]!] === number) end++;
+      if (end - start < 2 || number % 2 === 0) continue;
+      const run = ordinals.slice(start, end);
+      run.sort((a, b) => compareTexts(this.#texts[a], this.#texts[b]));
+      for (let i = 0; i < run.length; i++) ordinals[start + i] = run[i]!;
+    }
   }
 
   /** Negative, zero or positive as one ordinal's key to another's. */

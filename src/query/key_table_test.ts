@@ -1,0 +1,31 @@
+import { deepEqual } from "node:assert/strict";
+import { KeyTable } from "./key_table.ts";
+
+const count = 3_000;
+
+/** Texts of which many agree in all that fits into a number. */
+function textAt(i: number): string | undefined {
+  const turn = (i * 7_919) % count;
+  if (turn % 50 === 0) return undefined;
+  if (turn % 7 === 0) return `same-start ${turn % 11}`;
+  if (turn % 5 === 0) return `é${turn % 13}`;
+  return `w${turn % 97}`;
+}
+
+function numberAt(i: number): number | undefined {
+  return i % 31 === 0 ? undefined : ((i * 7_919) % 1_000) - 500;
+}
+
+for (
+  const [kind, keyAt] of [["string", textAt], ["number", numberAt]] as const
+) {
+  Deno.test(`KeyTable.sort() orders many ordinals as comparing does: ${kind}`, () => {
+    const table = new KeyTable("field", kind);
+    table.reserve(count);
+    for (let i = 0; i < count; i++) table.set(i, keyAt(i));
+    const ordinals = Array.from({ length: count }, (_, i) => count - 1 - i);
+    const expected = ordinals.toSorted((a, b) => table.compare(a, b));
+    table.sort(ordinals);
+    deepEqual(ordinals, expected);
+  });
+}
