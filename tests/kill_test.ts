@@ -1,0 +1,117 @@
+/**
+ * kill -9: a real process that writes to a real folder is killed at random
+ * moments. What it was promised is there, what is there is whole, and life goes
+ * on.
+ *
+ * In Fast mode an acknowledged write is in memory only, so the promise is
+ * another one (docs/guide/modes.md): what remains is a prefix, and everything
+ * that `durable()` covered is in it.
+ */
+
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { type Mode, openDatabase, type Repository } from "../mod.ts";
+import { Entry, Sum } from "./kit/ledger.ts";
+import { seededRandom } from "./kit/mod.ts";
+
+const KILLS = 5;
+const script = new URL("./kit/writer.ts", import.meta.url).pathname;
+
+/** What a process told before it was killed. */
+interface Told {
+  hasBegun: boolean;
+  /** Number of its last acknowledged step; -1: none. */
+  kept: number;
+  /** Number of the last step that `durable()` covered; -1: none. */
+  synced: number;
+}
+
+/** Runs the writer and kills it `delayMs` after its first acknowledged step. */
+async function runAndKill(
+  path: string,
+  mode: Mode,
+  round: number,
+  delayMs: number,
+): Promise<Told> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", "-A", script, path, mode, `${round}`],
+    stdout: "piped",
+  }).spawn();
+  const told = { hasBegun: false, kept: -1, synced: -1 };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let rest = "";
+  for await (
+    const text of child.stdout.pipeThrough(new TextDecoderStream())
+  ) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) note(told, line);
+    if (told.kept >= 0) {
+      timer ??= setTimeout(() => child.kill("SIGKILL"), delayMs);
+    }
+  }
+  const { signal } = await child.status;
+  clearTimeout(timer);
+  equal(signal, "SIGKILL", "the writer ended only because it was killed");
+  return told;
+}
+
+function note(told: Told, line: string): void {
+  const [what, number] = line.split(" ");
+  if (what === "begun") told.hasBegun = true;
+  else if (what === "kept") told.kept = Number(number);
+  else if (what === "synced") told.synced = Number(number);
+}
+
+/** Checks one round; says how many of its steps are there. */
+function checkRound(
+  repo: Repository,
+  mode: Mode,
+  round: number,
+  told: Told,
+): number {
+  const entries = repo.collection(Entry);
+  const found = entries.where({ round }).orderBy("number").run();
+  const steps = found.filter(({ id }) => !id.endsWith("-twin"));
+  deepEqual(
+    steps.map(({ id }) => id),
+    steps.map((_, number) => `${round}-${number}`),
+    "what remains is a prefix",
+  );
+  for (const { number, text } of found) equal(text.length, number % 7 * 150);
+  const transactions = Math.ceil(steps.length / 3);
+  equal(found.length - steps.length, transactions, "a half transaction");
+  const last = repo.collection(Sum).get(`${round}`)?.last;
+  equal(last, transactions === 0 ? undefined : (transactions - 1) * 3);
+  const promised = mode === "fast" ? told.synced : told.kept;
+  ok(steps.length > promised, `${promised} was promised: ${steps.length}`);
+  return steps.length;
+}
+
+for (const mode of ["default", "trusted", "fast"] as const) {
+  Deno.test(`kill -9 in ${mode} mode takes back no promise and leaves no half transaction`, async () => {
+    const path = await Deno.makeTempDir();
+    const random = seededRandom(5);
+    const lengths: number[] = [];
+    try {
+      for (let round = 0; round < KILLS; round++) {
+        const told = await runAndKill(path, mode, round, random() * 250);
+        ok(told.hasBegun && told.kept >= 0);
+        const db = await openDatabase({ path, mode, schemas: [Entry, Sum] });
+        const repo = await db.repository("ledger");
+        equal(repo.status().recovery.quarantine, undefined);
+        lengths.push(checkRound(repo, mode, round, told));
+        // Earlier rounds lost nothing more.
+        for (const [earlier, length] of lengths.entries()) {
+          const told = { hasBegun: true, kept: length - 1, synced: length - 1 };
+          equal(checkRound(repo, mode, earlier, told), length);
+        }
+        const report = await repo.verify();
+        ok(report.ok, report.damage?.reason);
+        await db.close();
+      }
+    } finally {
+      await Deno.remove(path, { recursive: true });
+    }
+    ok(Math.max(...lengths) > 50, `steps of each round: ${lengths}`);
+  });
+}
