@@ -24,8 +24,9 @@ export type { World } from "./src/base/world.ts";
 export {
   type Database,
   type DatabaseOptions,
-  type DatabaseStatus,
+  type DatabaseStorage,
   openDatabase,
+  type StorageStatus,
 } from "./src/db/database.ts";
 export type { Repository } from "./src/db/repository.ts";
 export type { Collection } from "./src/db/collection.ts";

@@ -51,14 +51,20 @@ export interface DatabaseOptions {
   readonly world?: World;
 }
 
-/** What a database says of itself. */
-export interface DatabaseStatus extends StorageUsage {
-  /** The default mode of new repositories. */
-  readonly mode: Mode;
-  /** Names of the repositories that are open. */
-  readonly open: readonly string[];
+/** What a database says of its medium. */
+export interface StorageStatus extends StorageUsage {
+  /** Bytes of logs and checkpoints, over all open repositories. */
+  readonly usedBytes: number;
   /** Bytes that are visible and not yet durable, over all open repositories. */
   readonly unsyncedBytes: number;
+  /** Names of the repositories that are open. */
+  readonly open: readonly string[];
+}
+
+/** The medium of a database. */
+export interface DatabaseStorage {
+  /** Backend, whether it outlives the process, quota where known, and bytes. */
+  status(): StorageStatus;
 }
 
 /**
@@ -254,19 +260,20 @@ export class Database implements AsyncDisposable {
     return listReplicas(this.#parts.storage);
   }
 
-  /** Medium, mode, open repositories, and bytes not yet durable. */
-  status(): DatabaseStatus {
-    let unsyncedBytes = 0;
+  /** The medium that the data lies on. */
+  get storage(): DatabaseStorage {
+    return { status: () => this.#storageStatus() };
+  }
+
+  #storageStatus(): StorageStatus {
+    let [usedBytes, unsyncedBytes] = [0, 0];
     for (const repository of this.#open.values()) {
-      unsyncedBytes += repository.status().unsyncedBytes;
+      const status = repository.status();
+      usedBytes += status.logBytes + status.checkpointBytes;
+      unsyncedBytes += status.unsyncedBytes;
     }
     const open = [...this.#open.keys()].sort();
-    return {
-      ...this.#parts.storage.usage(),
-      mode: this.mode,
-      open,
-      unsyncedBytes,
-    };
+    return { ...this.#parts.storage.usage(), usedBytes, unsyncedBytes, open };
   }
 
   /** Makes everything durable, closes all repositories and gives the lock back. */
