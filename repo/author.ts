@@ -2,7 +2,7 @@
  * The author: this replica's own chain in one repository.
  *
  * It numbers the chain, names its parents and seals its batches. A new
- * incarnation begins whenever continuity cannot be proved (DESIGN 4); it is
+ * incarnation begins whenever continuity cannot be proved (docs/architecture.md); it is
  * chosen with the first commit, so that merely opening leaves no trace.
  *
  * @module

@@ -39,6 +39,7 @@ export {
   upTo,
 } from "./time_travel.ts";
 export type { Transaction } from "./transaction.ts";
+export { setUnbornAside } from "./unborn.ts";
 export {
   type VerifyOptions,
   verifyReplica,

@@ -400,8 +400,8 @@ Deno.test("a damaged key file is refused, not replaced", async () => {
 
 Deno.test("keys that are gone are not made anew over repositories that are there", async () => {
   await inFolder(async (path) => {
-    const db = await openDatabase({ path });
-    await db.repository("a");
+    const db = await openDatabase({ path, schemas: [Task] });
+    await (await db.repository("a")).collection(Task).create({ title: "a" });
     await db.close();
     await Deno.remove(`${path}/database`);
     await fails(() => openDatabase({ path }), "format-unknown");

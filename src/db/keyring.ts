@@ -8,7 +8,7 @@
  *
  * It is the only file with secrets. The identity names the place where the
  * folder lies; a copy of the folder has another one, gets sessions of its own
- * and therefore continues no chain of the original (DESIGN 4, incarnation).
+ * and therefore continues no chain of the original (docs/architecture.md).
  *
  * @module
  */
@@ -21,7 +21,11 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
-import { issueCertificate, type Session } from "../../repo/mod.ts";
+import {
+  issueCertificate,
+  type Session,
+  setUnbornAside,
+} from "../../repo/mod.ts";
 
 const FILE = "database";
 const MAGIC = "SHEAFKEY";
@@ -133,7 +137,7 @@ function createKeyring(
       "Cannot open: the folder holds no database yet, so it cannot belong to the given root key",
     );
   }
-  if (storage.folders("repositories").length > 0) {
+  if (!setUnbornAside(storage)) {
     throw new DatabaseError(
       "format-unknown",
       'Cannot open: the folder has repositories but no "database" file. Restore that file from a backup',

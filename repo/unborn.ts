@@ -1,0 +1,76 @@
+/**
+ * Repositories that were never given to anybody: what a power cut left of their
+ * creation, before the keys that they belong to were durable.
+ *
+ * A commit is made only when the keys are on the medium, so a log without one
+ * has nothing to lose. It is set aside all the same, never removed.
+ *
+ * @module
+ */
+
+import type { Storage, StorageFile } from "../src/storage/storage.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import {
+  decodeSegmentHeader,
+  recordKind,
+  SEGMENT_HEADER_BYTES,
+  segmentName,
+} from "./log_format.ts";
+import { findRecords } from "./log_search.ts";
+import { Segment } from "./log_segment.ts";
+import { REPOSITORIES } from "./replica_open.ts";
+
+const LOG = segmentName(0);
+const ASIDE = `quarantine-${LOG}`;
+
+/**
+ * Sets aside the logs of a folder whose keys are missing, where none of them
+ * holds a commit; otherwise does nothing and answers `false`.
+ */
+export function setUnbornAside(storage: Storage): boolean {
+  const folders = storage.folders(REPOSITORIES)
+    .map((folder) => `${REPOSITORIES}/${folder}`);
+  if (!folders.every((folder) => isUnborn(storage, folder))) return false;
+  for (const folder of folders) {
+    if (!storage.list(folder).includes(LOG)) continue;
+    storage.rename(`${folder}/${LOG}`, `${folder}/${ASIDE}`);
+    storage.syncFolder(folder);
+  }
+  return true;
+}
+
+function isUnborn(storage: Storage, folder: string): boolean {
+  const names = storage.list(folder).filter((name) => name !== ASIDE);
+  if (names.length === 0) return true;
+  const file = names.length === 1
+    ? storage.open(`${folder}/${LOG}`)
+    : undefined;
+  if (file === undefined) return false;
+  try {
+    return !hasCommits(file, `${folder}/${LOG}`);
+  } finally {
+    file.close();
+  }
+}
+
+/** A header that is damaged, and not only missing, counts as a log in use. */
+function hasCommits(file: StorageFile, where: string): boolean {
+  const size = file.size();
+  const head = new Uint8Array(SEGMENT_HEADER_BYTES);
+  const read = file.readAt(head, 0);
+  if (read < head.length || head.every((byte) => byte === 0)) return false;
+  try {
+    const segment = new Segment(file, decodeSegmentHeader(head, where), size);
+    let found = false;
+    const isBatch = (kind: number) =>
+      kind === recordKind.signedBatch || kind === recordKind.unsignedBatch;
+    const isSearched = findRecords(segment, segment.start, size, ({ kind }) => {
+      found = isBatch(kind);
+      return found;
+    });
+    return found || !isSearched;
+  } catch (cause) {
+    if (cause instanceof DatabaseError) return true;
+    throw cause;
+  }
+}

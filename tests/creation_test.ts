@@ -1,0 +1,47 @@
+/**
+ * A power cut while a database is made: whatever is left of it, a database
+ * opens there again, and what was acknowledged is in it.
+ */
+
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { defineSchema, field, openDatabase, type Storage } from "../mod.ts";
+import { faultyStorage, type Kept } from "./kit/mod.ts";
+
+const Note = defineSchema("note", { text: field.string() });
+
+/** Makes a database with one note; says whether the note was acknowledged. */
+async function make(storage: Storage): Promise<boolean> {
+  try {
+    const db = await openDatabase({ storage, schemas: [Note] });
+    const notes = (await db.repository("a")).collection(Note);
+    await notes.create({ id: "first", text: "a" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("a power cut at any step of a creation leaves a folder that opens", async () => {
+  const images: Kept[] = ["synced", "all", ...Array(12).keys()];
+  let isMade = false;
+  let cuts = 0;
+  for (let freezeAt = 1; !isMade; freezeAt++) {
+    for (const kept of images) {
+      const storage = faultyStorage({ freezeAt });
+      isMade = await make(storage);
+      const db = await openDatabase({
+        storage: storage.powerCut(kept),
+        schemas: [Note],
+      });
+      const repo = await db.repository("a");
+      const notes = repo.collection(Note);
+      if (isMade) ok(notes.has("first"), `cut ${freezeAt}, kept ${kept}`);
+      await notes.upsert({ id: "second", text: "b" });
+      equal((await repo.verify()).ok, true);
+      deepEqual(db.repositories(), ["a"]);
+      await db.close();
+      cuts++;
+    }
+  }
+  ok(cuts > 100, `${cuts} cuts`);
+});
