@@ -29,6 +29,9 @@ export function ask(
   report: Report,
 ): void {
   report.section("Ask");
+  report.line(
+    "   First by a scan; asked again, the declared index is built; later it is read.",
+  );
   report.columns(["first", "again", "later"]);
   const asking = { repository, data, report };
   askSpringfields(asking);
