@@ -1,0 +1,316 @@
+/**
+ * A world whose time stands still until it is told to go on, and replicas in it.
+ *
+ * @module
+ */
+
+import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import type { Arrival } from "../../repo/arrival.ts";
+import type { Session } from "../../repo/author.ts";
+import { issueCertificate } from "../../repo/certificate.ts";
+import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
+import { recordKind } from "../../repo/log_format.ts";
+import { Replica } from "../../repo/replica.ts";
+import { wallMax } from "../../src/base/hlc.ts";
+import type { World } from "../../src/base/world.ts";
+import { Editor } from "../../src/db/editor.ts";
+import { field } from "../../src/schema/field.ts";
+import { IdSource } from "../../src/schema/names.ts";
+import { defineSchema } from "../../src/schema/schema.ts";
+import { createView, type View } from "../../src/schema/view.ts";
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import type { Storage, StorageFile } from "../../src/storage/storage.ts";
+import { seededRandom } from "./random.ts";
+
+/** What the tests of a replica write. */
+export const Note = defineSchema("note", {
+  text: field.string().default(""),
+  votes: field.counter(),
+});
+
+const root = generateKeyPair(diceOf(7));
+const viewOfNote: View = createView(Note);
+
+function diceOf(seed: number): (target: Uint8Array) => void {
+  const next = seededRandom(seed);
+  return (target) => {
+    for (let i = 0; i < target.length; i++) {
+      target[i] = Math.floor(next() * 256);
+    }
+  };
+}
+
+/** Clock and timers by hand, dice by seed. */
+export class ManualWorld implements World {
+  /** Milliseconds since 1970. */
+  time = 1_800_000_000_000;
+  readonly random: (target: Uint8Array) => void;
+  #elapsed = 0;
+  #timers: { readonly at: number; readonly task: () => void }[] = [];
+
+  constructor(seed = 1) {
+    this.random = diceOf(seed);
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  after(delayMs: number, task: () => void): () => void {
+    const timer = { at: this.#elapsed + delayMs, task };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  /** How many timers wait. */
+  get timers(): number {
+    return this.#timers.length;
+  }
+
+  /** Lets time pass: runs what is due, in order. */
+  advance(ms: number): void {
+    this.time += ms;
+    this.#elapsed += ms;
+    const due = this.#timers.filter(({ at }) => at <= this.#elapsed);
+    due.sort((a, b) => a.at - b.at);
+    this.#timers = this.#timers.filter((timer) => !due.includes(timer));
+    for (const { task } of due) task();
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function turns(count = 20): Promise<void> {
+  for (let i = 0; i < count; i++) await Promise.resolve();
+}
+
+/** How a replica of a test is opened. */
+export interface PlaceOptions {
+  readonly mode?: Mode;
+  readonly storage?: Storage;
+  readonly world?: World;
+  /** Who: another number is another user with another key. */
+  readonly seed?: number;
+  readonly repair?: boolean;
+  readonly isOriginal?: boolean;
+}
+
+/** A replica and what it takes to write to it. */
+export class Place {
+  readonly storage: Storage;
+  readonly world: World;
+  readonly options: PlaceOptions;
+  replica!: Replica;
+  #editor!: Editor<typeof Note>;
+
+  private constructor(options: PlaceOptions) {
+    this.options = options;
+    this.storage = options.storage ?? memoryStorage();
+    this.world = options.world ?? new ManualWorld(options.seed);
+  }
+
+  /** Opens a repository on a new storage, or on the given one. */
+  static open(options: PlaceOptions = {}): Promise<Place> {
+    return new Place(options).#open(options);
+  }
+
+  /** Opens it again, on the same storage. */
+  reopen(changes: PlaceOptions = {}): Promise<Place> {
+    const { storage, world } = this;
+    return Place.open({ ...this.options, storage, world, ...changes });
+  }
+
+  async #open(options: PlaceOptions): Promise<this> {
+    const { mode = "default", seed = 1, repair = false, isOriginal = true } =
+      options;
+    this.replica = await Replica.open({
+      storage: this.storage,
+      world: this.world,
+      name: parseRepositoryName("place"),
+      mode,
+      isModeRequired: true,
+      rootKey: root.publicKey,
+      session: sessionOf(seed),
+      isOriginal,
+      viewOf: () => viewOfNote,
+      repair,
+      settle: () => Promise.resolve(),
+    });
+    const table = this.replica.state.table(Note.name);
+    this.#editor = new Editor(Note, table, new IdSource(this.world));
+    return this;
+  }
+
+  /** Creates a note, or changes its text; resolves when it is durable. */
+  write(id: string, text: string): Promise<void> {
+    const done = this.replica.transact((tx) =>
+      this.#editor.upsert(tx, { id, text })
+    );
+    return done.durability.promise;
+  }
+
+  /** Adds one to a note's votes. */
+  vote(id: string): Promise<void> {
+    const done = this.replica.transact((tx) =>
+      this.#editor.update(tx, id, { votes: { increment: 1 } })
+    );
+    return done.durability.promise;
+  }
+
+  /** The text of a note. */
+  text(id: string): unknown {
+    return this.#editor.table.cellOf(id)?.item?.text;
+  }
+
+  /** The votes of a note. */
+  votes(id: string): unknown {
+    return this.#editor.table.cellOf(id)?.item?.votes;
+  }
+
+  /** Everything in its log, as it would travel. */
+  async arrivals(): Promise<Arrival[]> {
+    await this.replica.durable();
+    const arrivals: Arrival[] = [];
+    const { log } = this.replica.loaded;
+    const isSigned = this.replica.mode === "default";
+    log.records(0, log.end, (kind, body) => {
+      const bytes = body.slice();
+      if (kind === recordKind.certificate && isSigned) {
+        arrivals.push({ kind: "certificate", bytes });
+      } else if (kind === recordKind.signedBatch) {
+        arrivals.push({ kind: "signed", bytes });
+      } else if (kind === recordKind.unsignedBatch) {
+        arrivals.push({ kind: "unsigned", bytes });
+      }
+    });
+    return arrivals;
+  }
+
+  /** The folder of its files. */
+  get folder(): string {
+    return this.replica.loaded.folder;
+  }
+
+  /** Spoils one byte of one of its files. */
+  spoil(name: string, offset: number): void {
+    const file = this.file(name);
+    const byte = new Uint8Array(1);
+    file.readAt(byte, offset);
+    byte[0]! ^= 0x55;
+    file.writeAt(byte, offset);
+    file.close();
+  }
+
+  /** One of its files. */
+  file(name: string): StorageFile {
+    const file = this.storage.open(`${this.folder}/${name}`);
+    if (file === undefined) throw new Error(`There is no file ${name}`);
+    return file;
+  }
+}
+
+function sessionOf(seed: number): Session {
+  const pair = generateKeyPair(diceOf(seed + 1000));
+  const user = `user-${seed}`;
+  const { bytes } = issueCertificate({
+    sessionKey: pair.publicKey,
+    user,
+    claims: "{}",
+    mayIssue: false,
+    notBefore: 0,
+    notAfter: wallMax,
+  }, createSigner(root.secretKey));
+  return { user, secretKey: pair.secretKey, certificate: bytes };
+}
+
+/** A storage whose syncs end when they are told to, over another one. */
+export class SlowStorage implements Storage {
+  readonly #inner: Storage;
+  #waiting: PromiseWithResolvers<void>[] = [];
+  /** Do syncs wait? */
+  isSlow = false;
+  /** How many syncs were begun. */
+  syncs = 0;
+  /** How often something was written. */
+  writes = 0;
+
+  constructor(inner: Storage = memoryStorage()) {
+    this.#inner = inner;
+  }
+
+  /** How many syncs wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Ends the syncs that wait, well or badly. */
+  release(failure?: Error): void {
+    for (const { resolve, reject } of this.#waiting.splice(0)) {
+      if (failure === undefined) resolve();
+      else reject(failure);
+    }
+  }
+
+  open(...args: Parameters<Storage["open"]>): StorageFile | undefined {
+    const file = this.#inner.open(...args);
+    if (file === undefined) return undefined;
+    return {
+      size: () => file.size(),
+      readAt: (target, offset) => file.readAt(target, offset),
+      writeAt: (bytes, offset) => {
+        this.writes++;
+        file.writeAt(bytes, offset);
+      },
+      truncate: (length) => file.truncate(length),
+      close: () => file.close(),
+      sync: () => {
+        this.syncs++;
+        if (!this.isSlow) return file.sync();
+        const waiting = Promise.withResolvers<void>();
+        this.#waiting.push(waiting);
+        return waiting.promise;
+      },
+    };
+  }
+
+  list(folder: string): string[] {
+    return this.#inner.list(folder);
+  }
+
+  folders(folder: string): string[] {
+    return this.#inner.folders(folder);
+  }
+
+  makeFolder(folder: string): void {
+    this.#inner.makeFolder(folder);
+  }
+
+  syncFolder(folder: string): void {
+    this.#inner.syncFolder(folder);
+  }
+
+  rename(from: string, to: string): void {
+    this.#inner.rename(from, to);
+  }
+
+  remove(name: string): void {
+    this.#inner.remove(name);
+  }
+
+  lock(): () => void {
+    return this.#inner.lock();
+  }
+
+  identity(): string {
+    return this.#inner.identity();
+  }
+
+  usage(): ReturnType<Storage["usage"]> {
+    return this.#inner.usage();
+  }
+}
