@@ -169,16 +169,6 @@ export class ByteWriter {
     this.length += value.length;
   }
 
-  /** Overwrites four bytes at `at`. */
-  setU32(at: number, value: number): void {
-    this.#view.setUint32(at, value, true);
-  }
-
-  /** Overwrites one byte at `at`. */
-  setU8(at: number, value: number): void {
-    this.#bytes[at] = value;
-  }
-
   /**
    * A string as [byte length * 2 + (1 when not plain ASCII)] varint and UTF-8
    * bytes, so that a reader may take ASCII text as it is.

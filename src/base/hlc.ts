@@ -29,7 +29,7 @@ export const hlcZero: Hlc = { wall: 0, count: 0 };
 export const wallMax: number = 2 ** 48 - 1;
 
 /** Largest counter value. */
-const countMax: number = 2 ** 16 - 1;
+export const countMax: number = 2 ** 16 - 1;
 
 /** Negative, zero or positive as `a` is before, at or after `b`. */
 export function compareHlc(a: Hlc, b: Hlc): number {

@@ -124,11 +124,6 @@ export class QueryEngine {
     return asRows(reader === undefined ? items : items.map(reader));
   }
 
-  /** Was it closed? */
-  get disposed(): boolean {
-    return this.#disposed;
-  }
-
   /** Live results that follow the collection. */
   get followers(): number {
     return this.#followers.size;
