@@ -91,11 +91,11 @@ export async function turns(count = 20): Promise<void> {
 
 /** How a replica of a test is opened. */
 export interface PlaceOptions {
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   readonly storage?: Storage;
   readonly world?: World;
   /** Who: another number is another user with another key. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   readonly repair?: boolean;
   readonly isOriginal?: boolean;
 }
@@ -122,7 +122,8 @@ export class Place {
   /** Opens it again, on the same storage. */
   reopen(changes: PlaceOptions = {}): Promise<Place> {
     const { storage, world } = this;
-    return Place.open({ ...this.options, storage, world, ...changes });
+    const { mode, seed } = this.options;
+    return Place.open({ mode, seed, storage, world, ...changes });
   }
 
   async #open(options: PlaceOptions): Promise<this> {
