@@ -143,7 +143,9 @@ function createKeyring(
       'Cannot open: the folder has repositories but no "database" file. Restore that file from a backup',
     );
   }
-  const { publicKey, secretKey } = generateKeyPair(world.random);
+  const { publicKey, secretKey } = generateKeyPair((target) =>
+    world.random(target)
+  );
   const bare: Keys = {
     rootKey: publicKey,
     rootSecret: secretKey,
@@ -204,7 +206,7 @@ function newSession(keys: Keys, world: World, user: string): StoredSession {
       `Cannot certify a session for user "${user}": this folder has no root secret`,
     );
   }
-  const pair = generateKeyPair(world.random);
+  const pair = generateKeyPair((target) => world.random(target));
   const { bytes: certificate } = issueCertificate(
     {
       sessionKey: pair.publicKey,
