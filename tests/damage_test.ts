@@ -4,7 +4,7 @@
  */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { DatabaseError, memoryStorage, type Mode } from "../mod.ts";
+import { DatabaseError, type Mode } from "../mod.ts";
 import { type Files, filesOf, restored, withFile } from "./kit/mod.ts";
 import {
   answersOf,
@@ -30,7 +30,7 @@ async function sample(
   mode: Mode,
   { isClosed, checkpointAfter }: { isClosed: boolean; checkpointAfter: number },
 ): Promise<Sample> {
-  const storage = memoryStorage();
+  const storage = restored([]);
   const db = await openSmall(storage, mode);
   const repo = await db.repository(GARDEN);
   const states = [answersOf(repo)];
@@ -42,13 +42,8 @@ async function sample(
     ends.push(repo.status().logBytes);
   }, checkpointAfter);
   if (isClosed) await db.close();
-  const image = restored(filesOf(storage));
-  if (isClosed) {
-    // The keys learn where the folder lies now.
-    await (await openSmall(image, mode)).close();
-  }
   return {
-    files: filesOf(image),
+    files: filesOf(storage),
     states: new Set(states),
     last: states.at(-1)!,
     start,
