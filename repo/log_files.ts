@@ -37,6 +37,8 @@ export interface LoadedSegment {
   readonly segment: Segment | undefined;
   /** Why the header cannot be read. */
   readonly damage?: DatabaseError;
+  /** Was its header mended just now? It is not durable yet. */
+  readonly isMended?: boolean;
 }
 
 /** Loads the segment that holds `from` and all later ones. */
@@ -137,7 +139,8 @@ function loadHeader(
     if (error.code === "format-too-new") throw error;
     if (mend && mendSegmentHeader(bytes)) {
       file.writeAt(bytes, 0);
-      return loadHeader(name, file, size, bytes, index, false);
+      const mended = loadHeader(name, file, size, bytes, index, false);
+      return { ...mended, isMended: true };
     }
     return { name, file, size, segment: undefined, damage: error };
   }

@@ -90,6 +90,9 @@ export async function recoverLog(
   const loaded = loadSegments(storage, folder, options);
   const segments: Segment[] = [];
   try {
+    for (const { file, isMended } of loaded) {
+      if (isMended === true) await file.sync();
+    }
     const stop = readLoaded(storage, folder, loaded, segments, options);
     if (stop === undefined) {
       if (from > 0) throw lostTail(folder, from, 0);
