@@ -103,8 +103,15 @@ export async function loadReplica(
   const folder = `${REPOSITORIES}/${folderOf(options.name)}`;
   const names = options.storage.list(folder);
   if (names.length === 0) return await create(options, folder);
-  return await loadOver(options, folder, names) ??
-    await create(options, folder);
+  const loaded = await loadOver(options, folder, names);
+  if (loaded !== undefined) return loaded;
+  const made = await create(options, folder);
+  // What was there may have been the start of a log, damaged before its first batch.
+  const quarantine = options.storage.list(folder).find((name) =>
+    name.startsWith("quarantine-") && !names.includes(name)
+  );
+  if (quarantine === undefined) return made;
+  return { ...made, recovery: { ...created, clean: false, quarantine } };
 }
 
 /** Opens over the newest checkpoint, or without one where that cannot be used. */

@@ -75,6 +75,7 @@ async function look(files: Files, mode: Mode): Promise<Seen> {
     const { recovery } = repo.status();
     if (recovery.droppedBytes > 0) signs.push("dropped bytes");
     if (recovery.skippedCheckpoints.length > 0) signs.push("no checkpoint");
+    if (recovery.quarantine !== undefined) signs.push("quarantine");
     answers = answersOf(repo);
     if (signs.length > 0) return { answers, signs };
     const { damage } = await repo.verify();
@@ -199,6 +200,25 @@ for (const [mode, shape, how, bits] of cases) {
     for (const [name] of made.files) await cutAll(made, name, mode);
   });
 }
+
+Deno.test("no flipped bit of a database without commits goes unnoticed", async () => {
+  const storage = restored([]);
+  const db = await openSmall(storage, "default");
+  const empty = answersOf(await db.repository(GARDEN));
+  await db.close();
+  const files = filesOf(storage);
+  const made = {
+    files,
+    states: new Set([empty]),
+    last: empty,
+    start: 0,
+    covered: 0,
+  };
+  equal(files.length, 2);
+  for (const [name] of files) {
+    await flipAll(made, name, "default", { bits: "every bit" });
+  }
+});
 
 Deno.test("a checkpoint that is damaged or gone costs no answer and is written anew", async () => {
   const made = await sample("default", closed);

@@ -23,7 +23,7 @@ import type {
   StorageUsage,
 } from "../../src/storage/storage.ts";
 import { CrashFile } from "./crash_file.ts";
-import { restored } from "./images.ts";
+import { filesOf, restored } from "./images.ts";
 import { seededRandom } from "./random.ts";
 
 /** When and how to fail. Operations that change or sync anything count from 1. */
@@ -193,20 +193,7 @@ export class FaultyStorage implements Storage {
 
   /** Takes the files of `folder` from another storage, durable; counts nothing. */
   adopt(other: Storage, folder: string): void {
-    for (const name of other.list(folder)) {
-      const path = `${folder}/${name}`;
-      const source = other.open(path);
-      if (source === undefined) continue;
-      const bytes = new Uint8Array(source.size());
-      source.readAt(bytes, 0);
-      const file = new CrashFile();
-      file.write(bytes, 0);
-      file.sync(file.pending);
-      for (const names of [this.#live, this.#durable]) {
-        names.files.set(path, file);
-        names.folders.add(folder);
-      }
-    }
+    for (const [name, bytes] of filesOf(other, folder)) this.#put(name, bytes);
   }
 
   /** Counts an operation, and fails when its time has come. */
@@ -223,7 +210,49 @@ export class FaultyStorage implements Storage {
 
   /** Makes the next operation fail. */
   failNext(): void {
-    this.#failNext = this.operations + 1;
+    this.failIn(1);
+  }
+
+  /** Makes one of the next operations fail: 1 is the very next. */
+  failIn(operations: number): void {
+    this.#failNext = this.operations + operations;
+  }
+
+  /** A storage with what is there after the power was cut now, all of it durable. */
+  afterPowerCut(kept: Kept): FaultyStorage {
+    const storage = new FaultyStorage({ slow: this.isSlow });
+    for (const [name, bytes] of filesOf(this.powerCut(kept))) {
+      storage.#put(name, bytes);
+    }
+    return storage;
+  }
+
+  /** Changes one byte on the medium, behind everybody's back. */
+  spoil(name: string, at: number, byte: number): void {
+    const file = this.#live.files.get(name)!;
+    file.write(Uint8Array.of(byte), at);
+    file.sync(file.pending);
+  }
+
+  /** Removes all files whose names match, durably. */
+  removeAll(pattern: RegExp): void {
+    for (const { files } of [this.#live, this.#durable]) {
+      for (const name of [...files.keys()]) {
+        if (pattern.test(name)) files.delete(name);
+      }
+    }
+  }
+
+  #put(name: string, bytes: Uint8Array): void {
+    const file = new CrashFile();
+    file.write(bytes, 0);
+    file.sync(file.pending);
+    for (const names of [this.#live, this.#durable]) {
+      names.files.set(name, file);
+      for (let at = folderOf(name); at !== ""; at = folderOf(at)) {
+        names.folders.add(at);
+      }
+    }
   }
 
   /** Will the next operation be cut short? */

@@ -7,7 +7,7 @@
 
 export {
   type FaultyOptions,
-  type FaultyStorage,
+  FaultyStorage,
   faultyStorage,
   type Kept,
 } from "./faulty_storage.ts";
