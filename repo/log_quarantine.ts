@@ -55,10 +55,10 @@ export class Quarantine {
     this.#file = file;
   }
 
-  /** Copies the rest of the segment in which reading stopped, up to `used`. */
+  /** Copies the rest of the segment in which reading stopped, up to `used`: only zeros follow. */
   addTail(segment: Segment, used: number): void {
     this.#copy(segment.file, this.#address - segment.base, used - segment.base);
-    this.#find(segment, this.#address, used, this.#address);
+    this.#find(segment, this.#address, segment.limit, this.#address);
   }
 
   /** Copies a whole later segment. */
@@ -66,7 +66,7 @@ export class Quarantine {
     const used = endOfBytes(segment, segment.start, segment.limit);
     const origin = segment.base - this.#length;
     this.#copy(segment.file, 0, used - segment.base);
-    this.#find(segment, segment.start, used, origin);
+    this.#find(segment, segment.start, segment.limit, origin);
   }
 
   /** Copies a file whose header cannot be read. */

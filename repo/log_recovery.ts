@@ -117,7 +117,9 @@ async function recoverAt(
 ): Promise<RecoveredLog | undefined> {
   const { last, end, later } = stop;
   const used = endOfBytes(last, end, last.limit);
-  const damaged = hasMark(last, end, used) || isDamaged(later);
+  // A record may end with zeros, which `used` does not count.
+  const damaged = used > end && hasMark(last, end, last.limit) ||
+    isDamaged(later);
   if (damaged && !repair) throw damage(folder, end, later);
   if (!damaged && end === SEGMENT_HEADER_BYTES) {
     discard(storage, folder, [stop.first, ...later]);

@@ -287,3 +287,23 @@ Deno.test("openLog() reads on, whatever its callback answers", async () => {
   equal(count, 6);
   equal(opened!.recovery.clean, true);
 });
+
+Deno.test("openLog() tells damage before a record that ends with zeros", async () => {
+  for (const isClosed of [true, false]) {
+    const storage = memoryStorage();
+    const log = createTexts(storage, "genesis");
+    await log.sync();
+    const damaged = putText(log, "damaged");
+    await log.sync();
+    putText(log, "behind\0\0\0\0");
+    await log.sync();
+    if (isClosed) await log.close();
+    write(storage, FIRST_SEGMENT, damaged + 2, new Uint8Array([1]));
+    await rejects(openTexts(storage), { code: "log-damaged" });
+    const { recovery } = (await openTexts(storage, { repair: true }))!;
+    deepEqual(
+      recovery.survivors.map(({ body }) => decodeText(body())),
+      ["behind\0\0\0\0"],
+    );
+  }
+});
