@@ -1,0 +1,158 @@
+import { deepEqual, equal, match, throws } from "node:assert/strict";
+import {
+  type Collection,
+  defineSchema,
+  field,
+  openDatabase,
+  type Repository,
+} from "../../mod.ts";
+import {
+  ManualWorld,
+  SlowStorage,
+  turns,
+} from "../../tests/kit/replica_place.ts";
+import { memoryStorage } from "../storage/memory_storage.ts";
+
+const Note = defineSchema("note", {
+  text: field.string(),
+  votes: field.counter(),
+});
+type Notes = Collection<typeof Note>;
+
+async function withNotes(
+  run: (
+    notes: Notes,
+    repo: Repository,
+    world: ManualWorld,
+  ) => Promise<void> | void,
+): Promise<void> {
+  const world = new ManualWorld();
+  const options = {
+    storage: memoryStorage(),
+    schemas: [Note],
+    world,
+    user: "ada",
+  };
+  await using db = await openDatabase(options);
+  const repo = await db.repository("a");
+  await run(repo.collection(Note), repo, world);
+}
+
+Deno.test("history() tells who did what when, in the very tick of the write", () =>
+  withNotes((notes, repo, world) => {
+    notes.create({ id: "a", text: "one" });
+    const [commit] = repo.history();
+    equal(commit?.user, "ada");
+    equal(commit?.at.getTime(), world.time);
+    equal(commit?.number, 0);
+    match(commit!.commit, /^[0-9a-f]{80}:0$/);
+    deepEqual(commit?.operations[0]?.what, "create");
+    notes.update("a", { text: "two" });
+    equal(repo.history().length, 2);
+    equal(notes.history("a").length, 2);
+  }));
+
+Deno.test("history() and at() know of writes whose sync is under way", async () => {
+  const storage = new SlowStorage();
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const repo = await db.repository("a");
+  const notes = repo.collection(Note);
+  storage.isSlow = true;
+  const writes = [notes.create({ id: "a", text: "one" })];
+  await turns();
+  writes.push(notes.update("a", { text: "two" }));
+  const history = repo.history();
+  equal(history.length, 2);
+  const snapshot = repo.at(history[1]!.commit).collection(Note);
+  equal(snapshot.get("a")?.text, "two");
+  deepEqual(
+    notes.diff("a", history[0]!.commit, history[1]!.commit).map(({ name }) =>
+      name
+    ),
+    ["text"],
+  );
+  storage.isSlow = false;
+  storage.release();
+  await Promise.all(writes);
+  equal((await repo.verify()).ok, true);
+});
+
+Deno.test("history() gives the newest ones, oldest first, as many as asked for", () =>
+  withNotes((notes, repo) => {
+    for (let i = 0; i < 5; i++) notes.create({ id: `n${i}`, text: "x" });
+    const numbers = (limit?: number) =>
+      repo.history(limit === undefined ? {} : { limit }).map(({ number }) =>
+        number
+      );
+    deepEqual(numbers(), [0, 1, 2, 3, 4]);
+    deepEqual(numbers(2), [3, 4]);
+    deepEqual(numbers(0), []);
+    deepEqual(numbers(Infinity), [0, 1, 2, 3, 4]);
+    for (const limit of [-1, 1.5, NaN]) {
+      throws(() => numbers(limit), { code: "invalid-option" });
+    }
+  }));
+
+Deno.test("history() of an item leaves out what else its commits did", () =>
+  withNotes((notes, repo) => {
+    notes.createMany([{ id: "a", text: "x" }, { id: "ab", text: "a" }]);
+    notes.update("ab", { text: "b" });
+    notes.delete("a");
+    const item = { collection: "note", id: "a" };
+    const whats = (limit: number) =>
+      repo.history({ item, limit }).flatMap(({ operations }) =>
+        operations.map(({ id, what }) => [id, what])
+      );
+    deepEqual(whats(10), [["a", "create"], ["a", "delete"]]);
+    deepEqual(whats(1), [["a", "delete"]]);
+    deepEqual(whats(0), []);
+    deepEqual(notes.history("nothing"), []);
+  }));
+
+Deno.test("diff() names the fields that differ, in both directions", () =>
+  withNotes((notes, repo, world) => {
+    notes.create({ id: "a", text: "one" });
+    const created = new Date(world.time);
+    world.time += 10;
+    notes.update("a", { text: "two", votes: { increment: 2 } });
+    const [first, second] = repo.history().map(({ commit }) => commit);
+    const there = notes.diff("a", first!, second!);
+    deepEqual(there.map(({ name, before, after }) => [name, before, after]), [
+      ["text", "one", "two"],
+      ["votes", 0, 2],
+    ]);
+    const back = notes.diff("a", new Date(world.time), created);
+    deepEqual(back.map(({ name, before, after }) => [name, before, after]), [
+      ["text", "two", "one"],
+      ["votes", 2, 0],
+    ]);
+    deepEqual(notes.diff("a", first!, created), []);
+  }));
+
+Deno.test("points that are none are refused with a code", () =>
+  withNotes((notes, repo) => {
+    notes.create({ id: "a", text: "one" });
+    const { commit } = repo.history()[0]!;
+    equal(
+      repo.at(`${commit.slice(0, 6)}:0`).collection(Note).count(),
+      1,
+      "a beginning is enough",
+    );
+    const chain = commit.split(":")[0];
+    for (
+      const name of [
+        "",
+        "abc:0",
+        `${chain}:1`,
+        `${chain}:-1`,
+        `${chain}`,
+        "ffff:0",
+        `${chain}:9007199254740993`,
+      ]
+    ) {
+      throws(() => repo.at(name), { code: "commit-missing" });
+    }
+    throws(() => repo.at(new Date(NaN)), { code: "invalid-option" });
+    // @ts-expect-error: a number is no point.
+    throws(() => repo.at(5), { code: "invalid-option" });
+  }));
