@@ -10,7 +10,7 @@
 
 import { createSigner, type Signer } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
-import { assert } from "../src/base/errors.ts";
+import { assert, DatabaseError } from "../src/base/errors.ts";
 import { compareHlc, nextHlc, wallMax } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
@@ -119,6 +119,12 @@ export class Author {
       graph.clock,
       Math.min(wallMax, Math.max(0, Math.floor(world.now()))),
     );
+    if (wall > wallMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        "Cannot write: a commit from the end of all time is known here. Restore the repository from a copy",
+      );
+    }
     return { wall, count, chain: this.chain, operationsAt: -1 };
   }
 

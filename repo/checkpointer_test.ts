@@ -91,6 +91,8 @@ Deno.test("a checkpoint is put into place only when the log under it is durable"
   const done = place.replica.checkpoint();
   for (let i = 0; slow.waiting < 2 && i < 50; i++) await turns();
   equal(slow.waiting, 2, "the log's sync and the checkpoint's are under way");
+  slow.releaseAt(1);
+  await turns();
   deepEqual(checkpoints(place), ["checkpoint-1.new"]);
   slow.isSlow = false;
   slow.release();
@@ -113,6 +115,21 @@ Deno.test("after a failed sync close() writes no checkpoint, and reopening has w
   deepEqual(checkpoints(place), []);
   const again = await place.reopen();
   equal(again.text("a"), "one");
+  await again.replica.close();
+});
+
+Deno.test("after a failed append close() writes no checkpoint of what was lost", async () => {
+  const slow = new SlowStorage();
+  const place = await Place.open({ storage: slow });
+  await place.write("a", "one");
+  slow.failure = new DatabaseError("storage-full", "There is no room");
+  await rejects(place.write("a", "lost"), { code: "storage-full" });
+  slow.failure = undefined;
+  await rejects(place.replica.close(), { code: "storage-full" });
+  deepEqual(checkpoints(place), []);
+  const again = await place.reopen();
+  equal(again.text("a"), "one");
+  equal(again.replica.graph.commits, 1);
   await again.replica.close();
 });
 

@@ -35,17 +35,21 @@ Deno.test("each() visits every commit once, in order, with its batch's address",
 });
 
 Deno.test("each() says from where on a batch that overlaps another is new", async () => {
-  const author = await filled("trusted");
-  const arrivals = await author.arrivals();
+  // Two processes of one seed: the same commits, batched in two ways.
+  const one = await Place.open({ mode: "trusted" });
+  await one.write("a", "zero");
+  const other = await Place.open({ mode: "trusted" });
+  void other.write("a", "zero");
+  void other.write("a", "one");
   const place = await Place.open({ mode: "trusted", seed: 2 });
-  place.replica.receive(arrivals.slice(0, 1));
-  place.replica.receive(arrivals);
-  let commits = 0;
+  place.replica.receive(await one.arrivals());
+  place.replica.receive(await other.arrivals());
+  const news: [first: number, commits: number, from: number][] = [];
   place.replica.commits.each(({ batch, from }) =>
-    commits += batch.commits.length - from
+    void news.push([batch.first, batch.commits.length, from])
   );
-  equal(commits, 5);
-  await Promise.all([author.replica.close(), place.replica.close()]);
+  deepEqual(news, [[0, 1, 0], [0, 2, 1]]);
+  await Promise.all([one, other, place].map(({ replica }) => replica.close()));
 });
 
 Deno.test("read() finds every commit, those of a batch included, and later ones too", async () => {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
+import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import {
@@ -264,6 +265,10 @@ Deno.test("clocks that go back, stand in 1970, run far ahead or are no number ke
   const again = await place.reopen();
   equal(again.text("a"), "last");
   equal(again.replica.graph.commits, times.length + 1);
+  deepEqual({ ...again.replica.graph.clock }, {
+    wall: wallMax,
+    count: place.replica.graph.clock.count,
+  });
   await again.replica.close();
 });
 

@@ -73,6 +73,24 @@ Deno.test("ancestry() is the commit, its ancestors, and nothing concurrent", asy
   await Promise.all([ada.replica.close(), bob.replica.close()]);
 });
 
+Deno.test("ancestry() reaches ancestors of ancestors, in other chains", async () => {
+  const places = await Promise.all(
+    [1, 2, 3].map((seed) => Place.open({ seed })),
+  );
+  const [ada, bob, eve] = places as [Place, Place, Place];
+  await ada.write("a", "ada's");
+  bob.replica.receive(await ada.arrivals());
+  await bob.vote("a");
+  eve.replica.receive(await bob.arrivals());
+  equal(eve.replica.graph.headCount, 1, "only bob's is a head");
+  await eve.vote("a");
+  deepEqual(seen(eve, ancestry(eve.replica.commits, own(eve, 3))), [
+    "ada's",
+    2,
+  ]);
+  await Promise.all(places.map((place) => place.replica.close()));
+});
+
 Deno.test("the state at a commit is what its author saw", async () => {
   const { ada, bob, moments } = await concurrent();
   const at = (name: string) =>

@@ -237,8 +237,8 @@ export class SlowStorage implements Storage {
   isSlow = false;
   /** How many syncs were begun. */
   syncs = 0;
-  /** How often something was written. */
-  writes = 0;
+  /** What writing fails with, if it is to fail. */
+  failure: Error | undefined;
 
   constructor(inner: Storage = memoryStorage()) {
     this.#inner = inner;
@@ -247,6 +247,11 @@ export class SlowStorage implements Storage {
   /** How many syncs wait. */
   get waiting(): number {
     return this.#waiting.length;
+  }
+
+  /** Ends one of the syncs that wait; 0 is the oldest. */
+  releaseAt(index: number): void {
+    for (const { resolve } of this.#waiting.splice(index, 1)) resolve();
   }
 
   /** Ends the syncs that wait, well or badly. */
@@ -264,7 +269,7 @@ export class SlowStorage implements Storage {
       size: () => file.size(),
       readAt: (target, offset) => file.readAt(target, offset),
       writeAt: (bytes, offset) => {
-        this.writes++;
+        if (this.failure !== undefined) throw this.failure;
         file.writeAt(bytes, offset);
       },
       truncate: (length) => file.truncate(length),
