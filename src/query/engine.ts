@@ -78,6 +78,7 @@ export class QueryEngine {
   #unsubscribe: (() => void) | undefined;
   readonly #hinted = new Set<string>();
   readonly #tasks: (() => void)[] = [];
+  #absorbing = false;
   #delivering = false;
   #disposed = false;
 
@@ -204,15 +205,19 @@ export class QueryEngine {
       this.#indexes.update(ordinal, this.source.itemAt(ordinal));
       ordinals.push(ordinal);
     }
+    this.#absorbing = true;
     for (const follower of this.#followers) {
       this.#attempt(() => follower.absorb(ordinals));
     }
+    this.#absorbing = false;
     this.#deliver();
   }
 
   /** Puts a call of a user's callback behind those that wait already. */
   tell(task: () => void): void {
     this.#tasks.push(task);
+    // Rows may also change because a related collection did.
+    if (!this.#absorbing) this.#deliver();
   }
 
   #deliver(): void {
