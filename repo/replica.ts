@@ -273,14 +273,19 @@ export class Replica {
 
   /** After a repair: what still connects comes in again, through the door. */
   async #readmit(): Promise<void> {
-    const { survivors } = this.#loaded.recovery;
-    if (survivors.length === 0) return;
-    this.receive(
-      survivors.flatMap((survivor) =>
-        arrivalOf(survivor.kind, survivor.body())
-      ),
-    );
-    await this.#loaded.log.sync();
+    const { log, recovery, certificates } = this.#loaded;
+    for (const { kind, body } of recovery.survivors) {
+      const bytes = body();
+      if (kind !== recordKind.certificate || this.mode === "default") {
+        this.receive(arrivalOf(kind, bytes));
+        continue;
+      }
+      // The door of these modes takes none; it tells the history who wrote.
+      const certificate = decodeCertificate(bytes);
+      if (certificates.has(certificate)) continue;
+      this.#take({ verdict: "admit-certificate", certificate }, bytes);
+    }
+    await log.sync();
   }
 
   /**

@@ -110,3 +110,25 @@ Deno.test("repair of a sound repository changes nothing", async () => {
   equal(third.text("a"), "one");
   await third.replica.close();
 });
+
+Deno.test("repair keeps the names of those who wrote behind the damage, in every mode", async () => {
+  for (const mode of ["default", "trusted", "fast"] as const) {
+    const place = await Place.open({ mode });
+    await place.write("a", "one");
+    await place.replica.durable();
+    const at = place.replica.loaded.log.end;
+    await place.write("b", "damaged");
+    await place.replica.close();
+    const bob = await place.reopen({ seed: 2 });
+    await bob.write("c", "behind");
+    await bob.replica.close();
+    place.spoil("log-00000000", at + 20);
+    const mended = await place.reopen({ repair: true });
+    const users = [...mended.replica.certificates].map(({ user }) => user);
+    deepEqual(users, ["user-1", "user-2"], mode);
+    await mended.replica.close();
+    const again = await mended.reopen();
+    equal([...again.replica.certificates].length, 2);
+    await again.replica.close();
+  }
+});

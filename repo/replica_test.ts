@@ -1,6 +1,5 @@
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
-import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import {
@@ -11,9 +10,6 @@ import {
   turns,
 } from "../tests/kit/replica_place.ts";
 import type { Transaction } from "./transaction.ts";
-
-/** The greatest counter within one millisecond. */
-const COUNT_MAX = 2 ** 16 - 1;
 
 /** Ends a process: what it never closed stays as it is. */
 function crash(place: Place): Place {
@@ -240,52 +236,6 @@ Deno.test("opening and closing an empty or an untouched repository leaves no com
     equal(again.replica.loaded.log.end, end);
     await again.replica.close();
   }
-});
-
-Deno.test("clocks that go back, stand in 1970, run far ahead or are no number keep the order", async () => {
-  const world = new ManualWorld();
-  const place = await Place.open({ world });
-  const times = [
-    1_800_000_000_000,
-    1_700_000_000_000,
-    0,
-    -5,
-    NaN,
-    Infinity,
-    2 ** 60,
-  ];
-  for (const [i, time] of times.entries()) {
-    world.time = time;
-    await place.write("a", `text ${i}`);
-    equal(place.text("a"), `text ${i}`);
-  }
-  world.time = 0;
-  await place.write("a", "last");
-  await place.replica.close();
-  const again = await place.reopen();
-  equal(again.text("a"), "last");
-  equal(again.replica.graph.commits, times.length + 1);
-  deepEqual({ ...again.replica.graph.clock }, {
-    wall: wallMax,
-    count: place.replica.graph.clock.count,
-  });
-  await again.replica.close();
-});
-
-Deno.test("more commits than one millisecond can count go on in the next one", async () => {
-  const world = new ManualWorld();
-  const place = await Place.open({ mode: "trusted", world });
-  await place.write("a", "first");
-  for (let i = 0; i <= COUNT_MAX; i++) void place.vote("a");
-  deepEqual(place.replica.graph.clock, {
-    ...place.replica.graph.clock,
-    wall: world.time + 1,
-    count: 0,
-  });
-  await place.replica.close();
-  const again = await place.reopen();
-  equal(again.votes("a"), COUNT_MAX + 1);
-  await again.replica.close();
 });
 
 Deno.test("receive() runs callbacks when everything is part of the state", async () => {
