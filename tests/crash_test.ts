@@ -40,8 +40,9 @@ async function workload(
   storage: Storage,
   mode: Mode,
   promised: Promised,
+  rounds = 3,
 ): Promise<void> {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < rounds; round++) {
     const db = await openDatabase({ storage, mode, schemas: [Note] });
     const repo = await db.repository("crash");
     const notes = repo.collection(Note);
@@ -66,7 +67,7 @@ async function workload(
       for (const id of pair) promised.acknowledged.set(id, 0);
     }
     await Promise.all([1, 2, 3].map((i) => put(`many-${round}-${i}`, i, "z")));
-    if (round === 1) await repo.checkpoint();
+    if (round % 3 === 1) await repo.checkpoint();
     await repo.durable();
     for (const [id, size] of promised.written) {
       promised.acknowledged.set(id, size);
@@ -123,11 +124,12 @@ function countKnown(promised: Promised, keys: string[]): number {
 async function runOnce(
   options: FaultyOptions,
   mode: Mode,
+  rounds?: number,
 ): Promise<[FaultyStorage, Promised]> {
   const storage = faultyStorage(options);
   const promised = new Promised();
   try {
-    await workload(storage, mode, promised);
+    await workload(storage, mode, promised, rounds);
   } catch (error) {
     ok(error instanceof DatabaseError, `an uncoded error came out: ${error}`);
   }
@@ -182,6 +184,19 @@ for (const mode of ["default", "trusted", "fast"] as const) {
     }
   });
 }
+
+Deno.test("accidents at each of a few hundred operations lose nothing acknowledged", async () => {
+  const rounds = 10;
+  const [{ operations }] = await runOnce({}, "default", rounds);
+  ok(operations > 200, `the workload has ${operations} operations`);
+  for (let n = 1; n <= operations; n++) {
+    const fault = (["freezeAt", "failAt", "shortenAt"] as const)[n % 3]!;
+    const options = { [fault]: n, slow: n % 2 === 0 };
+    const [storage, promised] = await runOnce(options, "default", rounds);
+    const image = storage.powerCut(n);
+    await check(image, "default", promised, `${fault} ${n}`);
+  }
+});
 
 Deno.test("after a failed sync the repository is read-only and says why", async () => {
   const storage = faultyStorage({});
