@@ -5,6 +5,9 @@
  * of the whole (so that the cost per write stays bounded); and on close, where
  * the next opening would otherwise replay more than a checkpoint costs.
  *
+ * Architecture invariant: a checkpoint holds nothing that the log does not, and
+ * a failure to write one costs time only (law 5).
+ *
  * @module
  */
 

@@ -384,6 +384,7 @@ function provesContinuity(mode: Mode, { recovery }: LoadedReplica): boolean {
 function refusePromise(result: unknown): void {
   const then = (result as { then?: unknown } | null | undefined)?.then;
   if (typeof then !== "function") return;
+  Promise.resolve(result).catch(() => {}); // Its failure is not heard beside this one.
   throw new DatabaseError(
     "invalid-option",
     "A transaction's callback must be synchronous: await first, then transact",

@@ -5,6 +5,9 @@
  * the fold of all commits up to that wall clock; since every commit's clock is
  * after its parents', that set has no holes either.
  *
+ * Architecture invariant: same commits, same past, whatever the order of arrival
+ * (law 4).
+ *
  * @module
  */
 

@@ -5,6 +5,9 @@
  * It trusts nothing that opening trusted: the chains are hashed from their
  * start, and each certificate goes back to the root key.
  *
+ * Architecture invariant: what is checked are the bytes that were stored;
+ * nothing is encoded anew (law 1).
+ *
  * @module
  */
 

@@ -52,6 +52,17 @@ Deno.test("history() tells who did what when, in the very tick of the write", ()
     equal(notes.history("a").length, 2);
   }));
 
+Deno.test("at(), diff() and an item's history see a write of the very tick", () =>
+  withNotes((notes, repo, world) => {
+    const before = new Date(world.time - 1);
+    notes.create({ id: "a", text: "one" });
+    equal(repo.at(new Date(world.time)).collection(Note).count(), 1);
+    notes.create({ id: "b", text: "two" });
+    equal(notes.history("b").length, 1);
+    notes.create({ id: "c", text: "three" });
+    equal(notes.diff("c", before, new Date(world.time)).length > 0, true);
+  }));
+
 Deno.test("history() and at() know of writes whose sync is under way", async () => {
   const storage = new SlowStorage();
   await using db = await openDatabase({ storage, schemas: [Note] });

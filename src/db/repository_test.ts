@@ -118,6 +118,25 @@ Deno.test("transact() refuses asynchronous callbacks and transactions within", (
     equal(repo.history().length, 0, "an empty transaction is no commit");
   }));
 
+Deno.test("an asynchronous callback that fails ends nothing but itself", () =>
+  withRepository(async (repo) => {
+    const heard: unknown[] = [];
+    const listen = (event: PromiseRejectionEvent) => {
+      heard.push(event.reason);
+      event.preventDefault();
+    };
+    addEventListener("unhandledrejection", listen);
+    throws(() =>
+      repo.transact(async (tx) => {
+        await Promise.resolve();
+        tx.collection(Note).create({ text: "late" });
+      }), { code: "invalid-option" });
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    removeEventListener("unhandledrejection", listen);
+    deepEqual(heard, []);
+    equal(repo.collection(Note).count(), 0);
+  }));
+
 Deno.test("a transaction kept beyond its callback takes nothing", () =>
   withRepository((repo) => {
     const { result: notes } = repo.transact((tx) => tx.collection(Note));
