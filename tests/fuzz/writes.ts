@@ -128,7 +128,23 @@ function changeRich(
   return durable;
 }
 
-/** All things and a tally change at once, or nothing does. */
+/** A thing of which only the name was given. */
+const plain: PlainThing = {
+  name: "",
+  size: 0,
+  on: false,
+  tags: [],
+  votes: 0,
+  steps: [],
+  notes: [],
+};
+
+function freeIds(things: Readonly<Record<string, PlainThing>>): string[] {
+  const ids = Array.from({ length: IDS }, (_, n) => `thing-${n}`);
+  return ids.filter((id) => things[id] === undefined);
+}
+
+/** All things and a tally change at once and new ones come, or nothing does. */
 function transact(
   repo: Repository,
   model: Model,
@@ -138,8 +154,13 @@ function transact(
   const tallies = { ...model.state.tallies };
   const isRefused = random() < 0.3;
   const size = Math.floor(random() * 5);
+  const created = freeIds(things).slice(0, Math.floor(random() * 3));
   const run = () =>
     repo.transact((tx) => {
+      for (const id of created) {
+        tx.collection(Thing).create({ id, name: id });
+        equal(tx.collection(Thing).get(id)?.size, 0);
+      }
       for (const id of Object.keys(things)) {
         tx.collection(Thing).update(id, { size });
         equal(tx.collection(Thing).get(id)?.size, size);
@@ -155,6 +176,7 @@ function transact(
   for (const [id, thing] of Object.entries(things)) {
     things[id] = { ...thing, size };
   }
+  for (const id of created) things[id] = { ...plain, name: id };
   tallies.all = size;
   model.commit({ things, tallies });
   return durable;
