@@ -6,6 +6,7 @@ import {
   signerOf,
   Writer,
 } from "../tests/kit/door.ts";
+import { limits } from "../src/base/limits.ts";
 import { Parking } from "./parking.ts";
 
 function reader(parking?: Parking): Replica {
@@ -39,6 +40,18 @@ Deno.test("Parking holds no more bytes than it may", () => {
   assert.equal(bob.outcome(sent[1]!), "park");
   assert.equal(bob.outcome(sent[2]!), "gap");
   assert.equal(bob.parking.bytes, length);
+});
+
+Deno.test("Parking has limits where nobody chose any", () => {
+  const ada = new Writer(1, new Replica("trusted"));
+  const sent = Array.from(
+    { length: limits.parkedMax + 2 },
+    (_, i) => ada.write(["x"], dayOne + i),
+  );
+  const bob = new Replica("trusted");
+  for (const arrival of sent.slice(1, -1)) bob.receive(arrival);
+  assert.equal(bob.parking.size, limits.parkedMax);
+  assert.equal(bob.outcome(sent.at(-1)!), "gap");
 });
 
 Deno.test("Parking releases ten thousand batches that came backwards", () => {

@@ -126,6 +126,9 @@ Deno.test("the state at a moment has the commits up to that millisecond, inclusi
 
 Deno.test("the past does not depend on the order in which commits came", async () => {
   const { ada, bob, moments } = await concurrent();
+  await bob.write("a", "bob's, in the same millisecond");
+  await ada.write("a", "ada's, in the same millisecond");
+  ada.replica.receive(await bob.arrivals());
   const other = await Place.open({ seed: 3 });
   const arrivals = await ada.arrivals();
   const certificates = arrivals.filter(({ kind }) => kind === "certificate");
@@ -141,6 +144,8 @@ Deno.test("the past does not depend on the order in which commits came", async (
     );
     deepEqual(here, there);
   }
+  const all = stateOf(other.replica.commits, viewOf, () => true);
+  deepEqual(all.digest(), ada.replica.state.digest());
   await Promise.all([ada, bob, other].map((place) => place.replica.close()));
 });
 
