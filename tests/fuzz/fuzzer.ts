@@ -19,7 +19,7 @@ import {
 } from "../../mod.ts";
 import { FaultyStorage, filesOf, type Kept, seededRandom } from "../kit/mod.ts";
 import { readState } from "./read_state.ts";
-import { Model, Tally, textOf, Thing } from "./model.ts";
+import { Model, type PlainThing, Tally, textOf, Thing } from "./model.ts";
 import { VirtualWorld } from "./virtual_world.ts";
 import { write } from "./writes.ts";
 
@@ -134,6 +134,9 @@ class Run {
     equal(this.#things.count(), Object.keys(things).length);
     const on = this.#things.where({ on: true }).run().length;
     equal(on, Object.values(things).filter((thing) => thing.on).length);
+    // Without an index, so that columns are scanned.
+    const ash = this.#things.where({ name: "ash" }).count();
+    equal(ash, Object.values(things).filter(isAsh).length);
   }
 
   async #wait(): Promise<void> {
@@ -248,6 +251,10 @@ class Run {
     const digest = await digestOf(this.#storage);
     return { steps, commits: this.#commits, taken: this.#taken, digest };
   }
+}
+
+function isAsh({ name }: PlainThing): boolean {
+  return name === "ash";
 }
 
 async function digestOf(storage: FaultyStorage): Promise<string> {
