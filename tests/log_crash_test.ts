@@ -224,3 +224,20 @@ Deno.test("what a recovery cut never comes back behind what is appended after it
   }
   ok(stale > 20, `the new record survived ${stale} times`);
 });
+
+Deno.test("a header that a repair has mended stays mended", async () => {
+  const first = faultyStorage();
+  const log = createTexts(first, "genesis", sizes);
+  putText(log, "text");
+  await log.close();
+  const spoilt = first.powerCut("all");
+  const file = spoilt.open(FIRST_SEGMENT)!;
+  file.writeAt(Uint8Array.of(1), 40);
+  file.close();
+  const second = faultyStorage();
+  second.adopt(spoilt, FOLDER);
+  const opened = (await openTexts(second, { ...sizes, repair: true }))!;
+  deepEqual(opened.texts, ["genesis", "text"]);
+  const after = (await openTexts(second.powerCut("synced"), sizes))!;
+  deepEqual(after.texts, ["genesis", "text"]);
+});
