@@ -95,7 +95,10 @@ export class Table implements Source {
 
   /** As `ordinalOf`; from `size` on where the id is reserved and not yet put. */
   reservedOrdinalOf(id: string): number {
-    const ordinal = this.#ordinals.get(id);
+    // An empty map would still hash the id.
+    const ordinal = this.#ordinals.size === 0
+      ? undefined
+      : this.#ordinals.get(id);
     if (ordinal !== undefined) return ordinal;
     return this.base === undefined ? -1 : this.base.find(id, this.#cells);
   }

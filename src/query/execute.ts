@@ -127,6 +127,7 @@ export class Executor {
   }
 
   #finish(items: Item[], request: Request): Item[] {
+    if (request.isFree) return items;
     const { order, offset, limit } = request;
     if (items.length < 2 && offset === 0 && limit > 0) return items;
     if (order.length === 0 && limit === Infinity) {

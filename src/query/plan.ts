@@ -25,6 +25,8 @@ export interface Request {
   readonly offset: number;
   /** Infinity: no limit. */
   readonly limit: number;
+  /** Nobody asked for an order: rows may come as they are found. */
+  readonly isFree?: true;
 }
 
 /** Which way entries of an index are read to give rows in order. */

@@ -225,6 +225,17 @@ function withAfter(question: Asked, items: readonly Item[]): Request {
   return { ...request, after: placeOf(request.order, row) };
 }
 
+/** Rows that nobody ordered come as they are found: by id, they compare. */
+function inOrder(
+  rows: Task[],
+  asked: Asked,
+  { offset, limit, after }: Request,
+) {
+  const isOrdered = asked.order.length > 0 || offset > 0 ||
+    limit < Infinity || after !== undefined;
+  return isOrdered ? rows : rows.toSorted((a, b) => a.id < b.id ? -1 : 1);
+}
+
 Deno.test("Query.run() and count() equal the naive evaluator", () => {
   fc.assert(
     fc.property(world, ({ columnar, steps, questions }) => {
@@ -241,7 +252,7 @@ Deno.test("Query.run() and count() equal the naive evaluator", () => {
             const row = source.itemAt(source.ordinalOf(request.after.id));
             query = query.after(query.cursor(loose(row)));
           }
-          deepStrictEqual(query.run(), naive);
+          deepStrictEqual(inOrder(query.run(), question, request), naive);
           strictEqual(query.count(), naive.length);
           const told = query.explain();
           strictEqual(told.rowsReturned, naive.length);
@@ -343,7 +354,10 @@ Deno.test("Query.after() walks every row exactly once, ties included", () => {
           walked.push(...rows);
           rows = query.after(query.cursor(rows.at(-1)!)).limit(page).run();
         }
-        deepStrictEqual(walked, query.run());
+        deepStrictEqual(
+          walked,
+          runNaively(source.items(), toRequest(question)),
+        );
       },
     ),
     { seed, numRuns: 400 },

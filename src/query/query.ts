@@ -71,6 +71,8 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   readonly #engine: QueryEngine;
   readonly #state: QueryState;
   #request: Request | undefined;
+  /** The same, where nobody asked for an order. */
+  #free: Request | undefined;
   #plan: Plan | undefined;
   #epoch = -1;
 
@@ -153,11 +155,14 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     return new Query(this.#engine, { ...this.#state, include });
   }
 
-  /** The rows, now. */
+  /** The rows, now. Without an order, a limit and a place they come as they are found. */
   run(): Row[] {
     const engine = this.#engine;
     const request = this.#asked();
-    return this.#rows(engine.run(request, this.#planned(request)));
+    const plan = this.#planned(request);
+    if (!isFree(this.#state)) return this.#rows(engine.run(request, plan));
+    this.#free ??= { ...request, isFree: true };
+    return this.#rows(engine.run(this.#free, plan));
   }
 
   /** The first row. */
@@ -289,6 +294,11 @@ function isItem(value: unknown): value is Item {
 }
 
 /** Terms behind an id decide nothing; an id upwards is the tie-break anyway. */
+function isFree({ order, offset, limit, after }: QueryState): boolean {
+  return order.length === 0 && offset === 0 && limit === Infinity &&
+    after === undefined;
+}
+
 function toRequest(state: QueryState): Request {
   const { parts, offset, limit } = state;
   let { order } = state;
