@@ -67,12 +67,14 @@ export class ReadableCollection<S extends Schema>
   /** The items of many ids, in the order of the ids; `undefined` where there is none. */
   getMany(ids: Iterable<string>): (Infer<S> | undefined)[] {
     this.#check();
-    const ordinals = Array.from(ids, (id) => this.#table.ordinalOf(id));
-    this.#table.load(ordinals.filter((ordinal) => ordinal >= 0));
-    return ordinals.map((ordinal) => {
-      const item = ordinal < 0 ? undefined : this.#table.itemAt(ordinal);
-      return item === undefined ? undefined : this.row(item);
-    });
+    const table = this.#table;
+    const rows: (Infer<S> | undefined)[] = [];
+    for (const id of ids) {
+      const ordinal = table.ordinalOf(id);
+      const item = ordinal < 0 ? undefined : table.itemAt(ordinal);
+      rows.push(item === undefined ? undefined : this.row(item));
+    }
+    return rows;
   }
 
   /** All items, in no promised order. The array is the caller's own. */
