@@ -53,6 +53,9 @@ export interface EncodedPatch {
 /** Room before the operations for a head whose length is known only at the end. */
 const HEAD_ROOM = 4 * 1024;
 
+/** Small patches are cut from slabs of this size: memory of its own costs each more than its bytes. */
+const SLAB_BYTES = 64 * 1024;
+
 /** A larger patch is handed over in the buffer that it was written to, not copied. */
 const COPY_BYTES_MAX = 64 * 1024;
 
@@ -60,6 +63,8 @@ const COPY_BYTES_MAX = 64 * 1024;
 export class PatchWriter {
   readonly #head = new ByteWriter();
   #body = new ByteWriter(HEAD_ROOM + 4096);
+  #slab: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  #used = 0;
   readonly #shapes: Shape[] = [];
   #lastShape: Shape | undefined;
   #lastIndex = 0;
@@ -135,12 +140,28 @@ export class PatchWriter {
     return { payload: this.#join(head), operationsOffset: head.length };
   }
 
+  /** A copy that nobody else writes to. */
+  #keep(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    if (this.#used + bytes.length > this.#slab.length) {
+      this.#slab = new Uint8Array(SLAB_BYTES);
+      this.#used = 0;
+    }
+    const end = this.#used + bytes.length;
+    const kept = this.#slab.subarray(this.#used, end);
+    kept.set(bytes);
+    this.#used = end;
+    return kept;
+  }
+
   /** The head, put right before the operations. */
   #join(head: ByteWriter): Uint8Array<ArrayBuffer> {
     const body = this.#body;
     const start = HEAD_ROOM - head.length;
     if (start < 0) return concatBytes(head.view(), body.view(HEAD_ROOM));
     body.view(start, HEAD_ROOM).set(head.view());
+    if (body.length - start <= SLAB_BYTES / 8) {
+      return this.#keep(body.view(start));
+    }
     if (body.length - start <= COPY_BYTES_MAX) return body.copy(start);
     this.#body = new ByteWriter(HEAD_ROOM + 4096);
     return body.view(start);
