@@ -22,6 +22,7 @@ import {
   Replica,
   type RepositoryName,
 } from "../../repo/mod.ts";
+import type { QueryHooks } from "./engines.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
 import { Repository } from "./repository.ts";
 import { Schemas } from "./schemas.ts";
@@ -47,6 +48,11 @@ export interface DatabaseOptions {
   readonly repair?: boolean;
   /** Hears hints on slow queries; silent when absent. */
   readonly onSlowQuery?: (hint: string) => void;
+  /**
+   * Hears what a listener or predicate of a live query throws. When absent it is
+   * reported like any uncaught error, which in Deno ends the program.
+   */
+  readonly onListenerError?: (error: unknown) => void;
   /** Clock, dice and timers; the real ones when absent. */
   readonly world?: World;
 }
@@ -149,6 +155,14 @@ function parseUser(user: unknown): string {
   );
 }
 
+function hooksOf(options: DatabaseOptions): QueryHooks {
+  const { onSlowQuery, onListenerError } = options;
+  return {
+    ...(onSlowQuery !== undefined && { onSlow: onSlowQuery }),
+    ...(onListenerError !== undefined && { onError: onListenerError }),
+  };
+}
+
 interface Parts {
   readonly options: DatabaseOptions;
   readonly mode: Mode;
@@ -243,12 +257,11 @@ export class Database implements AsyncDisposable {
       });
       this.#closings.set(name, gone);
     };
-    const onSlow = options.onSlowQuery;
     const repository = new Repository({
       replica,
       schemas,
       world,
-      onSlow,
+      hooks: hooksOf(options),
       closing,
     });
     this.#open.set(name, repository);

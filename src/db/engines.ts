@@ -6,7 +6,7 @@
  */
 
 import type { World } from "../base/world.ts";
-import { QueryEngine } from "../query/engine.ts";
+import { type EngineOptions, QueryEngine } from "../query/engine.ts";
 import { copyForReader } from "../schema/reader.ts";
 import type { FieldKind } from "../schema/patch.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -18,9 +18,12 @@ export interface EnginesParts {
   readonly world: World;
   /** The schema of a collection, if one is known. */
   readonly schemaOf: (collection: string) => Schema | undefined;
-  /** Hears hints on slow queries. */
-  readonly onSlow: ((hint: string) => void) | undefined;
+  /** What the app wants to hear of. */
+  readonly hooks: QueryHooks;
 }
+
+/** Who hears of slow queries, and of listeners that throw. */
+export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError">;
 
 /** Makes engines and keeps them. */
 export class Engines {
@@ -39,7 +42,7 @@ export class Engines {
   }
 
   #add(schema: Schema): QueryEngine {
-    const { state, world, onSlow } = this.#parts;
+    const { state, world, hooks } = this.#parts;
     const table = state.table(schema.name);
     const kinds = new Map<string, FieldKind>();
     for (const { name, kind } of schema.plan) kinds.set(name, kind);
@@ -52,7 +55,7 @@ export class Engines {
       reader: (item) => copyForReader(item, table.view),
       deliver: (task) => this.#deliver(task),
       world,
-      ...(onSlow !== undefined && { onSlow }),
+      ...hooks,
     });
     this.#engines.set(schema.name, engine);
     return engine;

@@ -18,7 +18,7 @@ import {
 } from "../../repo/mod.ts";
 import { Collection } from "./collection.ts";
 import { Editor } from "./editor.ts";
-import { Engines } from "./engines.ts";
+import { Engines, type QueryHooks } from "./engines.ts";
 import {
   type CommitSummary,
   type HistoryOptions,
@@ -40,7 +40,7 @@ export interface RepositoryParts {
   readonly replica: Replica;
   readonly schemas: Schemas;
   readonly world: World;
-  readonly onSlow: ((hint: string) => void) | undefined;
+  readonly hooks: QueryHooks;
   /** Runs when it begins to close, with what tells the end. */
   readonly closing: (done: Promise<void>) => void;
 }
@@ -56,7 +56,7 @@ export class Repository implements AsyncDisposable {
 
   /** Use `database.repository(name)`. */
   constructor(parts: RepositoryParts) {
-    const { replica, schemas, world, onSlow } = parts;
+    const { replica, schemas, world, hooks } = parts;
     this.#parts = parts;
     this.#ids = new IdSource(world);
     const schemaOf = (collection: string) => schemas.find(collection);
@@ -64,7 +64,7 @@ export class Repository implements AsyncDisposable {
       state: replica.state,
       world,
       schemaOf,
-      onSlow,
+      hooks,
     });
     replica.publishing = (tell) => this.#engines.publish(tell);
   }

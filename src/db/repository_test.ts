@@ -246,3 +246,23 @@ Deno.test("checkpoint(), verify() and status() agree on what there is", () =>
     equal(report.commits, repo.status().commits);
     ok(repo.status().checkpointBytes > 0);
   }));
+
+Deno.test("what a listener throws goes to onListenerError, and reaches nobody else", async () => {
+  const errors: unknown[] = [];
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: [Note],
+    onListenerError: (error) => errors.push(error),
+  });
+  const notes = (await db.repository("r")).collection(Note);
+  const heard: number[] = [];
+  using _first = notes.query().subscribe(() => {
+    throw new RangeError("spoilt");
+  });
+  using _second = notes.query().subscribe(({ rows }) =>
+    heard.push(rows.length)
+  );
+  await notes.create({ text: "a" });
+  deepEqual(heard, [1]);
+  deepEqual(errors.map(String), ["RangeError: spoilt"]);
+});

@@ -51,6 +51,6 @@ export function openSnapshot(
     includes,
   );
   const schemaOf = (name: string) => schemas.find(name);
-  const engines = new Engines({ state, world, schemaOf, onSlow: undefined });
+  const engines = new Engines({ state, world, schemaOf, hooks: {} });
   return new Snapshot(state, engines, (schema) => schemas.check(schema));
 }
