@@ -88,7 +88,7 @@ class Device {
       replica: this.replica,
       schemas,
       world,
-      onSlow: undefined,
+      hooks: {},
       closing: () => {},
     });
     this.posts = this.repo.collection(Post);
