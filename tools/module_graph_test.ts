@@ -75,3 +75,19 @@ Deno.test("our modules are all in use", () => {
   const graph = readGraph([...modules, "mod.ts"], true);
   deepEqual(unreached(graph, ENTRIES), []);
 });
+
+Deno.test("commits become known in four places: the door, replay, verification, own writes", () => {
+  // Law 2: a fifth place would be a way in beside the door.
+  const makers: Record<string, string[]> = {};
+  for (const path of modules) {
+    const source = Deno.readTextFileSync(new URL(path, root));
+    const calls = source.match(/\bgraph\.(addBatch|add)\(/g) ?? [];
+    if (calls.length > 0) makers[path] = calls;
+  }
+  deepEqual(makers, {
+    "repo/author.ts": ["graph.add("], // own commits, sealed by the writer
+    "repo/replica.ts": ["graph.addBatch("], // batches that `admit` let in
+    "repo/replica_open.ts": ["graph.addBatch("], // the own log, replayed
+    "repo/verify.ts": ["graph.addBatch("], // into a graph that is thrown away
+  });
+});

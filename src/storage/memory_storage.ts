@@ -7,7 +7,12 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import { checkFileName, checkFolderName, folderOf } from "./names.ts";
+import {
+  checkFileName,
+  checkFolderName,
+  folderOf,
+  foldersIn,
+} from "./names.ts";
 import type {
   OpenFileOptions,
   Storage,
@@ -59,14 +64,7 @@ class MemoryStorage implements Storage {
 
   folders(folder: string): string[] {
     checkFolderName(folder);
-    const start = folder === "" ? "" : `${folder}/`;
-    const names = new Set<string>();
-    for (const name of this.#files.keys()) {
-      if (!name.startsWith(start)) continue;
-      const [first, ...rest] = name.slice(start.length).split("/");
-      if (rest.length > 0) names.add(first!);
-    }
-    return [...names];
+    return foldersIn(this.#files.keys(), folder);
   }
 
   makeFolder(folder: string): void {

@@ -30,3 +30,15 @@ export function checkFolderName(folder: string): void {
 export function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf("/")));
 }
+
+/** Names (last segment) of the folders directly in `folder` that hold any of these files. */
+export function foldersIn(names: Iterable<string>, folder: string): string[] {
+  const start = folder === "" ? "" : `${folder}/`;
+  const folders = new Set<string>();
+  for (const name of names) {
+    if (!name.startsWith(start)) continue;
+    const end = name.indexOf("/", start.length);
+    if (end > 0) folders.add(name.slice(start.length, end));
+  }
+  return [...folders];
+}

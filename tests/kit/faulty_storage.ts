@@ -15,6 +15,7 @@ import {
   checkFileName,
   checkFolderName,
   folderOf,
+  foldersIn,
 } from "../../src/storage/names.ts";
 import type {
   OpenFileOptions,
@@ -103,14 +104,7 @@ export class FaultyStorage implements Storage {
 
   folders(folder: string): string[] {
     checkFolderName(folder);
-    const start = folder === "" ? "" : `${folder}/`;
-    const names = new Set<string>();
-    for (const name of this.#live.files.keys()) {
-      if (!name.startsWith(start)) continue;
-      const [first, ...rest] = name.slice(start.length).split("/");
-      if (rest.length > 0) names.add(first!);
-    }
-    return [...names];
+    return foldersIn(this.#live.files.keys(), folder);
   }
 
   makeFolder(folder: string): void {
