@@ -1,0 +1,105 @@
+/**
+ * What a conversation needs of one repository: its commits as sealed bytes.
+ *
+ * `sync/` sees a repository only through this port: it never meets an item, a
+ * field or a table. Reads are synchronous; what came in and what was written
+ * here is told by {@linkcode RepositoryPort.onShareable} once it may travel.
+ *
+ * Architecture invariant: what is not durable here is not shareable (law 3); a
+ * port hands out nothing else.
+ *
+ * @module
+ */
+
+import type { Refusal } from "../src/base/errors.ts";
+import type { Judged } from "./admit.ts";
+import type { Arrival } from "./arrival.ts";
+import type { Batch } from "./batch.ts";
+import type { Mode, RepositoryName } from "./genesis.ts";
+import type { Parking } from "./parking.ts";
+import type { VersionVector } from "./version_vector.ts";
+
+/** A record of the log as a peer gets it. */
+export interface FeedRecord {
+  /** What the bytes are, as an {@linkcode Arrival} says it. */
+  readonly kind: Arrival["kind"];
+  /** The record's body; neighbouring batches of one chain may have been joined. The caller's own. */
+  readonly bytes: Uint8Array;
+  /** The batch's chain; "" where it is no batch. */
+  readonly chain: string;
+  /** Number of the batch's first commit. */
+  readonly first: number;
+  /** How many commits it has; 0 where it is no batch. */
+  readonly count: number;
+  /** Log address behind the last log record that it was made of. */
+  readonly next: number;
+}
+
+/** Records read from a log. */
+export interface FeedSlice {
+  readonly records: readonly FeedRecord[];
+  /** Where to read on. */
+  readonly next: number;
+}
+
+/** How foreign records are received. */
+export interface ReceiveOptions {
+  /** Where this peer's batches wait for their parents; a parking of the port's own when absent. */
+  readonly parking?: Parking;
+  /** Asked once of every sound batch with new commits (law 7): clock, quota, rate. */
+  readonly gate?: (batch: Batch) => Refusal | undefined;
+}
+
+/** One repository as its peers deal with it. */
+export interface RepositoryPort {
+  readonly name: RepositoryName;
+  readonly mode: Mode;
+  readonly rootKey: Uint8Array;
+  readonly genesisId: Uint8Array;
+  /** How many commits may be shared. */
+  readonly commits: number;
+  /** How many commits of a chain may be shared. */
+  lengthOf(chain: string): number;
+  /** Everything that may be shared. */
+  vector(): VersionVector;
+  /** Log address up to which everything may be shared. */
+  readonly shareable: number;
+  /** Runs whenever `shareable` has grown; the result ends it. */
+  onShareable(listener: () => void): () => void;
+  /** Certificates and revocations, whatever their place in the log. */
+  credentials(): FeedRecord[];
+  /**
+   * Reads records in log order from an address that was a `next` before, or 0,
+   * up to `shareable`; at least one record where there is one, else at most
+   * about `bytesMax` bytes. Leaves out what was withdrawn, and the genesis.
+   */
+  read(from: number, bytesMax: number): FeedSlice;
+  /** May `read` begin at this address? False for what is no record's start. */
+  isStart(address: number): boolean;
+  /** Takes records through the door; `settle` makes them durable. */
+  receive(arrivals: readonly Arrival[], options?: ReceiveOptions): Judged[];
+  /** Makes everything received durable soon, once for all who ask in this turn; then `onShareable` tells. */
+  settle(): void;
+  /** Takes back own commits of `chain` from number `from` on: see `withdraw.ts`. */
+  withdraw(chain: string, from: number, refused: readonly RefusedCommit[]): void;
+  /** The bytes that the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
+  summary(): Uint8Array | undefined;
+  /** SHA-256 over domain, genesis id and a summary. */
+  digestOf(summary: Uint8Array): Uint8Array;
+  /** Ids of commits of a chain; `undefined` when one of them is not known. */
+  idsAt(chain: string, numbers: readonly number[]): Uint8Array[] | undefined;
+  /** 16 digests of the merged state, one per next half-byte below a prefix of half-bytes of the items' hashes. */
+  stateDigests(prefix: readonly number[]): Uint8Array[];
+  /** Names of the items below a prefix, at most `limit`. */
+  itemsBelow(prefix: readonly number[], limit: number): { collection: string; id: string }[];
+}
+
+/** A commit that the server refused. */
+export interface RefusedCommit {
+  readonly number: number;
+  readonly reason: string;
+  readonly rule: string;
+  readonly detail: string;
+  /** Does the server keep it for somebody to decide? */
+  readonly kept: boolean;
+}
