@@ -52,6 +52,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "fast-check": ["tests"],
   "msgpackr": ["src/base/codec.ts"],
   "preact": ["src/preact", "web-demo"],
+  "ws": ["sync/transport"],
   "zod": ["tests"],
 };
 
