@@ -86,7 +86,7 @@ Deno.test("commits become known in four places: the door, replay, verification, 
   }
   deepEqual(makers, {
     "repo/author.ts": ["graph.add("], // own commits, sealed by the writer
-    "repo/replica.ts": ["graph.addBatch("], // batches that `admit` let in
+    "repo/intake.ts": ["graph.addBatch("], // batches that `admit` let in
     "repo/replica_open.ts": ["graph.addBatch("], // the own log, replayed
     "repo/verify.ts": ["graph.addBatch("], // into a graph that is thrown away
   });

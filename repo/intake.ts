@@ -1,0 +1,124 @@
+/**
+ * The intake: what foreign records become once the door has judged them.
+ *
+ * It asks `admit.ts` and puts what was admitted into log, graph and state, in
+ * this order. It never writes a commit of its own.
+ *
+ * Architecture invariant: what was judged is stored, byte for byte (law 1), and
+ * becomes known only through the door (law 2).
+ *
+ * @module
+ */
+
+import type { Origin } from "../src/schema/cell.ts";
+import { admit, type Judged } from "./admit.ts";
+import type {
+  AdmitBatch,
+  AdmitCertificate,
+  Arrival,
+  Knowledge,
+} from "./arrival.ts";
+import { decodeCertificate } from "./certificate.ts";
+import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
+import { recordKind } from "./log_format.ts";
+import { Parking } from "./parking.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import { publish } from "./state.ts";
+
+/** What an intake works with. */
+export interface IntakeParts {
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly rootKey: Uint8Array;
+}
+
+/** Takes foreign records into one repository. */
+export class Intake {
+  /** Where batches wait whose peer has no parking of its own. */
+  readonly parking = new Parking();
+  readonly #loaded: LoadedReplica;
+  readonly #commits: CommitReader;
+  readonly #knowledge: Knowledge;
+
+  constructor({ loaded, commits, rootKey }: IntakeParts) {
+    this.#loaded = loaded;
+    this.#commits = commits;
+    this.#knowledge = {
+      ...loaded,
+      rootKey,
+      clockAt: (chain, number) => commits.clockAt(chain, number),
+      commitAt: (chain, number) => bytesOfCommit(commits, chain, number),
+    };
+  }
+
+  /** Judges arrivals and takes what is admitted; visible when it returns. */
+  receive(arrivals: Iterable<Arrival>): Judged[] {
+    this.#commits.hashAll();
+    const judged: Judged[] = [];
+    const take = (
+      admitted: AdmitBatch | AdmitCertificate,
+      bytes: Uint8Array,
+    ) => this.#take(admitted, bytes);
+    for (const arrival of arrivals) {
+      judged.push(...admit(arrival, this.#knowledge, this.parking, take));
+    }
+    return judged;
+  }
+
+  #take(admitted: AdmitBatch | AdmitCertificate, bytes: Uint8Array): void {
+    if (admitted.verdict === "admit") return this.#takeBatch(admitted, bytes);
+    const { log, certificates } = this.#loaded;
+    log.append(recordKind.certificate, [bytes]);
+    certificates.add(admitted.certificate);
+  }
+
+  #takeBatch(
+    { batch, from, lastId, patches }: AdmitBatch,
+    bytes: Uint8Array,
+  ): void {
+    const { log, graph, state, mode } = this.#loaded;
+    const start = log.end;
+    const kind = mode === "default"
+      ? recordKind.signedBatch
+      : recordKind.unsignedBatch;
+    const address = log.append(kind, [bytes]);
+    graph.addBatch(batch, lastId);
+    this.#commits.appended(start);
+    for (let i = from; i < batch.commits.length; i++) {
+      const { wall, count, payloadAt } = batch.commits[i]!;
+      const patch = patches[i - from]!;
+      const operationsAt = address + payloadAt + patch.operationsOffset;
+      const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
+      const changes = state.foldChanges(
+        patch.operations,
+        patch.createOffsets,
+        origin,
+      );
+      publish(changes);
+    }
+  }
+
+  /** After a repair: what still connects comes in again, through the door. */
+  async readmit(): Promise<void> {
+    const { log, recovery, certificates, mode } = this.#loaded;
+    for (const { kind, body } of recovery.survivors) {
+      const bytes = body();
+      if (kind !== recordKind.certificate || mode === "default") {
+        this.receive(arrivalOf(kind, bytes));
+        continue;
+      }
+      // The door of these modes takes none; it tells the history who wrote.
+      const certificate = decodeCertificate(bytes);
+      if (certificates.has(certificate)) continue;
+      this.#take({ verdict: "admit-certificate", certificate }, bytes);
+    }
+    await log.sync();
+  }
+}
+
+function arrivalOf(kind: number, bytes: Uint8Array): Arrival[] {
+  if (kind === recordKind.certificate) return [{ kind: "certificate", bytes }];
+  if (kind === recordKind.signedBatch) return [{ kind: "signed", bytes }];
+  if (kind === recordKind.unsignedBatch) return [{ kind: "unsigned", bytes }];
+  return [];
+}

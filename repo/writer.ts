@@ -1,0 +1,204 @@
+/**
+ * The writer: what this replica writes itself, from a transaction to the log.
+ *
+ * It runs one transaction at a time, gives what it made to the author and the
+ * queue, and puts the session's certificate ahead of its first batch.
+ *
+ * Architecture invariant: visible at once, durable before shared (law 3).
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import type { World } from "../src/base/world.ts";
+import { PatchWriter } from "../src/schema/patch_codec.ts";
+import { Author, type Session } from "./author.ts";
+import { decodeCertificate } from "./certificate.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import {
+  CommitQueue,
+  type Durability,
+  type QueuedCommit,
+} from "./commit_queue.ts";
+import type { Mode } from "./genesis.ts";
+import { recordKind } from "./log_format.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import { publish } from "./state.ts";
+import { Transaction } from "./transaction.ts";
+
+/** What a transaction gave, and how to learn that it is durable. */
+export interface Done<R> {
+  readonly result: R;
+  readonly durability: Durability;
+}
+
+/** What a writer works with. */
+export interface WriterParts {
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly session: Session;
+  readonly world: World;
+  /** Is this folder the one that its session was made for? */
+  readonly isOriginal: boolean;
+  /** Runs when a group of commits has entered the log. */
+  readonly appended: () => void;
+  /** Wraps the telling of one transaction. */
+  readonly publishing: (tell: () => void) => void;
+}
+
+/** Writes the commits of this replica. */
+export class Writer {
+  readonly #parts: WriterParts;
+  readonly #loaded: LoadedReplica;
+  readonly #author: Author;
+  readonly #queue: CommitQueue;
+  /** Made with the first write: opening to read costs nothing of it. */
+  #patch: PatchWriter | undefined;
+  #transaction: Transaction | undefined;
+  #isCertified = false;
+  /** Must a new incarnation be noted before anything else is? */
+  readonly #isMarkDue: boolean;
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+    const { loaded, session, world } = parts;
+    this.#loaded = loaded;
+    const { mode } = loaded;
+    const continues = parts.isOriginal && provesContinuity(mode, loaded);
+    this.#isMarkDue = !continues && loaded.graph.commits > 0;
+    this.#author = new Author({ ...loaded, session, mode, world, continues });
+    const sink = {
+      append: (commits: readonly QueuedCommit[]) => this.#append(commits),
+      appended: parts.appended,
+      sync: () => loaded.log.sync(),
+    };
+    this.#queue = new CommitQueue(sink, world, { durable: mode !== "fast" });
+  }
+
+  /** Why nothing can be written any more, if so. */
+  get failure(): DatabaseError | undefined {
+    return this.#queue.failure ?? this.#loaded.log.failure;
+  }
+
+  /** Bytes that are visible here and not in the log yet. */
+  get pendingBytes(): number {
+    return this.#queue.pendingBytes;
+  }
+
+  /** Fails when the log is read-only, or while a transaction runs. */
+  checkWritable(isRunning = false): void {
+    const { failure } = this;
+    if (failure !== undefined) throw failure;
+    if (isRunning || this.#transaction === undefined) return;
+    throw new DatabaseError(
+      "invalid-option",
+      "A transaction is running: write through the `tx` that its callback was given",
+    );
+  }
+
+  /** Runs one atomic transaction; what throws leaves nothing behind. */
+  transact<R>(
+    run: (transaction: Transaction) => R,
+    check: () => void,
+  ): Done<R> {
+    this.checkWritable();
+    const patch = this.#patch ??= new PatchWriter();
+    const transaction = new Transaction(this.#author.stamp(), patch);
+    this.#transaction = transaction;
+    try {
+      const result = run(transaction);
+      refusePromise(result);
+      check();
+      this.checkWritable(true);
+      transaction.end();
+      return { result, durability: this.#commit(transaction, patch) };
+    } finally {
+      transaction.abandon(); // Nothing is left of one that was committed.
+      this.#transaction = undefined;
+    }
+  }
+
+  #commit(transaction: Transaction, patch: PatchWriter): Durability {
+    this.#transaction = undefined;
+    if (transaction.operations === 0) return this.#queue.latest();
+    const { payload, operationsOffset } = patch.finish();
+    const commit = this.#author.commit(
+      transaction.origin,
+      payload,
+      operationsOffset,
+    );
+    const changes = transaction.apply();
+    const durability = this.#queue.push(commit);
+    if (changes !== undefined) this.#parts.publishing(() => publish(changes));
+    return durability;
+  }
+
+  #append(commits: readonly QueuedCommit[]): void {
+    const { log, certificates } = this.#loaded;
+    const { session, commits: reader } = this.#parts;
+    if (!this.#isCertified) {
+      this.#isCertified = true;
+      const certificate = decodeCertificate(session.certificate);
+      if (!certificates.has(certificate)) {
+        log.append(recordKind.certificate, [session.certificate]);
+        certificates.add(certificate);
+      }
+    }
+    reader.hashAll();
+    const from = log.end;
+    this.#author.append(log, commits);
+    reader.appended(from);
+  }
+
+  /**
+   * A new incarnation of a chain that is there begins at once, with an empty
+   * commit: otherwise a clean close would hide why the old one could not go on.
+   */
+  async beginAnew(): Promise<void> {
+    if (!this.#isMarkDue || !this.#author.wasHere) return;
+    const patch = new PatchWriter();
+    patch.begin();
+    const { payload, operationsOffset } = patch.finish();
+    const stamp = this.#author.stamp();
+    this.#queue.push(this.#author.commit(stamp, payload, operationsOffset));
+    await this.#queue.drain();
+  }
+
+  /** Puts everything visible into the log, which need not be durable yet. */
+  flush(): void {
+    if (this.#queue.failure === undefined) this.#queue.write();
+  }
+
+  /** Resolves when everything visible now is durable, in every mode. */
+  async durable(): Promise<void> {
+    this.#queue.write();
+    await this.#queue.latest().promise;
+    await this.#loaded.log.sync();
+  }
+
+  /** Writes and syncs everything, in every mode. */
+  drain(): Promise<void> {
+    return this.#queue.drain();
+  }
+
+  /** Forgets timers; the writer is not used afterwards. */
+  stop(): void {
+    this.#queue.stop();
+  }
+}
+
+/** Fast mode may have told others what a crash took back; the signed modes never do. */
+function provesContinuity(mode: Mode, { recovery }: LoadedReplica): boolean {
+  if (recovery.quarantine !== undefined) return false;
+  return mode !== "fast" || recovery.clean;
+}
+
+function refusePromise(result: unknown): void {
+  const then = (result as { then?: unknown } | null | undefined)?.then;
+  if (typeof then !== "function") return;
+  Promise.resolve(result).catch(() => {}); // Its failure is not heard beside this one.
+  throw new DatabaseError(
+    "invalid-option",
+    "A transaction's callback must be synchronous: await first, then transact",
+  );
+}
