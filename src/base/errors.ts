@@ -60,8 +60,16 @@ export type ErrorCode =
   | "log-damaged"
   /** A checkpoint page does not match its checksum. */
   | "checkpoint-damaged"
-  /** A batch was refused at the door. */
-  | "refused";
+  /** A rule forbids it, by what is known here. */
+  | "denied"
+  /** The server refused a write, or a batch was refused at the door. */
+  | "refused"
+  /** The server gave no certificate for the credentials. */
+  | "login-failed"
+  /** The server could not be reached, or answered what is no answer. */
+  | "unreachable"
+  /** The database has a connection already. */
+  | "already-connected";
 
 /** The one error that Sheaf throws for the machine's and the caller's faults. */
 export class DatabaseError extends Error {
