@@ -37,8 +37,8 @@ export interface FaultyOptions {
   readonly freezeAt?: number;
   /** Code of the injected errors (default: `storage-failed`). */
   readonly code?: ErrorCode;
-  /** Syncs return a promise, as on a slow medium. */
-  readonly slow?: boolean;
+  /** Syncs return a promise, as on a slow medium; a function says when each of them is done. */
+  readonly slow?: boolean | ((done: () => void) => void);
 }
 
 /**
@@ -71,6 +71,9 @@ export class FaultyStorage implements Storage {
   #changes: NameChange[] = [];
   #locked = false;
   #failNext = 0;
+  #isFrozen = false;
+  /** Can files no longer grow? */
+  isFull = false;
   /** Operations so far that changed or synced anything. */
   operations = 0;
 
@@ -196,7 +199,7 @@ export class FaultyStorage implements Storage {
     const now = ++this.operations;
     if (
       now === failAt || now === this.#failNext || now === shortenAt ||
-      now >= (freezeAt ?? Infinity)
+      now >= (freezeAt ?? Infinity) || this.#isFrozen
     ) {
       throw this.failure(`go on at operation ${now}`);
     }
@@ -214,7 +217,7 @@ export class FaultyStorage implements Storage {
 
   /** A storage with what is there after the power was cut now, all of it durable. */
   afterPowerCut(kept: Kept): FaultyStorage {
-    const storage = new FaultyStorage({ slow: this.isSlow });
+    const storage = new FaultyStorage({ slow: this.#options.slow ?? false });
     for (const [name, bytes] of filesOf(this.powerCut(kept))) {
       storage.#put(name, bytes);
     }
@@ -256,7 +259,30 @@ export class FaultyStorage implements Storage {
 
   /** Do syncs return a promise? */
   get isSlow(): boolean {
-    return this.#options.slow === true;
+    return this.#options.slow !== undefined && this.#options.slow !== false;
+  }
+
+  /** Runs what a slow sync does at its end. */
+  finishSync(done: () => void): void {
+    const { slow } = this.#options;
+    if (typeof slow === "function") slow(done);
+    else queueMicrotask(done);
+  }
+
+  /** Nothing works any more, and no sync that is under way ends: the process has died. */
+  freeze(): void {
+    this.#isFrozen = true;
+  }
+
+  /** Is the process dead? */
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  /** Fails, without effect, when a file that is to grow finds no room. */
+  checkRoom(length: number, wanted: number): void {
+    if (!this.isFull || wanted <= length) return;
+    throw new DatabaseError("storage-full", "Cannot write: the disk is full");
   }
 
   /** The injected error. */
@@ -305,6 +331,7 @@ class FaultyFile implements StorageFile {
 
   writeAt(bytes: Uint8Array, offset: number): void {
     this.#checkWritable();
+    this.#storage.checkRoom(this.#file.length, offset + bytes.length);
     if (this.#storage.isShortenedNext) {
       this.#file.write(bytes.subarray(0, bytes.length >> 1), offset);
     }
@@ -314,6 +341,7 @@ class FaultyFile implements StorageFile {
 
   truncate(length: number): void {
     this.#checkWritable();
+    this.#storage.checkRoom(this.#file.length, length);
     this.#storage.step();
     this.#file.truncate(length);
   }
@@ -322,7 +350,16 @@ class FaultyFile implements StorageFile {
     this.#checkWritable();
     if (!this.#storage.isSlow) return this.#syncNow(this.#file.pending);
     const covered = this.#file.pending;
-    return Promise.resolve().then(() => this.#syncNow(covered));
+    return new Promise((resolve, reject) =>
+      this.#storage.finishSync(() => {
+        if (this.#storage.isFrozen) return;
+        try {
+          resolve(this.#syncNow(covered));
+        } catch (error) {
+          reject(error);
+        }
+      })
+    );
   }
 
   close(): void {}
