@@ -78,6 +78,56 @@ export const limits = {
   conditionsMax: 1_024,
   /** Nesting of and / or / not in one query. */
   queryDepthMax: 32,
+  /** Body of one HTTP request to a server: credentials and a certificate fit many times. */
+  httpBodyBytesMax: 64 * KiB,
+  /** A request's body that trickles longer than this is given up, in milliseconds. */
+  httpBodyMsMax: 10_000,
+  /** A header of a request that a server reads: a token with claims fits. */
+  httpHeaderBytesMax: 16 * KiB,
+  /** Addresses and sessions that a server counts for its quotas; the idlest is forgotten. */
+  quotaKeysMax: 65_536,
+  /** Static tokens and origins of one server's configuration. */
+  configEntriesMax: 10_000,
+  /** A configuration file. */
+  configBytesMax: 4 * MiB,
+  /** Refused batches of revoked sessions that a server keeps for somebody to decide. */
+  quarantineEntriesMax: 10_000,
+  /** One batch in quarantine: it is a value of an item. */
+  quarantineEntryBytesMax: 4 * MiB,
+  /** Bytes of all batches in quarantine. */
+  quarantineBytesMax: 256 * MiB,
+  /** Kinds of trouble that one connection is logged for: each once. */
+  troubleKindsMax: 64,
+  /** Repositories that a server's status names as incomplete; the others are counted. */
+  restoringNamedMax: 100,
+  /** What a person says of a revocation. */
+  revocationReasonBytesMax: 1_024,
+  /** What a client keeps to go on where its last connection ended; a larger summary is left out. */
+  resumeBytesMax: 160 * KiB,
+  /** Incidents that a repository's status keeps; older ones have been reported. */
+  incidentsMax: 100,
+  /** Frames are compressed from here on: below, the codec's own bytes and time are not won back. */
+  compressBytesMin: 1_024,
+  /** Opening a wire, with its TLS and upgrade. */
+  connectMsMax: 10_000,
+  /** A wire that was closed is let go when the other side has not answered for so long. */
+  closeMsMax: 2_000,
+  /** Frames that came before anybody listened. */
+  unheardBytesMax: 4 * MiB,
+  /** A server's answer about itself or to a login: a certificate and its claims, in hexadecimal. */
+  loginBytesMax: 128 * KiB,
+  /** One login, or one question about a server. */
+  loginMsMax: 15_000,
+  /** First wait before a client comes back; each further one is twice as long. */
+  backoffMsMin: 500,
+  /** Longest wait before a client comes back, unless the server asked for more. */
+  backoffMsMax: 30_000,
+  /** A server may ask its clients to stay away for so long. */
+  goodbyeMsMax: 10 * 60_000,
+  /** A certificate is renewed when less than this is left of it. */
+  renewMsBefore: 24 * 60 * 60_000,
+  /** One frame of the protocol, as it is and when it is unpacked. */
+  frameBytesMax: 2 * MiB,
   /** Work per slice of a background task, in milliseconds. */
   sliceMsMax: 2,
 } as const;

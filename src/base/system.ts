@@ -17,6 +17,8 @@ export interface Native {
   readonly latin1?: (bytes: Uint8Array, start: number, end: number) => string;
   /** The platform's cryptography, where it is synchronous. */
   readonly crypto?: typeof import("node:crypto");
+  /** The platform's compression, where it is synchronous. */
+  readonly zlib?: typeof import("node:zlib");
 }
 
 interface Platform {
@@ -34,7 +36,7 @@ function detect(): Native {
   const buffer = builtin<typeof import("node:buffer")>("node:buffer");
   return {
     ...(crypto && { crypto }),
-    ...(zlib && { crc32: (bytes, seed) => zlib.crc32(bytes, seed) }),
+    ...(zlib && { zlib, crc32: (bytes, seed) => zlib.crc32(bytes, seed) }),
     ...(buffer && { latin1: latin1From(buffer.Buffer) }),
   };
 }
