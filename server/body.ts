@@ -1,0 +1,112 @@
+/**
+ * Bodies of requests and answers: JSON, bounded in size and time.
+ *
+ * @module
+ */
+
+import { decodeText } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+
+/** A request that cannot be answered as it was meant. */
+export class HttpFault extends Error {
+  /** Status code. */
+  readonly status: number;
+  /** Stable code for programs. */
+  readonly code: string;
+
+  /**
+   * @param status of the answer
+   * @param code stable
+   * @param message for a person
+   */
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = "HttpFault";
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const tooLarge = () =>
+  new HttpFault(
+    413,
+    "too-large",
+    `A body takes ${limits.httpBodyBytesMax} bytes at most`,
+  );
+
+/** Reads a body as JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  const declared = Number(request.headers.get("content-length") ?? "0");
+  if (declared > limits.httpBodyBytesMax) throw tooLarge();
+  const bytes = await readBounded(request);
+  try {
+    return JSON.parse(decodeText(bytes));
+  } catch {
+    throw new HttpFault(400, "bad-request", "The body is no JSON");
+  }
+}
+
+async function readBounded(request: Request): Promise<Uint8Array> {
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const slow = new HttpFault(408, "timeout", "The body came too slowly");
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(slow), limits.httpBodyMsMax);
+  });
+  try {
+    return await Promise.race([gather(reader), late]);
+  } catch (error) {
+    reader.cancel().catch(() => {}); // The request is over either way.
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function gather(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > limits.httpBodyBytesMax) throw tooLarge();
+    pieces.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** Answers with JSON that nobody caches. */
+export function jsonResponse(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...headers,
+    },
+  });
+}
+
+/** Answers with a coded error. */
+export function faultResponse(
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return jsonResponse({ code, message }, status, headers);
+}

@@ -1,0 +1,23 @@
+/**
+ * `server/` is a replica with a listener: a `Database`, the wire of
+ * docs/protocol.md over WebSocket, login that issues session certificates, read
+ * rights, quotas, quarantine, metrics and logs.
+ *
+ * It decides who may come and how much they may cost; what a commit means and
+ * whether a rule allows it is decided at the door (law 2), by the same code as
+ * on every client. It needs no application schema.
+ *
+ * @module
+ */
+
+export type {
+  AppAnswer,
+  AppLogin,
+  Claims,
+  Json,
+  LoginOptions,
+  LoginRefusal,
+} from "./login.ts";
+export type { JwtOptions } from "./login_jwt.ts";
+export type { TokenUser } from "./login_tokens.ts";
+export type { LogLevel, LogRecord, LogSink } from "./log.ts";
