@@ -1,0 +1,59 @@
+/**
+ * What a simulation stores.
+ *
+ * @module
+ */
+
+import { field } from "../../src/schema/field.ts";
+import { defineSchema } from "../../src/schema/schema.ts";
+import { createView, type View } from "../../src/schema/view.ts";
+
+/** Every kind of field; few ids, so that actors meet on them. */
+export const Card = defineSchema("card", {
+  title: field.string(),
+  owner: field.string(),
+  rank: field.number().default(0),
+  tags: field.set(field.string()),
+  votes: field.counter(),
+  steps: field.list(field.string()),
+  notes: field.map(field.string()),
+});
+
+/** A counter that must be the sum of what the marks say was added. */
+export const Tally = defineSchema("tally", {
+  owner: field.string(),
+  total: field.counter(),
+});
+
+/**
+ * The trace that a write leaves in the data: an item of its own, never changed
+ * afterwards. Where the mark is, the write is.
+ */
+export const Mark = defineSchema("mark", {
+  owner: field.string(),
+  /** The repository's name, spelled so that it can be found on the wire. */
+  place: field.string(),
+  /** The tally that this write added to, or "". */
+  tally: field.string().default(""),
+  by: field.number().default(0),
+});
+
+const views = new Map<string, View>(
+  [Card, Tally, Mark].map((schema) => [schema.name, createView(schema)]),
+);
+const bare: View = createView(undefined);
+
+/** How those who know the schemas read. */
+export function knowing(collection: string): View {
+  return views.get(collection) ?? bare;
+}
+
+/** How the server reads: it knows no schema. */
+export function unknowing(): View {
+  return bare;
+}
+
+/** How a repository's name stands in each of its marks. */
+export function placeMark(repository: string): string {
+  return `<<${repository}>>`;
+}

@@ -1,0 +1,59 @@
+/**
+ * The disk of one actor over all its lives.
+ *
+ * @module
+ */
+
+import { FaultyStorage, type Kept } from "../kit/mod.ts";
+import type { Dice } from "./dice.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** How a disk behaves. */
+export interface DiskOptions {
+  /** How long a sync takes at most; 0: it is done when it returns. */
+  readonly syncMs: number;
+}
+
+/** See the file's header. */
+export class Disk {
+  readonly #timeline: Timeline;
+  readonly #dice: Dice;
+  readonly #options: DiskOptions;
+  /** What the actor that lives now writes to. */
+  storage: FaultyStorage;
+
+  constructor(timeline: Timeline, dice: Dice, options: DiskOptions) {
+    this.#timeline = timeline;
+    this.#dice = dice;
+    this.#options = options;
+    this.storage = this.#empty();
+  }
+
+  #empty(): FaultyStorage {
+    const { syncMs } = this.#options;
+    if (syncMs === 0) return new FaultyStorage({});
+    return new FaultyStorage({
+      slow: (done) =>
+        void this.#timeline.after(this.#dice.number() * syncMs, done),
+    });
+  }
+
+  /** The process dies; with the power gone, only some of what was not synced stays. */
+  crash(isPowerCut: boolean): string {
+    const kept: Kept = !isPowerCut
+      ? "all"
+      : this.#dice.chance(0.25)
+      ? "synced"
+      : this.#dice.between(1, 1e6);
+    const { storage } = this;
+    storage.freeze();
+    this.storage = storage.afterPowerCut(kept);
+    return `kept ${kept}`;
+  }
+
+  /** Everything on it is gone. */
+  wipe(): void {
+    this.storage.freeze();
+    this.storage = this.#empty();
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What was promised to whom: every write with its mark, and how far its promise
+ * went. The checks ask it at the end.
+ *
+ * @module
+ */
+
+/** One write of a simulation. */
+export interface Entry {
+  /** Id of its mark. */
+  readonly mark: string;
+  readonly repository: string;
+  readonly author: string;
+  /** The how-manieth write of its author's life. */
+  readonly life: number;
+  /** Virtual milliseconds. */
+  readonly madeMs: number;
+  /** Did its author hear that it is durable, before that author's next crash? */
+  isDurable: boolean;
+  /** Did its author hear that the server has it? */
+  isSynced: boolean;
+  /** Did its author hear that it was refused, and why? */
+  refused: string | undefined;
+  /** Was it given up by its author, or lost with a machine that was wiped? */
+  isGone: boolean;
+}
+
+/** See the file's header. */
+export class Ledger {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Everything that was written. */
+  get entries(): IterableIterator<Entry> {
+    return this.#entries.values();
+  }
+
+  /** How much was written. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The write with this mark. */
+  find(mark: string): Entry | undefined {
+    return this.#entries.get(mark);
+  }
+
+  /** Notes a write. */
+  add(
+    made: Pick<Entry, "mark" | "repository" | "author" | "life" | "madeMs">,
+  ): Entry {
+    const entry: Entry = {
+      ...made,
+      isDurable: false,
+      isSynced: false,
+      refused: undefined,
+      isGone: false,
+    };
+    this.#entries.set(made.mark, entry);
+    return entry;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * What a seed chooses: how many take part, in which mode, for how long, and
+ * which accidents there are. Each accident is left out of half of all runs, so
+ * that no two of them hide each other.
+ *
+ * @module
+ */
+
+import type { Mode } from "../../repo/genesis.ts";
+import type { Dice } from "./dice.ts";
+
+/** Kinds of accidents, and how often each of them happens: once in this time, on average. */
+export const accidents = {
+  /** A connection breaks. */
+  break: 20_000,
+  /** Nothing comes through to the server. */
+  stallUp: 40_000,
+  /** Nothing comes through from the server. */
+  stallDown: 40_000,
+  /** Nothing comes through at all. */
+  cut: 40_000,
+  /** A link gets narrow, or late, for a while. */
+  slow: 40_000,
+  /** A client is closed and opened again. */
+  restartClient: 30_000,
+  /** A client's process or machine dies. */
+  crashClient: 30_000,
+  /** The server is closed and opened again. */
+  restartServer: 60_000,
+  /** The server's process or machine dies. */
+  crashServer: 60_000,
+  /** The server's disk is lost. */
+  wipeServer: 120_000,
+  /** An operation of a disk fails. */
+  faultClient: 60_000,
+  /** An operation of the server's disk fails. */
+  faultServer: 90_000,
+  /** A disk is full for a while. */
+  fullClient: 90_000,
+  /** The server's disk is full for a while. */
+  fullServer: 120_000,
+  /** A clock is set. */
+  clock: 60_000,
+  /** Frames are dropped, repeated, exchanged or spoilt for a while. */
+  hostile: 60_000,
+  /** A session is revoked. */
+  revoke: 120_000,
+} as const;
+
+/** A kind of accident. */
+export type Accident = keyof typeof accidents;
+
+/** What a seed chose. */
+export interface Plan {
+  readonly seed: number;
+  readonly mode: Mode;
+  readonly clients: number;
+  /** How many of them come later. */
+  readonly late: number;
+  /** How many of them know no rules. */
+  readonly naughty: number;
+  readonly workMs: number;
+  /** Mean time between two writes of one client. */
+  readonly writeEveryMs: number;
+  readonly accidents: readonly Accident[];
+  /** Do sessions end while the simulation goes on? */
+  readonly sessionMs: number;
+  readonly hasRules: boolean;
+  /** How long a sync takes at most. */
+  readonly syncMs: number;
+}
+
+/** Reads a seed. */
+export function planOf(seed: number, dice: Dice): Plan {
+  const mode: Mode = dice.chance(0.75)
+    ? "default"
+    : dice.pick(["trusted", "fast"]);
+  const clients = dice.chance(0.8) ? dice.between(3, 6) : dice.between(7, 20);
+  const workMs = dice.between(30, 180) * 1_000;
+  const writes = dice.between(60, 300);
+  const isSigned = mode === "default";
+  const kinds = Object.keys(accidents) as Accident[];
+  const signedOnly: Accident[] = ["hostile", "revoke"];
+  const chosen = kinds.filter((kind) =>
+    dice.chance(0.5) && (isSigned || !signedOnly.includes(kind))
+  );
+  return {
+    seed,
+    mode,
+    clients,
+    late: dice.chance(0.5) ? dice.between(0, clients - 2) : 0,
+    naughty: isSigned ? dice.between(0, Math.floor(clients / 3)) : 0,
+    workMs,
+    writeEveryMs: workMs * clients / writes,
+    accidents: chosen,
+    sessionMs: isSigned && dice.chance(0.3)
+      ? dice.between(20, 60) * 1_000
+      : Infinity,
+    hasRules: isSigned && dice.chance(0.8),
+    syncMs: dice.pick([0, 5, 50]),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Virtual time: one queue of everything that is going to happen.
+ *
+ * Events run one at a time, in the order of their time and, at one time, of
+ * being planned. Between two of them all promises that wait for nothing else
+ * get their turns, a fixed number of them: so a run depends on nothing but its
+ * seed.
+ *
+ * Architecture invariant: nothing in a simulation waits for the real world.
+ *
+ * @module
+ */
+
+interface Event {
+  readonly atMs: number;
+  readonly order: number;
+  task: (() => void) | undefined;
+}
+
+/** Microtasks that a chain of promises may need until it waits for an event. */
+const TURNS = 250;
+
+/** See the file's header. */
+export class Timeline {
+  readonly #heap: Event[] = [];
+  #order = 0;
+  #nowMs = 0;
+  /** How many events ran. */
+  events = 0;
+
+  /** Milliseconds since the simulation began. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Plans `task`; the result takes it back. */
+  after(delayMs: number, task: () => void): () => void {
+    const wait = Number.isFinite(delayMs) ? Math.max(0, delayMs) : 0;
+    const event: Event = {
+      atMs: this.#nowMs + wait,
+      order: this.#order++,
+      task,
+    };
+    this.#push(event);
+    return () => void (event.task = undefined);
+  }
+
+  /** Runs everything up to a moment. */
+  async runUntil(endMs: number, isOver: () => boolean = never): Promise<void> {
+    await turns();
+    while (!isOver()) {
+      const next = this.#heap[0];
+      if (next === undefined || next.atMs > endMs) break;
+      await this.#run(this.#pop());
+    }
+    if (!isOver()) this.#nowMs = Math.max(this.#nowMs, endMs);
+  }
+
+  async #run({ atMs, task }: Event): Promise<void> {
+    if (task === undefined) return;
+    this.#nowMs = Math.max(this.#nowMs, atMs);
+    this.events++;
+    task();
+    await turns();
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let at = heap.push(event) - 1;
+    while (at > 0) {
+      const up = (at - 1) >> 1;
+      if (isBefore(heap[up]!, event)) break;
+      heap[at] = heap[up]!;
+      at = up;
+    }
+    heap[at] = event;
+  }
+
+  #pop(): Event {
+    const heap = this.#heap;
+    const first = heap[0]!;
+    const last = heap.pop()!;
+    if (heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let down = 2 * at + 1;
+      if (down >= heap.length) break;
+      if (down + 1 < heap.length && isBefore(heap[down + 1]!, heap[down]!)) {
+        down++;
+      }
+      if (isBefore(last, heap[down]!)) break;
+      heap[at] = heap[down]!;
+      at = down;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+function never(): boolean {
+  return false;
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.atMs === b.atMs ? a.order < b.order : a.atMs < b.atMs;
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await undefined;
+}
