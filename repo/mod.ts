@@ -17,6 +17,7 @@ export type { Session } from "./author.ts";
 export { decodeBatch, payloadOf } from "./batch.ts";
 export { decodeCertificate, issueCertificate } from "./certificate.ts";
 export { chainBytes, displayChain, type Position } from "./commit.ts";
+export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";
 export { recordKind } from "./log_format.ts";
 export {

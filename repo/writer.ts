@@ -14,6 +14,7 @@ import type { World } from "../src/base/world.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
 import { Author, type Session } from "./author.ts";
 import { decodeCertificate } from "./certificate.ts";
+import { type CommitPlace, Moves } from "./commit_place.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import {
   CommitQueue,
@@ -30,6 +31,8 @@ import { Transaction } from "./transaction.ts";
 export interface Done<R> {
   readonly result: R;
   readonly durability: Durability;
+  /** Where its commit stands; `undefined` when nothing was written. */
+  readonly commit: CommitPlace | undefined;
 }
 
 /** What a writer works with. */
@@ -48,6 +51,8 @@ export interface WriterParts {
 
 /** Writes the commits of this replica. */
 export class Writer {
+  /** Where own commits went that were withdrawn. */
+  readonly moves = new Moves();
   readonly #parts: WriterParts;
   readonly #loaded: LoadedReplica;
   readonly #author: Author;
@@ -111,26 +116,34 @@ export class Writer {
       check();
       this.checkWritable(true);
       transaction.end();
-      return { result, durability: this.#commit(transaction, patch) };
+      return this.#commit(transaction, patch, result);
     } finally {
       transaction.abandon(); // Nothing is left of one that was committed.
       this.#transaction = undefined;
     }
   }
 
-  #commit(transaction: Transaction, patch: PatchWriter): Durability {
+  #commit<R>(
+    transaction: Transaction,
+    patch: PatchWriter,
+    result: R,
+  ): Done<R> {
     this.#transaction = undefined;
-    if (transaction.operations === 0) return this.#queue.latest();
+    if (transaction.operations === 0) {
+      return { result, durability: this.#queue.latest(), commit: undefined };
+    }
     const { payload, operationsOffset } = patch.finish();
-    const commit = this.#author.commit(
-      transaction.origin,
-      payload,
-      operationsOffset,
-    );
+    const { origin } = transaction;
+    const commit = this.#author.commit(origin, payload, operationsOffset);
+    const number = this.#loaded.graph.lengthOf(origin.chain) - 1;
     const changes = transaction.apply();
     const durability = this.#queue.push(commit);
     if (changes !== undefined) this.#parts.publishing(() => publish(changes));
-    return durability;
+    return {
+      result,
+      durability,
+      commit: this.moves.place(origin.chain, number),
+    };
   }
 
   #append(commits: readonly QueuedCommit[]): void {
