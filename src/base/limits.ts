@@ -128,6 +128,52 @@ export const limits = {
   renewMsBefore: 24 * 60 * 60_000,
   /** One frame of the protocol, as it is and when it is unpacked. */
   frameBytesMax: 2 * MiB,
+  /** One record on the wire; a larger batch is refused, because a peer must put it together in memory. */
+  recordBytesMax: 64 * MiB,
+  /** A records frame is cut here, and larger records into parts: so long a pong may have to wait. */
+  recordsBytesSoft: 256 * KiB,
+  /** Record bytes a peer may send before credit comes: it may always be that much ahead of us. */
+  windowBytes: 1 * MiB,
+  /** A window under this could not take two parts. */
+  windowBytesMin: 640 * KiB,
+  /** A peer may not ask for more to be on its way to it. */
+  windowBytesMax: 8 * MiB,
+  /** Log bytes one channel reads in one turn; what is skipped costs no credit. */
+  feedBytesMax: 2 * MiB,
+  /** Own records on their way to a server that has not acknowledged them: an entry each. */
+  unackedRecordsMax: 65_536,
+  /** Own log bytes a client sends again after a cursor, rather than ask by vector what of them is known. */
+  resendBytesMax: 1 * MiB,
+  /** Halves of records that are being put together, over all of a server's connections. */
+  partBytesMax: 256 * MiB,
+  /** Channels of one connection. */
+  channelsMax: 1_024,
+  /** Chains a vector on the wire may name: 41 bytes each must fit a frame. */
+  vectorChainsMax: 40_000,
+  /** Chains a summary on the wire may name: 78 bytes each must fit a frame. */
+  summaryChainsMax: 20_000,
+  /** Certificates from a session's to the root's. */
+  certificatesMax: 4,
+  /** Presence is for cursors and names. */
+  presenceBytesMax: 4 * KiB,
+  /** A server's name, and codes and details of frames. */
+  wireTextBytesMax: 1_024,
+  /** Commits an audit's question may name. */
+  auditNumbersMax: 1_024,
+  /** Differences that an audit's report names. */
+  auditFindingsMax: 100,
+  /** Who has not proved itself by then is closed. */
+  proveMsMax: 10_000,
+  /** After so much silence a side pings; after three it closes. */
+  heartbeatMs: 15_000,
+  /** A peer that gives no credit for so long while records wait is closed. */
+  stallMsMax: 30_000,
+  /** A batch that waits for its parents for so long is refused: its sender may not know that they are missing. */
+  parkMsMax: 30_000,
+  /** At most one witness in so long. */
+  witnessMs: 1_000,
+  /** A client tries again after so long what a quota refused. */
+  quotaRetryMs: 10_000,
   /** Work per slice of a background task, in milliseconds. */
   sliceMsMax: 2,
 } as const;

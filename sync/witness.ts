@@ -1,0 +1,158 @@
+/**
+ * Witnesses: what a server signs of its own past.
+ *
+ * `witness = 1 | genesis id {32} | epoch {16} | position u48 | commits u48 | digest {32} | wall u48 |
+ * signer {32} | signature {64}`, signed over a domain of its own. A client that keeps
+ * the newest one notices a server that goes back or tells two stories.
+ *
+ * @module
+ */
+
+import type { RepositoryPort } from "../repo/port.ts";
+import { verify } from "../crypto/mod.ts";
+import {
+  ByteReader,
+  ByteWriter,
+  concatBytes,
+  encodeText,
+  equalBytes,
+} from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Prover, WitnessSource } from "./conversation.ts";
+
+const FORMAT = 1;
+const DOMAIN = encodeText("sheaf witness 1\n");
+const SIGNATURE_BYTES = 64;
+
+/** Bytes of a witness. */
+export const witnessBytes: number = 1 + 32 + 16 + 6 + 6 + 32 + 6 + 32 + 64;
+
+/** What a server states. */
+export interface WitnessFields {
+  readonly genesisId: Uint8Array;
+  /** 16 bytes: which life of its log. */
+  readonly epoch: Uint8Array;
+  /** How far that log went. */
+  readonly position: number;
+  /** How many commits it held. */
+  readonly commits: number;
+  /** The digest of those commits, 32 bytes. */
+  readonly digest: Uint8Array;
+  /** The server's wall clock. */
+  readonly wall: number;
+}
+
+/** A decoded witness: well formed, its signature not yet checked. */
+export interface Witness extends WitnessFields {
+  /** All of it. */
+  readonly bytes: Uint8Array;
+  /** The key that signed it, 32 bytes. */
+  readonly signer: Uint8Array;
+}
+
+/** Makes and signs a witness. */
+export function signWitness(
+  fields: WitnessFields,
+  prover: Prover,
+): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(witnessBytes);
+  writer.u8(FORMAT);
+  writer.bytes(fields.genesisId);
+  writer.bytes(fields.epoch);
+  writer.u48(fields.position);
+  writer.u48(fields.commits);
+  writer.bytes(fields.digest);
+  writer.u48(fields.wall);
+  writer.bytes(prover.publicKey);
+  writer.bytes(prover.sign(concatBytes(DOMAIN, writer.view())));
+  return writer.copy();
+}
+
+/** Reads a witness; `SyntaxError` when the bytes are none. */
+export function decodeWitness(bytes: Uint8Array): Witness {
+  if (bytes.length !== witnessBytes || bytes[0] !== FORMAT) {
+    throw new SyntaxError("Cannot decode witness: its form is unknown");
+  }
+  const reader = new ByteReader(bytes, 1);
+  return {
+    genesisId: reader.take(32),
+    epoch: reader.take(16),
+    position: reader.u48(),
+    commits: reader.u48(),
+    digest: reader.take(32),
+    wall: reader.u48(),
+    signer: reader.take(32),
+    bytes,
+  };
+}
+
+/** Did its signer sign it? Whether the signer may is the caller's question. */
+export function isSigned({ bytes, signer }: Witness): boolean {
+  const end = bytes.length - SIGNATURE_BYTES;
+  const message = concatBytes(DOMAIN, bytes.subarray(0, end));
+  return verify(bytes.subarray(end), message, signer);
+}
+
+/** How a server's new witness stands to an older one of it. */
+export type WitnessOrder = "sound" | "server-rolled-back" | "server-forked";
+
+/** Compares a server's newer witness with an older one; in different epochs nothing can be said. */
+export function compareWitnesses(
+  older: Witness,
+  newer: Witness,
+): WitnessOrder {
+  if (!equalBytes(older.epoch, newer.epoch)) return "sound";
+  if (newer.position < older.position) return "server-rolled-back";
+  if (newer.position > older.position) return "sound";
+  return equalBytes(newer.digest, older.digest) ? "sound" : "server-forked";
+}
+
+/** What a {@linkcode WitnessMaker} works with. */
+export interface WitnessMakerOptions {
+  readonly prover: Prover;
+  readonly port: RepositoryPort;
+  readonly epoch: Uint8Array;
+}
+
+/** Makes the witnesses of one repository of a server, for all its channels. */
+export class WitnessMaker implements WitnessSource {
+  readonly #options: WitnessMakerOptions;
+  #newest: { bytes: Uint8Array; position: number } | undefined;
+  #nextMs = 0;
+
+  constructor(options: WitnessMakerOptions) {
+    this.#options = options;
+  }
+
+  /** When {@linkcode newest} may make another, in wall milliseconds. */
+  get nextMs(): number {
+    return this.#nextMs;
+  }
+
+  /** The newest one; makes one when something changed and the last is old enough. */
+  newest(
+    nowMs: number,
+  ): { readonly bytes: Uint8Array; readonly position: number } | undefined {
+    const { port } = this.#options;
+    const position = port.shareable;
+    if (this.#newest?.position === position) return this.#newest;
+    // A clock that was set back must not silence the server.
+    const isEarly = nowMs < this.#nextMs &&
+      nowMs >= this.#nextMs - limits.witnessMs;
+    const summary = isEarly ? undefined : port.summary();
+    if (summary === undefined) return this.#newest;
+    this.#nextMs = nowMs + limits.witnessMs;
+    const { genesisId, commits } = port;
+    const digest = port.digestOf(summary);
+    const { epoch, prover } = this.#options;
+    const fields = {
+      genesisId,
+      epoch,
+      position,
+      commits,
+      digest,
+      wall: nowMs,
+    };
+    return this.#newest = { bytes: signWitness(fields, prover), position };
+  }
+}
