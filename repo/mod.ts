@@ -25,8 +25,10 @@ export {
   parseRepositoryName,
   type RepositoryName,
 } from "./genesis.ts";
+export { copyLog, type LogCopy } from "./log_copy.ts";
 export { Replica } from "./replica.ts";
 export { listReplicas } from "./replica_list.ts";
+export { REPOSITORIES } from "./replica_open.ts";
 export type { State } from "./state.ts";
 export type { ReplicaStatus } from "./status.ts";
 export type { Table } from "./table.ts";

@@ -1,0 +1,90 @@
+import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
+import { defineSchema, field, memoryStorage, openDatabase } from "../mod.ts";
+import type { Storage } from "../mod.ts";
+import { denoStorage } from "../src/storage/deno_storage.ts";
+import { copyDatabase } from "./backup.ts";
+
+const Note = defineSchema("note", { text: field.string() });
+
+async function textsIn(storage: Storage, name: string): Promise<string[]> {
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const notes = (await db.repository(name)).collection(Note);
+  return notes.all().map(({ text }) => text).sort();
+}
+
+Deno.test("copyDatabase() copies what an open database has made durable", async () => {
+  const [source, target] = [memoryStorage(), memoryStorage()];
+  await using db = await openDatabase({ storage: source, schemas: [Note] });
+  const one = (await db.repository("one")).collection(Note);
+  const two = (await db.repository("two/deep")).collection(Note);
+  for (let i = 0; i < 5; i++) await one.create({ text: `one ${i}` });
+  await two.create({ text: "two" });
+  const report = await copyDatabase(source, target);
+  equal(report.repositories, 2);
+  equal(report.commits, 6);
+  deepEqual(report.suspicious, []);
+  await one.create({ text: "later" });
+  deepEqual(
+    await textsIn(target, "one"),
+    ["one 0", "one 1", "one 2", "one 3", "one 4"],
+  );
+  deepEqual(await textsIn(target, "two/deep"), ["two"]);
+});
+
+Deno.test("copyDatabase() makes a replica with a session of its own under the same root", async () => {
+  const [source, target] = [memoryStorage(), memoryStorage()];
+  await using db = await openDatabase({ storage: source, schemas: [Note] });
+  await (await db.repository("one")).collection(Note).create({ text: "a" });
+  await copyDatabase(source, target);
+  await using copy = await openDatabase({ storage: target, schemas: [Note] });
+  deepEqual(copy.rootKey, db.rootKey);
+  notEqual(copy.sessionKey.toHex(), db.sessionKey.toHex());
+});
+
+Deno.test("copyDatabase() refuses a target that holds anything", async () => {
+  const [source, target] = [memoryStorage(), memoryStorage()];
+  await using _db = await openDatabase({ storage: source, schemas: [Note] });
+  await using _other = await openDatabase({ storage: target });
+  await rejects(copyDatabase(source, target), { code: "invalid-path" });
+});
+
+Deno.test("copyDatabase() refuses a source that is no database", async () => {
+  await rejects(copyDatabase(memoryStorage(), memoryStorage()), {
+    code: "invalid-path",
+  });
+});
+
+Deno.test("copyDatabase() stops at damage and names the folder", async () => {
+  const [source, target] = [memoryStorage(), memoryStorage()];
+  {
+    await using db = await openDatabase({ storage: source, schemas: [Note] });
+    const notes = (await db.repository("one")).collection(Note);
+    for (let i = 0; i < 5; i++) await notes.create({ text: `${i}` });
+  }
+  const [folder] = source.folders("repositories");
+  const file = source.open(`repositories/${folder}/log-00000000`)!;
+  const at = file.size() - 300;
+  file.writeAt(new Uint8Array([0xaa, 0x55]), at);
+  file.close();
+  const report = await copyDatabase(source, target);
+  deepEqual(report.suspicious, [folder]);
+  equal(report.commits < 5, true);
+});
+
+Deno.test({
+  name: "copyDatabase() keeps the keys readable by their owner only",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const path = await Deno.makeTempDir();
+    try {
+      const source = denoStorage(`${path}/a`);
+      const db = await openDatabase({ storage: source, schemas: [Note] });
+      await (await db.repository("one")).collection(Note).create({ text: "a" });
+      await copyDatabase(denoStorage(`${path}/a`), denoStorage(`${path}/b`));
+      equal(Deno.statSync(`${path}/b/database`).mode! & 0o777, 0o600);
+      await db.close();
+    } finally {
+      await Deno.remove(path, { recursive: true });
+    }
+  },
+});
