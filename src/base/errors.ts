@@ -94,6 +94,10 @@ export interface Refusal {
   readonly refused: RefusalReason;
   /** More for a person to read. */
   readonly detail?: string;
+  /** Number of the commit in its chain, where it is one of a batch's. */
+  readonly number?: number;
+  /** The rule that denied it. */
+  readonly rule?: string;
 }
 
 /** Stable reasons of a {@linkcode Refusal}. */
@@ -109,11 +113,26 @@ export type RefusalReason =
   | "fork"
   | "missing-parent"
   | "bad-clock"
-  | "too-large";
+  | "too-large"
+  /** A rule forbids it. */
+  | "denied"
+  /** The session was revoked before it was accepted. */
+  | "revoked"
+  /** More than the gate lets a session bring in. */
+  | "quota";
 
 /** Makes a {@linkcode Refusal}. */
 export function refuse(refused: RefusalReason, detail?: string): Refusal {
   return detail === undefined ? { refused } : { refused, detail };
+}
+
+/** The refusal of a batch because of its commit `number`. */
+export function refuseAt(
+  number: number,
+  refused: RefusalReason,
+  detail?: string,
+): Refusal {
+  return { ...refuse(refused, detail), number };
 }
 
 /** Stops the program when an invariant of ours does not hold. */
