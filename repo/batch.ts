@@ -40,7 +40,7 @@ const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
 const chainHash = /* @__PURE__ */ new ChainHash();
 
 /** Bytes of a seal. */
-const sealLength = 64;
+export const sealLength = 64;
 
 /** A commit that is ready to be written. */
 export interface PreparedCommit {
@@ -60,6 +60,18 @@ export interface Run {
   readonly first: number;
   /** At least one. */
   readonly commits: readonly PreparedCommit[];
+}
+
+/** What stands before a batch's commits. */
+export interface BatchHead {
+  /** The chain's name. */
+  readonly chain: string;
+  /** Number of its first commit. */
+  readonly first: number;
+  /** How many commits it has. */
+  readonly count: number;
+  /** Where the first commit starts. */
+  readonly start: number;
 }
 
 /** One commit inside a batch's bytes; offsets count from the batch's first byte. */
@@ -97,15 +109,25 @@ export function batchLength(run: Run): number {
   return length;
 }
 
+/** Appends what stands before the commits of a batch. */
+export function writeHead(
+  writer: ByteWriter,
+  chain: string,
+  first: number,
+  count: number,
+): void {
+  writer.u8(FORMAT);
+  writer.bytes(chainBytes(chain));
+  writer.varint(first);
+  writer.varint(count);
+}
+
 /** Appends an unsigned batch. */
 export function writeBatch(writer: ByteWriter, run: Run): void {
   const { commits } = run;
   writer.reserve(batchLength(run)); // Once: a large payload is copied once.
   const start = writer.length;
-  writer.u8(FORMAT);
-  writer.bytes(chainBytes(run.chain));
-  writer.varint(run.first);
-  writer.varint(commits.length);
+  writeHead(writer, run.chain, run.first, commits.length);
   for (let i = 0; i < commits.length; i++) {
     const commit = commits[i]!;
     writer.bytes(commit.header);
@@ -135,10 +157,7 @@ export function batchParts(run: Run): Uint8Array[] {
   const writer = new ByteWriter(commits.length * 32 + 64);
   const cuts: number[] = [];
   let payloads = 0;
-  writer.u8(FORMAT);
-  writer.bytes(chainBytes(run.chain));
-  writer.varint(run.first);
-  writer.varint(commits.length);
+  writeHead(writer, run.chain, run.first, commits.length);
   for (const commit of commits) {
     writer.bytes(commit.header);
     writer.varint(commit.payload.length);

@@ -208,23 +208,27 @@ export class Graph {
   }
 
   /**
-   * A hash of all (chain, length, last id): equal exactly where the same
-   * commits are known. `undefined` while a chain is not hashed to its end.
+   * All (chain, length, last id), chains ascending: equal exactly where the
+   * same commits are known. `undefined` while a chain is not hashed to its end.
    */
-  digest(): Uint8Array | undefined {
-    const writer = new ByteWriter(64 + this.#chains.size * 80);
-    writer.bytes(DIGEST_DOMAIN);
-    writer.bytes(this.#genesisId);
+  summary(): Uint8Array<ArrayBuffer> | undefined {
+    const writer = new ByteWriter(this.#chains.size * 80);
     for (const chain of [...this.#chains.values()].sort(byName)) {
       if (chain.hashed !== chain.length) return undefined;
       writer.bytes(chainBytes(chain.name));
       writer.u48(chain.length);
       writer.bytes(chain.hashedId);
     }
-    return sha256(writer.view());
+    return writer.copy();
   }
 
-  /** The summary as bytes, for a checkpoint. */
+  /** The hash of the summary. */
+  digest(): Uint8Array | undefined {
+    const summary = this.summary();
+    return summary && digestOfSummary(this.#genesisId, summary);
+  }
+
+  /** The graph as bytes, for a checkpoint. */
   encode(): Uint8Array<ArrayBuffer> {
     const writer = new ByteWriter(16 + this.#chains.size * 96);
     writer.u8(FORMAT);
@@ -262,6 +266,14 @@ export class Graph {
     this.#commits += chain.length;
     this.#clock = laterHlc(chain.last, this.#clock);
   }
+}
+
+/** The digest of a set of commits, given as {@linkcode Graph.summary} writes it. */
+export function digestOfSummary(
+  genesisId: Uint8Array,
+  summary: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  return sha256(DIGEST_DOMAIN, genesisId, summary);
 }
 
 function readChain(reader: ByteReader): ChainState {

@@ -103,6 +103,8 @@ export function createLog(
 
 /** An open log. */
 export class Log {
+  /** Runs whenever `synced` has grown; it must not throw. */
+  onSynced: () => void = () => {};
   readonly #storage: Storage;
   readonly #folder: string;
   readonly #world: World;
@@ -113,6 +115,8 @@ export class Log {
   #synced: number;
   /** Has the last segment's name not reached the medium yet? */
   #nameUnsynced: boolean;
+  /** The segment of which it is durable that it is in use. */
+  #marked: Segment | undefined;
   /** The sync under way, if any. */
   #flight: Promise<void> | undefined;
   /** Syncs of segments that were left meanwhile. */
@@ -192,33 +196,45 @@ export class Log {
     if (this.#flight !== undefined) {
       return this.#flight.then(() => this.sync());
     }
-    if (this.#synced === this.#end) return undefined;
-    const end = this.#end;
-    try {
-      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
-      this.#nameUnsynced = false;
-      const pending = this.#tail.segment.file.sync();
-      if (pending === undefined && this.#left === undefined) {
-        this.#synced = end;
-        return undefined;
-      }
-      return this.#await(pending, end);
-    } catch (error) {
-      throw this.#fail(error);
-    }
+    return this.#synced === this.#end ? undefined : this.#launch();
+  }
+
+  /** Is it durable that the log is in use? */
+  get isMarked(): boolean {
+    return this.#marked === this.#tail.segment;
   }
 
   /**
    * Makes it durable that the log is in use, so that a crash cannot look like a
    * clean close. For a mode that shares what it has not synced; otherwise no
-   * unsynced record matters.
+   * unsynced record matters. A new segment has to be marked anew.
    */
   markInUse(): Promise<void> | undefined {
     this.#checkWritable();
+    if (this.isMarked) return undefined;
+    if (this.#flight !== undefined) {
+      return this.#flight.then(() => this.markInUse());
+    }
     try {
-      if (!this.#tail.growAhead(this.#end)) return undefined;
-      const pending = this.#tail.segment.file.sync();
-      if (pending !== undefined) return this.#await(pending, this.#end);
+      this.#tail.growAhead(this.#end);
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    return this.#launch();
+  }
+
+  #launch(): Promise<void> | undefined {
+    const end = this.#end;
+    const { segment } = this.#tail;
+    try {
+      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
+      this.#nameUnsynced = false;
+      const pending = segment.file.sync();
+      if (pending !== undefined || this.#left !== undefined) {
+        return this.#await(pending, end, segment);
+      }
+      this.#setSynced(end, segment);
+      return undefined;
     } catch (error) {
       throw this.#fail(error);
     }
@@ -309,13 +325,24 @@ export class Log {
     this.#left.catch((error) => this.#fail(error));
   }
 
-  #await(pending: Promise<void> | undefined, end: number): Promise<void> {
+  #setSynced(end: number, segment: Segment): void {
+    this.#synced = end;
+    // A file in use is longer than its records: see `LogTail`.
+    this.#marked = segment;
+    this.onSynced();
+  }
+
+  #await(
+    pending: Promise<void> | undefined,
+    end: number,
+    segment: Segment,
+  ): Promise<void> {
     const left = this.#left;
     this.#left = undefined;
     this.#flight = Promise.all([pending, left]).then(
       () => {
         this.#flight = undefined;
-        this.#synced = end;
+        this.#setSynced(end, segment);
       },
       (error) => {
         this.#flight = undefined;

@@ -281,6 +281,20 @@ Deno.test("markInUse() lets no power cut look like a clean close", async () => {
   }
 });
 
+Deno.test("markInUse() counts what was appended before it, and every new segment", async () => {
+  for (const slow of [false, true]) {
+    const storage = faultyStorage({ slow });
+    await createTexts(storage, "genesis").close();
+    const { log } = (await openTexts(storage))!;
+    putText(log, "grows the file, which no sync has told the medium");
+    equal(log.isMarked, false);
+    await log.markInUse();
+    equal(log.isMarked, true);
+    const after = (await openTexts(storage.powerCut("synced")))!;
+    equal(after.recovery.clean, false);
+  }
+});
+
 Deno.test("sync() that failed makes the log read-only", async () => {
   const setup = faultyStorage();
   createTexts(setup, "genesis").sync();

@@ -1,0 +1,228 @@
+/**
+ * The feed: records of the own log, as a peer gets them.
+ *
+ * Neighbouring batches of one chain are joined while they are read. Genesis,
+ * local records and what was withdrawn are left out; so are certificates in the
+ * modes whose door takes none.
+ *
+ * Followers of one log ask the same question at the same moment, so the last
+ * answer is kept: a push to a thousand of them reads the file once.
+ *
+ * Architecture invariant: what is read grows with the bytes that are asked for,
+ * never with the log.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Arrival } from "./arrival.ts";
+import type { BatchHead } from "./batch.ts";
+import {
+  batchHead,
+  type BatchPart,
+  isNeighbour,
+  joinBatches,
+} from "./batch_join.ts";
+import type { Mode } from "./genesis.ts";
+import type { Log } from "./log.ts";
+import { recordKind } from "./log_format.ts";
+import type { FeedRecord, FeedSlice } from "./port.ts";
+
+/** A larger answer is read again: memory is worth more. */
+const KEPT_BYTES_MAX = 1024 * 1024;
+
+/** What a feed reads. */
+export interface FeedParts {
+  readonly log: Pick<Log, "records">;
+  readonly mode: Mode;
+  /** Was the commit that stands in the log record at `address` withdrawn? */
+  readonly isVoid: (chain: string, number: number, address: number) => boolean;
+}
+
+/** Reads one log for its followers. */
+export class Feed {
+  readonly #parts: FeedParts;
+  #last: Answer | undefined;
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+  }
+
+  /** Records from `from` up to `to`: at least one where there is one, else at most `bytesMax` bytes. */
+  read(from: number, to: number, bytesMax: number): FeedSlice {
+    const last = this.#last;
+    if (last !== undefined && answers(last, from, to, bytesMax)) {
+      return last.slice;
+    }
+    const slice = this.#read(from, to, bytesMax);
+    let bytes = 0;
+    for (const record of slice.records) bytes += record.bytes.length;
+    this.#last = bytes > KEPT_BYTES_MAX
+      ? undefined
+      : { from, to, bytesMax, bytes, slice };
+    return slice;
+  }
+
+  #read(from: number, to: number, bytesMax: number): FeedSlice {
+    const gathering = new Gathering(bytesMax);
+    let next = from;
+    let isFull = false;
+    this.#parts.log.records(from, to, (kind, body, address) => {
+      isFull = !this.#take(gathering, kind, body, address);
+      if (isFull) return true;
+      next = address + body.length;
+      return isFull = gathering.isFull;
+    });
+    return { records: gathering.finish(), next: isFull ? next : to };
+  }
+
+  /** Takes one record of the log; false when there is no more room for it. */
+  #take(
+    gathering: Gathering,
+    kind: number,
+    body: Uint8Array,
+    address: number,
+  ): boolean {
+    const what = this.#kindOf(kind);
+    if (what === undefined) return true;
+    const isBatch = what === "signed" || what === "unsigned";
+    const head = isBatch ? batchHead(body) : undefined;
+    if (head !== undefined) {
+      const { chain, first, count } = head;
+      if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
+    }
+    if (!gathering.hasRoom(body.length)) return false;
+    gathering.add(what, body, address + body.length, head);
+    return true;
+  }
+
+  /** What peers call a record of the log; `undefined` when it does not travel. */
+  #kindOf(kind: number): Arrival["kind"] | undefined {
+    if (kind === recordKind.unsignedBatch) return "unsigned";
+    if (this.#parts.mode !== "default") return undefined;
+    return travelling.get(kind);
+  }
+
+  /** May a reading begin at `address`? */
+  isStart(address: number, to: number): boolean {
+    if (address === 0 || address === to) return true;
+    if (!Number.isSafeInteger(address) || address < 0 || address > to) {
+      return false;
+    }
+    try {
+      this.#parts.log.records(address, to, () => true);
+      return true;
+    } catch (cause) {
+      const isNone = cause instanceof DatabaseError &&
+        cause.code === "log-damaged";
+      if (isNone) return false;
+      throw cause;
+    }
+  }
+}
+
+/** Kinds of records that travel in Default mode. */
+const travelling: ReadonlyMap<number, Arrival["kind"]> = new Map([
+  [recordKind.certificate, "certificate"],
+  [recordKind.signedBatch, "signed"],
+]);
+
+/** An answer that was given, and the question. */
+interface Answer {
+  readonly from: number;
+  readonly to: number;
+  readonly bytesMax: number;
+  readonly bytes: number;
+  readonly slice: FeedSlice;
+}
+
+/** Is the answer to this question the same? */
+function answers(
+  answer: Answer,
+  from: number,
+  to: number,
+  bytesMax: number,
+): boolean {
+  if (answer.from !== from || answer.to !== to) return false;
+  if (answer.bytesMax === bytesMax) return true;
+  // With room for all of it, the answer is all of it.
+  return answer.slice.next === to && answer.bytes <= bytesMax;
+}
+
+/** Records of one answer, the last run still open. */
+class Gathering {
+  readonly #records: FeedRecord[] = [];
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #run: BatchPart[] = [];
+  #runKind: Arrival["kind"] = "signed";
+  #runCount = 0;
+  #runNext = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = Math.min(bytesMax, limits.batchBytesMax);
+  }
+
+  /** Has it as many bytes as it may? */
+  get isFull(): boolean {
+    return this.#bytes >= this.#bytesMax;
+  }
+
+  /** Is there room for so many bytes more? There is always room for one record. */
+  hasRoom(length: number): boolean {
+    return this.#bytes === 0 || this.#bytes + length <= this.#bytesMax;
+  }
+
+  /** Takes a record; `head` when it is a batch. */
+  add(
+    kind: Arrival["kind"],
+    body: Uint8Array,
+    next: number,
+    head: BatchHead | undefined,
+  ): void {
+    const bytes = body.slice();
+    this.#bytes += bytes.length;
+    if (head !== undefined) return this.#addBatch(kind, next, head, bytes);
+    this.#endRun();
+    this.#records.push({ kind, bytes, chain: "", first: 0, count: 0, next });
+  }
+
+  #addBatch(
+    kind: Arrival["kind"],
+    next: number,
+    head: BatchHead,
+    bytes: Uint8Array,
+  ): void {
+    const last = this.#run[this.#run.length - 1];
+    const joins = last !== undefined && kind === this.#runKind &&
+      isNeighbour(last, head) &&
+      this.#runCount + head.count <= limits.batchCommitsMax;
+    if (!joins) this.#endRun();
+    this.#run.push({ ...head, bytes });
+    this.#runKind = kind;
+    this.#runCount += head.count;
+    this.#runNext = next;
+  }
+
+  #endRun(): void {
+    const [first] = this.#run;
+    if (first === undefined) return;
+    this.#records.push({
+      kind: this.#runKind,
+      bytes: joinBatches(this.#run, this.#runKind === "signed"),
+      chain: first.chain,
+      first: first.first,
+      count: this.#runCount,
+      next: this.#runNext,
+    });
+    this.#run = [];
+    this.#runCount = 0;
+  }
+
+  /** All records. */
+  finish(): FeedRecord[] {
+    this.#endRun();
+    return this.#records;
+  }
+}
