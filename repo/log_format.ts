@@ -20,6 +20,10 @@ export const recordKind = {
   signedBatch: 3,
   /** A batch without one. */
   unsignedBatch: 4,
+  /** Own commits taken back after a refusal; never travels. */
+  withdrawal: 6,
+  /** What became of a refused commit; never travels. */
+  resolution: 7,
 } as const;
 
 /** Set in the kind of the first record after a successful sync. */
@@ -195,7 +199,7 @@ export function readU32(bytes: Uint8Array, at: number): number {
 /** Is it the kind of a record, with or without the sync mark? */
 export function isRecordKind(kind: number): boolean {
   const plain = kind & ~SYNC_MARK;
-  return plain >= recordKind.genesis && plain <= recordKind.unsignedBatch;
+  return plain >= recordKind.genesis && plain <= recordKind.resolution;
 }
 
 /**
