@@ -60,6 +60,24 @@ export const limits = {
   claimsBytesMax: 16 * KiB,
   /** A user id in a session certificate. */
   userBytesMax: 256,
+  /** Characters of a rule's reason: it travels back to the writer and is shown there. */
+  ruleReasonMax: 500,
+  /** Patterns of one set of rules: each name is compared with them in order. */
+  rulePatternsMax: 1_024,
+  /** Certificates of one repository: each stays in memory. */
+  certificatesKeptMax: 65_536,
+  /** Certificates of one session key: it is renewed, never reissued to another user. */
+  certificatesOfKeyMax: 1_024,
+  /** Revocations of one repository: each stays in memory. */
+  revocationsMax: 65_536,
+  /** Revocations of one session key: each further one accepts more of its commits. */
+  revocationsOfKeyMax: 1_024,
+  /** Incarnations that a revocation names: each withdrawal of a refused commit began one. */
+  revocationCutsMax: 16_384,
+  /** Bytes of ancestry vectors that the door keeps; others are computed again. */
+  ancestryBytesMax: 16 * MiB,
+  /** Items whose state at somebody's ancestors the door keeps. */
+  pastCellsMax: 4_096,
   /** A commit further ahead of the local clock than this is refused at the gate. */
   clockAheadMsMax: 60_000,
   /** One log segment; the next one starts when it is passed. */

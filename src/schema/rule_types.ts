@@ -1,0 +1,118 @@
+/**
+ * What a rule is given and what it answers.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "./field.ts";
+import type { RuleParams } from "./rule_pattern.ts";
+import type { Infer, Schema } from "./schema.ts";
+
+/** Claims of a session's certificate: what its issuer says of it. */
+export type RuleClaims = { readonly [name: string]: JsonValue | undefined };
+
+/** Who writes or reads, as its certificate says. */
+export interface RuleSession {
+  /** The user. */
+  readonly user: string;
+  /** What the issuer of its certificate says of it besides. */
+  readonly claims: RuleClaims;
+  /** The session's public key in hexadecimal. */
+  readonly key: string;
+}
+
+/** What a rule answers: allowed, not allowed, or the reason why it is not. */
+export type RuleResult = boolean | string;
+
+/** What every rule is given; frozen. */
+export interface RuleContext<Params = RuleParams> {
+  /** Who asks. */
+  readonly session: RuleSession;
+  /** The repository's name. */
+  readonly repository: string;
+  /** What the pattern's parameters stand for. */
+  readonly params: Params;
+  /** The commit's own wall clock, which the server's gate has kept plausible; where reading is asked, now. */
+  readonly at: Date;
+}
+
+/** The fields of a schema. */
+export type FieldNames<S> = Exclude<keyof Infer<S> & string, "id">;
+
+/** A create: `changed` names every field that it fills. */
+export interface CreateContext<S, Params = RuleParams>
+  extends RuleContext<Params> {
+  readonly before: undefined;
+  /** The item as the create makes it. */
+  readonly after: Infer<S>;
+  readonly changed: readonly FieldNames<S>[];
+}
+
+/** An update: `changed` names every field that it writes, even with the value that was there. */
+export interface UpdateContext<S, Params = RuleParams>
+  extends RuleContext<Params> {
+  /** The item as its writer saw it. */
+  readonly before: Infer<S>;
+  /** The item as the update makes it of that. */
+  readonly after: Infer<S>;
+  readonly changed: readonly FieldNames<S>[];
+}
+
+/** A delete. */
+export interface DeleteContext<S, Params = RuleParams>
+  extends RuleContext<Params> {
+  /** The item as its writer saw it. */
+  readonly before: Infer<S>;
+  readonly after: undefined;
+  readonly changed: readonly FieldNames<S>[];
+}
+
+/** What a write does to an item. */
+export type RuleAction = "create" | "update" | "delete";
+
+/** One function for each thing that one may do with a collection's items; what is left out is denied. */
+export interface WriteRules<S, Params = RuleParams> {
+  /** May it be created? */
+  readonly create?: (context: CreateContext<S, Params>) => RuleResult;
+  /** May it be changed? */
+  readonly update?: (context: UpdateContext<S, Params>) => RuleResult;
+  /** May it be deleted? */
+  readonly delete?: (context: DeleteContext<S, Params>) => RuleResult;
+}
+
+/** A rule whose schema is no longer known to the compiler. */
+export type AnyRule = (context: never) => RuleResult;
+
+/** The rules of one collection, as `rulesFor` makes them. */
+export interface CollectionRules<Params = RuleParams> {
+  /** The collection's schema: rules see its items through it. */
+  readonly schema: Schema;
+  /** The functions by action. */
+  readonly actions: ReadonlyMap<RuleAction, AnyRule>;
+  /** Only for the compiler: which parameters they expect. */
+  readonly "~params"?: (params: Params) => void;
+}
+
+/** The rules of the repositories that a pattern fits. */
+export interface PatternRules<Params = RuleParams> {
+  /** May this session read the repository? Asked by servers only; without it, nobody may. */
+  readonly read?: (context: RuleContext<Params>) => RuleResult;
+  /** Rules of its collections. */
+  readonly collections?: readonly CollectionRules<Params>[];
+  /** May everybody write collections that have no rules? No, unless it is `true`. */
+  readonly others?: boolean;
+}
+
+/** What a rule said, or that there is none. */
+export type Decision =
+  | { readonly allowed: true }
+  | {
+    readonly allowed: false;
+    /** Why, for people. */
+    readonly reason: string;
+    /** Which rule said so: `team/{team} task.update`. */
+    readonly rule: string;
+  };
+
+/** Nothing speaks against it. */
+export const allowed: Decision = Object.freeze({ allowed: true });

@@ -1,0 +1,299 @@
+/**
+ * Rules: may this session write this, may it read here? Pure functions, declared
+ * for repositories by pattern and for items by collection.
+ *
+ * What no rule allows is denied: a repository that no pattern fits, a collection
+ * without rules (unless `others` is true), an action without a function.
+ *
+ * Architecture invariant: an answer depends on the session, the repository, the
+ * commit and the item at the commit's ancestors, and on nothing else (law 7).
+ * Everything that a rule is given is frozen, or a copy of its own.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import { show } from "./names.ts";
+import type { Item } from "./patch.ts";
+import { copyForReader } from "./reader.ts";
+import { askRule, denial } from "./rule_call.ts";
+import {
+  matchPattern,
+  outlineOf,
+  type ParamsOf,
+  parsePattern,
+  type RuleParams,
+  type RulePattern,
+} from "./rule_pattern.ts";
+import {
+  allowed,
+  type AnyRule,
+  type CollectionRules,
+  type Decision,
+  type PatternRules,
+  type RuleAction,
+  type RuleContext,
+  type RuleResult,
+  type RuleSession,
+  type WriteRules,
+} from "./rule_types.ts";
+import type { Schema } from "./schema.ts";
+import { isPlainObject } from "./validate.ts";
+import { createView, type View } from "./view.ts";
+
+const ACTIONS: readonly RuleAction[] = ["create", "update", "delete"];
+const PARTS = ["read", "collections", "others"];
+
+/** The rules of a collection's items: one function for each action. */
+export function rulesFor<S extends Schema, Params = RuleParams>(
+  schema: S,
+  rules: WriteRules<S, Params>,
+): CollectionRules<Params> {
+  if (!isSchema(schema)) {
+    invalid(`${show(schema)} was not made with defineSchema()`);
+  }
+  const what = `the rules for ${show(schema.name)}`;
+  checkKeys(what, rules, ACTIONS);
+  const actions = new Map<RuleAction, AnyRule>();
+  for (const action of ACTIONS) {
+    const rule = rules[action];
+    if (rule !== undefined) actions.set(action, parseRule(action, what, rule));
+  }
+  return Object.freeze({ schema, actions });
+}
+
+function isSchema(value: unknown): value is Schema {
+  const schema = value as Schema | null | undefined;
+  return typeof schema?.name === "string" && Array.isArray(schema.plan);
+}
+
+/**
+ * Declares rules: patterns of repository names, each with who may read and who
+ * may write what. The first pattern that fits a name, in the order of their
+ * declaration, is the one that counts.
+ */
+export function defineRules<const Pattern extends string>(
+  definition: {
+    readonly [Text in Pattern]: PatternRules<ParamsOf<Text>>;
+  },
+): Rules {
+  if (!isPlainObject(definition)) invalid("its patterns are not an object");
+  const entries = Object.entries<PatternRules<never>>(definition);
+  if (entries.length > limits.rulePatternsMax) {
+    invalid(`they have over ${limits.rulePatternsMax} patterns`);
+  }
+  const outlines = new Set<string>();
+  const patterns = entries.map(([text, rules]) => {
+    const pattern = parsePattern(text);
+    const outline = outlineOf(pattern);
+    if (outlines.has(outline)) {
+      invalid(`${show(text)} is never asked: an earlier pattern fits the same`);
+    }
+    outlines.add(outline);
+    return compile(pattern, rules);
+  });
+  return new Rules(patterns);
+}
+
+function invalid(why: string): never {
+  throw new DatabaseError("invalid-option", `Cannot define rules: ${why}.`);
+}
+
+function checkKeys(
+  what: string,
+  given: object,
+  allowedKeys: readonly string[],
+): void {
+  if (!isPlainObject(given)) invalid(`${what} are not an object`);
+  for (const key of Object.keys(given)) {
+    if (allowedKeys.includes(key)) continue;
+    invalid(`${what} have the unknown key ${show(key)}`);
+  }
+}
+
+function parseRule(name: string, what: string, rule: unknown): AnyRule {
+  if (typeof rule !== "function") {
+    invalid(`${name} in ${what} is not a function`);
+  }
+  if (rule.constructor.name !== "Function") {
+    invalid(
+      `${name} in ${what} is not a plain function: rules are synchronous`,
+    );
+  }
+  return rule as AnyRule;
+}
+
+/** One collection's rules, ready to be asked. */
+export interface CompiledCollection {
+  readonly schema: Schema;
+  /** How its rules see items, on every replica alike. */
+  readonly view: View;
+  readonly actions: ReadonlyMap<RuleAction, AnyRule>;
+}
+
+/** One pattern's rules, ready to be asked. */
+interface CompiledPattern {
+  readonly pattern: RulePattern;
+  readonly read: ((context: RuleContext) => RuleResult) | undefined;
+  readonly collections: ReadonlyMap<string, CompiledCollection>;
+  readonly others: boolean;
+}
+
+function compile(
+  pattern: RulePattern,
+  rules: PatternRules<never>,
+): CompiledPattern {
+  const what = `the rules for ${show(pattern.text)}`;
+  checkKeys(what, rules, PARTS);
+  const { read, collections = [], others = false } = rules;
+  if (typeof others !== "boolean") invalid(`others in ${what} is no boolean`);
+  if (!Array.isArray(collections)) {
+    invalid(`collections in ${what} is no array`);
+  }
+  const compiled = new Map<string, CompiledCollection>();
+  for (const entry of collections as readonly CollectionRules<never>[]) {
+    if (!(entry?.actions instanceof Map)) {
+      invalid(`collections in ${what} holds what rulesFor() did not make`);
+    }
+    const { schema, actions } = entry;
+    if (compiled.has(schema.name)) {
+      invalid(`${what} have two entries for ${show(schema.name)}`);
+    }
+    compiled.set(schema.name, { schema, actions, view: createView(schema) });
+  }
+  const parsed = read === undefined ? undefined : parseRule("read", what, read);
+  return {
+    pattern,
+    read: parsed as CompiledPattern["read"],
+    collections: compiled,
+    others,
+  };
+}
+
+/** One write that a rule is asked about. */
+export interface AskedWrite {
+  readonly session: RuleSession;
+  /** Wall milliseconds of its commit. */
+  readonly wall: number;
+  readonly action: RuleAction;
+  /** The item as the rules' view shows it. */
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+  readonly changed: readonly string[];
+}
+
+/** The rules of one repository. */
+export class RepositoryRules {
+  /** The repository's name. */
+  readonly repository: string;
+  readonly #compiled: CompiledPattern | undefined;
+  readonly #params: RuleParams;
+
+  /** Use `rules.of(repository)`. */
+  constructor(
+    repository: string,
+    compiled: CompiledPattern | undefined,
+    params: RuleParams,
+  ) {
+    this.repository = repository;
+    this.#compiled = compiled;
+    this.#params = params;
+  }
+
+  /** May this session read the repository? */
+  mayRead(session: RuleSession, nowMs: number): Decision {
+    if (this.#compiled === undefined) return this.#noPattern();
+    const { read, pattern } = this.#compiled;
+    const name = `${pattern.text} read`;
+    if (read === undefined) return denial(name, "No rule lets anybody read it");
+    return askRule(name, read, this.#context(session, nowMs));
+  }
+
+  #noPattern(): Decision {
+    const name = show(this.repository);
+    return denial("no pattern", `No rule is for the repository ${name}`);
+  }
+
+  #context(session: RuleSession, wall: number): RuleContext {
+    const { repository } = this;
+    const at = new Date(wall);
+    return Object.freeze({ session, repository, params: this.#params, at });
+  }
+
+  /** The rules of a collection; a decision where there are none. */
+  collection(name: string): CompiledCollection | Decision {
+    if (this.#compiled === undefined) return this.#noPattern();
+    const { pattern, collections, others } = this.#compiled;
+    const entry = collections.get(name);
+    if (entry !== undefined) return entry;
+    if (others) return allowed;
+    return denial(
+      `${pattern.text} ${name}`,
+      `No rule lets anybody write ${show(name)} items here`,
+    );
+  }
+
+  /** Denies an action of a collection for a reason that no rule needs to say. */
+  deny(collection: string, action: string, reason: string): Decision {
+    return denial(this.#nameOf(collection, action), reason);
+  }
+
+  #nameOf(collection: string, action: string): string {
+    return `${this.#compiled?.pattern.text ?? ""} ${collection}.${action}`;
+  }
+
+  /** Asks the rule of a collection for one write. */
+  ask(
+    { schema, view, actions }: CompiledCollection,
+    write: AskedWrite,
+  ): Decision {
+    const { session, wall, action, before, after } = write;
+    const name = this.#nameOf(schema.name, action);
+    const rule = actions.get(action);
+    if (rule === undefined) {
+      const items = show(schema.name);
+      return denial(name, `No rule lets anybody ${action} ${items} items`);
+    }
+    const context = Object.freeze({
+      session,
+      repository: this.repository,
+      params: this.#params,
+      at: new Date(wall),
+      before: before === undefined ? undefined : copyForReader(before, view),
+      after: after === undefined ? undefined : copyForReader(after, view),
+      changed: Object.freeze(write.changed),
+    });
+    return askRule(
+      name,
+      rule as (given: typeof context) => RuleResult,
+      context,
+    );
+  }
+}
+
+/** Rules for all repositories of a database, as {@linkcode defineRules} makes them. */
+export class Rules {
+  readonly #patterns: readonly CompiledPattern[];
+
+  /** Use `defineRules(…)`. */
+  constructor(patterns: readonly CompiledPattern[]) {
+    this.#patterns = patterns;
+    Object.freeze(this);
+  }
+
+  /** The rules that hold in a repository. */
+  of(repository: string): RepositoryRules {
+    for (const compiled of this.#patterns) {
+      const params = matchPattern(compiled.pattern, repository);
+      if (params === undefined) continue;
+      return new RepositoryRules(repository, compiled, params);
+    }
+    return new RepositoryRules(repository, undefined, Object.freeze({}));
+  }
+
+  /** May this session read the repository? */
+  mayRead(session: RuleSession, repository: string, nowMs: number): Decision {
+    return this.of(repository).mayRead(session, nowMs);
+  }
+}
