@@ -92,6 +92,8 @@ export const limits = {
   parkedMax: 10_000,
   /** Bytes of parked batches. */
   parkedBytesMax: 64 * MiB,
+  /** What a server says of one refusal: reason, rule and detail, each kept as far as a person reads. */
+  refusalTextBytesMax: 4_096,
   /** Conditions in one query. */
   conditionsMax: 1_024,
   /** Nesting of and / or / not in one query. */
