@@ -1,0 +1,173 @@
+/**
+ * The line: what both halves of a conversation share. It turns frames into
+ * messages and back, keeps windows and heartbeat, collects outputs, and ends.
+ *
+ * Architecture invariant: a frame that is none ends the conversation with a
+ * code and never throws (law 10).
+ *
+ * @module
+ */
+
+import { limits } from "../src/base/limits.ts";
+import type { ConversationEvent, Moment, Output } from "./conversation.ts";
+import type { Message, OtherVersion } from "./message.ts";
+import { decodeMessage, encodeMessage } from "./message_codec.ts";
+import { ReceiveWindow, SendWindow } from "./window.ts";
+
+const SILENCES_MAX = 3;
+
+/** One side's end of a wire. */
+export class Line {
+  readonly receiving: ReceiveWindow;
+  /** As the other side said it; until then nothing may be sent. */
+  sending: SendWindow = new SendWindow(0);
+  /** Silence after which this side pings. */
+  heartbeatMs: number = limits.heartbeatMs;
+  /** Is the conversation over? */
+  isOver = false;
+  /** The moment of the last input. */
+  moment: Moment = { nowMs: 0, monotonicMs: 0 };
+  #out: Output[] = [];
+  #heardMs = 0;
+  #pings = 0;
+  /** When a `time` input was asked for. */
+  #wakeMs = Infinity;
+  /** When one is needed. */
+  #dueMs = Infinity;
+
+  /** @param windowBytes what the other side may send before credit comes */
+  constructor(windowBytes: number) {
+    this.receiving = new ReceiveWindow(windowBytes);
+  }
+
+  /** Begins an input. */
+  at({ nowMs, monotonicMs }: Moment): void {
+    this.moment = { nowMs, monotonicMs };
+  }
+
+  /** Begins to listen for silence. */
+  begin(): void {
+    this.#heardMs = this.moment.monotonicMs;
+  }
+
+  /** Sends a message; the result is the length of its frame. */
+  send(message: Message): number {
+    if (this.isOver) return 0;
+    const frame = encodeMessage(message);
+    this.#out.push({ do: "send", frame });
+    return frame.length;
+  }
+
+  /** Tells the driver. */
+  tell(event: ConversationEvent): void {
+    if (!this.isOver) this.#out.push({ do: "tell", event });
+  }
+
+  /** Says why, and ends the conversation. */
+  fail(code: string, detail: string): void {
+    this.send({ is: "failed", code, detail });
+    this.close(code, detail);
+  }
+
+  /** Ends the conversation. */
+  close(code: string, detail: string): void {
+    if (this.isOver) return;
+    this.#out.push({ do: "close", code, detail });
+    this.isOver = true;
+  }
+
+  /** Reads a frame; `undefined` when there is nothing more to do for it. */
+  read(bytes: Uint8Array): Message | OtherVersion | undefined {
+    this.#heardMs = this.moment.monotonicMs;
+    this.#pings = 0;
+    if (bytes.length > limits.frameBytesMax) {
+      this.fail("too-large", `A frame of ${bytes.length} bytes`);
+      return undefined;
+    }
+    const message = this.#decode(bytes);
+    if (message?.is === "records" || message?.is === "part") {
+      if (!this.receiving.take(bytes.length)) {
+        this.fail("window-exceeded", "Records came without credit");
+        return undefined;
+      }
+    }
+    return message;
+  }
+
+  #decode(bytes: Uint8Array): Message | OtherVersion | undefined {
+    try {
+      return decodeMessage(bytes);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.fail("bad-message", error.message);
+    }
+  }
+
+  /** Deals with messages that mean the same on both sides; true when it was one. */
+  common(message: Message): boolean {
+    switch (message.is) {
+      case "ping":
+        this.send({ is: "pong", token: message.token });
+        return true;
+      case "pong":
+        return true;
+      case "credit":
+        if (!this.sending.grant(message.bytes)) {
+          this.fail("bad-message", "Credit for more than was sent");
+        }
+        return true;
+      case "failed":
+        this.close(message.code, message.detail);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Grants what was dealt with, once it is worth a frame. */
+  giveCredit(): void {
+    const bytes = this.receiving.credit();
+    if (bytes > 0) this.send({ is: "credit", bytes });
+  }
+
+  /** Asks for a `time` input at a moment of the monotonic clock, or earlier. */
+  due(monotonicMs: number): void {
+    this.#dueMs = Math.min(this.#dueMs, monotonicMs);
+  }
+
+  /** Time went on: the wake that was asked for has come. */
+  woken(): void {
+    this.#wakeMs = Infinity;
+  }
+
+  /** Pings after silence, and ends after too much of it. */
+  checkSilence(): void {
+    const silentMs = this.moment.monotonicMs - this.#heardMs;
+    const silences = Math.floor(silentMs / this.heartbeatMs);
+    if (silences >= SILENCES_MAX) {
+      this.fail("timeout", `Nothing was heard for ${Math.round(silentMs)} ms`);
+    } else if (silences > this.#pings) {
+      this.#pings = silences;
+      this.send({ is: "ping", token: silences });
+    }
+  }
+
+  /** When {@linkcode checkSilence} has to look again. */
+  get silenceMs(): number {
+    return this.#heardMs + (this.#pings + 1) * this.heartbeatMs;
+  }
+
+  /** Takes the outputs; asks for time where the driver does not bring it early enough. */
+  flush(): Output[] {
+    const { monotonicMs } = this.moment;
+    if (this.#dueMs < this.#wakeMs && !this.isOver) {
+      this.#wakeMs = this.#dueMs;
+      const afterMs = Math.max(0, this.#dueMs - monotonicMs);
+      this.#out.push({ do: "wake", afterMs });
+    }
+    this.#dueMs = Infinity;
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Proofs: showing who one is, and checking who the other one is.
+ *
+ * A proof signs both nonces, so that it is worth nothing to anybody else and at
+ * no other time, and names the other side, so that it cannot be handed on.
+ *
+ * @module
+ */
+
+import {
+  type Certificate,
+  Certificates,
+  checkCertificate,
+  decodeCertificate,
+} from "../repo/certificate.ts";
+import { verify } from "../crypto/mod.ts";
+import { concatBytes, encodeText } from "../src/base/bytes.ts";
+import { type Refusal, refuse } from "../src/base/errors.ts";
+import type { PeerSession } from "./conversation.ts";
+
+const CLIENT_DOMAIN = encodeText("sheaf prove client 1\n");
+const SERVER_DOMAIN = encodeText("sheaf prove server 1\n");
+
+/** What both proofs are over. */
+export interface Nonces {
+  /** 32 bytes. */
+  readonly server: Uint8Array;
+  /** 32 bytes. */
+  readonly client: Uint8Array;
+}
+
+/** What a client signs to a server of this name. */
+export function clientMessage(
+  nonces: Nonces,
+  rootKey: Uint8Array,
+  serverName: string,
+): Uint8Array {
+  const name = encodeText(serverName);
+  return concatBytes(
+    CLIENT_DOMAIN,
+    nonces.server,
+    nonces.client,
+    rootKey,
+    name,
+  );
+}
+
+/** What a server signs to the client of this session key. */
+export function serverMessage(
+  nonces: Nonces,
+  rootKey: Uint8Array,
+  clientKey: Uint8Array,
+): Uint8Array {
+  return concatBytes(
+    SERVER_DOMAIN,
+    nonces.server,
+    nonces.client,
+    rootKey,
+    clientKey,
+  );
+}
+
+/** Checks certificates, own first, then issuers'; the result is the session that they make. */
+export function checkCertificates(
+  certificates: readonly Uint8Array[],
+  rootKey: Uint8Array,
+): PeerSession | Refusal {
+  const known = new Certificates();
+  let own: Certificate | undefined;
+  try {
+    for (const bytes of certificates.toReversed()) {
+      own = decodeCertificate(bytes);
+      const refusal = checkCertificate(own, rootKey, known);
+      if (refusal !== undefined) return refusal;
+      known.add(own);
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return refuse("bad-certificate", error.message);
+  }
+  if (own === undefined) {
+    return refuse("bad-certificate", "No certificate was shown");
+  }
+  const { sessionKey, user, claims, mayIssue, notAfter } = own;
+  return { key: sessionKey, user, claims, mayIssue, notAfter, certificates };
+}
+
+/** Did this session sign the message? */
+export function isProved(
+  signature: Uint8Array,
+  message: Uint8Array,
+  peer: PeerSession,
+): boolean {
+  return verify(signature, message, peer.key);
+}

@@ -1,0 +1,85 @@
+/**
+ * Windows: how many bytes of records one side may send before credit comes.
+ *
+ * There is no queue behind a window: who has used it stops reading its log.
+ *
+ * Architecture invariant: what is on its way to a peer, or from it, is bounded
+ * by the window that the receiver granted (law 10).
+ *
+ * @module
+ */
+
+/** What we may send. */
+export class SendWindow {
+  readonly #granted: number;
+  #left: number;
+
+  /** @param granted what the other side said at first */
+  constructor(granted: number) {
+    this.#granted = granted;
+    this.#left = granted;
+  }
+
+  /** Bytes that may be sent now. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Is everything that was sent granted again? */
+  get isWhole(): boolean {
+    return this.#left === this.#granted;
+  }
+
+  /** Sends bytes. */
+  use(bytes: number): void {
+    this.#left -= bytes;
+  }
+
+  /** Takes credit; false when it is more than what was sent. */
+  grant(bytes: number): boolean {
+    this.#left += bytes;
+    return this.#left <= this.#granted;
+  }
+}
+
+/** What the other side may send. */
+export class ReceiveWindow {
+  readonly #granted: number;
+  /** Received and not granted again. */
+  #used = 0;
+  /** Dealt with: to be granted again. */
+  #free = 0;
+
+  /** @param granted what we said at first */
+  constructor(granted: number) {
+    this.#granted = granted;
+  }
+
+  /** Bytes that were received and not granted again. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Takes what came; false when the other side overran its window. */
+  take(bytes: number): boolean {
+    this.#used += bytes;
+    return this.#used <= this.#granted;
+  }
+
+  /** Notes that bytes were dealt with. */
+  release(bytes: number): void {
+    this.#free += bytes;
+  }
+
+  /**
+   * What to grant now: nothing while it is little, because every credit is a
+   * frame; three quarters of a window are always left to the sender.
+   */
+  credit(): number {
+    const bytes = Math.min(this.#free, this.#used);
+    if (bytes < this.#granted / 4) return 0;
+    this.#free -= bytes;
+    this.#used -= bytes;
+    return bytes;
+  }
+}
