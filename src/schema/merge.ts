@@ -359,6 +359,15 @@ function mergeField(
   if (!isLost) all.registers.set(name, { stamp: origin, value });
 }
 
+/** The item of a cell as another view than its own shows it. */
+export function showCell(cell: Cell, from: View, to: View): Item | undefined {
+  const { item } = cell;
+  if (item === undefined || from.schema === to.schema) return item;
+  return from.schema === undefined
+    ? to.recast(cell.shape, item)
+    : buildExpanded(cell.id, cell.shape, expand(cell), to);
+}
+
 /** Only the stamps that do not follow from the base. */
 function compress(
   registers: ReadonlyMap<string, Register>,

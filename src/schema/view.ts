@@ -84,6 +84,15 @@ export class View {
     return Object.freeze(draft);
   }
 
+  /** What readers see of an item that a view without a schema shows as `item`. */
+  recast(shape: Shape, item: Item): Item {
+    const { template } = this.planFor(shape);
+    const draft: DraftItem = { ...template };
+    for (const name in item) draft[name] = item[name];
+    draft.id = item.id;
+    return Object.freeze(draft);
+  }
+
   /**
    * An item of these values. Fields that neither the schema nor the shape of
    * the create knows come last, by name, so that all replicas agree.
