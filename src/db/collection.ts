@@ -18,24 +18,27 @@ import {
   type CollectionParts,
   ReadableCollection,
 } from "./readable_collection.ts";
-import { ItemWrite, Write } from "./write.ts";
+import { type Arrivals, ItemWrite, Write } from "./write.ts";
 
 /** What a writable collection needs besides what it reads from. */
 export interface WritableParts<S extends Schema> extends CollectionParts<S> {
   readonly replica: Replica;
   readonly editor: Editor<S>;
+  readonly arrivals: Arrivals;
 }
 
 /** The items of one schema in one repository. */
 export class Collection<S extends Schema> extends ReadableCollection<S> {
   readonly #replica: Replica;
   readonly #editor: Editor<S>;
+  readonly #arrivals: Arrivals;
 
   /** Use `repository.collection(schema)`. */
   constructor(parts: WritableParts<S>) {
     super(parts);
     this.#replica = parts.replica;
     this.#editor = parts.editor;
+    this.#arrivals = parts.arrivals;
   }
 
   /**
@@ -46,22 +49,20 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    * repository read-only
    */
   create(input: CreateInput<S>): ItemWrite<Infer<S>> {
-    const { result, durability } = this.#replica.transact((tx) =>
-      this.#editor.create(tx, input)
-    );
-    return new ItemWrite(this.row(result), durability);
+    const done = this.#replica.transact((tx) => this.#editor.create(tx, input));
+    return new ItemWrite(this.row(done.result), done, this.#arrivals);
   }
 
   /** Creates many items as one atomic commit. Throws as {@linkcode create}. */
   createMany(inputs: Iterable<CreateInput<S>>): Write<Infer<S>[]> {
-    const { result, durability } = this.#replica.transact((tx) => {
+    const done = this.#replica.transact((tx) => {
       const items: Infer<S>[] = [];
       for (const input of inputs) {
         items.push(this.row(this.#editor.create(tx, input)));
       }
       return items;
     });
-    return new Write(result, durability);
+    return new Write(done.result, done, this.#arrivals);
   }
 
   /**
@@ -70,26 +71,22 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    * @throws {DatabaseError} `item-missing`, and as {@linkcode create}
    */
   update(id: string, input: UpdateInput<S>): ItemWrite<Infer<S>> {
-    const { result, durability } = this.#replica.transact((tx) =>
+    const done = this.#replica.transact((tx) =>
       this.#editor.update(tx, id, input)
     );
-    return new ItemWrite(this.row(result), durability);
+    return new ItemWrite(this.row(done.result), done, this.#arrivals);
   }
 
   /** Creates the item, or changes the given fields where it is there. */
   upsert(input: CreateInput<S> & { readonly id: string }): ItemWrite<Infer<S>> {
-    const { result, durability } = this.#replica.transact((tx) =>
-      this.#editor.upsert(tx, input)
-    );
-    return new ItemWrite(this.row(result), durability);
+    const done = this.#replica.transact((tx) => this.#editor.upsert(tx, input));
+    return new ItemWrite(this.row(done.result), done, this.#arrivals);
   }
 
   /** Deletes an item. @throws {DatabaseError} `item-missing` when it is not there */
   delete(id: string): Write<void> {
-    const { durability } = this.#replica.transact((tx) =>
-      this.#editor.delete(tx, id)
-    );
-    return new Write<void>(undefined, durability);
+    const done = this.#replica.transact((tx) => this.#editor.delete(tx, id));
+    return new Write<void>(undefined, done, this.#arrivals);
   }
 
   /** The commits that touched an item, oldest first: who, when and what. */

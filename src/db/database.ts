@@ -8,54 +8,39 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import { limits } from "../base/limits.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
-import type { Schema } from "../schema/schema.ts";
-import { denoStorage } from "../storage/deno_storage.ts";
 import type { Storage, StorageUsage } from "../storage/storage.ts";
+import type { Connector } from "../../sync/transport/transport.ts";
 import {
-  decodeCertificate,
   listReplicas,
   type Mode,
   parseRepositoryName,
   Replica,
   type RepositoryName,
 } from "../../repo/mod.ts";
-import type { QueryHooks } from "./engines.ts";
+import type { SyncReplica } from "./channel.ts";
+import {
+  type Connection,
+  type ConnectOptions,
+  DatabaseConnection,
+} from "./connect.ts";
+import { noteInternals } from "./internals.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
+import {
+  type DatabaseOptions,
+  hooksOf,
+  parseMode,
+  parseRootKey,
+  parseUser,
+  storageOf,
+} from "./options.ts";
 import { Repository } from "./repository.ts";
+import { RepositoryLink } from "./repository_link.ts";
 import { Schemas } from "./schemas.ts";
+import { SessionKeeper } from "./session_keeper.ts";
 
-/** How a database is opened. */
-export interface DatabaseOptions {
-  /** The folder on disk (Deno). Either this or `storage`. */
-  readonly path?: string;
-  /** Any other medium: `memoryStorage()`, or one of your own. */
-  readonly storage?: Storage;
-  /**
-   * How new repositories are signed and made durable (default: "default"). When
-   * given, repositories that are there must have this mode.
-   */
-  readonly mode?: Mode;
-  /** The collections of this app. */
-  readonly schemas?: readonly Schema[];
-  /** Who writes here, for the history (default: "local"). */
-  readonly user?: string;
-  /** The root public key that the folder must belong to, 32 bytes. */
-  readonly rootKey?: Uint8Array;
-  /** Set damaged log bytes aside and open what is left, instead of failing. */
-  readonly repair?: boolean;
-  /** Hears hints on slow queries; silent when absent. */
-  readonly onSlowQuery?: (hint: string) => void;
-  /**
-   * Hears what a listener or predicate of a live query throws. When absent it is
-   * reported like any uncaught error, which in Deno ends the program.
-   */
-  readonly onListenerError?: (error: unknown) => void;
-  /** Clock, dice and timers; the real ones when absent. */
-  readonly world?: World;
-}
+export type { DatabaseOptions } from "./options.ts";
 
 /** What a database says of its medium. */
 export interface StorageStatus extends StorageUsage {
@@ -96,13 +81,16 @@ export async function openDatabase(
   const mode = parseMode(options.mode ?? "default");
   const user = parseUser(options.user ?? "local");
   const schemas = new Schemas(options.schemas ?? []);
+  const rootKey = options.rootKey === undefined
+    ? undefined
+    : parseRootKey(options.rootKey);
   const storage = storageOf(options);
   const world = options.world ?? system;
   const unlock = storage.lock();
   try {
     const keyring = await openKeyring(storage, world, {
       user,
-      ...(options.rootKey !== undefined && { rootKey: options.rootKey }),
+      ...(rootKey !== undefined && { rootKey }),
     });
     return new Database({
       options,
@@ -117,50 +105,6 @@ export async function openDatabase(
     unlock();
     throw cause;
   }
-}
-
-function storageOf({ path, storage }: DatabaseOptions): Storage {
-  if ((path === undefined) === (storage === undefined)) {
-    throw new DatabaseError(
-      "invalid-option",
-      "Give openDatabase() either `path` or `storage`",
-    );
-  }
-  if (storage !== undefined) return storage;
-  if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new DatabaseError("invalid-path", "`path` must name a folder");
-  }
-  return denoStorage(path);
-}
-
-function parseMode(mode: unknown): Mode {
-  if (mode === "default" || mode === "trusted" || mode === "fast") return mode;
-  throw new DatabaseError(
-    "invalid-option",
-    `\`mode\` must be "default", "trusted" or "fast", not ${
-      JSON.stringify(mode)
-    }`,
-  );
-}
-
-function parseUser(user: unknown): string {
-  const fits = typeof user === "string" && user !== "" && user.isWellFormed() &&
-    user.length * 3 <= limits.userBytesMax;
-  if (fits) return user;
-  throw new DatabaseError(
-    "invalid-option",
-    `\`user\` must be a string of 1 to ${
-      Math.floor(limits.userBytesMax / 3)
-    } characters`,
-  );
-}
-
-function hooksOf(options: DatabaseOptions): QueryHooks {
-  const { onSlowQuery, onListenerError } = options;
-  return {
-    ...(onSlowQuery !== undefined && { onSlow: onSlowQuery }),
-    ...(onListenerError !== undefined && { onError: onListenerError }),
-  };
 }
 
 interface Parts {
@@ -180,11 +124,21 @@ export class Database implements AsyncDisposable {
   readonly #open = new Map<RepositoryName, Repository>();
   /** Repositories that are being closed; they are opened again only afterwards. */
   readonly #closings = new Map<RepositoryName, Promise<void>>();
+  readonly #links = new Set<RepositoryLink>();
+  readonly #keeper: SessionKeeper;
+  #connection: DatabaseConnection | undefined;
   #closing: Promise<void> | undefined;
 
   /** Use {@linkcode openDatabase}. */
   constructor(parts: Parts) {
+    const { keyring, world } = parts;
     this.#parts = parts;
+    this.#keeper = new SessionKeeper({
+      keyring,
+      world,
+      replicas: () => this.#links.values().map((link) => link.replica),
+    });
+    noteInternals(this, parts);
   }
 
   /** The default mode of new repositories. */
@@ -197,15 +151,52 @@ export class Database implements AsyncDisposable {
     return this.#parts.keyring.rootKey.slice();
   }
 
-  /** Who writes here, for the history. */
+  /** Who writes here, for the history: what the certificate says, once there is one. */
   get user(): string {
-    return this.#parts.keyring.session.user;
+    return this.#keeper.user;
   }
 
   /** The public key that signs what is written here, 32 bytes. */
   get sessionKey(): Uint8Array {
-    return decodeCertificate(this.#parts.keyring.session.certificate).sessionKey
-      .slice();
+    return this.#keeper.sessionKey;
+  }
+
+  /** The connection, from {@linkcode connect} until it is closed. */
+  get connection(): Connection | undefined {
+    return this.#connection;
+  }
+
+  /**
+   * Connects to a server, and keeps coming back until the connection is closed.
+   * All repositories that are open, or are opened later, ride on it. It
+   * returns at once: what becomes of it is in `connection.status` and in each
+   * `repository.sync.status`.
+   *
+   * @param target `ws:`, `wss:`, `http:` or `https:` address, or a connector
+   * @throws {DatabaseError} `already-connected`, `invalid-option`, `closed`
+   */
+  connect(
+    target: string | URL | Connector,
+    options: ConnectOptions = {},
+  ): Connection {
+    if (this.#closing !== undefined) throw closedError();
+    if (this.#connection !== undefined) {
+      throw new DatabaseError(
+        "already-connected",
+        `The database is connected to ${this.#connection.address}: close that connection first`,
+      );
+    }
+    const { world, keyring, options: { onListenerError } } = this.#parts;
+    return this.#connection = new DatabaseConnection({
+      target,
+      options,
+      world,
+      rootKey: keyring.rootKey,
+      keeper: this.#keeper,
+      links: () => this.#links,
+      ended: () => this.#connection = undefined,
+      ...(onListenerError !== undefined && { report: onListenerError }),
+    });
   }
 
   /**
@@ -243,29 +234,49 @@ export class Database implements AsyncDisposable {
       mode,
       isModeRequired: options.mode !== undefined,
       rootKey: keyring.rootKey,
-      session: keyring.session,
+      session: this.#keeper.session,
       isOriginal: keyring.isOriginal,
       viewOf: (collection) => schemas.viewOf(collection),
       repair: options.repair ?? false,
       settle: keyring.settle,
     });
-    const closing = (done: Promise<void>) => {
-      this.#repositories.delete(name);
-      this.#open.delete(name);
-      const gone = done.catch(() => {}).then(() => {
-        this.#closings.delete(name);
-      });
-      this.#closings.set(name, gone);
-    };
+    const link = this.#link(replica);
     const repository = new Repository({
       replica,
       schemas,
       world,
       hooks: hooksOf(options),
-      closing,
+      link,
+      closing: (done) => this.#repositoryCloses(name, done),
     });
     this.#open.set(name, repository);
+    this.#connection?.join(link);
     return repository;
+  }
+
+  #link(replica: Replica): RepositoryLink {
+    const { storage, world, options: { onListenerError } } = this.#parts;
+    const link = new RepositoryLink({
+      replica: replica as SyncReplica,
+      storage,
+      world,
+      leaving: (link) => {
+        this.#links.delete(link);
+        this.#connection?.leave(link);
+      },
+      ...(onListenerError !== undefined && { report: onListenerError }),
+    });
+    this.#links.add(link);
+    return link;
+  }
+
+  #repositoryCloses(name: RepositoryName, done: Promise<void>): void {
+    this.#repositories.delete(name);
+    this.#open.delete(name);
+    const gone = done.catch(() => {}).then(() => {
+      this.#closings.delete(name);
+    });
+    this.#closings.set(name, gone);
   }
 
   /** Names of all repositories in the folder, sorted. */
@@ -296,6 +307,7 @@ export class Database implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    await this.#connection?.close();
     const opening = await Promise.allSettled(this.#repositories.values());
     const closings = opening.map((result) =>
       result.status === "fulfilled" ? result.value.close() : undefined

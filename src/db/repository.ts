@@ -24,7 +24,11 @@ import {
   type HistoryOptions,
   repositoryHistory,
 } from "./history.ts";
+import { noteReplica } from "./internals.ts";
+import type { Presence } from "./presence.ts";
 import { ReadableCollection } from "./readable_collection.ts";
+import type { RepositoryLink } from "./repository_link.ts";
+import type { RepositorySync } from "./repository_sync.ts";
 import type { Schemas } from "./schemas.ts";
 import { openSnapshot, type Snapshot } from "./snapshot.ts";
 import {
@@ -41,6 +45,7 @@ export interface RepositoryParts {
   readonly schemas: Schemas;
   readonly world: World;
   readonly hooks: QueryHooks;
+  readonly link: RepositoryLink;
   /** Runs when it begins to close, with what tells the end. */
   readonly closing: (done: Promise<void>) => void;
 }
@@ -67,6 +72,7 @@ export class Repository implements AsyncDisposable {
       hooks,
     });
     replica.publishing = (tell) => this.#engines.publish(tell);
+    noteReplica(this, replica);
   }
 
   /** Its name. */
@@ -79,6 +85,16 @@ export class Repository implements AsyncDisposable {
     return this.#parts.replica.mode;
   }
 
+  /** How it and the server converge: status, refusals, audits. */
+  get sync(): RepositorySync {
+    return this.#parts.link.sync;
+  }
+
+  /** Who else is here now, and what they show. */
+  get presence(): Presence {
+    return this.#parts.link.presence;
+  }
+
   /**
    * The items of a schema.
    *
@@ -86,7 +102,7 @@ export class Repository implements AsyncDisposable {
    * to `openDatabase()`, `closed`
    */
   collection<S extends Schema>(schema: S): Collection<S> {
-    const { replica, schemas } = this.#parts;
+    const { replica, schemas, link } = this.#parts;
     replica.check();
     schemas.check(schema);
     let collection = this.#collections.get(schema.name);
@@ -97,6 +113,7 @@ export class Repository implements AsyncDisposable {
         table: replica.state.table(schema.name),
         engine: this.#engines.of(schema),
         editor: this.#editorOf(schema),
+        arrivals: link,
         check: replica.check,
       });
       this.#collections.set(schema.name, collection);
@@ -128,12 +145,13 @@ export class Repository implements AsyncDisposable {
    * an asynchronous callback or a transaction inside a transaction, `closed`
    */
   transact<R>(callback: (tx: TransactionScope) => R): Write<R> {
-    const { result, durability } = this.#parts.replica.transact((transaction) =>
+    const { replica, link } = this.#parts;
+    const done = replica.transact((transaction) =>
       callback(
         new TransactionScope(transaction, (schema) => this.#editorOf(schema)),
       )
     );
-    return new Write(result, durability);
+    return new Write(done.result, done, link);
   }
 
   /** The newest commits, oldest first. */
@@ -223,6 +241,7 @@ export class Repository implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#parts.link.close();
     try {
       await this.#parts.replica.close();
     } finally {

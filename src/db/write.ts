@@ -1,12 +1,29 @@
 /**
- * The handle of a write: its result now, its durability when asked for.
+ * The handle of a write: its result now, its durability when asked for, and
+ * its arrival at the server likewise.
  *
  * @module
  */
 
-/** Where a handle asks for its durability. */
-interface Durability {
-  readonly promise: Promise<void>;
+/** Where a commit stands; it moves when the commit is sealed anew. */
+export interface Place {
+  readonly chain: string;
+  readonly number: number;
+  readonly state: "kept" | "refused";
+}
+
+/** What a handle knows of its commit. */
+export interface Written {
+  /** Where it asks for its durability. */
+  readonly durability: { readonly promise: Promise<void> };
+  /** Where its commit stands; `undefined` when nothing was written. */
+  readonly commit?: Place | undefined;
+}
+
+/** Whom a handle asks whether the server has its commit. */
+export interface Arrivals {
+  /** Resolves when the server has the commit durably. */
+  synced(written: Written): Promise<void>;
 }
 
 /**
@@ -17,11 +34,14 @@ interface Durability {
 export class Write<T> implements PromiseLike<T> {
   /** What the write made, visible at once: the item, the items, or what a transaction returned. */
   readonly result: T;
-  readonly #durability: Durability;
+  readonly #written: Written;
+  readonly #arrivals: Arrivals;
 
-  constructor(result: T, durability: Durability) {
+  /** Collections and transactions make it. */
+  constructor(result: T, written: Written, arrivals: Arrivals) {
     this.result = result;
-    this.#durability = durability;
+    this.#written = written;
+    this.#arrivals = arrivals;
   }
 
   /**
@@ -30,7 +50,17 @@ export class Write<T> implements PromiseLike<T> {
    * that made the repository read-only.
    */
   get durable(): Promise<void> {
-    return this.#durability.promise;
+    return this.#written.durability.promise;
+  }
+
+  /**
+   * Resolves when the server has the write durably, however long that takes:
+   * offline it waits for a connection. Rejects with `refused` when the server
+   * refuses the write (the message says why and by which rule), with `closed`
+   * when the repository is closed before, and as {@linkcode durable}.
+   */
+  get synced(): Promise<void> {
+    return this.#arrivals.synced(this.#written);
   }
 
   /** Waits for {@linkcode durable} and gives {@linkcode result}. */
@@ -38,7 +68,7 @@ export class Write<T> implements PromiseLike<T> {
     onDurable?: ((result: T) => A | PromiseLike<A>) | null,
     onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    const promise = this.#durability.promise;
+    const promise = this.#written.durability.promise;
     if (typeof onDurable !== "function") {
       return promise.then(() => this.result, onFailed) as Promise<A | B>;
     }

@@ -1,0 +1,280 @@
+/**
+ * `database.connect()`: one connection, on which all open repositories ride.
+ *
+ * It wires a sync client to repositories and to the session. How a connection
+ * is kept and what is said on it is in `sync/`, which is loaded here and not
+ * before: a database that never connects pays nothing for it.
+ *
+ * Architecture invariant: closing waits for nothing remote.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
+import type { Connector } from "../../sync/transport/transport.ts";
+import type { SyncReason } from "./channel.ts";
+import { parseAddress } from "./connectors.ts";
+import { Listeners } from "./listeners.ts";
+import {
+  checkCredentials,
+  type CredentialsSource,
+  type Login,
+} from "./login.ts";
+import type { ChannelSource, RepositoryLink } from "./repository_link.ts";
+import type { SessionKeeper } from "./session_keeper.ts";
+
+/** How a database connects. */
+export interface ConnectOptions {
+  /**
+   * What this device shows for its certificate, when it has none or it runs
+   * out; a function is asked each time (default: `{ anonymous: true }`).
+   */
+  readonly session?: CredentialsSource;
+  /**
+   * Where it logs in: an address of a server, or a function of your own.
+   * Default: the address that it connects to.
+   */
+  readonly login?: string | URL | Login;
+}
+
+/** How a connection fares. */
+export interface ConnectionStatus {
+  /** `ready`: both sides have proved who they are. `refused`: retrying does not help until something changes. */
+  readonly state: "connecting" | "ready" | "offline" | "refused" | "closed";
+  /** Why it is not ready, where that is known. */
+  readonly reason?: SyncReason | undefined;
+  /** When it is tried again. */
+  readonly retryAt?: Date | undefined;
+}
+
+/** A connection to a server; it comes back by itself until it is closed. */
+export interface Connection extends AsyncDisposable {
+  /** Where to. */
+  readonly address: string;
+  /** The same object until something changes. */
+  readonly status: ConnectionStatus;
+  /** Calls whenever the status changed; the result ends it. */
+  subscribe(listener: () => void): () => void;
+  /** As `status`, for `useSyncExternalStore` and its kind. */
+  getSnapshot(): ConnectionStatus;
+  /** Tries again now instead of after the backoff. */
+  retry(): void;
+  /** Ends it; repositories stay open and go offline. Waits for nothing remote. */
+  close(): Promise<void>;
+}
+
+/** What of a sync client a connection drives. */
+interface Client extends ChannelSource {
+  readonly status: ConnectionStatus;
+  subscribe(listener: () => void): () => void;
+  retryNow(): void;
+  close(): void;
+}
+
+/** What a connection is made of. */
+export interface ConnectionParts {
+  readonly target: string | URL | Connector;
+  readonly options: ConnectOptions;
+  readonly world: World;
+  readonly rootKey: Uint8Array;
+  readonly keeper: SessionKeeper;
+  /** The repositories that are open when it starts. */
+  readonly links: () => Iterable<RepositoryLink>;
+  /** Runs when it is closed. */
+  readonly ended: () => void;
+  /** Hears what listeners throw. */
+  readonly report?: (error: unknown) => void;
+}
+
+const connecting: ConnectionStatus = Object.freeze({ state: "connecting" });
+const closed: ConnectionStatus = Object.freeze({ state: "closed" });
+/** Timers of a platform take no longer delay than this. */
+const DELAY_MS_MAX = 24 * 60 * 60 * 1000;
+
+/** The one connection of a database. */
+export class DatabaseConnection implements Connection {
+  readonly address: string;
+  readonly #parts: ConnectionParts;
+  readonly #url: URL | undefined;
+  readonly #source: CredentialsSource;
+  readonly #listeners: Listeners;
+  readonly #stop = new AbortController();
+  readonly #joined = new Set<RepositoryLink>();
+  #client: Client | undefined;
+  #failed: ConnectionStatus | undefined;
+  #status = connecting;
+  #cancelRenewal: (() => void) | undefined;
+
+  constructor(parts: ConnectionParts) {
+    const { target, options } = parts;
+    const isConnector = typeof target === "object" && !(target instanceof URL);
+    this.#url = isConnector ? undefined : parseAddress(target);
+    this.address = isConnector ? target.address : this.#url!.href;
+    this.#source = options.session ?? { anonymous: true };
+    if (typeof this.#source !== "function") checkCredentials(this.#source);
+    if (isAddress(options.login)) parseAddress(options.login);
+    this.#parts = parts;
+    this.#listeners = new Listeners(parts.report);
+    void this.#start();
+  }
+
+  get status(): ConnectionStatus {
+    return this.#status;
+  }
+
+  readonly getSnapshot = (): ConnectionStatus => this.#status;
+
+  subscribe(listener: () => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  async #start(): Promise<void> {
+    const { world, rootKey, links, report } = this.#parts;
+    for (const link of links()) link.sync.connecting(true);
+    try {
+      const [{ SyncClient }, connector] = await Promise.all([
+        import("../../sync/client.ts"),
+        this.#connector(),
+      ]);
+      if (this.#stop.signal.aborted) return;
+      const client: Client = new SyncClient({
+        connector,
+        world,
+        rootKey,
+        prover: (renew: boolean, signal: AbortSignal) =>
+          this.#prover(renew, signal),
+      });
+      this.#client = client;
+      client.subscribe(() => this.#changed());
+      for (const link of links()) this.join(link);
+      this.#changed();
+    } catch (cause) {
+      // Code that could not be loaded: an app that was taken from its server, say.
+      this.#failed = { state: "refused", reason: reasonOf(cause) };
+      this.#changed();
+      if (!(cause instanceof DatabaseError)) report?.(cause);
+    }
+  }
+
+  async #connector(): Promise<Connector> {
+    const { target } = this.#parts;
+    if (this.#url === undefined) return target as Connector;
+    const { websocketConnector } = await import(
+      "../../sync/transport/websocket_client.ts"
+    );
+    return websocketConnector(this.#url);
+  }
+
+  async #prover(renew: boolean, signal: AbortSignal) {
+    const { keeper } = this.#parts;
+    if (renew || !keeper.isCurrent()) {
+      try {
+        await this.#login(signal);
+      } catch (cause) {
+        // What still holds is good enough to go on with, while a login fails.
+        if (renew || !keeper.isValid()) throw cause;
+      }
+    }
+    this.#scheduleRenewal();
+    const prover = keeper.prover();
+    if (prover !== undefined) return prover;
+    throw new DatabaseError("closed", "The connection is closed");
+  }
+
+  async #login(signal: AbortSignal): Promise<void> {
+    const { keeper, options } = this.#parts;
+    const both = AbortSignal.any([signal, this.#stop.signal]);
+    const login = typeof options.login === "function"
+      ? options.login
+      : await loginAt(options.login ?? this.#url);
+    await keeper.login(login, this.#source, both);
+  }
+
+  /** A connection may outlive its certificate: the next one is had in time. */
+  #scheduleRenewal(): void {
+    const { keeper, world } = this.#parts;
+    this.#cancelRenewal?.();
+    const delayMs = (keeper.renewalAt ?? Infinity) - world.now();
+    if (delayMs > 100 * DELAY_MS_MAX || this.#stop.signal.aborted) return;
+    this.#cancelRenewal = world.after(
+      Math.min(Math.max(delayMs, 1_000), DELAY_MS_MAX),
+      () => void this.#renew(),
+    );
+  }
+
+  async #renew(): Promise<void> {
+    if (!this.#parts.keeper.isCurrent()) {
+      await this.#login(this.#stop.signal).catch(() => {});
+    }
+    this.#scheduleRenewal();
+  }
+
+  #changed(): void {
+    if (this.#stop.signal.aborted) return;
+    const status = this.#failed ?? this.#client?.status ?? connecting;
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#listeners.tell();
+  }
+
+  /** A repository was opened: it rides along. */
+  join(link: RepositoryLink): void {
+    if (this.#stop.signal.aborted) return;
+    if (this.#client === undefined) return link.sync.connecting(true);
+    if (this.#joined.has(link)) return;
+    this.#joined.add(link);
+    link.join(this.#client);
+  }
+
+  /** A repository closes. */
+  leave(link: RepositoryLink): void {
+    if (this.#joined.delete(link)) link.leave();
+  }
+
+  retry(): void {
+    this.#client?.retryNow();
+  }
+
+  close(): Promise<void> {
+    if (this.#stop.signal.aborted) return Promise.resolve();
+    this.#stop.abort();
+    this.#cancelRenewal?.();
+    for (const link of this.#joined) link.leave();
+    for (const link of this.#parts.links()) link.sync.connecting(false);
+    this.#joined.clear();
+    this.#client?.close();
+    this.#parts.ended();
+    this.#status = closed;
+    this.#listeners.tell();
+    this.#listeners.clear();
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function isAddress(login: ConnectOptions["login"]): login is string | URL {
+  return login !== undefined && typeof login !== "function";
+}
+
+async function loginAt(address: string | URL | undefined): Promise<Login> {
+  if (address === undefined) {
+    throw new DatabaseError(
+      "login-failed",
+      "This device has no certificate, and nowhere to log in: give connect() the `login` option",
+    );
+  }
+  const { loginTo } = await import("../../sync/transport/login.ts");
+  return loginTo(address);
+}
+
+function reasonOf(cause: unknown): SyncReason {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return {
+    code: cause instanceof DatabaseError ? cause.code : "internal",
+    message,
+  };
+}

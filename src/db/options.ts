@@ -1,0 +1,113 @@
+/**
+ * How a database is opened: the options, checked before anything is touched.
+ *
+ * @module
+ */
+
+import { fromHex } from "../base/bytes.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
+import type { Schema } from "../schema/schema.ts";
+import { denoStorage } from "../storage/deno_storage.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Mode } from "../../repo/mod.ts";
+import type { QueryHooks } from "./engines.ts";
+
+/** How a database is opened. */
+export interface DatabaseOptions {
+  /** The folder on disk (Deno). Either this or `storage`. */
+  readonly path?: string;
+  /** Any other medium: `memoryStorage()`, or one of your own. */
+  readonly storage?: Storage;
+  /**
+   * How new repositories are signed and made durable (default: "default"). When
+   * given, repositories that are there must have this mode.
+   */
+  readonly mode?: Mode;
+  /** The collections of this app. */
+  readonly schemas?: readonly Schema[];
+  /**
+   * Who writes here, until a server's certificate says it (default: "local").
+   * One folder may hold the keys of several users, one opened at a time.
+   */
+  readonly user?: string;
+  /**
+   * The root public key that the folder must belong to: 32 bytes, or 64
+   * hexadecimal digits, as a server prints it. An empty folder becomes a client
+   * of that root: it works offline at once and gets its certificate when it
+   * connects. Without it, a new folder gets a root key of its own.
+   */
+  readonly rootKey?: Uint8Array | string;
+  /** Set damaged log bytes aside and open what is left, instead of failing. */
+  readonly repair?: boolean;
+  /** Hears hints on slow queries; silent when absent. */
+  readonly onSlowQuery?: (hint: string) => void;
+  /**
+   * Hears what a listener or predicate of a live query throws. When absent it is
+   * reported like any uncaught error, which in Deno ends the program.
+   */
+  readonly onListenerError?: (error: unknown) => void;
+  /** Clock, dice and timers; the real ones when absent. */
+  readonly world?: World;
+}
+
+/** The medium that the options name. */
+export function storageOf({ path, storage }: DatabaseOptions): Storage {
+  if ((path === undefined) === (storage === undefined)) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Give openDatabase() either `path` or `storage`",
+    );
+  }
+  if (storage !== undefined) return storage;
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new DatabaseError("invalid-path", "`path` must name a folder");
+  }
+  return denoStorage(path);
+}
+
+/** A mode, or `invalid-option`. */
+export function parseMode(mode: unknown): Mode {
+  if (mode === "default" || mode === "trusted" || mode === "fast") return mode;
+  throw new DatabaseError(
+    "invalid-option",
+    `\`mode\` must be "default", "trusted" or "fast", not ${
+      JSON.stringify(mode)
+    }`,
+  );
+}
+
+/** A user, or `invalid-option`. */
+export function parseUser(user: unknown): string {
+  const fits = typeof user === "string" && user !== "" && user.isWellFormed() &&
+    user.length * 3 <= limits.userBytesMax;
+  if (fits) return user;
+  throw new DatabaseError(
+    "invalid-option",
+    `\`user\` must be a string of 1 to ${
+      Math.floor(limits.userBytesMax / 3)
+    } characters`,
+  );
+}
+
+/** What the app wants to hear of. */
+export function hooksOf(options: DatabaseOptions): QueryHooks {
+  const { onSlowQuery, onListenerError } = options;
+  return {
+    ...(onSlowQuery !== undefined && { onSlow: onSlowQuery }),
+    ...(onListenerError !== undefined && { onError: onListenerError }),
+  };
+}
+
+/** A root public key as 32 bytes, or `invalid-option`. */
+export function parseRootKey(key: unknown): Uint8Array {
+  if (key instanceof Uint8Array && key.length === 32) return key.slice();
+  if (typeof key === "string" && /^[0-9a-fA-F]{64}$/.test(key)) {
+    return fromHex(key.toLowerCase());
+  }
+  throw new DatabaseError(
+    "invalid-option",
+    "`rootKey` must be 32 bytes or 64 hexadecimal digits. A server prints it at its start",
+  );
+}

@@ -1,0 +1,331 @@
+/**
+ * `repository.sync`: the one honest observable of where a repository stands
+ * between here and its server, and what waits for the server.
+ *
+ * It outlives connections: a channel is attached when there is one. It judges
+ * nothing itself; what a channel says is what it shows.
+ *
+ * Architecture invariant: a write counts as synced only when the server said
+ * that it has it durably.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { RefusedEntry, SyncReplica } from "./channel.ts";
+import type {
+  AuditReport,
+  Channel,
+  ChannelStatus,
+  Incident,
+  SyncPhase,
+  SyncReason,
+} from "./channel.ts";
+import { Listeners } from "./listeners.ts";
+import {
+  refusalText,
+  RefusedEntryWrite,
+  type RefusedWrite,
+} from "./refused_write.ts";
+import { UnsentCounter } from "./unsent.ts";
+import type { Arrivals, Place, Written } from "./write.ts";
+
+/** Where a repository stands between here and its server. */
+export interface SyncStatus extends ChannelStatus {
+  /** Writes that the server refused and that nobody settled yet, oldest first. */
+  readonly refusals: readonly RefusedWrite[];
+}
+
+/** How a repository and its server converge. */
+export interface RepositorySync {
+  /** The same object until something changes. */
+  readonly status: SyncStatus;
+  /** Resolves when it is live for the first time; rejects with `closed`. */
+  readonly ready: Promise<void>;
+  /** Calls whenever the status changed; the result ends it. */
+  subscribe(listener: () => void): () => void;
+  /** As `status`, for `useSyncExternalStore` and its kind. */
+  getSnapshot(): SyncStatus;
+  /**
+   * Compares with the server now, down to what differs.
+   *
+   * @throws {DatabaseError} `unreachable` where there is no live connection
+   */
+  audit(): Promise<AuditReport>;
+}
+
+/** Somebody who waits for a commit to arrive. */
+interface Waiting {
+  readonly place: Place;
+  readonly levers: PromiseWithResolvers<void>;
+}
+
+/** What it works with. */
+export interface RepositorySyncingParts {
+  readonly replica: SyncReplica;
+  /** Log address up to which the server is known to have everything. */
+  readonly knownBefore: () => number;
+  /** Hears what listeners throw. */
+  readonly report?: (error: unknown) => void;
+}
+
+/** The sync of one repository, over connections that come and go. */
+export class RepositorySyncing implements RepositorySync, Arrivals {
+  readonly #parts: RepositorySyncingParts;
+  readonly #listeners: Listeners;
+  readonly #refused = new WeakMap<RefusedEntry, RefusedWrite>();
+  #channel: Channel | undefined;
+  #reason: SyncReason | undefined;
+  /** Is a connection being made, on which a channel will be? */
+  #isConnecting = false;
+  /** What ended channels knew: commits a chain, and what is worth keeping of their status. */
+  readonly #acknowledged = new Map<string, number>();
+  #incidents: readonly Incident[] = [];
+  #equalAt: Date | undefined;
+  #unsent: UnsentCounter | undefined;
+  #waiting: Waiting[] = [];
+  #isChecking = false;
+  #ready: PromiseWithResolvers<void> | undefined;
+  #isReady = false;
+  #isClosed = false;
+  #status: SyncStatus | undefined;
+  #entries: readonly RefusedEntry[] = [];
+  #refusals: readonly RefusedWrite[] = [];
+  #endShareable: (() => void) | undefined;
+  readonly #endRefusals: () => void;
+
+  constructor(parts: RepositorySyncingParts) {
+    this.#parts = parts;
+    this.#listeners = new Listeners(parts.report);
+    this.#endRefusals = parts.replica.onRefusals(() => this.changed());
+  }
+
+  get status(): SyncStatus {
+    const base = this.#base();
+    const refusals = this.#currentRefusals();
+    const last = this.#status;
+    if (
+      last !== undefined && last.refusals === refusals && isSame(last, base)
+    ) {
+      return last;
+    }
+    return this.#status = Object.freeze({ ...base, refusals });
+  }
+
+  readonly getSnapshot = (): SyncStatus => this.status;
+
+  #base(): ChannelStatus {
+    const channel = this.#channel?.status;
+    if (channel === undefined) {
+      return {
+        state: this.#phase(),
+        reason: this.#isClosed ? undefined : this.#reason,
+        unsent: this.#countUnsent(),
+        progress: undefined,
+        equalAt: this.#equalAt,
+        incidents: this.#incidents,
+        clockOffsetMs: undefined,
+      };
+    }
+    return {
+      ...channel,
+      equalAt: channel.equalAt ?? this.#equalAt,
+      incidents: this.#allIncidents(channel.incidents),
+    };
+  }
+
+  #phase(): SyncPhase {
+    if (this.#isClosed) return "closed";
+    return this.#isConnecting ? "connecting" : "offline";
+  }
+
+  #countUnsent(): ChannelStatus["unsent"] {
+    if (this.#isClosed && this.#status !== undefined) {
+      return this.#status.unsent;
+    }
+    this.#unsent ??= new UnsentCounter(
+      this.#parts.replica,
+      this.#parts.knownBefore(),
+    );
+    return this.#unsent.get();
+  }
+
+  #allIncidents(now: readonly Incident[]): readonly Incident[] {
+    const before = this.#incidents;
+    if (before.length === 0) return now;
+    const last = this.#status?.incidents;
+    const length = Math.min(limits.incidentsMax, before.length + now.length);
+    const isShown = last?.length === length &&
+      last.at(-1) === (now.at(-1) ?? before.at(-1));
+    return isShown ? last : [...before, ...now].slice(-length);
+  }
+
+  #currentRefusals(): readonly RefusedWrite[] {
+    const { replica } = this.#parts;
+    if (this.#isClosed) return this.#refusals;
+    const entries = replica.refusals();
+    if (entries === this.#entries) return this.#refusals;
+    this.#entries = entries;
+    this.#refusals = Object.freeze(entries.map((entry) => {
+      let write = this.#refused.get(entry);
+      if (write === undefined) {
+        write = new RefusedEntryWrite(replica, entry, this);
+        this.#refused.set(entry, write);
+      }
+      return write;
+    }));
+    return this.#refusals;
+  }
+
+  get ready(): Promise<void> {
+    if (this.#isReady) return Promise.resolve();
+    if (this.#isClosed) return Promise.reject(this.#closedError());
+    if (this.#ready === undefined) {
+      this.#ready = Promise.withResolvers<void>();
+      this.#ready.promise.catch(() => {}); // Who waits hears it; nobody else must.
+    }
+    return this.#ready.promise;
+  }
+
+  subscribe(listener: () => void): () => void {
+    const end = this.#listeners.add(listener);
+    // What is written while there is no channel changes the count of unsent commits.
+    this.#endShareable ??= this.#parts.replica.port().onShareable(() => {
+      if (this.#channel === undefined) this.changed();
+    });
+    return end;
+  }
+
+  async audit(): Promise<AuditReport> {
+    this.#parts.replica.check();
+    if (this.#channel === undefined) {
+      throw new DatabaseError(
+        "unreachable",
+        "Cannot audit: there is no connection. Call `database.connect()` first",
+      );
+    }
+    return await this.#channel.audit();
+  }
+
+  /** Resolves when the server has a write durably; see `Write.synced`. */
+  async synced({ durability, commit }: Written): Promise<void> {
+    await durability.promise;
+    if (commit === undefined || this.#hasArrived(commit)) return;
+    if (this.#isClosed) throw this.#closedError();
+    const levers = Promise.withResolvers<void>();
+    this.#waiting.push({ place: commit, levers });
+    this.#checkSoon();
+    return await levers.promise;
+  }
+
+  #hasArrived({ state, chain, number }: Place): boolean {
+    if (state === "refused") return false;
+    const known = this.#acknowledged.get(chain) ?? 0;
+    if (number < known) return true;
+    return number < (this.#channel?.acknowledged(chain) ?? 0);
+  }
+
+  #checkSoon(): void {
+    if (this.#isChecking || this.#waiting.length === 0) return;
+    this.#isChecking = true;
+    queueMicrotask(() => {
+      this.#isChecking = false;
+      this.#check();
+    });
+  }
+
+  #check(): void {
+    this.#waiting = this.#waiting.filter(({ place, levers }) => {
+      if (place.state === "refused") levers.reject(this.#refusal(place));
+      else if (this.#hasArrived(place)) levers.resolve();
+      else return true;
+      return false;
+    });
+  }
+
+  #refusal({ chain, number }: Place): DatabaseError {
+    const entry = this.#parts.replica.refusals().find((entry) =>
+      entry.chain === chain && entry.number === number
+    );
+    const text = entry === undefined
+      ? "The server refused the write, and the refusal is settled"
+      : refusalText(entry);
+    return new DatabaseError("refused", text);
+  }
+
+  /** Something changed: of the channel, of the refusals, of the connection. */
+  changed(): void {
+    this.#checkSoon();
+    const isFirst = !this.#isReady && this.#channel?.status.state === "live";
+    if (isFirst) {
+      this.#isReady = true;
+      this.#ready?.resolve();
+    }
+    if (this.#listeners.size === 0) return;
+    const before = this.#status;
+    if (this.status !== before) this.#listeners.tell();
+  }
+
+  /** There will be a channel, or none after all. */
+  connecting(isConnecting: boolean): void {
+    this.#isConnecting = isConnecting;
+    this.#reason = undefined;
+    this.changed();
+  }
+
+  /** Goes on over this channel. */
+  attach(channel: Channel): void {
+    this.#channel = channel;
+    this.#isConnecting = false;
+    this.#reason = undefined;
+    this.changed();
+  }
+
+  /** The channel ends; what it knew of the server stays known. */
+  detach(reason?: SyncReason): void {
+    this.#reason = reason;
+    const channel = this.#channel;
+    if (channel !== undefined) {
+      const { equalAt, incidents } = channel.status;
+      this.#incidents = this.#allIncidents(incidents);
+      this.#equalAt = equalAt ?? this.#equalAt;
+      for (const { name } of this.#parts.replica.graph.chains()) {
+        const count = channel.acknowledged(name);
+        if (count > 0) this.#acknowledged.set(name, count);
+      }
+      this.#unsent = new UnsentCounter(this.#parts.replica, channel.known);
+      this.#channel = undefined;
+    }
+    this.changed();
+  }
+
+  /** The repository closes: nobody waits any longer. */
+  close(): void {
+    if (this.#isClosed) return;
+    void this.status; // What is shown afterwards.
+    this.#isClosed = true;
+    this.#endShareable?.();
+    this.#endRefusals();
+    for (const { levers } of this.#waiting) levers.reject(this.#closedError());
+    this.#waiting = [];
+    this.#ready?.reject(this.#closedError());
+    this.changed();
+    this.#listeners.clear();
+  }
+
+  #closedError(): DatabaseError {
+    return new DatabaseError(
+      "closed",
+      `The repository "${this.#parts.replica.name}" was closed before the server had this. ` +
+        "It goes out with the next connection",
+    );
+  }
+}
+
+function isSame(last: ChannelStatus, now: ChannelStatus): boolean {
+  return last.state === now.state && last.reason === now.reason &&
+    last.unsent === now.unsent && last.progress === now.progress &&
+    last.equalAt === now.equalAt && last.incidents === now.incidents &&
+    last.clockOffsetMs === now.clockOffsetMs;
+}

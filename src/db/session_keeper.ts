@@ -1,0 +1,198 @@
+/**
+ * The session of a database: its key, its certificate, and how both are had,
+ * renewed and replaced while repositories are open.
+ *
+ * Architecture invariant: one session key has one user and one set of claims.
+ * A certificate that says otherwise belongs to a new key.
+ *
+ * @module
+ */
+
+import { equalBytes } from "../base/bytes.ts";
+import { DatabaseError } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
+import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import {
+  type Certificate,
+  decodeCertificate,
+  type Session,
+} from "../../repo/mod.ts";
+import type { Prover } from "../../sync/conversation.ts";
+import type { SyncReplica } from "./channel.ts";
+import type { Keyring } from "./keyring.ts";
+import {
+  credentialsOf,
+  type CredentialsSource,
+  type Login,
+  type LoginAnswer,
+  renewalAt,
+} from "./login.ts";
+
+type StoringKeyring = Keyring & {
+  store(keys: Pick<Session, "secretKey" | "certificate">): Promise<Session>;
+};
+
+/** What it works with. */
+export interface SessionKeeperParts {
+  readonly keyring: Keyring;
+  readonly world: World;
+  /** The repositories that sign with it. */
+  readonly replicas: () => Iterable<SyncReplica>;
+}
+
+/** Keeps the session of one database. */
+export class SessionKeeper {
+  readonly #parts: SessionKeeperParts;
+  #session: Session;
+  #certificate: Certificate | undefined;
+  /** Certificates of its issuers, own first, where the root itself did not issue. */
+  #issuers: readonly Uint8Array[] = [];
+
+  constructor(parts: SessionKeeperParts) {
+    this.#parts = parts;
+    this.#session = parts.keyring.session;
+  }
+
+  /** What signs here now. */
+  get session(): Session {
+    return this.#session;
+  }
+
+  /** What an issuer says of it; `undefined` before the first login. */
+  get certificate(): Certificate | undefined {
+    const { certificate } = this.#session;
+    if (certificate === undefined) return undefined;
+    if (this.#certificate?.bytes !== certificate) {
+      const decoded = decodeCertificate(certificate);
+      this.#certificate = { ...decoded, bytes: certificate };
+    }
+    return this.#certificate;
+  }
+
+  /** The user that the certificate names; the one of `openDatabase` until there is one. */
+  get user(): string {
+    return this.certificate?.user ?? this.#session.user;
+  }
+
+  /** The public key that signs here, 32 bytes. */
+  get sessionKey(): Uint8Array {
+    return this.certificate?.sessionKey.slice() ??
+      createSigner(this.#session.secretKey).publicKey.slice();
+  }
+
+  /** Is there a certificate that is worth showing? */
+  isCurrent(): boolean {
+    const { certificate } = this;
+    if (certificate === undefined) return false;
+    const { world, keyring } = this.#parts;
+    const isProvable = this.#issuers.length > 0 ||
+      equalBytes(certificate.issuerKey, keyring.rootKey);
+    return isProvable && world.now() < renewalAt(certificate, world.now());
+  }
+
+  /** Does the certificate cover this moment? */
+  isValid(): boolean {
+    const { certificate } = this;
+    return certificate !== undefined &&
+      this.#parts.world.now() < certificate.notAfter;
+  }
+
+  /** When the certificate should be renewed; `undefined` before the first login. */
+  get renewalAt(): number | undefined {
+    const { certificate } = this;
+    return certificate && renewalAt(certificate, this.#parts.world.now());
+  }
+
+  /** What proves to a server who this is; `undefined` before the first login. */
+  prover(): Prover | undefined {
+    const { certificate } = this;
+    if (certificate === undefined) return undefined;
+    const signer = createSigner(this.#session.secretKey);
+    return {
+      publicKey: signer.publicKey,
+      certificates: [certificate.bytes, ...this.#issuers],
+      sign: (message) => signer.sign(message),
+    };
+  }
+
+  /** Gets a certificate and puts it to use; a new key where it says something else of this one. */
+  async login(
+    login: Login,
+    source: CredentialsSource,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const credentials = await credentialsOf(source);
+    const { sessionKey, certificate: known } = this;
+    const given = await login({
+      sessionKey,
+      credentials,
+      ...(known !== undefined && { certificate: known.bytes }),
+    }, signal);
+    if (given !== "key-taken") {
+      const certificate = readCertificate(given, sessionKey);
+      if (known === undefined || isAlike(known, certificate)) {
+        return await this.#use(this.#session.secretKey, given, signal);
+      }
+    }
+    const pair = generateKeyPair((target) => this.#parts.world.random(target));
+    const other = await login(
+      { sessionKey: pair.publicKey, credentials },
+      signal,
+    );
+    readCertificate(other, pair.publicKey);
+    await this.#use(pair.secretKey, other as LoginAnswer, signal);
+  }
+
+  /** First the keys are durable, then they sign. */
+  async #use(
+    secretKey: Uint8Array,
+    { certificate, issuers = [] }: LoginAnswer,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) return;
+    const { keyring, replicas } = this.#parts;
+    this.#session = await (keyring as StoringKeyring).store({
+      secretKey,
+      certificate,
+    });
+    this.#issuers = issuers;
+    for (const replica of replicas()) {
+      this.introduce(replica);
+      replica.useSession(this.#session);
+    }
+  }
+
+  /** Lets a repository know the issuers, so that it takes what they issued. */
+  introduce(replica: SyncReplica): void {
+    if (this.#issuers.length === 0) return;
+    const fromTheRoot = [...this.#issuers].reverse();
+    replica.receive(
+      fromTheRoot.map((bytes) => ({ kind: "certificate", bytes })),
+    );
+  }
+}
+
+/** What differs between them is at most the dates. */
+function isAlike(a: Certificate, b: Certificate): boolean {
+  return a.user === b.user && a.claims === b.claims &&
+    a.mayIssue === b.mayIssue;
+}
+
+function readCertificate(
+  answer: LoginAnswer | "key-taken",
+  sessionKey: Uint8Array,
+): Certificate {
+  try {
+    const bytes = answer === "key-taken"
+      ? new Uint8Array()
+      : answer.certificate;
+    const certificate = decodeCertificate(bytes);
+    if (equalBytes(certificate.sessionKey, sessionKey)) return certificate;
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+  }
+  throw new DatabaseError(
+    "login-failed",
+    "The server's answer to the login is no certificate for this device. Update Sheaf, or check the address",
+  );
+}

@@ -1,0 +1,66 @@
+/**
+ * A channel that says what a test tells it to.
+ *
+ * @module
+ */
+
+import type {
+  AuditReport,
+  Channel,
+  ChannelStatus,
+  PresentPeer,
+} from "../../src/db/channel.ts";
+
+/** One repository on no connection. */
+export class FakeChannel implements Channel {
+  status: ChannelStatus = {
+    state: "connecting",
+    unsent: { commits: 0, bytes: 0, oldest: undefined },
+    progress: undefined,
+    equalAt: undefined,
+    incidents: [],
+    clockOffsetMs: undefined,
+  };
+  others: readonly PresentPeer[] = [];
+  known = 0;
+  readonly presented: Uint8Array[] = [];
+  readonly counts = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Changes the status and tells of it. */
+  become(changes: Partial<ChannelStatus>): void {
+    this.status = { ...this.status, ...changes };
+    this.tell();
+  }
+
+  /** Tells that something changed. */
+  tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  acknowledged(chain: string): number {
+    return this.counts.get(chain) ?? 0;
+  }
+
+  resume(): Uint8Array | undefined {
+    return new Uint8Array([1]);
+  }
+
+  audit(): Promise<AuditReport> {
+    return Promise.resolve({
+      equal: true,
+      commits: [],
+      items: [],
+      isPartial: false,
+    });
+  }
+
+  present(bytes: Uint8Array): void {
+    this.presented.push(bytes);
+  }
+}
