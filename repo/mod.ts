@@ -13,9 +13,12 @@
  * @module
  */
 
-export type { Session } from "./author.ts";
 export { decodeBatch, payloadOf } from "./batch.ts";
-export { decodeCertificate, issueCertificate } from "./certificate.ts";
+export {
+  type Certificate,
+  decodeCertificate,
+  issueCertificate,
+} from "./certificate.ts";
 export { chainBytes, displayChain, type Position } from "./commit.ts";
 export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";
@@ -29,6 +32,7 @@ export { copyLog, type LogCopy } from "./log_copy.ts";
 export { Replica } from "./replica.ts";
 export { listReplicas } from "./replica_list.ts";
 export { REPOSITORIES } from "./replica_open.ts";
+export type { Session } from "./session.ts";
 export type { State } from "./state.ts";
 export type { ReplicaStatus } from "./status.ts";
 export type { Table } from "./table.ts";
