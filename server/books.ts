@@ -1,0 +1,71 @@
+/**
+ * The server's own records: which sessions it issued, which ones it revoked,
+ * and what it keeps in quarantine. They are items of a repository that no peer
+ * may open, so that backup, restore and history need nothing of their own.
+ *
+ * @module
+ */
+
+import type { Collection } from "../src/db/collection.ts";
+import type { Database } from "../src/db/database.ts";
+import type { Infer } from "../src/schema/mod.ts";
+import { defineSchema, field } from "../src/schema/mod.ts";
+
+/** Name of the server's own repository. Names that begin like it are closed to peers. */
+export const SERVER_REPOSITORY = "_server";
+
+/** Sessions by public key, hexadecimal. */
+export const IssuedSession = defineSchema("server-session", {
+  user: field.string(),
+  claims: field.json(),
+  issued: field.date(),
+  expires: field.date(),
+}, { indexes: [["user"]] });
+
+/** Revoked sessions by public key, hexadecimal. */
+export const RevokedSession = defineSchema("server-revocation", {
+  reason: field.string(),
+  at: field.date(),
+});
+
+/** Refused batches that somebody is to decide on. */
+export const QuarantinedBatch = defineSchema("server-quarantine", {
+  repository: field.string(),
+  /** The commits' chain, hexadecimal. */
+  chain: field.string(),
+  first: field.number(),
+  count: field.number(),
+  user: field.string(),
+  reason: field.string(),
+  at: field.date(),
+  /** Is it signed? */
+  signed: field.boolean(),
+  bytes: field.bytes(),
+});
+
+/** What {@linkcode openBooks} adds to a database's schemas. */
+export const bookSchemas = [
+  IssuedSession,
+  RevokedSession,
+  QuarantinedBatch,
+] as const;
+
+/** The collections of the server's own repository. */
+export interface Books {
+  readonly sessions: Collection<typeof IssuedSession>;
+  readonly revocations: Collection<typeof RevokedSession>;
+  readonly quarantine: Collection<typeof QuarantinedBatch>;
+}
+
+/** One batch in quarantine. */
+export type QuarantineItem = Infer<typeof QuarantinedBatch>;
+
+/** Opens the server's own records. */
+export async function openBooks(database: Database): Promise<Books> {
+  const repository = await database.repository(SERVER_REPOSITORY);
+  return {
+    sessions: repository.collection(IssuedSession),
+    revocations: repository.collection(RevokedSession),
+    quarantine: repository.collection(QuarantinedBatch),
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * The routes of a server over HTTP.
+ *
+ * ```text
+ * GET  /healthz /metrics /sheaf      for everybody
+ * POST /login                        see login_route.ts
+ * GET  / or /sync, upgraded          the wire of docs/protocol.md
+ * *    /admin/…                      with the admin token; see admin.ts
+ * GET  everything else               static files, where there is a folder
+ * ```
+ *
+ * Architecture invariant: a foreign web page gets nothing but a 403 where
+ * something could be had or done in a user's name.
+ *
+ * @module
+ */
+
+import { addressOf } from "./address.ts";
+import { faultResponse, HttpFault, jsonResponse } from "./body.ts";
+import { type Log, messageOf } from "./log.ts";
+import type { LoginRoute } from "./login_route.ts";
+import type { Metrics } from "./metrics.ts";
+import type { OriginCheck } from "./origin.ts";
+import type { StaticFiles } from "./static_files.ts";
+
+/** How a server is. */
+export interface Health {
+  readonly status: "ok" | "restoring" | "failing" | "shutting-down";
+  readonly [detail: string]: unknown;
+}
+
+/** What the routes lead to. */
+export interface HttpParts {
+  readonly origin: OriginCheck;
+  readonly login: LoginRoute;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly trustsProxy: boolean;
+  readonly isClosing: () => boolean;
+  readonly health: () => Health;
+  /** What everybody may know of this server. */
+  readonly info: () => unknown;
+  readonly upgrade: (request: Request, address: string) => Response;
+  readonly admin:
+    | ((request: Request, address: string) => Promise<Response>)
+    | undefined;
+  readonly files: StaticFiles | undefined;
+}
+
+interface Asked {
+  readonly request: Request;
+  readonly path: string;
+  readonly address: string;
+}
+
+interface Route {
+  /** For metrics. */
+  readonly name: string;
+  readonly methods: readonly string[];
+  /** Is it refused to foreign web pages? */
+  readonly isGuarded: boolean;
+  readonly answer: (asked: Asked) => Response | Promise<Response>;
+}
+
+const UPGRADE_PATHS = ["/", "/sync"];
+const ADMIN = "/admin/";
+
+/** Answers requests. */
+export class Http {
+  readonly #parts: HttpParts;
+  readonly #routes: Readonly<Record<string, Route>>;
+  readonly #upgrade: Route;
+  readonly #admin: Route | undefined;
+
+  /** @param parts what the routes lead to */
+  constructor(parts: HttpParts) {
+    this.#parts = parts;
+    const get = ["GET", "HEAD"];
+    this.#routes = {
+      "/healthz": open("healthz", get, () => this.#health()),
+      "/metrics": open("metrics", get, () => this.#metrics()),
+      "/sheaf": open("sheaf", get, () => jsonResponse(parts.info())),
+      "/login": guarded(
+        "login",
+        ["POST"],
+        ({ request, address }) => parts.login.answer(request, address),
+      ),
+    };
+    this.#upgrade = guarded(
+      "sync",
+      ["GET"],
+      ({ request, address }) => parts.upgrade(request, address),
+    );
+    const { admin } = parts;
+    this.#admin = admin && guarded(
+      "admin",
+      ["GET", "POST"],
+      ({ request, address }) => admin(request, address),
+    );
+  }
+
+  /** Answers one request; never throws. */
+  readonly answer = async (
+    request: Request,
+    info: Deno.ServeHandlerInfo,
+  ): Promise<Response> => {
+    const { metrics, trustsProxy } = this.#parts;
+    const address = addressOf(request, info.remoteAddr, trustsProxy);
+    const path = new URL(request.url).pathname;
+    const asked = { request, path, address };
+    const route = this.#routeOf(asked);
+    const response = await this.#answer(route, asked);
+    metrics.request(route?.name ?? "static", response.status);
+    return response;
+  };
+
+  #routeOf({ request, path }: Asked): Route | undefined {
+    const upgrade = request.headers.get("upgrade")?.toLowerCase();
+    if (upgrade === "websocket" && UPGRADE_PATHS.includes(path)) {
+      return this.#upgrade;
+    }
+    if (path.startsWith(ADMIN)) return this.#admin;
+    return Object.hasOwn(this.#routes, path) ? this.#routes[path] : undefined;
+  }
+
+  async #answer(route: Route | undefined, asked: Asked): Promise<Response> {
+    const { request } = asked;
+    try {
+      if (route === undefined) return await this.#file(request);
+      const isForeign = !this.#parts.origin(request);
+      if (isForeign && route.isGuarded) return this.#refuseOrigin(asked);
+      if (request.method === "OPTIONS") {
+        if (isForeign) return this.#refuseOrigin(asked);
+        return shareWithPage(request, preflight(route));
+      }
+      if (!route.methods.includes(request.method)) {
+        const allow = { allow: route.methods.join(", ") };
+        return faultResponse(
+          405,
+          "bad-method",
+          "This takes another method",
+          allow,
+        );
+      }
+      if (route.isGuarded && this.#parts.isClosing()) {
+        throw new HttpFault(503, "shutting-down", "The server is closing");
+      }
+      const response = await route.answer(asked);
+      return isForeign ? response : shareWithPage(request, response);
+    } catch (error) {
+      const response = this.#failed(error, asked);
+      return this.#parts.origin(request)
+        ? shareWithPage(request, response)
+        : response;
+    }
+  }
+
+  #refuseOrigin({ request, address, path }: Asked): Response {
+    const origin = request.headers.get("origin") ?? "";
+    this.#parts.metrics.protocolError("foreign-origin");
+    const fields = { origin, address, path };
+    this.#parts.log.write("warn", "foreign-origin", fields);
+    return faultResponse(
+      403,
+      "foreign-origin",
+      "Pages of this origin may not use this server",
+    );
+  }
+
+  #failed(error: unknown, { address, path }: Asked): Response {
+    if (error instanceof HttpFault) {
+      const retry: Record<string, string> = error.status === 429
+        ? { "retry-after": "10" }
+        : {};
+      return faultResponse(error.status, error.code, error.message, retry);
+    }
+    const message = messageOf(error);
+    this.#parts.log.write("error", "request-failed", {
+      address,
+      path,
+      message,
+    });
+    return faultResponse(500, "internal", "The server failed");
+  }
+
+  #health(): Response {
+    const health = this.#parts.health();
+    const isWell = health.status === "ok" || health.status === "restoring";
+    return jsonResponse(health, isWell ? 200 : 503);
+  }
+
+  async #metrics(): Promise<Response> {
+    const { metrics } = this.#parts;
+    const headers = { "content-type": metrics.contentType };
+    return new Response(await metrics.text(), { headers });
+  }
+
+  async #file(request: Request): Promise<Response> {
+    const { files } = this.#parts;
+    const reads = request.method === "GET" || request.method === "HEAD";
+    const found = reads ? await files?.answer(request) : undefined;
+    return found ?? faultResponse(404, "not-found", "There is nothing here");
+  }
+}
+
+function open(
+  name: string,
+  methods: readonly string[],
+  answer: Route["answer"],
+): Route {
+  return { name, methods, isGuarded: false, answer };
+}
+
+function guarded(
+  name: string,
+  methods: readonly string[],
+  answer: Route["answer"],
+): Route {
+  return { name, methods, isGuarded: true, answer };
+}
+
+/** A page of an allowed origin may ask what it likes. */
+function preflight({ methods }: Route): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": methods.join(", "),
+      "access-control-allow-headers": "content-type, authorization",
+      "access-control-max-age": "600",
+    },
+  });
+}
+
+/** Lets a page of an allowed origin read the answer. */
+function shareWithPage(request: Request, response: Response): Response {
+  const origin = request.headers.get("origin");
+  if (origin === null || response.status === 101) return response;
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.append("vary", "origin");
+  return response;
+}

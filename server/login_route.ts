@@ -1,0 +1,173 @@
+/**
+ * `POST /login`: credentials in, a session certificate out.
+ *
+ * Architecture invariant: asked at most so often by one address, bounded in
+ * size and time, and nothing of the credentials is ever logged.
+ *
+ * @module
+ */
+
+import { fromHex } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import { HttpFault, jsonResponse, readJson } from "./body.ts";
+import { type Log, messageOf } from "./log.ts";
+import {
+  type Credentials,
+  type LoggedIn,
+  type Login,
+  type LoginRefusal,
+  parseCredentials,
+} from "./login.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Buckets } from "./quotas.ts";
+import { parseSessionKey, type Sessions } from "./sessions.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** What a login works with. */
+export interface LoginParts {
+  readonly login: Login;
+  readonly sessions: Sessions;
+  /** Logins by address. */
+  readonly rate: Buckets;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly tracing: Tracing;
+  readonly monotonic: () => number;
+}
+
+interface LoginRequest {
+  readonly sessionKey: string;
+  readonly credentials: Credentials;
+  readonly certificate: Uint8Array | undefined;
+}
+
+const KEYS = ["sessionKey", "credentials", "certificate"];
+const HEX = /^(?:[0-9a-f]{2})+$/i;
+
+/** Answers logins. */
+export class LoginRoute {
+  readonly #parts: LoginParts;
+
+  /** @param parts what it works with */
+  constructor(parts: LoginParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers one login. */
+  answer(request: Request, address: string): Promise<Response> {
+    return this.#parts.tracing.span(
+      "sheaf.login",
+      { "client.address": address },
+      () => this.#answer(request, address),
+    );
+  }
+
+  async #answer(request: Request, address: string): Promise<Response> {
+    const { metrics, rate, monotonic } = this.#parts;
+    if (!rate.tryTake(address, 1, monotonic())) {
+      metrics.login("any", "rate-limited");
+      throw new HttpFault(429, "rate-limited", "Too many logins: wait a while");
+    }
+    const asked = parseRequest(await readJson(request));
+    const { kind } = asked.credentials;
+    try {
+      const issued = await this.#issue(asked, request);
+      metrics.login(kind, "ok");
+      const { certificate, user, expires, issuers } = issued;
+      return jsonResponse({
+        certificate: certificate.toHex(),
+        user,
+        expires: expires.toISOString(),
+        issuers: issuers.map((bytes) => bytes.toHex()),
+      });
+    } catch (error) {
+      throw this.#failed(error, kind, address, asked.sessionKey);
+    }
+  }
+
+  async #issue(asked: LoginRequest, request: Request) {
+    const { login, sessions } = this.#parts;
+    const { credentials, sessionKey, certificate } = asked;
+    const answer = await withinTime(
+      login.of(credentials, sessionKey, request),
+    );
+    if ("refused" in answer) {
+      throw new HttpFault(401, "login-failed", answer.refused);
+    }
+    return await sessions.issue(sessionKey, answer, certificate);
+  }
+
+  /** A refusal is told as it is; of a failure of ours only that there was one. */
+  #failed(
+    error: unknown,
+    kind: string,
+    address: string,
+    sessionKey: string,
+  ): HttpFault {
+    const { metrics, log } = this.#parts;
+    const isRefusal = error instanceof HttpFault;
+    metrics.login(kind, isRefusal ? "refused" : "failed");
+    log.write(isRefusal ? "info" : "error", "login-refused", {
+      kind,
+      address,
+      sessionKey,
+      code: isRefusal ? error.code : "unavailable",
+      message: messageOf(error),
+    });
+    if (isRefusal) return error;
+    return new HttpFault(503, "unavailable", "Logging in is not possible now");
+  }
+}
+
+/** An identity provider or an app's function may hang. */
+async function withinTime(
+  answer: Promise<LoggedIn | LoginRefusal>,
+): Promise<LoggedIn | LoginRefusal> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Error("The login took too long"));
+    timer = setTimeout(fail, limits.httpBodyMsMax);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parseRequest(value: unknown): LoginRequest {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw badRequest("The body must be a JSON object");
+  }
+  const unknown = Object.keys(value).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw badRequest(`The body has an unknown key ${JSON.stringify(unknown)}`);
+  }
+  const { sessionKey, credentials, certificate } = value as Record<
+    string,
+    unknown
+  >;
+  const key = parseSessionKey(sessionKey);
+  try {
+    return {
+      sessionKey: key,
+      credentials: parseCredentials(credentials ?? { anonymous: true }),
+      certificate: parseBytes(certificate),
+    };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function parseBytes(value: unknown): Uint8Array | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && HEX.test(value)) {
+    return fromHex(value.toLowerCase());
+  }
+  throw new SyntaxError("`certificate` must be hexadecimal");
+}
+
+function badRequest(message: string): HttpFault {
+  return new HttpFault(400, "bad-request", message);
+}

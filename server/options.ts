@@ -1,0 +1,96 @@
+/**
+ * What a server may be told, with its defaults.
+ *
+ * @module
+ */
+
+import type { Schema } from "../src/schema/schema.ts";
+import type { Rules } from "../src/schema/rules.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import type { Mode } from "../repo/mod.ts";
+import type { LogLevel, LogSink } from "./log.ts";
+import type { LoginOptions } from "./login.ts";
+
+/** How much somebody may cost. Each has a default that suits a small machine. */
+export interface QuotaOptions {
+  /** Connections in total (10,000). */
+  readonly connections?: number;
+  /** Connections of one address (512). */
+  readonly connectionsPerAddress?: number;
+  /** Connections of one session (32). */
+  readonly connectionsPerSession?: number;
+  /** Connections that have not proved themselves yet (1,000). */
+  readonly unproved?: number;
+  /** Commits a second of one session (20,000, ten seconds' worth at once). */
+  readonly commitsPerSecond?: number;
+  /** Bytes a second of one session (32 MiB, ten seconds' worth at once). */
+  readonly bytesPerSecond?: number;
+  /** Logins a minute of one address (120). */
+  readonly loginsPerMinute?: number;
+  /** Bytes of one repository's log (16 GiB). */
+  readonly repositoryBytes?: number;
+}
+
+/** Every quota. */
+export type Quotas = Required<QuotaOptions>;
+
+/** What holds when nothing is said. */
+export const defaultQuotas: Quotas = {
+  connections: 10_000,
+  connectionsPerAddress: 512,
+  connectionsPerSession: 32,
+  unproved: 1_000,
+  commitsPerSecond: 20_000,
+  bytesPerSecond: 32 * 1024 * 1024,
+  loginsPerMinute: 120,
+  repositoryBytes: 16 * 1024 ** 3,
+};
+
+/** How a server is made. */
+export interface ServerOptions {
+  /** Folder of the database. Either this or `storage`. */
+  readonly data?: string;
+  /** Any other medium. */
+  readonly storage?: Storage;
+  /** TCP port; 0 picks a free one (default: 8080). */
+  readonly port?: number;
+  /** Interface to listen on (default: "127.0.0.1"; "0.0.0.0" is all of them). */
+  readonly hostname?: string;
+  /** What clients call this server (default: "sheaf"). */
+  readonly name?: string;
+  /** How new repositories are signed and made durable (default: "default"). */
+  readonly mode?: Mode;
+  /** Who may read and write what; without rules every session may, except repositories that begin with "_". */
+  readonly rules?: Rules;
+  /** Collections, for those who embed the server; it needs none itself. */
+  readonly schemas?: readonly Schema[];
+  /** The root secret of a server that takes the place of a lost one, 32 bytes. */
+  readonly rootSecret?: Uint8Array;
+  /** File to keep a copy of the root secret in; read when the database is new and the file is there. */
+  readonly rootKeyFile?: string;
+  /** Which kinds of login are offered (default: none). */
+  readonly login?: LoginOptions;
+  /** How long a session certificate is good for (default: 30). */
+  readonly sessionDays?: number;
+  /** Origins of web pages that may connect: none for the same host, "*" for all. */
+  readonly origins?: readonly string[];
+  /** Certificate and key files, PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly quotas?: QuotaOptions;
+  /** Folder of static files to serve. */
+  readonly static?: string;
+  /** Allows `/admin` and, when set, is asked for. */
+  readonly adminToken?: string;
+  /** Believe the last `x-forwarded-for` entry: only behind a proxy of your own. */
+  readonly trustProxy?: boolean;
+  /** Takes the log's events (default: JSON lines on standard output). */
+  readonly log?: LogSink;
+  /** Lowest level that is logged (default: "info"). */
+  readonly logLevel?: LogLevel;
+  /** A repository without channels is closed after this long (default: 60,000). */
+  readonly idleMs?: number;
+  /** Repositories that are open at once (default: 1,000). */
+  readonly openMax?: number;
+  /** How long a shutdown waits for clients to hand in what they have (default: 5,000). */
+  readonly drainMs?: number;
+}

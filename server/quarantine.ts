@@ -1,0 +1,116 @@
+/**
+ * Quarantine: what a revoked session wrote before it knew, kept for somebody to
+ * accept or to drop.
+ *
+ * Architecture invariant: bounded in entries and bytes (law 10); the same batch
+ * is kept once, however often it comes.
+ *
+ * @module
+ */
+
+import { sha256 } from "../crypto/mod.ts";
+import { concatBytes, encodeText } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Books, QuarantineItem } from "./books.ts";
+
+/** A batch that was refused. */
+export interface RefusedBatch {
+  readonly repository: string;
+  /** Hexadecimal. */
+  readonly chain: string;
+  readonly first: number;
+  readonly count: number;
+  readonly user: string;
+  readonly reason: string;
+  readonly signed: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/** A kept batch as it is shown: without its bytes. */
+export interface QuarantineEntry {
+  readonly id: string;
+  readonly repository: string;
+  readonly chain: string;
+  readonly first: number;
+  readonly count: number;
+  readonly user: string;
+  readonly reason: string;
+  readonly at: Date;
+  readonly bytes: number;
+}
+
+/** The batches that are kept. */
+export class Quarantine {
+  readonly #books: Books;
+  readonly #now: () => number;
+  #bytes: number;
+
+  /**
+   * @param books where they stand
+   * @param now milliseconds since 1970
+   */
+  constructor(books: Books, now: () => number) {
+    this.#books = books;
+    this.#now = now;
+    this.#bytes = 0;
+    for (const { bytes } of books.quarantine.all()) this.#bytes += bytes.length;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#books.quarantine.count();
+  }
+
+  /** Their bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Keeps a batch; `false` when there is no room for it. */
+  keep(batch: RefusedBatch): boolean {
+    const { quarantine } = this.#books;
+    const id = idOf(batch);
+    if (quarantine.has(id)) return true;
+    const { length } = batch.bytes;
+    const fits = length <= limits.quarantineEntryBytesMax &&
+      this.#bytes + length <= limits.quarantineBytesMax &&
+      quarantine.count() < limits.quarantineEntriesMax;
+    if (!fits) return false;
+    const at = new Date(this.#now());
+    quarantine.create({ ...batch, id, at, bytes: batch.bytes.slice() });
+    this.#bytes += length;
+    return true;
+  }
+
+  /** All of them, oldest first. */
+  list(): QuarantineEntry[] {
+    const items = this.#books.quarantine.all();
+    return items.map(entryOf).sort((a, b) =>
+      a.at.getTime() - b.at.getTime() || a.first - b.first
+    );
+  }
+
+  /** One of them, with its bytes. */
+  get(id: string): QuarantineItem | undefined {
+    return this.#books.quarantine.get(id);
+  }
+
+  /** Forgets one; says whether it was there. */
+  async drop(id: string): Promise<boolean> {
+    const item = this.get(id);
+    if (item === undefined) return false;
+    this.#bytes -= item.bytes.length;
+    await this.#books.quarantine.delete(id);
+    return true;
+  }
+}
+
+function idOf({ repository, bytes }: RefusedBatch): string {
+  const name = encodeText(`${repository}\n`);
+  return sha256(concatBytes(name, bytes)).subarray(0, 16).toHex();
+}
+
+function entryOf(item: QuarantineItem): QuarantineEntry {
+  const { signed: _, bytes, ...shown } = item;
+  return { ...shown, bytes: bytes.length };
+}

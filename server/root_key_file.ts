@@ -1,0 +1,77 @@
+/**
+ * The root key file: a copy of the root secret that lies elsewhere than the
+ * data, so that a server whose disk is lost can be replaced.
+ *
+ * One line of 64 hexadecimal digits, readable by its owner only.
+ *
+ * @module
+ */
+
+import { createSigner } from "../crypto/mod.ts";
+import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+
+const SECRET = /^([0-9a-f]{64})\s*$/i;
+
+/** Reads a root secret; `undefined` when there is no such file. */
+export async function readRootKeyFile(
+  path: string,
+): Promise<Uint8Array | undefined> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return undefined;
+    throw invalid(path, "it cannot be read", cause);
+  }
+  const secret = SECRET.exec(text)?.[1];
+  if (secret === undefined) {
+    throw invalid(path, "it is not one line of 64 hexadecimal digits");
+  }
+  return fromHex(secret.toLowerCase());
+}
+
+/** Writes a root secret to a file that must not be there yet. */
+export async function writeRootKeyFile(
+  path: string,
+  secret: Uint8Array,
+): Promise<void> {
+  try {
+    using file = await Deno.open(path, {
+      write: true,
+      createNew: true,
+      mode: 0o600,
+    });
+    const bytes = new TextEncoder().encode(`${toHex(secret)}\n`);
+    let written = 0;
+    while (written < bytes.length) {
+      written += await file.write(bytes.subarray(written));
+    }
+    await file.syncData();
+  } catch (cause) {
+    throw invalid(path, "it cannot be written", cause);
+  }
+}
+
+/** Does the secret belong to the root public key? Throws when it does not. */
+export function checkRootSecret(
+  path: string,
+  secret: Uint8Array,
+  rootKey: Uint8Array,
+): void {
+  const { publicKey } = createSigner(secret);
+  if (equalBytes(publicKey, rootKey)) return;
+  throw new DatabaseError(
+    "root-key-mismatch",
+    `The root key file ${path} is of root key ${toHex(publicKey)}, ` +
+      `the data belongs to ${toHex(rootKey)}: name the right file or folder`,
+  );
+}
+
+function invalid(path: string, why: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(
+    "invalid-option",
+    `Cannot use ${path} as root key file: ${why}`,
+    { cause },
+  );
+}

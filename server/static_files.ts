@@ -1,0 +1,131 @@
+/**
+ * Static files of an app, from one folder.
+ *
+ * Architecture invariant: nothing outside the folder is ever read: a path is
+ * taken apart into plain segments first, names that begin with a dot are none,
+ * and what a link leads to must lie inside too.
+ *
+ * @module
+ */
+
+import { sha256 } from "../crypto/mod.ts";
+import { encodeText } from "../src/base/bytes.ts";
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  csv: "text/csv; charset=utf-8",
+  gif: "image/gif",
+  html: "text/html; charset=utf-8",
+  ico: "image/x-icon",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json",
+  map: "application/json",
+  md: "text/markdown; charset=utf-8",
+  mjs: "text/javascript; charset=utf-8",
+  pdf: "application/pdf",
+  png: "image/png",
+  svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
+  wasm: "application/wasm",
+  webmanifest: "application/manifest+json",
+  webp: "image/webp",
+  woff2: "font/woff2",
+  xml: "application/xml",
+};
+const INDEX = "index.html";
+// deno-lint-ignore no-control-regex -- control characters are what it looks for
+const ODD = /[\u0000-\u001f\u007f\\/:]/;
+
+interface Found {
+  readonly path: string;
+  readonly info: Deno.FileInfo;
+}
+
+/** Serves the files of a folder. */
+export class StaticFiles {
+  readonly #root: Promise<string>;
+
+  /** @param folder whose files are public */
+  constructor(folder: string) {
+    this.#root = Deno.realPath(folder);
+    this.#root.catch(() => {}); // Told by check().
+  }
+
+  /** Rejects when the folder is not there. */
+  async check(): Promise<void> {
+    await this.#root;
+  }
+
+  /** Answers a GET or HEAD; `undefined` when there is no such file. */
+  async answer(request: Request): Promise<Response | undefined> {
+    const segments = segmentsOf(new URL(request.url).pathname);
+    if (segments === undefined) return undefined;
+    const found = await this.#find(segments);
+    if (found === undefined) return undefined;
+    const headers = headersOf(found);
+    if (request.headers.get("if-none-match") === headers.etag) {
+      return new Response(null, { status: 304, headers });
+    }
+    if (request.method === "HEAD") return new Response(null, { headers });
+    const file = await Deno.open(found.path);
+    return new Response(file.readable, { headers });
+  }
+
+  async #find(segments: readonly string[]): Promise<Found | undefined> {
+    const root = await this.#root;
+    try {
+      const path = await Deno.realPath([root, ...segments].join("/"));
+      if (path !== root && !path.startsWith(`${root}${separator}`)) {
+        return undefined;
+      }
+      const info = await Deno.stat(path);
+      if (info.isFile) return { path, info };
+      const isIndexed = info.isDirectory && segments.at(-1) !== INDEX;
+      return isIndexed ? await this.#find([...segments, INDEX]) : undefined;
+    } catch (cause) {
+      const isMissing = cause instanceof Deno.errors.NotFound ||
+        cause instanceof Deno.errors.NotADirectory ||
+        cause instanceof Deno.errors.PermissionDenied ||
+        cause instanceof Deno.errors.FilesystemLoop;
+      if (isMissing) return undefined;
+      throw cause;
+    }
+  }
+}
+
+const separator = Deno.build.os === "windows" ? "\\" : "/";
+
+/** The plain names in a path; `undefined` when one is none. */
+function segmentsOf(pathname: string): string[] | undefined {
+  const segments: string[] = [];
+  for (const raw of pathname.split("/")) {
+    const segment = decoded(raw);
+    if (segment === undefined) return undefined;
+    if (segment === "") continue;
+    if (segment.startsWith(".") || ODD.test(segment)) return undefined;
+    segments.push(segment);
+  }
+  return segments;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function headersOf({ path, info }: Found): Record<string, string> {
+  const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  const stamp = `${info.size}:${info.mtime?.getTime() ?? 0}:${info.ino ?? 0}`;
+  return {
+    "content-type": TYPES[ending] ?? "application/octet-stream",
+    "content-length": String(info.size),
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-cache",
+    etag: `"${sha256(encodeText(stamp)).subarray(0, 12).toHex()}"`,
+  };
+}
