@@ -6,8 +6,10 @@
  * @module
  */
 
-import type { Item } from "../../src/schema/patch.ts";
 import { placeMark } from "./collections.ts";
+
+/** An item as anybody reads it. */
+type Item = { readonly [field: string]: unknown };
 
 /** Who wants something, and where. */
 export interface Asker {

@@ -29,6 +29,8 @@ export interface Link {
   isCut: boolean;
   /** Changes frames on their way, where the network is hostile. */
   mangler: Mangler | undefined;
+  /** Since when the client hears nothing; `Infinity` while it could. */
+  silentSinceMs: number;
 }
 
 /** Who takes connections; `undefined` while nobody listens. */
@@ -57,6 +59,8 @@ export class Network {
   readonly #connections = new Set<Connection>();
   readonly links = new Map<string, Link>();
   listener: Listener | undefined;
+  /** The most bytes that ever waited on one wire. */
+  bufferedMax = 0;
 
   /** @param parts time, dice, and who looks on */
   constructor(parts: NetworkParts) {
@@ -65,7 +69,14 @@ export class Network {
 
   /** Lays a link. */
   link(client: string, up: Lane, down: Lane): Link {
-    const link: Link = { client, up, down, isCut: false, mangler: undefined };
+    const link: Link = {
+      client,
+      up,
+      down,
+      isCut: false,
+      mangler: undefined,
+      silentSinceMs: Infinity,
+    };
     this.links.set(client, link);
     return link;
   }
@@ -86,7 +97,11 @@ export class Network {
       const connection = new Connection(
         this.#parts,
         link,
-        (over) => this.#connections.delete(over),
+        {
+          gone: (over) => void this.#connections.delete(over),
+          buffered: (bytes) =>
+            void (this.bufferedMax = Math.max(this.bufferedMax, bytes)),
+        },
       );
       this.#connections.add(connection);
       listener(connection.server, link);
@@ -95,18 +110,23 @@ export class Network {
     return promise;
   }
 
-  /** Breaks all connections of a link; the two ends learn of it, or only one of them does. */
-  breakLink(link: Link, isHeard: { client: boolean; server: boolean }): void {
-    for (const connection of this.#of(link)) connection.break(isHeard);
+  /** Breaks all connections of a link. */
+  breakLink(link: Link, how: Breaking): void {
+    for (const connection of this.#of(link)) connection.break(how);
   }
 
-  /** The server's machine is gone: clients learn of it when they learn of it. */
-  breakAll(isHeard: { client: boolean; server: boolean }): void {
-    for (const connection of [...this.#connections]) connection.break(isHeard);
+  /** Breaks every connection: the server is gone. */
+  breakAll(how: Breaking): void {
+    for (const connection of [...this.#connections]) connection.break(how);
   }
 
   /** Lanes changed: what waited may go on. */
-  healed(link: Link): void {
+  changed(link: Link): void {
+    const isSilent = link.isCut || link.down.isStalled;
+    if (!isSilent) link.silentSinceMs = Infinity;
+    else if (link.silentSinceMs === Infinity) {
+      link.silentSinceMs = this.#parts.timeline.nowMs;
+    }
     for (const connection of this.#of(link)) connection.pump();
   }
 
@@ -120,28 +140,42 @@ export class Network {
   }
 }
 
+/** What becomes of an end: it is told soon, it hears nothing more, or nobody is there any more. */
+type Fate = "told" | "untold" | "dead";
+
+/** How a connection breaks. */
+export interface Breaking {
+  readonly client: Fate;
+  readonly server: Fate;
+}
+
+/** Whom a connection tells. */
+interface Hooks {
+  readonly gone: (connection: Connection) => void;
+  readonly buffered: (bytes: number) => void;
+}
+
 /** Two ends and the two pipes between them. */
 class Connection {
   readonly #parts: NetworkParts;
-  readonly #gone: (connection: Connection) => void;
+  readonly #hooks: Hooks;
   readonly link: Link;
   readonly client: End;
   readonly server: End;
-  #isBroken = false;
 
   constructor(
     parts: NetworkParts,
     link: Link,
-    gone: (connection: Connection) => void,
+    hooks: Hooks,
   ) {
     this.#parts = parts;
-    this.#gone = gone;
+    this.#hooks = hooks;
     this.link = link;
     const { timeline, dice } = parts;
     const up = new Pipe(timeline, dice, link.up, () => link.isCut);
     const down = new Pipe(timeline, dice, link.down, () => link.isCut);
-    this.client = new End(up, () => this.#over());
-    this.server = new End(down, () => this.#over());
+    this.client = new End(up, () => this.#over(), hooks.buffered);
+    this.server = new End(down, () => this.#over(), hooks.buffered);
     up.deliver = (item) => this.#deliver("server", item);
     down.deliver = (item) => this.#deliver("client", item);
   }
@@ -169,26 +203,26 @@ class Connection {
     this.server.pipe.pump();
   }
 
-  /** Nothing goes on; some of what was under way still arrives. */
-  break(isHeard: { client: boolean; server: boolean }): void {
-    if (this.#isBroken) return;
-    this.#isBroken = true;
+  /** Nothing goes on; some of what was under way still arrives, unless nobody is there. */
+  break(how: Breaking): void {
     const { dice, timeline, trace } = this.#parts;
-    trace.note(this.link.client, "broken");
-    for (
-      const [end, hears] of [[this.client, isHeard.client], [
-        this.server,
-        isHeard.server,
-      ]] as const
-    ) {
-      const other = end === this.client ? this.server : this.client;
+    trace.note(this.link.client, "broken", `${how.client} ${how.server}`);
+    const sides = [[this.client, this.server, how.client], [
+      this.server,
+      this.client,
+      how.server,
+    ]] as const;
+    for (const [end, other, fate] of sides) {
       other.pipe.cutTo(dice.number());
-      if (hears) timeline.after(dice.between(0, 500), () => end.end(LOST));
+      if (fate === "dead") end.mute();
+      if (fate === "told") {
+        timeline.after(dice.between(0, 500), () => end.end(LOST));
+      }
     }
   }
 
   #over(): void {
-    if (this.client.isEnded && this.server.isEnded) this.#gone(this);
+    if (this.client.isEnded && this.server.isEnded) this.#hooks.gone(this);
   }
 }
 
@@ -196,13 +230,15 @@ class Connection {
 class End implements Transport {
   readonly pipe: Pipe;
   readonly #over: () => void;
+  readonly #sent: (buffered: number) => void;
   #events: Parameters<Transport["listen"]>[0] | undefined;
   #early: Uint8Array[] = [];
   #end: TransportEnd | undefined;
 
-  constructor(pipe: Pipe, over: () => void) {
+  constructor(pipe: Pipe, over: () => void, sent: (buffered: number) => void) {
     this.pipe = pipe;
     this.#over = over;
+    this.#sent = sent;
   }
 
   /** Has its owner been told of the end? */
@@ -221,13 +257,21 @@ class End implements Transport {
   }
 
   send(frame: Uint8Array): void {
-    if (this.#end === undefined) this.pipe.push(frame.slice());
+    if (this.#end !== undefined) return;
+    this.pipe.push(frame.slice());
+    this.#sent(this.pipe.buffered);
   }
 
   close(code: string, detail: string): void {
     if (this.#end !== undefined) return;
     this.pipe.push({ code, detail });
     this.end({ code, detail });
+  }
+
+  /** Its owner is dead: nobody hears, nothing is sent. */
+  mute(): void {
+    this.#end ??= LOST;
+    this.#over();
   }
 
   receive(frame: Uint8Array): void {

@@ -53,7 +53,19 @@ export class Timeline {
       if (next === undefined || next.atMs > endMs) break;
       await this.#run(this.#pop());
     }
-    if (!isOver()) this.#nowMs = Math.max(this.#nowMs, endMs);
+    if (!isOver() && endMs < Infinity) {
+      this.#nowMs = Math.max(this.#nowMs, endMs);
+    }
+  }
+
+  /** Lets time pass until a promise is settled. */
+  async settle<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settled = () => void (isSettled = true);
+    promise.then(settled, settled);
+    await this.runUntil(Infinity, () => isSettled);
+    if (!isSettled) throw new Error("A promise waits for nothing");
+    return await promise;
   }
 
   async #run({ atMs, task }: Event): Promise<void> {

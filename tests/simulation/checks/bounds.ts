@@ -1,0 +1,41 @@
+/**
+ * Nothing grows without bound: what waits for parents, and what waits for the
+ * wire.
+ *
+ * @module
+ */
+
+import { limits } from "../../../src/base/limits.ts";
+import { check } from "../failure.ts";
+import type { Cast } from "../simulation.ts";
+
+/** A window of records, and frames beside it that need no credit. */
+const BUFFERED_MAX = limits.windowBytes + 2 * limits.frameBytesMax;
+
+/** Looks at everybody who is up. */
+export function checkBounds({ clients, server, stage }: Cast): void {
+  for (const client of clients) {
+    for (const { name, replica } of client.desks) {
+      const { parked } = replica.status();
+      check(
+        parked <= limits.parkedMax,
+        "bounds",
+        () => `${client.name} ${name}: ${parked} parked`,
+      );
+    }
+  }
+  for (const name of stage.repositories) {
+    const parked = server.replica(name)?.status().parked ?? 0;
+    check(
+      parked <= limits.parkedMax,
+      "bounds",
+      () => `server ${name}: ${parked} parked`,
+    );
+  }
+  const { bufferedMax } = stage.network;
+  check(
+    bufferedMax <= BUFFERED_MAX,
+    "bounds",
+    () => `${bufferedMax} bytes wait on one wire`,
+  );
+}

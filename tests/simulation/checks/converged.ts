@@ -1,0 +1,113 @@
+/**
+ * Same commits, byte-equal state: on the server and on every client that may
+ * read a repository.
+ *
+ * @module
+ */
+
+import { verifyReplica } from "../../../repo/verify.ts";
+import type { Replica } from "../../../repo/replica.ts";
+import { equalBytes, toHex } from "../../../src/base/bytes.ts";
+import type { Client, Desk } from "../client.ts";
+import { check } from "../failure.ts";
+import type { Cast } from "../simulation.ts";
+
+/** Why not everything is over yet; `undefined` when it is. */
+export function openQuestion(cast: Cast): string | undefined {
+  const { clients, server } = cast;
+  if (server.state !== "up") return `the server is ${server.state}`;
+  for (const client of clients) {
+    if (client.state !== "up") return `${client.name} is ${client.state}`;
+    if (client.isRevoked) continue;
+    for (const desk of client.desks) {
+      const question = questionOf(cast, client, desk);
+      if (question !== undefined) {
+        return `${client.name} ${desk.name}: ${question}`;
+      }
+    }
+  }
+  return undefined;
+}
+
+function questionOf(
+  { server }: Cast,
+  client: Client,
+  { name, channel, replica, pending }: Desk,
+): string | undefined {
+  const { state, reason, unsent } = channel.status;
+  if (state !== "live") {
+    return `${state} ${
+      reason === undefined ? "" : `${reason.code}: ${reason.message}`
+    }`;
+  }
+  if (unsent.commits > 0) return `${unsent.commits} unsent commits`;
+  if (pending.length > 0) {
+    return `nobody knows what became of ${pending[0]!.entry.mark}`;
+  }
+  const served = server.replica(name);
+  if (served === undefined) return "the server has it closed";
+  return difference(served, replica, client.name);
+}
+
+function difference(
+  served: Replica,
+  replica: Replica,
+  who: string,
+): string | undefined {
+  const [here, there] = [commitsOf(replica), commitsOf(served)];
+  for (const [chain, length] of there) {
+    const known = here.get(chain) ?? 0;
+    if (known !== length) {
+      return `${who} has ${known} of chain ${
+        nameOf(chain)
+      }, the server ${length}`;
+    }
+    here.delete(chain);
+  }
+  for (const [chain, length] of here) {
+    return `the server lacks chain ${nameOf(chain)} of ${length}`;
+  }
+  return undefined;
+}
+
+function commitsOf({ graph }: Replica): Map<string, number> {
+  return new Map([...graph.chains()].map(({ name, length }) => [name, length]));
+}
+
+function nameOf(chain: string): string {
+  return toHex(Uint8Array.from(chain, (char) => char.charCodeAt(0))).slice(-16);
+}
+
+/** Compares ids and state, and reads the server's log as a stranger would. */
+export async function checkConverged(
+  { clients, server, stage }: Cast,
+): Promise<void> {
+  for (const name of stage.repositories) {
+    const served = server.replica(name);
+    if (served === undefined) continue;
+    const [state, ids] = digestsOf(served);
+    for (const client of clients) {
+      if (client.isRevoked) continue;
+      const desk = client.desks.find((desk) => desk.name === name);
+      if (desk === undefined) continue;
+      const [ownState, ownIds] = digestsOf(desk.replica);
+      check(
+        equalBytes(ids, ownIds),
+        "converge",
+        () => `${client.name} ${name}: other commit ids than the server`,
+      );
+      check(
+        equalBytes(state, ownState),
+        "converge",
+        () => `${client.name} ${name}: another state than the server`,
+      );
+    }
+    const report = await stage.timeline.settle(verifyReplica(served));
+    check(report.ok, "verify", () => `${name}: ${report.damage?.reason}`);
+  }
+}
+
+function digestsOf(replica: Replica): [Uint8Array, Uint8Array] {
+  replica.commits.hashFrom(0);
+  return [replica.state.digest(), replica.graph.digest()!];
+}

@@ -1,0 +1,92 @@
+/**
+ * A status never says more than is true: "live" only while the server can be
+ * heard, nothing unsent only when the server has it, equal only when nothing
+ * was here that the server did not have.
+ *
+ * @module
+ */
+
+import { limits } from "../../../src/base/limits.ts";
+import type { Client, Desk } from "../client.ts";
+import { check } from "../failure.ts";
+import type { Cast } from "../simulation.ts";
+
+/** Who hears nothing for three heartbeats and the one that was due is not live. */
+const SILENT_MS_MAX = 4 * limits.heartbeatMs + 2_000;
+/** How long after a wipe a client may still believe in the old server. */
+const WIPED_MS = 2 * SILENT_MS_MAX;
+
+/** Looks at every status. */
+export function checkHonest(cast: Cast): void {
+  for (const client of cast.clients) {
+    if (client.state !== "up") continue;
+    for (const desk of client.desks) {
+      checkLive(client, desk, cast);
+      checkUnsent(client, desk, cast);
+      checkEqualAt(client, desk, cast);
+    }
+  }
+}
+
+function checkLive(
+  client: Client,
+  { name, channel }: Desk,
+  { stage }: Cast,
+): void {
+  const { silentSinceMs } = client.link;
+  const silentMs = stage.timeline.nowMs - silentSinceMs;
+  check(
+    channel.status.state !== "live" || silentMs <= SILENT_MS_MAX,
+    "honest",
+    () =>
+      `${client.name} ${name} is live, though nothing came through for ${
+        silentMs.toFixed(0)
+      } ms`,
+  );
+}
+
+function checkUnsent(
+  client: Client,
+  desk: Desk,
+  { server, stage }: Cast,
+): void {
+  const { state, unsent } = desk.channel.status;
+  const served = server.replica(desk.name);
+  if (state !== "live" || unsent.commits > 0 || served === undefined) return;
+  if (isDoubtful(client, { server, stage })) return;
+  for (const { entry, place } of desk.pending) {
+    const known = served.graph.chain(place.chain)?.length ?? 0;
+    check(
+      place.state === "refused" || known > place.number || !entry.isDurable,
+      "honest",
+      () =>
+        `${client.name} ${desk.name}: nothing is unsent, but the server lacks ${entry.mark}`,
+    );
+  }
+}
+
+function checkEqualAt(
+  client: Client,
+  desk: Desk,
+  { server, stage }: Cast,
+): void {
+  const atMs = desk.channel.status.equalAt?.getTime() ?? 0;
+  if (atMs === desk.equalAtMs) return;
+  const nowMs = client.world.now();
+  check(
+    atMs <= nowMs + 1 || stage.blames.has(`clock ${client.name}`),
+    "honest",
+    () => {
+      return `${client.name} ${desk.name}: equal at ${atMs}, which is after ${nowMs}`;
+    },
+  );
+  desk.equalAtMs = atMs;
+}
+
+function isDoubtful(
+  client: Client,
+  { server, stage }: Pick<Cast, "server" | "stage">,
+): boolean {
+  if (stage.blames.has(`hostile ${client.name}`)) return true;
+  return stage.timeline.nowMs - server.wipedMs < WIPED_MS;
+}

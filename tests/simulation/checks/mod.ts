@@ -1,0 +1,31 @@
+/**
+ * All checks: those on the way, what must be over before the end, and the end.
+ *
+ * @module
+ */
+
+import type { Cast } from "../simulation.ts";
+import { checkConverged } from "./converged.ts";
+import { checkHonest } from "./honest.ts";
+import { checkIncidents } from "./incidents.ts";
+import { checkJudged } from "./judge.ts";
+import { checkPromises } from "./promises.ts";
+import { checkBounds } from "./bounds.ts";
+import { checkSums } from "./sums.ts";
+
+export { openQuestion } from "./converged.ts";
+
+/** Runs every second. */
+export function checkOnTheWay(cast: Cast): void {
+  checkHonest(cast);
+  checkBounds(cast);
+}
+
+/** Runs when all is quiet. */
+export async function checkAtEnd(cast: Cast): Promise<void> {
+  await checkConverged(cast);
+  checkPromises(cast);
+  checkSums(cast);
+  checkJudged(cast);
+  checkIncidents(cast);
+}

@@ -1,0 +1,85 @@
+/**
+ * Nothing that was acknowledged is lost: what was durable survives its
+ * author's crashes, what was synced also the server's disk, and what was
+ * refused is nowhere.
+ *
+ * @module
+ */
+
+import type { Replica } from "../../../repo/replica.ts";
+import type { Client } from "../client.ts";
+import { Mark } from "../collections.ts";
+import { check } from "../failure.ts";
+import type { Entry } from "../ledger.ts";
+import type { Cast } from "../simulation.ts";
+
+/** Is the mark part of what this replica shows? */
+export function shows(replica: Replica, mark: string): boolean {
+  return replica.state.find(Mark.name)?.cellOf(mark)?.item !== undefined;
+}
+
+/** Compares the ledger with what is there. */
+export function checkPromises(cast: Cast): void {
+  const { stage, server, clients } = cast;
+  const byName = new Map(clients.map((client) => [client.name, client]));
+  for (const entry of stage.ledger.entries) {
+    const author = byName.get(entry.author)!;
+    const served = server.replica(entry.repository);
+    if (served === undefined) continue;
+    checkEntry(entry, shows(served, entry.mark), author, cast);
+  }
+  if (stage.plan.mode === "fast") checkSuffixes(cast);
+  for (const name of stage.repositories) checkKnown(name, cast);
+}
+
+function checkEntry(
+  entry: Entry,
+  isThere: boolean,
+  author: Client,
+  { stage }: Cast,
+): void {
+  const { mark, repository, refused } = entry;
+  const what = () =>
+    `${mark} in ${repository}, made at ${
+      entry.madeMs.toFixed(0)
+    } ms in life ${entry.life}`;
+  if (refused !== undefined) {
+    check(!isThere, "promises", () => `${what()} was refused and is there`);
+    return;
+  }
+  if (isThere || stage.plan.mode === "fast") return;
+  check(!entry.isSynced, "promises", () => `${what()} was synced and is gone`);
+  if (!entry.isDurable) return;
+  if (author.isRevoked) return;
+  check(
+    author.refusedMarks(repository).has(mark),
+    "promises",
+    () => `${what()} was durable and is gone`,
+  );
+}
+
+/** In Fast mode a crash may take the last writes of a life: those behind a gap must be gone as well. */
+function checkSuffixes({ stage, server }: Cast): void {
+  const gaps = new Map<string, string>();
+  for (const { mark, repository, author, life } of stage.ledger.entries) {
+    const served = server.replica(repository);
+    if (served === undefined) continue;
+    const key = `${repository} ${author} ${life}`;
+    const gap = gaps.get(key);
+    if (!shows(served, mark)) gaps.set(key, gap ?? mark);
+    else {check(gap === undefined, "promises", () =>
+        `${mark} of ${repository} is there, but ${gap} before it is not`);}
+  }
+}
+
+/** Whatever is there, somebody wrote. */
+function checkKnown(name: string, { stage, server }: Cast): void {
+  const table = server.replica(name)?.state.find(Mark.name);
+  for (const id of table?.ids() ?? []) {
+    check(
+      stage.ledger.find(id)?.repository === name,
+      "promises",
+      () => `nobody wrote ${id} in ${name}`,
+    );
+  }
+}

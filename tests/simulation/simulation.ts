@@ -1,0 +1,194 @@
+/**
+ * One simulation: clients, a server, a network and accidents in virtual time,
+ * and at the end everything healed and compared.
+ *
+ * Architecture invariant: everything follows from the seed, so that a run that
+ * failed can be replayed byte for byte.
+ *
+ * @module
+ */
+
+import { Client } from "./client.ts";
+import { Dice } from "./dice.ts";
+import { checkAtEnd, checkOnTheWay, openQuestion } from "./checks/mod.ts";
+import { CheckFailed } from "./failure.ts";
+import { Ledger } from "./ledger.ts";
+import { Network } from "./network.ts";
+import { Authority } from "./people.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { Server } from "./server.ts";
+import type { Stage } from "./stage.ts";
+import { Timeline } from "./timeline.ts";
+import { Trace } from "./trace.ts";
+import { Weather } from "./weather.ts";
+import { WireWatch } from "./checks/wire_watch.ts";
+
+/** What a run did; equal for equal seeds. */
+export interface Report {
+  readonly seed: number;
+  readonly plan: Plan;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly writes: number;
+  readonly commits: number;
+  readonly counts: Readonly<Record<string, number>>;
+  /** SHA-256 over everything that happened, in order. */
+  readonly digest: string;
+  /** What did not hold; absent when all is well. */
+  readonly failure?: {
+    readonly checker: string;
+    readonly message: string;
+    readonly stack: string;
+  };
+  /** The last things that happened. */
+  readonly tail: readonly string[];
+}
+
+/** How a run is watched or bent. */
+export interface RunOptions {
+  /** Is told every line of the trace. */
+  readonly hear?: (line: string) => void;
+  /** Changes what the seed chose. */
+  readonly bend?: Partial<Plan>;
+}
+
+/** Within this time after everything was healed all must be equal. */
+const HEAL_MS = 600_000;
+/** Time between two looks of the checks. */
+const LOOK_MS = 1_000;
+
+/** Runs one seed. */
+export async function simulate(
+  seed: number,
+  options: RunOptions = {},
+): Promise<Report> {
+  const run = new Simulation(seed, options);
+  await run.run();
+  return run.report();
+}
+
+/** Everybody on one stage. */
+export interface Cast {
+  readonly stage: Stage;
+  readonly server: Server;
+  readonly clients: readonly Client[];
+  readonly wire: WireWatch;
+}
+
+class Simulation {
+  readonly #timeline = new Timeline();
+  readonly #trace: Trace;
+  readonly #stage: Stage;
+  readonly #cast: Cast;
+  readonly #weather: Weather;
+  #failure: Error | undefined;
+
+  constructor(seed: number, { hear, bend }: RunOptions) {
+    const dice = new Dice(seed);
+    const plan = { ...planOf(seed, dice.fork()), ...bend };
+    const timeline = this.#timeline;
+    this.#trace = new Trace(timeline, hear);
+    const wire = new WireWatch((cause) => this.#fail(cause));
+    const network = new Network({
+      timeline,
+      trace: this.#trace,
+      dice: dice.fork(),
+      tap: (to, link, frame) => wire.see(to, link, frame),
+    });
+    this.#stage = {
+      plan,
+      timeline,
+      trace: this.#trace,
+      network,
+      authority: new Authority(dice.fork()),
+      ledger: new Ledger(),
+      repositories: ["public", "team/red", "team/blue"],
+      phase: "work",
+      blames: new Set(),
+      fail: (cause) => this.#fail(cause),
+    };
+    const server = new Server(this.#stage, dice.fork());
+    const clients = Array.from(
+      { length: plan.clients },
+      (_, index) => new Client(this.#stage, index, dice.fork()),
+    );
+    wire.watch(clients);
+    this.#cast = { stage: this.#stage, server, clients, wire };
+    this.#weather = new Weather(this.#cast, dice.fork());
+  }
+
+  #fail(cause: unknown): void {
+    this.#failure ??= cause instanceof Error ? cause : new Error(String(cause));
+  }
+
+  async run(): Promise<void> {
+    const { plan, trace } = this.#stage;
+    trace.note("sim", "begin", JSON.stringify(plan));
+    const isOver = () => this.#failure !== undefined;
+    this.#weather.begin();
+    this.#look();
+    await this.#timeline.runUntil(plan.workMs, isOver);
+    this.#stage.phase = "heal";
+    this.#weather.heal();
+    await this.#timeline.runUntil(
+      plan.workMs + HEAL_MS,
+      () => isOver() || this.#isQuiet(),
+    );
+    if (isOver()) return;
+    try {
+      const question = openQuestion(this.#cast);
+      if (question !== undefined) throw new CheckFailed("converge", question);
+      await checkAtEnd(this.#cast);
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  /** Looks are taken on the second, and quiet is only what was seen quiet then. */
+  #isQuietSeen = false;
+
+  #isQuiet(): boolean {
+    return this.#isQuietSeen;
+  }
+
+  #look(): void {
+    this.#timeline.after(LOOK_MS, () => {
+      try {
+        checkOnTheWay(this.#cast);
+        this.#isQuietSeen = this.#stage.phase === "heal" &&
+          openQuestion(this.#cast) === undefined;
+      } catch (cause) {
+        this.#fail(cause);
+      }
+      this.#look();
+    });
+  }
+
+  report(): Report {
+    const { plan, ledger, timeline } = this.#stage;
+    const failure = this.#failure;
+    const counts = Object.fromEntries(
+      Object.entries(this.#trace.counts).sort(),
+    );
+    return {
+      seed: plan.seed,
+      plan,
+      events: timeline.events,
+      virtualMs: timeline.nowMs,
+      writes: ledger.size,
+      commits: this.#cast.server.commits,
+      counts,
+      digest: this.#trace.digest(),
+      ...(failure !== undefined && {
+        failure: {
+          checker: failure instanceof CheckFailed
+            ? failure.checker
+            : failure.name,
+          message: failure.message,
+          stack: failure.stack ?? "",
+        },
+      }),
+      tail: this.#trace.tail(),
+    };
+  }
+}
