@@ -48,6 +48,8 @@ export interface Report {
 export interface RunOptions {
   /** Is told every line of the trace. */
   readonly hear?: (line: string) => void;
+  /** Runs when all is quiet, before the checks: to see whether they see it. */
+  readonly tamper?: (cast: Cast) => void;
   /** Changes what the seed chose. */
   readonly bend?: Partial<Plan>;
 }
@@ -81,9 +83,11 @@ class Simulation {
   readonly #stage: Stage;
   readonly #cast: Cast;
   readonly #weather: Weather;
+  readonly #tamper: RunOptions["tamper"];
   #failure: Error | undefined;
 
-  constructor(seed: number, { hear, bend }: RunOptions) {
+  constructor(seed: number, { hear, bend, tamper }: RunOptions) {
+    this.#tamper = tamper;
     const dice = new Dice(seed);
     const plan = { ...planOf(seed, dice.fork()), ...bend };
     const timeline = this.#timeline;
@@ -138,6 +142,7 @@ class Simulation {
     try {
       const question = openQuestion(this.#cast);
       if (question !== undefined) throw new CheckFailed("converge", question);
+      this.#tamper?.(this.#cast);
       await checkAtEnd(this.#cast);
     } catch (cause) {
       this.#fail(cause);
