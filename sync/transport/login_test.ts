@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { loginTo, serverInfo } from "./login.ts";
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+async function at(
+  handler: Handler,
+  run: (address: string) => Promise<void>,
+): Promise<void> {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    handler,
+  );
+  try {
+    await run(`ws://127.0.0.1:${server.addr.port}/sync`);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+const question = {
+  sessionKey: new Uint8Array(32).fill(5),
+  credentials: { token: "secret" },
+};
+
+Deno.test("serverInfo() gives what a server says of itself", async () => {
+  const info = {
+    protocol: 1,
+    name: "s",
+    rootKey: "ab".repeat(32),
+    mode: "default",
+    login: ["anonymous"],
+  };
+  const paths: string[] = [];
+  await at((request) => {
+    paths.push(new URL(request.url).pathname);
+    return Response.json(info);
+  }, async (address) => {
+    const rootKey = new Uint8Array(32).fill(0xab);
+    assert.deepEqual(await serverInfo(address), { ...info, rootKey });
+  });
+  assert.deepEqual(paths, ["/sheaf"]);
+});
+
+Deno.test("serverInfo() rejects with `unreachable` where no server of ours answers", async () => {
+  const answers: Handler[] = [
+    () => new Response("hello"),
+    () => Response.json({ protocol: 1, rootKey: "zz" }),
+    () => Response.json([1]),
+    () => Response.json({}, { status: 404 }),
+    () => new Response("x".repeat(300_000)),
+    () => Response.redirect("http://127.0.0.1:1/", 302),
+  ];
+  for (const answer of answers) {
+    await at(answer, async (address) => {
+      await assert.rejects(serverInfo(address), { code: "unreachable" });
+    });
+  }
+  const nobody = "http://127.0.0.1:1";
+  await assert.rejects(serverInfo(nobody), { code: "unreachable" });
+});
+
+Deno.test("a login sends key and credentials and gives the certificates", async () => {
+  const bodies: unknown[] = [];
+  await at(async (request) => {
+    bodies.push([request.method, new URL(request.url).pathname]);
+    bodies.push(await request.json());
+    return Response.json({ certificate: "0102", issuers: ["03"] });
+  }, async (address) => {
+    const login = loginTo(address);
+    assert.deepEqual(
+      await login({ ...question, certificate: Uint8Array.of(7) }),
+      { certificate: Uint8Array.of(1, 2), issuers: [Uint8Array.of(3)] },
+    );
+  });
+  assert.deepEqual(bodies, [["POST", "/login"], {
+    sessionKey: "05".repeat(32),
+    credentials: { token: "secret" },
+    certificate: "07",
+  }]);
+});
+
+Deno.test("a login that fails says whether asking again can help", async () => {
+  const cases: [number, string][] = [
+    [401, "login-failed"],
+    [403, "login-failed"],
+    [429, "unreachable"],
+    [503, "unreachable"],
+    [200, "unreachable"],
+  ];
+  for (const [status, code] of cases) {
+    const answer = () => Response.json({ code: "c", message: "m" }, { status });
+    await at(answer, async (address) => {
+      await assert.rejects(loginTo(address)(question), { code });
+    });
+  }
+  await at(() => new Response(null, { status: 409 }), async (address) => {
+    assert.equal(await loginTo(address)(question), "key-taken");
+  });
+});
+
+Deno.test("a login can be given up", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Response>();
+  const controller = new AbortController();
+  await at(() => {
+    asked.resolve();
+    return answer.promise;
+  }, async (address) => {
+    const login = loginTo(address)(question, controller.signal);
+    await asked.promise;
+    controller.abort();
+    await assert.rejects(login, { code: "unreachable" });
+    answer.resolve(new Response());
+  });
+});
