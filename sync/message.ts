@@ -12,7 +12,7 @@ import type { Cursor } from "./resume.ts";
 export const wireVersion = 1;
 
 /** What a record is. */
-export type WireKind = Arrival["kind"] | "revocation";
+export type WireKind = Arrival["kind"];
 
 /** A record of a log on the wire. */
 export interface WireRecord {

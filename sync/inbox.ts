@@ -1,0 +1,339 @@
+/**
+ * The inbox of a channel: puts parts together, hands records to the port in
+ * groups, and knows up to which record everything was dealt with.
+ *
+ * Architecture invariant: foreign records enter through the port's door and
+ * nowhere else (law 2); half a record and a parked one keep the credit or the
+ * budget that they took, so that both are bounded (law 10).
+ *
+ * @module
+ */
+
+import type { Arrival } from "../repo/arrival.ts";
+import type { Judged } from "../repo/admit.ts";
+import type { Batch } from "../repo/batch.ts";
+import { batchHead } from "../repo/batch_join.ts";
+import { Parking } from "../repo/parking.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { type Refusal, refuse } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { PartBudget } from "./conversation.ts";
+import type { Part, WireKind, WireRecord } from "./message.ts";
+
+/** A record that came, until it is dealt with. */
+export interface Pending {
+  readonly sequence: number;
+  /** "" where it is no batch, or none that can be read. */
+  readonly chain: string;
+  readonly first: number;
+  readonly end: number;
+  readonly arrival: Arrival;
+  /** Refused, ignored, or no batch: nothing is waited for. */
+  isDone: boolean;
+  /** Window bytes that are granted again when it is dealt with. */
+  held: number;
+  /** Bytes of the part budget that it keeps. */
+  budgeted: number;
+  /** Since when it waits for its parents, on the monotonic clock. */
+  parkedMs: number | undefined;
+}
+
+/** A record that was refused. */
+export interface RefusedRecord {
+  readonly pending: Pending;
+  readonly refusal: Refusal;
+}
+
+/** What came of some records. */
+export interface Intake {
+  readonly judged: readonly Judged[];
+  readonly refused: readonly RefusedRecord[];
+}
+
+/** What an inbox works with. */
+export interface InboxOptions {
+  readonly port: RepositoryPort;
+  readonly budget: PartBudget;
+  readonly gate?: ((batch: Batch) => Refusal | undefined) | undefined;
+  /** Window bytes may be granted again. */
+  readonly release: (bytes: number) => void;
+  /** The peer has a chain's first `count` commits. */
+  readonly noteHas: (chain: string, count: number) => void;
+}
+
+interface Assembly {
+  readonly kind: WireKind;
+  readonly total: number;
+  readonly chunks: Uint8Array[];
+  length: number;
+  /** Too large to be kept: only its beginning is, to say what is refused. */
+  readonly isTooLarge: boolean;
+}
+
+const NONE: Intake = { judged: [], refused: [] };
+
+/** Records of one peer on one channel. */
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #parking = new Parking(limits.parkedMax, limits.recordBytesMax);
+  /** Chains of which a batch was refused: the rest is ignored. */
+  readonly #ignored = new Set<string>();
+  /** In order, until they are durable. */
+  #pending: Pending[] = [];
+  /** Those that the port has not admitted: new, or parked. */
+  readonly #waiting = new Map<Arrival, Pending>();
+  #sequence = 0;
+  #dealtWith = 0;
+  #assembly: Assembly | undefined;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** Is everything that came admitted, or refused, and durable? */
+  get isIdle(): boolean {
+    return this.#pending.length === 0 && this.#assembly === undefined;
+  }
+
+  /** Do batches wait for parents? */
+  get hasParked(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Takes the records of a frame of `frameBytes` bytes. */
+  records(
+    records: readonly WireRecord[],
+    frameBytes: number,
+    monotonicMs: number,
+  ): Intake {
+    let bytes = 0;
+    const pending = records.map((record) => {
+      bytes += record.bytes.length;
+      return this.#pend(record, record.bytes.length, 0);
+    });
+    this.#options.release(frameBytes - bytes);
+    return this.#receive(pending, monotonicMs);
+  }
+
+  /** Takes a part; "no-room" when there is no memory for it, "bad" when it does not fit the one before. */
+  part(
+    part: Part,
+    frameBytes: number,
+    monotonicMs: number,
+  ): Intake | "no-room" | "bad" {
+    if (part.offset === 0) this.#begin(part);
+    const assembly = this.#assembly;
+    if (
+      assembly === undefined || assembly.length !== part.offset ||
+      assembly.kind !== part.kind || assembly.total !== part.total
+    ) return "bad";
+    const length = part.bytes.length;
+    if (!assembly.isTooLarge || part.offset === 0) {
+      if (!this.#options.budget.take(length)) return "no-room";
+      assembly.chunks.push(part.bytes);
+    }
+    assembly.length += length;
+    this.#options.release(frameBytes);
+    return assembly.length === assembly.total ? this.#whole(monotonicMs) : NONE;
+  }
+
+  #begin({ kind, total }: Part): void {
+    this.#drop();
+    const isTooLarge = total > limits.recordBytesMax;
+    this.#assembly = { kind, total, chunks: [], length: 0, isTooLarge };
+  }
+
+  /** Forgets half a record. */
+  #drop(): void {
+    const assembly = this.#assembly;
+    this.#assembly = undefined;
+    if (assembly !== undefined) this.#options.budget.free(kept(assembly));
+  }
+
+  #whole(monotonicMs: number): Intake {
+    const assembly = this.#assembly!;
+    this.#assembly = undefined;
+    const budgeted = kept(assembly);
+    const bytes = new Uint8Array(budgeted);
+    let at = 0;
+    for (const chunk of assembly.chunks) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    const pending = this.#pend({ kind: assembly.kind, bytes }, 0, budgeted);
+    if (!assembly.isTooLarge) return this.#receive([pending], monotonicMs);
+    const detail = `A batch of ${assembly.total} bytes`;
+    return {
+      judged: [],
+      refused: [this.#refuse(pending, refuse("too-large", detail))],
+    };
+  }
+
+  #pend(record: WireRecord, held: number, budgeted: number): Pending {
+    const { chain, first, end } = headOf(record);
+    const pending: Pending = {
+      sequence: ++this.#sequence,
+      chain,
+      first,
+      end,
+      arrival: record,
+      isDone: false,
+      held,
+      budgeted,
+      parkedMs: undefined,
+    };
+    this.#pending.push(pending);
+    this.#waiting.set(pending.arrival, pending);
+    return pending;
+  }
+
+  #receive(pending: readonly Pending[], monotonicMs: number): Intake {
+    const fresh = pending.filter((one) => {
+      if (one.isDone || !this.#ignored.has(one.chain)) return !one.isDone;
+      this.#finish(one);
+      return false;
+    });
+    if (fresh.length === 0) return NONE;
+    const { port, gate } = this.#options;
+    const parking = this.#parking;
+    const arrivals = fresh.map(({ arrival }) => arrival);
+    const judged = port.receive(
+      arrivals,
+      gate ? { parking, gate } : { parking },
+    );
+    port.settle();
+    return { judged, refused: this.#sort(judged, monotonicMs) };
+  }
+
+  /** Notes what became of each record. */
+  #sort(judged: readonly Judged[], monotonicMs: number): RefusedRecord[] {
+    const refused: RefusedRecord[] = [];
+    for (const { arrival, verdict } of judged) {
+      const pending = this.#waiting.get(arrival);
+      if (pending === undefined) continue;
+      if (verdict.verdict === "refuse") {
+        if (this.#ignored.has(pending.chain)) this.#finish(pending);
+        else refused.push(this.#refuse(pending, verdict.refusal));
+        continue;
+      }
+      this.#options.noteHas(pending.chain, pending.end);
+      if (verdict.verdict === "park") pending.parkedMs ??= monotonicMs;
+      else this.#admitted(pending);
+    }
+    return refused;
+  }
+
+  /** It is in the log; `lengthOf` tells when it is durable. */
+  #admitted(pending: Pending): void {
+    pending.parkedMs = undefined;
+    this.#giveBack(pending);
+    if (pending.chain === "") pending.isDone = true;
+  }
+
+  #refuse(pending: Pending, refusal: Refusal): RefusedRecord {
+    if (pending.chain !== "") this.#ignored.add(pending.chain);
+    this.#finish(pending);
+    return { pending, refusal };
+  }
+
+  #finish(pending: Pending): void {
+    pending.isDone = true;
+    pending.parkedMs = undefined;
+    this.#giveBack(pending);
+  }
+
+  #giveBack(pending: Pending): void {
+    this.#waiting.delete(pending.arrival);
+    if (pending.held > 0) this.#options.release(pending.held);
+    if (pending.budgeted > 0) this.#options.budget.free(pending.budgeted);
+    pending.held = pending.budgeted = 0;
+  }
+
+  /** How many commits of a chain the port has or is about to have through this channel. */
+  countOf(chain: string): number {
+    let count = this.#options.port.lengthOf(chain);
+    for (const one of this.#pending) {
+      const isAdmitted = !one.isDone && !this.#waiting.has(one.arrival);
+      if (one.chain === chain && isAdmitted) count = Math.max(count, one.end);
+    }
+    return count;
+  }
+
+  /** Judges again what waits for commits that another peer may have brought. */
+  retryParked(monotonicMs: number): Intake {
+    return this.#waiting.size === 0
+      ? NONE
+      : this.#receive([...this.#waiting.values()], monotonicMs);
+  }
+
+  /** Refuses what has waited too long for its parents. */
+  expire(monotonicMs: number): Intake {
+    const refused: RefusedRecord[] = [];
+    for (const one of [...this.#waiting.values()]) {
+      if (one.parkedMs === undefined) continue;
+      if (monotonicMs < one.parkedMs + limits.parkMsMax) continue;
+      if (this.#ignored.has(one.chain)) this.#finish(one);
+      else {
+        const detail = "It waited too long for its parents";
+        refused.push(this.#refuse(one, refuse("missing-parent", detail)));
+      }
+    }
+    return { judged: [], refused };
+  }
+
+  /** When {@linkcode expire} has to look again. */
+  get expiresMs(): number {
+    let at = Infinity;
+    for (const { parkedMs } of this.#waiting.values()) {
+      if (parkedMs !== undefined) {
+        at = Math.min(at, parkedMs + limits.parkMsMax);
+      }
+    }
+    return at;
+  }
+
+  /** The sequence up to which everything is dealt with and durable; `undefined` while it is no news. */
+  acknowledge(): number | undefined {
+    const { port } = this.#options;
+    const before = this.#dealtWith;
+    let done = 0;
+    for (const { isDone, chain, end, sequence } of this.#pending) {
+      if (!isDone && port.lengthOf(chain) < end) break;
+      this.#dealtWith = sequence;
+      done++;
+    }
+    if (done === 0) return undefined;
+    for (const one of this.#pending.splice(0, done)) this.#giveBack(one);
+    return this.#dealtWith > before ? this.#dealtWith : undefined;
+  }
+
+  /** The peer is gone: frees what is half received. */
+  end(): void {
+    this.#drop();
+    for (const one of this.#pending) this.#finish(one);
+    this.#pending = [];
+  }
+}
+
+function kept({ chunks }: Assembly): number {
+  let bytes = 0;
+  for (const { length } of chunks) bytes += length;
+  return bytes;
+}
+
+/** What a batch says of itself, before anybody checked it. */
+function headOf({ kind, bytes }: WireRecord): {
+  chain: string;
+  first: number;
+  end: number;
+} {
+  if (kind === "signed" || kind === "unsigned") {
+    try {
+      const { chain, first, count } = batchHead(bytes);
+      return { chain, first, end: first + count };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return { chain: "", first: 0, end: 0 };
+}

@@ -1,0 +1,244 @@
+/**
+ * The outbox: follows a log and hands out what the peer lacks, as the peer's
+ * window allows. It keeps a place in the log and what the peer has, no queue.
+ *
+ * Architecture invariant: only what the port calls shareable is read, so
+ * nothing is shared before it is durable (law 3).
+ *
+ * @module
+ */
+
+import type { FeedRecord, RepositoryPort } from "../repo/port.ts";
+import type { VersionVector } from "../repo/version_vector.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Part, WireRecord } from "./message.ts";
+
+/** What a frame of records takes besides them: kind, channel, count, cursor. */
+const FRAME_BYTES = 64;
+/** What a record takes besides its bytes. */
+const RECORD_BYTES = 8;
+/** The largest record that travels in a records frame. */
+const WHOLE_BYTES_MAX = limits.recordsBytesSoft - FRAME_BYTES - RECORD_BYTES;
+/** Not worth a frame of their own: wait for more credit. */
+const CREDIT_MIN = 4 * 1024;
+
+/** Chains whose state at the peer is remembered without asking whether it has to be. */
+const HAS_KEPT = 16;
+
+/** A record that was handed out. */
+export interface SentRecord {
+  /** The batch's chain; "" where it is no batch. */
+  readonly chain: string;
+  /** Number of its first commit. */
+  readonly first: number;
+  /** Number behind its last commit. */
+  readonly end: number;
+  /** Log address from which it is read again. */
+  readonly from: number;
+}
+
+/** Something to send; `whole` are the records that it completes. */
+export type Outgoing =
+  | {
+    readonly records: readonly WireRecord[];
+    readonly whole: readonly SentRecord[];
+  }
+  | {
+    readonly part: Omit<Part, "is" | "channel">;
+    readonly whole: readonly SentRecord[];
+  };
+
+/** How a peer is followed. */
+export interface OutboxOptions {
+  readonly port: RepositoryPort;
+  /** Log address from which on the peer may lack something. */
+  readonly from: number;
+  /** What the peer is known to have. */
+  readonly has?: VersionVector;
+  /** Send all certificates and revocations first. */
+  readonly credentials: boolean;
+  /** Which chains are sent at all; default: all. */
+  readonly wants?: (chain: string) => boolean;
+  /** Credentials that the peer showed itself. */
+  readonly knows?: (credential: Uint8Array) => boolean;
+}
+
+/** One peer's place in a log. */
+export class Outbox {
+  readonly #port: RepositoryPort;
+  readonly #options: OutboxOptions;
+  readonly #has: Map<string, number>;
+  #hasMax = HAS_KEPT;
+  /** Credentials that lie before this address were sent first. */
+  readonly #credentialsTo: number;
+  #credentials: readonly FeedRecord[];
+  #position: number;
+  #partial: { record: FeedRecord; offset: number; from: number } | undefined;
+  /** Did the last look end for want of credit? */
+  #isBlocked = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#port = options.port;
+    this.#has = new Map(options.has);
+    this.#position = options.from;
+    this.#credentials = options.credentials ? options.port.credentials() : [];
+    this.#credentialsTo = options.credentials ? options.port.shareable : 0;
+  }
+
+  /** Log address before which the peer was sent everything that it lacked. */
+  get position(): number {
+    return this.#partial?.from ?? this.#position;
+  }
+
+  /** Has everything that may be shared been sent? */
+  get isDone(): boolean {
+    return this.#partial === undefined && this.#credentials.length === 0 &&
+      this.#position >= this.#port.shareable;
+  }
+
+  /** Did it stop for want of credit, with something to send? */
+  get isBlocked(): boolean {
+    return this.#isBlocked && !this.isDone;
+  }
+
+  /** Notes that the peer has a chain's first `count` commits. */
+  noteHas(chain: string, count: number): void {
+    if (count > (this.#has.get(chain) ?? 0)) this.#has.set(chain, count);
+  }
+
+  /** How many commits of a chain the peer is known to have. */
+  countOf(chain: string): number {
+    return this.#has.get(chain) ?? 0;
+  }
+
+  /**
+   * The next thing to send in a frame of at most `credit` bytes. `undefined`
+   * when there is nothing, not enough credit, or enough was read for one turn:
+   * `isDone` and `isBlocked` tell them apart.
+   */
+  next(credit: number): Outgoing | undefined {
+    this.#isBlocked = false;
+    if (this.isDone) return this.#forget();
+    const room = Math.min(credit, limits.recordsBytesSoft) - FRAME_BYTES;
+    if (room < CREDIT_MIN) return this.#block();
+    if (this.#partial !== undefined) return this.#nextPart(room);
+    if (this.#credentials.length > 0) return this.#nextCredentials(room);
+    return this.#nextRecords(room);
+  }
+
+  /** At the log's end, what both have is not needed any more; looked for when there is much. */
+  #forget(): undefined {
+    if (this.#has.size <= this.#hasMax) return undefined;
+    for (const [chain, count] of this.#has) {
+      if (this.#port.lengthOf(chain) >= count) this.#has.delete(chain);
+    }
+    this.#hasMax = this.#has.size * 2 + HAS_KEPT;
+    return undefined;
+  }
+
+  #block(): undefined {
+    this.#isBlocked = true;
+    return undefined;
+  }
+
+  #nextCredentials(room: number): Outgoing {
+    const records: WireRecord[] = [];
+    const whole: SentRecord[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const { kind, bytes: record } of this.#credentials) {
+      const length = record.length + RECORD_BYTES;
+      // A credential is far smaller than the least room.
+      if (bytes + length > room && taken > 0) break;
+      taken++;
+      if (this.#options.knows?.(record) === true) continue;
+      bytes += length;
+      records.push({ kind, bytes: record });
+      whole.push({ chain: "", first: 0, end: 0, from: this.#position });
+    }
+    this.#credentials = this.#credentials.slice(taken);
+    return { records, whole };
+  }
+
+  /** Reads on until something is found that the peer lacks, but only so far in one turn. */
+  #nextRecords(room: number): Outgoing | undefined {
+    const readTo = this.#position + limits.feedBytesMax;
+    while (this.#position < Math.min(readTo, this.#port.shareable)) {
+      const from = this.#position;
+      const slice = this.#port.read(from, room - RECORD_BYTES);
+      const found = this.#fit(slice.records, from, room);
+      if (found === "blocked") return this.#block();
+      this.#position = found?.next ?? slice.next;
+      if (found !== undefined) return found.outgoing;
+      if (slice.next <= from) return undefined;
+    }
+    return undefined;
+  }
+
+  /** What of some records the peer lacks, and fits; `next` is where to read on. */
+  #fit(
+    read: readonly FeedRecord[],
+    start: number,
+    room: number,
+  ): "blocked" | { outgoing: Outgoing; next: number } | undefined {
+    const records: WireRecord[] = [];
+    const whole: SentRecord[] = [];
+    let bytes = 0;
+    let from = start;
+    for (const record of read) {
+      if (this.#isLacking(record)) {
+        bytes += record.bytes.length + RECORD_BYTES;
+        if (bytes > room) {
+          if (records.length === 0) return this.#large(record, from, room);
+          return { outgoing: { records, whole }, next: from };
+        }
+        records.push(record);
+        whole.push(sentOf(record, from));
+      }
+      from = record.next;
+    }
+    if (records.length === 0) return undefined;
+    return { outgoing: { records, whole }, next: from };
+  }
+
+  #large(
+    record: FeedRecord,
+    from: number,
+    room: number,
+  ): "blocked" | { outgoing: Outgoing; next: number } {
+    if (record.bytes.length <= WHOLE_BYTES_MAX) return "blocked";
+    this.#partial = { record, offset: 0, from };
+    return { outgoing: this.#nextPart(room), next: record.next };
+  }
+
+  #nextPart(room: number): Outgoing {
+    const partial = this.#partial!;
+    const { record: { kind, bytes }, offset } = partial;
+    const end = Math.min(bytes.length, offset + room);
+    const part = {
+      kind,
+      total: bytes.length,
+      offset,
+      bytes: bytes.subarray(offset, end),
+    };
+    partial.offset = end;
+    if (end < bytes.length) return { part, whole: [] };
+    this.#partial = undefined;
+    return { part, whole: [sentOf(partial.record, partial.from)] };
+  }
+
+  #isLacking({ kind, chain, first, count, bytes, next }: FeedRecord): boolean {
+    if (kind !== "signed" && kind !== "unsigned") {
+      return next > this.#credentialsTo &&
+        this.#options.knows?.(bytes) !== true;
+    }
+    if (this.countOf(chain) >= first + count) return false;
+    return this.#options.wants?.(chain) ?? true;
+  }
+}
+
+function sentOf(record: FeedRecord, from: number): SentRecord {
+  const { chain, first, count } = record;
+  return { chain, first, end: first + count, from };
+}
