@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { Cell } from "../src/schema/cell.ts";
+import { type Cell, isBlank } from "../src/schema/cell.ts";
 import type { Item, Shape } from "../src/schema/patch.ts";
 
 const CHUNK_BITS = 10;
@@ -114,7 +114,7 @@ export class Cells {
     const shapes = new Set<Shape>();
     for (const chunk of this.#cells) {
       for (const cell of chunk ?? []) {
-        if (cell !== undefined) shapes.add(cell.shape);
+        if (cell !== undefined && !isBlank(cell)) shapes.add(cell.shape);
       }
     }
     return shapes;

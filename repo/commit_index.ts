@@ -84,6 +84,13 @@ export class CommitIndex {
     return columns;
   }
 
+  /** Forgets the commits of a chain from a number on: they were withdrawn. */
+  cut(chain: string, from: number): void {
+    const columns = this.#chains.get(chain);
+    if (columns === undefined) return;
+    columns.length = Math.min(columns.length, from);
+  }
+
   /** How many commits of a chain are in the index. */
   lengthOf(chain: string): number {
     return this.#chains.get(chain)?.length ?? 0;

@@ -24,6 +24,8 @@ import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { Log } from "./log.ts";
 import { readU32, RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
+import type { Cut } from "./withdrawal.ts";
+import type { Withdrawals } from "./withdrawals.ts";
 
 /** A batch in the log. */
 export interface LoggedBatch {
@@ -40,6 +42,8 @@ export interface CommitReaderParts {
   readonly graph: Graph;
   /** In Default mode, all that a checkpoint covers is hashed. */
   readonly checkpoint: { readonly covers: number } | undefined;
+  /** Which commits in the log are void. */
+  readonly withdrawals: Withdrawals;
 }
 
 /** Reads the commits of one repository. */
@@ -47,22 +51,29 @@ export class CommitReader {
   readonly #log: Log;
   readonly #graph: Graph;
   readonly #mode: Mode;
+  readonly #withdrawals: Withdrawals;
   readonly #index = new CommitIndex();
   #indexedTo = 0;
-  /** Every commit before this address is hashed (Default mode). */
+  /** Every commit before this address is hashed. */
   #hashedTo: number;
   #last: LoggedBatch | undefined;
 
-  constructor({ log, graph, checkpoint }: CommitReaderParts, mode: Mode) {
+  constructor(parts: CommitReaderParts, mode: Mode) {
+    const { log, graph, checkpoint, withdrawals } = parts;
     this.#log = log;
     this.#graph = graph;
     this.#mode = mode;
+    this.#withdrawals = withdrawals;
     const chains = [...graph.chains()];
     const isHashed = chains.every((chain) => chain.hashed === chain.length);
-    this.#hashedTo = isHashed ? log.end : checkpoint?.covers ?? 0;
+    const covered = mode === "default" ? checkpoint?.covers ?? 0 : 0;
+    this.#hashedTo = isHashed ? log.end : covered;
   }
 
-  /** Calls `visit` for every batch in the log order, parents before children. */
+  /**
+   * Calls `visit` for every batch in the log order, parents before children,
+   * without the commits that were withdrawn.
+   */
   each(
     visit: (logged: LoggedBatch) => void,
     from = 0,
@@ -73,7 +84,9 @@ export class CommitReader {
       if (
         kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch
       ) return;
-      const batch = decodeBatch(body, kind === recordKind.signedBatch);
+      const all = decodeBatch(body, kind === recordKind.signedBatch);
+      const batch = this.#withoutVoid(all, address);
+      if (batch === undefined) return;
       const known = lengths.get(batch.chain) ?? 0;
       visit({ batch, address, from: Math.max(0, known - batch.first) });
       lengths.set(
@@ -83,14 +96,39 @@ export class CommitReader {
     });
   }
 
+  /** What is not void of a batch: its beginning, if anything. */
+  #withoutVoid(batch: Batch, address: number): Batch | undefined {
+    const end = this.#withdrawals.endOf(batch.chain, address);
+    const { first, commits } = batch;
+    if (end >= first + commits.length) return batch;
+    if (end <= first) return undefined;
+    return { ...batch, commits: commits.slice(0, end - first) };
+  }
+
+  /** Was this commit of the batch at `address` withdrawn? */
+  isVoid(chain: string, number: number, address: number): boolean {
+    return number >= this.#withdrawals.endOf(chain, address);
+  }
+
+  /** Forgets where commits stand that were withdrawn just now. */
+  withdrawn(cuts: readonly Cut[]): void {
+    for (const { chain, from } of cuts) this.#index.cut(chain, from);
+    this.#last = undefined;
+  }
+
   /** Hashes what was not hashed when the repository was opened; Default mode signs on top of it. */
   hashAll(): void {
-    if (this.#mode !== "default" || this.#hashedTo === this.#log.end) return;
+    if (this.#mode === "default") this.hashLazily();
+  }
+
+  /** Hashes what is in the log and was not hashed, in every mode: for digests. */
+  hashLazily(): void {
+    if (this.#hashedTo === this.#log.end) return;
     this.hashFrom(this.#hashedTo);
     this.#hashedTo = this.#log.end;
   }
 
-  /** Computes the ids of all commits, in every mode: for digests. */
+  /** Computes the ids of all commits from a log address on. */
   hashFrom(address: number): void {
     const graph = this.#graph;
     this.each(({ batch }) => {
@@ -110,7 +148,9 @@ export class CommitReader {
 
   /** Tells that what was appended from `from` on is hashed already. */
   appended(from: number): void {
-    if (this.#hashedTo === from) this.#hashedTo = this.#log.end;
+    if (this.#mode === "default" && this.#hashedTo === from) {
+      this.#hashedTo = this.#log.end;
+    }
   }
 
   /** Where a commit is; `undefined` when it is not in the log. */
@@ -153,20 +193,20 @@ export class CommitReader {
   }
 
   #readBatch(address: number): LoggedBatch {
+    return { batch: this.batchAt(address), address, from: 0 };
+  }
+
+  /** The batch whose body stands at an address, void commits included: the caller's own. */
+  batchAt(address: number): Batch {
     const start = address - RECORD_HEADER_BYTES;
     const header = new Uint8Array(RECORD_HEADER_BYTES);
     this.#log.readAt(header, start);
-    let found: LoggedBatch | undefined;
-    this.each(
-      (logged) => {
-        // The record's bytes are the reader's own buffer: keep a copy.
-        const bytes = logged.batch.bytes.slice();
-        const batch = decodeBatch(bytes, logged.batch.seal !== undefined);
-        found = { ...logged, batch };
-      },
-      start,
-      start + RECORD_HEADER_BYTES + readU32(header, 0),
-    );
+    const end = address + readU32(header, 0);
+    let found: Batch | undefined;
+    this.#log.records(start, end, (kind, body) => {
+      // The record's bytes are the reader's own buffer: keep a copy.
+      found = decodeBatch(body.slice(), kind === recordKind.signedBatch);
+    });
     assert(found !== undefined, "the index points at batches");
     return found;
   }

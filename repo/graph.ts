@@ -167,6 +167,26 @@ export class Graph {
     chain.hashedId = id;
   }
 
+  /**
+   * Becomes what another graph is: that of the commits which a withdrawal left.
+   * Where a chain is as long as before, it is hashed as far as before.
+   */
+  become(other: Graph): void {
+    const before = new Map(this.#chains);
+    this.#chains.clear();
+    this.#heads.clear();
+    for (const chain of other.#chains.values()) {
+      const { name, length } = chain;
+      this.#chains.set(name, chain);
+      if (chain.isHead) this.#heads.add(chain);
+      const old = before.get(name);
+      const isSame = old !== undefined && old.length === length;
+      if (isSame) this.setHashed(name, old.hashed, old.hashedId);
+    }
+    this.#clock = other.#clock;
+    this.#commits = other.#commits;
+  }
+
   /** The id before commit `number` where it is at hand: the start, or how far it is hashed. */
   idBefore(name: string, number: number): Uint8Array | undefined {
     const chain = this.#chains.get(name);

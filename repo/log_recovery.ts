@@ -50,6 +50,11 @@ export interface RecoverOptions extends LoadOptions {
   readonly onRecord: OnRecord;
   /** Is given, before the first record, what can read the log meanwhile. */
   readonly onReader?: (reader: LogReader) => void;
+  /**
+   * Asked behind the last record: where does a group of records begin that is
+   * whole or nothing, and whose end is missing?
+   */
+  readonly tornAt?: () => number | undefined;
 }
 
 /** A log that can be appended to. */
@@ -66,9 +71,9 @@ export interface RecoveredLog {
 
 /** Where reading stopped. */
 interface Stop {
-  readonly first: LoadedSegment;
+  readonly loaded: readonly LoadedSegment[];
   readonly reader: LogReader;
-  readonly segments: readonly Segment[];
+  readonly segments: Segment[];
   /** The segment in which reading stopped. */
   readonly last: Segment;
   /** The address at which reading stopped. */
@@ -101,7 +106,7 @@ export async function recoverLog(
       return undefined;
     }
     if (stop.last.limit < from) throw lostTail(folder, from, stop.last.limit);
-    return await recoverAt(storage, folder, stop, options.repair === true);
+    return await recoverAt(storage, folder, stop, options);
   } catch (error) {
     for (const { file } of [...loaded, ...segments]) file.close();
     throw error;
@@ -113,17 +118,21 @@ async function recoverAt(
   storage: Storage,
   folder: string,
   stop: Stop,
-  repair: boolean,
+  { repair, tornAt }: RecoverOptions,
 ): Promise<RecoveredLog | undefined> {
-  const { last, end, later } = stop;
+  const { last, end, later, loaded } = stop;
   const used = endOfBytes(last, end, last.limit);
   // A record may end with zeros, which `used` does not count.
   const damaged = used > end && hasMark(last, end, last.limit) ||
     isDamaged(later);
-  if (damaged && !repair) throw damage(folder, end, later);
+  if (damaged && repair !== true) throw damage(folder, end, later);
   if (!damaged && end === SEGMENT_HEADER_BYTES) {
-    discard(storage, folder, [stop.first, ...later]);
+    discard(storage, folder, [loaded[0]!, ...later]);
     return undefined;
+  }
+  const torn = tornAt?.();
+  if (torn !== undefined) {
+    return await cutBack(storage, folder, stop, torn, damaged);
   }
   if (used === end && later.length === 0) {
     return await keepAll(storage, folder, stop);
@@ -142,6 +151,30 @@ async function keepAll(
   if (!clean) await syncAll(storage, folder, stop);
   const recovery = { clean, droppedBytes: 0, survivors: [] };
   return { reader, last, end, recovery };
+}
+
+/** Cuts the log where a group of records begins whose end is missing. */
+async function cutBack(
+  storage: Storage,
+  folder: string,
+  stop: Stop,
+  end: number,
+  damaged: boolean,
+): Promise<RecoveredLog> {
+  const { loaded, segments } = stop;
+  let count = segments.length;
+  while (segments[count - 1]!.base > end) count--;
+  segments.length = count; // The reader's own list.
+  const last = segments[count - 1]!;
+  const used = endOfBytes(last, end, last.limit);
+  const later = loaded.slice(count);
+  return await cut(
+    storage,
+    folder,
+    { ...stop, last, end, later },
+    used,
+    damaged,
+  );
 }
 
 /** Cuts the log at its first bad byte, after setting damaged bytes aside. */
@@ -231,7 +264,7 @@ function readLoaded(
     end = readRecords(last, last.start, last.limit, onRecord);
   }
   const later = loaded.slice(count);
-  return { first, reader, segments, last, end, later };
+  return { loaded, reader, segments, last, end, later };
 }
 
 /** Had any of these files been durable once? */

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { equalBytes } from "../src/base/bytes.ts";
+import { ByteReader, equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Origin } from "../src/schema/cell.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
@@ -24,10 +24,18 @@ import {
   type Mode,
 } from "./genesis.ts";
 import { Graph } from "./graph.ts";
-import { recordKind } from "./log_format.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
 import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
 import type { LoadedReplica, OpenReplicaOptions } from "./replica_open.ts";
+import { decodeRevocation, Revocations } from "./revocation.ts";
 import { State } from "./state.ts";
+import {
+  decodeResolution,
+  decodeWithdrawal,
+  type Resolution,
+  type Withdrawal,
+} from "./withdrawal.ts";
+import { Withdrawals } from "./withdrawals.ts";
 
 /** Folds the log's records, in order, into what a repository knows. */
 export class Replay {
@@ -38,14 +46,32 @@ export class Replay {
   #genesisId: Uint8Array | undefined;
   #graph: Graph | undefined;
   #certificates = new Certificates();
+  #revocations = new Revocations();
+  readonly #withdrawals: Withdrawals;
+  readonly #groups = new LogGroups();
+  readonly #checkpoint: Checkpoint | undefined;
+  /** Were commits folded that a later record withdrew? */
+  #isStale = false;
 
-  constructor(options: OpenReplicaOptions, checkpoint: Checkpoint | undefined) {
+  /**
+   * @param options where and whose
+   * @param checkpoint what it begins from
+   * @param known the log's withdrawals, where somebody has read it before
+   */
+  constructor(
+    options: OpenReplicaOptions,
+    checkpoint: Checkpoint | undefined,
+    known?: Withdrawals,
+  ) {
     this.#options = options;
+    this.#checkpoint = checkpoint;
     this.#state = new State(options.viewOf, checkpoint);
-    if (checkpoint === undefined) return;
-    const meta = decodeMeta(checkpoint.meta);
+    const meta = checkpoint && decodeMeta(checkpoint.meta);
+    this.#withdrawals = known ?? meta?.withdrawals ?? new Withdrawals();
+    if (meta === undefined) return;
     this.#begin(meta.genesis, meta);
     this.#certificates = meta.certificates;
+    this.#revocations = meta.revocations;
   }
 
   #begin(
@@ -76,6 +102,12 @@ export class Replay {
       if (kind === recordKind.genesis) this.#begin(body.slice());
       else if (kind === recordKind.certificate) {
         this.#certificates.add(decodeCertificate(body));
+      } else if (kind === recordKind.revocation) {
+        this.#revocations.add(decodeRevocation(body));
+      } else if (kind === recordKind.withdrawal) {
+        this.#withdraw(decodeWithdrawal(new ByteReader(body)), address);
+      } else if (kind === recordKind.resolution) {
+        this.#resolve(decodeResolution(new ByteReader(body)), address);
       } else {this.#batch(
           decodeBatch(body, kind === recordKind.signedBatch),
           address,
@@ -91,11 +123,47 @@ export class Replay {
     }
   }
 
+  #withdraw(withdrawal: Withdrawal, address: number): void {
+    const { cuts, chain, count } = withdrawal;
+    this.#groups.begin(address, chain, count);
+    if (this.#withdrawals.has(address)) return;
+    this.#withdrawals.add(address, withdrawal);
+    const isFolded = cuts.some(({ chain, from }) =>
+      (this.#graph?.lengthOf(chain) ?? 0) > from
+    );
+    if (isFolded) this.#isStale = true;
+  }
+
+  #resolve(resolution: Resolution, address: number): void {
+    const { retried } = resolution;
+    if (retried !== undefined) {
+      const { chain, number } = retried;
+      this.#groups.begin(address, chain, number + 1);
+      this.#groups.reach(chain, this.#graph?.lengthOf(chain) ?? 0);
+    }
+    this.#withdrawals.resolve(resolution);
+  }
+
   #batch(batch: Batch, address: number): void {
     if (this.#graph === undefined) {
       throw new SyntaxError("the log does not begin with a genesis");
     }
-    const from = this.#graph.lengthOf(batch.chain) - batch.first;
+    const { chain, first, commits } = batch;
+    this.#groups.reach(chain, first + commits.length);
+    // Who has to start over only needs to hear of the other withdrawals.
+    if (this.#isStale) return;
+    const end = this.#withdrawals.endOf(chain, address);
+    if (end <= first) return;
+    const isCut = end < first + commits.length;
+    this.#fold(
+      isCut ? { ...batch, commits: commits.slice(0, end - first) } : batch,
+      address,
+      this.#graph,
+    );
+  }
+
+  #fold(batch: Batch, address: number, graph: Graph): void {
+    const from = graph.lengthOf(batch.chain) - batch.first;
     for (let i = from; i < batch.commits.length; i++) {
       const { wall, count, payloadAt } = batch.commits[i]!;
       const patch = decodePatch(payloadOf(batch, batch.commits[i]!));
@@ -103,13 +171,47 @@ export class Replay {
       const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
       this.#state.fold(patch.operations, patch.createOffsets, origin);
     }
-    this.#graph.addBatch(batch);
+    graph.addBatch(batch);
+  }
+
+  /** Address of the record that begins a group whose end is missing in the log. */
+  get tornAt(): number | undefined {
+    return this.#groups.tornAt;
+  }
+
+  /**
+   * How to read the log again, where commits were folded that are void:
+   * knowing what is void, and over the checkpoint only where that holds none of
+   * them.
+   */
+  again(): Again | undefined {
+    const { tornAt } = this;
+    if (!this.#isStale && tornAt === undefined) return undefined;
+    const checkpoint = this.#checkpoint;
+    const meta = checkpoint && decodeMeta(checkpoint.meta);
+    const known = meta?.withdrawals ?? new Withdrawals();
+    let isUsable = true;
+    for (const { at, withdrawal } of this.#withdrawals.logged) {
+      if (known.has(at) || at > (tornAt ?? Infinity)) continue;
+      known.add(at, withdrawal);
+      isUsable &&= withdrawal.cuts.every(({ chain, from }) =>
+        (meta?.graph.lengthOf(chain) ?? 0) <= from
+      );
+    }
+    return { known, isUsable };
   }
 
   /** What all records together say. */
   finish(): Pick<
     LoadedReplica,
-    "genesis" | "mode" | "genesisId" | "graph" | "certificates" | "state"
+    | "genesis"
+    | "mode"
+    | "genesisId"
+    | "graph"
+    | "certificates"
+    | "revocations"
+    | "state"
+    | "withdrawals"
   > {
     if (this.#graph === undefined) {
       throw new DatabaseError(
@@ -123,8 +225,46 @@ export class Replay {
       genesisId: this.#genesisId!,
       graph: this.#graph,
       certificates: this.#certificates,
+      revocations: this.#revocations,
       state: this.#state,
+      withdrawals: this.#withdrawals,
     };
+  }
+}
+
+/** How to replay a log once more. */
+export interface Again {
+  /** Every withdrawal in the log. */
+  readonly known: Withdrawals;
+  /** Does the checkpoint hold nothing that is void? */
+  readonly isUsable: boolean;
+}
+
+/**
+ * Records that are whole together or not at all: a withdrawal and what is
+ * written again, a resolution and the commit that retries. Nothing else comes
+ * between them, so only the last group of a log can be torn.
+ */
+class LogGroups {
+  readonly #lengths = new Map<string, number>();
+  #group: { at: number; chain: string; length: number } | undefined;
+
+  /** A group begins whose chain must grow to a length; `address` is of the body. */
+  begin(address: number, chain: string, length: number): void {
+    this.#group = { at: address - RECORD_HEADER_BYTES, chain, length };
+  }
+
+  /** The log holds a chain up to a length. */
+  reach(chain: string, length: number): void {
+    this.#lengths.set(chain, Math.max(this.#lengths.get(chain) ?? 0, length));
+  }
+
+  /** Where the last group begins, if its end is missing. */
+  get tornAt(): number | undefined {
+    const group = this.#group;
+    if (group === undefined) return undefined;
+    const reached = this.#lengths.get(group.chain) ?? 0;
+    return reached < group.length ? group.at : undefined;
   }
 }
 

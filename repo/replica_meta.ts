@@ -1,6 +1,7 @@
 /**
  * What a checkpoint remembers of a repository besides its tables:
- * `1 | genesis varint {n} | genesis id {32} | graph varint {n} | certificates varint | (varint {n})*`.
+ * `1 | genesis varint {n} | genesis id {32} | graph varint {n} | certificates varint | (varint {n})*
+ * | withdrawals varint {n} | revocations varint | (varint {n})*`.
  *
  * @module
  */
@@ -13,6 +14,8 @@ import {
 } from "./certificate.ts";
 import { idLength } from "./commit.ts";
 import { Graph } from "./graph.ts";
+import { decodeRevocation, type Revocation, Revocations } from "./revocation.ts";
+import { Withdrawals } from "./withdrawals.ts";
 
 const FORMAT = 1;
 
@@ -26,6 +29,10 @@ export interface ReplicaMeta {
   readonly graph: Graph;
   /** Who may sign. */
   readonly certificates: Certificates;
+  /** Which of the log's commits are void, and the refusals that stand. */
+  readonly withdrawals: Withdrawals;
+  /** Who may sign no more. */
+  readonly revocations: Revocations;
 }
 
 /** The bytes of the meta. */
@@ -39,6 +46,10 @@ export function encodeMeta(meta: ReplicaMeta): Uint8Array {
   const known: Certificate[] = [...certificates];
   writer.varint(known.length);
   for (const { bytes } of known) writeBytes(writer, bytes);
+  writeBytes(writer, meta.withdrawals.encode());
+  const revoked: Revocation[] = [...meta.revocations];
+  writer.varint(revoked.length);
+  for (const { bytes } of revoked) writeBytes(writer, bytes);
   return writer.copy();
 }
 
@@ -56,7 +67,17 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
   for (let i = 0; i < count; i++) {
     certificates.add(decodeCertificate(readBytes(reader)));
   }
-  return { genesis, genesisId, graph, certificates };
+  // Older checkpoints end here.
+  const withdrawals = reader.done
+    ? new Withdrawals()
+    : Withdrawals.decode(new ByteReader(readBytes(reader)));
+  const revocations = new Revocations();
+  const revoked = reader.done ? 0 : reader.varint();
+  for (let i = 0; i < revoked; i++) {
+    revocations.add(decodeRevocation(readBytes(reader)));
+  }
+  const credentials = { certificates, revocations };
+  return { genesis, genesisId, graph, ...credentials, withdrawals };
 }
 
 function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {

@@ -89,7 +89,7 @@ export class State {
    * the same state, byte for byte, whatever their schemas and orders of arrival.
    */
   digest(): Uint8Array {
-    const tables = this.tables().filter((table) => table.size > 0);
+    const tables = this.tables().filter((table) => table.isMade);
     tables.sort((a, b) => a.name < b.name ? -1 : 1);
     return sha256(...tables.flatMap((table) => [
       sha256(encodeText(table.name)),

@@ -12,7 +12,7 @@
 
 import { sha256 } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
-import type { Cell } from "../src/schema/cell.ts";
+import { type Cell, isBlank } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
@@ -138,7 +138,9 @@ export class Table implements Source {
   /** The cell of an id, tombstones included. */
   cellOf(id: string): Cell | undefined {
     const ordinal = this.ordinalOf(id);
-    return ordinal < 0 ? undefined : this.cellAt(ordinal);
+    if (ordinal < 0) return undefined;
+    const cell = this.cellAt(ordinal);
+    return isBlank(cell) ? undefined : cell;
   }
 
   /** The item of an ordinal; `undefined` when it is deleted. */
@@ -322,6 +324,16 @@ export class Table implements Source {
     return this.#cells.picture();
   }
 
+  /** Has anybody ever made an item here that was not withdrawn? */
+  get isMade(): boolean {
+    if (this.#count > 0) return true;
+    this.#loadAll();
+    for (let ordinal = 0; ordinal < this.#cells.size; ordinal++) {
+      if (!isBlank(this.cellAt(ordinal))) return true;
+    }
+    return false;
+  }
+
   /**
    * A hash of the whole state that does not depend on the order of arrival:
    * equal tables have equal digests.
@@ -334,7 +346,9 @@ export class Table implements Source {
     const gathered = new ByteWriter(DIGEST_PART + 4096);
     let state = new Uint8Array(32);
     for (const ordinal of order) {
-      const bytes = cellDigestBytes(this.cellAt(ordinal));
+      const cell = this.cellAt(ordinal);
+      if (isBlank(cell)) continue;
+      const bytes = cellDigestBytes(cell);
       gathered.varint(bytes.length);
       gathered.bytes(bytes);
       if (gathered.length < DIGEST_PART) continue;

@@ -9,7 +9,7 @@
  */
 
 import { ByteReader, decodeAscii, decodeText } from "../../src/base/bytes.ts";
-import type { Cell } from "../../src/schema/cell.ts";
+import { blankCell, type Cell } from "../../src/schema/cell.ts";
 import { decodeCell } from "../../src/schema/cell_codec.ts";
 import { decodeCreateAt } from "../../src/schema/patch_codec.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
@@ -34,6 +34,9 @@ import { RowList } from "./row_list.ts";
 
 /** Heap bytes read at once by those who want many cells. */
 const AHEAD = 256 * 1024;
+
+/** What the heap holds of an item that nobody made. */
+const NOTHING = new Uint8Array(0);
 
 /** Where a row's cell is. */
 export interface Row {
@@ -136,7 +139,7 @@ export class Base implements BaseTable {
   read(ordinal: number, cells: Cells): void {
     const row = this.rowAt(ordinal);
     if (row.shape === IN_HEAP) {
-      cells.set(ordinal, this.#decodeHeap(row.address, 0));
+      cells.set(ordinal, this.#decodeHeap(row.address, 0, ordinal));
     } else cells.setItem(ordinal, this.#readItem(row));
   }
 
@@ -151,7 +154,7 @@ export class Base implements BaseTable {
   /** The cell of an ordinal, with the item that `cells` has of it. */
   cellAt(ordinal: number, cells: Cells): Cell {
     const row = this.rowAt(ordinal);
-    if (row.shape === IN_HEAP) return this.#decodeHeap(row.address, 0);
+    if (row.shape === IN_HEAP) return this.#decodeHeap(row.address, 0, ordinal);
     const item = cells.itemAt(ordinal) ?? this.#readItem(row);
     const origin = this.#checkpoint.origin(row.origin);
     return {
@@ -171,12 +174,16 @@ export class Base implements BaseTable {
     const headEnd = Math.min(this.#heap.length, address + 8);
     const head = new ByteReader(this.#heap.bytes(address, headEnd, ahead));
     const length = head.varint();
+    if (length === 0) return NOTHING;
     const start = address + head.at;
     return this.#heap.bytes(start, start + length, ahead);
   }
 
-  #decodeHeap(address: number, ahead: number): Cell {
+  #decodeHeap(address: number, ahead: number, ordinal: number): Cell {
     const bytes = this.heapBytes(address, ahead);
+    if (bytes.length === 0) {
+      return blankCell(this.idAt(ordinal), this.place.name);
+    }
     try {
       return decodeCell(new ByteReader(bytes), this.#checkpoint, this.#view);
     } catch (error) {
@@ -300,7 +307,7 @@ export class Base implements BaseTable {
       const address = addressAt(view, at);
       const shape = view.getUint16(at + 6, true);
       if (shape !== IN_HEAP) wanted.add(ordinal, address, shape);
-      else cells.set(ordinal, this.#decodeHeap(address, AHEAD));
+      else cells.set(ordinal, this.#decodeHeap(address, AHEAD, ordinal));
       if ((i & 1023) === 1023) yield;
     }
     wanted.sort();

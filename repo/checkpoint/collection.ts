@@ -6,7 +6,7 @@
 
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
-import type { Cell } from "../../src/schema/cell.ts";
+import { type Cell, isBlank } from "../../src/schema/cell.ts";
 import { encodeCell } from "../../src/schema/cell_codec.ts";
 import type { FieldKind, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
@@ -31,6 +31,8 @@ import {
 import type { PageWriter } from "./page_writer.ts";
 import type { Registry } from "./registry.ts";
 
+/** What the heap holds of an item that nobody made. */
+const BLANK = new Uint8Array(0);
 /** Items between two looks at the clock. */
 const STEP = 128;
 /** Heap bytes read at once from the previous checkpoint. */
@@ -152,6 +154,7 @@ function heapContent(
     if (registry.keepsNumbers) return base!.heapBytes(row.address, AHEAD);
     cell = base!.cellAt(ordinal, cells);
   } else if (isInLog(cell, registry)) return undefined;
+  if (isBlank(cell)) return BLANK;
   body.clear();
   encodeCell(body, cell, registry);
   return body.view();

@@ -48,3 +48,27 @@ export interface Cell {
   /** State of counters, sets, maps and lists changed since the create, by field name. */
   readonly rich: ReadonlyMap<string, RichState> | undefined;
 }
+
+const BLANK = -1;
+
+/**
+ * The cell of an item that nobody made: what is left of its place when all
+ * commits that made it were withdrawn. The next create makes generation 0.
+ */
+export function blankCell(id: string, collection: string): Cell {
+  return {
+    id,
+    generation: BLANK,
+    item: undefined,
+    shape: { collection, version: 0, fields: [] },
+    origin: { wall: 0, count: 0, chain: "", operationsAt: -1 },
+    createAt: -1,
+    stamps: undefined,
+    rich: undefined,
+  };
+}
+
+/** Is it the cell of an item that nobody made? It is no part of the state. */
+export function isBlank(cell: Cell): boolean {
+  return cell.generation === BLANK;
+}

@@ -1,0 +1,194 @@
+/**
+ * All withdrawals of one repository: which commits in the log are void, and
+ * which refused ones wait for somebody to retry or discard them.
+ *
+ * A withdrawal voids what stands in the log before it. A copy that comes back
+ * through the door afterwards is a commit like any other: somebody had it.
+ *
+ * Architecture invariant: a refusal stays, over restarts and checkpoints, until
+ * it is retried or discarded (law 11).
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter, toHex } from "../src/base/bytes.ts";
+import { compareHlc, type Stamp } from "../src/base/hlc.ts";
+import { readCount } from "./canonical.ts";
+import { chainBytes } from "./commit.ts";
+import {
+  type Cut,
+  decodeResolution,
+  decodeWithdrawal,
+  encodeResolution,
+  encodeWithdrawal,
+  type RefusedRecord,
+  type Resolution,
+  type Withdrawal,
+} from "./withdrawal.ts";
+
+/** A refused commit that nobody has dealt with yet. */
+export interface Refused extends RefusedRecord {
+  readonly chain: string;
+}
+
+/** A withdrawal in the log. */
+export interface LoggedWithdrawal {
+  /** Log address of its body. */
+  readonly at: number;
+  readonly withdrawal: Withdrawal;
+}
+
+interface Void {
+  readonly at: number;
+  readonly cut: Cut;
+}
+
+const nobody: readonly Void[] = [];
+
+/** What a repository knows of its withdrawals. */
+export class Withdrawals {
+  readonly #logged: LoggedWithdrawal[] = [];
+  readonly #resolutions: Resolution[] = [];
+  readonly #voids = new Map<string, Void[]>();
+  #refused: readonly Refused[] = [];
+
+  /** How many there are. */
+  get size(): number {
+    return this.#logged.length;
+  }
+
+  /** Refused commits that were neither retried nor discarded, in order; the same array until that changes. */
+  get refused(): readonly Refused[] {
+    return this.#refused;
+  }
+
+  /** All of them, in the order of the log. */
+  get logged(): readonly LoggedWithdrawal[] {
+    return this.#logged;
+  }
+
+  /** Is the withdrawal known whose body stands at this address? */
+  has(at: number): boolean {
+    return this.#logged.some((known) => known.at === at);
+  }
+
+  /** Takes a withdrawal; they come in the order of the log. */
+  add(at: number, withdrawal: Withdrawal): void {
+    this.#logged.push({ at, withdrawal });
+    for (const cut of withdrawal.cuts) {
+      const known = this.#voids.get(cut.chain);
+      if (known === undefined) this.#voids.set(cut.chain, [{ at, cut }]);
+      else known.push({ at, cut });
+    }
+    const [{ chain }] = withdrawal.cuts as [Cut];
+    const refused = withdrawal.refused.map((one) => ({ ...one, chain }));
+    if (refused.length > 0) this.#refused = [...this.#refused, ...refused];
+  }
+
+  /** Notes what became of a refused commit; `false` when that was known. */
+  resolve(resolution: Resolution): boolean {
+    const { chain, number } = resolution;
+    const left = this.#refused.filter((one) =>
+      one.chain !== chain || one.number !== number
+    );
+    if (left.length === this.#refused.length) return false;
+    this.#refused = left;
+    // Only what was written again has a stamp that others may name.
+    if (resolution.retried !== undefined) this.#resolutions.push(resolution);
+    return true;
+  }
+
+  /** From which number on the commits of a chain are void in a batch at an address. */
+  endOf(chain: string, address: number): number {
+    if (this.#logged.length === 0) return Infinity;
+    let end = Infinity;
+    for (const { at, cut } of this.#voids.get(chain) ?? nobody) {
+      if (at > address) end = Math.min(end, cut.from);
+    }
+    return end;
+  }
+
+  /** Was the end of this chain ever taken back? Then it does not go on here. */
+  isClosed(chain: string): boolean {
+    return this.#voids.has(chain);
+  }
+
+  /**
+   * The stamp by which a commit is known now: of a withdrawn one, that of the
+   * commit that says the same again.
+   */
+  stampOf(stamp: Stamp): Stamp {
+    let now = stamp;
+    const again = this.#resolutions.find(({ chain, number }) =>
+      chain === stamp.chain && this.#isAt(chain, number, stamp)
+    );
+    if (again?.retried !== undefined) now = again.retried;
+    for (const { withdrawal } of this.#logged) now = moved(now, withdrawal);
+    return now;
+  }
+
+  #isAt(chain: string, number: number, stamp: Stamp): boolean {
+    return this.#logged.some(({ withdrawal: { cuts, refused } }) =>
+      cuts[0]!.chain === chain &&
+      refused.some((one) =>
+        one.number === number && compareHlc(one, stamp) === 0
+      )
+    );
+  }
+
+  /** For a checkpoint. */
+  encode(): Uint8Array {
+    const writer = new ByteWriter(1024);
+    writer.varint(this.#logged.length);
+    for (const { at, withdrawal } of this.#logged) {
+      writer.u48(at);
+      writeBytes(writer, encodeWithdrawal(withdrawal));
+    }
+    writer.varint(this.#resolutions.length);
+    for (const resolution of this.#resolutions) {
+      writeBytes(writer, encodeResolution(resolution));
+    }
+    writer.varint(this.#refused.length);
+    for (const { chain, number } of this.#refused) {
+      writer.bytes(chainBytes(chain));
+      writer.varint(number);
+    }
+    return writer.copy();
+  }
+
+  /** Reads what {@linkcode Withdrawals.encode} wrote; `SyntaxError` when it is none. */
+  static decode(reader: ByteReader): Withdrawals {
+    const all = new Withdrawals();
+    for (let left = readCount(reader); left > 0; left--) {
+      const at = reader.u48();
+      all.add(at, decodeWithdrawal(readBytes(reader)));
+    }
+    for (let left = readCount(reader); left > 0; left--) {
+      all.#resolutions.push(decodeResolution(readBytes(reader)));
+    }
+    const open = new Set<string>();
+    for (let left = readCount(reader); left > 0; left--) {
+      open.add(`${toHex(reader.take(40))}.${readCount(reader)}`);
+    }
+    all.#refused = all.#refused.filter(({ chain, number }) =>
+      open.has(`${toHex(chainBytes(chain))}.${number}`)
+    );
+    return all;
+  }
+}
+
+/** The stamp after one withdrawal. */
+export function moved(stamp: Stamp, { cuts, chain }: Withdrawal): Stamp {
+  const cut = cuts.find((cut) => cut.chain === stamp.chain);
+  if (cut === undefined || compareHlc(stamp, cut.after) <= 0) return stamp;
+  return { wall: stamp.wall, count: stamp.count, chain };
+}
+
+function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
+  writer.varint(bytes.length);
+  writer.bytes(bytes);
+}
+
+function readBytes(reader: ByteReader): ByteReader {
+  return new ByteReader(reader.take(reader.varint()));
+}
