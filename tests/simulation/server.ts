@@ -45,7 +45,7 @@ export class Server extends Actor {
   protected open(world: ActorWorld): Promise<void> {
     const { network } = this.stage;
     this.#shelf = new Shelf(this, world);
-    this.#host = this.#makeHost(world, this.#shelf);
+    this.#host = new SyncHost({});
     network.listener = (transport, link) =>
       this.#host?.accept(transport, { address: link.client });
     return Promise.resolve();

@@ -125,7 +125,16 @@ class Simulation {
     this.#failure ??= cause instanceof Error ? cause : new Error(String(cause));
   }
 
+  /** Plays it; what anybody throws is a failure as well. */
   async run(): Promise<void> {
+    try {
+      await this.#play();
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  async #play(): Promise<void> {
     const { plan, trace } = this.#stage;
     trace.note("sim", "begin", JSON.stringify(plan));
     const isOver = () => this.#failure !== undefined;
@@ -139,14 +148,10 @@ class Simulation {
       () => isOver() || this.#isQuiet(),
     );
     if (isOver()) return;
-    try {
-      const question = openQuestion(this.#cast);
-      if (question !== undefined) throw new CheckFailed("converge", question);
-      this.#tamper?.(this.#cast);
-      await checkAtEnd(this.#cast);
-    } catch (cause) {
-      this.#fail(cause);
-    }
+    const question = openQuestion(this.#cast);
+    if (question !== undefined) throw new CheckFailed("converge", question);
+    this.#tamper?.(this.#cast);
+    await checkAtEnd(this.#cast);
   }
 
   /** Looks are taken on the second, and quiet is only what was seen quiet then. */
