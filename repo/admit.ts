@@ -3,13 +3,13 @@
  *
  * `judge` is pure: it looks at the bytes and at what is known, and changes
  * neither. In this order: mode, form, certificate, clocks within the batch, its
- * place in its chain, seal, clock after its predecessor, parents, patches.
- * `checkGate` is the one question that depends on a wall clock; only the first
- * replica that takes a batch from its author asks it.
+ * place in its chain, seal, clock after its predecessor, revocation, parents,
+ * patches, gate, rules. The gate is the one question that may depend on a wall
+ * clock; only the first replica that takes a batch from its author asks it.
  *
  * Architecture invariant: foreign commits enter only here (law 2). A verdict
- * depends on the commit, its ancestors and certificates, never on arrival
- * order, wall clock or settings (law 7): a batch whose ancestors are still to
+ * depends on the commit, its ancestors, certificates and the revocations that the
+ * server signed, never on wall clock or settings (law 7): a batch whose ancestors are still to
  * come is parked, not refused; a certificate travels ahead of the batches that
  * need it. What is admitted is stored as the bytes that were judged (law 1).
  *
@@ -17,14 +17,14 @@
  */
 
 import { equalBytes } from "../src/base/bytes.ts";
-import { assert, type Refusal, refuse } from "../src/base/errors.ts";
+import { assert, type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type {
-  AdmitBatch,
-  AdmitCertificate,
+  Admitted,
   Arrival,
+  Gate,
   Knowledge,
   Park,
   Refuse,
@@ -46,28 +46,48 @@ import type { Position } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { Parking } from "./parking.ts";
+import {
+  checkRevocation,
+  checkRoom,
+  decodeRevocation,
+  type Revocation,
+} from "./revocation.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
+const NOT_LATER = "A commit is not later than its predecessor";
 
 function declined(refusal: Refusal): Refuse {
   return { verdict: "refuse", refusal };
 }
 
 /** Judges an arrival by what is known; changes nothing. */
-export function judge(arrival: Arrival, knowledge: Knowledge): Verdict {
+export function judge(
+  arrival: Arrival,
+  knowledge: Knowledge,
+  gate?: Gate,
+): Verdict {
   const wrong = checkMode(arrival, knowledge.mode);
   if (wrong !== undefined) return declined(wrong);
   try {
-    return arrival.kind === "certificate"
-      ? judgeCertificate(decodeCertificate(arrival.bytes), knowledge)
-      : judgeBatch(
-        decodeBatch(arrival.bytes, arrival.kind === "signed"),
-        knowledge,
-      );
+    return judgeForm(arrival, knowledge, gate);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return declined(refuse("malformed", error.message));
   }
+}
+
+function judgeForm(
+  { kind, bytes }: Arrival,
+  knowledge: Knowledge,
+  gate: Gate | undefined,
+): Verdict {
+  if (kind === "certificate") {
+    return judgeCertificate(decodeCertificate(bytes), knowledge);
+  }
+  if (kind === "revocation") {
+    return judgeRevocation(decodeRevocation(bytes), knowledge);
+  }
+  return judgeBatch(decodeBatch(bytes, kind === "signed"), knowledge, gate);
 }
 
 function checkMode({ kind }: Arrival, mode: Mode): Refusal | undefined {
@@ -87,8 +107,25 @@ function judgeCertificate(
   return { verdict: "admit-certificate", certificate };
 }
 
+function judgeRevocation(
+  revocation: Revocation,
+  knowledge: Knowledge,
+): Verdict {
+  const { revocations } = knowledge;
+  const refusal = checkRevocation(revocation, knowledge);
+  if (refusal !== undefined) return declined(refusal);
+  if (revocations.tellsNothingNew(revocation)) return KNOWN;
+  const full = checkRoom(revocations, revocation);
+  if (full !== undefined) return declined(full);
+  return { verdict: "admit-revocation", revocation };
+}
+
 /** The checklist of a well-formed batch. */
-function judgeBatch(batch: Batch, knowledge: Knowledge): Verdict {
+function judgeBatch(
+  batch: Batch,
+  knowledge: Knowledge,
+  gate: Gate | undefined,
+): Verdict {
   const { graph } = knowledge;
   const { chain, first, commits } = batch;
   const wrong = checkSession(batch, knowledge) ?? checkOrder(batch);
@@ -104,9 +141,16 @@ function judgeBatch(batch: Batch, knowledge: Knowledge): Verdict {
   // known to come from its author.
   const lastId = lastIdOf(batch, from, knowledge);
   if (lastId !== undefined && "refused" in lastId) return declined(lastId);
-  const early = checkPredecessor(batch, from, graph);
+  const early = checkPredecessor(batch, from, graph) ??
+    checkRevoked(batch, from, knowledge);
   if (early !== undefined) return declined(early);
-  return judgeParents(batch, from, lastId, knowledge);
+  const parents = judgeParents(batch, from, knowledge);
+  if (parents !== undefined) return parents;
+  const patches = patchesOf(batch, from);
+  const refusal = gate?.(batch) ??
+    knowledge.rules?.judge(batch, from, patches);
+  if (refusal !== undefined) return declined(refusal);
+  return { verdict: "admit", batch, from, patches, lastId };
 }
 
 function park(batch: Batch, missing: Position): Park {
@@ -115,7 +159,7 @@ function park(batch: Batch, missing: Position): Park {
 
 /** Has the signer a certificate that covers every commit's date? */
 function checkSession(
-  { chain, commits }: Batch,
+  { chain, first, commits }: Batch,
   { mode, certificates }: Knowledge,
 ): Refusal | undefined {
   if (mode !== "default") return undefined;
@@ -124,18 +168,20 @@ function checkSession(
   const from = commits[0]!.wall;
   const to = commits[commits.length - 1]!.wall;
   if (certificates.covering(key, from, to) !== undefined) return undefined;
-  for (const { wall } of commits) {
-    if (certificates.covering(key, wall) !== undefined) continue;
-    return refuse("expired-session", `No certificate covers ${wall}`);
+  for (const [i, { wall }] of commits.entries()) {
+    if (certificates.covering(key, wall) === undefined) {
+      const detail = `No certificate covers ${new Date(wall).toISOString()}`;
+      return refuseAt(first + i, "expired-session", detail);
+    }
   }
   return undefined;
 }
 
 /** Do the clocks within the batch go up? */
-function checkOrder({ commits }: Batch): Refusal | undefined {
+function checkOrder({ first, commits }: Batch): Refusal | undefined {
   for (let i = 1; i < commits.length; i++) {
     if (compareHlc(commits[i]!, commits[i - 1]!) <= 0) {
-      return refuse("bad-clock", "A commit is not later than its predecessor");
+      return refuseAt(first + i, "bad-clock", NOT_LATER);
     }
   }
   return undefined;
@@ -157,7 +203,8 @@ function checkKnown(
     if (
       known === undefined || !equalBytes(known, bytesOf(batch, commits[i]!))
     ) {
-      return refuse("fork", `Another commit ${first + i} is known`);
+      const detail = `Another commit ${first + i} is known`;
+      return refuseAt(first + i, "fork", detail);
     }
   }
   return undefined;
@@ -179,7 +226,7 @@ function lastIdOf(
 }
 
 function checkPredecessor(
-  { chain, commits }: Batch,
+  { chain, first, commits }: Batch,
   from: number,
   graph: Graph,
 ): Refusal | undefined {
@@ -187,16 +234,32 @@ function checkPredecessor(
   if (last === undefined || compareHlc(commits[from]!, last) > 0) {
     return undefined;
   }
-  return refuse("bad-clock", "A commit is not later than its predecessor");
+  return refuseAt(first + from, "bad-clock", NOT_LATER);
 }
 
-/** Are all parents known, and earlier? */
+/** Does a revocation end the chain before the batch does? */
+function checkRevoked(
+  { chain, first, commits }: Batch,
+  from: number,
+  { revocations }: Knowledge,
+): Refusal | undefined {
+  const cut = revocations.cutOf(chain);
+  if (first + commits.length <= cut) return undefined;
+  const reasons = revocations.of(chain.slice(0, 32)).map(({ reason }) => reason)
+    .filter((reason) => reason !== "");
+  return refuseAt(
+    Math.max(first + from, cut),
+    "revoked",
+    reasons.length > 0 ? reasons.at(-1) : "The session was revoked",
+  );
+}
+
+/** Are all parents known, and earlier? `undefined` when they are. */
 function judgeParents(
   batch: Batch,
   from: number,
-  lastId: Uint8Array | undefined,
   knowledge: Knowledge,
-): Verdict {
+): Verdict | undefined {
   const { commits } = batch;
   for (let i = from; i < commits.length; i++) {
     const commit = commits[i]!;
@@ -205,19 +268,12 @@ function judgeParents(
       const clock = clockOf(parent, knowledge);
       if (clock === undefined) return park(batch, parent);
       if (compareHlc(commit, clock) <= 0) {
-        return declined(
-          refuse("bad-clock", "A commit is not later than its parent"),
-        );
+        const detail = "A commit is not later than its parent";
+        return declined(refuseAt(batch.first + i, "bad-clock", detail));
       }
     }
   }
-  return {
-    verdict: "admit",
-    batch,
-    from,
-    patches: patchesOf(batch, from),
-    lastId,
-  };
+  return undefined;
 }
 
 /** A patch that cannot be read makes its batch malformed, for every replica alike. */
@@ -247,9 +303,15 @@ function clockOf(
  * its author: is the author's clock plausible?
  */
 export function checkGate(batch: Batch, nowMs: number): Refusal | undefined {
-  const ahead = batch.commits[batch.commits.length - 1]!.wall - nowMs;
+  const { first, commits } = batch;
+  const last = commits.length - 1;
+  const ahead = commits[last]!.wall - nowMs;
   if (ahead <= limits.clockAheadMsMax) return undefined;
-  return refuse("bad-clock", `The author's clock is ${ahead} ms ahead`);
+  const early = commits.findIndex(({ wall }) =>
+    wall - nowMs > limits.clockAheadMsMax
+  );
+  const detail = `The author's clock is ${Math.round(ahead)} ms ahead`;
+  return refuseAt(first + early, "bad-clock", detail);
 }
 
 /** An arrival with its verdict. */
@@ -267,21 +329,25 @@ export function admit(
   arrival: Arrival,
   knowledge: Knowledge,
   parking: Parking,
-  take: (admitted: AdmitBatch | AdmitCertificate, bytes: Uint8Array) => void,
+  take: (admitted: Admitted, bytes: Uint8Array) => void,
+  gate?: Gate,
 ): Judged[] {
   const queue: Arrival[] = [arrival];
   const judged: Judged[] = [];
   for (let next = 0; next < queue.length; next++) {
     const arrival = queue[next]!;
-    let verdict = judge(arrival, knowledge);
+    let verdict = judge(arrival, knowledge, gate);
     if (verdict.verdict === "park") {
       const full = parking.park(arrival, verdict);
       if (full !== undefined) verdict = declined(full);
-    } else if (verdict.verdict === "admit-certificate") {
-      take(verdict, arrival.bytes);
     } else if (verdict.verdict === "admit") {
       take(verdict, arrival.bytes);
       queue.push(...parking.release(verdict));
+    } else if (
+      verdict.verdict === "admit-certificate" ||
+      verdict.verdict === "admit-revocation"
+    ) {
+      take(verdict, arrival.bytes);
     }
     judged.push({ arrival, verdict });
   }

@@ -12,11 +12,12 @@ import type { Certificate, Certificates } from "./certificate.ts";
 import type { Position } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
+import type { Revocation, Revocations } from "./revocation.ts";
 
 /** Foreign bytes: the kind that was announced, and the body of a log record. */
 export interface Arrival {
   /** What the bytes claim to be. */
-  readonly kind: "certificate" | "signed" | "unsigned";
+  readonly kind: "certificate" | "signed" | "unsigned" | "revocation";
   /** Kept as they are when admitted; must not change afterwards. */
   readonly bytes: Uint8Array;
 }
@@ -29,6 +30,11 @@ export interface Knowledge {
   /** In the mode that signs: hashed as far as the log goes. */
   readonly graph: Graph;
   readonly certificates: Certificates;
+  readonly revocations: Revocations;
+  /** The rules of this repository, where the app has any. */
+  readonly rules?: BatchRules | undefined;
+  /** Asked once of every sound batch with new commits: clock, quota, rate. */
+  readonly gate?: (batch: Batch) => Refusal | undefined;
   /** The clock of a known commit that is not the last of its chain. */
   clockAt(chain: string, number: number): Hlc | undefined;
   /**
@@ -38,9 +44,23 @@ export interface Knowledge {
   commitAt(chain: string, number: number): Uint8Array | undefined;
 }
 
+/** What judges the commits of a sound batch by the app's rules. */
+export interface BatchRules {
+  /** The first commit from index `from` on that may not be; all before the batch is known. */
+  judge(
+    batch: Batch,
+    from: number,
+    patches: readonly DecodedPatch[],
+  ): Refusal | undefined;
+}
+
+/** Asked once of every sound batch with new commits (law 7): clock, quota, rate. */
+export type Gate = (batch: Batch) => Refusal | undefined;
+
 /** What becomes of an arrival. */
 export type Verdict =
   | AdmitCertificate
+  | AdmitRevocation
   | AdmitBatch
   | Park
   | { readonly verdict: "known" }
@@ -51,6 +71,15 @@ export interface AdmitCertificate {
   readonly verdict: "admit-certificate";
   readonly certificate: Certificate;
 }
+
+/** A sound revocation that says something new. */
+export interface AdmitRevocation {
+  readonly verdict: "admit-revocation";
+  readonly revocation: Revocation;
+}
+
+/** What becomes part of the knowledge. */
+export type Admitted = AdmitBatch | AdmitCertificate | AdmitRevocation;
 
 /**
  * A sound batch: the commits from index `from` on are new. The ones before it

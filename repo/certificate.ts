@@ -142,13 +142,21 @@ export function sessionKeyIn(certificate: Uint8Array): Uint8Array {
 /** The checked certificates of a repository, by session key. */
 export class Certificates {
   readonly #byKey = new Map<string, Certificate[]>();
+  #size = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
 
   /** Takes a certificate that {@linkcode checkCertificate} found sound. */
   add(certificate: Certificate): void {
     const key = nameOf(certificate.sessionKey, 0, 32);
     const known = this.#byKey.get(key);
     if (known === undefined) this.#byKey.set(key, [certificate]);
-    else if (!this.has(certificate)) known.push(certificate);
+    else if (this.has(certificate)) return;
+    else known.push(certificate);
+    this.#size++;
   }
 
   /** Is the very same certificate here? */
@@ -193,7 +201,37 @@ export function checkCertificate(
   if (!verify(bytes.subarray(end), message, issuerKey)) {
     return refuse("bad-signature", "Its issuer did not sign it");
   }
-  return undefined;
+  return checkSame(certificate, known) ?? checkRoom(certificate, known);
+}
+
+/**
+ * One key, one user, one set of claims: otherwise the judgement of a commit
+ * would depend on which certificate came first. A session that becomes another
+ * takes a new key.
+ */
+function checkSame(
+  { sessionKey, user, claims, mayIssue }: Certificate,
+  known: Certificates,
+): Refusal | undefined {
+  const [other] = known.of(nameOf(sessionKey, 0, 32));
+  const isSame = other === undefined ||
+    other.user === user && other.claims === claims &&
+      other.mayIssue === mayIssue;
+  return isSame
+    ? undefined
+    : refuse("bad-certificate", "Its key is certified as another session");
+}
+
+/** Is there no room for another one? Only issuers could fill it. */
+function checkRoom(
+  { sessionKey }: Certificate,
+  known: Certificates,
+): Refusal | undefined {
+  const isFull = known.size >= limits.certificatesKeptMax ||
+    known.of(nameOf(sessionKey, 0, 32)).length >= limits.certificatesOfKeyMax;
+  return isFull
+    ? refuse("too-large", "There are too many certificates")
+    : undefined;
 }
 
 function mayIssue(

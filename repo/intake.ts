@@ -12,16 +12,12 @@
 
 import type { Origin } from "../src/schema/cell.ts";
 import { admit, type Judged } from "./admit.ts";
-import type {
-  AdmitBatch,
-  AdmitCertificate,
-  Arrival,
-  Knowledge,
-} from "./arrival.ts";
+import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
 import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
+import type { ReceiveOptions } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { publish } from "./state.ts";
 
@@ -30,6 +26,8 @@ export interface IntakeParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly rootKey: Uint8Array;
+  /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
+  readonly took: (chain: string, first: number, count: number) => void;
 }
 
 /** Takes foreign records into one repository. */
@@ -39,10 +37,12 @@ export class Intake {
   readonly #loaded: LoadedReplica;
   readonly #commits: CommitReader;
   readonly #knowledge: Knowledge;
+  readonly #took: IntakeParts["took"];
 
-  constructor({ loaded, commits, rootKey }: IntakeParts) {
+  constructor({ loaded, commits, rootKey, took }: IntakeParts) {
     this.#loaded = loaded;
     this.#commits = commits;
+    this.#took = took;
     this.#knowledge = {
       ...loaded,
       rootKey,
@@ -52,22 +52,31 @@ export class Intake {
   }
 
   /** Judges arrivals and takes what is admitted; visible when it returns. */
-  receive(arrivals: Iterable<Arrival>): Judged[] {
+  receive(
+    arrivals: Iterable<Arrival>,
+    { parking = this.parking, gate }: ReceiveOptions = {},
+  ): Judged[] {
     this.#commits.hashAll();
+    const knowledge = gate === undefined
+      ? this.#knowledge
+      : { ...this.#knowledge, gate };
     const judged: Judged[] = [];
-    const take = (
-      admitted: AdmitBatch | AdmitCertificate,
-      bytes: Uint8Array,
-    ) => this.#take(admitted, bytes);
+    const take = (admitted: Admitted, bytes: Uint8Array) =>
+      this.#take(admitted, bytes);
     for (const arrival of arrivals) {
-      judged.push(...admit(arrival, this.#knowledge, this.parking, take));
+      judged.push(...admit(arrival, knowledge, parking, take));
     }
     return judged;
   }
 
-  #take(admitted: AdmitBatch | AdmitCertificate, bytes: Uint8Array): void {
+  #take(admitted: Admitted, bytes: Uint8Array): void {
     if (admitted.verdict === "admit") return this.#takeBatch(admitted, bytes);
-    const { log, certificates } = this.#loaded;
+    const { log, certificates, revocations } = this.#loaded;
+    if (admitted.verdict === "admit-revocation") {
+      log.append(recordKind.revocation, [bytes]);
+      revocations.add(admitted.revocation);
+      return;
+    }
     log.append(recordKind.certificate, [bytes]);
     certificates.add(admitted.certificate);
   }
@@ -84,6 +93,7 @@ export class Intake {
     const address = log.append(kind, [bytes]);
     graph.addBatch(batch, lastId);
     this.#commits.appended(start);
+    this.#took(batch.chain, batch.first + from, batch.commits.length - from);
     for (let i = from; i < batch.commits.length; i++) {
       const { wall, count, payloadAt } = batch.commits[i]!;
       const patch = patches[i - from]!;
@@ -118,6 +128,7 @@ export class Intake {
 
 function arrivalOf(kind: number, bytes: Uint8Array): Arrival[] {
   if (kind === recordKind.certificate) return [{ kind: "certificate", bytes }];
+  if (kind === recordKind.revocation) return [{ kind: "revocation", bytes }];
   if (kind === recordKind.signedBatch) return [{ kind: "signed", bytes }];
   if (kind === recordKind.unsignedBatch) return [{ kind: "unsigned", bytes }];
   return [];

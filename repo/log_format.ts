@@ -20,6 +20,8 @@ export const recordKind = {
   signedBatch: 3,
   /** A batch without one. */
   unsignedBatch: 4,
+  /** A revocation of a session. */
+  revocation: 5,
   /** Own commits taken back after a refusal; never travels. */
   withdrawal: 6,
   /** What became of a refused commit; never travels. */

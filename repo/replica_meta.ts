@@ -14,7 +14,11 @@ import {
 } from "./certificate.ts";
 import { idLength } from "./commit.ts";
 import { Graph } from "./graph.ts";
-import { decodeRevocation, type Revocation, Revocations } from "./revocation.ts";
+import {
+  decodeRevocation,
+  type Revocation,
+  Revocations,
+} from "./revocation.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
 const FORMAT = 1;

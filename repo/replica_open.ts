@@ -14,7 +14,6 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import type { Session } from "./author.ts";
 import { Certificates, decodeCertificate } from "./certificate.ts";
 import {
   type Checkpoint,
@@ -35,8 +34,11 @@ import { recordKind } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
 import { restoreStart } from "./repair_start.ts";
-import { Replay } from "./replay.ts";
+import { type Again, Replay } from "./replay.ts";
+import { introduce, type Session, sessionName } from "./session.ts";
+import { Revocations } from "./revocation.ts";
 import { State, type ViewOf } from "./state.ts";
+import { Withdrawals } from "./withdrawals.ts";
 
 /** Folder of all repositories of a database. */
 export const REPOSITORIES = "repositories";
@@ -67,6 +69,8 @@ export interface OpenReplicaOptions {
 /** What opening brought into memory. */
 export interface LoadedReplica {
   readonly folder: string;
+  /** The session key that signed here when it was opened, as 32 characters. */
+  readonly ownKey: string;
   /** How it signs and acknowledges. */
   readonly mode: Mode;
   /** The genesis record's bytes. */
@@ -74,12 +78,15 @@ export interface LoadedReplica {
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
   readonly certificates: Certificates;
+  readonly revocations: Revocations;
   readonly state: State;
   readonly log: Log;
   readonly checkpoint: Checkpoint | undefined;
   /** Checkpoints that could not be used, and why. */
   readonly skipped: readonly SkippedCheckpoint[];
   readonly recovery: Recovery;
+  /** Own commits that were taken back, and the refusals that stand. */
+  readonly withdrawals: Withdrawals;
 }
 
 /** A checkpoint that could not be used. */
@@ -215,7 +222,7 @@ async function load(
   { folder, names, late, checkpoint, skipped }: LoadParts,
 ): Promise<LoadedReplica | undefined> {
   const { storage, world, repair } = options;
-  const replay = new Replay(options, checkpoint);
+  let replay = new Replay(options, checkpoint);
   const opened = await openLog(storage, folder, {
     world,
     repair,
@@ -224,13 +231,52 @@ async function load(
     // Replaying a change reads the row that it changes, which may lie in the log.
     onReader: (reader) => void (late.log = reader),
     onRecord: (kind, body, address) => replay.record(kind, body, address),
+    tornAt: () => replay.tornAt,
   });
   if (opened === undefined) return undefined;
   const { log, recovery } = opened;
+  const again = replay.again();
+  const isOutdated = again?.isUsable === false;
+  const base = isOutdated ? undefined : checkpoint;
+  if (again !== undefined) {
+    replay = replayAgain(options, log, base, again);
+  }
   if (recovery.quarantine !== undefined) {
     restoreStart(replay, log, recovery, options);
   }
-  return { ...replay.finish(), folder, log, checkpoint, skipped, recovery };
+  const ownKey = sessionName(options.session);
+  return {
+    ...replay.finish(),
+    folder,
+    ownKey,
+    log,
+    checkpoint: base,
+    skipped: isOutdated ? [...skipped, outdated(checkpoint!)] : skipped,
+    recovery,
+  };
+}
+
+/** Replays a log that holds withdrawn commits, knowing which. */
+function replayAgain(
+  options: OpenReplicaOptions,
+  log: Log,
+  checkpoint: Checkpoint | undefined,
+  { known }: Again,
+): Replay {
+  const replay = new Replay(options, checkpoint, known);
+  log.records(
+    checkpoint?.covers ?? 0,
+    log.end,
+    (kind, body, address) => void replay.record(kind, body, address),
+  );
+  return replay;
+}
+
+/** A checkpoint that holds commits which were withdrawn since is of no more use. */
+function outdated(checkpoint: Checkpoint): SkippedCheckpoint {
+  checkpoint.close();
+  const name = checkpointName(checkpoint.number);
+  return { name, reason: "it holds commits that were withdrawn since" };
 }
 
 async function create(
@@ -242,28 +288,32 @@ async function create(
   const genesis = encodeGenesis({ name, rootKey, mode });
   const log = createLog(storage, folder, { world }, [
     { kind: recordKind.genesis, parts: [genesis] },
-    { kind: recordKind.certificate, parts: [session.certificate] },
   ]);
+  const certificates = new Certificates();
+  introduce(session, rootKey, certificates, (bytes) => {
+    log.append(recordKind.certificate, [bytes]);
+  });
   // One trip to the medium for everything that is new: a file system writes the
   // names of all of them with the first sync.
   await options.settle();
   await log.sync();
   storage.syncFolder(REPOSITORIES);
   storage.syncFolder("");
-  const certificates = new Certificates();
-  certificates.add(decodeCertificate(session.certificate));
   const id = genesisId(genesis);
   return {
     folder,
+    ownKey: sessionName(session),
     mode,
     genesis,
     genesisId: id,
     graph: new Graph(id),
     certificates,
+    revocations: new Revocations(),
     state: new State(viewOf),
     log,
     checkpoint: undefined,
     skipped: [],
     recovery: created,
+    withdrawals: new Withdrawals(),
   };
 }

@@ -36,6 +36,7 @@ import {
   SEGMENT_HEADER_BYTES,
 } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
+import { checkRevocation, decodeRevocation } from "./revocation.ts";
 
 /** How far a verification has come. */
 export interface VerifyProgress {
@@ -68,6 +69,7 @@ export interface VerifyReport {
   readonly commits: number;
   readonly operations: number;
   readonly certificates: number;
+  readonly revocations: number;
   /** Seals verified. */
   readonly signatures: number;
   /** Bytes of the log that were checked. */
@@ -144,6 +146,7 @@ class LogCheck {
     commits: 0,
     operations: 0,
     certificates: 0,
+    revocations: 0,
     signatures: 0,
     bytes: 0,
   };
@@ -181,6 +184,7 @@ class LogCheck {
   #record(kind: number, body: Uint8Array): Refusal | undefined {
     if (kind === recordKind.genesis) return this.#genesis(body);
     if (kind === recordKind.certificate) return this.#certificate(body);
+    if (kind === recordKind.revocation) return this.#revocation(body);
     return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
   }
 
@@ -203,6 +207,16 @@ class LogCheck {
     this.#certificates.add(certificate);
     this.#counts.certificates++;
     return undefined;
+  }
+
+  #revocation(body: Uint8Array): Refusal | undefined {
+    const { genesisId } = this.#loaded;
+    this.#counts.revocations++;
+    return checkRevocation(decodeRevocation(body), {
+      genesisId,
+      rootKey: this.#rootKey,
+      certificates: this.#certificates,
+    });
   }
 
   #batch(batch: Batch): Refusal | undefined {

@@ -32,6 +32,7 @@ Deno.test("verifyReplica() counts what it checked, in every mode", async () => {
       commits: 3,
       operations: 3,
       certificates: 1,
+      revocations: 0,
       signatures: mode === "default" ? 2 : 0,
       bytes: place.replica.loaded.log.end,
       damage: undefined,

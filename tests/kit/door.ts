@@ -36,6 +36,7 @@ import {
 } from "../../repo/genesis.ts";
 import { Graph } from "../../repo/graph.ts";
 import { Parking } from "../../repo/parking.ts";
+import { Revocations } from "../../repo/revocation.ts";
 
 /** A moment for tests to count from. */
 export const dayOne = 1_700_000_000_000;
@@ -72,6 +73,7 @@ export class Replica implements Knowledge {
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
   readonly certificates: Certificates = new Certificates();
+  readonly revocations: Revocations = new Revocations();
   readonly index: CommitIndex = new CommitIndex();
   /** Batches in the order they were taken; a log address is a place in it. */
   readonly log: Batch[] = [];
@@ -112,6 +114,8 @@ export class Replica implements Knowledge {
     return admit(arrival, this, this.parking, (admitted) => {
       if (admitted.verdict === "admit-certificate") {
         this.certificates.add(admitted.certificate);
+      } else if (admitted.verdict === "admit-revocation") {
+        this.revocations.add(admitted.revocation);
       } else {
         this.take(admitted.batch, admitted.lastId);
       }

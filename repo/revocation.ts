@@ -1,0 +1,293 @@
+/**
+ * Revocations: from which commit on nobody takes a session's commits any more.
+ *
+ * `revocation = 1 | genesis id {32} | session key {32} | cuts varint |
+ * (incarnation {8} | count varint)* | wall u48 | reason text | issuer key {32} |
+ * signature {64}`, incarnations ascending. The signature covers everything
+ * before it under a domain of its own. A cut says how many commits of an
+ * incarnation the server had accepted; an incarnation that is not listed, none.
+ * Of several revocations of one key the largest cut of each incarnation counts,
+ * so a later one can accept more and none can take back.
+ *
+ * Architecture invariant: what is refused follows from signed records and the
+ * commit's number, never from a clock (law 7).
+ *
+ * @module
+ */
+
+import { type Signer, verify } from "../crypto/mod.ts";
+import {
+  ByteReader,
+  ByteWriter,
+  concatBytes,
+  encodeText,
+  equalBytes,
+} from "../src/base/bytes.ts";
+import { DatabaseError, type Refusal, refuse } from "../src/base/errors.ts";
+import { wallMax } from "../src/base/hlc.ts";
+import { limits } from "../src/base/limits.ts";
+import { readCount, readText } from "./canonical.ts";
+import type { Certificates } from "./certificate.ts";
+import { nameOf } from "./commit.ts";
+import type { Graph } from "./graph.ts";
+
+const FORMAT = 1;
+const INCARNATION = 8;
+const SIGNATURE_LENGTH = 64;
+const DOMAIN = encodeText("sheaf revocation 1\n");
+const LENGTH_MAX = limits.revocationCutsMax * (INCARNATION + 8) +
+  limits.revocationReasonBytesMax + 256;
+
+/** What an issuer says of a session that is over. */
+export interface RevocationFields {
+  /** The repository that it holds for. */
+  readonly genesisId: Uint8Array;
+  /** The session: 32 bytes. */
+  readonly sessionKey: Uint8Array;
+  /** Incarnation (8 characters, one a byte) → how many of its commits stand. */
+  readonly cuts: ReadonlyMap<string, number>;
+  /** Wall milliseconds of its issue; nothing depends on it but the issuer's own dates. */
+  readonly wall: number;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
+/** A decoded revocation: well formed, not yet checked. */
+export interface Revocation extends RevocationFields {
+  /** All of it, as it is stored and travels. */
+  readonly bytes: Uint8Array;
+  /** The key that signed it: 32 bytes. */
+  readonly issuerKey: Uint8Array;
+}
+
+/** Makes and signs a revocation. */
+export function issueRevocation(
+  fields: RevocationFields,
+  issuer: Signer,
+): Revocation {
+  checkFields(fields);
+  const writer = new ByteWriter();
+  writer.u8(FORMAT);
+  writer.bytes(fields.genesisId);
+  writer.bytes(fields.sessionKey);
+  writer.varint(fields.cuts.size);
+  for (const incarnation of [...fields.cuts.keys()].sort()) {
+    for (let i = 0; i < INCARNATION; i++) {
+      writer.u8(incarnation.charCodeAt(i));
+    }
+    writer.varint(fields.cuts.get(incarnation)!);
+  }
+  writer.u48(fields.wall);
+  writer.text(fields.reason);
+  writer.bytes(issuer.publicKey);
+  writer.bytes(issuer.sign(concatBytes(DOMAIN, writer.view())));
+  return decodeRevocation(writer.copy());
+}
+
+function checkFields(fields: RevocationFields): void {
+  const { genesisId, sessionKey, cuts, wall, reason } = fields;
+  const areCuts = [...cuts].every(([incarnation, count]) =>
+    incarnation.length === INCARNATION && Number.isSafeInteger(count) &&
+    count >= 0
+  );
+  const isDated = Number.isInteger(wall) && wall >= 0 && wall <= wallMax;
+  if (
+    !areCuts || !isDated || genesisId.length !== 32 || sessionKey.length !== 32
+  ) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Cannot issue a revocation: it takes a genesis id and a key of 32 bytes, " +
+        "whole counts by incarnation, and a date in whole milliseconds",
+    );
+  }
+  if (
+    cuts.size > limits.revocationCutsMax ||
+    encodeText(reason).length > limits.revocationReasonBytesMax
+  ) {
+    throw new DatabaseError(
+      "value-too-large",
+      `Cannot issue a revocation: it names ${limits.revocationCutsMax} incarnations ` +
+        `and a reason of ${limits.revocationReasonBytesMax} bytes at most`,
+    );
+  }
+}
+
+/** Reads a revocation and keeps a copy; `SyntaxError` when the bytes are none. */
+export function decodeRevocation(foreign: Uint8Array): Revocation {
+  const end = foreign.length - SIGNATURE_LENGTH;
+  if (foreign.length > LENGTH_MAX || end < 0) {
+    throw new SyntaxError("Cannot decode revocation: its size is not allowed");
+  }
+  const bytes = foreign.slice();
+  const reader = new ByteReader(bytes, 0, end);
+  if (reader.u8() !== FORMAT) {
+    throw new SyntaxError("Cannot decode revocation: its format is unknown");
+  }
+  const genesisId = reader.take(32);
+  const sessionKey = reader.take(32);
+  const cuts = readCuts(reader);
+  const wall = reader.u48();
+  const reason = readText(reader, limits.revocationReasonBytesMax);
+  const issuerKey = reader.take(32);
+  if (!reader.done) {
+    throw new SyntaxError(
+      "Cannot decode revocation: there are bytes after its end",
+    );
+  }
+  return { genesisId, sessionKey, cuts, wall, reason, bytes, issuerKey };
+}
+
+function readCuts(reader: ByteReader): ReadonlyMap<string, number> {
+  const count = readCount(reader);
+  if (count > limits.revocationCutsMax) {
+    throw new SyntaxError("Cannot decode revocation: it has too many cuts");
+  }
+  const cuts = new Map<string, number>();
+  let last = "";
+  for (let i = 0; i < count; i++) {
+    const at = reader.at;
+    reader.skip(INCARNATION);
+    const incarnation = nameOf(reader.bytes, at, at + INCARNATION);
+    if (incarnation <= last) {
+      throw new SyntaxError(
+        "Cannot decode revocation: its cuts are not in order",
+      );
+    }
+    cuts.set(incarnation, readCount(reader));
+    last = incarnation;
+  }
+  return cuts;
+}
+
+/** All commits of a session that are known here: what a revocation lets stand. */
+export function cutsOf(
+  graph: Graph,
+  sessionKey: Uint8Array,
+): Map<string, number> {
+  const key = nameOf(sessionKey, 0, 32);
+  const cuts = new Map<string, number>();
+  for (const { name, length } of graph.chains()) {
+    if (name.startsWith(key)) cuts.set(name.slice(32), length);
+  }
+  return cuts;
+}
+
+/** What is revoked of one session. */
+interface Revoked {
+  readonly records: Revocation[];
+  /** The largest cut of each incarnation. */
+  readonly cuts: Map<string, number>;
+}
+
+/** The checked revocations of a repository, by session key. */
+export class Revocations {
+  readonly #byKey = new Map<string, Revoked>();
+  #size = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes a revocation that {@linkcode checkRevocation} found sound. */
+  add(revocation: Revocation): void {
+    if (this.tellsNothingNew(revocation)) return;
+    const key = nameOf(revocation.sessionKey, 0, 32);
+    let revoked = this.#byKey.get(key);
+    if (revoked === undefined) {
+      this.#byKey.set(key, revoked = { records: [], cuts: new Map() });
+    }
+    revoked.records.push(revocation);
+    this.#size++;
+    for (const [incarnation, count] of revocation.cuts) {
+      const known = revoked.cuts.get(incarnation) ?? 0;
+      revoked.cuts.set(incarnation, Math.max(known, count));
+    }
+  }
+
+  /** Does everything that it says follow from others? */
+  tellsNothingNew({ sessionKey, cuts }: Revocation): boolean {
+    const revoked = this.#byKey.get(nameOf(sessionKey, 0, 32));
+    if (revoked === undefined) return false;
+    for (const [incarnation, count] of cuts) {
+      if (count > (revoked.cuts.get(incarnation) ?? 0)) return false;
+    }
+    return true;
+  }
+
+  /** How many revocations of a key there are. */
+  countOf(sessionKey: Uint8Array): number {
+    return this.of(nameOf(sessionKey, 0, 32)).length;
+  }
+
+  /** Revocations of a key, given as 32 characters, one a byte. */
+  of(key: string): readonly Revocation[] {
+    return this.#byKey.get(key)?.records ?? [];
+  }
+
+  /** How many commits of a chain stand; all of them, where its session is not revoked. */
+  cutOf(chain: string): number {
+    if (this.#size === 0) return Infinity;
+    const revoked = this.#byKey.get(chain.slice(0, 32));
+    if (revoked === undefined) return Infinity;
+    return revoked.cuts.get(chain.slice(32)) ?? 0;
+  }
+
+  /** Commits that this replica holds although they are revoked: they came before the revocation did. */
+  heldBeyond(graph: Graph): number {
+    if (this.#size === 0) return 0;
+    let held = 0;
+    for (const { name, length } of graph.chains()) {
+      held += Math.max(0, length - this.cutOf(name));
+    }
+    return held;
+  }
+
+  /** All of them, in the order they came to each key. */
+  *[Symbol.iterator](): Iterator<Revocation> {
+    for (const { records } of this.#byKey.values()) yield* records;
+  }
+}
+
+/** What the check of a revocation depends on. */
+export interface RevocationContext {
+  readonly genesisId: Uint8Array;
+  readonly rootKey: Uint8Array;
+  readonly certificates: Certificates;
+}
+
+/** Is the revocation sound? `undefined` when it is. */
+export function checkRevocation(
+  revocation: Revocation,
+  { genesisId, rootKey, certificates }: RevocationContext,
+): Refusal | undefined {
+  const { bytes, issuerKey, wall } = revocation;
+  if (!equalBytes(revocation.genesisId, genesisId)) {
+    return refuse("malformed", "The revocation is for another repository");
+  }
+  const mayIssue = equalBytes(issuerKey, rootKey) ||
+    certificates.of(nameOf(issuerKey, 0, 32)).some((own) =>
+      own.mayIssue && own.notBefore <= wall && wall <= own.notAfter
+    );
+  if (!mayIssue) {
+    return refuse("bad-certificate", "Its issuer may not revoke sessions");
+  }
+  const end = bytes.length - SIGNATURE_LENGTH;
+  const message = concatBytes(DOMAIN, bytes.subarray(0, end));
+  if (!verify(bytes.subarray(end), message, issuerKey)) {
+    return refuse("bad-signature", "Its issuer did not sign it");
+  }
+  return undefined;
+}
+
+/** Is there no room for another one? Only issuers could fill it. */
+export function checkRoom(
+  revocations: Revocations,
+  { sessionKey }: Revocation,
+): Refusal | undefined {
+  const isFull = revocations.size >= limits.revocationsMax ||
+    revocations.countOf(sessionKey) >= limits.revocationsOfKeyMax;
+  return isFull
+    ? refuse("too-large", "There are too many revocations")
+    : undefined;
+}
