@@ -9,7 +9,7 @@
  */
 
 import { createSigner, type Signer } from "../crypto/mod.ts";
-import { ByteWriter } from "../src/base/bytes.ts";
+import { ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import { compareHlc, nextHlc, wallMax } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
@@ -21,13 +21,13 @@ import {
   sealRun,
   writeBatch,
 } from "./batch.ts";
-import { sessionKeyIn } from "./certificate.ts";
 import { encodeHeader, joinChain, sessionKeyOf } from "./commit.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import type { Mode } from "./genesis.ts";
 import type { Chain, Graph } from "./graph.ts";
 import type { Log } from "./log.ts";
 import { recordKind } from "./log_format.ts";
+import { type Session, sessionKeyOfSession } from "./session.ts";
 
 /** Batches up to this size share one buffer. */
 const WRITER_BYTES_MAX = 256 * 1024;
@@ -35,16 +35,6 @@ const WRITER_BYTES_MAX = 256 * 1024;
 const PAYLOAD_BYTES_COPIED = 16 * 1024;
 /** What the shared buffer begins with. */
 const WRITER_BYTES = 1024;
-
-/** A signing key certified for a user. */
-export interface Session {
-  /** Whose commits it signs. */
-  readonly user: string;
-  /** The Ed25519 seed, 32 bytes. */
-  readonly secretKey: Uint8Array;
-  /** The certificate's bytes. */
-  readonly certificate: Uint8Array;
-}
 
 /** What an author works with. */
 export interface AuthorParts {
@@ -60,7 +50,8 @@ export interface AuthorParts {
 /** The writer of one chain. */
 export class Author {
   readonly #parts: AuthorParts;
-  readonly #key: Uint8Array;
+  #session: Session;
+  #key: Uint8Array;
   #writer: ByteWriter | undefined;
   #signer: Signer | undefined;
   #chain: string | undefined;
@@ -71,13 +62,39 @@ export class Author {
 
   constructor(parts: AuthorParts) {
     this.#parts = parts;
-    this.#key = sessionKeyIn(parts.session.certificate);
+    this.#session = parts.session;
+    this.#key = sessionKeyOfSession(parts.session);
     if (parts.continues) this.#continue();
   }
 
   /** The name of its chain: 40 characters, one a byte. */
   get chain(): string {
     return this.#chain ?? this.#begin();
+  }
+
+  /** Its chain, once it has begun, and how many of its commits are in the log. */
+  get written(): { readonly chain: string; readonly written: number } {
+    return { chain: this.#chain ?? "", written: this.#next };
+  }
+
+  /**
+   * Writes as another session, or as the same one with a certificate. All its
+   * commits must be in the log.
+   */
+  use(session: Session): void {
+    const key = sessionKeyOfSession(session);
+    this.#session = session;
+    if (equalBytes(key, this.#key)) return;
+    this.#key = key;
+    this.#signer = undefined;
+    this.renew();
+  }
+
+  /** Begins a new incarnation with the next commit. All its commits must be in the log. */
+  renew(): void {
+    this.#chain = undefined;
+    this.#next = 0;
+    this.#lastId = undefined;
   }
 
   /** Is there a chain that its session wrote? */
@@ -177,8 +194,8 @@ export class Author {
   }
 
   #seal(run: Run): Uint8Array {
-    const { graph, genesisId, session } = this.#parts;
-    this.#signer ??= createSigner(session.secretKey);
+    const { graph, genesisId } = this.#parts;
+    this.#signer ??= createSigner(this.#session.secretKey);
     const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first);
     assert(previousId !== undefined, "a chain is hashed before it goes on");
     const { seal, lastId } = sealRun(run, previousId, genesisId, this.#signer);

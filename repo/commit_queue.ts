@@ -228,7 +228,7 @@ export class CommitQueue {
     this.#flushing = undefined;
     this.#flight = undefined;
     group.resolve();
-    if (!this.#durable) this.#syncLater();
+    if (!this.#durable) this.syncLater();
     if (this.#hasGathered && !this.#scheduled) this.#schedule();
   }
 
@@ -241,7 +241,8 @@ export class CommitQueue {
     this.#pendingBytes = 0;
   }
 
-  #syncLater(): void {
+  /** Has everything that is in the log synced soon, for a mode that does not wait for it. */
+  syncLater(): void {
     this.#cancelSync ??= this.#world.after(FAST_SYNC_MS, () => {
       this.#cancelSync = undefined;
       void this.#guard(() => this.#sink.sync());

@@ -57,14 +57,11 @@ export class Intake {
     { parking = this.parking, gate }: ReceiveOptions = {},
   ): Judged[] {
     this.#commits.hashAll();
-    const knowledge = gate === undefined
-      ? this.#knowledge
-      : { ...this.#knowledge, gate };
     const judged: Judged[] = [];
     const take = (admitted: Admitted, bytes: Uint8Array) =>
       this.#take(admitted, bytes);
     for (const arrival of arrivals) {
-      judged.push(...admit(arrival, knowledge, parking, take));
+      judged.push(...admit(arrival, this.#knowledge, parking, take, gate));
     }
     return judged;
   }

@@ -2,8 +2,8 @@
  * After a repair: the first records of a log, written again where the damage
  * took them, so that what is behind them still connects.
  *
- * The genesis follows from what the opener knows, and the certificate of its
- * own session is at hand; those of others are gone with their records.
+ * The genesis follows from what the opener knows, and the certificates of its
+ * own session are at hand; those of others are gone with their records.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import type { Log } from "./log.ts";
 import { recordKind } from "./log_format.ts";
 import type { Recovery } from "./log_recovery.ts";
 import type { OpenReplicaOptions } from "./replica_open.ts";
+import { certificatesOf } from "./session.ts";
 
 /** What has been read of a log, and takes records. */
 export interface Started {
@@ -38,9 +39,8 @@ export function restoreStart(
     const mode = modeOf(survivors, options.mode);
     write(recordKind.genesis, encodeGenesis({ name, rootKey, mode }));
   }
-  const { certificate } = options.session;
-  if (!started.isCertified(certificate)) {
-    write(recordKind.certificate, certificate);
+  for (const { bytes } of certificatesOf(options.session)) {
+    if (!started.isCertified(bytes)) write(recordKind.certificate, bytes);
   }
 }
 

@@ -19,12 +19,16 @@ import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import { Intake } from "./intake.ts";
+import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import {
   type LoadedReplica,
   loadReplica,
   type OpenReplicaOptions,
 } from "./replica_open.ts";
 import { encodeMeta } from "./replica_meta.ts";
+import { ReplicaPort } from "./replica_port.ts";
+import { type Session, sessionName } from "./session.ts";
+import { Sharing } from "./sharing.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Transaction } from "./transaction.ts";
 import { type Done, Writer } from "./writer.ts";
@@ -44,6 +48,9 @@ export class Replica {
   readonly #writer: Writer;
   readonly #intake: Intake;
   readonly #checkpointer: Checkpointer;
+  readonly #sharing: Sharing;
+  readonly #rootKey: Uint8Array;
+  #port: ReplicaPort | undefined;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
   publishing: (tell: () => void) => void = (tell) => tell();
   #closing: Promise<void> | undefined;
@@ -55,6 +62,7 @@ export class Replica {
     try {
       await replica.#intake.readmit();
       await replica.#writer.beginAnew();
+      replica.#settling(() => replica.#writer.introduce());
     } catch (cause) {
       await replica.#abandon();
       throw cause;
@@ -66,6 +74,7 @@ export class Replica {
     const { name, world, session, storage, rootKey, isOriginal } = options;
     this.name = name;
     this.mode = loaded.mode;
+    this.#rootKey = rootKey;
     this.#storage = storage;
     this.#loaded = loaded;
     this.commits = new CommitReader(loaded, loaded.mode);
@@ -73,9 +82,11 @@ export class Replica {
       loaded,
       commits: this.commits,
       session,
+      rootKey,
       world,
       isOriginal,
       appended: () => this.#checkpointer.grown(),
+      wrote: (...batch) => this.#sharing.appended(...batch),
       publishing: (tell) => this.publishing(tell),
     });
     this.#checkpointer = new Checkpointer({
@@ -86,7 +97,17 @@ export class Replica {
       settle: () => this.flush(),
       prepare: () => this.commits.hashAll(),
     });
-    this.#intake = new Intake({ loaded, commits: this.commits, rootKey });
+    this.#sharing = new Sharing({
+      ...loaded,
+      own: () => this.#writer.written,
+      syncLater: () => this.#writer.syncLater(),
+    });
+    this.#intake = new Intake({
+      loaded,
+      commits: this.commits,
+      rootKey,
+      took: (...batch) => this.#sharing.appended(...batch),
+    });
   }
 
   /** Its tables. */
@@ -131,15 +152,66 @@ export class Replica {
   }
 
   /**
-   * Takes foreign batches and certificates through the door. What is admitted
-   * is visible when this returns and durable when `durable` resolves.
+   * Takes foreign records through the door. What is admitted is visible when
+   * this returns and durable when `durable` resolves.
    */
-  receive(arrivals: Iterable<Arrival>): Judged[] {
+  receive(
+    arrivals: Iterable<Arrival>,
+    options: ReceiveOptions = {},
+  ): Judged[] {
     this.#checkWritable();
     let judged: Judged[] = [];
     // Callbacks may write: they run when all of it is part of the state.
-    this.publishing(() => void (judged = this.#intake.receive(arrivals)));
+    this.publishing(() =>
+      void (judged = this.#intake.receive(arrivals, options))
+    );
     return judged;
+  }
+
+  /** The repository as its peers deal with it; always the same one. */
+  port(): RepositoryPort {
+    this.check();
+    return this.#port ??= new ReplicaPort({
+      name: this.name,
+      rootKey: this.#rootKey,
+      loaded: this.#loaded,
+      commits: this.commits,
+      sharing: this.#sharing,
+      receive: (arrivals, options) => this.receive(arrivals, options),
+      withdraw: () => {},
+    });
+  }
+
+  /** Who writes here now. */
+  get session(): Session {
+    return this.#writer.session;
+  }
+
+  /** Writes as another session from now on, or as the same one with a certificate. */
+  useSession(session: Session): void {
+    if (this.#closing !== undefined) return;
+    this.#settling(() => this.#writer.use(session));
+  }
+
+  /** Puts a certificate of the session's own key to use. */
+  certify(certificate: Uint8Array): void {
+    this.useSession({ ...this.session, certificate });
+  }
+
+  /** Who wrote a commit, by a certificate; for own ones without any, who says so. */
+  userOf(chain: string, wall: number): string | undefined {
+    const key = chain.slice(0, 32);
+    const { certificates } = this.#loaded;
+    const user = certificates.covering(key, wall)?.user;
+    if (user !== undefined || certificates.of(key).length > 0) return user;
+    return key === sessionName(this.session) ? this.session.user : undefined;
+  }
+
+  /** Makes what an action put into the log shareable soon. */
+  #settling(action: () => void): void {
+    const { end } = this.#loaded.log;
+    action();
+    if (this.#loaded.log.end !== end) this.#sharing.settle();
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */
@@ -202,6 +274,7 @@ export class Replica {
   async #abandon(): Promise<void> {
     const { log, checkpoint, folder } = this.#loaded;
     this.#writer.stop();
+    this.#sharing.stop();
     try {
       await log.close();
     } finally {

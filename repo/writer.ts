@@ -12,8 +12,7 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
-import { Author, type Session } from "./author.ts";
-import { decodeCertificate } from "./certificate.ts";
+import { Author } from "./author.ts";
 import { type CommitPlace, Moves } from "./commit_place.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import {
@@ -21,9 +20,11 @@ import {
   type Durability,
   type QueuedCommit,
 } from "./commit_queue.ts";
+import { nameOf } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import { recordKind } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
+import { certificatesOf, introduce, type Session } from "./session.ts";
 import { publish } from "./state.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -40,11 +41,14 @@ export interface WriterParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly session: Session;
+  readonly rootKey: Uint8Array;
   readonly world: World;
   /** Is this folder the one that its session was made for? */
   readonly isOriginal: boolean;
   /** Runs when a group of commits has entered the log. */
   readonly appended: () => void;
+  /** Runs when a batch of `chain` with `count` commits from `first` on has entered the log. */
+  readonly wrote: (chain: string, first: number, count: number) => void;
   /** Wraps the telling of one transaction. */
   readonly publishing: (tell: () => void) => void;
 }
@@ -60,12 +64,15 @@ export class Writer {
   /** Made with the first write: opening to read costs nothing of it. */
   #patch: PatchWriter | undefined;
   #transaction: Transaction | undefined;
-  #isCertified = false;
+  #session: Session;
+  /** Does the log have what issuers say of the session? */
+  #isIntroduced = false;
   /** Must a new incarnation be noted before anything else is? */
   readonly #isMarkDue: boolean;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
+    this.#session = parts.session;
     const { loaded, session, world } = parts;
     this.#loaded = loaded;
     const { mode } = loaded;
@@ -147,20 +154,64 @@ export class Writer {
   }
 
   #append(commits: readonly QueuedCommit[]): void {
-    const { log, certificates } = this.#loaded;
-    const { session, commits: reader } = this.#parts;
-    if (!this.#isCertified) {
-      this.#isCertified = true;
-      const certificate = decodeCertificate(session.certificate);
-      if (!certificates.has(certificate)) {
-        log.append(recordKind.certificate, [session.certificate]);
-        certificates.add(certificate);
-      }
-    }
+    const { log } = this.#loaded;
+    const { commits: reader, wrote } = this.#parts;
+    if (!this.#isIntroduced) this.#introduce();
     reader.hashAll();
     const from = log.end;
+    const { written } = this.#author.written;
     this.#author.append(log, commits);
     reader.appended(from);
+    wrote(this.#author.chain, written, commits.length);
+  }
+
+  /** Who writes here now. */
+  get session(): Session {
+    return this.#session;
+  }
+
+  /** The own chain, "" before it began, and how many of its commits are in the log. */
+  get written(): Author["written"] {
+    return this.#author.written;
+  }
+
+  /** Writes as another session, or as the same one with a certificate. */
+  use(session: Session): void {
+    if (this.failure === undefined) {
+      this.checkWritable();
+      this.#queue.write(); // What was written before is sealed by who wrote it.
+    }
+    this.#session = session;
+    this.#author.use(session);
+    this.#isIntroduced = false;
+    this.introduce();
+  }
+
+  /**
+   * Tells the log what issuers say of the session, where somebody will ask:
+   * where its keys wrote, or where it issues for others.
+   */
+  introduce(): void {
+    const { certificates, graph } = this.#loaded;
+    if (this.failure !== undefined || this.#isIntroduced) return;
+    const news = certificatesOf(this.#session).filter((certificate) =>
+      !certificates.has(certificate)
+    );
+    if (news.length === 0) return;
+    const names = new Set<string>();
+    for (const { name } of graph.chains()) names.add(name.slice(0, 32));
+    const isAsked = news.some(({ mayIssue, sessionKey }) =>
+      mayIssue || names.has(nameOf(sessionKey, 0, 32))
+    );
+    if (isAsked) this.#introduce();
+  }
+
+  #introduce(): void {
+    const { log, certificates } = this.#loaded;
+    this.#isIntroduced = true;
+    introduce(this.#session, this.#parts.rootKey, certificates, (bytes) => {
+      log.append(recordKind.certificate, [bytes]);
+    });
   }
 
   /**
@@ -192,6 +243,11 @@ export class Writer {
   /** Writes and syncs everything, in every mode. */
   drain(): Promise<void> {
     return this.#queue.drain();
+  }
+
+  /** Sees to it that a mode that does not wait for syncs has one soon. */
+  syncLater(): void {
+    this.#queue.syncLater();
   }
 
   /** Forgets timers; the writer is not used afterwards. */

@@ -1,0 +1,89 @@
+/**
+ * Ids of commits in the middle of a chain: computed when somebody asks.
+ *
+ * Memory holds only the id at the end of each chain. Here every thousandth is
+ * kept once it was computed, so that a search along a long chain hashes it once.
+ *
+ * Architecture invariant: derived data is disposable (law 5).
+ *
+ * @module
+ */
+
+import { assert } from "../src/base/errors.ts";
+import { bytesOf } from "./batch.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { ChainHash, chainStart } from "./commit.ts";
+
+/** Commits between two ids that are kept. */
+const STEP = 1024;
+
+/** Computes ids of one repository. */
+export class ChainIds {
+  readonly #commits: CommitReader;
+  readonly #genesisId: Uint8Array;
+  /** The ids before commits 0, STEP, 2 STEP … of a chain. */
+  readonly #kept = new Map<string, Uint8Array[]>();
+
+  constructor(commits: CommitReader, genesisId: Uint8Array) {
+    this.#commits = commits;
+    this.#genesisId = genesisId;
+  }
+
+  /** Forgets a chain: its end was withdrawn. */
+  forget(chain: string): void {
+    this.#kept.delete(chain);
+  }
+
+  /** The ids of commits that are in the log, in the order of `numbers`. */
+  at(chain: string, numbers: readonly number[]): Uint8Array[] {
+    const order = [...new Set(numbers)].sort((a, b) => a - b);
+    const ids = new Map<number, Uint8Array>();
+    let at = -1;
+    let id: Uint8Array | undefined;
+    for (const number of order) {
+      const kept = this.#before(chain, number);
+      // On from the last one, or from a kept id that is nearer.
+      if (id === undefined || kept.number > at + 1) {
+        [id, at] = [kept.id, kept.number - 1];
+      }
+      id = this.#hash(chain, at + 1, number, id);
+      at = number;
+      ids.set(number, id);
+    }
+    return numbers.map((number) => ids.get(number)!);
+  }
+
+  /** The nearest kept id at or before a commit: that of the commit before `number`. */
+  #before(chain: string, number: number): { number: number; id: Uint8Array } {
+    let kept = this.#kept.get(chain);
+    if (kept === undefined) {
+      this.#kept.set(chain, kept = [chainStart(this.#genesisId, chain)]);
+    }
+    const index = Math.min(Math.floor(number / STEP), kept.length - 1);
+    return { number: index * STEP, id: kept[index]! };
+  }
+
+  /** The id of commit `to`, from the id before commit `from`. */
+  #hash(
+    chain: string,
+    from: number,
+    to: number,
+    previousId: Uint8Array,
+  ): Uint8Array {
+    const kept = this.#kept.get(chain)!;
+    const hash = new ChainHash().start(previousId);
+    for (let number = from; number <= to; number++) {
+      if (number === kept.length * STEP) kept.push(hash.id.slice());
+      const found = this.#commits.read(chain, number);
+      assert(found !== undefined, "the commit is in the log");
+      const { batch } = found.logged;
+      const { at, headerEnd, payloadAt } = found.commit;
+      const bytes = bytesOf(batch, found.commit);
+      hash.next(
+        bytes.subarray(0, headerEnd - at),
+        bytes.subarray(payloadAt - at),
+      );
+    }
+    return hash.id.slice();
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * A replica as its peers deal with it: commits as sealed bytes, counts and
+ * digests; never an item, except by name for an audit.
+ *
+ * Architecture invariant: what is not durable here is not shareable (law 3);
+ * nothing else is handed out.
+ *
+ * @module
+ */
+
+import { assert } from "../src/base/errors.ts";
+import type { Judged } from "./admit.ts";
+import type { Arrival } from "./arrival.ts";
+import { ChainIds } from "./chain_ids.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { Feed } from "./feed.ts";
+import type { Mode, RepositoryName } from "./genesis.ts";
+import { digestOfSummary } from "./graph.ts";
+import type {
+  FeedRecord,
+  FeedSlice,
+  ReceiveOptions,
+  RefusedCommit,
+  RepositoryPort,
+} from "./port.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import type { Sharing } from "./sharing.ts";
+import { type PlacedItem, StateTree } from "./state_tree.ts";
+import type { VersionVector } from "./version_vector.ts";
+
+/** What a port looks out on. */
+export interface ReplicaPortParts {
+  readonly name: RepositoryName;
+  readonly rootKey: Uint8Array;
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly sharing: Sharing;
+  readonly receive: (
+    arrivals: readonly Arrival[],
+    options: ReceiveOptions,
+  ) => Judged[];
+  readonly withdraw: RepositoryPort["withdraw"];
+}
+
+/** The port of one open replica. */
+export class ReplicaPort implements RepositoryPort {
+  readonly name: RepositoryName;
+  readonly mode: Mode;
+  readonly rootKey: Uint8Array;
+  readonly genesisId: Uint8Array;
+  readonly #parts: ReplicaPortParts;
+  readonly #feed: Feed;
+  readonly #ids: ChainIds;
+  /** The state's digests, as of the log and the commits that they were made at. */
+  #tree: { tree: StateTree; end: number; commits: number } | undefined;
+
+  constructor(parts: ReplicaPortParts) {
+    const { name, rootKey, loaded, commits, sharing } = parts;
+    const { log, mode, genesisId } = loaded;
+    this.name = name;
+    this.mode = mode;
+    this.rootKey = rootKey;
+    this.genesisId = genesisId;
+    this.#parts = parts;
+    const isVoid = (chain: string, number: number, address: number) =>
+      commits.isVoid(chain, number, address);
+    this.#feed = new Feed({ log, mode, isVoid });
+    this.#ids = new ChainIds(commits, genesisId);
+    sharing.open();
+  }
+
+  get commits(): number {
+    return this.#parts.sharing.commits;
+  }
+
+  lengthOf(chain: string): number {
+    return this.#parts.sharing.lengthOf(chain);
+  }
+
+  vector(): VersionVector {
+    return this.#parts.sharing.vector();
+  }
+
+  get shareable(): number {
+    return this.#parts.sharing.shareable;
+  }
+
+  onShareable(listener: () => void): () => void {
+    return this.#parts.sharing.onShareable(listener);
+  }
+
+  credentials(): FeedRecord[] {
+    if (this.mode !== "default") return []; // No door of these modes takes any.
+    const records: FeedRecord[] = [];
+    for (const { bytes } of this.#parts.loaded.certificates) {
+      records.push({
+        kind: "certificate",
+        bytes,
+        chain: "",
+        first: 0,
+        count: 0,
+        next: 0,
+      });
+    }
+    return records;
+  }
+
+  read(from: number, bytesMax: number): FeedSlice {
+    const { shareable } = this;
+    if (from >= shareable) return { records: [], next: from };
+    return this.#feed.read(from, shareable, bytesMax);
+  }
+
+  isStart(address: number): boolean {
+    return this.#feed.isStart(address, this.shareable);
+  }
+
+  receive(
+    arrivals: readonly Arrival[],
+    options: ReceiveOptions = {},
+  ): Judged[] {
+    return this.#parts.receive(arrivals, options);
+  }
+
+  settle(): void {
+    this.#parts.sharing.settle();
+  }
+
+  withdraw(
+    chain: string,
+    from: number,
+    refused: readonly RefusedCommit[],
+  ): void {
+    this.#ids.forget(chain);
+    this.#parts.withdraw(chain, from, refused);
+  }
+
+  summary(): Uint8Array | undefined {
+    const { sharing, commits, loaded } = this.#parts;
+    if (!sharing.isComplete) return undefined;
+    commits.hashLazily();
+    return loaded.graph.summary();
+  }
+
+  digestOf(summary: Uint8Array): Uint8Array {
+    return digestOfSummary(this.genesisId, summary);
+  }
+
+  idsAt(chain: string, numbers: readonly number[]): Uint8Array[] | undefined {
+    const length = this.lengthOf(chain);
+    for (const number of numbers) {
+      if (!Number.isInteger(number) || number < 0 || number >= length) {
+        return undefined;
+      }
+    }
+    return this.#ids.at(chain, numbers);
+  }
+
+  stateDigests(prefix: readonly number[]): Uint8Array[] {
+    return this.#stateTree().digests(prefix);
+  }
+
+  itemsBelow(prefix: readonly number[], limit: number): PlacedItem[] {
+    assert(limit >= 0, "a limit is a count");
+    return this.#stateTree().items(prefix, limit);
+  }
+
+  #stateTree(): StateTree {
+    const { graph, log, state } = this.#parts.loaded;
+    const now = { end: log.end, commits: graph.commits };
+    const known = this.#tree;
+    if (known?.end === now.end && known.commits === now.commits) {
+      return known.tree;
+    }
+    const tree = new StateTree(state);
+    this.#tree = { tree, ...now };
+    return tree;
+  }
+}
