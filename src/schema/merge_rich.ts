@@ -87,7 +87,7 @@ function elementsOfCreate(value: Value, stamp: Stamp): Element[] {
 }
 
 /** A commit's name: enough of its chain (64 bits of the key, and the incarnation) to tell it apart. */
-function nameOf({ wall, count, chain }: Stamp): string {
+export function nameOf({ wall, count, chain }: Stamp): string {
   const part = chain.slice(0, 8) + chain.slice(32);
   const bytes = Uint8Array.from(part, (character) => character.charCodeAt(0));
   return `${wall}.${count}.${toHex(bytes)}`;

@@ -229,7 +229,28 @@ export function decodePatch(payload: Uint8Array): DecodedPatch {
   return { operations, operationsOffset, createOffsets };
 }
 
-function readOperation(r: ByteReader, shapes: readonly Shape[]): Operation {
+/** Where one change of an update stands in a payload. */
+export interface ChangeSpan extends FieldChange {
+  /** Where it starts, behind the number of its field. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every change in a payload that {@linkcode decodePatch} has accepted, in order. */
+export function changesIn(payload: Uint8Array): ChangeSpan[] {
+  const r = new ByteReader(payload, 1);
+  const shapes: Shape[] = [];
+  for (let left = r.varint(); left > 0; left--) shapes.push(readShape(r));
+  const spans: ChangeSpan[] = [];
+  for (let left = r.varint(); left > 0; left--) readOperation(r, shapes, spans);
+  return spans;
+}
+
+function readOperation(
+  r: ByteReader,
+  shapes: readonly Shape[],
+  spans?: ChangeSpan[],
+): Operation {
   const start = r.at;
   const head = r.varint();
   const shape = shapes[Math.floor(head / 4)] ??
@@ -238,7 +259,7 @@ function readOperation(r: ByteReader, shapes: readonly Shape[]): Operation {
   if (generation > limits.generationMax) malformed("a generation is too large");
   const id = readText(r, limits.idBytesMax, true);
   if (itemIdFault(id) !== undefined) malformed("an item id is invalid");
-  const operation = readRest(r, head % 4, shape, generation, id);
+  const operation = readRest(r, head % 4, shape, generation, id, spans);
   if (r.at - start > limits.itemBytesMax) malformed("an item is too large");
   return operation;
 }
@@ -249,13 +270,14 @@ function readRest(
   shape: Shape,
   generation: number,
   id: string,
+  spans: ChangeSpan[] | undefined,
 ): Operation {
   if (what === CREATE) {
     const item = readItem(r, shape, id, asWritten, true);
     return { what: "create", shape, id, generation, item };
   }
   if (what === UPDATE) {
-    const changes = readChanges(r, shape);
+    const changes = readChanges(r, shape, spans);
     return { what: "update", shape, id, generation, changes };
   }
   if (what === DELETE) return { what: "delete", shape, id, generation };
@@ -278,13 +300,20 @@ function readItem(
   return Object.freeze(draft);
 }
 
-function readChanges(r: ByteReader, shape: Shape): readonly FieldChange[] {
+function readChanges(
+  r: ByteReader,
+  shape: Shape,
+  spans: ChangeSpan[] | undefined,
+): readonly FieldChange[] {
   const count = readCount(r, limits.elementsMax, 3);
   const changes: FieldChange[] = [];
   for (let i = 0; i < count; i++) {
     const field = shape.fields[r.varint()] ??
       malformed("a change names no field");
-    changes.push(Object.freeze({ field, change: readChange(r, field) }));
+    const start = r.at;
+    const change = readChange(r, field);
+    changes.push(Object.freeze({ field, change }));
+    spans?.push({ field, change, start, end: r.at });
   }
   return Object.freeze(changes);
 }

@@ -1,0 +1,136 @@
+/**
+ * Payloads that are written again under another stamp: what they say of other
+ * commits that moved has to name the commits where they are now.
+ *
+ * Two things in a payload name a commit: the tags of a set's remove (the adds
+ * that its author had seen), and the ids of list elements that a create wrote
+ * whole, in every change of a list. Registers, counters, maps and texts, and
+ * all creates, name none: their stamp is that of the commit that they came in.
+ *
+ * Architecture invariant: everything else stays as it was, byte for byte.
+ *
+ * @module
+ */
+
+import { ByteWriter } from "../base/bytes.ts";
+import type { Stamp } from "../base/hlc.ts";
+import { writeChange } from "./change_codec.ts";
+import { nameOf } from "./merge_rich.ts";
+import type { Change, Operation } from "./patch.ts";
+import { changesIn } from "./patch_codec.ts";
+
+/** By which stamp a commit is known now; the same object where it did not move. */
+export type StampOf = (stamp: Stamp) => Stamp;
+
+/** What moved: which chains lost commits, and where each of these is now. */
+export interface Renaming {
+  readonly stampOf: StampOf;
+  /** Chains that commits moved away from. */
+  readonly chains: readonly string[];
+}
+
+const ELEMENT = /^(\d{1,15})\.(\d{1,5})\.([0-9a-f]{32})\.(\d{1,5})$/;
+
+/** The payload with the names of commits that moved; the same bytes where it names none. */
+export function rechainPayload(
+  payload: Uint8Array,
+  renaming: Renaming,
+): Uint8Array {
+  let out: ByteWriter | undefined;
+  let copied = 0;
+  for (const { field, change, start, end } of changesIn(payload)) {
+    const renamed = rechainChange(change, renaming);
+    if (renamed === change) continue;
+    out ??= new ByteWriter(payload.length);
+    out.bytes(payload.subarray(copied, start));
+    writeChange(out, field, renamed);
+    copied = end;
+  }
+  if (out === undefined) return payload;
+  out.bytes(payload.subarray(copied));
+  return out.copy();
+}
+
+/** The operation with the names of commits that moved; the same one where it names none. */
+export function rechainOperation(
+  operation: Operation,
+  renaming: Renaming,
+): Operation {
+  if (operation.what !== "update") return operation;
+  const changes = mapped(operation.changes, (one) => {
+    const change = rechainChange(one.change, renaming);
+    return change === one.change ? one : { field: one.field, change };
+  });
+  return changes === operation.changes ? operation : { ...operation, changes };
+}
+
+function rechainChange(change: Change, renaming: Renaming): Change {
+  const name = (element: string) => rechainElement(element, renaming);
+  switch (change.what) {
+    case "remove": {
+      const values = mapped(change.values, (one) => {
+        const tags = mapped(one.tags, renaming.stampOf);
+        return tags === one.tags ? one : { value: one.value, tags };
+      });
+      return values === change.values ? change : { what: "remove", values };
+    }
+    case "insert": {
+      const elements = mapped(change.elements, (one) => renamed(one, name));
+      return elements === change.elements ? change : { ...change, elements };
+    }
+    case "move": {
+      const moves = mapped(change.moves, (one) => renamed(one, name));
+      return moves === change.moves ? change : { ...change, moves };
+    }
+    case "delete": {
+      const elements = mapped(change.elements, name);
+      return elements === change.elements ? change : { ...change, elements };
+    }
+    case "replace": {
+      const values = mapped(change.values, (one) => {
+        const element = name(one[0]);
+        return element === one[0] ? one : [element, one[1]] as const;
+      });
+      return values === change.values ? change : { ...change, values };
+    }
+    default:
+      return change;
+  }
+}
+
+function renamed<T extends { readonly element: string }>(
+  one: T,
+  name: (element: string) => string,
+): T {
+  const element = name(one.element);
+  return element === one.element ? one : { ...one, element };
+}
+
+/** An element that a create wrote whole is named after the create's commit. */
+function rechainElement(element: string, renaming: Renaming): string {
+  const match = ELEMENT.exec(element);
+  if (match === null) return element;
+  const [, wall, count, part, index] = match;
+  const chain = renaming.chains.find((chain) => partOf(chain) === part);
+  if (chain === undefined) return element;
+  const stamp = { wall: Number(wall), count: Number(count), chain };
+  const now = renaming.stampOf(stamp);
+  return now === stamp ? element : `${nameOf(now)}.${index}`;
+}
+
+/** As much of a chain as an element's id has of it. */
+function partOf(chain: string): string {
+  return nameOf({ wall: 0, count: 0, chain }).slice("0.0.".length);
+}
+
+/** The same array where nothing changes. */
+function mapped<T>(list: readonly T[], map: (one: T) => T): readonly T[] {
+  let changed: T[] | undefined;
+  for (let i = 0; i < list.length; i++) {
+    const one = map(list[i]!);
+    if (one === list[i]) continue;
+    changed ??= list.slice();
+    changed[i] = one;
+  }
+  return changed ?? list;
+}
