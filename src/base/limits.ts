@@ -176,6 +176,22 @@ export const limits = {
   certificatesMax: 4,
   /** Presence is for cursors and names. */
   presenceBytesMax: 4 * KiB,
+  /** Peers of one repository that may show something at a time. */
+  presencePeersMax: 256,
+  /** What a peer shows is told to the others no more often. */
+  presenceMs: 50,
+  /** Bytes that wait in a transport: window, vectors and answers fit; who has more to read is closed. */
+  bufferedBytesMax: 16 * MiB,
+  /** Channels that wait while a server opens their repositories, of one connection. */
+  openingMax: 64,
+  /** Time a server spends on one turn of telling its peers what is new; the others come next turn. */
+  fanOutMsMax: 10,
+  /** A connection that was ready for so long ended by accident: its client comes back at once, not later and later. */
+  steadyMs: 10_000,
+  /** What the server does not have is counted again no more often, where that means reading. */
+  countMs: 500,
+  /** What a client knows of its server is handed out to be kept no more often. */
+  resumeMs: 1_000,
   /** A server's name, and codes and details of frames. */
   wireTextBytesMax: 1_024,
   /** Commits an audit's question may name. */
