@@ -1,0 +1,144 @@
+/**
+ * Drives one conversation over one transport: frames, timers and the end.
+ *
+ * Architecture invariant: whatever a peer sends, nothing but its own connection
+ * ends (law 10); clock and timers come in (law 9).
+ *
+ * @module
+ */
+
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import type {
+  ConversationEvent,
+  Input,
+  Moment,
+  Output,
+} from "./conversation.ts";
+import type { Transport, TransportEnd } from "./transport/transport.ts";
+
+/** What is common to both halves of a conversation. */
+interface Core {
+  step(input: Input): Output[];
+  end(): void;
+}
+
+/** What hears a driver. */
+export interface DriverEvents {
+  tell(event: ConversationEvent): void;
+  /** Exactly once; `isOwn`: this side closed. */
+  ended(end: TransportEnd, isOwn: boolean): void;
+  /** A fault of ours that ended the connection. */
+  broke?(error: unknown): void;
+  /** Bytes of a frame that came (`in`) or went. */
+  moved?(way: "in" | "out", bytes: number): void;
+}
+
+/** A conversation on its wire. */
+export class Driver<C extends Core> {
+  readonly core: C;
+  readonly #transport: Transport;
+  readonly #world: World;
+  readonly #events: DriverEvents;
+  #cancelWake: (() => void) | undefined;
+  #own: TransportEnd | undefined;
+  #isOver = false;
+
+  /**
+   * @param core the conversation
+   * @param transport an open wire that nobody listens to yet
+   * @param world clock and timers
+   * @param events what hears of it
+   */
+  constructor(
+    core: C,
+    transport: Transport,
+    world: World,
+    events: DriverEvents,
+  ) {
+    this.core = core;
+    this.#transport = transport;
+    this.#world = world;
+    this.#events = events;
+  }
+
+  /** Now, as the conversation wants to know it. */
+  get moment(): Moment {
+    return {
+      nowMs: this.#world.now(),
+      monotonicMs: this.#world.monotonic(),
+    };
+  }
+
+  /** Bytes that wait in the transport. */
+  get buffered(): number {
+    return this.#transport.buffered;
+  }
+
+  /** Has the connection ended, or is it about to? */
+  get isOver(): boolean {
+    return this.#isOver || this.#own !== undefined;
+  }
+
+  /** Begins to listen. */
+  start(): void {
+    this.run((core) => core.step({ is: "begin", ...this.moment }));
+    this.#transport.listen({
+      frame: (bytes) => {
+        this.#events.moved?.("in", bytes.length);
+        this.run((core) => core.step({ is: "frame", bytes, ...this.moment }));
+      },
+      ended: (end) => this.#end(end),
+    });
+  }
+
+  /** Asks the conversation something and does what it says. */
+  run(ask: (core: C) => Output[]): void {
+    if (this.isOver) return;
+    try {
+      for (const output of ask(this.core)) this.#do(output);
+    } catch (error) {
+      this.#events.broke?.(error);
+      this.close("internal", "A fault of this side");
+    }
+  }
+
+  /** Ends the connection. */
+  close(code: string, detail: string): void {
+    if (this.isOver) return;
+    this.#own = { code, detail };
+    this.#transport.close(code, detail);
+    this.#end(this.#own);
+  }
+
+  #do(output: Output): void {
+    if (output.do === "tell") return this.#events.tell(output.event);
+    if (this.isOver) return;
+    if (output.do === "send") this.#send(output.frame);
+    else if (output.do === "close") this.close(output.code, output.detail);
+    else this.#wake(output.afterMs);
+  }
+
+  #send(frame: Uint8Array): void {
+    this.#events.moved?.("out", frame.length);
+    this.#transport.send(frame);
+    if (this.#transport.buffered <= limits.bufferedBytesMax) return;
+    this.close("too-slow", "Too much waits to be read");
+  }
+
+  #wake(afterMs: number): void {
+    this.#cancelWake?.();
+    this.#cancelWake = this.#world.after(
+      afterMs,
+      () => this.run((core) => core.step({ is: "time", ...this.moment })),
+    );
+  }
+
+  #end(end: TransportEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelWake?.();
+    this.core.end();
+    this.#events.ended(this.#own ?? end, this.#own !== undefined);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * What a host asks of the server that it works for. Types only.
+ *
+ * @module
+ */
+
+import type { Judged } from "../repo/admit.ts";
+import type { Arrival } from "../repo/arrival.ts";
+import type { Batch } from "../repo/batch.ts";
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import type { Refusal } from "../src/base/errors.ts";
+import type { World } from "../src/base/world.ts";
+import type { EpochLife, PeerSession, Prover } from "./conversation.ts";
+import type { TransportEnd } from "./transport/transport.ts";
+import type { Witness } from "./witness.ts";
+
+/** One connection, as hooks see it. */
+export interface HostPeer {
+  /** Another number for each connection of this host. */
+  readonly id: number;
+  /** Where it comes from, as whoever accepted it says: for quotas and logs. */
+  readonly address: string;
+  /** Who it is; `undefined` until it has proved that. */
+  readonly session: PeerSession | undefined;
+}
+
+/** Why something is declined, in a code of docs/protocol.md. */
+export interface Declined {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** What a session may do in a repository. */
+export type Access =
+  /** Bits of `rights`: see conversation.ts. */
+  | { readonly rights: number }
+  | { readonly declined: Declined };
+
+/** A repository that is open for peers. */
+export interface HostedRepository {
+  readonly port: RepositoryPort;
+  readonly life: EpochLife;
+  /** The last peer has left; the owner decides when to close. */
+  release(): void;
+}
+
+/** What a host tells of a peer, for metrics and logs. */
+export type HostEvent =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "ready" }
+  | {
+    readonly kind: "ended";
+    readonly end: TransportEnd;
+    readonly isOwn: boolean;
+  }
+  | {
+    readonly kind: "opened" | "closed" | "live";
+    readonly name: RepositoryName;
+  }
+  | {
+    readonly kind: "declined";
+    readonly name: RepositoryName;
+    readonly code: string;
+  }
+  | {
+    readonly kind: "received";
+    readonly name: RepositoryName;
+    readonly judged: readonly Judged[];
+    readonly bytes: number;
+  }
+  | {
+    readonly kind: "refused";
+    readonly name: RepositoryName;
+    readonly refusal: Refusal;
+    readonly kept: boolean;
+  }
+  /** A sound witness of an earlier epoch, and the summary that it is the hash of. */
+  | {
+    readonly kind: "proof";
+    readonly name: RepositoryName;
+    readonly witness: Witness;
+    readonly summary: Uint8Array;
+  }
+  | {
+    readonly kind: "incident";
+    readonly name: RepositoryName | undefined;
+    readonly incident: string;
+    readonly message: string;
+  }
+  | {
+    readonly kind: "frame";
+    readonly way: "in" | "out";
+    readonly bytes: number;
+  }
+  /** A hook or the host itself failed. */
+  | { readonly kind: "fault"; readonly error: unknown };
+
+/** What a host asks. Hooks that throw are faults: the peer hears `internal`. */
+export interface HostHooks {
+  /** Is this session welcome at all? Asked when it has proved itself. */
+  admits?(peer: HostPeer, session: PeerSession): Declined | undefined;
+  /**
+   * May this session read or write a repository of this name? Asked before
+   * anything looks whether there is one (law 8): it must not look either.
+   */
+  authorize(
+    peer: HostPeer,
+    session: PeerSession,
+    name: RepositoryName,
+  ): Access | Promise<Access>;
+  /** Opens a repository; once for all peers until its release. `undefined`: there is none, which peers hear as `forbidden`. */
+  openRepository(name: RepositoryName): Promise<HostedRepository | undefined>;
+  /** Asked of every sound new batch of a session that may not issue (law 7): clock, quota, rate. */
+  gate?(
+    peer: HostPeer,
+    name: RepositoryName,
+    batch: Batch,
+  ): Refusal | undefined;
+  /** Keeps a refused batch for somebody to decide; says whether it did. */
+  keeps?(
+    peer: HostPeer,
+    name: RepositoryName,
+    arrival: Arrival,
+    refusal: Refusal,
+  ): boolean;
+  /** How long the peer waits for credit for these bytes, in milliseconds; 0: not at all. */
+  creditDelay?(peer: HostPeer, bytes: number): number;
+  /** Hears everything. */
+  event?(peer: HostPeer, event: HostEvent): void;
+}
+
+/** What a host works with. */
+export interface HostOptions {
+  readonly world: World;
+  /** The server's own session, whose certificate may issue. */
+  readonly prover: Prover;
+  /** The root public key, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  /** The server's name, which clients sign. */
+  readonly name: string;
+  readonly hooks: HostHooks;
+}
