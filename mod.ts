@@ -29,6 +29,43 @@ export {
   type StorageStatus,
 } from "./src/db/database.ts";
 export type { Repository } from "./src/db/repository.ts";
+export type {
+  Connection,
+  ConnectionStatus,
+  ConnectOptions,
+} from "./src/db/connect.ts";
+export {
+  type Acceptor,
+  memoryConnector,
+  messagePortConnector,
+} from "./src/db/connectors.ts";
+export type {
+  Credentials,
+  CredentialsSource,
+  Login,
+  LoginAnswer,
+  LoginRequest,
+} from "./src/db/login.ts";
+export type {
+  AuditReport,
+  ChannelStatus,
+  Incident,
+  SyncPhase,
+  SyncProgress,
+  SyncReason,
+  Unsent,
+} from "./src/db/channel.ts";
+export type { RepositorySync, SyncStatus } from "./src/db/repository_sync.ts";
+export type { RefusedWrite } from "./src/db/refused_write.ts";
+export type { Presence, PresentUser } from "./src/db/presence.ts";
+export type { Permission } from "./src/db/can.ts";
+export { type ServerInfo, serverInfo } from "./src/db/server_info.ts";
+export type {
+  Connector,
+  Transport,
+  TransportEnd,
+  TransportEvents,
+} from "./sync/transport/transport.ts";
 export type { Collection } from "./src/db/collection.ts";
 export type { ReadableCollection } from "./src/db/readable_collection.ts";
 export type { Snapshot } from "./src/db/snapshot.ts";
@@ -43,6 +80,18 @@ export type {
   TransactionScope,
 } from "./src/db/transaction_scope.ts";
 export type { ItemWrite, Write } from "./src/db/write.ts";
+export { defineRules, type Rules, rulesFor } from "./src/schema/rules.ts";
+export type {
+  CollectionRules,
+  CreateContext,
+  DeleteContext,
+  PatternRules,
+  RuleContext,
+  RuleResult,
+  RuleSession,
+  UpdateContext,
+  WriteRules,
+} from "./src/schema/rule_types.ts";
 export { avg, count, max, min, sum } from "./src/query/mod.ts";
 export type {
   Explanation,
