@@ -33,8 +33,6 @@ export interface Knowledge {
   readonly revocations: Revocations;
   /** The rules of this repository, where the app has any. */
   readonly rules?: BatchRules | undefined;
-  /** Asked once of every sound batch with new commits: clock, quota, rate. */
-  readonly gate?: (batch: Batch) => Refusal | undefined;
   /** The clock of a known commit that is not the last of its chain. */
   clockAt(chain: string, number: number): Hlc | undefined;
   /**
