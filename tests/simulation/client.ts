@@ -9,15 +9,16 @@ import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import { parseRepositoryName } from "../../repo/genesis.ts";
 import { Replica } from "../../repo/replica.ts";
+import { decodePatch } from "../../src/schema/patch_codec.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
-import type { Channel } from "../../src/db/channel.ts";
+import type { Channel, Incident } from "../../src/db/channel.ts";
 import { SyncClient } from "../../sync/client.ts";
 import type { Prover } from "../../sync/conversation.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import { mayRead } from "./allowed.ts";
-import { knowing } from "./collections.ts";
+import { knowing, Mark } from "./collections.ts";
 import type { Dice } from "./dice.ts";
 import type { Entry } from "./ledger.ts";
 import type { Link } from "./network.ts";
@@ -37,6 +38,8 @@ export interface Desk {
   pending: { readonly entry: Entry; readonly place: CommitPlace }[];
   /** What `equalAt` was when it was looked at last. */
   equalAtMs: number;
+  /** How many of its incidents were heard. */
+  incidents: number;
 }
 
 const TEAMS = ["red", "blue", "none"];
@@ -47,6 +50,8 @@ export class Client extends Actor {
   readonly link: Link;
   /** Does it know no rules, and write what they forbid? */
   readonly isNaughty: boolean;
+  /** What its channels reported, over all lives. */
+  readonly incidents: Incident[] = [];
   /** Was its session revoked? */
   isRevoked = false;
   desks: Desk[] = [];
@@ -92,10 +97,10 @@ export class Client extends Actor {
     }
     const { rootKey } = this.#keys();
     this.#sync = new SyncClient({
-      connector: this.#connector(),
+      connector: this.#connector(world),
       world,
       rootKey,
-      prover: (renew) => this.#prove(renew, world),
+      prover: (renew: boolean) => this.#prove(renew, world),
     });
     this.desks = replicas.map((replica, index) =>
       this.#desk(replica, index, world)
@@ -154,6 +159,7 @@ export class Client extends Actor {
       }),
       pending: [],
       equalAtMs: channel.status.equalAt?.getTime() ?? 0,
+      incidents: 0,
     };
     channel.subscribe(() => {
       if (!world.isDead) this.#heard(desk);
@@ -161,11 +167,12 @@ export class Client extends Actor {
     return desk;
   }
 
-  #connector(): Connector {
+  #connector(world: ActorWorld): Connector {
     const { network } = this.stage;
     return {
       address: "sim:",
-      connect: (signal) => network.connect(this.link, signal),
+      connect: (signal) =>
+        network.connect(this.link, signal, () => world.isDead),
       onOnline: (retry) => {
         this.#online = retry;
         return () => void (this.#online = undefined);
@@ -235,6 +242,7 @@ export class Client extends Actor {
   /** Something changed on a channel: whose writes arrived, and whose were refused? */
   #heard(desk: Desk): void {
     const { channel, pending } = desk;
+    this.#hearIncidents(desk);
     desk.pending = pending.filter(({ entry, place }) => {
       if (place.state === "refused") {
         entry.refused = "refused";
@@ -246,6 +254,31 @@ export class Client extends Actor {
       this.stage.trace.note(this.name, "synced", entry.mark);
       return false;
     });
+  }
+
+  #hearIncidents(desk: Desk): void {
+    const { incidents } = desk.channel.status;
+    for (const incident of incidents.slice(desk.incidents)) {
+      this.incidents.push(incident);
+      this.stage.trace.note(
+        this.name,
+        "incident",
+        `${desk.name} ${incident.kind}: ${incident.message}`,
+      );
+    }
+    desk.incidents = incidents.length;
+  }
+
+  /** Marks of the writes that its replica says were refused. */
+  refusedMarks(repository: string): Set<string> {
+    const desk = this.desks.find(({ name }) => name === repository);
+    const marks = new Set<string>();
+    for (const { patch } of desk?.replica.refusals() ?? []) {
+      for (const { shape, id } of decodePatch(patch).operations) {
+        if (shape.collection === Mark.name) marks.add(id);
+      }
+    }
+    return marks;
   }
 
   #saveSoon(world: ActorWorld): void {
@@ -271,11 +304,9 @@ export class Client extends Actor {
     this.#sync = undefined;
     this.#online = undefined;
     this.desks = [];
-    const dice = this.dice.number();
-    this.stage.network.breakLink(this.link, {
-      client: false,
-      server: dice < 0.7,
-    });
+    if (isClean) return;
+    const server = this.dice.chance(0.7) ? "told" : "untold";
+    this.stage.network.breakLink(this.link, { client: "dead", server });
   }
 }
 

@@ -81,11 +81,16 @@ export class Network {
     return link;
   }
 
-  /** Opens a connection over a link; rejects with a `TransportEnd` when it cannot. */
-  connect(link: Link, signal: AbortSignal): Promise<Transport> {
+  /** Opens a connection over a link; rejects with a `TransportEnd` when it cannot, and never settles for the dead. */
+  connect(
+    link: Link,
+    signal: AbortSignal,
+    isDead: () => boolean = () => false,
+  ): Promise<Transport> {
     const { timeline, trace } = this.#parts;
     const { promise, resolve, reject } = Promise.withResolvers<Transport>();
     timeline.after(link.up.delayMs + link.down.delayMs + 1, () => {
+      if (isDead()) return;
       if (signal.aborted) return reject(LOST);
       const isOpen = !link.isCut && !link.up.isStalled && !link.down.isStalled;
       const { listener } = this;

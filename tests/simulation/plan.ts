@@ -43,6 +43,8 @@ export const accidents = {
   clock: 60_000,
   /** Frames are dropped, repeated, exchanged or spoilt for a while. */
   hostile: 60_000,
+  /** Somebody without a session comes by. */
+  intruder: 20_000,
   /** A session is revoked. */
   revoke: 120_000,
 } as const;

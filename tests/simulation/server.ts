@@ -5,9 +5,21 @@
  * @module
  */
 
-import { createSigner } from "../../crypto/mod.ts";
+import { checkGate } from "../../repo/admit.ts";
 import type { Replica } from "../../repo/replica.ts";
+import { toHex } from "../../src/base/bytes.ts";
+import {
+  type PeerSession,
+  type Prover,
+  rights,
+} from "../../sync/conversation.ts";
 import { SyncHost } from "../../sync/host.ts";
+import type {
+  Access,
+  HostEvent,
+  HostHooks,
+  HostPeer,
+} from "../../sync/host_hooks.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import { mayRead } from "./allowed.ts";
@@ -20,6 +32,7 @@ import type { Stage } from "./stage.ts";
 export class Server extends Actor {
   #host: SyncHost | undefined;
   #shelf: Shelf | undefined;
+  readonly #revoked = new Set<string>();
   /** When its disk was lost last, in virtual milliseconds. */
   wipedMs = -Infinity;
 
@@ -45,10 +58,83 @@ export class Server extends Actor {
   protected open(world: ActorWorld): Promise<void> {
     const { network } = this.stage;
     this.#shelf = new Shelf(this, world);
-    this.#host = new SyncHost({});
+    this.#host = new SyncHost({
+      world,
+      prover: this.#prover(),
+      rootKey: this.stage.authority.root.publicKey,
+      name: "sim",
+      hooks: this.#hooks(world, this.#shelf),
+    });
     network.listener = (transport, link) =>
-      this.#host?.accept(transport, { address: link.client });
+      this.#host?.accept(transport, link.client);
     return Promise.resolve();
+  }
+
+  #prover(): Prover {
+    const { issuer, serverCertificate } = this.stage.authority;
+    return {
+      publicKey: issuer.publicKey,
+      certificates: [serverCertificate],
+      sign: (message) => issuer.sign(message),
+    };
+  }
+
+  #hooks(world: ActorWorld, shelf: Shelf): HostHooks {
+    const { repositories } = this.stage;
+    return {
+      authorize: (_peer, session, repository) =>
+        this.#authorize(session, repository),
+      openRepository: async (name) => {
+        if (!repositories.includes(name)) return undefined;
+        const { replica, epoch } = await shelf.take(name);
+        return {
+          port: replica.port(),
+          life: epoch,
+          release: () => shelf.release(name),
+        };
+      },
+      gate: (_peer, _name, batch) => checkGate(batch, world.now()),
+      keeps: (_peer, _name, _arrival, { refused }) => refused === "revoked",
+      event: (peer, event) => {
+        if (!world.isDead) this.#heard(peer, event);
+      },
+    };
+  }
+
+  #authorize({ user, claims, key }: PeerSession, repository: string): Access {
+    const { team } = JSON.parse(claims) as { team: string };
+    if (!mayRead({ user, team, repository })) {
+      return {
+        declined: { code: "forbidden", detail: "You may not read this" },
+      };
+    }
+    return {
+      rights: this.#revoked.has(toHex(key))
+        ? rights.write
+        : rights.read | rights.write,
+    };
+  }
+
+  /** A fault of the host is a failure, unless its disk was made to fail. */
+  #heard(peer: HostPeer, event: HostEvent): void {
+    const { kind } = event;
+    if (kind === "frame" || kind === "received") return;
+    const who = `${peer.address}#${peer.id}`;
+    if (kind === "fault") this.broke(event.error);
+    else if (kind === "ended") {
+      this.stage.trace.note(
+        "s",
+        kind,
+        `${who} ${event.end.code}: ${event.end.detail}`,
+      );
+    } else if (kind === "refused") {
+      const { refused, detail } = event.refusal;
+      this.stage.trace.note(
+        "s",
+        "refuses",
+        `${who} ${event.name} ${refused} ${detail ?? ""}`,
+      );
+    } else this.stage.trace.note("s", kind, who);
   }
 
   /** A repository is being closed; it must succeed as long as the disk does. */
@@ -58,7 +144,7 @@ export class Server extends Actor {
 
   protected async shut(): Promise<void> {
     this.stage.network.listener = undefined;
-    await this.#host?.goodbye(this.dice.between(0, 2_000));
+    await this.#host?.close(this.dice.between(0, 2_000));
     await this.#shelf?.shut();
   }
 
@@ -69,6 +155,11 @@ export class Server extends Actor {
     if (isClean) return;
     const client = this.dice.chance(0.7) ? "told" : "untold";
     this.stage.network.breakAll({ client, server: "dead" });
+  }
+
+  /** A session ends before its time. */
+  revoke(client: Client): void {
+    this.stage.trace.note("s", "revoke-skipped", client.name);
   }
 
   /** Its disk is lost; another one comes, and the same root key. */

@@ -12,8 +12,9 @@ import { Client } from "./client.ts";
 import { Dice } from "./dice.ts";
 import { checkAtEnd, checkOnTheWay, openQuestion } from "./checks/mod.ts";
 import { CheckFailed } from "./failure.ts";
+import { Intruder } from "./intruder.ts";
 import { Ledger } from "./ledger.ts";
-import { Network } from "./network.ts";
+import { type Link, Network } from "./network.ts";
 import { Authority } from "./people.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Server } from "./server.ts";
@@ -74,6 +75,7 @@ export interface Cast {
   readonly stage: Stage;
   readonly server: Server;
   readonly clients: readonly Client[];
+  readonly intruder: Intruder;
   readonly wire: WireWatch;
 }
 
@@ -83,6 +85,7 @@ class Simulation {
   readonly #stage: Stage;
   readonly #cast: Cast;
   readonly #weather: Weather;
+  readonly #wire: WireWatch;
   readonly #tamper: RunOptions["tamper"];
   #failure: Error | undefined;
 
@@ -92,12 +95,12 @@ class Simulation {
     const plan = { ...planOf(seed, dice.fork()), ...bend };
     const timeline = this.#timeline;
     this.#trace = new Trace(timeline, hear);
-    const wire = new WireWatch((cause) => this.#fail(cause));
+    const wire = this.#wire = new WireWatch((cause) => this.#fail(cause));
     const network = new Network({
       timeline,
       trace: this.#trace,
       dice: dice.fork(),
-      tap: (to, link, frame) => wire.see(to, link, frame),
+      tap: (to, link, frame) => this.#tap(to, link, frame),
     });
     this.#stage = {
       plan,
@@ -117,8 +120,14 @@ class Simulation {
       (_, index) => new Client(this.#stage, index, dice.fork()),
     );
     wire.watch(clients);
-    this.#cast = { stage: this.#stage, server, clients, wire };
+    const intruder = new Intruder(this.#stage, dice.fork());
+    this.#cast = { stage: this.#stage, server, clients, intruder, wire };
     this.#weather = new Weather(this.#cast, dice.fork());
+  }
+
+  #tap(to: "client" | "server", link: Link, frame: Uint8Array): void {
+    this.#wire.see(to, link, frame);
+    if (to === "server") this.#cast.intruder.overhear(frame);
   }
 
   #fail(cause: unknown): void {

@@ -233,6 +233,10 @@ export class Weather {
     });
   }
 
+  intruder(): void {
+    this.#cast.intruder.visit();
+  }
+
   revoke(): void {
     this.#cast.server.revoke(this.#client());
   }
