@@ -1,0 +1,74 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { limits } from "../src/base/limits.ts";
+import { Log, type LogRecord } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+
+const nothing = {
+  connections: () => 3,
+  sessions: () => 2,
+  openRepositories: () => 1,
+  quarantineEntries: () => 0,
+  quarantineBytes: () => 0,
+  restoring: () => 0,
+  bufferedBytes: () => 0,
+};
+
+Deno.test("Log.write() leaves out what is below its level and cuts long texts", () => {
+  const records: LogRecord[] = [];
+  const log = new Log((record) => records.push(record), "info", () => 0);
+  log.write("debug", "noise");
+  log.write("warn", "event", { text: "x".repeat(9_999), gone: undefined });
+  equal(records.length, 1);
+  const [{ time, level, event, text, ...rest }] = records as [LogRecord];
+  deepEqual([time, level, event], [
+    "1970-01-01T00:00:00.000Z",
+    "warn",
+    "event",
+  ]);
+  equal(String(text).length, 513);
+  deepEqual(rest, {});
+});
+
+Deno.test("Log.write() is not disturbed by a sink that throws", () => {
+  new Log(
+    () => {
+      throw new Error("full");
+    },
+    "info",
+    () => 0,
+  ).write("error", "event");
+});
+
+Deno.test("TroubleLog tells of each kind once, and of so many kinds", () => {
+  const records: LogRecord[] = [];
+  const log = new Log((record) => records.push(record), "info", () => 0);
+  const trouble = log.once({ connection: 7 });
+  for (let i = 0; i < 100; i++) trouble.warn("protocol-error", "bad-message");
+  equal(records.length, 1);
+  equal(records[0]!.connection, 7);
+  for (let i = 0; i < 1_000; i++) trouble.warn("protocol-error", `kind ${i}`);
+  equal(records.length, limits.troubleKindsMax);
+});
+
+Deno.test("Metrics are text that Prometheus reads, without labels that strangers choose", async () => {
+  const metrics = new Metrics(nothing);
+  metrics.admitted(5);
+  metrics.refused("bad-signature");
+  metrics.protocolError("bad-message");
+  for (let i = 0; i < 50; i++) metrics.protocolError(`"}\n stranger ${i}`);
+  metrics.acknowledged(0.003);
+  const text = await metrics.text();
+  const samples = text.split("\n").filter((line) =>
+    line !== "" && !line.startsWith("#")
+  );
+  const form =
+    /^[a-z_]+(?:\{[a-z]+="[^"\n]*"(?:,[a-z]+="[^"\n]*")*\})? [0-9.e+-]+$/;
+  deepEqual(samples.filter((line) => !form.test(line)), []);
+  equal(samples.includes("sheaf_commits_admitted_total 5"), true);
+  equal(samples.includes("sheaf_connections 3"), true);
+  equal(
+    samples.includes('sheaf_protocol_errors_total{code="other"} 50'),
+    true,
+  );
+  equal(samples.includes('sheaf_ack_seconds_bucket{le="0.005"} 1'), true);
+});

@@ -1,0 +1,64 @@
+import { equal } from "node:assert/strict";
+import { StaticFiles } from "./static_files.ts";
+
+async function withFiles(
+  work: (files: StaticFiles, folder: string) => Promise<void>,
+): Promise<void> {
+  const path = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    const folder = `${path}/app`;
+    await Deno.mkdir(`${folder}/deep`, { recursive: true });
+    await Deno.writeTextFile(`${path}/secret.txt`, "secret");
+    await Deno.writeTextFile(`${folder}/index.html`, "<p>hello");
+    await Deno.writeTextFile(`${folder}/deep/a b.js`, "1");
+    await Deno.writeTextFile(`${folder}/.env`, "secret");
+    await Deno.symlink(`${path}/secret.txt`, `${folder}/link.txt`);
+    await work(new StaticFiles(folder), folder);
+  } finally {
+    await Deno.remove(path, { recursive: true });
+  }
+}
+
+const get = (path: string, init?: RequestInit) =>
+  new Request(`http://127.0.0.1${path}`, init);
+
+Deno.test("StaticFiles answers with content, type and a tag that saves the next answer", () =>
+  withFiles(async (files) => {
+    const page = (await files.answer(get("/")))!;
+    equal(await page.text(), "<p>hello");
+    equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+    equal(page.headers.get("x-content-type-options"), "nosniff");
+    const tag = page.headers.get("etag")!;
+    const headers = { "if-none-match": tag };
+    const again = (await files.answer(get("/index.html", { headers })))!;
+    equal(again.status, 304);
+    const script = (await files.answer(get("/deep/a%20b.js")))!;
+    equal(script.headers.get("content-type"), "text/javascript; charset=utf-8");
+    equal(await script.text(), "1");
+    const head = (await files.answer(get("/", { method: "HEAD" })))!;
+    equal(head.headers.get("content-length"), "8");
+    equal(await head.text(), "");
+  }));
+
+Deno.test("StaticFiles never leaves its folder", () =>
+  withFiles(async (files) => {
+    const paths = [
+      "/../secret.txt",
+      "/%2e%2e/secret.txt",
+      "/%2e%2e%2fsecret.txt",
+      "/deep/..%2f..%2fsecret.txt",
+      "/deep/%2e%2e/%2e%2e/secret.txt",
+      "/..%5csecret.txt",
+      "/link.txt",
+      "/.env",
+      "/%00",
+      "/index.html%00.js",
+      "/%ff",
+      "/deep",
+      "/missing.js",
+      "/index.html/x",
+    ];
+    for (const path of paths) {
+      equal(await files.answer(get(path)), undefined, path);
+    }
+  }));
