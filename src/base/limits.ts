@@ -122,6 +122,8 @@ export const limits = {
   restoringNamedMax: 100,
   /** What a person says of a revocation. */
   revocationReasonBytesMax: 1_024,
+  /** Certificates that a device keeps beside its session's: of issuers, and of keys that it had before. */
+  pastCertificatesMax: 64,
   /** What a client keeps to go on where its last connection ended; a larger summary is left out. */
   resumeBytesMax: 160 * KiB,
   /** Incidents that a repository's status keeps; older ones have been reported. */

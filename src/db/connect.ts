@@ -91,6 +91,8 @@ const connecting: ConnectionStatus = Object.freeze({ state: "connecting" });
 const closed: ConnectionStatus = Object.freeze({ state: "closed" });
 /** Timers of a platform take no longer delay than this. */
 const DELAY_MS_MAX = 24 * 60 * 60 * 1000;
+/** A renewal that failed is tried again after this long. */
+const RENEWAL_MS_MIN = 60_000;
 
 /** The one connection of a database. */
 export class DatabaseConnection implements Connection {
@@ -198,7 +200,7 @@ export class DatabaseConnection implements Connection {
     const delayMs = (keeper.renewalAt ?? Infinity) - world.now();
     if (delayMs > 100 * DELAY_MS_MAX || this.#stop.signal.aborted) return;
     this.#cancelRenewal = world.after(
-      Math.min(Math.max(delayMs, 1_000), DELAY_MS_MAX),
+      Math.min(Math.max(delayMs, RENEWAL_MS_MIN), DELAY_MS_MAX),
       () => void this.#renew(),
     );
   }

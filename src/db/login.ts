@@ -77,17 +77,15 @@ export function checkCredentials(
   );
 }
 
-/** A certificate's dates, in wall milliseconds. */
-interface Dates {
-  readonly notBefore: number;
-  readonly notAfter: number;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** From when on a certificate is renewed: in the last fifth of its time, a week before its end at most. */
-export function renewalAt({ notBefore, notAfter }: Dates, now: number): number {
-  const span = notAfter -
-    Math.min(Math.max(notBefore, now - 365 * DAY_MS), notAfter);
-  return notAfter - Math.min(span / 5, 7 * DAY_MS);
+/**
+ * From when on a certificate is renewed: in the last fifth of its time, a week
+ * before its end at the earliest; on its last day where nobody knows when it
+ * was had, since its own dates reach back to what was written before it.
+ */
+export function renewalAt(notAfter: number, obtainedAt?: number): number {
+  if (obtainedAt === undefined) return notAfter - DAY_MS;
+  const lastFifth = notAfter - (notAfter - obtainedAt) / 5;
+  return Math.max(lastFifth, notAfter - 7 * DAY_MS);
 }

@@ -10,6 +10,7 @@
 
 import { equalBytes } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import {
@@ -29,7 +30,7 @@ import {
 } from "./login.ts";
 
 type StoringKeyring = Keyring & {
-  store(keys: Pick<Session, "secretKey" | "certificate">): Promise<Session>;
+  store(keys: Omit<Session, "user">): Promise<Session>;
 };
 
 /** What it works with. */
@@ -45,8 +46,8 @@ export class SessionKeeper {
   readonly #parts: SessionKeeperParts;
   #session: Session;
   #certificate: Certificate | undefined;
-  /** Certificates of its issuers, own first, where the root itself did not issue. */
-  #issuers: readonly Uint8Array[] = [];
+  /** When it was had, where that was by us. */
+  #obtainedAt: number | undefined;
 
   constructor(parts: SessionKeeperParts) {
     this.#parts = parts;
@@ -82,12 +83,8 @@ export class SessionKeeper {
 
   /** Is there a certificate that is worth showing? */
   isCurrent(): boolean {
-    const { certificate } = this;
-    if (certificate === undefined) return false;
-    const { world, keyring } = this.#parts;
-    const isProvable = this.#issuers.length > 0 ||
-      equalBytes(certificate.issuerKey, keyring.rootKey);
-    return isProvable && world.now() < renewalAt(certificate, world.now());
+    return this.#chain() !== undefined &&
+      this.#parts.world.now() < (this.renewalAt ?? 0);
   }
 
   /** Does the certificate cover this moment? */
@@ -100,19 +97,34 @@ export class SessionKeeper {
   /** When the certificate should be renewed; `undefined` before the first login. */
   get renewalAt(): number | undefined {
     const { certificate } = this;
-    return certificate && renewalAt(certificate, this.#parts.world.now());
+    return certificate && renewalAt(certificate.notAfter, this.#obtainedAt);
   }
 
   /** What proves to a server who this is; `undefined` before the first login. */
   prover(): Prover | undefined {
-    const { certificate } = this;
-    if (certificate === undefined) return undefined;
+    const certificates = this.#chain();
+    if (certificates === undefined) return undefined;
     const signer = createSigner(this.#session.secretKey);
     return {
       publicKey: signer.publicKey,
-      certificates: [certificate.bytes, ...this.#issuers],
+      certificates,
       sign: (message) => signer.sign(message),
     };
+  }
+
+  /** Its certificate and those of its issuers up to the root; `undefined` where one is missing. */
+  #chain(): Uint8Array[] | undefined {
+    const { keyring } = this.#parts;
+    const chain: Uint8Array[] = [];
+    let next = this.certificate;
+    while (next !== undefined && chain.length < limits.certificatesMax) {
+      chain.push(next.bytes);
+      const { issuerKey } = next;
+      if (equalBytes(issuerKey, keyring.rootKey)) return chain;
+      next = this.#session.others?.map(decodeCertificate)
+        .find(({ sessionKey }) => equalBytes(sessionKey, issuerKey));
+    }
+    return undefined;
   }
 
   /** Gets a certificate and puts it to use; a new key where it says something else of this one. */
@@ -150,25 +162,22 @@ export class SessionKeeper {
     signal: AbortSignal,
   ): Promise<void> {
     if (signal.aborted) return;
-    const { keyring, replicas } = this.#parts;
+    const { keyring, replicas, world } = this.#parts;
+    const { certificate: last, others = [] } = this.#session;
+    const isNew = last === undefined || equalBytes(last, certificate);
+    // From the root on: what was issued comes after who issued it.
+    const above = [...issuers].reverse();
+    const before = [...others, ...(isNew ? [] : [last])].filter((bytes) =>
+      !above.some((known) => equalBytes(known, bytes))
+    );
+    const kept = before.slice(above.length - limits.pastCertificatesMax);
     this.#session = await (keyring as StoringKeyring).store({
       secretKey,
       certificate,
+      others: [...above, ...kept],
     });
-    this.#issuers = issuers;
-    for (const replica of replicas()) {
-      this.introduce(replica);
-      replica.useSession(this.#session);
-    }
-  }
-
-  /** Lets a repository know the issuers, so that it takes what they issued. */
-  introduce(replica: SyncReplica): void {
-    if (this.#issuers.length === 0) return;
-    const fromTheRoot = [...this.#issuers].reverse();
-    replica.receive(
-      fromTheRoot.map((bytes) => ({ kind: "certificate", bytes })),
-    );
+    this.#obtainedAt = world.now();
+    for (const replica of replicas()) replica.useSession(this.#session);
   }
 }
 
