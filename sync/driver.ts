@@ -43,6 +43,8 @@ export class Driver<C extends Core> {
   #cancelWake: (() => void) | undefined;
   #own: TransportEnd | undefined;
   #isOver = false;
+  #asks: ((core: C) => Output[])[] = [];
+  #isRunning = false;
 
   /**
    * @param core the conversation
@@ -92,14 +94,28 @@ export class Driver<C extends Core> {
     });
   }
 
-  /** Asks the conversation something and does what it says. */
+  /**
+   * Asks the conversation something and does what it says. What is asked while
+   * it speaks waits for its turn: outputs keep their order.
+   */
   run(ask: (core: C) => Output[]): void {
     if (this.isOver) return;
+    this.#asks.push(ask);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     try {
-      for (const output of ask(this.core)) this.#do(output);
+      for (
+        let next = this.#asks.shift();
+        next !== undefined && !this.isOver;
+        next = this.#asks.shift()
+      ) {
+        for (const output of next(this.core)) this.#do(output);
+      }
     } catch (error) {
       this.#events.broke?.(error);
       this.close("internal", "A fault of this side");
+    } finally {
+      this.#isRunning = false;
     }
   }
 
@@ -137,6 +153,7 @@ export class Driver<C extends Core> {
   #end(end: TransportEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#asks = [];
     this.#cancelWake?.();
     this.core.end();
     this.#events.ended(this.#own ?? end, this.#own !== undefined);

@@ -56,7 +56,9 @@ export class PresenceRoom {
   leave(receiver: Receiver): void {
     this.#receivers.delete(receiver);
     this.set(receiver, GONE);
-    if (this.#receivers.size === 0) this.#cancel?.();
+    if (this.#receivers.size > 0) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 
   /** A peer shows something; empty: nothing any more. */

@@ -1,0 +1,159 @@
+/**
+ * One repository on one connection of a host: from the wish to open it to its
+ * end.
+ *
+ * Architecture invariant: the right to read is judged before anything looks
+ * whether there is such a repository; who may not and what is not get the same
+ * answer (law 8).
+ *
+ * @module
+ */
+
+import type { RepositoryName } from "../repo/genesis.ts";
+import { type PeerSession, rights, type ServerCore } from "./conversation.ts";
+import type { Driver } from "./driver.ts";
+import type { Access, HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";
+import type { HostShelf, OpenRepository } from "./host_shelf.ts";
+import type { Turns } from "./host_turns.ts";
+import type { Receiver } from "./presence_room.ts";
+
+/** What a channel works with. */
+export interface HostChannelParts {
+  readonly number: number;
+  readonly name: RepositoryName;
+  readonly session: PeerSession;
+  readonly peer: HostPeer;
+  readonly driver: Driver<ServerCore>;
+  readonly hooks: HostHooks;
+  readonly shelf: HostShelf;
+  readonly turns: Turns;
+  readonly event: (event: HostEvent) => void;
+}
+
+const forbidden = {
+  code: "forbidden",
+  detail: "This session may not read it, or there is none",
+};
+
+/** A channel, seen from the server. */
+export class HostChannel {
+  readonly #parts: HostChannelParts;
+  #repository: OpenRepository | undefined;
+  #receiver: Receiver | undefined;
+  #isAcquired = false;
+  #isClosed = false;
+
+  constructor(parts: HostChannelParts) {
+    this.#parts = parts;
+  }
+
+  /** The repository's name. */
+  get name(): RepositoryName {
+    return this.#parts.name;
+  }
+
+  /** Judges, opens and answers; never rejects. */
+  async open(): Promise<void> {
+    const { hooks, peer, session, name, shelf, event } = this.#parts;
+    try {
+      const access = await hooks.authorize(peer, session, name);
+      if (this.#isClosed) return;
+      if ("declined" in access) {
+        return this.decline(access.declined.code, access.declined.detail);
+      }
+      this.#isAcquired = true;
+      const repository = await shelf.acquire(name);
+      if (this.#isClosed) return;
+      if (repository === undefined) {
+        return this.decline(forbidden.code, forbidden.detail);
+      }
+      this.#begin(repository, access.rights);
+    } catch (error) {
+      event({ kind: "fault", error });
+      this.decline("unavailable", "It cannot be opened now");
+    }
+  }
+
+  #begin(repository: OpenRepository, given: number): void {
+    const { driver, number, name, peer, hooks, event } = this.#parts;
+    const { hosted: { port, life }, witness, room, followers } = repository;
+    this.#repository = repository;
+    followers.add(this.#push);
+    driver.run((core) =>
+      core.opened(number, port, {
+        rights: given,
+        life,
+        witness,
+        gate: (batch) => hooks.gate?.(peer, name, batch),
+        keeps: (arrival, refusal) =>
+          hooks.keeps?.(peer, name, arrival, refusal) ?? false,
+      }, driver.moment)
+    );
+    if (this.#isClosed) return;
+    event({ kind: "opened", name });
+    if ((given & rights.read) !== 0) room.join(this.#receiver = this.#listen());
+  }
+
+  #listen(): Receiver {
+    const { driver, number, peer, session } = this.#parts;
+    return {
+      id: peer.id,
+      user: session.user,
+      get buffered() {
+        return driver.buffered;
+      },
+      tell: (from, user, bytes) =>
+        driver.run((core) => core.presence(number, from, user, bytes)),
+    };
+  }
+
+  readonly #push = (): void => {
+    const { driver, name } = this.#parts;
+    driver.run((core) => core.shareable(name, driver.moment));
+  };
+
+  /** The peer shows something to the others. */
+  present(bytes: Uint8Array): void {
+    const receiver = this.#receiver;
+    if (receiver !== undefined) this.#repository?.room.set(receiver, bytes);
+  }
+
+  /** Ends the channel with a reason. */
+  decline(code: string, detail: string): void {
+    if (this.#isClosed) return;
+    const { driver, number, event, name } = this.#parts;
+    this.close();
+    event({ kind: "declined", name, code });
+    driver.run((core) => core.declined(number, code, detail));
+  }
+
+  /** May the session still do what it was given? If not, the client hears and may ask anew. */
+  async reauthorize(): Promise<void> {
+    const { hooks, peer, session, name, event } = this.#parts;
+    let access: Access;
+    try {
+      access = await hooks.authorize(peer, session, name);
+    } catch (error) {
+      event({ kind: "fault", error });
+      access = {
+        declined: { code: "unavailable", detail: "It cannot be judged now" },
+      };
+    }
+    if ("declined" in access) {
+      this.decline(access.declined.code, access.declined.detail);
+    }
+  }
+
+  /** Gives back what was opened for it. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { shelf, turns, name, event } = this.#parts;
+    turns.delete(this.#push);
+    const repository = this.#repository;
+    repository?.followers.delete(this.#push);
+    if (this.#receiver !== undefined) repository?.room.leave(this.#receiver);
+    if (this.#isAcquired) shelf.release(name);
+    if (repository !== undefined) event({ kind: "closed", name });
+  }
+}

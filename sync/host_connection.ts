@@ -1,0 +1,219 @@
+/**
+ * One peer's connection to a host.
+ *
+ * @module
+ */
+
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import type {
+  ConversationEvent,
+  Output,
+  PeerSession,
+  ServerCore,
+} from "./conversation.ts";
+import { Driver } from "./driver.ts";
+import { HostChannel } from "./host_channel.ts";
+import type { HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";
+import type { HostShelf } from "./host_shelf.ts";
+import type { Turns } from "./host_turns.ts";
+import type { Transport, TransportEnd } from "./transport/transport.ts";
+
+/** What a connection works with. */
+export interface HostConnectionParts {
+  readonly id: number;
+  readonly address: string;
+  readonly transport: Transport;
+  readonly world: World;
+  readonly hooks: HostHooks;
+  readonly shelf: HostShelf;
+  readonly turns: Turns;
+  /** Makes its conversation. */
+  converse(connection: HostConnection): ServerCore;
+  /** It is over. */
+  ended(connection: HostConnection): void;
+}
+
+/** Timers of a platform take no longer delay than this. */
+const DELAY_MS_MAX = 24 * 60 * 60 * 1_000;
+
+type Opening = Extract<ConversationEvent, { tell: "opening" }>;
+
+/** A peer of a host. */
+export class HostConnection implements HostPeer {
+  readonly #parts: HostConnectionParts;
+  readonly #driver: Driver<ServerCore>;
+  readonly #channels = new Map<number, HostChannel>();
+  #toOpen: HostChannel[] = [];
+  #opening = 0;
+  #session: PeerSession | undefined;
+  #cancelExpiry: (() => void) | undefined;
+  #cancelCredit: (() => void) | undefined;
+
+  constructor(parts: HostConnectionParts) {
+    this.#parts = parts;
+    const core = parts.converse(this);
+    this.#driver = new Driver(core, parts.transport, parts.world, {
+      tell: (event) => this.#tell(event),
+      ended: (end, isOwn) => this.#ended(end, isOwn),
+      broke: (error) => this.event({ kind: "fault", error }),
+      moved: (way, bytes) => {
+        this.event({ kind: "frame", way, bytes });
+        if (way === "in") this.#creditSoon();
+      },
+    });
+  }
+
+  get id(): number {
+    return this.#parts.id;
+  }
+
+  get address(): string {
+    return this.#parts.address;
+  }
+
+  get session(): PeerSession | undefined {
+    return this.#session;
+  }
+
+  /** Begins to listen. */
+  start(): void {
+    this.event({ kind: "accepted" });
+    this.#driver.start();
+  }
+
+  /** Tells the hook, whose failures are its own. */
+  event(event: HostEvent): void {
+    try {
+      this.#parts.hooks.event?.(this, event);
+    } catch {
+      // Who counts and logs must not end what is counted.
+    }
+  }
+
+  /** Asks the conversation to end, so that the peer hears why. */
+  finish(ask: (core: ServerCore) => Output[]): void {
+    this.#driver.run(ask);
+  }
+
+  /** Judges its channels anew. */
+  async reauthorize(): Promise<void> {
+    await Promise.all(
+      [...this.#channels.values()].map((channel) => channel.reauthorize()),
+    );
+  }
+
+  #tell(event: ConversationEvent): void {
+    switch (event.tell) {
+      case "ready":
+        return this.#ready(event.peer);
+      case "opening":
+        return this.#open(event);
+      case "closed":
+        return this.#close(event.channel);
+      case "present":
+        return this.#channels.get(event.channel)?.present(event.bytes);
+      case "received":
+        return this.event({ ...event, kind: "received" });
+      case "refused-batch":
+        return this.event({ ...event, kind: "refused" });
+      case "live":
+        return this.event({ kind: "live", name: event.name });
+      case "proof":
+        return this.event({ ...event, kind: "proof" });
+      case "incident": {
+        const { name, kind: incident, message } = event;
+        return this.event({ kind: "incident", name, incident, message });
+      }
+    }
+  }
+
+  #ready(session: PeerSession): void {
+    this.#session = session;
+    this.event({ kind: "ready" });
+    this.#expireLater(session.notAfter);
+  }
+
+  /** A connection may outlive its certificate's time: then it must log in again. */
+  #expireLater(notAfter: number): void {
+    const leftMs = notAfter - this.#parts.world.now();
+    if (leftMs < 0) {
+      return this.finish((core) =>
+        core.fail("expired-session", "The certificate has run out")
+      );
+    }
+    this.#cancelExpiry = this.#parts.world.after(
+      Math.min(leftMs + 1, DELAY_MS_MAX),
+      () => this.#expireLater(notAfter),
+    );
+  }
+
+  #open({ channel: number, name, session }: Opening): void {
+    const { hooks, shelf, turns } = this.#parts;
+    const channel = new HostChannel({
+      number,
+      name,
+      session,
+      peer: this,
+      driver: this.#driver,
+      hooks,
+      shelf,
+      turns,
+      event: (event) => this.event(event),
+    });
+    this.#channels.get(number)?.close();
+    this.#channels.set(number, channel);
+    this.#toOpen.push(channel);
+    this.#openNext();
+  }
+
+  /** Opens a few at a time: a peer may ask for a thousand at once. */
+  async #openNext(): Promise<void> {
+    if (this.#opening >= limits.openingMax) return;
+    this.#opening++;
+    for (
+      let channel = this.#toOpen.shift();
+      channel !== undefined;
+      channel = this.#toOpen.shift()
+    ) await channel.open();
+    this.#opening--;
+  }
+
+  #close(number: number): void {
+    const channel = this.#channels.get(number);
+    this.#channels.delete(number);
+    this.#toOpen = this.#toOpen.filter((other) => other !== channel);
+    channel?.close();
+  }
+
+  #creditSoon(): void {
+    if (this.#parts.hooks.creditDelay === undefined) return;
+    if (this.#cancelCredit !== undefined) return;
+    queueMicrotask(() => this.#credit());
+  }
+
+  /** Grants what was used, as soon as the hook lets it. */
+  #credit(): void {
+    if (this.#cancelCredit !== undefined || this.#driver.isOver) return;
+    const bytes = this.#driver.core.ungranted;
+    if (bytes === 0) return;
+    const delayMs = this.#parts.hooks.creditDelay?.(this, bytes) ?? 0;
+    const grant = () => this.#driver.run((core) => core.grant(bytes));
+    if (delayMs <= 0) return grant();
+    this.#cancelCredit = this.#parts.world.after(delayMs, () => {
+      this.#cancelCredit = undefined;
+      grant();
+      this.#credit();
+    });
+  }
+
+  #ended(end: TransportEnd, isOwn: boolean): void {
+    this.#cancelExpiry?.();
+    this.#cancelCredit?.();
+    this.#toOpen = [];
+    for (const channel of this.#channels.values()) channel.close();
+    this.#channels.clear();
+    this.event({ kind: "ended", end, isOwn });
+    this.#parts.ended(this);
+  }
+}

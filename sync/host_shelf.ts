@@ -1,0 +1,95 @@
+/**
+ * The repositories that a host has open, each once for all of its peers.
+ *
+ * @module
+ */
+
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { World } from "../src/base/world.ts";
+import type { Prover } from "./conversation.ts";
+import type { HostedRepository } from "./host_hooks.ts";
+import { PresenceRoom } from "./presence_room.ts";
+import { WitnessMaker } from "./witness.ts";
+
+/** A repository that is open, with what its peers share. */
+export interface OpenRepository {
+  readonly hosted: HostedRepository;
+  /** At most one signature a second, whoever asks. */
+  readonly witness: WitnessMaker;
+  readonly room: PresenceRoom;
+  /** What to do for each follower when there is more to share. */
+  readonly followers: Set<() => void>;
+}
+
+/** What a shelf works with. */
+export interface ShelfParts {
+  readonly world: World;
+  readonly prover: Prover;
+  open(name: RepositoryName): Promise<HostedRepository | undefined>;
+  /** There is more to share; tell these. */
+  news(followers: ReadonlySet<() => void>): void;
+}
+
+interface Entry {
+  users: number;
+  readonly opened: Promise<OpenRepository | undefined>;
+}
+
+/** Opens on demand, shares, and releases with the last user. */
+export class HostShelf {
+  readonly #parts: ShelfParts;
+  readonly #entries = new Map<RepositoryName, Entry>();
+
+  constructor(parts: ShelfParts) {
+    this.#parts = parts;
+  }
+
+  /** How many repositories are open, or about to be. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** One more user of a repository; each must `release`, also when there is none. */
+  acquire(name: RepositoryName): Promise<OpenRepository | undefined> {
+    let entry = this.#entries.get(name);
+    if (entry === undefined) {
+      entry = { users: 0, opened: this.#open(name) };
+      this.#entries.set(name, entry);
+    }
+    entry.users++;
+    return entry.opened;
+  }
+
+  /** One user less. */
+  release(name: RepositoryName): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined || --entry.users > 0) return;
+    this.#entries.delete(name);
+    entry.opened.then(
+      (repository) => repository?.hosted.release(),
+      () => {}, // Whoever waited for it has heard.
+    );
+  }
+
+  async #open(name: RepositoryName): Promise<OpenRepository | undefined> {
+    const { world, prover, open, news } = this.#parts;
+    const hosted = await open(name);
+    if (hosted === undefined) return undefined;
+    const { port, life } = hosted;
+    const followers = new Set<() => void>();
+    const end = port.onShareable(() => news(followers));
+    return {
+      hosted: {
+        port,
+        life,
+        release() {
+          end();
+          hosted.release();
+        },
+      },
+      witness: new WitnessMaker({ prover, port, epoch: life.epoch }),
+      room: new PresenceRoom(world),
+      followers,
+    };
+  }
+}
