@@ -211,10 +211,7 @@ const asWritten: View = createView(undefined);
 /** Reads a payload, strictly; `SyntaxError` when it is none. */
 export function decodePatch(payload: Uint8Array): DecodedPatch {
   const r = new ByteReader(payload);
-  if (r.u8() !== FORMAT) malformed("its format is unknown");
-  const shapes: Shape[] = [];
-  const shapeCount = readCount(r, limits.collectionsMax, 3);
-  for (let i = 0; i < shapeCount; i++) shapes.push(readShape(r));
+  const shapes = readShapes(r);
   const count = readCount(r, limits.operationsMax, operationBytesMin);
   const operationsOffset = r.at;
   const operations: Operation[] = [];
@@ -246,7 +243,42 @@ export function changesIn(payload: Uint8Array): ChangeSpan[] {
   return spans;
 }
 
-function readOperation(
+/** Reads what stands before a payload's count of operations: its shapes. */
+function readShapes(r: ByteReader): Shape[] {
+  if (r.u8() !== FORMAT) malformed("its format is unknown");
+  const shapes: Shape[] = [];
+  const count = readCount(r, limits.collectionsMax, 3);
+  for (let i = 0; i < count; i++) shapes.push(readShape(r));
+  return shapes;
+}
+
+/**
+ * Reads the shapes of the payload that begins at the reader, and goes on to its
+ * first operation. Only for bytes that {@linkcode decodePatch} has accepted.
+ */
+export function readPatchHead(r: ByteReader): readonly Shape[] {
+  const shapes = readShapes(r);
+  r.varint();
+  return shapes;
+}
+
+/** Calls `visit` for each operation of a payload with its offset from the first one. */
+export function visitOperations(
+  payload: Uint8Array,
+  visit: (operation: Operation, offset: number) => void,
+): void {
+  const r = new ByteReader(payload);
+  const shapes = readShapes(r);
+  const count = r.varint();
+  const start = r.at;
+  for (let i = 0; i < count; i++) {
+    const offset = r.at - start;
+    visit(readOperation(r, shapes), offset);
+  }
+}
+
+/** Reads the operation at the reader, strictly. */
+export function readOperation(
   r: ByteReader,
   shapes: readonly Shape[],
   spans?: ChangeSpan[],
