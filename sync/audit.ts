@@ -1,8 +1,22 @@
 /**
  * Audits: where two replicas differ that should not.
  *
+ * First the commits: summaries name the chains that differ, and a search over
+ * ids finds the first number. Where the commits are the same, digests of the
+ * merged state are followed down by half-bytes to the items.
+ *
+ * Architecture invariant: an audit asks a bounded number of questions of
+ * bounded size, whatever the other side answers (law 10).
+ *
  * @module
  */
+
+import type { RepositoryPort } from "../repo/port.ts";
+import { readCount, readText } from "../repo/canonical.ts";
+import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { AuditQuery } from "./message.ts";
+import { type ChainEnd, readSummary, summaryEntryBytes } from "./summary.ts";
 
 /** Commits that differ: numbers `[from, to)` of a chain. */
 export interface CommitRange {
@@ -14,16 +28,230 @@ export interface CommitRange {
   readonly how: "missing" | "extra" | "different";
 }
 
+/** An item by name. */
+export interface AuditItem {
+  readonly collection: string;
+  readonly id: string;
+}
+
 /** What an audit found. */
 export interface AuditReport {
   /** Same commits, same state. */
   readonly equal: boolean;
   readonly commits: readonly CommitRange[];
   /** Items whose merged state differs though the commits are the same. */
-  readonly items: readonly {
-    readonly collection: string;
-    readonly id: string;
-  }[];
-  /** Were there more differences than a report names? */
+  readonly items: readonly AuditItem[];
+  /** Is there more than the report names, or could one side not say all of it now? */
   readonly isPartial: boolean;
+}
+
+/** Asks questions and finds out; the answers are what {@linkcode answerAudit} gave. */
+export type AuditRun = Generator<AuditQuery, AuditReport, Uint8Array>;
+
+const HASH = 32;
+const WIDTH = 16;
+const DEPTH_MAX = 64;
+/** Questions of one audit: findings, each as deep as a hash. */
+const QUESTIONS_MAX = limits.auditFindingsMax * 8;
+
+/** Answers a question of an audit. */
+export function answerAudit(
+  port: RepositoryPort,
+  query: AuditQuery,
+): Uint8Array {
+  const writer = new ByteWriter(256);
+  switch (query.ask) {
+    case "summary":
+      writeSummaryAnswer(writer, port);
+      break;
+    case "ids":
+      for (const id of port.idsAt(query.chain, query.numbers) ?? []) {
+        writer.bytes(id);
+      }
+      break;
+    case "state":
+      if (query.prefix.length < DEPTH_MAX) {
+        for (const digest of port.stateDigests(query.prefix)) {
+          writer.bytes(digest);
+        }
+      }
+      break;
+    case "items":
+      for (const item of itemsOf(port, query.prefix)) {
+        writer.text(item.collection);
+        writer.text(item.id);
+      }
+  }
+  return writer.copy();
+}
+
+/** Nothing when not everything here may be shared now. */
+function writeSummaryAnswer(writer: ByteWriter, port: RepositoryPort): void {
+  const summary = port.summary();
+  if (summary === undefined) return;
+  writer.bytes(port.digestOf(summary));
+  writer.varint(summary.length / summaryEntryBytes);
+  const sent = limits.summaryChainsMax * summaryEntryBytes;
+  writer.bytes(summary.subarray(0, sent));
+}
+
+function itemsOf(port: RepositoryPort, prefix: readonly number[]): AuditItem[] {
+  return port.itemsBelow(prefix, limits.auditFindingsMax);
+}
+
+/** Compares a repository with a peer's. */
+export function* audit(port: RepositoryPort): AuditRun {
+  const theirs = readSummaryAnswer(yield { ask: "summary" });
+  const summary = port.summary();
+  if (theirs === undefined || summary === undefined) {
+    return { equal: false, commits: [], items: [], isPartial: true };
+  }
+  const { chains, isPartial } = theirs;
+  const commits: CommitRange[] = [];
+  for (const pair of differing(readSummary(summary), chains, isPartial)) {
+    if (commits.length >= limits.auditFindingsMax) break;
+    commits.push(...yield* rangeOf(port, pair));
+  }
+  const isFull = isPartial || commits.length >= limits.auditFindingsMax;
+  if (
+    commits.length > 0 || !equalBytes(port.digestOf(summary), theirs.digest)
+  ) {
+    return { equal: false, commits, items: [], isPartial: isFull };
+  }
+  const items = yield* differingItems(port);
+  return {
+    equal: items.length === 0,
+    commits,
+    items,
+    isPartial: items.length >= limits.auditFindingsMax,
+  };
+}
+
+interface Pair {
+  readonly chain: string;
+  readonly ours: ChainEnd | undefined;
+  readonly theirs: ChainEnd | undefined;
+}
+
+function readSummaryAnswer(
+  answer: Uint8Array,
+):
+  | { digest: Uint8Array; chains: Map<string, ChainEnd>; isPartial: boolean }
+  | undefined {
+  if (answer.length === 0) return undefined;
+  const reader = new ByteReader(answer);
+  const digest = reader.take(HASH);
+  const total = readCount(reader);
+  const chains = readSummary(reader.take(reader.end - reader.at));
+  return { digest, chains, isPartial: chains.size < total };
+}
+
+/** Chains that end in different ways; behind the last one of a cut summary nothing is said. */
+function differing(
+  ours: ReadonlyMap<string, ChainEnd>,
+  theirs: ReadonlyMap<string, ChainEnd>,
+  isPartial: boolean,
+): Pair[] {
+  const last = [...theirs.keys()].at(-1) ?? "";
+  const pairs: Pair[] = [];
+  for (const chain of new Set([...ours.keys(), ...theirs.keys()])) {
+    if (isPartial && chain > last) continue;
+    const pair = { chain, ours: ours.get(chain), theirs: theirs.get(chain) };
+    const isSame = pair.ours?.length === pair.theirs?.length &&
+      equalBytes(pair.ours!.lastId, pair.theirs!.lastId);
+    if (!isSame) pairs.push(pair);
+  }
+  return pairs;
+}
+
+function* rangeOf(
+  port: RepositoryPort,
+  { chain, ours, theirs }: Pair,
+): Generator<AuditQuery, CommitRange[], Uint8Array> {
+  const here = ours?.length ?? 0;
+  const there = theirs?.length ?? 0;
+  const both = Math.min(here, there);
+  const same = yield* firstDifference(port, chain, both);
+  const ranges: CommitRange[] = [];
+  if (same < both) {
+    ranges.push({ chain, from: same, to: both, how: "different" });
+  }
+  if (here > both) ranges.push({ chain, from: both, to: here, how: "extra" });
+  if (there > both) {
+    ranges.push({ chain, from: both, to: there, how: "missing" });
+  }
+  return ranges;
+}
+
+/** How many commits from the start are the same: ids are chained, so one search finds it. */
+function* firstDifference(
+  port: RepositoryPort,
+  chain: string,
+  both: number,
+): Generator<AuditQuery, number, Uint8Array> {
+  let same = 0;
+  let differs = both;
+  while (same < differs) {
+    const numbers = spread(same, differs);
+    const answer = yield { ask: "ids", chain, numbers };
+    const ours = port.idsAt(chain, numbers) ?? [];
+    const at = numbers.findIndex((_, i) =>
+      ours[i] === undefined ||
+      !equalBytes(ours[i], answer.subarray(i * HASH, (i + 1) * HASH))
+    );
+    if (at < 0) return differs;
+    const before = at === 0 ? same : numbers[at - 1]! + 1;
+    differs = numbers[at]!;
+    same = before;
+  }
+  return same;
+}
+
+/** At most 16 numbers of `[from, to)`, ascending, the last one among them. */
+function spread(from: number, to: number): number[] {
+  const count = Math.min(WIDTH, to - from);
+  return Array.from(
+    { length: count },
+    (_, i) => from + Math.floor(((i + 1) * (to - from)) / count) - 1,
+  );
+}
+
+/** Follows digests of the state down to the items. */
+function* differingItems(
+  port: RepositoryPort,
+): Generator<AuditQuery, AuditItem[], Uint8Array> {
+  const found = new Map<string, AuditItem>();
+  const prefixes: number[][] = [[]];
+  let questions = 0;
+  while (
+    prefixes.length > 0 && found.size < limits.auditFindingsMax &&
+    questions++ < QUESTIONS_MAX
+  ) {
+    const prefix = prefixes.pop()!;
+    const answer = yield { ask: "state", prefix };
+    const ours = port.stateDigests(prefix);
+    for (let half = 0; half < WIDTH; half++) {
+      const theirs = answer.subarray(half * HASH, (half + 1) * HASH);
+      if (equalBytes(ours[half]!, theirs)) continue;
+      const below = [...prefix, half];
+      const isMany = port.itemsBelow(below, 2).length > 1;
+      if (isMany && below.length < DEPTH_MAX) prefixes.push(below);
+      else yield* nameItems(port, below, found);
+    }
+  }
+  return [...found.values()].slice(0, limits.auditFindingsMax);
+}
+
+function* nameItems(
+  port: RepositoryPort,
+  prefix: readonly number[],
+  found: Map<string, AuditItem>,
+): Generator<AuditQuery, void, Uint8Array> {
+  const reader = new ByteReader(yield { ask: "items", prefix });
+  const items = itemsOf(port, prefix);
+  while (!reader.done && items.length < 2 * limits.auditFindingsMax) {
+    const collection = readText(reader, limits.wireTextBytesMax);
+    items.push({ collection, id: readText(reader, limits.idBytesMax) });
+  }
+  for (const item of items) found.set(`${item.collection}\n${item.id}`, item);
 }

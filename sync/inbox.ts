@@ -12,6 +12,7 @@
 import type { Arrival } from "../repo/arrival.ts";
 import type { Judged } from "../repo/admit.ts";
 import type { Batch } from "../repo/batch.ts";
+import type { Position } from "../repo/commit.ts";
 import { batchHead } from "../repo/batch_join.ts";
 import { Parking } from "../repo/parking.ts";
 import type { RepositoryPort } from "../repo/port.ts";
@@ -34,8 +35,10 @@ export interface Pending {
   held: number;
   /** Bytes of the part budget that it keeps. */
   budgeted: number;
-  /** Since when it waits for its parents, on the monotonic clock. */
+  /** Since when it waits for a commit, on the monotonic clock. */
   parkedMs: number | undefined;
+  /** The commit that it waits for. */
+  missing: Position | undefined;
 }
 
 /** A record that was refused. */
@@ -88,6 +91,11 @@ export class Inbox {
 
   constructor(options: InboxOptions) {
     this.#options = options;
+  }
+
+  /** The sequence of the last record that came. */
+  get last(): number {
+    return this.#sequence;
   }
 
   /** Is everything that came admitted, or refused, and durable? */
@@ -181,6 +189,7 @@ export class Inbox {
       held,
       budgeted,
       parkedMs: undefined,
+      missing: undefined,
     };
     this.#pending.push(pending);
     this.#waiting.set(pending.arrival, pending);
@@ -217,8 +226,10 @@ export class Inbox {
         continue;
       }
       this.#options.noteHas(pending.chain, pending.end);
-      if (verdict.verdict === "park") pending.parkedMs ??= monotonicMs;
-      else this.#admitted(pending);
+      if (verdict.verdict === "park") {
+        pending.parkedMs ??= monotonicMs;
+        pending.missing = verdict.missing;
+      } else this.#admitted(pending);
     }
     return refused;
   }
@@ -261,9 +272,11 @@ export class Inbox {
 
   /** Judges again what waits for commits that another peer may have brought. */
   retryParked(monotonicMs: number): Intake {
-    return this.#waiting.size === 0
-      ? NONE
-      : this.#receive([...this.#waiting.values()], monotonicMs);
+    const ready = [...this.#waiting.values()].filter(({ missing }) =>
+      missing !== undefined &&
+      this.#options.port.lengthOf(missing.chain) > missing.number
+    );
+    return ready.length === 0 ? NONE : this.#receive(ready, monotonicMs);
   }
 
   /** Refuses what has waited too long for its parents. */

@@ -135,8 +135,10 @@ export interface Refuse {
   readonly chain: string;
   /** How many commits of that chain the server has: what must not be withdrawn. */
   readonly from: number;
-  /** The commit that was refused. */
+  /** The first commit that was refused. */
   readonly number: number;
+  /** How many were, from there on: more than one where it is not the fault of one. */
+  readonly count: number;
   readonly reason: string;
   readonly rule: string;
   readonly detail: string;

@@ -96,6 +96,7 @@ const transfers: Pick<
       writer.bytes(chainBytes(message.chain));
       writer.varint(message.from);
       writer.varint(message.number);
+      writer.varint(message.count);
       writer.text(wireText(message.reason));
       writer.text(wireText(message.rule));
       writer.text(wireText(message.detail));
@@ -107,6 +108,7 @@ const transfers: Pick<
       chain: readChain(reader),
       from: readCount(reader),
       number: readCount(reader),
+      count: readCount(reader),
       reason: readWireText(reader),
       rule: readWireText(reader),
       detail: readWireText(reader),

@@ -2,7 +2,7 @@
  * What a client keeps of a server between connections, per repository.
  *
  * `resume = 1 | genesis id {32} | flags u8 | epoch {16} | position varint | check {8} | uploaded to varint |
- * commits varint | witness bytes | certificates u8 | (bytes)* | summary bytes`. Kept lazily: an older state is
+ * commits varint | witness bytes | proved bytes | certificates u8 | (bytes)* | summary bytes`. Kept lazily: an older state is
  * as sound as the newest, it only costs bytes. A state that does not fit is none.
  *
  * @module
@@ -33,10 +33,11 @@ export interface ResumeState {
   readonly commits: number;
   /** The newest witness that was sound; empty: none. */
   readonly witness: Uint8Array;
+  /** The witness that was found equal last; empty: none. */
+  readonly proved: Uint8Array;
   /** The certificates of its signer, own first. */
   readonly certificates: readonly Uint8Array[];
-  /** The summary at the last equal moment and the witness that says its digest; empty: none. */
-  readonly proved: Uint8Array;
+  /** The summary that its digest is of. */
   readonly summary: Uint8Array;
 }
 
@@ -52,8 +53,8 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
     uploadedTo: 0,
     commits: 0,
     witness: NOTHING,
-    certificates: [],
     proved: NOTHING,
+    certificates: [],
     summary: NOTHING,
   };
 }
@@ -62,7 +63,12 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
 export function encodeResume(state: ResumeState): Uint8Array {
   const whole = encode(state);
   if (whole.length <= limits.resumeBytesMax) return whole;
-  return encode({ ...state, proved: NOTHING, summary: NOTHING });
+  return encode({
+    ...state,
+    proved: NOTHING,
+    certificates: [],
+    summary: NOTHING,
+  });
 }
 
 function encode(state: ResumeState): Uint8Array {
@@ -79,9 +85,9 @@ function encode(state: ResumeState): Uint8Array {
   writer.varint(state.uploadedTo);
   writer.varint(state.commits);
   writeBytes(writer, state.witness);
+  writeBytes(writer, state.proved);
   writer.u8(state.certificates.length);
   for (const bytes of state.certificates) writeBytes(writer, bytes);
-  writeBytes(writer, state.proved);
   writeBytes(writer, state.summary);
   return writer.copy();
 }
@@ -105,8 +111,8 @@ export function decodeResume(bytes: Uint8Array): ResumeState {
     uploadedTo: readCount(reader),
     commits: readCount(reader),
     witness: readBytes(reader),
-    certificates: readList(reader),
     proved: readBytes(reader),
+    certificates: readList(reader),
     summary: readBytes(reader),
   };
   if (flags > HAS_CURSOR || !reader.done) {

@@ -1,0 +1,85 @@
+/**
+ * Summaries: the chains of a repository, how long each is, and its last id.
+ *
+ * `summary = (chain {40} | length u48 | last id {32})*`, chains ascending: what
+ * a digest is the hash of. Derived, and compared, never admitted.
+ *
+ * @module
+ */
+
+import { chainBytesLength, chainName, idLength } from "../repo/commit.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { ByteReader, equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { CommitRange } from "./audit.ts";
+import type { Witness } from "./witness.ts";
+
+/** Bytes of one chain in a summary. */
+export const summaryEntryBytes: number = chainBytesLength + 6 + idLength;
+
+/** How a chain ends. */
+export interface ChainEnd {
+  readonly length: number;
+  readonly lastId: Uint8Array;
+}
+
+/** Reads a summary; `SyntaxError` when the bytes are none. */
+export function readSummary(bytes: Uint8Array): Map<string, ChainEnd> {
+  const count = bytes.length / summaryEntryBytes;
+  if (!Number.isInteger(count) || count > limits.vectorChainsMax) {
+    throw new SyntaxError("Cannot decode summary: its size is not allowed");
+  }
+  const reader = new ByteReader(bytes);
+  const chains = new Map<string, ChainEnd>();
+  let last = "";
+  for (let i = 0; i < count; i++) {
+    const chain = chainName(reader.take(chainBytesLength));
+    const length = reader.u48();
+    if (chain <= last || length === 0) {
+      throw new SyntaxError(
+        "Cannot decode summary: its chains are not in order",
+      );
+    }
+    chains.set(chain, { length, lastId: reader.take(idLength) });
+    last = chain;
+  }
+  return chains;
+}
+
+/** What of a summary a repository lacks, or holds otherwise; chains that it holds more of are whole. */
+export function missingOf(
+  summary: Uint8Array,
+  port: RepositoryPort,
+): CommitRange[] {
+  const missing: CommitRange[] = [];
+  for (const [chain, { length, lastId }] of readSummary(summary)) {
+    const here = port.lengthOf(chain);
+    if (here < length) {
+      missing.push({ chain, from: here, to: length, how: "missing" });
+      continue;
+    }
+    const [id] = port.idsAt(chain, [length - 1]) ?? [];
+    if (id === undefined || equalBytes(id, lastId)) continue;
+    missing.push({ chain, from: 0, to: length, how: "different" });
+  }
+  return missing;
+}
+
+/** How far a server that lost its log has come back. */
+export interface RestoreReport {
+  /** What says which commits there were. */
+  readonly witness: Witness;
+  readonly missing: readonly CommitRange[];
+  /** Is everything here again that the witness saw? */
+  readonly isComplete: boolean;
+}
+
+/** Compares a repository with what a sound witness saw; `summary` is what its digest is of. */
+export function restoreReport(
+  witness: Witness,
+  summary: Uint8Array,
+  port: RepositoryPort,
+): RestoreReport {
+  const missing = missingOf(summary, port);
+  return { witness, missing, isComplete: missing.length === 0 };
+}
