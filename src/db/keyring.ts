@@ -1,20 +1,18 @@
 /**
- * The `database` file: the keys of this replica, and whose copy it is.
+ * The keyring: the root key of a database, and the sessions that sign in it.
  *
- * ```text
- * magic "SHEAFKEY" {8} | format u16 = 1 | root public key {32} | root secret flag u8 | root secret {32 when the flag is 1}
- * | identity text | sessions varint | (user text | secret key {32} | certificate varint {n})* | crc32 u32
- * ```
- *
- * It is the only file with secrets. The identity names the place where the
- * folder lies; a copy of the folder has another one, gets sessions of its own
+ * Whoever has the root secret certifies sessions itself. A folder that was made
+ * with nothing but a root public key has sessions that write at once and are
+ * certified later, by a server. A copy of the folder gets sessions of its own
  * and therefore continues no chain of the original (docs/architecture.md).
+ *
+ * Architecture invariant: durable before shared (law 3): a certificate or a new
+ * key is on the medium before it signs for anybody else to see.
  *
  * @module
  */
 
-import { ByteReader, ByteWriter, equalBytes, toHex } from "../base/bytes.ts";
-import { crc32 } from "../base/crc32.ts";
+import { equalBytes, toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { wallMax } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
@@ -22,48 +20,28 @@ import type { World } from "../base/world.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import {
+  decodeCertificate,
   issueCertificate,
   type Session,
   setUnbornAside,
 } from "../../repo/mod.ts";
-
-const FILE = "database";
-const MAGIC = "SHEAFKEY";
-const FORMAT = 1;
-const FILE_BYTES_MAX = 4 * 1024 * 1024;
-
-interface StoredSession {
-  readonly user: string;
-  readonly secretKey: Uint8Array;
-  readonly certificate: Uint8Array;
-}
-
-interface Keys {
-  readonly rootKey: Uint8Array;
-  readonly rootSecret: Uint8Array | undefined;
-  readonly identity: string;
-  readonly sessions: readonly StoredSession[];
-}
-
-/** What opening a database needs to know of its keys. */
-export interface Keyring {
-  /** The root public key, 32 bytes. */
-  readonly rootKey: Uint8Array;
-  /** The session that signs here. */
-  readonly session: Session;
-  /** Is this folder where it was when it was last written? */
-  readonly isOriginal: boolean;
-  /** Were the keys made just now? */
-  readonly isNew: boolean;
-  /** Makes new keys durable, but not yet the name of their file; runs before anything that needs them is. */
-  settle(): Promise<void>;
-}
+import {
+  type Keys,
+  readKeys,
+  replaceKeys,
+  type StoredSession,
+  writeKeys,
+} from "./keyring_file.ts";
 
 /** What a caller asks of the keys. */
 export interface KeyringOptions {
   readonly user: string;
-  /** The root key that the folder must belong to. */
-  readonly rootKey?: Uint8Array;
+  /** The root key that the folder must belong to, or gets when it is new. */
+  readonly rootKey?: Uint8Array | undefined;
+  /** The secret of the root key, where this folder shall have it. */
+  readonly rootSecret?: Uint8Array | undefined;
+  /** May the session certify others? For servers. */
+  readonly mayIssue?: boolean | undefined;
 }
 
 /** Reads the keys, or makes them when the database is new. */
@@ -72,54 +50,46 @@ export async function openKeyring(
   world: World,
   options: KeyringOptions,
 ): Promise<Keyring> {
+  checkKeys(options);
   const identity = storage.identity();
-  const file = storage.open(FILE);
-  const stored = file === undefined ? undefined : readKeys(file);
-  if (stored !== undefined) checkRoot(stored.rootKey, options.rootKey);
+  const stored = readKeys(storage);
   if (stored === undefined) {
     return createKeyring(storage, world, options, identity);
   }
-  const session = stored.sessions.find(({ user }) => user === options.user);
+  checkRoot(stored.rootKey, options);
   const isOriginal = stored.identity === identity;
-  if (session !== undefined && isOriginal) {
-    const { rootKey } = stored;
-    return {
-      rootKey,
-      session: asSession(session),
-      isOriginal,
-      isNew: false,
-      settle,
-    };
-  }
   // A copy signs with keys of its own: none of its repositories, whenever it is
   // opened, continues a chain of the original.
-  const kept = isOriginal ? stored.sessions : [];
-  const added = newSession(stored, world, options.user);
-  if (kept.length >= limits.sessionsMax) throw tooManyUsers(options.user);
-  const sessions = [...kept, added];
-  await replaceFile(storage, encodeKeys({ ...stored, identity, sessions }));
-  const { rootKey } = stored;
-  return {
-    rootKey,
-    session: asSession(added),
-    isOriginal,
-    isNew: false,
-    settle,
+  const keys: Keys = {
+    ...stored,
+    rootSecret: stored.rootSecret ?? options.rootSecret?.slice(),
+    identity,
+    sessions: isOriginal ? stored.sessions : [],
   };
+  const known = keys.sessions.find(({ user }) => user === options.user);
+  const session = known !== undefined && isFit(known, keys, options)
+    ? known
+    : newSession(keys, world, options, known);
+  if (known === undefined && keys.sessions.length >= limits.sessionsMax) {
+    throw tooManyUsers(options.user);
+  }
+  const next = withSession(keys, session);
+  const isChanged = session !== known || !isOriginal ||
+    keys.rootSecret !== stored.rootSecret;
+  if (isChanged) await replaceKeys(storage, next);
+  return new Keyring(storage, next, options.user, isOriginal, undefined);
 }
 
-function tooManyUsers(user: string): DatabaseError {
-  return new DatabaseError(
-    "value-too-large",
-    `Cannot add user ${
-      JSON.stringify(user)
-    }: a folder holds keys of at most ${limits.sessionsMax} users`,
-  );
+/** Is nothing to be done for this session that its folder could do? */
+function isFit(
+  { certificate }: StoredSession,
+  { rootSecret }: Keys,
+  { mayIssue }: KeyringOptions,
+): boolean {
+  if (rootSecret === undefined) return true;
+  if (certificate === undefined) return false;
+  return mayIssue !== true || decodeCertificate(certificate).mayIssue;
 }
-
-const settled = Promise.resolve();
-/** Nothing is left to make durable. */
-const settle = () => settled;
 
 /**
  * Makes the keys of a new database. Creating a database is one trip to the
@@ -131,198 +101,212 @@ function createKeyring(
   options: KeyringOptions,
   identity: string,
 ): Keyring {
-  if (options.rootKey !== undefined) {
-    throw new DatabaseError(
-      "root-key-mismatch",
-      "Cannot open: the folder holds no database yet, so it cannot belong to the given root key",
-    );
-  }
   if (!setUnbornAside(storage)) {
     throw new DatabaseError(
       "format-unknown",
       'Cannot open: the folder has repositories but no "database" file. Restore that file from a backup',
     );
   }
-  const { publicKey, secretKey } = generateKeyPair((target) =>
-    world.random(target)
-  );
-  const bare: Keys = {
-    rootKey: publicKey,
-    rootSecret: secretKey,
-    identity,
-    sessions: [],
-  };
-  const session = newSession(bare, world, options.user);
-  const file = writeNew(storage, encodeKeys({ ...bare, sessions: [session] }));
-  let settling: Promise<void> | undefined;
-  return {
-    rootKey: publicKey,
-    session: asSession(session),
-    isOriginal: true,
-    isNew: true,
-    settle: () => settling ??= syncNew(file),
-  };
+  const bare: Keys = { ...rootOf(world, options), identity, sessions: [] };
+  const keys = withSession(bare, newSession(bare, world, options));
+  const file = writeKeys(storage, keys);
+  return new Keyring(storage, keys, options.user, true, file);
 }
 
-/** Half a file is worse than none. */
-function writeNew(storage: Storage, bytes: Uint8Array): StorageFile {
-  const file = storage.open(FILE, { create: true, secret: true })!;
-  try {
-    file.writeAt(bytes, 0);
-    return file;
-  } catch (cause) {
-    file.close();
-    storage.remove(FILE);
-    throw cause;
+/** The root of a new database: given, or made. */
+function rootOf(
+  world: World,
+  { rootKey, rootSecret }: KeyringOptions,
+): Pick<Keys, "rootKey" | "rootSecret"> {
+  if (rootSecret !== undefined) {
+    const { publicKey } = createSigner(rootSecret);
+    return { rootKey: publicKey, rootSecret: rootSecret.slice() };
   }
+  if (rootKey !== undefined) {
+    return { rootKey: rootKey.slice(), rootSecret: undefined };
+  }
+  const pair = generateKeyPair((target) => world.random(target));
+  return { rootKey: pair.publicKey, rootSecret: pair.secretKey };
 }
 
-async function syncNew(file: StorageFile): Promise<void> {
-  try {
-    await file.sync();
-  } finally {
-    file.close();
+function checkKeys(options: KeyringOptions): void {
+  const { rootKey, rootSecret } = options;
+  for (const key of [rootKey, rootSecret]) {
+    if (key === undefined || key.length === 32) continue;
+    throw new DatabaseError(
+      "invalid-option",
+      "`rootKey` and `rootSecret` are 32 bytes",
+    );
   }
+  if (rootKey !== undefined) checkRoot(rootKey, { ...options, rootKey });
 }
 
 function checkRoot(
   rootKey: Uint8Array,
-  expected: Uint8Array | undefined,
+  { rootKey: expected, rootSecret }: KeyringOptions,
 ): void {
-  if (expected === undefined || equalBytes(rootKey, expected)) return;
-  throw new DatabaseError(
-    "root-key-mismatch",
-    `Cannot open: the folder belongs to root key ${toHex(rootKey)}, not ${
-      toHex(expected)
-    }. ` +
-      "Open the right folder, or leave `rootKey` out",
-  );
-}
-
-function newSession(keys: Keys, world: World, user: string): StoredSession {
-  if (keys.rootSecret === undefined) {
+  const keys = [expected];
+  if (rootSecret !== undefined) keys.push(createSigner(rootSecret).publicKey);
+  for (const key of keys) {
+    if (key === undefined || equalBytes(rootKey, key)) continue;
     throw new DatabaseError(
       "root-key-mismatch",
-      `Cannot certify a session for user "${user}": this folder has no root secret`,
+      `Cannot open: the folder belongs to root key ${toHex(rootKey)}, not ${
+        toHex(key)
+      }. Open the right folder, or leave \`rootKey\` out`,
     );
   }
-  const pair = generateKeyPair((target) => world.random(target));
+}
+
+/** A session with a certificate, where there is a root secret; else one without. */
+function newSession(
+  { rootSecret }: Keys,
+  world: World,
+  { user, mayIssue = false }: KeyringOptions,
+  known?: StoredSession,
+): StoredSession {
+  // A key that nobody certified yet is kept: it has written.
+  const isKept = known !== undefined && known.certificate === undefined;
+  const secretKey = isKept
+    ? known.secretKey
+    : generateKeyPair((target) => world.random(target)).secretKey;
+  const others = pastOf(known);
+  if (rootSecret === undefined) {
+    return { user, secretKey, certificate: undefined, others };
+  }
   const { bytes: certificate } = issueCertificate(
     {
-      sessionKey: pair.publicKey,
+      sessionKey: createSigner(secretKey).publicKey,
       user,
       claims: "{}",
-      mayIssue: false,
+      mayIssue,
       notBefore: 0,
       notAfter: wallMax,
     },
-    createSigner(keys.rootSecret),
+    createSigner(rootSecret),
   );
-  return { user, secretKey: pair.secretKey, certificate };
+  return { user, secretKey, certificate, others };
 }
 
-function asSession(stored: StoredSession): Session {
-  return {
-    user: stored.user,
-    certificate: stored.certificate,
-    secretKey: stored.secretKey,
-  };
+/** What a session keeps of what it was. */
+function pastOf(known: StoredSession | undefined): Uint8Array[] {
+  const past = [...known?.others ?? []];
+  if (known?.certificate !== undefined) past.push(known.certificate);
+  return past.slice(-limits.pastCertificatesMax);
 }
 
-function encodeKeys(keys: Keys): Uint8Array {
-  const writer = new ByteWriter(512);
-  for (const char of MAGIC) writer.u8(char.charCodeAt(0));
-  writer.u16(FORMAT);
-  writer.bytes(keys.rootKey);
-  writer.u8(keys.rootSecret === undefined ? 0 : 1);
-  if (keys.rootSecret !== undefined) writer.bytes(keys.rootSecret);
-  writer.text(keys.identity);
-  writer.varint(keys.sessions.length);
-  for (const { user, secretKey, certificate } of keys.sessions) {
-    writer.text(user);
-    writer.bytes(secretKey);
-    writer.varint(certificate.length);
-    writer.bytes(certificate);
+function withSession(keys: Keys, session: StoredSession): Keys {
+  const others = keys.sessions.filter(({ user }) => user !== session.user);
+  return { ...keys, sessions: [...others, session] };
+}
+
+function tooManyUsers(user: string): DatabaseError {
+  return new DatabaseError(
+    "value-too-large",
+    `Cannot add user ${
+      JSON.stringify(user)
+    }: a folder holds keys of at most ${limits.sessionsMax} users`,
+  );
+}
+
+/** The keys of an open database. */
+export class Keyring {
+  /** Is this folder where it was when it was last written? */
+  readonly isOriginal: boolean;
+  /** Were the keys made just now? */
+  readonly isNew: boolean;
+  readonly #storage: Storage;
+  readonly #user: string;
+  #keys: Keys;
+  #file: StorageFile | undefined;
+  #settling: Promise<void> | undefined;
+  #storing: Promise<unknown> = Promise.resolve();
+
+  /** Use {@linkcode openKeyring}; `file` is that of keys which are not durable yet. */
+  constructor(
+    storage: Storage,
+    keys: Keys,
+    user: string,
+    isOriginal: boolean,
+    file: StorageFile | undefined,
+  ) {
+    this.#storage = storage;
+    this.#keys = keys;
+    this.#user = user;
+    this.#file = file;
+    this.isOriginal = isOriginal;
+    this.isNew = file !== undefined;
   }
-  writer.u32(crc32(writer.view()));
-  return writer.copy();
-}
 
-/** Beside, then into place: a crash leaves the old file or the new one. */
-async function replaceFile(storage: Storage, bytes: Uint8Array): Promise<void> {
-  const beside = `${FILE}.new`;
-  const file = storage.open(beside, { create: true, secret: true })!;
-  try {
-    file.truncate(0);
-    file.writeAt(bytes, 0);
-    await file.sync();
-  } finally {
-    file.close();
+  /** The root public key, 32 bytes. */
+  get rootKey(): Uint8Array {
+    return this.#keys.rootKey;
   }
-  storage.rename(beside, FILE);
-  storage.syncFolder("");
-}
 
-function readKeys(file: StorageFile): Keys | undefined {
-  try {
-    const size = file.size();
-    if (size > FILE_BYTES_MAX) throw new SyntaxError("the file is too large");
-    const bytes = new Uint8Array(size);
-    if (file.readAt(bytes, 0) !== size) {
-      throw new SyntaxError("the file could not be read whole");
+  /** The root secret, where this folder has it. */
+  get rootSecret(): Uint8Array | undefined {
+    return this.#keys.rootSecret;
+  }
+
+  /** The session that signs here. */
+  get session(): Session {
+    const { user, secretKey, certificate, others } = this.#stored();
+    if (certificate === undefined) return { user, secretKey, others };
+    const certified = decodeCertificate(certificate).user;
+    return { user: certified, secretKey, certificate, others };
+  }
+
+  #stored(): StoredSession {
+    return this.#keys.sessions.find(({ user }) => user === this.#user)!;
+  }
+
+  /** Makes new keys durable, but not yet the name of their file; runs before anything that needs them is. */
+  readonly settle = (): Promise<void> => this.#settling ??= this.#settle();
+
+  async #settle(): Promise<void> {
+    const file = this.#file;
+    if (file === undefined) return;
+    this.#file = undefined;
+    try {
+      await file.sync();
+    } finally {
+      file.close();
     }
-    // A power cut before the first sync leaves nothing, or nothing but zeros.
-    return bytes.every((byte) => byte === 0) ? undefined : parseKeys(bytes);
-  } catch (cause) {
-    if (cause instanceof DatabaseError) throw cause;
-    throw new DatabaseError(
-      "format-unknown",
-      'Cannot open: the file "database" is damaged. Restore it from a backup: it holds the keys',
-      { cause },
-    );
-  } finally {
-    file.close();
   }
-}
 
-function parseKeys(bytes: Uint8Array): Keys {
-  const reader = new ByteReader(bytes, 0, Math.max(0, bytes.length - 4));
-  for (const char of MAGIC) {
-    if (reader.u8() !== char.charCodeAt(0)) {
-      throw new SyntaxError("the magic is missing");
+  /** Keeps a session with what issuers say of it, instead of the one there was; durable when it resolves. */
+  store(session: Omit<Session, "user">): Promise<Session> {
+    const storing = this.#storing.then(() => this.#store(session));
+    this.#storing = storing.catch(() => {});
+    return storing;
+  }
+
+  async #store(session: Omit<Session, "user">): Promise<Session> {
+    const { secretKey, certificate, others = [] } = session;
+    if (!isOfKey(certificate, secretKey)) {
+      throw new DatabaseError(
+        "invalid-option",
+        "The certificate names another key than the session's",
+      );
     }
-  }
-  const format = reader.u16();
-  if (format > FORMAT) {
-    throw new DatabaseError(
-      "format-too-new",
-      `Cannot open: the folder has format ${format}; this Sheaf reads up to ${FORMAT}. Update Sheaf`,
-    );
-  }
-  const sum = new ByteReader(bytes, bytes.length - 4).u32();
-  if (crc32(bytes.subarray(0, -4)) !== sum) {
-    throw new SyntaxError("the checksum does not match");
-  }
-  const rootKey = reader.take(32).slice();
-  const rootSecret = reader.u8() === 1 ? reader.take(32).slice() : undefined;
-  const identity = reader.text();
-  return { rootKey, rootSecret, identity, sessions: parseSessions(reader) };
-}
-
-function parseSessions(reader: ByteReader): StoredSession[] {
-  const count = reader.varint();
-  if (count > limits.sessionsMax) {
-    throw new SyntaxError("it has too many sessions");
-  }
-  const sessions: StoredSession[] = [];
-  for (let i = 0; i < count; i++) {
-    const user = reader.text();
-    const secretKey = reader.take(32).slice();
-    sessions.push({
-      user,
-      secretKey,
-      certificate: reader.take(reader.varint()).slice(),
+    await this.settle();
+    const keys = withSession(this.#keys, {
+      user: this.#user,
+      secretKey: secretKey.slice(),
+      certificate: certificate?.slice(),
+      others: others.slice(-limits.pastCertificatesMax),
     });
+    await replaceKeys(this.#storage, keys);
+    this.#keys = keys;
+    return this.session;
   }
-  return sessions;
+}
+
+function isOfKey(
+  certificate: Uint8Array | undefined,
+  secretKey: Uint8Array,
+): boolean {
+  if (certificate === undefined) return true;
+  const { publicKey } = createSigner(secretKey);
+  return equalBytes(decodeCertificate(certificate).sessionKey, publicKey);
 }

@@ -1,0 +1,184 @@
+/**
+ * The `database` file: the keys of this replica, and whose copy it is.
+ *
+ * ```text
+ * magic "SHEAFKEY" {8} | format u16 = 2 | root public key {32} | root secret flag u8 | root secret {32 when the flag is 1}
+ * | identity text | sessions varint | session* | crc32 u32
+ * session  user text | secret key {32} | certified u8 | certificate varint {n} (when certified is 1)
+ *          | others varint | (certificate varint {n})*
+ * ```
+ *
+ * Format 1, which had one certificate in every session and nothing else, is
+ * read as well. It is the only file with secrets. The identity names the place
+ * where the folder lies.
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { crc32 } from "../base/crc32.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { Storage, StorageFile } from "../storage/storage.ts";
+
+const FILE = "database";
+const MAGIC = "SHEAFKEY";
+const FORMAT = 2;
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A session as the file has it. */
+export interface StoredSession {
+  /** The user that `openDatabase()` names it by. */
+  readonly user: string;
+  readonly secretKey: Uint8Array;
+  /** Absent until somebody certified the key. */
+  readonly certificate: Uint8Array | undefined;
+  /** Certificates of its issuers, from the root on, and of keys it had before. */
+  readonly others: readonly Uint8Array[];
+}
+
+/** What the file says. */
+export interface Keys {
+  readonly rootKey: Uint8Array;
+  readonly rootSecret: Uint8Array | undefined;
+  readonly identity: string;
+  readonly sessions: readonly StoredSession[];
+}
+
+/** Reads the keys; `undefined` when there are none yet. */
+export function readKeys(storage: Storage): Keys | undefined {
+  const file = storage.open(FILE);
+  return file === undefined ? undefined : readFile(file);
+}
+
+/** Writes the keys of a new database; they are durable when the file is synced. Half a file is worse than none. */
+export function writeKeys(storage: Storage, keys: Keys): StorageFile {
+  const file = storage.open(FILE, { create: true, secret: true })!;
+  try {
+    file.writeAt(encodeKeys(keys), 0);
+    return file;
+  } catch (cause) {
+    file.close();
+    storage.remove(FILE);
+    throw cause;
+  }
+}
+
+/** Replaces the keys durably. Beside, then into place: a crash leaves the old file or the new one. */
+export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
+  const beside = `${FILE}.new`;
+  const file = storage.open(beside, { create: true, secret: true })!;
+  try {
+    file.truncate(0);
+    file.writeAt(encodeKeys(keys), 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  storage.rename(beside, FILE);
+  storage.syncFolder("");
+}
+
+function encodeKeys(keys: Keys): Uint8Array {
+  const writer = new ByteWriter(512);
+  for (const char of MAGIC) writer.u8(char.charCodeAt(0));
+  writer.u16(FORMAT);
+  writer.bytes(keys.rootKey);
+  writer.u8(keys.rootSecret === undefined ? 0 : 1);
+  if (keys.rootSecret !== undefined) writer.bytes(keys.rootSecret);
+  writer.text(keys.identity);
+  writer.varint(keys.sessions.length);
+  for (const session of keys.sessions) writeSession(writer, session);
+  writer.u32(crc32(writer.view()));
+  return writer.copy();
+}
+
+function writeSession(writer: ByteWriter, session: StoredSession): void {
+  const { user, secretKey, certificate, others } = session;
+  writer.text(user);
+  writer.bytes(secretKey);
+  writer.u8(certificate === undefined ? 0 : 1);
+  if (certificate !== undefined) writeBytes(writer, certificate);
+  writer.varint(others.length);
+  for (const other of others) writeBytes(writer, other);
+}
+
+function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
+  writer.varint(bytes.length);
+  writer.bytes(bytes);
+}
+
+function readFile(file: StorageFile): Keys | undefined {
+  try {
+    const size = file.size();
+    if (size > FILE_BYTES_MAX) throw new SyntaxError("the file is too large");
+    const bytes = new Uint8Array(size);
+    if (file.readAt(bytes, 0) !== size) {
+      throw new SyntaxError("the file could not be read whole");
+    }
+    // A power cut before the first sync leaves nothing, or nothing but zeros.
+    return bytes.every((byte) => byte === 0) ? undefined : parseKeys(bytes);
+  } catch (cause) {
+    if (cause instanceof DatabaseError) throw cause;
+    throw new DatabaseError(
+      "format-unknown",
+      'Cannot open: the file "database" is damaged. Restore it from a backup: it holds the keys',
+      { cause },
+    );
+  } finally {
+    file.close();
+  }
+}
+
+function parseKeys(bytes: Uint8Array): Keys {
+  const reader = new ByteReader(bytes, 0, Math.max(0, bytes.length - 4));
+  for (const char of MAGIC) {
+    if (reader.u8() !== char.charCodeAt(0)) {
+      throw new SyntaxError("the magic is missing");
+    }
+  }
+  const format = reader.u16();
+  if (format > FORMAT) {
+    throw new DatabaseError(
+      "format-too-new",
+      `Cannot open: the folder has format ${format}; this Sheaf reads up to ${FORMAT}. Update Sheaf`,
+    );
+  }
+  const sum = new ByteReader(bytes, bytes.length - 4).u32();
+  if (crc32(bytes.subarray(0, -4)) !== sum) {
+    throw new SyntaxError("the checksum does not match");
+  }
+  const rootKey = reader.take(32).slice();
+  const rootSecret = reader.u8() === 1 ? reader.take(32).slice() : undefined;
+  const identity = reader.text();
+  const sessions = parseSessions(reader, format);
+  return { rootKey, rootSecret, identity, sessions };
+}
+
+function parseSessions(reader: ByteReader, format: number): StoredSession[] {
+  const count = reader.varint();
+  if (count > limits.sessionsMax) {
+    throw new SyntaxError("it has too many sessions");
+  }
+  const sessions: StoredSession[] = [];
+  for (let i = 0; i < count; i++) sessions.push(parseSession(reader, format));
+  return sessions;
+}
+
+function parseSession(reader: ByteReader, format: number): StoredSession {
+  const user = reader.text();
+  const secretKey = reader.take(32).slice();
+  const isCertified = format === 1 || reader.u8() === 1;
+  const certificate = isCertified ? readBytes(reader) : undefined;
+  const others: Uint8Array[] = [];
+  const count = format === 1 ? 0 : reader.varint();
+  if (count > limits.pastCertificatesMax) {
+    throw new SyntaxError("a session has too many certificates");
+  }
+  for (let i = 0; i < count; i++) others.push(readBytes(reader));
+  return { user, secretKey, certificate, others };
+}
+
+function readBytes(reader: ByteReader): Uint8Array {
+  return reader.take(reader.varint()).slice();
+}
