@@ -8,7 +8,14 @@
  */
 
 import type { AuditReport } from "../../sync/audit.ts";
-import type { JsonValue } from "../schema/mod.ts";
+import type { PresentPeer } from "../../sync/presence.ts";
+import type {
+  ChannelStatus,
+  Incident,
+  SyncProgress,
+  SyncReason,
+  Unsent,
+} from "../../sync/status.ts";
 import type { Operation } from "../schema/patch.ts";
 import type { Replica, Session } from "../../repo/mod.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
@@ -16,84 +23,17 @@ import type { Done } from "../../repo/replica.ts";
 
 export type { AuditReport };
 
-/** Why a connection or a repository is not live. */
-export interface SyncReason {
-  /** Stable code: of docs/protocol.md, or of a `DatabaseError`. */
-  readonly code: string;
-  /** For a person. */
-  readonly message: string;
-}
-
-/** What the server does not have yet. */
-export interface Unsent {
-  /** How many commits. */
-  readonly commits: number;
-  /** About how many bytes they are. */
-  readonly bytes: number;
-  /** When the oldest of them was written. */
-  readonly oldest: Date | undefined;
-}
-
-/** How far a first, or a long, catching up is. */
-export interface SyncProgress {
-  /** Commits that came. */
-  readonly done: number;
-  /** Commits that there were when it began. */
-  readonly total: number;
-}
-
-/** Something that must not happen, found by comparing with the server. */
-export interface Incident {
-  /** What it is; a program may switch on it. */
-  readonly kind:
-    | "desync"
-    | "server-rolled-back"
-    | "server-forked"
-    | "bad-witness"
-    | "foreign-refused"
-    | "restore-incomplete"
-    | "clock";
-  /** When it was noticed here. */
-  readonly at: Date;
-  /** For a person. */
-  readonly message: string;
-  /** What a report needs: chains, numbers, digests, items. */
-  readonly details: JsonValue;
-}
+export type {
+  ChannelStatus,
+  Incident,
+  PresentPeer,
+  SyncProgress,
+  SyncReason,
+  Unsent,
+};
 
 /** Where a repository stands between here and the server. */
-export type SyncPhase =
-  | "offline"
-  | "connecting"
-  | "catching-up"
-  | "live"
-  | "refused"
-  | "closed";
-
-/** What a channel says of itself. */
-export interface ChannelStatus {
-  /** `live`: everything that there was has come, and what is written goes out at once. */
-  readonly state: SyncPhase;
-  /** Why it is `offline` or `refused`, where that is known. */
-  readonly reason?: SyncReason | undefined;
-  /** What the server does not have yet. */
-  readonly unsent: Unsent;
-  /** While catching up. */
-  readonly progress: SyncProgress | undefined;
-  /** The last moment at which both sides had exactly the same commits. */
-  readonly equalAt: Date | undefined;
-  /** What must not happen and did; the newest last. */
-  readonly incidents: readonly Incident[];
-  /** How far the server's clock is ahead of ours. */
-  readonly clockOffsetMs: number | undefined;
-}
-
-/** What another client shows, as bytes. */
-export interface PresentPeer {
-  readonly peer: number;
-  readonly user: string;
-  readonly bytes: Uint8Array;
-}
+export type SyncPhase = ChannelStatus["state"];
 
 /** One repository on a connection. */
 export interface Channel {

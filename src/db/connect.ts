@@ -13,6 +13,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
+import type { ClientStatus as ConnectionStatus } from "../../sync/status.ts";
 import type { SyncReason } from "./channel.ts";
 import { parseAddress } from "./connectors.ts";
 import { Listeners } from "./listeners.ts";
@@ -38,15 +39,7 @@ export interface ConnectOptions {
   readonly login?: string | URL | Login;
 }
 
-/** How a connection fares. */
-export interface ConnectionStatus {
-  /** `ready`: both sides have proved who they are. `refused`: retrying does not help until something changes. */
-  readonly state: "connecting" | "ready" | "offline" | "refused" | "closed";
-  /** Why it is not ready, where that is known. */
-  readonly reason?: SyncReason | undefined;
-  /** When it is tried again. */
-  readonly retryAt?: Date | undefined;
-}
+export type { ConnectionStatus };
 
 /** A connection to a server; it comes back by itself until it is closed. */
 export interface Connection extends AsyncDisposable {
@@ -87,8 +80,9 @@ export interface ConnectionParts {
   readonly report?: (error: unknown) => void;
 }
 
-const connecting: ConnectionStatus = Object.freeze({ state: "connecting" });
-const closed: ConnectionStatus = Object.freeze({ state: "closed" });
+const bare = { reason: undefined, attempts: 0, retryAt: undefined };
+const connecting: ConnectionStatus = { state: "connecting", ...bare };
+const closed: ConnectionStatus = { state: "closed", ...bare };
 /** Timers of a platform take no longer delay than this. */
 const DELAY_MS_MAX = 24 * 60 * 60 * 1000;
 /** A renewal that failed is tried again after this long. */
@@ -153,7 +147,7 @@ export class DatabaseConnection implements Connection {
       this.#changed();
     } catch (cause) {
       // Code that could not be loaded: an app that was taken from its server, say.
-      this.#failed = { state: "refused", reason: reasonOf(cause) };
+      this.#failed = { ...bare, state: "refused", reason: reasonOf(cause) };
       this.#changed();
       if (!(cause instanceof DatabaseError)) report?.(cause);
     }

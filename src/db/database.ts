@@ -90,7 +90,9 @@ export async function openDatabase(
   try {
     const keyring = await openKeyring(storage, world, {
       user,
-      ...(rootKey !== undefined && { rootKey }),
+      rootKey,
+      rootSecret: options.rootSecret,
+      mayIssue: options.mayIssue,
     });
     return new Database({
       options,

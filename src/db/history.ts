@@ -51,7 +51,10 @@ export interface CommitSummary {
   readonly number: number;
   /** When, by the writer's clock. */
   readonly at: Date;
-  /** Who, by the writer's certificate; `undefined` when none is known. */
+  /**
+   * Who, by the writer's certificate; `undefined` when none is known. While this
+   * device waits for its certificate, its own commits show the local user.
+   */
   readonly user: string | undefined;
   /** Heads of other chains that its writer had seen. */
   readonly parents: readonly string[];
@@ -138,8 +141,7 @@ function summary(
     chain: displayChain(batch.chain),
     number,
     at: new Date(commit.wall),
-    user: replica.certificates.covering(batch.chain.slice(0, 32), commit.wall)
-      ?.user,
+    user: replica.userOf(batch.chain, commit.wall),
     parents: commit.parents.map((parent) => commitName(parent)),
     operations: operations.filter(concerns).map((operation) => ({
       collection: operation.shape.collection,

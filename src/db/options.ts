@@ -39,6 +39,13 @@ export interface DatabaseOptions {
    * connects. Without it, a new folder gets a root key of its own.
    */
   readonly rootKey?: Uint8Array | string;
+  /**
+   * The secret of the root key, 32 bytes: a folder that has it certifies
+   * sessions itself. For a server that takes the place of a lost one.
+   */
+  readonly rootSecret?: Uint8Array;
+  /** May this session certify others? For servers (default: false). */
+  readonly mayIssue?: boolean;
   /** Set damaged log bytes aside and open what is left, instead of failing. */
   readonly repair?: boolean;
   /** Hears hints on slow queries; silent when absent. */

@@ -29,10 +29,6 @@ import {
   renewalAt,
 } from "./login.ts";
 
-type StoringKeyring = Keyring & {
-  store(keys: Omit<Session, "user">): Promise<Session>;
-};
-
 /** What it works with. */
 export interface SessionKeeperParts {
   readonly keyring: Keyring;
@@ -171,7 +167,7 @@ export class SessionKeeper {
       !above.some((known) => equalBytes(known, bytes))
     );
     const kept = before.slice(above.length - limits.pastCertificatesMax);
-    this.#session = await (keyring as StoringKeyring).store({
+    this.#session = await keyring.store({
       secretKey,
       certificate,
       others: [...above, ...kept],

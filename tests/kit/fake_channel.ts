@@ -15,6 +15,7 @@ import type {
 export class FakeChannel implements Channel {
   status: ChannelStatus = {
     state: "connecting",
+    reason: undefined,
     unsent: { commits: 0, bytes: 0, oldest: undefined },
     progress: undefined,
     equalAt: undefined,

@@ -1,0 +1,222 @@
+/**
+ * A server in the test's own program: replicas behind a host, on a memory wire.
+ *
+ * It has no HTTP: whoever logs in asks `login` directly.
+ *
+ * @module
+ */
+
+import {
+  createSigner,
+  generateKeyPair,
+  type KeyPair,
+} from "../../crypto/mod.ts";
+import {
+  issueCertificate,
+  type Mode,
+  parseRepositoryName,
+  Replica,
+  type RepositoryName,
+  type Session,
+} from "../../repo/mod.ts";
+import { toHex } from "../../src/base/bytes.ts";
+import { DatabaseError, type Refusal } from "../../src/base/errors.ts";
+import { wallMax } from "../../src/base/hlc.ts";
+import { system } from "../../src/base/system.ts";
+import { Schemas } from "../../src/db/schemas.ts";
+import type { Rules } from "../../src/schema/rules.ts";
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { type EpochLife, rights } from "../../sync/conversation.ts";
+import { SyncHost } from "../../sync/host.ts";
+import type { Declined, HostedRepository } from "../../sync/host_hooks.ts";
+import {
+  memoryConnector,
+  type MemoryWire,
+} from "../../sync/transport/memory_transport.ts";
+import type { Connector } from "../../sync/transport/transport.ts";
+import type { LoginAnswer, LoginRequest } from "../../mod.ts";
+
+/** A server needs none. */
+const noSchemas = new Schemas([]);
+
+/** How it is made. */
+export interface MemoryServerOptions {
+  readonly mode?: Mode;
+  readonly rules?: Rules;
+  /** Who comes with these tokens. */
+  readonly users?: Readonly<Record<string, string>>;
+}
+
+/** A server that a test can cut, refuse with, stop and start again. */
+export class MemoryServer {
+  readonly #options: MemoryServerOptions;
+  readonly #root: KeyPair = generateKeyPair((bytes) => system.random(bytes));
+  readonly #session: Session;
+  readonly #open = new Map<RepositoryName, Promise<Replica>>();
+  readonly #wires = new Set<MemoryWire>();
+  readonly #secret = crypto.getRandomValues(new Uint8Array(24));
+  #host: SyncHost;
+  /** What it keeps its repositories on. */
+  readonly storage: Storage = memoryStorage();
+  /** Is nobody let in? */
+  isDown = false;
+  /** Claims that the next logins get, as JSON. */
+  claims = "{}";
+  /** How long a certificate is good for. */
+  certificateMs = 365 * 24 * 3_600_000;
+  /** How many logins were asked for. */
+  logins = 0;
+  /** Refuses batches, where it is set. */
+  gate: (() => Refusal | undefined) | undefined;
+  /** Declines repositories, where it says so. */
+  declines: (name: string) => Declined | undefined = () => undefined;
+
+  constructor(options: MemoryServerOptions = {}) {
+    this.#options = options;
+    const pair = generateKeyPair((bytes) => system.random(bytes));
+    this.#session = {
+      user: "server",
+      secretKey: pair.secretKey,
+      certificate: this.#certify(pair.publicKey, "server", true, "{}"),
+    };
+    this.#host = this.#listen();
+  }
+
+  /** The root public key in hexadecimal digits. */
+  get rootKey(): string {
+    return toHex(this.#root.publicKey);
+  }
+
+  #certify(
+    sessionKey: Uint8Array,
+    user: string,
+    mayIssue: boolean,
+    claims: string,
+  ): Uint8Array {
+    const notAfter = mayIssue ? wallMax : Date.now() + this.certificateMs;
+    const fields = {
+      sessionKey,
+      user,
+      mayIssue,
+      claims,
+      notBefore: 0,
+      notAfter,
+    };
+    return issueCertificate(fields, createSigner(this.#root.secretKey)).bytes;
+  }
+
+  #listen(): SyncHost {
+    const { certificate, secretKey } = this.#session;
+    const signer = createSigner(secretKey);
+    return new SyncHost({
+      world: system,
+      prover: {
+        publicKey: signer.publicKey,
+        certificates: [certificate!],
+        sign: (message) => signer.sign(message),
+      },
+      rootKey: this.#root.publicKey,
+      name: "memory",
+      hooks: {
+        authorize: (_peer, _session, name) => {
+          const declined = this.declines(name);
+          if (declined !== undefined) return { declined };
+          return { rights: rights.read | rights.write };
+        },
+        openRepository: (name) => this.#openHosted(name),
+        gate: () => this.gate?.(),
+      },
+    });
+  }
+
+  async #openHosted(name: RepositoryName): Promise<HostedRepository> {
+    const replica = await this.replica(name);
+    return { port: replica.port(), life: this.#life(), release: () => {} };
+  }
+
+  /** One life as long as this object's. */
+  #life(): EpochLife {
+    const secret = this.#secret;
+    const check = (position: number) => {
+      const bytes = secret.slice(0, 8);
+      new DataView(bytes.buffer).setFloat64(0, position);
+      return bytes.map((byte, i) => byte ^ secret[i]!);
+    };
+    return {
+      epoch: secret.slice(8),
+      check,
+      isIssued: (position, bytes) => toHex(check(position)) === toHex(bytes),
+    };
+  }
+
+  /** The server's own replica of a repository. */
+  replica(name: string): Promise<Replica> {
+    const key = parseRepositoryName(name);
+    let opening = this.#open.get(key);
+    if (opening === undefined) {
+      const { mode = "default", rules } = this.#options;
+      opening = Replica.open({
+        storage: this.storage,
+        world: system,
+        name: key,
+        mode,
+        isModeRequired: true,
+        rootKey: this.#root.publicKey,
+        session: this.#session,
+        isOriginal: true,
+        viewOf: (collection) => noSchemas.viewOf(collection),
+        repair: false,
+        settle: () => Promise.resolve(),
+        ...(rules !== undefined && { rules }),
+      });
+      this.#open.set(key, opening);
+    }
+    return opening;
+  }
+
+  /** A way to it. */
+  get connector(): Connector {
+    return memoryConnector("memory:server", (transport, wire) => {
+      if (this.isDown) throw { code: "lost", detail: "It is down" };
+      this.#wires.add(wire);
+      this.#host.accept(transport, "memory");
+    });
+  }
+
+  /** Certifies who comes with a known token; "key-taken" when the key is another's. */
+  readonly login = (
+    { sessionKey, credentials, certificate }: LoginRequest,
+  ): Promise<LoginAnswer | "key-taken"> => {
+    this.logins++;
+    const { users = {} } = this.#options;
+    const token = "token" in credentials ? credentials.token : "guest";
+    const user = users[token] ?? (token === "guest" ? "guest" : undefined);
+    if (this.isDown || user === undefined) {
+      return Promise.reject(
+        new DatabaseError("login-failed", "The server knows no such token"),
+      );
+    }
+    const given = this.#certify(sessionKey, user, false, this.claims);
+    const isOther = certificate !== undefined &&
+      this.#known.get(toHex(sessionKey)) !==
+        user + this.claims;
+    if (isOther) return Promise.resolve("key-taken");
+    this.#known.set(toHex(sessionKey), user + this.claims);
+    return Promise.resolve({ certificate: given });
+  };
+  readonly #known = new Map<string, string>();
+
+  /** All wires go away at once, without a word. */
+  cut(): void {
+    for (const wire of this.#wires) wire.cut();
+    this.#wires.clear();
+  }
+
+  /** Closes everything. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.close();
+    this.cut();
+    for (const opening of this.#open.values()) await (await opening).close();
+  }
+}
