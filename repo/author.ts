@@ -28,6 +28,7 @@ import type { Chain, Graph } from "./graph.ts";
 import type { Log } from "./log.ts";
 import { recordKind } from "./log_format.ts";
 import { type Session, sessionKeyOfSession } from "./session.ts";
+import type { Withdrawals } from "./withdrawals.ts";
 
 /** Batches up to this size share one buffer. */
 const WRITER_BYTES_MAX = 256 * 1024;
@@ -45,6 +46,8 @@ export interface AuthorParts {
   readonly world: World;
   /** May the last incarnation of this session go on? */
   readonly continues: boolean;
+  /** A chain whose end was taken back never goes on. */
+  readonly withdrawals: Pick<Withdrawals, "isClosed">;
 }
 
 /** The writer of one chain. */
@@ -110,9 +113,10 @@ export class Author {
   }
 
   #latest(): Chain | undefined {
-    const { graph } = this.#parts;
+    const { graph, withdrawals } = this.#parts;
     let latest: Chain | undefined;
     for (const chain of graph.chains()) {
+      if (withdrawals.isClosed(chain.name)) continue;
       if (!sessionKeyOf(chain.name).every((byte, i) => byte === this.#key[i])) {
         continue;
       }
@@ -179,6 +183,25 @@ export class Author {
     this.#next += commits.length;
   }
 
+  /**
+   * Appends the beginning of an own batch once more, under a seal of its own:
+   * the end of the batch was withdrawn, and with it its seal. `false` where the
+   * chain is another key's.
+   */
+  appendPart(log: Log, run: Run, previousId: Uint8Array): boolean {
+    const isSealed = this.#parts.mode === "default";
+    if (isSealed && !equalBytes(sessionKeyOf(run.chain), this.#key)) {
+      return false;
+    }
+    const parts = this.#encode(run);
+    if (isSealed) parts.push(this.#sealAfter(run, previousId).seal);
+    log.append(
+      isSealed ? recordKind.signedBatch : recordKind.unsignedBatch,
+      parts,
+    );
+    return true;
+  }
+
   /** Small commits are gathered in one buffer; a bulk load is not copied. */
   #encode(run: Run): Uint8Array[] {
     const length = batchLength(run);
@@ -194,13 +217,17 @@ export class Author {
   }
 
   #seal(run: Run): Uint8Array {
-    const { graph, genesisId } = this.#parts;
-    this.#signer ??= createSigner(this.#session.secretKey);
+    const { graph } = this.#parts;
     const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first);
     assert(previousId !== undefined, "a chain is hashed before it goes on");
-    const { seal, lastId } = sealRun(run, previousId, genesisId, this.#signer);
+    const { seal, lastId } = this.#sealAfter(run, previousId);
     this.#lastId = lastId;
     graph.setHashed(run.chain, run.first + run.commits.length, lastId);
     return seal;
+  }
+
+  #sealAfter(run: Run, previousId: Uint8Array): ReturnType<typeof sealRun> {
+    this.#signer ??= createSigner(this.#session.secretKey);
+    return sealRun(run, previousId, this.#parts.genesisId, this.#signer);
   }
 }

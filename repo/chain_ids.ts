@@ -29,9 +29,9 @@ export class ChainIds {
     this.#genesisId = genesisId;
   }
 
-  /** Forgets a chain: its end was withdrawn. */
-  forget(chain: string): void {
-    this.#kept.delete(chain);
+  /** Forgets all: the ends of some chains were withdrawn. */
+  forget(): void {
+    this.#kept.clear();
   }
 
   /** The ids of commits that are in the log, in the order of `numbers`. */

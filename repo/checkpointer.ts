@@ -49,6 +49,8 @@ export class Checkpointer {
   #isClosing = false;
   #bytes: number | undefined;
   #failure: DatabaseError | undefined;
+  /** The first address at which commits became void while one was being written. */
+  #voidFrom = Infinity;
   /** Where the log ended at the last failure: the next try waits for as much growth again. */
   #failedAt = 0;
 
@@ -82,6 +84,15 @@ export class Checkpointer {
       grown > Math.max(TAIL_BYTES_MIN, this.#covers * TAIL_FRACTION);
     if (!isDue || this.#running !== undefined || this.#isClosing) return;
     void this.#start().catch(() => {});
+  }
+
+  /**
+   * Commits from this address on are void now. A checkpoint that holds them is
+   * of no use to the next opening: a new one is due.
+   */
+  withdrawn(address: number): void {
+    if (address < this.#covers) this.#covers = 0;
+    this.#voidFrom = Math.min(this.#voidFrom, address);
   }
 
   /** Writes one now, after the one that is running. */
@@ -125,6 +136,7 @@ export class Checkpointer {
     const number = this.#number + 1;
     const covers = log.end;
     this.#number = number;
+    this.#voidFrom = Infinity;
     try {
       await writeCheckpoint({
         storage,
@@ -139,7 +151,7 @@ export class Checkpointer {
         pause: () => this.#isClosing ? undefined : pause(world),
         settled: () => log.synced >= covers ? undefined : log.sync(),
       });
-      this.#covers = covers;
+      this.#covers = this.#voidFrom < covers ? 0 : covers;
       this.#failure = undefined;
       this.#bytes = removeOlder(storage, folder, number);
     } catch (cause) {

@@ -29,6 +29,7 @@ export {
   type RepositoryName,
 } from "./genesis.ts";
 export { copyLog, type LogCopy } from "./log_copy.ts";
+export type { RefusedEntry } from "./refusals.ts";
 export { Replica } from "./replica.ts";
 export { listReplicas } from "./replica_list.ts";
 export { REPOSITORIES } from "./replica_open.ts";

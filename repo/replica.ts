@@ -19,7 +19,8 @@ import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import { Intake } from "./intake.ts";
-import type { ReceiveOptions, RepositoryPort } from "./port.ts";
+import type { ReceiveOptions, RefusedCommit, RepositoryPort } from "./port.ts";
+import { Refusals, type RefusedEntry } from "./refusals.ts";
 import {
   type LoadedReplica,
   loadReplica,
@@ -31,6 +32,7 @@ import { type Session, sessionName } from "./session.ts";
 import { Sharing } from "./sharing.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Transaction } from "./transaction.ts";
+import { withdraw } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
 
 export type { Done } from "./writer.ts";
@@ -49,6 +51,7 @@ export class Replica {
   readonly #intake: Intake;
   readonly #checkpointer: Checkpointer;
   readonly #sharing: Sharing;
+  readonly #refusals: Refusals;
   readonly #rootKey: Uint8Array;
   #port: ReplicaPort | undefined;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
@@ -101,6 +104,12 @@ export class Replica {
       ...loaded,
       own: () => this.#writer.written,
       syncLater: () => this.#writer.syncLater(),
+    });
+    this.#refusals = new Refusals({
+      loaded,
+      commits: this.commits,
+      transact: (run) => this.transact(run),
+      flush: () => this.flush(),
     });
     this.#intake = new Intake({
       loaded,
@@ -178,8 +187,59 @@ export class Replica {
       commits: this.commits,
       sharing: this.#sharing,
       receive: (arrivals, options) => this.receive(arrivals, options),
-      withdraw: () => {},
+      withdraw: (...request) => this.withdraw(...request),
     });
+  }
+
+  /**
+   * Takes back own commits of `chain` from number `from` on, which nobody else
+   * has: the refused ones become refusals, the others are written again.
+   */
+  withdraw(
+    chain: string,
+    from: number,
+    refused: readonly RefusedCommit[],
+  ): void {
+    this.#checkWritable();
+    this.publishing(() => {
+      const tell = withdraw({
+        loaded: this.#loaded,
+        commits: this.commits,
+        writer: this.#writer,
+        fence: () => this.#sharing.fence(),
+        outdate: (address) => this.#checkpointer.withdrawn(address),
+      }, { chain, from, refused });
+      if (tell === undefined) return;
+      this.#port?.forget();
+      tell();
+      this.#refusals.tell();
+    });
+    this.#sharing.settle();
+  }
+
+  /** Refused commits that nobody has dealt with; the same array until that changes. */
+  refusals(): readonly RefusedEntry[] {
+    return this.#refusals.list();
+  }
+
+  /** Hears that there are other refusals; the result ends it. */
+  onRefusals(listener: () => void): () => void {
+    return this.#refusals.onChange(listener);
+  }
+
+  /** Writes a refused commit again, as a new one. */
+  retry(entry: RefusedEntry): Done<void> {
+    this.#checkWritable();
+    let done: Done<void> | undefined;
+    // Callbacks may write: they run when the commit is in the log.
+    this.publishing(() => void (done = this.#refusals.retry(entry)));
+    return done!;
+  }
+
+  /** Lets a refused commit go; resolves when that is durable. */
+  async discard(entry: RefusedEntry): Promise<void> {
+    this.#checkWritable();
+    await this.#refusals.discard(entry);
   }
 
   /** Who writes here now. */

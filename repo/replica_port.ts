@@ -131,8 +131,13 @@ export class ReplicaPort implements RepositoryPort {
     from: number,
     refused: readonly RefusedCommit[],
   ): void {
-    this.#ids.forget(chain);
     this.#parts.withdraw(chain, from, refused);
+  }
+
+  /** Commits were withdrawn: what was computed of them is void. */
+  forget(): void {
+    this.#ids.forget();
+    this.#tree = undefined;
   }
 
   summary(): Uint8Array | undefined {

@@ -80,7 +80,7 @@ export class Withdrawals {
       if (known === undefined) this.#voids.set(cut.chain, [{ at, cut }]);
       else known.push({ at, cut });
     }
-    const [{ chain }] = withdrawal.cuts as [Cut];
+    const { chain } = withdrawal.cuts[0]!;
     const refused = withdrawal.refused.map((one) => ({ ...one, chain }));
     if (refused.length > 0) this.#refused = [...this.#refused, ...refused];
   }
@@ -106,6 +106,11 @@ export class Withdrawals {
       if (at > address) end = Math.min(end, cut.from);
     }
     return end;
+  }
+
+  /** Chains whose end was taken back. */
+  get closed(): readonly string[] {
+    return [...this.#voids.keys()];
   }
 
   /** Was the end of this chain ever taken back? Then it does not go on here. */

@@ -13,6 +13,7 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
 import { Author } from "./author.ts";
+import type { Run } from "./batch.ts";
 import { type CommitPlace, Moves } from "./commit_place.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import {
@@ -24,7 +25,12 @@ import { nameOf } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import { recordKind } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
-import { certificatesOf, introduce, type Session } from "./session.ts";
+import {
+  certificatesOf,
+  introduce,
+  type Session,
+  sessionName,
+} from "./session.ts";
 import { publish } from "./state.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -173,6 +179,35 @@ export class Writer {
   /** The own chain, "" before it began, and how many of its commits are in the log. */
   get written(): Author["written"] {
     return this.#author.written;
+  }
+
+  /** Begins a new chain for what is written from now on, and says its name. */
+  beginChain(): string {
+    if (!this.#isIntroduced) this.#introduce();
+    this.#author.renew();
+    return this.#author.chain;
+  }
+
+  /** Appends commits that are in the graph already as the next batch of the own chain. */
+  appendBatch(commits: readonly QueuedCommit[]): void {
+    this.#append(commits);
+  }
+
+  /** Seals the beginning of a batch anew whose end was withdrawn. */
+  appendPart(run: Run, previousId: Uint8Array): void {
+    const { log } = this.#loaded;
+    const from = log.end;
+    if (this.#author.appendPart(log, run, previousId)) {
+      this.#parts.commits.appended(from);
+    }
+  }
+
+  /** Keys that signed here, as the first 32 characters of their chains' names. */
+  ownKeys(): Set<string> {
+    const keys = certificatesOf(this.#session)
+      .filter(({ mayIssue }) => !mayIssue)
+      .map(({ sessionKey }) => nameOf(sessionKey, 0, 32));
+    return new Set([...keys, sessionName(this.#session), this.#loaded.ownKey]);
   }
 
   /** Writes as another session, or as the same one with a certificate. */

@@ -1,0 +1,179 @@
+/**
+ * Refused commits, until somebody retries or discards them.
+ *
+ * Architecture invariant: a refusal stays until it is dealt with (law 11). A
+ * retry and its record are whole together or not at all: the record stands
+ * right before the commit and says which one it is.
+ *
+ * @module
+ */
+
+import { compareStamps, type Stamp } from "../src/base/hlc.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
+import { rechainOperation, type Renaming } from "../src/schema/rechain.ts";
+import { payloadOf } from "./batch.ts";
+import { displayChain, type Position } from "./commit.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { recordKind } from "./log_format.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import type { Transaction } from "./transaction.ts";
+import { encodeResolution, type Resolution } from "./withdrawal.ts";
+import type { Refused } from "./withdrawals.ts";
+import type { Done } from "./writer.ts";
+
+/** A refused commit that nobody has dealt with yet. */
+export interface RefusedEntry extends Position, Omit<Refused, "address"> {
+  /** What it said, read from the log when it is asked for. */
+  readonly patch: DecodedPatch;
+}
+
+/** What refusals work with. */
+export interface RefusalsParts {
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly transact: (run: (transaction: Transaction) => void) => Done<void>;
+  /** Puts everything visible into the log. */
+  readonly flush: () => void;
+}
+
+/** The refusals of one replica. */
+export class Refusals {
+  readonly #parts: RefusalsParts;
+  readonly #listeners = new Set<() => void>();
+  #refused: readonly Refused[] = [];
+  #entries: readonly LoggedEntry[] = [];
+
+  constructor(parts: RefusalsParts) {
+    this.#parts = parts;
+  }
+
+  /** All of them, in order; the same array until that changes. */
+  list(): readonly RefusedEntry[] {
+    const { refused } = this.#parts.loaded.withdrawals;
+    if (refused === this.#refused) return this.#entries;
+    const known = new Map(this.#entries.map((entry) => [entry.refused, entry]));
+    this.#refused = refused;
+    this.#entries = refused.map((one) =>
+      known.get(one) ?? new LoggedEntry(one, this.#parts.commits)
+    );
+    return this.#entries;
+  }
+
+  /** Hears that there are others; the result ends it. */
+  onChange(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Tells that there are others. */
+  tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Writes the same again, now, as a new commit. */
+  retry(entry: RefusedEntry): Done<void> {
+    const { loaded, flush, transact } = this.#parts;
+    const { chain, number } = this.#find(entry);
+    const { operations } = entry.patch;
+    flush(); // The record stands right before the commit that it speaks of.
+    let stamp: Stamp | undefined;
+    const done = transact((tx) => {
+      stamp = tx.origin;
+      const renaming = this.#renaming(entry, tx.origin);
+      for (const operation of operations) {
+        const renamed = rechainOperation(operation, renaming);
+        const table = loaded.state.table(operation.shape.collection);
+        tx.put(table, renamed, tx.cellOf(table, operation.id));
+      }
+    });
+    const { commit } = done;
+    const retried = commit && stamp && {
+      chain: commit.chain,
+      number: commit.number,
+      wall: stamp.wall,
+      count: stamp.count,
+    };
+    this.#resolve({ chain, number, retried });
+    flush();
+    return done;
+  }
+
+  /** The stamps by which commits are known now that moved since it was written. */
+  #renaming({ chain, wall, count }: RefusedEntry, own: Stamp): Renaming {
+    const { withdrawals } = this.#parts.loaded;
+    const old = { wall, count, chain };
+    return {
+      stampOf: (stamp) =>
+        compareStamps(stamp, old) === 0 ? own : withdrawals.stampOf(stamp),
+      chains: withdrawals.closed,
+    };
+  }
+
+  /** Nothing comes of it; resolves when that is durable. */
+  async discard(entry: RefusedEntry): Promise<void> {
+    const { chain, number } = this.#find(entry);
+    this.#resolve({ chain, number, retried: undefined });
+    await this.#parts.loaded.log.sync();
+  }
+
+  #find({ chain, number }: RefusedEntry): RefusedEntry {
+    const entry = this.list().find((one) =>
+      one.chain === chain && one.number === number
+    );
+    if (entry !== undefined) return entry;
+    throw new DatabaseError(
+      "commit-missing",
+      `The refusal of commit ${number} of ${
+        displayChain(chain)
+      } was dealt with already`,
+    );
+  }
+
+  #resolve(resolution: Resolution): void {
+    const { log, withdrawals } = this.#parts.loaded;
+    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+    withdrawals.resolve(resolution);
+    this.tell();
+  }
+}
+
+/** An entry whose patch is in the log. */
+class LoggedEntry implements RefusedEntry {
+  readonly refused: Refused;
+  readonly chain: string;
+  readonly number: number;
+  readonly wall: number;
+  readonly count: number;
+  readonly reason: string;
+  readonly rule: string;
+  readonly detail: string;
+  readonly kept: boolean;
+  readonly #commits: CommitReader;
+  #patch: DecodedPatch | undefined;
+
+  constructor(refused: Refused, commits: CommitReader) {
+    this.refused = refused;
+    this.chain = refused.chain;
+    this.number = refused.number;
+    this.wall = refused.wall;
+    this.count = refused.count;
+    this.reason = refused.reason;
+    this.rule = refused.rule;
+    this.detail = refused.detail;
+    this.kept = refused.kept;
+    this.#commits = commits;
+  }
+
+  get patch(): DecodedPatch {
+    return this.#patch ??= this.#read();
+  }
+
+  #read(): DecodedPatch {
+    const batch = this.#commits.batchAt(this.refused.address);
+    return decodePatch(
+      payloadOf(batch, batch.commits[this.number - batch.first]!),
+    );
+  }
+}

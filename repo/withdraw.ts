@@ -1,0 +1,340 @@
+/**
+ * Withdrawing: the author takes back the end of its chain after a refusal, and
+ * writes again in a new chain what was not refused.
+ *
+ * Nobody else has the commits that are taken back, and the old chain never goes
+ * on here, so nothing that looks like a fork can ever arise. The commits that
+ * are written again keep clocks and payloads, except where a payload names a
+ * commit that moved. The record of the withdrawal comes first and says how many
+ * commits follow: a crash before the last of them takes all of it back.
+ *
+ * Architecture invariant: a refusal undoes what was refused and nothing else
+ * (law 11); what stays is the same as where the refused commits never were (law 4).
+ *
+ * @module
+ */
+
+import { compareHlc, type Hlc, nextHlc } from "../src/base/hlc.ts";
+import { limits } from "../src/base/limits.ts";
+import { blankCell, type Cell, type Origin } from "../src/schema/cell.ts";
+import { equalValues } from "../src/schema/json.ts";
+import type { Item } from "../src/schema/patch.ts";
+import {
+  type DecodedPatch,
+  decodePatch,
+  PatchWriter,
+} from "../src/schema/patch_codec.ts";
+import { rechainPayload, type Renaming } from "../src/schema/rechain.ts";
+import type { ItemChange } from "../src/schema/source.ts";
+import { type Batch, type BatchCommit, payloadOf, type Run } from "./batch.ts";
+import { encodeHeader } from "./commit.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import type { QueuedCommit } from "./commit_queue.ts";
+import { recordKind } from "./log_format.ts";
+import type { RefusedCommit } from "./port.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import { type Changes, publish } from "./state.ts";
+import type { Table } from "./table.ts";
+import {
+  gatherRemains,
+  planWithdrawal,
+  type Remains,
+  type VoidCommit,
+  type WithdrawalPlan,
+} from "./withdraw_plan.ts";
+import { NewParents } from "./withdraw_parents.ts";
+import { encodeWithdrawal, type Withdrawal } from "./withdrawal.ts";
+import { moved } from "./withdrawals.ts";
+import type { Writer } from "./writer.ts";
+
+/** What a withdrawal works with. */
+export interface WithdrawParts {
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly writer: Writer;
+  /** Runs when the record is in the log: nothing behind it leaves before it is durable. */
+  readonly fence: () => void;
+  /** Hears from which log address on commits are void. */
+  readonly outdate: (address: number) => void;
+}
+
+/** The end of an own chain, of which commits were refused. */
+export interface WithdrawRequest {
+  readonly chain: string;
+  /** Number of the first commit that is taken back. */
+  readonly from: number;
+  readonly refused: readonly RefusedCommit[];
+}
+
+/**
+ * Takes back the end of a chain: what was refused is kept as refusals, the rest
+ * written again. Answers what has to be told; `undefined` when there is nothing
+ * to take back.
+ */
+export function withdraw(
+  parts: WithdrawParts,
+  { chain, from, refused }: WithdrawRequest,
+): (() => void) | undefined {
+  const { loaded, commits, writer } = parts;
+  writer.flush(); // What waits gets its place in the log first.
+  if (loaded.graph.lengthOf(chain) <= from) return undefined;
+  const own = writer.ownKeys().add(chain.slice(0, 32));
+  const plan = planWithdrawal(commits, loaded.genesisId, { chain, from, own });
+  if (plan.voided.length === 0) return undefined;
+  const remains = gatherRemains(commits, loaded, plan);
+  return new Withdrawing(parts, plan, refused).run(remains);
+}
+
+/** An item before and after. */
+interface Touched {
+  readonly table: Table;
+  readonly id: string;
+  readonly before: Item | undefined;
+}
+
+/** One withdrawal under way. */
+class Withdrawing {
+  readonly #parts: WithdrawParts;
+  readonly #plan: WithdrawalPlan;
+  readonly #withdrawal: Withdrawal;
+  readonly #kept: readonly VoidCommit[];
+  readonly #renaming: Renaming;
+  #address = 0;
+  #batch: Batch | undefined;
+  #batchAddress = -1;
+
+  constructor(
+    parts: WithdrawParts,
+    plan: WithdrawalPlan,
+    refused: readonly RefusedCommit[],
+  ) {
+    this.#parts = parts;
+    this.#plan = plan;
+    const { chain } = plan.cuts[0]!;
+    const reasons = new Map(refused.map((one) => [one.number, one]));
+    const reasonOf = (one: VoidCommit) =>
+      one.chain === chain ? reasons.get(one.number) : undefined;
+    this.#kept = plan.voided.filter((one) => reasonOf(one) === undefined);
+    this.#withdrawal = {
+      cuts: plan.cuts,
+      chain: parts.writer.beginChain(),
+      // A chain of its own always begins, so that no older one is taken for the last.
+      count: Math.max(1, this.#kept.length),
+      refused: plan.voided.flatMap((one) => {
+        const reason = reasonOf(one);
+        const { wall, count, address } = one;
+        return reason === undefined
+          ? []
+          : [{ ...reason, wall, count, address }];
+      }),
+    };
+    this.#renaming = {
+      stampOf: (stamp) => moved(stamp, this.#withdrawal),
+      chains: plan.cuts.map((cut) => cut.chain),
+    };
+  }
+
+  run(remains: Remains): () => void {
+    const { loaded, commits, writer, fence, outdate } = this.#parts;
+    const { log, graph, withdrawals } = loaded;
+    const withdrawal = this.#withdrawal;
+    const parts = this.#plan.parts.map(({ address, count }) =>
+      runOf(commits.batchAt(address), count, address)
+    );
+    this.#address = log.append(recordKind.withdrawal, [
+      encodeWithdrawal(withdrawal),
+    ]);
+    fence();
+    withdrawals.add(this.#address, withdrawal);
+    commits.withdrawn(withdrawal.cuts);
+    graph.become(this.#plan.graph);
+    const touched = this.#undo(remains);
+    for (const { run, address } of parts) {
+      const previousId = remains.idsBefore.get(address);
+      if (previousId !== undefined) writer.appendPart(run, previousId);
+    }
+    this.#writeAgain();
+    this.#move();
+    outdate(this.#plan.address);
+    const changes = changesOf(touched);
+    return () => publish(changes);
+  }
+
+  /** Puts the touched items back to what stays. */
+  #undo({ cells }: Remains): Touched[] {
+    const { state } = this.#parts.loaded;
+    const touched: Touched[] = [];
+    for (const [collection, byId] of cells) {
+      const table = state.find(collection);
+      if (table === undefined) continue;
+      for (const [id, cell] of byId) {
+        const ordinal = table.ordinalOf(id);
+        if (ordinal < 0) continue;
+        touched.push({ table, id, before: table.itemAt(ordinal) });
+        table.put(cell ?? blankCell(id, collection), ordinal);
+      }
+    }
+    return touched;
+  }
+
+  /** Writes what was not refused, in batches that stay sendable. */
+  #writeAgain(): void {
+    const { chain } = this.#withdrawal;
+    const parents = new NewParents(this.#withdrawal.cuts);
+    const kept = new Set(this.#kept);
+    let group = new Group();
+    let last: Hlc | undefined;
+    for (const one of this.#plan.voided) {
+      const isMark = this.#kept.length === 0 &&
+        one === this.#plan.voided.at(-1);
+      parents.follow(one);
+      if (!kept.has(one) && !isMark) continue;
+      const stamp = last !== undefined && compareHlc(one, last) <= 0
+        ? nextHlc(last, 0)
+        : { wall: one.wall, count: one.count };
+      last = stamp;
+      const commit = this.#commit(one, stamp, chain, isMark, parents);
+      if (!group.fits(commit)) {
+        this.#append(group);
+        group = new Group();
+      }
+      group.add(commit);
+    }
+    this.#append(group);
+  }
+
+  #commit(
+    one: VoidCommit,
+    { wall, count }: Hlc,
+    chain: string,
+    isMark: boolean,
+    parents: NewParents,
+  ): Rewritten {
+    const payload = isMark
+      ? emptyPayload()
+      : rechainPayload(this.#payloadOf(one), this.#renaming);
+    const patch = decodePatch(payload);
+    const header = { wall, count, parents: parents.take() };
+    const origin: Origin = { wall, count, chain, operationsAt: -1 };
+    const { operationsOffset } = patch;
+    this.#parts.loaded.graph.add(chain, header);
+    return {
+      patch,
+      commit: {
+        header: encodeHeader(header),
+        payload,
+        payloadAt: -1,
+        operationsOffset,
+        origin,
+      },
+    };
+  }
+
+  #payloadOf({ address, number }: VoidCommit): Uint8Array {
+    if (this.#batch === undefined || this.#batchAddress !== address) {
+      this.#batch = this.#parts.commits.batchAt(address);
+      this.#batchAddress = address;
+    }
+    return payloadOf(
+      this.#batch,
+      this.#batch.commits[number - this.#batch.first]!,
+    );
+  }
+
+  #append({ rewritten }: Group): void {
+    const { writer, loaded } = this.#parts;
+    writer.appendBatch(rewritten.map(({ commit }) => commit));
+    for (const { commit, patch } of rewritten) {
+      loaded.state.fold(patch.operations, patch.createOffsets, commit.origin);
+    }
+  }
+
+  /** Tells places where their commits are now. */
+  #move(): void {
+    const { cuts, chain } = this.#withdrawal;
+    const numbers = new Map(this.#kept.map((one, i) => [one, i]));
+    for (const cut of cuts) {
+      this.#parts.writer.moves.note(cut.chain, {
+        from: cut.from,
+        chain,
+        numbers: this.#plan.voided
+          .filter((one) => one.chain === cut.chain)
+          .map((one) => numbers.get(one)),
+      });
+    }
+  }
+}
+
+interface Rewritten {
+  readonly commit: QueuedCommit;
+  readonly patch: DecodedPatch;
+}
+
+/** Commits that become one batch. */
+class Group {
+  readonly rewritten: Rewritten[] = [];
+  #bytes = 0;
+
+  fits({ commit }: Rewritten): boolean {
+    const { length } = this.rewritten;
+    return length === 0 || length < limits.batchCommitsMax &&
+        this.#bytes + commit.payload.length <= limits.batchBytesSoft;
+  }
+
+  add(rewritten: Rewritten): void {
+    this.rewritten.push(rewritten);
+    this.#bytes += rewritten.commit.payload.length;
+  }
+}
+
+function emptyPayload(): Uint8Array {
+  const patch = new PatchWriter();
+  patch.begin();
+  return patch.finish().payload;
+}
+
+/** The first commits of a batch, as they were written. */
+function runOf(
+  batch: Batch,
+  count: number,
+  address: number,
+): { run: Run; address: number } {
+  const { bytes, chain, first } = batch;
+  const prepared = (commit: BatchCommit) => ({
+    header: bytes.subarray(commit.at, commit.headerEnd),
+    payload: payloadOf(batch, commit),
+    payloadAt: -1,
+  });
+  const commits = batch.commits.slice(0, count).map(prepared);
+  return { run: { chain, first, commits }, address };
+}
+
+/** What became of the items, one change for each that is another one now. */
+function changesOf(touched: readonly Touched[]): Changes {
+  const changes: Changes = new Map<Table, ItemChange[]>();
+  for (const { table, id, before } of touched) {
+    const ordinal = table.ordinalOf(id);
+    const after = keepSame(table, ordinal, before);
+    if (after === before) continue;
+    const list = changes.get(table);
+    if (list === undefined) changes.set(table, [{ ordinal, before, after }]);
+    else list.push({ ordinal, before, after });
+  }
+  return changes;
+}
+
+/** An item that is what it was stays the same object: nobody needs to look at it again. */
+function keepSame(
+  table: Table,
+  ordinal: number,
+  before: Item | undefined,
+): Item | undefined {
+  const after = table.itemAt(ordinal);
+  if (before === undefined || after === undefined) return after;
+  const isSame = equalValues(before, after) &&
+    JSON.stringify(before) === JSON.stringify(after);
+  if (!isSame) return after;
+  const cell: Cell = { ...table.cellAt(ordinal), item: before };
+  table.put(cell, ordinal);
+  return before;
+}

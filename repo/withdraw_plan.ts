@@ -1,0 +1,281 @@
+/**
+ * Planning a withdrawal: what has to go, what that leaves, and which items it
+ * touches. Reads the log and changes nothing.
+ *
+ * @module
+ */
+
+import { decodeAscii } from "../src/base/bytes.ts";
+import { compareHlc, type Hlc, hlcZero } from "../src/base/hlc.ts";
+import type { Cell, Origin } from "../src/schema/cell.ts";
+import { fold } from "../src/schema/merge.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
+import { type Batch, type BatchCommit, hashBatch, payloadOf } from "./batch.ts";
+import { chainStart, type Position } from "./commit.ts";
+import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
+import { Graph } from "./graph.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import type { State } from "./state.ts";
+import type { Cut } from "./withdrawal.ts";
+
+/** A commit that is taken back. */
+export interface VoidCommit extends Position, Hlc {
+  readonly parents: readonly Position[];
+  /** Log address of its batch. */
+  readonly address: number;
+}
+
+/** The beginning of a batch whose end is taken back. */
+export interface KeptPart {
+  /** Log address of the batch. */
+  readonly address: number;
+  /** How many of its commits stay. */
+  readonly count: number;
+}
+
+/** What a withdrawal will do. */
+export interface WithdrawalPlan {
+  /** The refused chain first, then own chains that descend from its end. */
+  readonly cuts: readonly Cut[];
+  /** Log address of the first batch that is void or partly so. */
+  readonly address: number;
+  /** In the order of their clocks. */
+  readonly voided: readonly VoidCommit[];
+  /** The graph of what stays. */
+  readonly graph: Graph;
+  /** Batches of which a part stays: no seal covers it any more. */
+  readonly parts: readonly KeptPart[];
+  /** Ids of the items that are touched, by collection. */
+  readonly touched: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** What is asked to be taken back. */
+export interface WithdrawalRequest {
+  readonly chain: string;
+  /** Number of the first commit. */
+  readonly from: number;
+  /** Keys of ours, as the first 32 characters of their chains' names. */
+  readonly own: ReadonlySet<string>;
+}
+
+/**
+ * Plans to take back the commits of a chain from a number on, and what descends
+ * from them. A commit that somebody else's descends from is in other hands
+ * already: it stays, and so does what is before it.
+ */
+export function planWithdrawal(
+  reader: CommitReader,
+  genesisId: Uint8Array,
+  request: WithdrawalRequest,
+): WithdrawalPlan {
+  for (let { from } = request;;) {
+    const sift = new Sift(genesisId, { ...request, from });
+    reader.each((logged) => sift.take(logged));
+    if (sift.seenTo <= from) return sift.finish();
+    from = sift.seenTo;
+  }
+}
+
+/** Tells apart, in the order of the log, what stays and what goes. */
+class Sift {
+  /** How many commits of the refused chain somebody else has seen. */
+  seenTo = 0;
+  readonly #own: ReadonlySet<string>;
+  readonly #graph: Graph;
+  readonly #cuts = new Map<string, number>();
+  /** For each cut, the commit of the refused chain that it comes from. */
+  readonly #causes = new Map<string, number>();
+  readonly #voided: VoidCommit[] = [];
+  readonly #parts: KeptPart[] = [];
+  readonly #touched = new Map<string, Set<string>>();
+  #address = Infinity;
+
+  constructor(
+    genesisId: Uint8Array,
+    { chain, from, own }: WithdrawalRequest,
+  ) {
+    this.#graph = new Graph(genesisId);
+    this.#own = own;
+    this.#cuts.set(chain, from);
+  }
+
+  take({ batch, address, from }: LoggedBatch): void {
+    const { chain, first, commits } = batch;
+    const end = this.#endOf(batch, from);
+    if (end > 0) {
+      const kept = commits.slice(0, end);
+      this.#graph.addBatch({ ...batch, commits: kept });
+      const isPart = end < commits.length && from < commits.length;
+      if (isPart) this.#parts.push({ address, count: end });
+    }
+    if (end < commits.length) this.#address = Math.min(this.#address, address);
+    for (let i = Math.max(end, from); i < commits.length; i++) {
+      const { wall, count, parents } = commits[i]!;
+      const number = first + i;
+      this.#voided.push({ chain, number, wall, count, parents, address });
+      this.#touch(batch, commits[i]!);
+    }
+  }
+
+  /** How many of a batch's commits stay. What descends from what goes, goes too. */
+  #endOf({ chain, first, commits }: Batch, from: number): number {
+    const cut = this.#cuts.get(chain);
+    if (cut !== undefined) {
+      return Math.max(0, Math.min(commits.length, cut - first));
+    }
+    for (let i = from; i < commits.length; i++) {
+      const parent = commits[i]!.parents.find((one) => this.#isVoid(one));
+      if (parent === undefined) continue;
+      const cause = this.#causes.get(parent.chain) ?? parent.number;
+      if (!this.#own.has(chain.slice(0, 32))) {
+        this.seenTo = Math.max(this.seenTo, cause + 1);
+      }
+      this.#causes.set(chain, cause);
+      this.#cuts.set(chain, first + i);
+      return i;
+    }
+    return commits.length;
+  }
+
+  #isVoid({ chain, number }: Position): boolean {
+    return number >= (this.#cuts.get(chain) ?? Infinity);
+  }
+
+  #touch(batch: Batch, commit: BatchCommit): void {
+    for (
+      const { shape, id } of decodePatch(payloadOf(batch, commit)).operations
+    ) {
+      const ids = this.#touched.get(shape.collection);
+      if (ids === undefined) this.#touched.set(shape.collection, new Set([id]));
+      else ids.add(id);
+    }
+  }
+
+  finish(): WithdrawalPlan {
+    const cuts = [...this.#cuts].map(([chain, from]) => ({
+      chain,
+      from,
+      after: this.#graph.chain(chain)?.last ?? hlcZero,
+    }));
+    return {
+      cuts,
+      address: this.#address,
+      voided: this.#voided.sort(compareHlc),
+      graph: this.#graph,
+      parts: this.#parts,
+      touched: this.#touched,
+    };
+  }
+}
+
+/** What one more pass over the log finds out of what stays. */
+export interface Remains {
+  /** The touched items' cells by collection and id; `undefined` where nobody made the item. */
+  readonly cells: ReadonlyMap<string, ReadonlyMap<string, Cell | undefined>>;
+  /** Ids before the first commit of each kept part, by its address. */
+  readonly idsBefore: ReadonlyMap<number, Uint8Array>;
+}
+
+/** Folds the touched items from what stays, and hashes the chains that are cut. */
+export function gatherRemains(
+  commits: CommitReader,
+  { genesisId, state }: Pick<LoadedReplica, "genesisId" | "state">,
+  plan: WithdrawalPlan,
+): Remains {
+  const cuts = new Map(plan.cuts.map(({ chain, from }) => [chain, from]));
+  const items = new Refold(plan.touched, state);
+  const hashes = new Rehash(genesisId, plan);
+  commits.each((logged) => {
+    const { chain, first, commits } = logged.batch;
+    const end = (cuts.get(chain) ?? Infinity) - first;
+    if (end <= 0) return;
+    const batch = end < commits.length
+      ? { ...logged.batch, commits: commits.slice(0, end) }
+      : logged.batch;
+    items.take({ ...logged, batch });
+    hashes.take({ ...logged, batch });
+  });
+  return { cells: items.cells, idsBefore: hashes.idsBefore };
+}
+
+/** Searching a commit's text for more ids than this costs more than decoding it. */
+const IDS_SEARCHED_MAX = 16;
+
+/** Folds some items anew. */
+class Refold {
+  readonly cells = new Map<string, Map<string, Cell | undefined>>();
+  readonly #ids: readonly string[];
+  readonly #isSearched: boolean;
+  readonly #state: State;
+
+  constructor(touched: WithdrawalPlan["touched"], state: State) {
+    this.#state = state;
+    for (const [collection, ids] of touched) {
+      const cells = new Map<string, Cell | undefined>();
+      for (const id of ids) cells.set(id, undefined);
+      this.cells.set(collection, cells);
+    }
+    this.#ids = [...touched.values()].flatMap((ids) => [...ids]);
+    this.#isSearched = this.#ids.length <= IDS_SEARCHED_MAX &&
+      this.#ids.every((id) => /^[\x20-\x7e]*$/.test(id));
+  }
+
+  take({ batch, address, from }: LoggedBatch): void {
+    if (this.#ids.length === 0) return;
+    for (let i = from; i < batch.commits.length; i++) {
+      const commit = batch.commits[i]!;
+      if (this.#mayConcern(batch, commit)) this.#fold(batch, commit, address);
+    }
+  }
+
+  #mayConcern({ bytes }: Batch, { payloadAt, end }: BatchCommit): boolean {
+    if (!this.#isSearched) return true;
+    const text = decodeAscii(bytes, payloadAt, end);
+    return this.#ids.some((id) => text.includes(id));
+  }
+
+  #fold(batch: Batch, commit: BatchCommit, address: number): void {
+    const patch = decodePatch(payloadOf(batch, commit));
+    const { wall, count, payloadAt } = commit;
+    const operationsAt = address + payloadAt + patch.operationsOffset;
+    const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
+    patch.operations.forEach((operation, i) => {
+      const { id, shape: { collection } } = operation;
+      const cells = this.cells.get(collection);
+      if (cells === undefined || !cells.has(id)) return;
+      const { view } = this.#state.find(collection)!;
+      const createAt = patch.createOffsets[i]!;
+      cells.set(id, fold(cells.get(id), operation, origin, createAt, view));
+    });
+  }
+}
+
+/** Hashes the chains that were cut up to their new ends. */
+class Rehash {
+  readonly idsBefore = new Map<number, Uint8Array>();
+  readonly #graph: Graph;
+  readonly #last = new Map<string, { length: number; id: Uint8Array }>();
+  readonly #parts: ReadonlySet<number>;
+
+  constructor(genesisId: Uint8Array, { graph, cuts, parts }: WithdrawalPlan) {
+    this.#graph = graph;
+    this.#parts = new Set(parts.map(({ address }) => address));
+    for (const { chain } of cuts) {
+      this.#last.set(chain, { length: 0, id: chainStart(genesisId, chain) });
+    }
+  }
+
+  take({ batch, address }: LoggedBatch): void {
+    const { chain, first, commits } = batch;
+    const last = this.#last.get(chain);
+    if (last === undefined) return;
+    if (this.#parts.has(address) && last.length === first) {
+      this.idsBefore.set(address, last.id);
+    }
+    const length = first + commits.length;
+    if (length <= last.length) return;
+    const id = hashBatch(batch, last.id, last.length - first);
+    this.#last.set(chain, { length, id });
+    this.#graph.setHashed(chain, length, id);
+  }
+}
