@@ -160,10 +160,11 @@ function park(batch: Batch, missing: Position): Park {
 /** Has the signer a certificate that covers every commit's date? */
 function checkSession(
   { chain, first, commits }: Batch,
-  { mode, certificates }: Knowledge,
+  { mode, certificates, mendedKey }: Knowledge,
 ): Refusal | undefined {
   if (mode !== "default") return undefined;
   const key = chain.slice(0, 32);
+  if (key === mendedKey) return undefined; // Its own folder takes it back.
   if (certificates.of(key).length === 0) return refuse("unknown-session");
   const from = commits[0]!.wall;
   const to = commits[commits.length - 1]!.wall;

@@ -30,6 +30,8 @@ export interface Knowledge {
   /** In the mode that signs: hashed as far as the log goes. */
   readonly graph: Graph;
   readonly certificates: Certificates;
+  /** Only in a repair: the session key, as 32 characters, whose seal is certificate enough. */
+  readonly mendedKey?: string;
   readonly revocations: Revocations;
   /** The rules of this repository, where the app has any. */
   readonly rules?: BatchRules | undefined;

@@ -54,14 +54,22 @@ export class Intake {
   /** Judges arrivals and takes what is admitted; visible when it returns. */
   receive(
     arrivals: Iterable<Arrival>,
-    { parking = this.parking, gate }: ReceiveOptions = {},
+    options: ReceiveOptions = {},
+  ): Judged[] {
+    return this.#receive(arrivals, this.#knowledge, options);
+  }
+
+  #receive(
+    arrivals: Iterable<Arrival>,
+    knowledge: Knowledge,
+    { parking = this.parking, gate }: ReceiveOptions,
   ): Judged[] {
     this.#commits.hashAll();
     const judged: Judged[] = [];
     const take = (admitted: Admitted, bytes: Uint8Array) =>
       this.#take(admitted, bytes);
     for (const arrival of arrivals) {
-      judged.push(...admit(arrival, this.#knowledge, parking, take, gate));
+      judged.push(...admit(arrival, knowledge, parking, take, gate));
     }
     return judged;
   }
@@ -105,26 +113,40 @@ export class Intake {
     }
   }
 
-  /** After a repair: what still connects comes in again, through the door. */
+  /**
+   * After a repair: what still connects comes in again, through the door. What
+   * this folder signed itself may be older than its certificate, or have none.
+   */
   async readmit(): Promise<void> {
-    const { log, recovery, certificates, mode } = this.#loaded;
-    for (const { kind, body } of recovery.survivors) {
-      const bytes = body();
-      if (kind !== recordKind.certificate || mode === "default") {
-        this.receive(arrivalOf(kind, bytes));
-        continue;
-      }
-      // The door of these modes takes none; it tells the history who wrote.
-      const certificate = decodeCertificate(bytes);
-      if (certificates.has(certificate)) continue;
-      this.#take({ verdict: "admit-certificate", certificate }, bytes);
+    const { log, recovery, ownKey } = this.#loaded;
+    const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
+    const isCertificate = ({ kind }: { readonly kind: number }) =>
+      kind === recordKind.certificate;
+    const { survivors } = recovery;
+    for (const survivor of survivors.filter(isCertificate)) {
+      this.#readmitCertificate(survivor.body());
+    }
+    for (const survivor of survivors) {
+      if (isCertificate(survivor)) continue;
+      const arrivals = arrivalOf(survivor.kind, survivor.body());
+      this.#receive(arrivals, knowledge, {});
     }
     await log.sync();
+  }
+
+  #readmitCertificate(bytes: Uint8Array): void {
+    const { certificates, mode } = this.#loaded;
+    if (mode === "default") {
+      return void this.receive([{ kind: "certificate", bytes }]);
+    }
+    // The door of these modes takes none; it tells the history who wrote.
+    const certificate = decodeCertificate(bytes);
+    if (certificates.has(certificate)) return;
+    this.#take({ verdict: "admit-certificate", certificate }, bytes);
   }
 }
 
 function arrivalOf(kind: number, bytes: Uint8Array): Arrival[] {
-  if (kind === recordKind.certificate) return [{ kind: "certificate", bytes }];
   if (kind === recordKind.revocation) return [{ kind: "revocation", bytes }];
   if (kind === recordKind.signedBatch) return [{ kind: "signed", bytes }];
   if (kind === recordKind.unsignedBatch) return [{ kind: "unsigned", bytes }];

@@ -103,6 +103,7 @@ export async function verifyReplica(
     if (!isDamage(cause)) throw cause;
     check.fail(check.next, cause.message);
   }
+  check.finish();
   if (check.damage === undefined && loaded.checkpoint !== undefined) {
     const found = await verifyPages(loaded.checkpoint, options, pause);
     if (found !== undefined) check.fail(-1, found);
@@ -137,6 +138,13 @@ class LogCheck {
   /** Where the next record is expected. */
   next = SEGMENT_HEADER_BYTES;
   damage: Damage | undefined;
+  /** Where the record starts that is being checked. */
+  #at = 0;
+  readonly #uncertified: {
+    readonly at: number;
+    readonly chain: string;
+    readonly wall: number;
+  }[] = [];
   readonly #loaded: LoadedReplica;
   readonly #rootKey: Uint8Array;
   readonly #graph: Graph;
@@ -163,6 +171,7 @@ class LogCheck {
     const end = log.records(from, total, (kind, body, address) => {
       this.#counts.records++;
       this.next = address + body.length;
+      this.#at = address - RECORD_HEADER_BYTES;
       try {
         const refusal = this.#record(kind, body);
         if (refusal !== undefined) {
@@ -257,10 +266,7 @@ class LogCheck {
         return { refused: "missing-parent", detail: "a parent is missing" };
       }
       if (batch.seal !== undefined && !this.#isCertified(chain, commit.wall)) {
-        return {
-          refused: "unknown-session",
-          detail: "no certificate covers it",
-        };
+        this.#uncertified.push({ at: this.#at, chain, wall: commit.wall });
       }
       this.#counts.operations +=
         decodePatch(payloadOf(batch, commit)).operations.length;
@@ -271,6 +277,18 @@ class LogCheck {
 
   #isCertified(chain: string, wall: number): boolean {
     return this.#certificates.covering(chain.slice(0, 32), wall) !== undefined;
+  }
+
+  /**
+   * Certificates may come after what they vouch for: a replica writes before
+   * its first login. What its own key signed may wait for one still.
+   */
+  finish(): void {
+    for (const { at, chain, wall } of this.#uncertified) {
+      if (chain.slice(0, 32) === this.#loaded.ownKey) continue;
+      if (this.#isCertified(chain, wall)) continue;
+      this.fail(at, "unknown-session: no certificate covers it");
+    }
   }
 
   /** Notes the first damage. */
