@@ -12,7 +12,6 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { ByteReader, equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { CommitRange } from "./audit.ts";
-import type { Witness } from "./witness.ts";
 
 /** Bytes of one chain in a summary. */
 export const summaryEntryBytes: number = chainBytesLength + 6 + idLength;
@@ -63,23 +62,4 @@ export function missingOf(
     missing.push({ chain, from: 0, to: length, how: "different" });
   }
   return missing;
-}
-
-/** How far a server that lost its log has come back. */
-export interface RestoreReport {
-  /** What says which commits there were. */
-  readonly witness: Witness;
-  readonly missing: readonly CommitRange[];
-  /** Is everything here again that the witness saw? */
-  readonly isComplete: boolean;
-}
-
-/** Compares a repository with what a sound witness saw; `summary` is what its digest is of. */
-export function restoreReport(
-  witness: Witness,
-  summary: Uint8Array,
-  port: RepositoryPort,
-): RestoreReport {
-  const missing = missingOf(summary, port);
-  return { witness, missing, isComplete: missing.length === 0 };
 }

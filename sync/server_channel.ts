@@ -1,0 +1,373 @@
+/**
+ * One repository in a server's conversation with one client.
+ *
+ * Architecture invariant: without the right to read, nothing leaves but acks
+ * and refusals of what the client itself handed in (law 8). Acks say durable:
+ * they wait for the port (law 3).
+ *
+ * @module
+ */
+
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import type { VersionVector } from "../repo/version_vector.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import type { Refusal } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { answerAudit } from "./audit.ts";
+import {
+  type PartBudget,
+  type PeerSession,
+  rights,
+  type ServerChannelOptions,
+} from "./conversation.ts";
+import { Inbox, type Intake, type RefusedRecord } from "./inbox.ts";
+import type { Line } from "./line.ts";
+import type { MessageOf, Start } from "./message.ts";
+import { Outbox } from "./outbox.ts";
+import { checkProof } from "./restore.ts";
+import type { Cursor } from "./resume.ts";
+
+/** Whoever sends these is no honest replica: those verify what they have. */
+const FORGERIES: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
+  "malformed",
+  "unsigned",
+  "wrong-mode",
+  "bad-signature",
+]);
+
+/** Chain of a refusal that is not of a batch. */
+const NO_CHAIN = "\0".repeat(40);
+const NO_EPOCH = new Uint8Array(16);
+
+/** Is this refusal the proof of a peer that lies? */
+export function isForgery(refusal: Refusal): boolean {
+  return FORGERIES.has(refusal.refused);
+}
+
+/** What a channel of a server works with. */
+export interface ServerChannelParts {
+  readonly line: Line;
+  readonly channel: number;
+  readonly port: RepositoryPort;
+  readonly peer: PeerSession;
+  readonly budget: PartBudget;
+  readonly release: (bytes: number) => void;
+  readonly options: ServerChannelOptions;
+}
+
+/** An open channel. */
+export class ServerChannel {
+  readonly #parts: ServerChannelParts;
+  readonly #inbox: Inbox;
+  #outbox: Outbox | undefined;
+  /** Was the session's certificate put before its first batch? */
+  #isIntroduced = false;
+  #isLive = false;
+  #isProved = false;
+  /** The last position that the client was told as a cursor. */
+  #toldPosition = -1;
+  /** The position of the last witness that was sent. */
+  #witnessed = -1;
+
+  constructor(parts: ServerChannelParts) {
+    const { port, budget, release, peer, options: { gate } } = parts;
+    this.#parts = parts;
+    this.#inbox = new Inbox({
+      port,
+      budget,
+      release,
+      // A peer that may issue is a server: its gate was asked already (law 7).
+      gate: peer.mayIssue ? undefined : gate,
+      noteHas: (chain, count) => this.#outbox?.noteHas(chain, count),
+    });
+  }
+
+  /** Which repository it is. */
+  get name(): RepositoryName {
+    return this.#parts.port.name;
+  }
+
+  /** Do records wait for credit? */
+  get isBlocked(): boolean {
+    return this.#outbox?.isBlocked ?? false;
+  }
+
+  get #mayRead(): boolean {
+    return (this.#parts.options.rights & rights.read) !== 0;
+  }
+
+  /** Answers `open`. */
+  begin(start: Start): void {
+    const { line, channel, port, options } = this.#parts;
+    const opened = { is: "opened", channel, rights: options.rights } as const;
+    if (!this.#mayRead) {
+      const nothing = { epoch: NO_EPOCH, commits: 0, vector: new Map() };
+      line.send({ ...opened, ...nothing });
+      return;
+    }
+    const { commits } = port;
+    const { epoch } = options.life;
+    if (start.from === "cursor" && this.#stands(start.cursor)) {
+      line.send({ ...opened, epoch, commits, vector: undefined });
+      const from = start.cursor.position;
+      this.#toldPosition = from;
+      this.#follow(from, undefined);
+      return;
+    }
+    line.send({ ...opened, epoch, commits, vector: port.vector() });
+    if (start.from === "vector") this.#follow(0, start.vector);
+  }
+
+  /** Did this life of the log give the cursor out, and is it of this log still? */
+  #stands({ epoch, position, check }: Cursor): boolean {
+    const { port, options: { life } } = this.#parts;
+    return equalBytes(epoch, life.epoch) && position <= port.shareable &&
+      life.isIssued(position, check) && port.isStart(position);
+  }
+
+  #follow(from: number, has: VersionVector | undefined): void {
+    const { port, peer } = this.#parts;
+    this.#outbox = new Outbox({
+      port,
+      from,
+      ...(has && { has }),
+      credentials: has !== undefined,
+      knows: (credential) =>
+        peer.certificates.some((own) => equalBytes(own, credential)),
+    });
+  }
+
+  /** Deals with a message on this channel. */
+  take(message: ClientWord, frameBytes: number): void {
+    const { line } = this.#parts;
+    switch (message.is) {
+      case "vector":
+        return this.#vector(message);
+      case "records":
+        if (message.cursor !== undefined) {
+          return line.fail("bad-message", "A client has no cursors to give");
+        }
+        return this.#take(() =>
+          this.#inbox.records(message.records, frameBytes, this.#monotonicMs)
+        );
+      case "part":
+        return this.#part(message, frameBytes);
+      case "proof":
+        return this.#proof(message);
+      case "present":
+        return this.#present(message);
+      case "audit":
+        return this.#audit(message);
+    }
+  }
+
+  get #monotonicMs(): number {
+    return this.#parts.line.moment.monotonicMs;
+  }
+
+  #vector({ vector }: MessageOf<"vector">): void {
+    if (!this.#mayRead) return;
+    if (this.#outbox === undefined) return this.#follow(0, vector);
+    this.#parts.line.fail("bad-message", "A vector that nobody asked for");
+  }
+
+  #part(message: MessageOf<"part">, frameBytes: number): void {
+    const { line } = this.#parts;
+    this.#introduce();
+    const intake = this.#inbox.part(message, frameBytes, this.#monotonicMs);
+    if (intake === "bad") line.fail("bad-message", "A part does not go on");
+    else if (intake === "no-room") {
+      line.fail("unavailable", "Too many large records at once");
+    } else this.#settle(intake);
+  }
+
+  #take(receive: () => Intake): void {
+    this.#introduce();
+    this.#settle(receive());
+  }
+
+  /** The client's own certificates come before its first batch. */
+  #introduce(): void {
+    const { port, peer } = this.#parts;
+    if (this.#isIntroduced) return;
+    this.#isIntroduced = true;
+    if (port.mode !== "default") return;
+    const arrivals = peer.certificates.toReversed().map((bytes) => ({
+      kind: "certificate" as const,
+      bytes,
+    }));
+    port.receive(arrivals);
+  }
+
+  #settle({ judged, refused }: Intake): void {
+    const { line, port } = this.#parts;
+    for (const one of refused) this.#refuse(one);
+    this.#acknowledge();
+    if (judged.length === 0) return;
+    let bytes = 0;
+    for (const { arrival } of judged) bytes += arrival.bytes.length;
+    line.tell({ tell: "received", name: port.name, judged, bytes });
+  }
+
+  #refuse({ pending, refusal }: RefusedRecord): void {
+    const { line, channel, port, options } = this.#parts;
+    const { arrival, chain, end, sequence } = pending;
+    const kept = options.keeps?.(arrival, refusal) ?? false;
+    const from = chain === "" ? 0 : this.#inbox.countOf(chain);
+    const number = refusal.number ?? Math.max(pending.first, from);
+    line.send({
+      is: "refuse",
+      channel,
+      sequence,
+      chain: chain === "" ? NO_CHAIN : chain,
+      from,
+      number,
+      count: refusal.number === undefined ? Math.max(0, end - number) : 1,
+      reason: refusal.refused,
+      rule: refusal.rule ?? "",
+      detail: refusal.detail ?? "",
+      kept,
+    });
+    const { name } = port;
+    line.tell({ tell: "refused-batch", name, arrival, refusal, kept });
+    if (isForgery(refusal)) {
+      line.fail("bad-message", `A record was refused: ${refusal.refused}`);
+    }
+  }
+
+  #acknowledge(): void {
+    const { line, channel } = this.#parts;
+    const sequence = this.#inbox.acknowledge();
+    if (sequence !== undefined) line.send({ is: "ack", channel, sequence });
+  }
+
+  /** What may be shared has grown. */
+  shareable(): void {
+    const monotonicMs = this.#monotonicMs;
+    if (this.#inbox.hasParked) {
+      this.#settle(this.#inbox.retryParked(monotonicMs));
+    }
+    this.#acknowledge();
+  }
+
+  /** Sends one frame of what the client lacks; false when there is nothing to send now. */
+  pump(): boolean {
+    const { line, channel } = this.#parts;
+    const outbox = this.#outbox;
+    if (outbox === undefined || line.isOver) return false;
+    const outgoing = outbox.next(line.sending.left);
+    if (outgoing === undefined) {
+      this.#rest(outbox);
+      return false;
+    }
+    if ("part" in outgoing) {
+      const bytes = line.send({ is: "part", channel, ...outgoing.part });
+      line.sending.use(bytes);
+      if (outgoing.whole.length === 0) return true;
+    }
+    const records = "part" in outgoing ? [] : outgoing.records;
+    const cursor = this.#cursor(outbox);
+    const message = { is: "records", channel, records, cursor } as const;
+    line.sending.use(line.send(message));
+    return true;
+  }
+
+  #cursor({ position }: Outbox): Cursor {
+    const { epoch } = this.#parts.options.life;
+    this.#toldPosition = position;
+    const check = this.#parts.options.life.check(position);
+    return { epoch, position, check };
+  }
+
+  /** Nothing to send: says so once, and states what both should have now. */
+  #rest(outbox: Outbox): void {
+    const { line } = this.#parts;
+    if (!outbox.isDone) {
+      if (!outbox.isBlocked) line.due(this.#monotonicMs); // It goes on next turn.
+      return;
+    }
+    if (!this.#isLive) {
+      this.#isLive = true;
+      this.#live(outbox);
+      line.tell({ tell: "live", name: this.name });
+    }
+    this.#witness(outbox);
+  }
+
+  #live(outbox: Outbox): void {
+    const { line, channel, port } = this.#parts;
+    const cursor = this.#cursor(outbox);
+    line.send({ is: "live", channel, commits: port.commits, cursor });
+  }
+
+  /** A witness is of this moment: the client has everything before its position, and nothing else of ours. */
+  #witness(outbox: Outbox): void {
+    const { line, channel, options: { witness: source } } = this.#parts;
+    if (source === undefined || outbox.position === this.#witnessed) return;
+    const { nowMs, monotonicMs } = line.moment;
+    const newest = source.newest(nowMs);
+    if (newest?.position !== outbox.position) {
+      const waitMs = source.nextMs - nowMs;
+      if (waitMs > 0) line.due(monotonicMs + waitMs);
+      return;
+    }
+    if (this.#toldPosition !== outbox.position) this.#live(outbox);
+    this.#witnessed = outbox.position;
+    line.send({ is: "witness", channel, witness: newest.bytes });
+  }
+
+  #proof(message: MessageOf<"proof">): void {
+    const { line, port } = this.#parts;
+    if (!this.#mayRead || this.#isProved) return;
+    this.#isProved = true; // One a channel: each costs signatures.
+    const witness = checkProof(message, port);
+    if (witness === undefined) return;
+    const { name } = port;
+    line.tell({ tell: "proof", name, witness, summary: message.summary });
+  }
+
+  #present({ bytes }: MessageOf<"present">): void {
+    const { line, channel } = this.#parts;
+    if (bytes.length > limits.presenceBytesMax) {
+      line.fail("too-large", "Presence is too large");
+    } else if (this.#mayRead) {
+      line.tell({ tell: "present", channel, name: this.name, bytes });
+    }
+  }
+
+  #audit({ question, query }: MessageOf<"audit">): void {
+    const { line, channel, port } = this.#parts;
+    if (!this.#mayRead) return line.fail("forbidden", "No right to read");
+    const answer = answerAudit(port, query);
+    line.send({ is: "audited", channel, question, answer });
+  }
+
+  /** Another peer's presence. */
+  presence(peer: number, user: string, bytes: Uint8Array): void {
+    const { line, channel } = this.#parts;
+    if (!this.#mayRead) return;
+    line.send({ is: "presence", channel, peer, user, bytes });
+  }
+
+  /** Looks at the clock. */
+  tick(): void {
+    const { line } = this.#parts;
+    if (
+      this.#inbox.hasParked && line.moment.monotonicMs >= this.#inbox.expiresMs
+    ) {
+      this.#settle(this.#inbox.expire(line.moment.monotonicMs));
+    }
+    line.due(this.#inbox.expiresMs);
+  }
+
+  /** The channel is closed: frees what is half received. */
+  end(): void {
+    this.#inbox.end();
+  }
+}
+
+/** What a client says on a channel that is open. */
+export type ClientWord = MessageOf<
+  "vector" | "records" | "part" | "proof" | "present" | "audit"
+>;

@@ -1,0 +1,349 @@
+/**
+ * The server's half of a conversation: greets, checks who it is, and keeps the
+ * channels of one client.
+ *
+ * Architecture invariant: the read right is judged before anything is told
+ * (law 8): a channel is opened by the driver's word and nothing else. What a
+ * client sends never throws: it ends its own conversation with a code.
+ *
+ * @module
+ */
+
+import { parseRepositoryName, type RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type {
+  Input,
+  Moment,
+  Output,
+  PartBudget,
+  PeerSession,
+  ServerChannelOptions,
+  ServerCore,
+  ServerOptions,
+} from "./conversation.ts";
+import { Line } from "./line.ts";
+import type { Message, MessageOf, OtherVersion } from "./message.ts";
+import { partBudget } from "./part_budget.ts";
+import { type ClientWord, ServerChannel } from "./server_channel.ts";
+import { ServerGreeting } from "./server_greeting.ts";
+
+/** A channel that the driver has not answered yet. */
+interface Opening {
+  readonly message: MessageOf<"open">;
+  readonly name: RepositoryName;
+}
+
+/** One client's conversation. */
+export class ServerConversation implements ServerCore {
+  readonly #options: ServerOptions;
+  readonly #line: Line;
+  readonly #budget: PartBudget;
+  readonly #greeting: ServerGreeting;
+  readonly #openings = new Map<number, Opening>();
+  readonly #channels = new Map<number, ServerChannel>();
+  readonly #byName = new Map<RepositoryName, number>();
+  #peer: PeerSession | undefined;
+  /** Channels up to this number were open once. */
+  #lastChannel = 0;
+  /** Since when records wait for credit, on the monotonic clock. */
+  #blockedMs: number | undefined;
+  #ungranted = 0;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#line = new Line(options.windowBytes ?? limits.windowBytes);
+    this.#greeting = new ServerGreeting(options, this.#line);
+    this.#budget = options.budget ?? partBudget(limits.recordBytesMax);
+  }
+
+  /** Bytes that the client has used and not been granted again. */
+  get ungranted(): number {
+    return this.#ungranted;
+  }
+
+  /** Deals with an input. */
+  step(input: Input): Output[] {
+    return this.#run(input, () => {
+      if (input.is === "begin") this.#greeting.begin();
+      else if (input.is === "time") this.#tick();
+      else this.#frame(input.bytes);
+    });
+  }
+
+  /** Runs something, then sends what can be sent. Our own faults end the conversation, too. */
+  #run(moment: Moment | undefined, act: () => void): Output[] {
+    const line = this.#line;
+    if (line.isOver) return [];
+    if (moment !== undefined) line.at(moment);
+    try {
+      act();
+      line.giveCredit();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      line.fail("unavailable", error.code);
+    }
+    if (line.isOver) this.end();
+    return line.flush();
+  }
+
+  #tick(): void {
+    const line = this.#line;
+    line.woken();
+    if (this.#peer === undefined) {
+      return this.#greeting.tick();
+    }
+    line.checkSilence();
+    line.due(line.silenceMs);
+    for (const channel of this.#channels.values()) channel.tick();
+    this.#pump();
+    this.#checkStall();
+  }
+
+  #checkStall(): void {
+    if (this.#blockedMs === undefined) return;
+    const stallsMs = this.#blockedMs + limits.stallMsMax;
+    const isBlocked = [...this.#channels.values()].some((one) => one.isBlocked);
+    if (!isBlocked) this.#blockedMs = undefined;
+    else if (this.#line.moment.monotonicMs < stallsMs) this.#line.due(stallsMs);
+    else this.#line.fail("too-slow", "No credit came while records waited");
+  }
+
+  #frame(bytes: Uint8Array): void {
+    const message = this.#line.read(bytes);
+    if (message === undefined) return;
+    if (this.#peer === undefined) this.#prove(message);
+    else if (message.is === "other-version") this.#unexpected(message);
+    else if (this.#line.common(message)) this.#afterCommon(message);
+    else this.#word(message, bytes.length);
+  }
+
+  #afterCommon(message: Message): void {
+    if (message.is !== "credit" || this.#line.isOver) return;
+    this.#blockedMs = undefined;
+    this.#pump();
+  }
+
+  #unexpected({ is }: Message | OtherVersion): void {
+    this.#line.fail("bad-message", `"${is}" is not for now`);
+  }
+
+  #prove(message: Message | OtherVersion): void {
+    const line = this.#line;
+    const peer = this.#greeting.take(message);
+    if (peer === undefined) return;
+    this.#peer = peer;
+    line.due(line.silenceMs);
+    const serverName = this.#options.name;
+    line.tell({ tell: "ready", peer, serverName, clockOffsetMs: 0 });
+  }
+
+  #word(message: Message, frameBytes: number): void {
+    switch (message.is) {
+      case "open":
+        return this.#open(message);
+      case "close":
+        return this.#close(message);
+      case "vector":
+      case "records":
+      case "part":
+      case "proof":
+      case "present":
+      case "audit":
+        return this.#onChannel(message, frameBytes);
+      default:
+        return this.#unexpected(message);
+    }
+  }
+
+  #onChannel(message: ClientWord, frameBytes: number): void {
+    const line = this.#line;
+    const channel = this.#channels.get(message.channel);
+    if (message.is === "vector" && isLong(message.vector)) {
+      return line.fail(
+        "too-large",
+        `A vector of ${message.vector.size} chains`,
+      );
+    }
+    if (channel !== undefined) {
+      channel.take(message, frameBytes);
+      return this.#pump(channel);
+    }
+    const isOpening = this.#openings.has(message.channel);
+    if (isOpening || message.channel > this.#lastChannel) {
+      return this.#unexpected(message);
+    }
+    // It was on its way when the channel ended.
+    if (message.is === "records" || message.is === "part") {
+      this.#release(frameBytes);
+    }
+  }
+
+  #open(message: MessageOf<"open">): void {
+    const line = this.#line;
+    const { channel, start } = message;
+    if (channel <= this.#lastChannel) return this.#unexpected(message);
+    this.#lastChannel = channel;
+    if (start.from === "vector" && isLong(start.vector)) {
+      return line.fail("too-large", `A vector of ${start.vector.size} chains`);
+    }
+    const name = nameOf(message.name);
+    if (name === undefined) {
+      return this.#decline(channel, "invalid-name", "It is no repository's");
+    }
+    if (this.#channels.size + this.#openings.size >= limits.channelsMax) {
+      return this.#decline(channel, "too-many-channels", "Close one first");
+    }
+    if (this.#byName.has(name)) return this.#unexpected(message);
+    this.#byName.set(name, channel);
+    this.#openings.set(channel, { message, name });
+    line.tell({ tell: "opening", channel, name, session: this.#peer! });
+  }
+
+  #decline(channel: number, code: string, detail: string): void {
+    this.#line.send({ is: "declined", channel, code, detail });
+  }
+
+  #close({ channel }: MessageOf<"close">): void {
+    const name = this.#forget(channel);
+    if (name !== undefined) this.#line.tell({ tell: "closed", channel, name });
+  }
+
+  /** Ends a channel on this side; the name that it was of. */
+  #forget(channel: number): RepositoryName | undefined {
+    const open = this.#channels.get(channel);
+    const name = open?.name ?? this.#openings.get(channel)?.name;
+    open?.end();
+    this.#channels.delete(channel);
+    this.#openings.delete(channel);
+    if (name !== undefined) this.#byName.delete(name);
+    return name;
+  }
+
+  /** Answers `opening`; nothing happens where the client closed the channel meanwhile. */
+  opened(
+    channel: number,
+    port: RepositoryPort,
+    options: ServerChannelOptions,
+    moment: Moment,
+  ): Output[] {
+    return this.#run(moment, () => {
+      const opening = this.#openings.get(channel);
+      if (opening === undefined) return;
+      const { message, name } = opening;
+      if (!equalBytes(message.genesisId, port.genesisId)) {
+        this.#forget(channel);
+        this.#decline(channel, "mode-mismatch", "It has another mode here");
+        return this.#line.tell({ tell: "closed", channel, name });
+      }
+      this.#openings.delete(channel);
+      const line = this.#line;
+      const budget = this.#budget;
+      const release = (bytes: number) => this.#release(bytes);
+      const peer = this.#peer!;
+      const parts = { line, channel, port, peer, budget, release, options };
+      const open = new ServerChannel(parts);
+      this.#channels.set(channel, open);
+      open.begin(message.start);
+      this.#pump(open);
+    });
+  }
+
+  /** Answers `opening`, or ends an open channel. */
+  declined(channel: number, code: string, detail: string): Output[] {
+    return this.#run(undefined, () => {
+      if (this.#forget(channel) === undefined) return;
+      this.#decline(channel, code, detail);
+    });
+  }
+
+  /** What may be shared of a repository has grown. */
+  shareable(name: RepositoryName, moment: Moment): Output[] {
+    return this.#run(moment, () => {
+      const channel = this.#channels.get(this.#byName.get(name) ?? 0);
+      if (channel === undefined) return;
+      channel.shareable();
+      this.#pump(channel);
+    });
+  }
+
+  /** Tells a channel of another peer's presence. */
+  presence(
+    channel: number,
+    peer: number,
+    user: string,
+    bytes: Uint8Array,
+  ): Output[] {
+    return this.#run(undefined, () => {
+      this.#channels.get(channel)?.presence(peer, user, bytes);
+    });
+  }
+
+  /** Sends what fits, a frame a channel in turn. */
+  #pump(only?: ServerChannel): void {
+    let busy = only ? [only] : [...this.#channels.values()];
+    while (busy.length > 0 && !this.#line.isOver) {
+      busy = busy.filter((channel) => {
+        if (channel.pump()) return true;
+        if (channel.isBlocked) this.#blocked();
+        return false;
+      });
+    }
+  }
+
+  #blocked(): void {
+    this.#blockedMs ??= this.#line.moment.monotonicMs;
+    this.#line.due(this.#blockedMs + limits.stallMsMax);
+  }
+
+  #release(bytes: number): void {
+    if (this.#options.holdsCredit === true) this.#ungranted += bytes;
+    else this.#line.receiving.release(bytes);
+  }
+
+  /** Grants the client so many bytes more. */
+  grant(bytes: number): Output[] {
+    return this.#run(undefined, () => {
+      const granted = Math.min(bytes, this.#ungranted);
+      this.#ungranted -= granted;
+      this.#line.receiving.release(granted);
+    });
+  }
+
+  /** Says goodbye and closes. */
+  goodbye(waitMs: number): Output[] {
+    return this.#run(undefined, () => {
+      this.#line.send({ is: "goodbye", waitMs });
+      this.#line.close("shutting-down", "The server said goodbye");
+    });
+  }
+
+  /** Says why and closes. */
+  fail(code: string, detail: string): Output[] {
+    return this.#run(undefined, () => this.#line.fail(code, detail));
+  }
+
+  /** The transport is gone: frees what is half received. */
+  end(): void {
+    this.#line.close("lost", "The wire is gone");
+    for (const channel of this.#channels.values()) channel.end();
+    this.#channels.clear();
+    this.#openings.clear();
+    this.#byName.clear();
+  }
+}
+
+function isLong(vector: ReadonlyMap<string, number>): boolean {
+  return vector.size > limits.vectorChainsMax;
+}
+
+function nameOf(text: string): RepositoryName | undefined {
+  try {
+    return parseRepositoryName(text);
+  } catch (error) {
+    if (error instanceof DatabaseError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * How a server finds out who a client is.
+ *
+ * Architecture invariant: nothing but a sound proof, in time, gets an answer
+ * that says more than why not (law 8).
+ *
+ * @module
+ */
+
+import { limits } from "../src/base/limits.ts";
+import type { PeerSession, ServerOptions } from "./conversation.ts";
+import type { Line } from "./line.ts";
+import {
+  type Message,
+  type MessageOf,
+  type OtherVersion,
+  wireVersion,
+} from "./message.ts";
+import {
+  checkCertificates,
+  clientMessage,
+  isProved,
+  serverMessage,
+} from "./proof.ts";
+import { SendWindow } from "./window.ts";
+
+/** The server's side of hello, prove and welcome. */
+export class ServerGreeting {
+  readonly #options: ServerOptions;
+  readonly #line: Line;
+  readonly #nonce = new Uint8Array(32);
+  #provenBeforeMs = Infinity;
+
+  constructor(options: ServerOptions, line: Line) {
+    this.#options = options;
+    this.#line = line;
+  }
+
+  /** Says hello. */
+  begin(): void {
+    const { rootKey, name, random } = this.#options;
+    random(this.#nonce);
+    this.#line.begin();
+    const nonce = this.#nonce;
+    this.#line.send({ is: "hello", nonce, rootKey, name });
+    this.#provenBeforeMs = this.#line.moment.monotonicMs + limits.proveMsMax;
+    this.#line.due(this.#provenBeforeMs);
+  }
+
+  /** Looks at the clock. */
+  tick(): void {
+    const line = this.#line;
+    if (line.moment.monotonicMs < this.#provenBeforeMs) {
+      line.due(this.#provenBeforeMs);
+    } else line.fail("timeout", "Nobody proved to be anybody");
+  }
+
+  /** Takes the first message; the session that it proves, welcomed. */
+  take(message: Message | OtherVersion): PeerSession | undefined {
+    const line = this.#line;
+    if (message.is === "failed") {
+      line.close(message.code, message.detail);
+    } else if (message.is === "other-version") {
+      line.fail("wrong-version", `This side speaks ${wireVersion}`);
+    } else if (message.is !== "prove") {
+      line.fail("bad-message", `"${message.is}" is not for now`);
+    } else if (
+      message.window < limits.windowBytesMin ||
+      message.window > limits.windowBytesMax
+    ) {
+      line.fail("bad-message", `A window of ${message.window} bytes`);
+    } else return this.#prove(message);
+  }
+
+  #prove(message: MessageOf<"prove">): PeerSession | undefined {
+    const peer = this.#check(message);
+    if (peer === undefined) return undefined;
+    this.#line.sending = new SendWindow(message.window);
+    this.#welcome(message, peer);
+    return peer;
+  }
+  /** Who a proof shows; ends the conversation where it shows nobody who is welcome. */
+  #check(message: MessageOf<"prove">): PeerSession | undefined {
+    const line = this.#line;
+    const { rootKey, name, admits } = this.#options;
+    const peer = checkCertificates(message.certificates, rootKey);
+    if ("refused" in peer) {
+      line.fail("bad-certificate", peer.detail ?? peer.refused);
+      return undefined;
+    }
+    const nonces = { server: this.#nonce, client: message.nonce };
+    const signed = clientMessage(nonces, rootKey, name);
+    if (!isProved(message.signature, signed, peer)) {
+      line.fail("bad-proof", "The signature is not of this session");
+      return undefined;
+    }
+    if (peer.notAfter < line.moment.nowMs) {
+      line.fail("expired-session", `It ended at ${peer.notAfter}`);
+      return undefined;
+    }
+    const unwelcome = admits?.(peer);
+    if (unwelcome === undefined) return peer;
+    line.fail(unwelcome.code, unwelcome.detail);
+  }
+
+  #welcome({ nonce }: MessageOf<"prove">, peer: PeerSession): void {
+    const line = this.#line;
+    const { session, rootKey } = this.#options;
+    const nonces = { server: this.#nonce, client: nonce };
+    line.send({
+      is: "welcome",
+      window: this.#options.windowBytes ?? limits.windowBytes,
+      heartbeatMs: line.heartbeatMs,
+      clock: Math.max(0, Math.floor(line.moment.nowMs)),
+      certificates: session.certificates,
+      signature: session.sign(serverMessage(nonces, rootKey, peer.key)),
+    });
+  }
+}
