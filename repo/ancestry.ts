@@ -69,6 +69,8 @@ export class Ancestry {
 
   /** A vector that begins with the first `count` commits of a chain and all that they had seen. */
   vectorOf(chain: string, count: number): Vector {
+    // A chain that is not known gets no number: anybody can name one.
+    if (count === 0) return new Uint32Array(this.#chains.length);
     const vector = new Uint32Array(this.#chains.length + 1);
     return this.#merge(vector, this.ordinalOf(chain), count);
   }

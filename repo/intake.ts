@@ -12,7 +12,13 @@
 
 import type { Origin } from "../src/schema/cell.ts";
 import { admit, type Judged } from "./admit.ts";
-import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
+import type {
+  AdmitBatch,
+  Admitted,
+  Arrival,
+  BatchRules,
+  Knowledge,
+} from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
 import { recordKind } from "./log_format.ts";
@@ -26,6 +32,10 @@ export interface IntakeParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly rootKey: Uint8Array;
+  /** The app's rules at the door, where it has any. */
+  readonly rules: BatchRules | undefined;
+  /** Puts own commits into the log: nothing foreign may come before them there that names them. */
+  readonly flush: () => void;
   /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
   readonly took: (chain: string, first: number, count: number) => void;
 }
@@ -38,14 +48,18 @@ export class Intake {
   readonly #commits: CommitReader;
   readonly #knowledge: Knowledge;
   readonly #took: IntakeParts["took"];
+  readonly #flush: () => void;
 
-  constructor({ loaded, commits, rootKey, took }: IntakeParts) {
+  constructor(parts: IntakeParts) {
+    const { loaded, commits, rootKey, rules, took } = parts;
+    this.#flush = parts.flush;
     this.#loaded = loaded;
     this.#commits = commits;
     this.#took = took;
     this.#knowledge = {
       ...loaded,
       rootKey,
+      rules,
       clockAt: (chain, number) => commits.clockAt(chain, number),
       commitAt: (chain, number) => bytesOfCommit(commits, chain, number),
     };
@@ -64,6 +78,7 @@ export class Intake {
     knowledge: Knowledge,
     { parking = this.parking, gate }: ReceiveOptions,
   ): Judged[] {
+    this.#flush();
     this.#commits.hashAll();
     const judged: Judged[] = [];
     const take = (admitted: Admitted, bytes: Uint8Array) =>

@@ -11,9 +11,12 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import type { Decision } from "../src/schema/rule_types.ts";
+import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
+import { DoorRules } from "./batch_rules.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
@@ -30,6 +33,9 @@ import { encodeMeta } from "./replica_meta.ts";
 import { ReplicaPort } from "./replica_port.ts";
 import { type Session, sessionName } from "./session.ts";
 import { Sharing } from "./sharing.ts";
+import { OwnRules } from "./own_rules.ts";
+import { Past } from "./past.ts";
+import { RuleSessions } from "./rule_sessions.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Transaction } from "./transaction.ts";
 import { withdraw } from "./withdraw.ts";
@@ -77,6 +83,8 @@ export class Replica {
     const { name, world, session, storage, rootKey, isOriginal } = options;
     this.name = name;
     this.mode = loaded.mode;
+    // Who wrote is proved in Default mode only: elsewhere there is nobody to judge.
+    const rules = this.mode === "default" ? options.rules?.of(name) : undefined;
     this.#rootKey = rootKey;
     this.#storage = storage;
     this.#loaded = loaded;
@@ -87,6 +95,7 @@ export class Replica {
       session,
       rootKey,
       world,
+      rules: rules && new OwnRules(rules),
       isOriginal,
       appended: () => this.#checkpointer.grown(),
       wrote: (...batch) => this.#sharing.appended(...batch),
@@ -115,8 +124,17 @@ export class Replica {
       loaded,
       commits: this.commits,
       rootKey,
+      rules: rules && this.#doorRules(rules),
+      flush: () => this.flush(),
       took: (...batch) => this.#sharing.appended(...batch),
     });
+  }
+
+  #doorRules(rules: RepositoryRules): DoorRules {
+    const { certificates, graph, state } = this.#loaded;
+    const sessions = new RuleSessions(certificates);
+    const past = new Past({ ...this.#loaded, commits: this.commits });
+    return new DoorRules({ rules, sessions, graph, state, past });
   }
 
   /** Its tables. */
@@ -153,6 +171,12 @@ export class Replica {
   transact<R>(run: (transaction: Transaction) => R): Done<R> {
     this.check();
     return this.#writer.transact(run, this.check);
+  }
+
+  /** What rules would say of the writes of a transaction; nothing is written. */
+  preview(run: (transaction: Transaction) => void): Decision {
+    this.check();
+    return this.#writer.preview(run);
   }
 
   #checkWritable(): void {
@@ -302,6 +326,7 @@ export class Replica {
       checkpointBytes: this.#checkpointer.bytes ?? checkpoint?.bytes ?? 0,
       unsyncedBytes: this.#writer.pendingBytes + (log.end - log.synced),
       parked: this.#intake.parking.size,
+      beyondRevocation: this.#loaded.revocations.heldBeyond(graph),
       recovery: {
         clean: recovery.clean,
         droppedBytes: recovery.droppedBytes,

@@ -13,8 +13,9 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
+import type { Rules } from "../src/schema/rules.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { Certificates, decodeCertificate } from "./certificate.ts";
+import { Certificates } from "./certificate.ts";
 import {
   type Checkpoint,
   checkpointName,
@@ -58,6 +59,8 @@ export interface OpenReplicaOptions {
   readonly session: Session;
   /** Does the folder lie where it always did? */
   readonly isOriginal: boolean;
+  /** The app's rules; without any, whatever is soundly signed is admitted. */
+  readonly rules?: Rules | undefined;
   /** How collections are read here. */
   readonly viewOf: ViewOf;
   /** Set damaged log bytes aside instead of failing. */

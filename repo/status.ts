@@ -37,6 +37,8 @@ export interface ReplicaStatus {
   readonly unsyncedBytes: number;
   /** Batches that wait for others. */
   readonly parked: number;
+  /** Commits of revoked sessions that came here before the revocation did, beyond what it accepts. */
+  readonly beyondRevocation: number;
   /** What opening found. */
   readonly recovery: RecoveryReport;
   /** Why it is read-only, if it is. */

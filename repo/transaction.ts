@@ -14,6 +14,7 @@ import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import type { PatchWriter } from "../src/schema/patch_codec.ts";
 import type { ItemChange } from "../src/schema/source.ts";
+import type { OwnJudge } from "./own_rules.ts";
 import type { Changes } from "./state.ts";
 import type { Table } from "./table.ts";
 
@@ -31,6 +32,8 @@ export class Transaction {
   /** The stamp that its commit will have. */
   readonly origin: Origin;
   readonly #patch: PatchWriter;
+  /** Asked of every operation, where the app has rules. */
+  readonly #judge: OwnJudge | undefined;
   readonly #drafts: Draft[] = [];
   /** The draft and the ordinal that the last lookup found, for the write that follows it. */
   #draft: Draft | undefined;
@@ -41,9 +44,10 @@ export class Transaction {
   #operations = 0;
   #isOpen = true;
 
-  constructor(origin: Origin, patch: PatchWriter) {
+  constructor(origin: Origin, patch: PatchWriter, judge?: OwnJudge) {
     this.origin = origin;
     this.#patch = patch;
+    this.#judge = judge;
     patch.begin();
   }
 
@@ -84,12 +88,28 @@ export class Transaction {
   put(table: Table, operation: Operation, before: Cell | undefined): Cell {
     this.#check();
     this.#checkBefore(table, operation.id, before);
+    if (this.#judge !== undefined) {
+      this.#ask(this.#judge, table, operation, before);
+      this.#checkBefore(table, operation.id, before); // A rule is foreign code, too.
+    }
     const at = this.#patch.add(operation);
     const createAt = operation.what === "create" ? at : -1;
     const cell = fold(before, operation, this.origin, createAt, table.view);
     this.#keep(table, cell);
     this.#operations++;
     return cell;
+  }
+
+  #ask(
+    judge: OwnJudge,
+    { view }: Table,
+    operation: Operation,
+    before: Cell | undefined,
+  ): void {
+    const { origin } = this;
+    const after = () => fold(before, operation, origin, -1, view);
+    judge.check({ wall: origin.wall, operation, before, after, view });
+    this.#check();
   }
 
   #check(): void {

@@ -10,8 +10,10 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
+import { allowed, type Decision } from "../src/schema/rule_types.ts";
 import { Author } from "./author.ts";
 import type { Run } from "./batch.ts";
 import { type CommitPlace, Moves } from "./commit_place.ts";
@@ -22,6 +24,7 @@ import {
   type QueuedCommit,
 } from "./commit_queue.ts";
 import { nameOf } from "./commit.ts";
+import type { OwnRules } from "./own_rules.ts";
 import type { Mode } from "./genesis.ts";
 import { recordKind } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
@@ -49,6 +52,8 @@ export interface WriterParts {
   readonly session: Session;
   readonly rootKey: Uint8Array;
   readonly world: World;
+  /** What the app's rules say of own writes, where it has any. */
+  readonly rules: OwnRules | undefined;
   /** Is this folder the one that its session was made for? */
   readonly isOriginal: boolean;
   /** Runs when a group of commits has entered the log. */
@@ -107,7 +112,11 @@ export class Writer {
   checkWritable(isRunning = false): void {
     const { failure } = this;
     if (failure !== undefined) throw failure;
-    if (isRunning || this.#transaction === undefined) return;
+    if (!isRunning) this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (this.#transaction === undefined) return;
     throw new DatabaseError(
       "invalid-option",
       "A transaction is running: write through the `tx` that its callback was given",
@@ -121,7 +130,9 @@ export class Writer {
   ): Done<R> {
     this.checkWritable();
     const patch = this.#patch ??= new PatchWriter();
-    const transaction = new Transaction(this.#author.stamp(), patch);
+    const judge = this.#parts.rules?.judgeOf(this.#session);
+    if (judge !== undefined) this.#joinHeads();
+    const transaction = new Transaction(this.#author.stamp(), patch, judge);
     this.#transaction = transaction;
     try {
       const result = run(transaction);
@@ -134,6 +145,51 @@ export class Writer {
       transaction.abandon(); // Nothing is left of one that was committed.
       this.#transaction = undefined;
     }
+  }
+
+  /**
+   * What rules would say of the writes of a transaction; nothing is written. It
+   * fails as the transaction would for any other reason.
+   */
+  preview(run: (transaction: Transaction) => void): Decision {
+    this.#checkIdle();
+    const judge = this.#parts.rules?.judgeOf(this.#session);
+    const origin = this.#author.stamp();
+    const transaction = new Transaction(origin, new PatchWriter(), judge);
+    this.#transaction = transaction;
+    try {
+      run(transaction);
+      return allowed;
+    } catch (error) {
+      if (judge === undefined || judge.decision.allowed) throw error;
+      return judge.decision;
+    } finally {
+      transaction.abandon();
+      this.#transaction = undefined;
+    }
+  }
+
+  /**
+   * Rules judge a write by what its commit has seen. Where more heads are known
+   * than a commit names, empty commits name the others first, so that what was
+   * seen is what is shown here.
+   */
+  #joinHeads(): void {
+    const { graph } = this.#loaded;
+    if (graph.headCount <= limits.parentsMax) return;
+    const { chain } = this.#author;
+    while (!graph.isCovered(chain, graph.parentsForNext(chain))) {
+      this.#pushEmpty();
+    }
+  }
+
+  /** Writes a commit that says nothing but what came before it. */
+  #pushEmpty(): void {
+    const patch = new PatchWriter();
+    patch.begin();
+    const { payload, operationsOffset } = patch.finish();
+    const stamp = this.#author.stamp();
+    this.#queue.push(this.#author.commit(stamp, payload, operationsOffset));
   }
 
   #commit<R>(
@@ -255,11 +311,7 @@ export class Writer {
    */
   async beginAnew(): Promise<void> {
     if (!this.#isMarkDue || !this.#author.wasHere) return;
-    const patch = new PatchWriter();
-    patch.begin();
-    const { payload, operationsOffset } = patch.finish();
-    const stamp = this.#author.stamp();
-    this.#queue.push(this.#author.commit(stamp, payload, operationsOffset));
+    this.#pushEmpty();
     await this.#queue.drain();
   }
 

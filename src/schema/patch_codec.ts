@@ -262,7 +262,7 @@ export function readPatchHead(r: ByteReader): readonly Shape[] {
   return shapes;
 }
 
-/** Calls `visit` for each operation of a payload with its offset from the first one. */
+/** Calls `visit` for each operation of a payload and the offset at which it starts. */
 export function visitOperations(
   payload: Uint8Array,
   visit: (operation: Operation, offset: number) => void,
@@ -270,9 +270,8 @@ export function visitOperations(
   const r = new ByteReader(payload);
   const shapes = readShapes(r);
   const count = r.varint();
-  const start = r.at;
   for (let i = 0; i < count; i++) {
-    const offset = r.at - start;
+    const offset = r.at;
     visit(readOperation(r, shapes), offset);
   }
 }
