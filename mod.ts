@@ -47,7 +47,6 @@ export type {
   LoginRequest,
 } from "./src/db/login.ts";
 export type {
-  AuditReport,
   ChannelStatus,
   Incident,
   SyncPhase,
@@ -55,7 +54,12 @@ export type {
   SyncReason,
   Unsent,
 } from "./src/db/channel.ts";
-export type { RepositorySync, SyncStatus } from "./src/db/repository_sync.ts";
+export type {
+  AuditReport,
+  DifferentCommits,
+  RepositorySync,
+  SyncStatus,
+} from "./src/db/repository_sync.ts";
 export type { RefusedWrite } from "./src/db/refused_write.ts";
 export type { Presence, PresentUser } from "./src/db/presence.ts";
 export type { Permission } from "./src/db/can.ts";

@@ -16,12 +16,6 @@ import type {
   SyncReason,
   Unsent,
 } from "../../sync/status.ts";
-import type { Operation } from "../schema/patch.ts";
-import type { Replica, Session } from "../../repo/mod.ts";
-import type { RepositoryPort } from "../../repo/port.ts";
-import type { Done } from "../../repo/replica.ts";
-
-export type { AuditReport };
 
 export type {
   ChannelStatus,
@@ -54,23 +48,3 @@ export interface Channel {
   /** The same array until it changes. */
   readonly others: readonly PresentPeer[];
 }
-
-export interface RefusedEntry {
-  readonly chain: string;
-  readonly number: number;
-  readonly wall: number;
-  readonly reason: string;
-  readonly rule: string;
-  readonly detail: string;
-  readonly kept: boolean;
-  readonly patch: { readonly operations: readonly Operation[] };
-}
-
-export type SyncReplica = Replica & {
-  port(): RepositoryPort;
-  refusals(): readonly RefusedEntry[];
-  onRefusals(listener: () => void): () => void;
-  retry(entry: RefusedEntry): Done<void>;
-  discard(entry: RefusedEntry): Promise<void>;
-  useSession(session: Session): void;
-};

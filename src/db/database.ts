@@ -19,7 +19,6 @@ import {
   Replica,
   type RepositoryName,
 } from "../../repo/mod.ts";
-import type { SyncReplica } from "./channel.ts";
 import {
   type Connection,
   type ConnectOptions,
@@ -259,7 +258,7 @@ export class Database implements AsyncDisposable {
   #link(replica: Replica): RepositoryLink {
     const { storage, world, options: { onListenerError } } = this.#parts;
     const link = new RepositoryLink({
-      replica: replica as SyncReplica,
+      replica: replica,
       storage,
       world,
       leaving: (link) => {

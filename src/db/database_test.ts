@@ -239,3 +239,44 @@ Deno.test("repair goes from openDatabase() down to the log", async () => {
     Deno.removeSync(root, { recursive: true });
   }
 });
+
+Deno.test("an empty folder becomes a client of the root key that it is given, in bytes or digits", async () => {
+  await using server = await openDatabase({ storage: memoryStorage() });
+  const digits = server.rootKey.toHex();
+  for (const rootKey of [server.rootKey, digits, digits.toUpperCase()]) {
+    const storage = memoryStorage();
+    const db = await openDatabase({ storage, schemas, rootKey, user: "ann" });
+    const notes = (await db.repository("a")).collection(Note);
+    await notes.create({ id: "n", text: "offline" });
+    deepEqual(db.rootKey, server.rootKey);
+    const { user, sessionKey } = db;
+    await db.close();
+    await using again = await openDatabase({ storage, schemas, user: "ann" });
+    deepEqual([again.user, again.sessionKey], [user, sessionKey]);
+    ok((await again.repository("a")).collection(Note).has("n"));
+  }
+});
+
+Deno.test("a root key that is none is refused before the folder is touched", async () => {
+  const storage = memoryStorage();
+  for (
+    const rootKey of [new Uint8Array(31), "ab", "g".repeat(64), 5 as never]
+  ) {
+    await rejects(openDatabase({ storage, rootKey }), {
+      code: "invalid-option",
+    });
+  }
+  deepEqual(storage.list(""), []);
+});
+
+Deno.test("a database that never connects has no connection and refuses what is no address", async () => {
+  const db = await openDatabase({ storage: memoryStorage(), schemas });
+  equal(db.connection, undefined);
+  throws(() => db.connect("file:///x"), { code: "invalid-option" });
+  throws(() => db.connect("ws://x", { login: "nowhere" }), {
+    code: "invalid-option",
+  });
+  equal(db.connection, undefined);
+  await db.close();
+  throws(() => db.connect("ws://x"), { code: "closed" });
+});

@@ -12,7 +12,7 @@
 import { toHex } from "../base/bytes.ts";
 import { describeOperation } from "../schema/describe.ts";
 import type { JsonValue } from "../schema/mod.ts";
-import type { RefusedEntry, SyncReplica } from "./channel.ts";
+import type { RefusedEntry, Replica } from "../../repo/mod.ts";
 import { commitName } from "./commit_name.ts";
 import type { OperationSummary } from "./history.ts";
 import { type Arrivals, Write } from "./write.ts";
@@ -43,12 +43,12 @@ export interface RefusedWrite {
 
 /** Wraps one refusal of a replica. */
 export class RefusedEntryWrite implements RefusedWrite {
-  readonly #replica: SyncReplica;
+  readonly #replica: Replica;
   readonly #entry: RefusedEntry;
   readonly #arrivals: Arrivals;
   #operations: readonly OperationSummary[] | undefined;
 
-  constructor(replica: SyncReplica, entry: RefusedEntry, arrivals: Arrivals) {
+  constructor(replica: Replica, entry: RefusedEntry, arrivals: Arrivals) {
     this.#replica = replica;
     this.#entry = entry;
     this.#arrivals = arrivals;

@@ -7,8 +7,8 @@
 
 import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Replica } from "../../repo/mod.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
-import type { SyncReplica } from "./channel.ts";
 import type { Channel, SyncReason } from "./channel.ts";
 import { RepositoryPresence } from "./presence.ts";
 import { RepositorySyncing } from "./repository_sync.ts";
@@ -26,7 +26,7 @@ export interface ChannelSource {
 
 /** What a link is made of. */
 export interface RepositoryLinkParts {
-  readonly replica: SyncReplica;
+  readonly replica: Replica;
   readonly storage: Storage;
   readonly world: World;
   /** Runs when the repository closes. */
@@ -53,7 +53,7 @@ export class RepositoryLink implements Arrivals {
   }
 
   /** The replica that it ties. */
-  get replica(): SyncReplica {
+  get replica(): Replica {
     return this.#parts.replica;
   }
 

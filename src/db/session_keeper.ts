@@ -16,10 +16,10 @@ import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import {
   type Certificate,
   decodeCertificate,
+  type Replica,
   type Session,
 } from "../../repo/mod.ts";
 import type { Prover } from "../../sync/conversation.ts";
-import type { SyncReplica } from "./channel.ts";
 import type { Keyring } from "./keyring.ts";
 import {
   credentialsOf,
@@ -34,7 +34,7 @@ export interface SessionKeeperParts {
   readonly keyring: Keyring;
   readonly world: World;
   /** The repositories that sign with it. */
-  readonly replicas: () => Iterable<SyncReplica>;
+  readonly replicas: () => Iterable<Replica>;
 }
 
 /** Keeps the session of one database. */

@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { AuditReport } from "../../sync/audit.ts";
 import type {
-  AuditReport,
   Channel,
   ChannelStatus,
   PresentPeer,
