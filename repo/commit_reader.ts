@@ -57,6 +57,7 @@ export class CommitReader {
   /** Every commit before this address is hashed. */
   #hashedTo: number;
   #last: LoggedBatch | undefined;
+  #withdrawn = 0;
 
   constructor(parts: CommitReaderParts, mode: Mode) {
     const { log, graph, checkpoint, withdrawals } = parts;
@@ -114,6 +115,12 @@ export class CommitReader {
   withdrawn(cuts: readonly Cut[]): void {
     for (const { chain, from } of cuts) this.#index.cut(chain, from);
     this.#last = undefined;
+    this.#withdrawn++;
+  }
+
+  /** Counts withdrawals: what was derived from the log before one is void. */
+  get revision(): number {
+    return this.#withdrawn;
   }
 
   /** Hashes what was not hashed when the repository was opened; Default mode signs on top of it. */

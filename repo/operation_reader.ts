@@ -55,6 +55,11 @@ export class OperationReader {
     return { operation, origin };
   }
 
+  /** Forgets what it keeps: commits were withdrawn. */
+  forget(): void {
+    this.#heads.clear();
+  }
+
   #headOf(chain: string, number: number): CommitHead {
     const entry = this.#commits.find(chain, number);
     if (entry === undefined) {

@@ -50,6 +50,7 @@ export class Past {
   /** By chain number: its name, and how many of its commits are indexed. */
   #chains: { readonly name: string; length: number }[] = [];
   #indexedTo = 0;
+  #revision = 0;
   #cells = new Map<string, PastCell>();
   readonly #tables = new Map<Table, number>();
 
@@ -58,8 +59,10 @@ export class Past {
     this.#reader = new OperationReader(parts.commits, parts.log);
   }
 
-  /** Forgets everything: commits were withdrawn. */
-  forget(): void {
+  /** Commits were withdrawn: what was indexed may be among them. */
+  #startOver(): void {
+    this.#revision = this.#parts.commits.revision;
+    this.#reader.forget();
     this.#ancestry = new Ancestry();
     this.#touches = new Touches();
     this.#chains = [];
@@ -80,6 +83,7 @@ export class Past {
 
   #extend(): void {
     const { log, commits } = this.#parts;
+    if (this.#revision !== commits.revision) this.#startOver();
     const { end } = log;
     if (this.#indexedTo === end) return;
     commits.each((logged) => this.#index(logged), this.#indexedTo, end);
