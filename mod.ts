@@ -47,6 +47,7 @@ export type {
   LoginRequest,
 } from "./src/db/login.ts";
 export type {
+  AuditReport,
   ChannelStatus,
   Incident,
   SyncPhase,
@@ -54,15 +55,9 @@ export type {
   SyncReason,
   Unsent,
 } from "./src/db/channel.ts";
-export type {
-  AuditReport,
-  DifferentCommits,
-  RepositorySync,
-  SyncStatus,
-} from "./src/db/repository_sync.ts";
+export type { RepositorySync, SyncStatus } from "./src/db/repository_sync.ts";
 export type { RefusedWrite } from "./src/db/refused_write.ts";
 export type { Presence, PresentUser } from "./src/db/presence.ts";
-export type { Permission } from "./src/db/can.ts";
 export { type ServerInfo, serverInfo } from "./src/db/server_info.ts";
 export type {
   Connector,
@@ -88,6 +83,7 @@ export { defineRules, type Rules, rulesFor } from "./src/schema/rules.ts";
 export type {
   CollectionRules,
   CreateContext,
+  Decision,
   DeleteContext,
   PatternRules,
   RuleContext,

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { AuditReport } from "../../sync/audit.ts";
+import type { ChannelAudit as AuditReport } from "../../sync/client_report.ts";
 import type { PresentPeer } from "../../sync/presence.ts";
 import type {
   ChannelStatus,
@@ -18,6 +18,7 @@ import type {
 } from "../../sync/status.ts";
 
 export type {
+  AuditReport,
   ChannelStatus,
   Incident,
   PresentPeer,

@@ -240,6 +240,7 @@ export class Database implements AsyncDisposable {
       viewOf: (collection) => schemas.viewOf(collection),
       repair: options.repair ?? false,
       settle: keyring.settle,
+      ...(options.rules !== undefined && { rules: options.rules }),
     });
     const link = this.#link(replica);
     const repository = new Repository({

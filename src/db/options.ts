@@ -8,6 +8,7 @@ import { fromHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
+import type { Rules } from "../schema/rules.ts";
 import type { Schema } from "../schema/schema.ts";
 import { denoStorage } from "../storage/deno_storage.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -27,6 +28,12 @@ export interface DatabaseOptions {
   readonly mode?: Mode;
   /** The collections of this app. */
   readonly schemas?: readonly Schema[];
+  /**
+   * Who may write what (`defineRules`): asked before each write of a certified
+   * session, which throws `denied`, and of everything that comes in. Servers and
+   * clients of one app have the same ones.
+   */
+  readonly rules?: Rules;
   /**
    * Who writes here, until a server's certificate says it (default: "local").
    * One folder may hold the keys of several users, one opened at a time.

@@ -7,6 +7,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import { IdSource } from "../schema/names.ts";
+import type { Decision } from "../schema/rule_types.ts";
 import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
 import {
   type Mode,
@@ -16,7 +17,6 @@ import {
   verifyReplica,
   type VerifyReport,
 } from "../../repo/mod.ts";
-import { type Permission, rehearse } from "./can.ts";
 import { Collection } from "./collection.ts";
 import { Editor } from "./editor.ts";
 import { Engines, type QueryHooks } from "./engines.ts";
@@ -160,21 +160,21 @@ export class Repository implements AsyncDisposable {
     action: "create",
     schema: S,
     input: CreateInput<S>,
-  ): Permission;
+  ): Decision;
   /** May an item be changed so? As {@linkcode can} with "delete". */
   can<S extends Schema>(
     action: "update",
     schema: S,
     id: string,
     changes: UpdateInput<S>,
-  ): Permission;
+  ): Decision;
   /**
    * May an item be deleted? The answer of the rules that this database was
    * opened with, without writing; a server's rules have the last word.
    *
    * @throws {DatabaseError} what the write itself would throw, but for `denied`
    */
-  can<S extends Schema>(action: "delete", schema: S, id: string): Permission;
+  can<S extends Schema>(action: "delete", schema: S, id: string): Decision;
   can<S extends Schema>(
     ...[action, schema, target, changes]: [
       "create" | "update" | "delete",
@@ -182,9 +182,9 @@ export class Repository implements AsyncDisposable {
       CreateInput<S> | string,
       UpdateInput<S>?,
     ]
-  ): Permission {
+  ): Decision {
     const editor = this.#editorOf(schema);
-    return rehearse(this.#parts.replica, (tx) => {
+    return this.#parts.replica.preview((tx) => {
       if (action === "create") editor.create(tx, target as CreateInput<S>);
       else if (action === "delete") editor.delete(tx, target as string);
       else editor.update(tx, target as string, changes as UpdateInput<S>);

@@ -119,8 +119,8 @@ export class RepositoryLink implements Arrivals {
     this.#cancelSave?.();
     this.#cancelSave = undefined;
     this.#endListening?.();
+    this.#sync?.detach(reason); // A channel that is removed knows less.
     this.#save(source.remove(this.#parts.replica.name));
-    this.#sync?.detach(reason);
     this.#channel = undefined;
     this.#presence?.attach(undefined);
   }

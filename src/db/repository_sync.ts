@@ -11,11 +11,11 @@
  * @module
  */
 
-import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { chainBytes, type RefusedEntry, type Replica } from "../../repo/mod.ts";
 import type {
+  AuditReport,
   Channel,
   ChannelStatus,
   Incident,
@@ -35,30 +35,6 @@ import type { Arrivals, Place, Written } from "./write.ts";
 export interface SyncStatus extends ChannelStatus {
   /** Writes that the server refused and that nobody settled yet, oldest first. */
   readonly refusals: readonly RefusedWrite[];
-}
-
-/** Commits that differ: numbers `[from, to)` of a chain. */
-export interface DifferentCommits {
-  /** The chain in hexadecimal digits, as commits' names begin. */
-  readonly chain: string;
-  readonly from: number;
-  readonly to: number;
-  /** Not here; not there; or other commits under these numbers. */
-  readonly how: "missing" | "extra" | "different";
-}
-
-/** What an audit found. */
-export interface AuditReport {
-  /** Same commits, same state. */
-  readonly equal: boolean;
-  readonly commits: readonly DifferentCommits[];
-  /** Items whose merged state differs though the commits are the same. */
-  readonly items: readonly {
-    readonly collection: string;
-    readonly id: string;
-  }[];
-  /** Were there more differences than a report names? */
-  readonly isPartial: boolean;
 }
 
 /** How a repository and its server converge. */
@@ -229,12 +205,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
         "Cannot audit: there is no connection. Call `database.connect()` first",
       );
     }
-    const report = await this.#channel.audit();
-    const commits = report.commits.map((range) => ({
-      ...range,
-      chain: toHex(chainBytes(range.chain)),
-    }));
-    return { ...report, commits };
+    return await this.#channel.audit();
   }
 
   /** Resolves when the server has a write durably; see `Write.synced`. */

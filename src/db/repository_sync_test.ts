@@ -10,7 +10,7 @@ import {
 import type { Replica } from "../../repo/mod.ts";
 import { FakeChannel } from "../../tests/kit/fake_channel.ts";
 import { replicaOf } from "./internals.ts";
-import { RepositorySyncing } from "./repository_sync.ts";
+import type { RepositorySyncing } from "./repository_sync.ts";
 
 const Note = defineSchema("note", { text: field.string() });
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { AuditReport } from "../../sync/audit.ts";
 import type {
+  AuditReport,
   Channel,
   ChannelStatus,
   PresentPeer,
@@ -55,9 +55,8 @@ export class FakeChannel implements Channel {
   audit(): Promise<AuditReport> {
     return Promise.resolve({
       equal: true,
-      commits: [],
-      items: [],
-      isPartial: false,
+      message: "The same",
+      details: null,
     });
   }
 
