@@ -11,7 +11,7 @@
  * @module
  */
 
-import { equalBytes } from "../src/base/bytes.ts";
+import { ByteReader, equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError, type Refusal } from "../src/base/errors.ts";
 import { compareHlc } from "../src/base/hlc.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
@@ -29,13 +29,14 @@ import {
 } from "./certificate.ts";
 import { type Checkpoint, verifyCheckpoint } from "./checkpoint/checkpoint.ts";
 import { decodeGenesis } from "./genesis.ts";
-import { Graph } from "./graph.ts";
 import {
   RECORD_HEADER_BYTES,
   recordKind,
   SEGMENT_HEADER_BYTES,
 } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
+import { VerifiedChains } from "./verified_chains.ts";
+import { decodeResolution, decodeWithdrawal } from "./withdrawal.ts";
 import { checkRevocation, decodeRevocation } from "./revocation.ts";
 
 /** How far a verification has come. */
@@ -147,7 +148,7 @@ class LogCheck {
   }[] = [];
   readonly #loaded: LoadedReplica;
   readonly #rootKey: Uint8Array;
-  readonly #graph: Graph;
+  readonly #chains: VerifiedChains;
   readonly #certificates = new Certificates();
   readonly #counts = {
     records: 0,
@@ -162,7 +163,8 @@ class LogCheck {
   constructor(loaded: LoadedReplica) {
     this.#loaded = loaded;
     this.#rootKey = decodeGenesis(loaded.genesis).rootKey;
-    this.#graph = new Graph(loaded.genesisId);
+    const { genesisId, withdrawals } = loaded;
+    this.#chains = new VerifiedChains(genesisId, withdrawals.logged);
   }
 
   /** Checks a few records from `from` on; says where to go on. */
@@ -194,6 +196,11 @@ class LogCheck {
     if (kind === recordKind.genesis) return this.#genesis(body);
     if (kind === recordKind.certificate) return this.#certificate(body);
     if (kind === recordKind.revocation) return this.#revocation(body);
+    if (kind === recordKind.withdrawal) return this.#withdrawal(body);
+    if (kind === recordKind.resolution) {
+      decodeResolution(new ByteReader(body));
+      return undefined;
+    }
     return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
   }
 
@@ -228,17 +235,26 @@ class LogCheck {
     });
   }
 
+  /** What it took back was verified like everything else, and counts no more. */
+  #withdrawal(body: Uint8Array): Refusal | undefined {
+    for (const cut of decodeWithdrawal(new ByteReader(body)).cuts) {
+      const taken = this.#chains.cut(cut);
+      if (taken < 0) {
+        return { refused: "gap", detail: "it takes back what is not there" };
+      }
+      this.#counts.commits -= taken;
+    }
+    return undefined;
+  }
+
   #batch(batch: Batch): Refusal | undefined {
-    const graph = this.#graph;
+    const chains = this.#chains;
     const { chain, first, commits } = batch;
-    const from = graph.lengthOf(chain) - first;
+    const from = chains.lengthOf(chain) - first;
     if (from < 0) {
       return { refused: "gap", detail: "a commit before it is missing" };
     }
-    const previous = graph.idBefore(chain, first + from);
-    if (previous === undefined) {
-      return { refused: "fork", detail: "its predecessor is unknown" };
-    }
+    const previous = chains.idOf(chain);
     const lastId = batch.seal === undefined
       ? hashBatch(batch, previous, from)
       : verifyBatch(batch, previous, this.#loaded.genesisId, from);
@@ -246,14 +262,14 @@ class LogCheck {
     if (batch.seal !== undefined) this.#counts.signatures++;
     const wrong = this.#commits(batch, from);
     if (wrong !== undefined) return wrong;
-    graph.addBatch(batch, lastId);
-    this.#counts.commits += commits.length - from;
+    chains.add(batch, lastId);
+    this.#counts.commits += Math.max(0, commits.length - from);
     return undefined;
   }
 
   #commits(batch: Batch, from: number): Refusal | undefined {
     const { chain, commits } = batch;
-    let last = this.#graph.chain(chain)?.last;
+    let last = this.#chains.lastOf(chain);
     for (let i = from; i < commits.length; i++) {
       const commit = commits[i]!;
       if (last !== undefined && compareHlc(commit, last) <= 0) {
@@ -262,7 +278,7 @@ class LogCheck {
           detail: "a commit is not later than its predecessor",
         };
       }
-      if (!commit.parents.every((parent) => this.#graph.has(parent))) {
+      if (!commit.parents.every((parent) => this.#chains.has(parent))) {
         return { refused: "missing-parent", detail: "a parent is missing" };
       }
       if (batch.seal !== undefined && !this.#isCertified(chain, commit.wall)) {

@@ -1,0 +1,240 @@
+/**
+ * A device whose writes may be refused: its replica, its files, and fresh
+ * replicas that are told what is left of its log.
+ *
+ * @module
+ */
+
+import { deepEqual, equal } from "node:assert/strict";
+import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import { issueCertificate } from "../../repo/certificate.ts";
+import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
+import type { RefusedCommit } from "../../repo/port.ts";
+import { Replica } from "../../repo/replica.ts";
+import type { Transaction } from "../../repo/transaction.ts";
+import { verifyReplica } from "../../repo/verify.ts";
+import { toHex } from "../../src/base/bytes.ts";
+import { wallMax } from "../../src/base/hlc.ts";
+import { Editor } from "../../src/db/editor.ts";
+import { field } from "../../src/schema/field.ts";
+import { IdSource } from "../../src/schema/names.ts";
+import { defineSchema } from "../../src/schema/schema.ts";
+import { createView } from "../../src/schema/view.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { type Files, filesOf, restored } from "./images.ts";
+import { steadyWorld } from "./small_database.ts";
+
+/** Items with every kind of field that merges in its own way. */
+export const Leaf = defineSchema("leaf", {
+  title: field.string().default(""),
+  rank: field.number().default(0),
+  tags: field.set(field.string()),
+  votes: field.counter(),
+  steps: field.list(field.string()),
+  notes: field.map(field.string()),
+}, { indexes: [["rank"]] });
+
+const root = generateKeyPair(steadyWorld(1).random);
+const name = parseRepositoryName("tree");
+const view = createView(Leaf);
+
+/** How a place is made. */
+export interface AuthorPlaceOptions {
+  readonly seed?: number;
+  readonly mode?: Mode;
+  readonly files?: Files;
+  /** Another number is another session key of the same device. */
+  readonly key?: number;
+  readonly repair?: boolean;
+}
+
+/** One device. */
+export class AuthorPlace {
+  readonly storage: Storage;
+  readonly replica: Replica;
+  readonly editor: Editor<typeof Leaf>;
+  readonly options: AuthorPlaceOptions;
+
+  private constructor(
+    options: AuthorPlaceOptions,
+    storage: Storage,
+    replica: Replica,
+    editor: Editor<typeof Leaf>,
+  ) {
+    this.options = options;
+    this.storage = storage;
+    this.replica = replica;
+    this.editor = editor;
+  }
+
+  /** Opens a device on files, or on nothing. */
+  static async open(options: AuthorPlaceOptions = {}): Promise<AuthorPlace> {
+    const { seed = 1, mode = "default", files = [], key = 0 } = options;
+    const storage = restored(files);
+    // Every opening has dice of its own, as it would have.
+    const world = steadyWorld(seed * 1000 + files.length * 31 + key);
+    const replica = await Replica.open({
+      storage,
+      world,
+      name,
+      mode,
+      isModeRequired: true,
+      rootKey: root.publicKey,
+      session: sessionOf(seed, key),
+      isOriginal: true,
+      viewOf: () => view,
+      repair: options.repair === true,
+      settle: () => Promise.resolve(),
+    });
+    const table = replica.state.table(Leaf.name);
+    const editor = new Editor(Leaf, table, new IdSource(world));
+    return new AuthorPlace(options, storage, replica, editor);
+  }
+
+  /** What a process finds that starts when this one has died. */
+  reopened(more: AuthorPlaceOptions = {}): Promise<AuthorPlace> {
+    const files = filesOf(this.storage);
+    return AuthorPlace.open({ ...this.options, files, ...more });
+  }
+
+  /** Writes one commit. */
+  write(run: (tx: Transaction, leaves: Editor<typeof Leaf>) => void) {
+    return this.replica.transact((tx) => run(tx, this.editor));
+  }
+
+  /** Writes one commit that makes or changes one item. */
+  put(id: string, title: string) {
+    return this.write((tx, leaves) => void leaves.upsert(tx, { id, title }));
+  }
+
+  /** The item as readers see it. */
+  get(id: string) {
+    return this.editor.table.cellOf(id)?.item;
+  }
+
+  /** The name of the chain that the last commit is in, and how many it has. */
+  get last(): { chain: string; length: number } {
+    const { commit } = this.write((tx, leaves) => {
+      leaves.upsert(tx, { id: "probe", title: "probe" });
+    });
+    return { chain: commit!.chain, length: commit!.number + 1 };
+  }
+
+  /** The digest of all items. */
+  digest(): string {
+    return toHex(this.replica.state.digest());
+  }
+
+  /** A new device that is told everything that this one may share. */
+  async peer(): Promise<AuthorPlace> {
+    const peer = await AuthorPlace.open({
+      ...this.options,
+      seed: 99,
+      files: [],
+    });
+    await this.tell(peer);
+    return peer;
+  }
+
+  /** Tells another device everything that this one may share. */
+  async tell(peer: AuthorPlace): Promise<void> {
+    await this.replica.durable();
+    const port = this.replica.port();
+    await new Promise((resolve) => setTimeout(resolve, 0)); // Fast mode marks its log.
+    const arrivals = port.credentials().map(({ kind, bytes }) => ({
+      kind,
+      bytes,
+    }));
+    for (let at = 0;;) {
+      const { records, next } = port.read(at, 1 << 20);
+      arrivals.push(...records.map(({ kind, bytes }) => ({ kind, bytes })));
+      if (next === at) break;
+      at = next;
+    }
+    const verdicts = peer.replica.port().receive(arrivals)
+      .map(({ verdict }) => verdict);
+    for (const verdict of verdicts) {
+      equal(
+        verdict.verdict === "refuse" ? verdict.refusal.refused : "",
+        "",
+        "what is left of a log is taken everywhere",
+      );
+    }
+    await peer.replica.durable();
+  }
+
+  /** Everything that replicas with the same commits agree on. */
+  async knowledge() {
+    await this.replica.durable();
+    const { graph } = this.replica;
+    this.replica.commits.hashFrom(0);
+    return {
+      state: this.digest(),
+      ids: this.editor.table.ids().sort(),
+      count: this.editor.table.count,
+      heads: graph.heads(),
+      clock: { wall: graph.clock.wall, count: graph.clock.count },
+      commits: graph.commits,
+      vector: [...graph.vector()].sort(),
+      digest: toHex(graph.digest()!),
+    };
+  }
+
+  /** This device, a fresh one that was told what is left, and one that starts over agree. */
+  async agrees(what: string): Promise<void> {
+    const known = await this.knowledge();
+    deepEqual(await (await this.peer()).knowledge(), known, `${what}: a peer`);
+    const again = await this.reopened();
+    // Fast mode begins a new chain after an unclean end: only the state is the same.
+    const isFast = this.options.mode === "fast";
+    const knownAgain = await again.knowledge();
+    if (isFast) deepEqual(knownAgain.state, known.state, what);
+    else deepEqual(knownAgain, known, `${what}: opened again`);
+    deepEqual(
+      again.replica.refusals().map(shown),
+      this.replica.refusals().map(shown),
+      `${what}: refusals`,
+    );
+    const report = await verifyReplica(
+      again.replica.loaded,
+      {},
+      () => Promise.resolve(),
+    );
+    equal(report.damage, undefined, what);
+  }
+}
+
+/** A refusal, for comparing. */
+function shown(entry: ReturnType<Replica["refusals"]>[number]) {
+  const { chain, number, wall, reason, rule, detail, kept, patch } = entry;
+  const operations = patch.operations.map(({ what, id }) => `${what} ${id}`);
+  return { chain, number, wall, reason, rule, detail, kept, operations };
+}
+
+/** What a server says of a commit. */
+export function refusedAt(number: number): RefusedCommit {
+  return {
+    number,
+    reason: "denied",
+    rule: "tree leaf.update",
+    detail: `not ${number}`,
+    kept: false,
+  };
+}
+
+function sessionOf(seed: number, key: number) {
+  const pair = generateKeyPair(steadyWorld(seed * 100 + key + 7).random);
+  const { bytes } = issueCertificate({
+    sessionKey: pair.publicKey,
+    user: `user-${seed}`,
+    claims: "{}",
+    mayIssue: false,
+    notBefore: 0,
+    notAfter: wallMax,
+  }, createSigner(root.secretKey));
+  return {
+    user: `user-${seed}`,
+    secretKey: pair.secretKey,
+    certificate: bytes,
+  };
+}
