@@ -1,0 +1,161 @@
+/**
+ * What a client knows of what its server has of one repository: through a
+ * connection while there is one, and from what it kept of earlier ones.
+ *
+ * @module
+ */
+
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import type { ClientCore } from "./conversation.ts";
+import type { Driver } from "./driver.ts";
+import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
+import type { Unsent } from "./status.ts";
+import { UnsentCount } from "./unsent.ts";
+
+/** What it works with. */
+export interface KnowledgeParts {
+  readonly port: RepositoryPort;
+  /** What was kept. */
+  readonly resume?: Uint8Array | undefined;
+  readonly world: World;
+  readonly keep?:
+    | ((name: RepositoryName, bytes: Uint8Array) => void)
+    | undefined;
+  /** A count that was put off is due. */
+  readonly due: () => void;
+}
+
+/** The knowledge of one channel. */
+export class ChannelKnowledge {
+  readonly #parts: KnowledgeParts;
+  readonly #acked = new Map<string, number>();
+  readonly #unsent: UnsentCount;
+  #driver: Driver<ClientCore> | undefined;
+  #resume: ResumeState | undefined;
+  #countedMs = -Infinity;
+  #counted: Unsent | undefined;
+  #cancelCount: (() => void) | undefined;
+  #cancelKeep: (() => void) | undefined;
+
+  constructor(parts: KnowledgeParts) {
+    this.#parts = parts;
+    this.#unsent = new UnsentCount(
+      parts.port,
+      (chain) => this.acknowledged(chain),
+    );
+    this.#resume = resumeOf(parts.resume, parts.port);
+  }
+
+  /** What a conversation goes on from. */
+  get state(): ResumeState | undefined {
+    const { name } = this.#parts.port;
+    const state = this.#driver?.core.resumeState(name);
+    if (state !== undefined) this.#resume = state;
+    return this.#resume;
+  }
+
+  /** Own log address up to which the server has everything. */
+  get known(): number {
+    return this.state?.uploadedTo ?? 0;
+  }
+
+  /** The bytes to keep. */
+  bytes(): Uint8Array | undefined {
+    const state = this.state;
+    return state && encodeResume(state);
+  }
+
+  /** There is a connection, or none any more. */
+  attach(driver: Driver<ClientCore> | undefined): void {
+    if (driver === undefined) void this.state; // The last that it knew.
+    this.#driver = driver;
+    if (driver === undefined) this.keepNow();
+  }
+
+  /** The server has a chain's first `count` commits durably. */
+  noteAcked(chain: string, count: number): void {
+    this.#acked.set(chain, count);
+  }
+
+  /** A commit was refused: what follows it is not there either. */
+  noteRefused(chain: string, number: number): void {
+    const known = this.#acked.get(chain) ?? 0;
+    if (known > number) this.#acked.set(chain, number);
+  }
+
+  /** How many commits of a chain the server is known to have durably. */
+  acknowledged(chain: string): number {
+    const { name } = this.#parts.port;
+    const core: ClientCore | undefined = this.#driver?.core;
+    return Math.max(
+      this.#acked.get(chain) ?? 0,
+      core?.serverHas(name, chain) ?? 0,
+    );
+  }
+
+  /**
+   * What the server lacks. Counting means reading: where there is much, an
+   * older count stands for a while.
+   *
+   * @param isOpen may the connection be asked?
+   */
+  unsent(isOpen: boolean): Unsent {
+    const { port, world, due } = this.#parts;
+    if (isOpen && this.#driver?.core.isQuiet(port.name)) {
+      return this.#counted = this.#unsent.none();
+    }
+    const from = this.known;
+    const now = world.monotonic();
+    const isCheap = this.#unsent.cost(from) <= limits.recordsBytesSoft;
+    const waitMs = this.#countedMs + limits.countMs - now;
+    if (this.#counted !== undefined && !isCheap && waitMs > 0) {
+      this.#cancelCount ??= world.after(waitMs, () => {
+        this.#cancelCount = undefined;
+        due();
+      });
+      return this.#counted;
+    }
+    this.#countedMs = now;
+    return this.#counted = this.#unsent.from(from);
+  }
+
+  /** Keeps what is known, a little later. */
+  keepSoon(): void {
+    const { keep, world } = this.#parts;
+    if (keep === undefined) return;
+    this.#cancelKeep ??= world.after(limits.resumeMs, () => this.keepNow());
+  }
+
+  /** Keeps what is known. */
+  keepNow(): void {
+    this.#cancelKeep?.();
+    this.#cancelKeep = undefined;
+    const { keep, port } = this.#parts;
+    const bytes = keep && this.bytes();
+    if (bytes !== undefined) keep?.(port.name, bytes);
+  }
+
+  /** Ends its timers. */
+  close(): void {
+    this.#cancelCount?.();
+    this.#cancelKeep?.();
+  }
+}
+
+/** What was kept, if it is of this repository. */
+function resumeOf(
+  bytes: Uint8Array | undefined,
+  port: RepositoryPort,
+): ResumeState | undefined {
+  if (bytes === undefined) return undefined;
+  try {
+    const state = decodeResume(bytes);
+    return equalBytes(state.genesisId, port.genesisId) ? state : undefined;
+  } catch {
+    return undefined; // A shortcut that is damaged is none.
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * The connecting side: one connection that comes back, many repositories on it.
+ *
+ * Architecture invariant: it never gives up on what may pass and never hammers
+ * a server: waits grow, are capped and partly by chance; what cannot pass by
+ * itself is shown and waits for somebody.
+ *
+ * @module
+ */
+
+import type { RepositoryPort } from "../repo/port.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import { backoffMs } from "./backoff.ts";
+import { ClientConversation } from "./client_conversation.ts";
+import { SyncChannel } from "./client_channel.ts";
+import type {
+  ClientCore,
+  ConversationEvent,
+  IncidentEvent,
+  Prover,
+} from "./conversation.ts";
+import { Driver } from "./driver.ts";
+import {
+  type ClientStatus,
+  Notifier,
+  settled,
+  type SyncReason,
+} from "./status.ts";
+import type {
+  Connector,
+  Transport,
+  TransportEnd,
+} from "./transport/transport.ts";
+import { endOf } from "./transport/transport_end.ts";
+
+/** What a client works with. */
+export interface SyncClientOptions {
+  readonly connector: Connector;
+  readonly world: World;
+  /** The root public key, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  /**
+   * Who proves itself. Asked before every connection; `renew`: the server did
+   * not take the certificate. May log in over the network; what it rejects with
+   * is shown as the reason, and tried again later.
+   */
+  prover(renew: boolean, signal: AbortSignal): Promise<Prover>;
+  /** Keeps what is known of the server, at most once a second and at the end. */
+  keepResume?(name: string, bytes: Uint8Array): void;
+}
+
+/** Ends that do not pass by themselves. */
+const FINAL = new Set(["root-key-mismatch", "mode-mismatch", "wrong-version"]);
+/** Ends that a new certificate may help with. */
+const LOGIN = new Set(["bad-certificate", "expired-session"]);
+
+/** A client of one server. */
+export class SyncClient {
+  readonly #options: SyncClientOptions;
+  readonly #notifier = new Notifier();
+  readonly #channels = new Map<string, SyncChannel>();
+  readonly #endOnline: (() => void) | undefined;
+  #driver: Driver<ClientCore> | undefined;
+  #attempt: AbortController | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #attempts = 0;
+  #readyMs: number | undefined;
+  #isRenewing = false;
+  /** Was the certificate of this attempt asked for just now? */
+  #isFresh = false;
+  #goodbyeMs: number | undefined;
+  #notBeforeMs = -Infinity;
+  #clockOffsetMs: number | undefined;
+  #status: ClientStatus;
+  #isClosed = false;
+
+  constructor(options: SyncClientOptions) {
+    this.#options = options;
+    this.#status = settled(undefined, this.#statusOf("connecting"));
+    this.#endOnline = options.connector.onOnline?.(() => this.#online());
+    this.#connect();
+  }
+
+  /** How the connection fares; the same object until something changes. */
+  get status(): ClientStatus {
+    return this.#status;
+  }
+
+  /** As `status`, for `useSyncExternalStore` and its kind. */
+  readonly getSnapshot = (): ClientStatus => this.#status;
+
+  /** Calls when the status changed; once a turn. */
+  subscribe(listener: () => void): () => void {
+    return this.#notifier.subscribe(listener);
+  }
+
+  /** A repository joins, with what was kept of it when it was last here. */
+  add(port: RepositoryPort, resume?: Uint8Array): SyncChannel {
+    this.remove(port.name);
+    const { world, keepResume } = this.#options;
+    const channel = new SyncChannel({
+      port,
+      resume,
+      world,
+      client: () => this.#status,
+      clockOffsetMs: () => this.#clockOffsetMs,
+      login: () => this.#login(),
+      keep: keepResume?.bind(this.#options),
+    });
+    this.#channels.set(port.name, channel);
+    if (this.#driver !== undefined) channel.begin(this.#driver);
+    return channel;
+  }
+
+  /** A repository leaves; gives what to keep of it. */
+  remove(name: string): Uint8Array | undefined {
+    const channel = this.#channels.get(name);
+    this.#channels.delete(name);
+    return channel?.close();
+  }
+
+  /** Somebody wants it now: also where it had given up, and before a server's `goodbye` is over. */
+  retryNow(): void {
+    for (const channel of this.#channels.values()) channel.retry();
+    const { state } = this.#status;
+    if (state === "offline" || state === "refused") this.#connectNow();
+  }
+
+  #online(): void {
+    if (this.#status.state !== "offline") return;
+    if (this.#options.world.monotonic() < this.#notBeforeMs) return;
+    this.#connectNow();
+  }
+
+  #connectNow(): void {
+    this.#attempts = 0;
+    this.#connect();
+  }
+
+  async #connect(): Promise<void> {
+    this.#cancelRetry?.();
+    const attempt = this.#attempt = new AbortController();
+    const { signal } = attempt;
+    this.#become("connecting", this.#status.reason);
+    try {
+      const isRenewing = this.#isRenewing;
+      const prover = await this.#options.prover(isRenewing, signal);
+      this.#isFresh = isRenewing;
+      this.#isRenewing = false;
+      if (signal.aborted) return;
+      const transport = await this.#options.connector.connect(signal);
+      if (signal.aborted) return transport.close("closed", "No longer wanted");
+      this.#begin(prover, transport);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(endOf(error));
+    }
+  }
+
+  #begin(session: Prover, transport: Transport): void {
+    const { rootKey, world, connector } = this.#options;
+    const core: ClientCore = new ClientConversation({
+      session,
+      rootKey,
+      random: (target) => world.random(target),
+      isPlaceProven: connector.address.startsWith("wss:"),
+    });
+    const driver = new Driver(core, transport, world, {
+      tell: (event) => this.#tell(event),
+      ended: (end) => this.#ended(end),
+    });
+    this.#driver = driver;
+    driver.start();
+    for (const channel of this.#channels.values()) channel.begin(driver);
+  }
+
+  #tell(event: ConversationEvent): void {
+    if (event.tell === "ready") return this.#ready(event.clockOffsetMs);
+    if (event.tell === "goodbye") {
+      this.#goodbyeMs = Math.min(event.waitMs, limits.goodbyeMsMax);
+      return;
+    }
+    if (event.tell === "live") this.#attempts = 0;
+    if (event.tell === "incident") return this.#incident(event);
+    this.#channels.get(event.name)?.tell(event);
+  }
+
+  /** What is of no repository is of all. */
+  #incident(event: IncidentEvent): void {
+    const { name } = event;
+    for (const channel of this.#channels.values()) {
+      if (name === undefined || name === channel.name) channel.incident(event);
+    }
+  }
+
+  #ready(clockOffsetMs: number): void {
+    this.#clockOffsetMs = clockOffsetMs;
+    this.#readyMs = this.#options.world.monotonic();
+    this.#become("ready", undefined);
+  }
+
+  /** The server refused what a certificate that ran out had signed. */
+  #login(): void {
+    this.#driver?.close("expired-session", "A new certificate is needed");
+  }
+
+  #ended(end: TransportEnd): void {
+    const { world } = this.#options;
+    const readyMs = this.#readyMs;
+    this.#driver = undefined;
+    this.#readyMs = undefined;
+    const isSteady = readyMs !== undefined &&
+      world.monotonic() - readyMs >= limits.steadyMs;
+    if (isSteady) this.#attempts = 0;
+    if (!this.#isClosed) this.#failed(end);
+    for (const channel of this.#channels.values()) channel.lost();
+  }
+
+  #failed({ code, detail }: TransportEnd): void {
+    const reason = Object.freeze({ code, message: detail });
+    const wantsLogin = LOGIN.has(code);
+    const isHopeless = FINAL.has(code) ||
+      (code === "bad-certificate" && this.#isFresh);
+    this.#attempts++;
+    if (isHopeless) return this.#become("refused", reason);
+    this.#isRenewing ||= wantsLogin;
+    const isFirstLogin = wantsLogin && !this.#isFresh && this.#attempts === 1;
+    this.#retryAfter(isFirstLogin ? 0 : this.#waitMs(), reason);
+  }
+
+  #waitMs(): number {
+    const { world } = this.#options;
+    const goodbyeMs = this.#goodbyeMs;
+    if (goodbyeMs === undefined) return backoffMs(this.#attempts, world);
+    this.#goodbyeMs = undefined;
+    this.#notBeforeMs = world.monotonic() + goodbyeMs;
+    return goodbyeMs + backoffMs(1, world);
+  }
+
+  #retryAfter(waitMs: number, reason: SyncReason): void {
+    const { world } = this.#options;
+    this.#cancelRetry = world.after(waitMs, () => void this.#connect());
+    this.#become("offline", reason, new Date(world.now() + waitMs));
+  }
+
+  #become(
+    state: ClientStatus["state"],
+    reason: SyncReason | undefined,
+    retryAt?: Date,
+  ): void {
+    if (this.#isClosed && state !== "closed") return;
+    const status = settled(
+      this.#status,
+      this.#statusOf(state, reason, retryAt),
+    );
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#notifier.tell();
+    for (const channel of this.#channels.values()) channel.changed();
+  }
+
+  #statusOf(
+    state: ClientStatus["state"],
+    reason?: SyncReason,
+    retryAt?: Date,
+  ): ClientStatus {
+    return { state, reason, attempts: this.#attempts, retryAt };
+  }
+
+  /** Ends the connection and all channels. Waits for nothing. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#endOnline?.();
+    this.#cancelRetry?.();
+    this.#attempt?.abort();
+    for (const channel of this.#channels.values()) channel.close();
+    this.#channels.clear();
+    this.#driver?.close("closed", "The client closed");
+    this.#become("closed", undefined);
+  }
+}

@@ -1,0 +1,369 @@
+/**
+ * One repository of a client, over connections that come and go.
+ *
+ * Architecture invariant: `live` is never said while it is not known what the
+ * server lacks; every state but `live` that has a reason shows it.
+ *
+ * @module
+ */
+
+import type { CommitPlace } from "../repo/commit_place.ts";
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import { ArrivalList } from "./arrivals.ts";
+import { backoffMs } from "./backoff.ts";
+import { ChannelKnowledge } from "./channel_knowledge.ts";
+import {
+  type ChannelAudit,
+  incidentOf,
+  PendingAudit,
+} from "./client_report.ts";
+import {
+  type ClientCore,
+  type ConversationEvent,
+  type IncidentEvent,
+  rights,
+} from "./conversation.ts";
+import type { Driver } from "./driver.ts";
+import { Others, type PresentPeer } from "./presence.ts";
+import {
+  type ChannelStatus,
+  type ClientStatus,
+  type Incident,
+  Notifier,
+  settled,
+  type SyncProgress,
+  type SyncReason,
+} from "./status.ts";
+
+/** Events that belong to one repository. */
+export type ChannelEvent = Extract<
+  ConversationEvent,
+  { name: RepositoryName }
+>;
+
+/** What a channel works with. */
+export interface SyncChannelParts {
+  readonly port: RepositoryPort;
+  readonly resume?: Uint8Array | undefined;
+  readonly world: World;
+  /** How the connection fares. */
+  readonly client: () => ClientStatus;
+  readonly clockOffsetMs: () => number | undefined;
+  /** The server wants a new certificate. */
+  readonly login: () => void;
+  /** Keeps what is known of the server. */
+  readonly keep?:
+    | ((name: RepositoryName, bytes: Uint8Array) => void)
+    | undefined;
+}
+
+/** After these the channel is opened again on the same connection. */
+const PASSING = new Set([
+  "unavailable",
+  "rate-limited",
+  "too-many-channels",
+  "internal",
+  "shutting-down",
+  "timeout",
+]);
+
+type Phase = "closed" | "opening" | "catching-up" | "live" | "declined";
+
+/** A repository on a client's connection. */
+export class SyncChannel {
+  readonly #parts: SyncChannelParts;
+  readonly #notifier = new Notifier();
+  readonly #others = new Others();
+  readonly #knowledge: ChannelKnowledge;
+  readonly #arrivals = new ArrivalList((chain) => this.acknowledged(chain));
+  readonly #endShareable: () => void;
+  #driver: Driver<ClientCore> | undefined;
+  #phase: Phase = "closed";
+  #reason: SyncReason | undefined;
+  #progress: SyncProgress | undefined;
+  #equalAt: Date | undefined;
+  #incidents: readonly Incident[] = Object.freeze([]);
+  #present = new Uint8Array();
+  #audit = new PendingAudit();
+  #declines = 0;
+  #cancelOpen: (() => void) | undefined;
+  #status: ChannelStatus | undefined;
+  #isStale = true;
+  #isClosed = false;
+
+  constructor(parts: SyncChannelParts) {
+    this.#parts = parts;
+    const { port } = parts;
+    this.#knowledge = new ChannelKnowledge({
+      ...parts,
+      due: () => this.changed(),
+    });
+    this.#endShareable = port.onShareable(() => {
+      const { name } = port;
+      const driver = this.#driver;
+      driver?.run((core) => core.shareable(name, driver.moment));
+      this.changed();
+    });
+  }
+
+  /** The repository's name. */
+  get name(): RepositoryName {
+    return this.#parts.port.name;
+  }
+
+  /** The same object until something changes. */
+  get status(): ChannelStatus {
+    if (this.#isStale) {
+      this.#isStale = false;
+      this.#status = settled(this.#status, this.#look());
+    }
+    return this.#status!;
+  }
+
+  /** As `status`, for `useSyncExternalStore` and its kind. */
+  readonly getSnapshot = (): ChannelStatus => this.status;
+
+  /** Calls when the status, what is acknowledged, or who is present changed; once a turn. */
+  subscribe(listener: () => void): () => void {
+    return this.#notifier.subscribe(listener);
+  }
+
+  /** How many commits of a chain the server is known to have durably. */
+  acknowledged(chain: string): number {
+    return this.#knowledge.acknowledged(chain);
+  }
+
+  /** Own log address up to which the server has everything. */
+  get known(): number {
+    return this.#knowledge.known;
+  }
+
+  /** What lets another connection go on from here. */
+  resume(): Uint8Array | undefined {
+    return this.#knowledge.bytes();
+  }
+
+  /** Resolves when the server has a commit durably; rejects with `refused`. */
+  synced(place: CommitPlace): Promise<void> {
+    return this.#arrivals.wait(place);
+  }
+
+  /** Compares with the server now; rejects with `unreachable` without a live channel. */
+  async audit(): Promise<ChannelAudit> {
+    const driver = this.#driver;
+    if (driver === undefined || this.#phase !== "live") {
+      throw new DatabaseError(
+        "unreachable",
+        "Cannot audit: there is no live connection",
+      );
+    }
+    const answer = this.#audit.wait();
+    driver.run((core) => core.audit(this.name));
+    return await answer;
+  }
+
+  /** Shows bytes to the others, now and after each reconnect; empty: nothing. */
+  present(bytes: Uint8Array): void {
+    if (bytes.length > limits.presenceBytesMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        `Presence takes ${limits.presenceBytesMax} bytes at most`,
+      );
+    }
+    this.#present = bytes.slice();
+    if (this.#isOpen()) this.#showPresence();
+  }
+
+  /** What the others show; the same array until it changes. */
+  get others(): readonly PresentPeer[] {
+    return this.#others.list;
+  }
+
+  #isOpen(): boolean {
+    return this.#phase === "catching-up" || this.#phase === "live";
+  }
+
+  #showPresence(): void {
+    const bytes = this.#present;
+    this.#driver?.run((core) => core.present(this.name, bytes));
+  }
+
+  /** Goes on over a connection. */
+  begin(driver: Driver<ClientCore>): void {
+    const { port } = this.#parts;
+    this.#driver = driver;
+    this.#phase = "opening";
+    this.#reason = undefined;
+    this.#cancelOpen?.();
+    this.#cancelOpen = undefined;
+    const { state } = this.#knowledge;
+    this.#knowledge.attach(driver);
+    driver.run((core) => core.open(port, state));
+    this.changed();
+  }
+
+  /** Opens it again where it was declined. */
+  retry(): void {
+    if (this.#driver !== undefined && this.#phase === "declined") {
+      this.begin(this.#driver);
+    }
+  }
+
+  /** The connection is gone. */
+  lost(): void {
+    this.#knowledge.attach(undefined);
+    this.#driver = undefined;
+    this.#phase = "closed";
+    this.#reason = undefined;
+    this.#progress = undefined;
+    this.#others.clear();
+    this.#audit.fail("The connection ended during the audit");
+    this.#cancelOpen?.();
+    this.#cancelOpen = undefined;
+    this.changed();
+  }
+
+  /** Something happened on the wire. */
+  tell(event: ChannelEvent): void {
+    this.#hear(event);
+    this.#arrivals.check();
+    this.changed();
+  }
+
+  #hear(event: ChannelEvent): void {
+    switch (event.tell) {
+      case "opened":
+        return this.#opened(event.rights);
+      case "declined":
+        return this.#declined(event.code, event.detail);
+      case "progress":
+        this.#progress = Object.freeze({
+          done: event.done,
+          total: event.total,
+        });
+        return;
+      case "live":
+        return this.#live();
+      case "acked":
+        return this.#knowledge.noteAcked(event.chain, event.count);
+      case "resume":
+        return this.#knowledge.keepSoon();
+      case "refused":
+        return this.#refused(event);
+      case "equal":
+        this.#equalAt = new Date(event.atMs);
+        return;
+      case "audited":
+        return this.#audit.answer(event.report);
+      case "presence":
+        return void this.#others.set(event.peer, event.user, event.bytes);
+    }
+  }
+
+  #opened(given: number): void {
+    this.#phase = "catching-up";
+    const mayRead = (given & rights.read) !== 0;
+    this.#reason = mayRead ? undefined : {
+      code: "forbidden",
+      message: "This session may not read: it only hands in what it wrote",
+    };
+    if (this.#present.length > 0) this.#showPresence();
+  }
+
+  #live(): void {
+    this.#declines = 0;
+    this.#phase = "live";
+    this.#progress = undefined;
+    this.#knowledge.keepSoon();
+  }
+
+  #declined(code: string, message: string): void {
+    this.#phase = "declined";
+    this.#reason = Object.freeze({ code, message });
+    this.#progress = undefined;
+    this.#others.clear();
+    this.#audit.fail(`The server declined the repository: ${code}`);
+    if (!PASSING.has(code)) return;
+    const waitMs = backoffMs(++this.#declines, this.#parts.world);
+    this.#cancelOpen ??= this.#parts.world.after(waitMs, () => {
+      this.#cancelOpen = undefined;
+      this.retry();
+    });
+  }
+
+  #refused(event: Extract<ChannelEvent, { tell: "refused" }>): void {
+    const { chain, number, reason, rule, detail } = event;
+    const why = [reason, rule, detail].filter((text) => text !== "").join(": ");
+    this.#arrivals.noteRefused(chain, number, why);
+    this.#knowledge.noteRefused(chain, number);
+    if (event.then === "login") this.#parts.login();
+  }
+
+  /** Notes what must not happen. */
+  incident(event: IncidentEvent): void {
+    const incident = incidentOf(event, this.#parts.world.now());
+    const list = [...this.#incidents, incident].slice(-limits.incidentsMax);
+    this.#incidents = Object.freeze(list);
+    this.changed();
+  }
+
+  /** The status may be another one. */
+  changed(): void {
+    this.#isStale = true;
+    this.#notifier.tell();
+  }
+
+  #look(): ChannelStatus {
+    const { state, reason } = this.#where();
+    return {
+      state,
+      reason,
+      unsent: this.#knowledge.unsent(this.#isOpen()),
+      progress: this.#progress,
+      equalAt: this.#equalAt,
+      incidents: this.#incidents,
+      clockOffsetMs: this.#parts.clockOffsetMs(),
+    };
+  }
+
+  #where(): Pick<ChannelStatus, "state" | "reason"> {
+    if (this.#isClosed) return { state: "closed", reason: undefined };
+    const client = this.#parts.client();
+    if (client.state === "closed") {
+      return { state: "offline", reason: undefined };
+    }
+    if (client.state !== "ready") {
+      return { state: client.state, reason: client.reason };
+    }
+    const reason = this.#reason;
+    if (reason !== undefined) return { state: "refused", reason };
+    const isLive = this.#phase === "catching-up" || this.#phase === "live";
+    return {
+      state: isLive ? this.#phase as "live" : "connecting",
+      reason: undefined,
+    };
+  }
+
+  /** Ends it; gives what to resume from. */
+  close(): Uint8Array | undefined {
+    if (this.#isClosed) return undefined;
+    const bytes = this.resume();
+    const driver = this.#driver;
+    this.#knowledge.attach(undefined);
+    this.#knowledge.close();
+    this.#driver = undefined;
+    driver?.run((core) => core.close(this.name));
+    this.#isClosed = true;
+    this.#endShareable();
+    this.#cancelOpen?.();
+    this.#others.clear();
+    this.#arrivals.close();
+    this.#audit.fail("The repository was closed during the audit");
+    this.changed();
+    return bytes;
+  }
+}
