@@ -13,7 +13,7 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
-import { chainBytes, type RefusedEntry, type Replica } from "../../repo/mod.ts";
+import type { RefusedEntry, Replica } from "../../repo/mod.ts";
 import type {
   AuditReport,
   Channel,

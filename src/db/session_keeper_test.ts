@@ -1,0 +1,158 @@
+import { deepEqual, equal, notDeepEqual, rejects } from "node:assert/strict";
+import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import {
+  decodeCertificate,
+  issueCertificate,
+  type Replica,
+  type Session,
+} from "../../repo/mod.ts";
+import { ManualWorld } from "../../tests/kit/replica_place.ts";
+import { memoryStorage } from "../storage/memory_storage.ts";
+import { openKeyring } from "./keyring.ts";
+import type { Login } from "./login.ts";
+import { SessionKeeper } from "./session_keeper.ts";
+
+const world = new ManualWorld(3);
+const root = generateKeyPair(world.random);
+const hour = 3_600_000;
+const never = new AbortController().signal;
+const token = { token: "t" };
+
+function certify(
+  sessionKey: Uint8Array,
+  fields: { user?: string; claims?: string; mayIssue?: boolean } = {},
+  issuer = root.secretKey,
+): Uint8Array {
+  const { bytes } = issueCertificate({
+    user: "ann",
+    claims: "{}",
+    mayIssue: false,
+    ...fields,
+    sessionKey,
+    notBefore: 0,
+    notAfter: world.now() + hour,
+  }, createSigner(issuer));
+  return bytes;
+}
+
+/** A keeper of a new client folder, and what its repositories were told. */
+async function keeperOf(storage = memoryStorage()) {
+  const { publicKey: rootKey } = root;
+  const keyring = await openKeyring(storage, world, { user: "me", rootKey });
+  const used: Session[] = [];
+  const replica = { useSession: (session: Session) => used.push(session) };
+  const keeper = new SessionKeeper({
+    keyring,
+    world,
+    replicas: () => [replica as unknown as Replica],
+  });
+  return { keeper, used, storage };
+}
+
+const logsIn: Login = ({ sessionKey }) =>
+  Promise.resolve({ certificate: certify(sessionKey) });
+
+Deno.test("a new device has a key, a name of its own choice, and nothing to prove", async () => {
+  const { keeper } = await keeperOf();
+  deepEqual([keeper.user, keeper.isCurrent(), keeper.isValid()], [
+    "me",
+    false,
+    false,
+  ]);
+  equal(keeper.sessionKey.length, 32);
+  equal(keeper.prover(), undefined);
+});
+
+Deno.test("a login certifies the key that is there, in the folder and in open repositories", async () => {
+  const { keeper, used, storage } = await keeperOf();
+  const key = keeper.sessionKey;
+  await keeper.login(logsIn, token, never);
+  deepEqual([keeper.user, keeper.sessionKey], ["ann", key]);
+  equal(keeper.isCurrent(), true);
+  equal(used.length, 1);
+  const prover = keeper.prover()!;
+  deepEqual(prover.publicKey, key);
+  equal(prover.certificates.length, 1);
+  const { keeper: again } = await keeperOf(storage);
+  deepEqual([again.user, again.sessionKey], ["ann", key]);
+});
+
+Deno.test("a certificate is renewed near its end, and valid until then", async () => {
+  const { keeper } = await keeperOf();
+  await keeper.login(logsIn, token, never);
+  world.time += hour * 0.79;
+  equal(keeper.isCurrent(), true);
+  world.time += hour * 0.02;
+  deepEqual([keeper.isCurrent(), keeper.isValid()], [false, true]);
+  await keeper.login(logsIn, token, never);
+  equal(keeper.isCurrent(), true);
+  world.time += hour * 1.1;
+  deepEqual([keeper.isCurrent(), keeper.isValid()], [false, false]);
+});
+
+Deno.test("other claims belong to a new key; what the old one signed keeps its certificate", async () => {
+  for (const says of ["key-taken", "other claims"]) {
+    const { keeper, used, storage } = await keeperOf();
+    await keeper.login(logsIn, token, never);
+    const [key, { certificate }] = [keeper.sessionKey, used[0]!];
+    const admin: Login = ({ sessionKey, certificate }) => {
+      if (certificate !== undefined && says === "key-taken") {
+        return Promise.resolve(says);
+      }
+      const given = certify(sessionKey, { claims: '{"role":"admin"}' });
+      return Promise.resolve({ certificate: given });
+    };
+    await keeper.login(admin, token, never);
+    notDeepEqual(keeper.sessionKey, key);
+    equal(keeper.certificate!.claims, '{"role":"admin"}');
+    deepEqual(used.at(-1)!.others, [certificate]);
+    const { keeper: again } = await keeperOf(storage);
+    deepEqual(again.sessionKey, keeper.sessionKey);
+    deepEqual(again.session.others, [certificate]);
+  }
+});
+
+Deno.test("issuers below the root are shown, and without them a login is due", async () => {
+  const server = generateKeyPair(world.random);
+  const above = certify(server.publicKey, { user: "server", mayIssue: true });
+  const answers = (issuers: Uint8Array[]): Login => ({ sessionKey }) =>
+    Promise.resolve({
+      certificate: certify(sessionKey, {}, server.secretKey),
+      issuers,
+    });
+  const { keeper, storage } = await keeperOf();
+  await keeper.login(answers([]), token, never);
+  deepEqual([keeper.isCurrent(), keeper.prover()], [false, undefined]);
+  await keeper.login(answers([above]), token, never);
+  equal(keeper.isCurrent(), true);
+  const chain = keeper.prover()!.certificates;
+  deepEqual(chain.map((bytes) => decodeCertificate(bytes).user), [
+    "ann",
+    "server",
+  ]);
+  const { keeper: again } = await keeperOf(storage);
+  deepEqual(again.prover()!.certificates, chain);
+});
+
+Deno.test("an answer that is no certificate of this key changes nothing", async () => {
+  const { keeper, used } = await keeperOf();
+  const other = generateKeyPair(world.random).publicKey;
+  for (const certificate of [certify(other), new Uint8Array(9)]) {
+    const login: Login = () => Promise.resolve({ certificate });
+    await rejects(keeper.login(login, token, never), { code: "login-failed" });
+  }
+  const taken: Login = () => Promise.resolve("key-taken");
+  await rejects(keeper.login(taken, token, never), { code: "login-failed" });
+  deepEqual([used, keeper.certificate], [[], undefined]);
+});
+
+Deno.test("a login that is no longer wanted changes nothing", async () => {
+  const { keeper, used } = await keeperOf();
+  const stop = new AbortController();
+  const login: Login = (request, signal) => {
+    stop.abort();
+    return logsIn(request, signal);
+  };
+  await keeper.login(login, token, stop.signal);
+  deepEqual([used, keeper.certificate], [[], undefined]);
+});
