@@ -22,6 +22,12 @@ export {
 export { chainBytes, displayChain, type Position } from "./commit.ts";
 export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";
+export {
+  type Epoch,
+  type EpochFacts,
+  epochFactsOf,
+  openEpoch,
+} from "./epoch.ts";
 export { recordKind } from "./log_format.ts";
 export {
   type Mode,
