@@ -6,11 +6,11 @@
 
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import type { Arrival } from "../../repo/arrival.ts";
-import type { Session } from "../../repo/author.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
+import type { Session } from "../../repo/session.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
@@ -98,6 +98,8 @@ export interface PlaceOptions {
   readonly seed?: number | undefined;
   readonly repair?: boolean;
   readonly isOriginal?: boolean;
+  /** Who signs; by `seed` when absent. */
+  readonly session?: Session | undefined;
 }
 
 /** A replica and what it takes to write to it. */
@@ -122,8 +124,8 @@ export class Place {
   /** Opens it again, on the same storage. */
   reopen(changes: PlaceOptions = {}): Promise<Place> {
     const { storage, world } = this;
-    const { mode, seed } = this.options;
-    return Place.open({ mode, seed, storage, world, ...changes });
+    const { mode, seed, session } = this.options;
+    return Place.open({ mode, seed, session, storage, world, ...changes });
   }
 
   async #open(options: PlaceOptions): Promise<this> {
@@ -136,7 +138,7 @@ export class Place {
       mode,
       isModeRequired: true,
       rootKey: root.publicKey,
-      session: sessionOf(seed),
+      session: options.session ?? sessionOf(seed),
       isOriginal,
       viewOf: () => viewOfNote,
       repair,
@@ -215,18 +217,32 @@ export class Place {
   }
 }
 
-function sessionOf(seed: number): Session {
-  const pair = generateKeyPair(diceOf(seed + 1000));
-  const user = `user-${seed}`;
-  const { bytes } = issueCertificate({
-    sessionKey: pair.publicKey,
+/** A session that the root key certified. */
+export function sessionOf(seed: number): Session {
+  const session = bareSession(seed);
+  return { ...session, certificate: certificateFor(session) };
+}
+
+/** A session that nobody certified yet. */
+export function bareSession(seed: number): Session {
+  const { secretKey } = generateKeyPair(diceOf(seed + 1000));
+  return { user: `user-${seed}`, secretKey };
+}
+
+/** What an issuer says of a session's key; the root when none is given. */
+export function certificateFor(
+  { user, secretKey }: Session,
+  issuer: Uint8Array = root.secretKey,
+  mayIssue = false,
+): Uint8Array {
+  return issueCertificate({
+    sessionKey: createSigner(secretKey).publicKey,
     user,
     claims: "{}",
-    mayIssue: false,
+    mayIssue,
     notBefore: 0,
     notAfter: wallMax,
-  }, createSigner(root.secretKey));
-  return { user, secretKey: pair.secretKey, certificate: bytes };
+  }, createSigner(issuer)).bytes;
 }
 
 /** A storage whose syncs end when they are told to, over another one. */
