@@ -37,6 +37,11 @@ export interface ConnectOptions {
    * Default: the address that it connects to.
    */
   readonly login?: string | URL | Login;
+  /**
+   * Log in at once, though the certificate still holds: after the user's claims
+   * changed, or another user took over the device (default: false).
+   */
+  readonly renew?: boolean;
 }
 
 export type { ConnectionStatus };
@@ -101,6 +106,8 @@ export class DatabaseConnection implements Connection {
   #failed: ConnectionStatus | undefined;
   #status = connecting;
   #cancelRenewal: (() => void) | undefined;
+  /** Is the first login due whatever the certificate says? */
+  #isLoginDue: boolean;
 
   constructor(parts: ConnectionParts) {
     const { target, options } = parts;
@@ -111,6 +118,7 @@ export class DatabaseConnection implements Connection {
     if (typeof this.#source !== "function") checkCredentials(this.#source);
     if (isAddress(options.login)) parseAddress(options.login);
     this.#parts = parts;
+    this.#isLoginDue = options.renew ?? false;
     this.#listeners = new Listeners(parts.report);
     void this.#start();
   }
@@ -164,12 +172,13 @@ export class DatabaseConnection implements Connection {
 
   async #prover(renew: boolean, signal: AbortSignal) {
     const { keeper } = this.#parts;
-    if (renew || !keeper.isCurrent()) {
+    const isWanted = renew || this.#isLoginDue;
+    if (isWanted || !keeper.isCurrent()) {
       try {
         await this.#login(signal);
       } catch (cause) {
         // What still holds is good enough to go on with, while a login fails.
-        if (renew || !keeper.isValid()) throw cause;
+        if (isWanted || !keeper.isValid()) throw cause;
       }
     }
     this.#scheduleRenewal();
@@ -185,6 +194,7 @@ export class DatabaseConnection implements Connection {
       ? options.login
       : await loginAt(options.login ?? this.#url);
     await keeper.login(login, this.#source, both);
+    this.#isLoginDue = false;
   }
 
   /** A connection may outlive its certificate: the next one is had in time. */
