@@ -1,0 +1,185 @@
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import {
+  bareSession,
+  certificateFor,
+  ManualWorld,
+  Place,
+  sessionOf,
+} from "../tests/kit/replica_place.ts";
+import { repositoryHistory } from "../src/db/history.ts";
+import { memoryStorage } from "../src/storage/memory_storage.ts";
+import { sessionName } from "./session.ts";
+import { verifyReplica, type VerifyReport } from "./verify.ts";
+
+function verify({ replica }: Place): Promise<VerifyReport> {
+  return verifyReplica(replica.loaded, {}, () => Promise.resolve());
+}
+
+function usersOf({ replica }: Place): (string | undefined)[] {
+  replica.flush();
+  return repositoryHistory(replica).map(({ user }) => user);
+}
+
+/** Tells `target` everything that `source` would. */
+function tell(source: Place, target: Place): string[] {
+  const port = source.replica.port();
+  const { records } = port.read(0, Number.MAX_SAFE_INTEGER);
+  const arrivals = [...port.credentials(), ...records]
+    .map(({ kind, bytes }) => ({ kind, bytes }));
+  return target.replica.receive(arrivals).map(({ verdict }) => verdict.verdict);
+}
+
+Deno.test("a replica writes before anybody certified its session, over restarts", async () => {
+  const session = bareSession(1);
+  const first = await Place.open({ session });
+  await first.write("a", "one");
+  await first.replica.close();
+  const second = await first.reopen();
+  equal(second.text("a"), "one");
+  await second.write("b", "two");
+  equal(second.replica.graph.size, 1, "the same chain goes on");
+  deepEqual(usersOf(second), ["user-1", "user-1"], "shown as the local user");
+  const report = await verify(second);
+  deepEqual([report.ok, report.signatures, report.certificates], [true, 2, 0]);
+});
+
+Deno.test("nobody takes what a session without a certificate wrote, until it is certified", async () => {
+  const session = bareSession(1);
+  const ada = await Place.open({ session });
+  const bob = await Place.open({ seed: 2 });
+  await ada.write("a", "one");
+  deepEqual(tell(ada, bob), ["refuse"]);
+  const certificate = certificateFor(session);
+  ada.replica.certify(certificate);
+  await ada.write("a", "two");
+  deepEqual(tell(ada, bob), ["admit-certificate", "admit", "known", "admit"]);
+  equal(bob.text("a"), "two");
+  ok((await verify(ada)).ok, "its certificate came after its first batch");
+  ok((await verify(bob)).ok);
+});
+
+Deno.test("a certificate of a closed repository is told when it is opened again", async () => {
+  const session = bareSession(1);
+  const first = await Place.open({ session });
+  await first.write("a", "one");
+  await first.replica.close();
+  const certificate = certificateFor(session);
+  const ada = await first.reopen({ session: { ...session, certificate } });
+  const { end } = ada.replica.loaded.log;
+  await ada.replica.durable();
+  const bob = await Place.open({ seed: 2 });
+  deepEqual(tell(ada, bob), ["admit-certificate", "admit", "known"]);
+  await ada.replica.close();
+  const again = await ada.reopen();
+  equal(again.replica.loaded.log.end, end, "once is enough");
+});
+
+Deno.test("another session goes on in a chain of its own, and the old one stays certified", async () => {
+  const [one, two] = [bareSession(1), bareSession(3)];
+  const ada = await Place.open({ session: one });
+  await ada.write("a", "one");
+  // Certified, and given another key, while the repository was closed.
+  const second = {
+    ...two,
+    certificate: certificateFor(two),
+    others: [certificateFor(one)],
+  };
+  void ada.write("a", "not flushed yet");
+  ada.replica.useSession(second);
+  await ada.write("a", "two");
+  equal(ada.replica.graph.size, 2);
+  deepEqual(usersOf(ada), ["user-1", "user-1", "user-3"]);
+  const bob = await Place.open({ seed: 2 });
+  const verdicts = tell(ada, bob);
+  ok(verdicts.every((verdict) => verdict !== "refuse" && verdict !== "park"));
+  equal(bob.text("a"), "two");
+  ok((await verify(ada)).ok);
+  ok((await verify(bob)).ok);
+  await ada.replica.close();
+  const again = await ada.reopen({ session: second });
+  await again.write("a", "three");
+  equal(again.replica.graph.size, 2, "the new chain goes on");
+});
+
+Deno.test("what an issuer says comes after what the root says of the issuer", async () => {
+  const [server, device] = [bareSession(8), bareSession(9)];
+  const issuer = certificateFor(server, undefined, true);
+  const certificate = certificateFor(device, server.secretKey);
+  const ada = await Place.open({
+    session: { ...device, certificate, others: [issuer] },
+  });
+  await ada.write("a", "one");
+  const bob = await Place.open({ seed: 2 });
+  const verdicts = tell(ada, bob);
+  deepEqual(verdicts.slice(0, 2), ["admit-certificate", "admit-certificate"]);
+  equal(bob.text("a"), "one");
+  ok((await verify(bob)).ok);
+});
+
+Deno.test("a certificate that goes back to no root is kept out of the log", async () => {
+  const [stranger, device] = [bareSession(8), bareSession(9)];
+  const certificate = certificateFor(device, stranger.secretKey);
+  const ada = await Place.open({ session: { ...device, certificate } });
+  await ada.write("a", "one");
+  equal(ada.replica.certificates.of(sessionName(device)).length, 0);
+  ok((await verify(ada)).ok, "as if nobody had certified it");
+});
+
+Deno.test("a session that may issue is known in a repository before it writes", async () => {
+  const first = await Place.open({ seed: 1 });
+  await first.write("a", "one");
+  await first.replica.close();
+  const server = bareSession(8);
+  const certificate = certificateFor(server, undefined, true);
+  const second = await first.reopen({ session: { ...server, certificate } });
+  equal(second.replica.certificates.of(sessionName(server)).length, 1);
+  const plain = await first.reopen({
+    storage: memoryStorage(),
+    session: sessionOf(1),
+  });
+  equal([...plain.replica.certificates].length, 1);
+});
+
+Deno.test("useSession() waits for no transaction, and is nothing to a closed repository", async () => {
+  const ada = await Place.open({ session: bareSession(1) });
+  throws(
+    () => ada.replica.transact(() => ada.replica.useSession(sessionOf(1))),
+    { code: "invalid-option" },
+  );
+  await ada.replica.close();
+  ada.replica.useSession(sessionOf(1));
+});
+
+Deno.test("a repair brings back what a session without a certificate wrote", async () => {
+  const session = bareSession(1);
+  const ada = await Place.open({ session });
+  for (const text of ["one", "two", "three"]) await ada.write("a", text);
+  const bob = await Place.open({ seed: 2, world: new ManualWorld(5) });
+  await bob.write("b", "of bob");
+  await ada.replica.durable();
+  tell(bob, ada);
+  await ada.write("c", "after bob");
+  await ada.replica.close();
+  const { log } = ada.replica.loaded;
+  ok(log.end > 0);
+  // The genesis is hit: everything behind it is taken back in through the door.
+  ada.spoil("log-00000000", 64 + 9 + 4);
+  const mended = await ada.reopen({ repair: true });
+  deepEqual([mended.text("a"), mended.text("b"), mended.text("c")], [
+    "three",
+    "of bob",
+    "after bob",
+  ]);
+  ok((await verify(mended)).ok);
+});
+
+Deno.test("verification still refuses what another key signed that nobody certified", async () => {
+  const [one, two] = [bareSession(1), bareSession(3)];
+  const ada = await Place.open({ session: one });
+  await ada.write("a", "one");
+  await ada.replica.close();
+  const stolen = await ada.reopen({ session: two });
+  const report = await verify(stolen);
+  equal(report.ok, false);
+  ok(report.damage!.reason.startsWith("unknown-session"));
+});
