@@ -59,6 +59,7 @@ export type { RepositorySync, SyncStatus } from "./src/db/repository_sync.ts";
 export type { RefusedWrite } from "./src/db/refused_write.ts";
 export type { Presence, PresentUser } from "./src/db/presence.ts";
 export { type ServerInfo, serverInfo } from "./src/db/server_info.ts";
+export type { Port } from "./sync/transport/message_port.ts";
 export type {
   Connector,
   Transport,
@@ -101,7 +102,11 @@ export type {
   Query,
   Where,
 } from "./src/query/mod.ts";
-export type { FieldDescription, FieldDifference } from "./src/schema/mod.ts";
+export type {
+  FieldDescription,
+  FieldDifference,
+  JsonValue,
+} from "./src/schema/mod.ts";
 export { defineSchema, field } from "./src/schema/mod.ts";
 export type {
   CreateInput,
