@@ -43,11 +43,20 @@ export const QuarantinedBatch = defineSchema("server-quarantine", {
   bytes: field.bytes(),
 });
 
+/** What a server that lost its disk is known to have had, by repository. */
+export const KnownLoss = defineSchema("server-loss", {
+  /** Which commits there were: chains, counts and last ids. */
+  summary: field.bytes(),
+  /** When the server had said so. */
+  wall: field.date(),
+});
+
 /** What {@linkcode openBooks} adds to a database's schemas. */
 export const bookSchemas = [
   IssuedSession,
   RevokedSession,
   QuarantinedBatch,
+  KnownLoss,
 ] as const;
 
 /** The collections of the server's own repository. */
@@ -55,6 +64,7 @@ export interface Books {
   readonly sessions: Collection<typeof IssuedSession>;
   readonly revocations: Collection<typeof RevokedSession>;
   readonly quarantine: Collection<typeof QuarantinedBatch>;
+  readonly losses: Collection<typeof KnownLoss>;
 }
 
 /** One batch in quarantine. */
@@ -67,5 +77,6 @@ export async function openBooks(database: Database): Promise<Books> {
     sessions: repository.collection(IssuedSession),
     revocations: repository.collection(RevokedSession),
     quarantine: repository.collection(QuarantinedBatch),
+    losses: repository.collection(KnownLoss),
   };
 }

@@ -116,13 +116,13 @@ function cutAll(
   return cut;
 }
 
-/** Writes events to standard output, one JSON object a line. */
+/** Writes events to standard error, one JSON object a line. */
 export function standardSink(): LogSink {
   const encoder = new TextEncoder();
   return (record) => {
     let bytes = encoder.encode(`${JSON.stringify(record)}\n`);
     while (bytes.length > 0) {
-      bytes = bytes.subarray(Deno.stdout.writeSync(bytes));
+      bytes = bytes.subarray(Deno.stderr.writeSync(bytes));
     }
   };
 }

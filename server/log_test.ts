@@ -10,7 +10,6 @@ const nothing = {
   quarantineEntries: () => 0,
   quarantineBytes: () => 0,
   restoring: () => 0,
-  bufferedBytes: () => 0,
 };
 
 Deno.test("Log.write() leaves out what is below its level and cuts long texts", () => {

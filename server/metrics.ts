@@ -77,7 +77,6 @@ export interface Gauges {
   quarantineEntries(): number;
   quarantineBytes(): number;
   restoring(): number;
-  bufferedBytes(): number;
 }
 
 /** What a server counts. */
@@ -155,11 +154,6 @@ export class Metrics {
       "sheaf_restoring_repositories",
       "Repositories that are known to be incomplete after a loss.",
       gauges.restoring,
-    );
-    this.#gauge(
-      "sheaf_buffered_bytes",
-      "Bytes that wait for slow peers.",
-      gauges.bufferedBytes,
     );
     this.#gauge(
       "process_resident_memory_bytes",

@@ -10,6 +10,7 @@
  * @module
  */
 
+export { copyDatabase, type CopyReport } from "./backup.ts";
 export type {
   AppAnswer,
   AppLogin,
@@ -21,3 +22,8 @@ export type {
 export type { JwtOptions } from "./login_jwt.ts";
 export type { TokenUser } from "./login_tokens.ts";
 export type { LogLevel, LogRecord, LogSink } from "./log.ts";
+export type { QuotaOptions, ServerOptions } from "./options.ts";
+export type { QuarantineEntry } from "./quarantine.ts";
+export type { Restoring } from "./restore_report.ts";
+export type { Server, ServerStatus, Whom } from "./api.ts";
+export { createServer } from "./create_server.ts";

@@ -83,7 +83,7 @@ export interface ServerOptions {
   readonly adminToken?: string;
   /** Believe the last `x-forwarded-for` entry: only behind a proxy of your own. */
   readonly trustProxy?: boolean;
-  /** Takes the log's events (default: JSON lines on standard output). */
+  /** Takes the log's events (default: JSON lines on standard error). */
   readonly log?: LogSink;
   /** Lowest level that is logged (default: "info"). */
   readonly logLevel?: LogLevel;

@@ -18,6 +18,7 @@ import { type QueryOptions, runQuery } from "./commands/query.ts";
 import { runStats, type StatsOptions } from "./commands/stats.ts";
 import { runVerify } from "./commands/verify.ts";
 import { exitCodes, type Failure, usageFailure } from "./failure.ts";
+import { addServerCommands } from "./server_commands.ts";
 import { formats } from "./input.ts";
 import type { CommonOptions, Context } from "./session.ts";
 
@@ -59,7 +60,7 @@ function usageOf(error: CommanderError): Failure {
 /** All commands over a context. */
 function createProgram(context: Context): Command {
   const program = new Command("sheaf")
-    .description("Look into a Sheaf database, fill it, check it.")
+    .description("Look into a Sheaf database, fill it, check it, serve it.")
     .option("--debug", "show where an error came from")
     .configureOutput({
       writeOut: (text) => context.out.print(text),
@@ -73,6 +74,7 @@ function createProgram(context: Context): Command {
   addHistory(program, context);
   addVerify(program, context);
   addKeys(program, context);
+  addServerCommands(program, context);
   return program;
 }
 

@@ -1,0 +1,264 @@
+/**
+ * Connections: who may open one, what became of it, and what its trouble was,
+ * each kind told once.
+ *
+ * Architecture invariant: places are bounded in total, by address and for those
+ * who have not proved themselves, before anything is kept of a stranger
+ * (law 10).
+ *
+ * @module
+ */
+
+import { toHex } from "../src/base/bytes.ts";
+import type { World } from "../src/base/world.ts";
+import type { PeerSession } from "../sync/conversation.ts";
+import type { HostEvent, HostPeer } from "../sync/host_hooks.ts";
+import {
+  pickProtocol,
+  serverTransport,
+} from "../sync/transport/websocket_server.ts";
+import type { Transport } from "../sync/transport/transport.ts";
+import { HttpFault } from "./body.ts";
+import type { Latencies } from "./latencies.ts";
+import { type Log, messageOf, type TroubleLog } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Quotas } from "./options.ts";
+import { Places } from "./quotas.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** The platform pings a silent socket after this long and lets go of a dead one. */
+const IDLE_SECONDS = 30;
+
+/** What connections work with. */
+export interface ConnectionParts {
+  readonly quotas: Quotas;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly world: World;
+  readonly tracing: Tracing;
+  readonly latencies: Latencies;
+  /** Hands an upgraded wire to the host. */
+  readonly accept: (transport: Transport, address: string) => HostPeer;
+  /** A summary of an earlier epoch came. */
+  readonly proven: (event: HostEvent & { readonly kind: "proof" }) => void;
+}
+
+interface Connection {
+  readonly trouble: TroubleLog;
+  readonly releases: (() => void)[];
+  unproved: (() => void) | undefined;
+  session: string | undefined;
+}
+
+/** All connections of a server. */
+export class Connections {
+  readonly #parts: ConnectionParts;
+  readonly #places: Places;
+  readonly #unproved: Places;
+  readonly #byPeer = new Map<number, Connection>();
+  readonly #bySession = new Map<string, number>();
+  /** What the next peer that the host tells of has taken. */
+  #arriving: (() => void)[] = [];
+
+  /** @param parts what they work with */
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    const { connections, connectionsPerAddress, unproved } = parts.quotas;
+    this.#places = new Places(connections, connectionsPerAddress);
+    this.#unproved = new Places(unproved, unproved);
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#places.taken;
+  }
+
+  /** Sessions that are connected. */
+  get sessions(): number {
+    return this.#bySession.size;
+  }
+
+  /** Connections of a session. */
+  of(sessionKey: string): number {
+    return this.#bySession.get(sessionKey) ?? 0;
+  }
+
+  /** Turns a request into a connection. */
+  upgrade(request: Request, address: string): Response {
+    const { tracing } = this.#parts;
+    const attributes = { "client.address": address };
+    return tracing.span(
+      "sheaf.upgrade",
+      attributes,
+      () => this.#upgrade(request, address),
+    );
+  }
+
+  #upgrade(request: Request, address: string): Response {
+    const offered = request.headers.get("sec-websocket-protocol");
+    const protocol = pickProtocol(offered ?? "");
+    if (protocol === undefined) {
+      throw new HttpFault(
+        400,
+        "wrong-version",
+        "This server speaks the subprotocols sheaf.1, sheaf.1.zstd and sheaf.1.deflate",
+      );
+    }
+    const releases = this.#takePlaces(address);
+    try {
+      const options = { protocol, idleTimeout: IDLE_SECONDS };
+      const { socket, response } = Deno.upgradeWebSocket(request, options);
+      this.#arriving = releases;
+      this.#parts.accept(serverTransport(socket, protocol), address);
+      return response;
+    } catch (error) {
+      for (const release of releases) release();
+      if (!(error instanceof TypeError)) throw error;
+      throw new HttpFault(400, "bad-request", "This is no WebSocket upgrade");
+    }
+  }
+
+  #takePlaces(address: string): (() => void)[] {
+    const place = this.#places.take(address);
+    if (place === undefined) throw this.#full(address);
+    const unproved = this.#unproved.take("");
+    if (unproved !== undefined) return [place, unproved];
+    place();
+    throw this.#full(address);
+  }
+
+  #full(address: string): HttpFault {
+    const { metrics, log } = this.#parts;
+    const code = "too-many-connections";
+    metrics.protocolError(code);
+    log.write("debug", "connection-declined", { address, code });
+    return new HttpFault(503, code, "There are too many connections");
+  }
+
+  /** Counts a session that has proved itself; says how many connections it has now. */
+  prove(peer: HostPeer, session: PeerSession): number {
+    const connection = this.#of(peer);
+    connection.unproved?.();
+    connection.unproved = undefined;
+    const key = toHex(session.key);
+    const count = this.of(key) + 1;
+    this.#bySession.set(key, count);
+    connection.session = key;
+    return count;
+  }
+
+  /** Hears what the host tells of a peer. */
+  hear(peer: HostPeer, event: HostEvent): void {
+    const { metrics } = this.#parts;
+    switch (event.kind) {
+      case "frame":
+        return event.way === "in"
+          ? metrics.received(event.bytes)
+          : metrics.sent(event.bytes);
+      case "received":
+        return this.#received(event);
+      case "ended":
+        return this.#ended(peer, event);
+      case "proof":
+        return this.#parts.proven(event);
+      default:
+        return this.#tell(peer, event);
+    }
+  }
+
+  #received(
+    { name, judged, bytes }: HostEvent & { readonly kind: "received" },
+  ): void {
+    const { metrics, latencies, tracing } = this.#parts;
+    let commits = 0;
+    for (const { verdict } of judged) {
+      if (verdict.verdict === "admit") {
+        commits += verdict.batch.commits.length - verdict.from;
+      } else if (verdict.verdict === "refuse") {
+        metrics.refused(verdict.refusal.refused);
+      }
+    }
+    if (commits === 0) return;
+    metrics.admitted(commits);
+    latencies.received(name);
+    if (!tracing.isOn) return;
+    const attributes = { "sheaf.repository": name, commits, bytes };
+    tracing.span("sheaf.receive", attributes, () => {});
+  }
+
+  #tell(peer: HostPeer, event: HostEvent): void {
+    const { metrics } = this.#parts;
+    const { trouble } = this.#of(peer);
+    switch (event.kind) {
+      case "declined":
+        metrics.protocolError(event.code);
+        return trouble.warn("channel-declined", event.code, {
+          repository: event.name,
+        });
+      case "refused":
+        return trouble.warn("batch-refused", event.refusal.refused, {
+          repository: event.name,
+          detail: event.refusal.detail,
+          rule: event.refusal.rule,
+          kept: event.kept,
+          session: this.#of(peer).session,
+        });
+      case "incident":
+        return trouble.warn("incident", event.incident, {
+          repository: event.name,
+          message: event.message,
+        });
+      case "fault":
+        metrics.protocolError("internal");
+        return trouble.warn("fault", "internal", {
+          message: messageOf(event.error),
+        });
+    }
+  }
+
+  #ended(
+    peer: HostPeer,
+    { end }: HostEvent & { readonly kind: "ended" },
+  ): void {
+    const { metrics, log } = this.#parts;
+    const connection = this.#of(peer);
+    const { code, detail } = end;
+    if (QUIET_ENDS.has(code)) {
+      log.write("debug", "connection-ended", { connection: peer.id, code });
+    } else {
+      metrics.protocolError(code);
+      connection.trouble.warn("connection-failed", code, { detail });
+    }
+    this.#forget(peer, connection);
+  }
+
+  #forget({ id }: HostPeer, connection: Connection): void {
+    this.#byPeer.delete(id);
+    for (const release of connection.releases) release();
+    const { session } = connection;
+    if (session === undefined) return;
+    const left = this.of(session) - 1;
+    if (left > 0) this.#bySession.set(session, left);
+    else this.#bySession.delete(session);
+  }
+
+  /** What is kept of a peer; the first question about it begins that. */
+  #of({ id, address }: HostPeer): Connection {
+    let connection = this.#byPeer.get(id);
+    if (connection === undefined) {
+      const releases = this.#arriving;
+      this.#arriving = [];
+      connection = {
+        trouble: this.#parts.log.once({ connection: id, address }),
+        releases,
+        unproved: releases[1],
+        session: undefined,
+      };
+      this.#byPeer.set(id, connection);
+    }
+    return connection;
+  }
+}
+
+/** Ends that nobody need look at. */
+const QUIET_ENDS = new Set(["lost", "closed", "shutting-down", "goodbye"]);

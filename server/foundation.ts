@@ -1,0 +1,156 @@
+/**
+ * What a server stands on: its medium, its keys, its database and books.
+ *
+ * @module
+ */
+
+import { createSigner } from "../crypto/mod.ts";
+import { assert, DatabaseError } from "../src/base/errors.ts";
+import { wallMax } from "../src/base/hlc.ts";
+import { type Database, openDatabase } from "../src/db/database.ts";
+import { internalsOf } from "../src/db/internals.ts";
+import type { Keyring } from "../src/db/keyring.ts";
+import { denoStorage } from "../src/storage/deno_storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { decodeCertificate } from "../repo/mod.ts";
+import type { Prover } from "../sync/conversation.ts";
+import { type Books, bookSchemas, openBooks } from "./books.ts";
+import { countedStorage } from "./counted_storage.ts";
+import { defaultQuotas, type Quotas, type ServerOptions } from "./options.ts";
+import {
+  checkRootSecret,
+  readRootKeyFile,
+  writeRootKeyFile,
+} from "./root_key_file.ts";
+import type { Issuer } from "./sessions.ts";
+
+/** Who writes the server's own records. */
+const SERVER_USER = "server";
+
+/** What a server stands on. */
+export interface Foundation {
+  readonly database: Database;
+  readonly storage: Storage;
+  readonly books: Books;
+  readonly prover: Prover;
+  readonly issuer: Issuer;
+  /** Was the database made just now? */
+  readonly isNew: boolean;
+}
+
+/** Opens medium, keys, database and books. */
+export async function layFoundation(
+  options: ServerOptions,
+  synced: () => void,
+): Promise<Foundation> {
+  const medium = mediumOf(options);
+  const storage = countedStorage(medium, synced);
+  const isNew = isEmpty(medium);
+  const rootSecret = await rootSecretOf(options);
+  const database = await openDatabase({
+    storage,
+    user: SERVER_USER,
+    mayIssue: true,
+    schemas: [...bookSchemas, ...options.schemas ?? []],
+    ...(options.mode !== undefined && { mode: options.mode }),
+    ...(options.rules !== undefined && { rules: options.rules }),
+    ...(rootSecret !== undefined && { rootSecret }),
+  });
+  try {
+    const { keyring } = internalsOf(database);
+    await keepRootSecret(options, keyring);
+    const books = await openBooks(database);
+    const prover = proverOf(keyring);
+    const issuer = issuerOf(keyring, prover);
+    return { database, storage: medium, books, prover, issuer, isNew };
+  } catch (cause) {
+    await database.close();
+    throw cause;
+  }
+}
+
+/** Every quota, checked. */
+export function quotasOf({ quotas = {} }: ServerOptions): Quotas {
+  for (const [name, value] of Object.entries(quotas)) {
+    const isKnown = Object.hasOwn(defaultQuotas, name);
+    if (isKnown && Number.isFinite(value) && value >= 1) continue;
+    throw new DatabaseError(
+      "invalid-option",
+      isKnown
+        ? `\`quotas.${name}\` must be a number from 1, not ${value}`
+        : `\`quotas.${name}\` is not known`,
+    );
+  }
+  return { ...defaultQuotas, ...quotas };
+}
+
+function mediumOf({ data, storage }: ServerOptions): Storage {
+  if ((data === undefined) === (storage === undefined)) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Give createServer() either `data` or `storage`",
+    );
+  }
+  return storage ?? denoStorage(data!);
+}
+
+function isEmpty(medium: Storage): boolean {
+  const file = medium.open("database");
+  file?.close();
+  return file === undefined;
+}
+
+/** The root secret that a new database is to have; a database that is there must fit it. */
+async function rootSecretOf(
+  { rootSecret, rootKeyFile }: ServerOptions,
+): Promise<Uint8Array | undefined> {
+  if (rootSecret !== undefined) return rootSecret;
+  return rootKeyFile === undefined
+    ? undefined
+    : await readRootKeyFile(rootKeyFile);
+}
+
+/** Exports the root secret to a file that is not there yet. */
+async function keepRootSecret(
+  { rootKeyFile }: ServerOptions,
+  { rootKey, rootSecret }: Keyring,
+): Promise<void> {
+  if (rootKeyFile === undefined) return;
+  const kept = await readRootKeyFile(rootKeyFile);
+  if (kept !== undefined) return checkRootSecret(rootKeyFile, kept, rootKey);
+  if (rootSecret === undefined) {
+    throw new DatabaseError(
+      "invalid-option",
+      `Cannot write ${rootKeyFile}: this folder has no root secret`,
+    );
+  }
+  await writeRootKeyFile(rootKeyFile, rootSecret);
+}
+
+/** The server's own session. */
+function proverOf({ session }: Keyring): Prover {
+  const { certificate, others = [], secretKey } = session;
+  const mayIssue = certificate !== undefined &&
+    decodeCertificate(certificate).mayIssue;
+  if (!mayIssue) {
+    throw new DatabaseError(
+      "root-key-mismatch",
+      "This folder's server session may not issue certificates, and there is no root secret " +
+        "to change that: give the root secret or key file",
+    );
+  }
+  const { publicKey, sign } = createSigner(secretKey);
+  return { publicKey, certificates: [certificate, ...others], sign };
+}
+
+/** The root itself where its secret is here, else the server's own session. */
+function issuerOf({ rootSecret }: Keyring, prover: Prover): Issuer {
+  if (rootSecret !== undefined) {
+    const signer = createSigner(rootSecret);
+    return { signer, certificates: [], notAfter: wallMax };
+  }
+  const [own] = prover.certificates;
+  assert(own !== undefined, "a prover has a certificate");
+  const { notAfter } = decodeCertificate(own);
+  return { signer: prover, certificates: prover.certificates, notAfter };
+}

@@ -1,0 +1,233 @@
+/**
+ * What the server answers its host: who is welcome, what they may do, how much
+ * they may cost, what is kept.
+ *
+ * Architecture invariant: read right before reconciliation (law 8): a right is
+ * a function of session and name; nothing here looks whether there is such a
+ * repository. Clock, quota and rate are asked here and nowhere else (law 7).
+ *
+ * @module
+ */
+
+import { toHex } from "../src/base/bytes.ts";
+import { type Refusal, refuse } from "../src/base/errors.ts";
+import type { World } from "../src/base/world.ts";
+import type { Rules } from "../src/schema/rules.ts";
+import type { RuleClaims } from "../src/schema/rule_types.ts";
+import { checkGate } from "../repo/admit.ts";
+import type { Arrival } from "../repo/arrival.ts";
+import { type Batch, decodeBatch } from "../repo/batch.ts";
+import { chainBytes } from "../repo/commit.ts";
+import type { RepositoryName } from "../repo/mod.ts";
+import { type PeerSession, rights } from "../sync/conversation.ts";
+import type {
+  Access,
+  Declined,
+  HostedRepository,
+  HostHooks,
+  HostPeer,
+} from "../sync/host_hooks.ts";
+import type { Hub } from "./hub.ts";
+import type { Quotas } from "./options.ts";
+import type { Quarantine } from "./quarantine.ts";
+import { Buckets } from "./quotas.ts";
+import type { RevocationList } from "./revocations.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** What the hooks work with. */
+export interface HookParts {
+  readonly hub: Hub;
+  readonly rules: Rules | undefined;
+  readonly sessions: Sessions;
+  readonly revocations: RevocationList;
+  readonly quarantine: Quarantine;
+  readonly quotas: Quotas;
+  readonly world: World;
+  readonly tracing: Tracing;
+  /** Counts a session that has proved itself; says how many connections it has now. */
+  readonly prove: (peer: HostPeer, session: PeerSession) => number;
+}
+
+/** A bucket holds this many seconds' worth. */
+const BURST_SECONDS = 10;
+/** An address may cost as much as so many sessions. */
+const SESSIONS_PER_ADDRESS = 4;
+/** Who owes more than this ignored that credit was held back. */
+const DEBT_MS_MAX = 60_000;
+const KEY_CHARACTERS = 32;
+
+/** The hooks that need no bookkeeping of connections. */
+export class ServerHooks implements
+  Required<
+    Pick<
+      HostHooks,
+      | "admits"
+      | "authorize"
+      | "openRepository"
+      | "gate"
+      | "keeps"
+      | "creditDelay"
+    >
+  > {
+  readonly #parts: HookParts;
+  readonly #commits: Buckets;
+  readonly #bytes: Buckets;
+  readonly #addressBytes: Buckets;
+  /** Parsed claims; one object per proof. */
+  readonly #claims = new WeakMap<PeerSession, RuleClaims>();
+
+  /** @param parts what they work with */
+  constructor(parts: HookParts) {
+    this.#parts = parts;
+    const { commitsPerSecond, bytesPerSecond } = parts.quotas;
+    this.#commits = bucketsOf(commitsPerSecond);
+    this.#bytes = bucketsOf(bytesPerSecond);
+    this.#addressBytes = bucketsOf(bytesPerSecond * SESSIONS_PER_ADDRESS);
+  }
+
+  /** Remembers who comes; a session has so many connections at most. */
+  admits(peer: HostPeer, session: PeerSession): Declined | undefined {
+    const { sessions, quotas, prove } = this.#parts;
+    const key = toHex(session.key);
+    if (prove(peer, session) > quotas.connectionsPerSession) {
+      return {
+        code: "too-many-connections",
+        detail: "This session has too many connections",
+      };
+    }
+    if (!session.mayIssue) {
+      sessions.learn(key, session.user, session.claims, session.notAfter);
+    }
+    return undefined;
+  }
+
+  /** A function of session and name, and of nothing that is stored there. */
+  authorize(
+    _peer: HostPeer,
+    session: PeerSession,
+    name: RepositoryName,
+  ): Access {
+    const { rules, revocations, world } = this.#parts;
+    if (name.startsWith("_")) return forbidden("It is the server's own");
+    const key = toHex(session.key);
+    if (revocations.has(key)) return { rights: rights.write };
+    if (rules === undefined || session.mayIssue) return ALL;
+    const asked = { user: session.user, claims: this.#claimsOf(session), key };
+    const decision = rules.mayRead(asked, name, world.now());
+    return decision.allowed ? ALL : forbidden(decision.reason);
+  }
+
+  /** Opened on demand. */
+  openRepository(name: RepositoryName): Promise<HostedRepository> {
+    const { hub, tracing } = this.#parts;
+    const attributes = { "sheaf.repository": name };
+    return tracing.span("sheaf.open", attributes, () => hub.open(name));
+  }
+
+  /** Asked once of every sound new batch. */
+  gate(
+    peer: HostPeer,
+    name: RepositoryName,
+    batch: Batch,
+  ): Refusal | undefined {
+    const { world, revocations, hub } = this.#parts;
+    const late = checkGate(batch, world.now());
+    if (late !== undefined) return late;
+    const author = batch.chain.slice(0, KEY_CHARACTERS);
+    if (revocations.has(hexOf(author)) && !hub.hasRecord(name, author)) {
+      return refuse("revoked", "The session that wrote it was revoked");
+    }
+    return this.#checkQuota(peer, name, batch);
+  }
+
+  #checkQuota(
+    peer: HostPeer,
+    name: RepositoryName,
+    batch: Batch,
+  ): Refusal | undefined {
+    const { world, quotas, hub } = this.#parts;
+    if (hub.logBytes(name) > quotas.repositoryBytes) {
+      return refuse("quota", "The repository is full");
+    }
+    const owedMs = this.#commits.take(
+      sessionOf(peer),
+      batch.commits.length,
+      world.monotonic(),
+    );
+    if (owedMs <= DEBT_MS_MAX) return undefined;
+    return refuse("quota", `Come back in ${Math.ceil(owedMs / 1_000)} seconds`);
+  }
+
+  /** What a revoked session wrote is kept, and nothing of what others bring. */
+  keeps(
+    { session }: HostPeer,
+    name: RepositoryName,
+    { kind, bytes }: Arrival,
+    { refused, detail }: Refusal,
+  ): boolean {
+    const isBatch = kind === "signed" || kind === "unsigned";
+    if (refused !== "revoked" || session === undefined || !isBatch) {
+      return false;
+    }
+    const { chain, first, commits } = decodeBatch(bytes, kind === "signed");
+    const bytesOfChain = chainBytes(chain);
+    const author = toHex(bytesOfChain.subarray(0, KEY_CHARACTERS));
+    if (author !== toHex(session.key)) return false;
+    return this.#parts.quarantine.keep({
+      repository: name,
+      chain: toHex(bytesOfChain),
+      first,
+      count: commits.length,
+      user: session.user,
+      reason: detail ?? refused,
+      signed: kind === "signed",
+      bytes,
+    });
+  }
+
+  /** Held-back credit comes before any refusal. */
+  creditDelay(peer: HostPeer, bytes: number): number {
+    const nowMs = this.#parts.world.monotonic();
+    const session = sessionOf(peer);
+    return Math.max(
+      this.#bytes.take(session, bytes, nowMs),
+      this.#addressBytes.take(peer.address, bytes, nowMs),
+      this.#commits.take(session, 0, nowMs),
+    );
+  }
+
+  #claimsOf(session: PeerSession): RuleClaims {
+    let claims = this.#claims.get(session);
+    if (claims === undefined) {
+      // Proof: a certificate's claims are a JSON object, or it is none.
+      claims = Object.freeze(JSON.parse(session.claims)) as RuleClaims;
+      this.#claims.set(session, claims);
+    }
+    return claims;
+  }
+}
+
+const ALL: Access = { rights: rights.read | rights.write };
+
+function forbidden(detail: string): Access {
+  return { declined: { code: "forbidden", detail } };
+}
+
+function bucketsOf(perSecond: number): Buckets {
+  return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });
+}
+
+/** Whose bucket it is. */
+function sessionOf({ session, address }: HostPeer): string {
+  return session === undefined ? address : toHex(session.key);
+}
+
+/** 32 characters, one a byte, in hexadecimal. */
+function hexOf(characters: string): string {
+  let hex = "";
+  for (let i = 0; i < characters.length; i++) {
+    hex += characters.charCodeAt(i).toString(16).padStart(2, "0");
+  }
+  return hex;
+}

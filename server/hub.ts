@@ -1,0 +1,250 @@
+/**
+ * The hub: repositories that are opened when somebody asks for them and closed
+ * when nobody has for a while.
+ *
+ * Architecture invariant: at most `openMax` are open for peers; who comes when
+ * all of them are in use is told to come back, and nobody is thrown out.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import type { World } from "../src/base/world.ts";
+import type { Database } from "../src/db/database.ts";
+import { internalsOf, replicaOf } from "../src/db/internals.ts";
+import type { Repository } from "../src/db/repository.ts";
+import {
+  type Epoch,
+  epochFactsOf,
+  openEpoch,
+  type Replica,
+  type RepositoryName,
+} from "../repo/mod.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import type { HostedRepository } from "../sync/host_hooks.ts";
+
+/** What a hub works with. */
+export interface HubParts {
+  readonly database: Database;
+  readonly world: World;
+  readonly idleMs: number;
+  readonly openMax: number;
+  /** Runs before anybody may use a repository that was just opened; the result, before it is closed. */
+  readonly opened: (replica: Replica) => Promise<() => void>;
+  readonly failed: (name: string, error: unknown) => void;
+}
+
+/** A repository that is open, and the life of its log. */
+interface Opened {
+  readonly repository: Repository;
+  readonly replica: Replica;
+  readonly epoch: Epoch;
+  readonly closing: () => void;
+}
+
+interface Held {
+  readonly name: RepositoryName;
+  readonly opening: Promise<Opened>;
+  /** When it is open. */
+  opened: Opened | undefined;
+  /** Did somebody else have it open before? Then it stays open. */
+  readonly isOurs: boolean;
+  users: number;
+  /** Cancels the closing. */
+  cancel: (() => void) | undefined;
+}
+
+/** The repositories that peers use. */
+export class Hub {
+  readonly #parts: HubParts;
+  /** The one that was released last is last. */
+  readonly #held = new Map<RepositoryName, Held>();
+  readonly #closings = new Set<Promise<void>>();
+  #isClosed = false;
+
+  /** @param parts what it works with */
+  constructor(parts: HubParts) {
+    this.#parts = parts;
+  }
+
+  /** Names of the repositories that are open for peers. */
+  get names(): RepositoryName[] {
+    return [...this.#held.keys()];
+  }
+
+  /** What a repository's peers deal with, while it is open. */
+  portOf(name: RepositoryName): RepositoryPort | undefined {
+    return this.#held.get(name)?.opened?.replica.port();
+  }
+
+  /** Bytes of the log of a repository that is open. */
+  logBytes(name: RepositoryName): number {
+    return this.#held.get(name)?.opened?.replica.loaded.log.bytes ?? 0;
+  }
+
+  /**
+   * Has a repository that is open a revocation of a session, so that the door
+   * decides? Its key as 32 characters, one a byte.
+   */
+  hasRecord(name: RepositoryName, key: string): boolean {
+    const revocations = this.#held.get(name)?.opened?.replica.loaded
+      .revocations;
+    return revocations !== undefined && revocations.of(key).length > 0;
+  }
+
+  /** Why an open repository can no longer be written, if one cannot. */
+  get failure(): string | undefined {
+    for (const { name, opened } of this.#held.values()) {
+      const failure = opened?.replica.status().failure;
+      if (failure !== undefined) return `${name}: ${failure.message}`;
+    }
+    return undefined;
+  }
+
+  /** Uses a repository until its `release`. */
+  async open(name: RepositoryName): Promise<HostedRepository> {
+    const held = await this.#hold(name);
+    try {
+      const { replica, epoch } = await held.opening;
+      return {
+        port: replica.port(),
+        life: epoch,
+        release: () => this.#release(held),
+      };
+    } catch (error) {
+      this.#release(held);
+      throw error;
+    }
+  }
+
+  /** Runs `work` with a repository that is open for peers meanwhile. */
+  async use<T>(
+    name: RepositoryName,
+    work: (replica: Replica) => Promise<T>,
+  ): Promise<T> {
+    const held = await this.#hold(name);
+    try {
+      return await work((await held.opening).replica);
+    } finally {
+      this.#release(held);
+    }
+  }
+
+  /** Closes everything. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const held of [...this.#held.values()]) this.#shut(held);
+    await Promise.all(this.#closings);
+  }
+
+  async #hold(name: RepositoryName): Promise<Held> {
+    if (this.#isClosed) throw unavailable("The server is closing");
+    let held = this.#held.get(name);
+    if (held === undefined) {
+      this.#makeRoom();
+      held = this.#begin(name);
+    }
+    held.users++;
+    held.cancel?.();
+    held.cancel = undefined;
+    try {
+      await held.opening;
+      return held;
+    } catch (error) {
+      held.users--;
+      throw error;
+    }
+  }
+
+  #begin(name: RepositoryName): Held {
+    const { database, failed } = this.#parts;
+    const isOurs = !database.storage.status().open.includes(name);
+    const opening = this.#openRepository(name, isOurs);
+    const held: Held = {
+      name,
+      opening,
+      opened: undefined,
+      isOurs,
+      users: 0,
+      cancel: undefined,
+    };
+    this.#held.set(name, held);
+    opening.then(
+      (opened) => void (held.opened = opened),
+      (error) => {
+        if (this.#held.get(name) === held) this.#held.delete(name);
+        failed(name, error);
+      },
+    );
+    return held;
+  }
+
+  async #openRepository(
+    name: RepositoryName,
+    isOurs: boolean,
+  ): Promise<Opened> {
+    const { database, world, opened } = this.#parts;
+    const repository = await database.repository(name);
+    try {
+      const replica = replicaOf(repository);
+      const { storage } = internalsOf(database);
+      const { folder } = replica.loaded;
+      // Before anybody is given a cursor: the file of a clean close is used up.
+      const facts = epochFactsOf(replica);
+      const epoch = openEpoch(storage, folder, world, facts);
+      const closing = await opened(replica);
+      return { repository, replica, epoch, closing };
+    } catch (error) {
+      if (isOurs) await repository.close();
+      throw error;
+    }
+  }
+
+  #makeRoom(): void {
+    if (this.#held.size < this.#parts.openMax) return;
+    for (const held of this.#held.values()) {
+      if (held.users > 0) continue;
+      this.#shut(held);
+      return;
+    }
+    throw unavailable("Too many repositories are in use");
+  }
+
+  #release(held: Held): void {
+    held.users--;
+    if (held.users > 0 || this.#held.get(held.name) !== held) return;
+    this.#held.delete(held.name);
+    this.#held.set(held.name, held);
+    const { world, idleMs } = this.#parts;
+    held.cancel = world.after(idleMs, () => {
+      if (held.users === 0) this.#shut(held);
+    });
+  }
+
+  #shut(held: Held): void {
+    held.cancel?.();
+    this.#held.delete(held.name);
+    const closing = this.#close(held);
+    this.#closings.add(closing);
+    closing.finally(() => this.#closings.delete(closing));
+  }
+
+  async #close({ name, opening, isOurs }: Held): Promise<void> {
+    const { failed } = this.#parts;
+    try {
+      const { repository, replica, epoch, closing } = await opening;
+      closing();
+      if (!isOurs) return;
+      await replica.durable();
+      const facts = epochFactsOf(replica);
+      await repository.close();
+      if (facts !== undefined) await epoch.close(facts);
+    } catch (error) {
+      failed(name, error);
+    }
+  }
+}
+
+function unavailable(why: string): DatabaseError {
+  return new DatabaseError("unreachable", why);
+}

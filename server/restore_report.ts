@@ -1,0 +1,149 @@
+/**
+ * What is missing after a loss: a client shows the newest witness of an earlier
+ * epoch and the summary that it is the hash of; so the server knows which
+ * commits there were, and says so until it has them all, in whatever order they
+ * come back.
+ *
+ * Architecture invariant: a client cannot make one up: the witness was signed
+ * by this database's root or under it, and was checked before it came here.
+ *
+ * @module
+ */
+
+import { ByteReader } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { nameOf } from "../repo/commit.ts";
+import type { Books } from "./books.ts";
+import type { Log } from "./log.ts";
+
+const CHAIN_BYTES = 40;
+const ENTRY_BYTES = CHAIN_BYTES + 6 + 32;
+
+/** What a repository lacks. */
+export interface Restoring {
+  readonly repository: string;
+  /** Commits that are known to have been there and are not here yet. */
+  readonly missing: number;
+  /** Commits that there were. */
+  readonly total: number;
+  /** When the server had said that there were so many. */
+  readonly at: Date;
+}
+
+interface Loss {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly total: number;
+  readonly at: Date;
+  missing: number;
+}
+
+/** Follows the repositories that are being restored. */
+export class RestoreReport {
+  readonly #books: Books;
+  readonly #log: Log;
+  readonly #losses = new Map<string, Loss>();
+
+  /**
+   * @param books where losses are remembered over a restart
+   * @param log hears of a loss and of its end
+   */
+  constructor(books: Books, log: Log) {
+    this.#books = books;
+    this.#log = log;
+    for (const { id, summary, wall } of books.losses.all()) {
+      this.#losses.set(nameFrom(id), lossOf(summary, wall));
+    }
+  }
+
+  /** How many repositories are known to be incomplete. */
+  get size(): number {
+    return this.#losses.size;
+  }
+
+  /** What is missing, the largest first; at most so many are named. */
+  list(): Restoring[] {
+    const all = [...this.#losses].map(([repository, loss]) => ({
+      repository,
+      missing: loss.missing,
+      total: loss.total,
+      at: loss.at,
+    }));
+    return all.sort((a, b) => b.missing - a.missing)
+      .slice(0, limits.restoringNamedMax);
+  }
+
+  /** Takes what a true witness of an earlier epoch was the hash of. */
+  learn(port: RepositoryPort, summary: Uint8Array, wallMs: number): void {
+    const before = this.#losses.get(port.name);
+    const at = new Date(wallMs);
+    if (before !== undefined && before.at >= at) return;
+    const loss = lossOf(summary, at);
+    loss.missing = missingIn(port, loss);
+    if (loss.missing === 0) return;
+    this.#losses.set(port.name, loss);
+    this.#remember(port.name, summary, at);
+    this.#tell("warn", "restore-incomplete", port.name, loss);
+  }
+
+  /** Looks again after commits came in. */
+  look(port: RepositoryPort): void {
+    const loss = this.#losses.get(port.name);
+    if (loss === undefined) return;
+    loss.missing = missingIn(port, loss);
+    if (loss.missing > 0) return;
+    this.#losses.delete(port.name);
+    this.#books.losses.delete(idFrom(port.name));
+    this.#tell("info", "restore-complete", port.name, loss);
+  }
+
+  #remember(name: string, summary: Uint8Array, wall: Date): void {
+    const { losses } = this.#books;
+    const id = idFrom(name);
+    const values = { summary: summary.slice(), wall };
+    if (losses.has(id)) losses.update(id, values);
+    else losses.create({ id, ...values });
+  }
+
+  #tell(
+    level: "info" | "warn",
+    event: string,
+    repository: string,
+    { missing, total, at }: Loss,
+  ): void {
+    const fields = { repository, missing, total, at: at.toISOString() };
+    this.#log.write(level, event, fields);
+  }
+}
+
+/** Item ids are what a repository's name is, with another sign between segments. */
+function idFrom(name: string): string {
+  return name.replaceAll("/", ".");
+}
+
+function nameFrom(id: string): string {
+  return id.replaceAll(".", "/");
+}
+
+/** `summary` is known to be the hash's origin, so its form is sound; half an entry is left alone. */
+function lossOf(summary: Uint8Array, at: Date): Loss {
+  const counts = new Map<string, number>();
+  let total = 0;
+  const entries = Math.floor(summary.length / ENTRY_BYTES);
+  for (let i = 0; i < entries; i++) {
+    const start = i * ENTRY_BYTES;
+    const chain = nameOf(summary, start, start + CHAIN_BYTES);
+    const count = new ByteReader(summary, start + CHAIN_BYTES).u48();
+    counts.set(chain, count);
+    total += count;
+  }
+  return { counts, total, at, missing: total };
+}
+
+function missingIn(port: RepositoryPort, { counts }: Loss): number {
+  let missing = 0;
+  for (const [chain, count] of counts) {
+    missing += Math.max(0, count - port.lengthOf(chain));
+  }
+  return missing;
+}

@@ -1,0 +1,163 @@
+/**
+ * Revoking sessions: a signed record in every repository where the session
+ * wrote, now or when it is opened next, and a note in the server's books.
+ *
+ * Architecture invariant: what the server had accepted before stands, what
+ * comes later does not, whatever the author's clock says (law 7): the books are
+ * written first, so that the gate takes nothing more while cuts are being read.
+ *
+ * @module
+ */
+
+import type { Signer } from "../crypto/mod.ts";
+import { fromHex, toHex } from "../src/base/bytes.ts";
+import type { Replica, RepositoryName } from "../repo/mod.ts";
+import type { Judged } from "../repo/admit.ts";
+import { chainBytes } from "../repo/commit.ts";
+import { cutsOf, issueRevocation } from "../repo/revocation.ts";
+import type { Books, QuarantineItem } from "./books.ts";
+import { HttpFault } from "./body.ts";
+import type { Hub } from "./hub.ts";
+
+/** What revoking works with. */
+export interface RevocationParts {
+  readonly books: Books;
+  readonly hub: Hub;
+  readonly signer: Signer;
+  readonly now: () => number;
+}
+
+const KEY_CHARACTERS = 32;
+
+/** Revokes sessions and says which are. */
+export class RevocationList {
+  readonly #parts: RevocationParts;
+
+  /** @param parts what it works with */
+  constructor(parts: RevocationParts) {
+    this.#parts = parts;
+  }
+
+  /** Is a session revoked? Its key in hexadecimal. */
+  has(sessionKey: string): boolean {
+    return this.#parts.books.revocations.has(sessionKey);
+  }
+
+  /**
+   * Revokes a session.
+   *
+   * @returns how many repositories that are open took a record
+   */
+  async revoke(sessionKey: string, reason: string): Promise<number> {
+    const { books, hub, now } = this.#parts;
+    if (!this.has(sessionKey)) {
+      const at = new Date(now());
+      await books.revocations.create({ id: sessionKey, reason, at });
+    }
+    let records = 0;
+    for (const name of hub.names) {
+      records += await hub.use(
+        name,
+        async (replica) => await this.#record(replica, sessionKey) ? 1 : 0,
+      );
+    }
+    return records;
+  }
+
+  /** Brings a repository that was just opened up to date. */
+  async prepare(replica: Replica): Promise<void> {
+    const { revocations } = this.#parts.books;
+    if (revocations.count() === 0) return;
+    const keys = new Set<string>();
+    for (const { name } of replica.graph.chains()) {
+      keys.add(toHex(chainBytes(name).subarray(0, KEY_CHARACTERS)));
+    }
+    for (const key of keys) {
+      if (revocations.has(key)) await this.#record(replica, key);
+    }
+  }
+
+  /** Puts a record into a repository where the session wrote and that has none. */
+  async #record(replica: Replica, sessionKey: string): Promise<boolean> {
+    const key = fromHex(sessionKey);
+    const isThere = replica.loaded.revocations.of(nameOf(key)).length > 0;
+    const cuts = cutsOf(replica.graph, key);
+    if (isThere || cuts.size === 0) return false;
+    const reason = this.#reasonOf(sessionKey);
+    await this.#issue(replica, key, cuts, reason);
+    return true;
+  }
+
+  #reasonOf(sessionKey: string): string {
+    return this.#parts.books.revocations.get(sessionKey)?.reason ?? "";
+  }
+
+  async #issue(
+    replica: Replica,
+    sessionKey: Uint8Array,
+    cuts: ReadonlyMap<string, number>,
+    reason: string,
+  ): Promise<void> {
+    const { signer, now } = this.#parts;
+    const port = replica.port();
+    const { genesisId } = port;
+    const wall = now();
+    const fields = { genesisId, sessionKey, cuts, wall, reason };
+    const { bytes } = issueRevocation(fields, signer);
+    check(port.receive([{ kind: "revocation", bytes }]));
+    port.settle();
+    await replica.durable();
+  }
+
+  /**
+   * Admits a batch in quarantine: raises what stands of its session, then lets
+   * it through the door.
+   */
+  async accept(item: QuarantineItem): Promise<void> {
+    const chain = fromHex(item.chain);
+    const key = chain.slice(0, KEY_CHARACTERS);
+    const incarnation = nameOf(chain.subarray(KEY_CHARACTERS));
+    // Proof: a name that was hosted when the batch came.
+    await this.#parts.hub.use(
+      item.repository as RepositoryName,
+      async (replica) => {
+        const cuts = new Map(cutsOf(replica.graph, key));
+        const known = cuts.get(incarnation) ?? 0;
+        if (known < item.first) {
+          throw new HttpFault(
+            409,
+            "gap",
+            `Commits ${known} to ${
+              item.first - 1
+            } of its chain come first: accept those before it`,
+          );
+        }
+        cuts.set(incarnation, Math.max(known, item.first + item.count));
+        await this.#issue(replica, key, cuts, this.#reasonOf(toHex(key)));
+        const kind = item.signed ? "signed" : "unsigned";
+        const port = replica.port();
+        check(port.receive([{ kind, bytes: item.bytes.slice() }]));
+        port.settle();
+        await replica.durable();
+      },
+    );
+  }
+}
+
+/** One character a byte, as chains are named. */
+function nameOf(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+/** Our own records and what an operator accepted must pass the door. */
+function check(judged: readonly Judged[]): void {
+  for (const { verdict } of judged) {
+    if (verdict.verdict === "refuse") {
+      const { refused, detail = "" } = verdict.refusal;
+      throw new HttpFault(409, refused, `The door refused it: ${detail}`);
+    }
+    if (verdict.verdict === "park") {
+      throw new HttpFault(409, "missing-parent", "Its parents are missing");
+    }
+  }
+}

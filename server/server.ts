@@ -1,0 +1,383 @@
+/**
+ * The server: a database with a listener. It wires and delegates; who may come
+ * is in `login*.ts` and `sessions.ts`, what they may do in `hooks.ts`, what
+ * they cost in `quotas.ts`.
+ *
+ * Architecture invariant: nothing that was acknowledged is lost by closing:
+ * clients are told first, repositories are made durable and checkpointed next,
+ * the lock is given back last.
+ *
+ * @module
+ */
+
+import { toHex } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { system } from "../src/base/system.ts";
+import type { Database } from "../src/db/database.ts";
+import type { Replica } from "../repo/mod.ts";
+import { SyncHost } from "../sync/host.ts";
+import type { AdminActions } from "./admin.ts";
+import { copyDatabase, type CopyReport } from "./backup.ts";
+import { HttpFault } from "./body.ts";
+import { Connections } from "./connections.ts";
+import type { Server, ServerStatus, Whom } from "./api.ts";
+import type { Foundation } from "./foundation.ts";
+import { ServerHooks } from "./hooks.ts";
+import type { Health } from "./http.ts";
+import { Hub } from "./hub.ts";
+import { Latencies } from "./latencies.ts";
+import { listen, type Listener } from "./listener.ts";
+import { Log, messageOf, standardSink } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Quotas, ServerOptions } from "./options.ts";
+import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
+import { RestoreReport } from "./restore_report.ts";
+import { RevocationList } from "./revocations.ts";
+import { parseSessionKey, Sessions } from "./sessions.ts";
+import type { Tracing } from "./tracing.ts";
+import { denoStorage } from "../src/storage/deno_storage.ts";
+
+/** Clients that are told to come back wait for so long. */
+const COME_BACK_MS = 1_000;
+const IDLE_MS = 60_000;
+const OPEN_MAX = 1_000;
+const DRAIN_MS = 5_000;
+const SESSION_DAYS = 30;
+
+/** What a server is made of. */
+export interface ServerParts {
+  readonly options: ServerOptions;
+  readonly quotas: Quotas;
+  readonly tracing: Tracing;
+  readonly metrics: Metrics;
+  readonly foundation: Foundation;
+}
+
+/** A server that listens. */
+export class RunningServer implements Server {
+  readonly #parts: ServerParts;
+  readonly #log: Log;
+  readonly #hub: Hub;
+  readonly #sessions: Sessions;
+  readonly #revocations: RevocationList;
+  readonly #quarantine: Quarantine;
+  readonly #restores: RestoreReport;
+  readonly #connections: Connections;
+  readonly #latencies: Latencies;
+  readonly #host: SyncHost;
+  #listener: Listener | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** Use `createServer()`. */
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+    const { options, foundation, metrics } = parts;
+    const { books, issuer } = foundation;
+    const { now } = system;
+    this.#log = new Log(
+      options.log ?? standardSink(),
+      options.logLevel ?? "info",
+      now,
+    );
+    this.#latencies = new Latencies(metrics, system);
+    this.#hub = this.#createHub();
+    const days = options.sessionDays ?? SESSION_DAYS;
+    this.#sessions = new Sessions(books, issuer, days, now);
+    const { signer } = issuer;
+    const hub = this.#hub;
+    this.#revocations = new RevocationList({ books, hub, signer, now });
+    this.#quarantine = new Quarantine(books, now);
+    this.#restores = new RestoreReport(books, this.#log);
+    this.#connections = this.#createConnections();
+    this.#host = this.#createHost();
+  }
+
+  #createHub(): Hub {
+    const { options, foundation } = this.#parts;
+    return new Hub({
+      database: foundation.database,
+      world: system,
+      idleMs: options.idleMs ?? IDLE_MS,
+      openMax: options.openMax ?? OPEN_MAX,
+      opened: (replica) => this.#opened(replica),
+      failed: (name, error) =>
+        this.#log.write("error", "repository-failed", {
+          repository: name,
+          message: messageOf(error),
+        }),
+    });
+  }
+
+  /** Brings a repository up to date, and follows it until it is closed. */
+  async #opened(replica: Replica): Promise<() => void> {
+    const { name: repository } = replica;
+    await this.#revocations.prepare(replica);
+    const port = replica.port();
+    const unfollow = this.#latencies.follow(replica);
+    const unlook = port.onShareable(() => this.#restores.look(port));
+    this.#restores.look(port);
+    this.#log.write("debug", "repository-opened", { repository });
+    return () => {
+      unfollow();
+      unlook();
+      this.#log.write("debug", "repository-closing", { repository });
+    };
+  }
+
+  #createConnections(): Connections {
+    const { quotas, metrics, tracing } = this.#parts;
+    return new Connections({
+      quotas,
+      metrics,
+      log: this.#log,
+      world: system,
+      tracing,
+      latencies: this.#latencies,
+      accept: (transport, address) => this.#host.accept(transport, address),
+      proven: ({ name, witness, summary }) => {
+        const port = this.#hub.portOf(name);
+        if (port) this.#restores.learn(port, summary, witness.wall);
+      },
+    });
+  }
+
+  #createHost(): SyncHost {
+    const { options, foundation, quotas, tracing } = this.#parts;
+    const connections = this.#connections;
+    const hooks = new ServerHooks({
+      hub: this.#hub,
+      rules: options.rules,
+      sessions: this.#sessions,
+      revocations: this.#revocations,
+      quarantine: this.#quarantine,
+      quotas,
+      world: system,
+      tracing,
+      prove: (peer, session) => connections.prove(peer, session),
+    });
+    return new SyncHost({
+      world: system,
+      prover: foundation.prover,
+      rootKey: foundation.database.rootKey,
+      name: this.name,
+      hooks: {
+        admits: (peer, session) => hooks.admits(peer, session),
+        authorize: (peer, session, name) =>
+          hooks.authorize(peer, session, name),
+        openRepository: (name) => hooks.openRepository(name),
+        gate: (peer, name, batch) => hooks.gate(peer, name, batch),
+        keeps: (peer, name, arrival, refusal) =>
+          hooks.keeps(peer, name, arrival, refusal),
+        creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),
+        event: (peer, event) => connections.hear(peer, event),
+      },
+    });
+  }
+
+  /** Begins to listen; `createServer` has done so. */
+  async start(): Promise<void> {
+    const { options, metrics, tracing, quotas } = this.#parts;
+    this.#listener = await listen({
+      options,
+      quotas,
+      metrics,
+      tracing,
+      log: this.#log,
+      sessions: this.#sessions,
+      actions: this.#adminActions(),
+      upgrade: (request, address) =>
+        this.#connections.upgrade(request, address),
+      isClosing: () => this.#closing !== undefined,
+      health: () => this.#health(),
+      info: (kinds) => ({
+        protocol: 1,
+        name: this.name,
+        rootKey: toHex(this.rootKey),
+        mode: this.database.mode,
+        login: kinds,
+      }),
+    });
+    this.#log.write("info", "listening", {
+      url: this.url,
+      rootKey: toHex(this.rootKey),
+    });
+  }
+
+  /** What clients call it. */
+  get name(): string {
+    return this.#parts.options.name ?? "sheaf";
+  }
+
+  /** Where it listens, as http: or https: address. */
+  get url(): string {
+    return this.#listener?.url ?? "";
+  }
+
+  /** The root public key, 32 bytes: clients need it. */
+  get rootKey(): Uint8Array {
+    return this.database.rootKey;
+  }
+
+  /** Was its database made just now? */
+  get isNew(): boolean {
+    return this.#parts.foundation.isNew;
+  }
+
+  /**
+   * The database behind it. A repository that only peers use is closed when it
+   * was idle for `idleMs`; one that was opened here before stays open.
+   */
+  get database(): Database {
+    return this.#parts.foundation.database;
+  }
+
+  /** How it is. */
+  status(): ServerStatus {
+    return {
+      name: this.name,
+      mode: this.database.mode,
+      isClosing: this.#closing !== undefined,
+      connections: this.#connections.size,
+      sessions: this.#connections.sessions,
+      open: this.#hub.names,
+      quarantine: {
+        entries: this.#quarantine.size,
+        bytes: this.#quarantine.bytes,
+      },
+      restoring: this.#restores.list(),
+    };
+  }
+
+  #health(): Health {
+    if (this.#closing !== undefined) return { status: "shutting-down" };
+    const failure = this.#hub.failure;
+    if (failure !== undefined) return { status: "failing", failure };
+    const restoring = this.#restores.size;
+    if (restoring === 0) return { status: "ok" };
+    let missing = 0;
+    for (const one of this.#restores.list()) missing += one.missing;
+    return { status: "restoring", repositories: restoring, missing };
+  }
+
+  /**
+   * Ends a session, or all sessions of a user, for ever: what they wrote and
+   * the server has stands, what comes later goes to quarantine.
+   *
+   * @returns the keys of the sessions and how many open repositories took a record
+   */
+  async revoke(
+    whom: Whom,
+    reason = "",
+  ): Promise<{ sessions: readonly string[]; repositories: number }> {
+    this.#check();
+    const sessions = this.#keysOf(whom);
+    let repositories = 0;
+    for (const key of sessions) {
+      repositories += await this.#revocations.revoke(key, reason);
+      this.#host.disconnect(
+        ({ session }) => session !== undefined && toHex(session.key) === key,
+        "unavailable",
+        "The session was revoked",
+      );
+      this.#parts.metrics.revoked();
+      this.#log.write("warn", "session-revoked", { session: key, reason });
+    }
+    return { sessions, repositories };
+  }
+
+  #keysOf(whom: Whom): string[] {
+    if ("user" in whom) {
+      const keys = this.#sessions.keysOf(whom.user);
+      if (keys.length > 0) return keys;
+      throw new HttpFault(404, "not-found", "This user has no sessions");
+    }
+    const { sessionKey } = whom;
+    const key = typeof sessionKey === "string" ? sessionKey : toHex(sessionKey);
+    return [parseSessionKey(key)];
+  }
+
+  /** What revoked sessions wrote before they knew, oldest first. */
+  quarantine(): QuarantineEntry[] {
+    return this.#quarantine.list();
+  }
+
+  /** Admits a batch in quarantine; says how many commits it has. */
+  async accept(id: string): Promise<number> {
+    this.#check();
+    const item = this.#quarantine.get(id);
+    if (item === undefined) throw noEntry();
+    await this.#revocations.accept(item);
+    await this.#quarantine.drop(id);
+    this.#log.write("info", "quarantine-accepted", { id, count: item.count });
+    return item.count;
+  }
+
+  /** Forgets a batch in quarantine. */
+  async drop(id: string): Promise<void> {
+    this.#check();
+    if (!(await this.#quarantine.drop(id))) throw noEntry();
+    this.#log.write("info", "quarantine-dropped", { id });
+  }
+
+  /** Copies the database to a new folder, while it is in use. */
+  async backup(folder: string): Promise<CopyReport> {
+    this.#check();
+    const { storage } = this.#parts.foundation;
+    const report = await copyDatabase(storage, denoStorage(folder));
+    this.#log.write("info", "backup", { folder, ...report });
+    return report;
+  }
+
+  #adminActions(): AdminActions {
+    return {
+      revoke: (whom, reason) => this.revoke(whom, reason),
+      quarantine: () => this.quarantine(),
+      accept: (id) => this.accept(id),
+      drop: (id) => this.drop(id),
+      backup: (folder) => this.backup(folder),
+    };
+  }
+
+  #check(): void {
+    if (this.#closing === undefined) return;
+    throw new DatabaseError("closed", "The server is closed");
+  }
+
+  /** Tells clients goodbye, makes everything durable, and gives the lock back. */
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const { options } = this.#parts;
+    this.#log.write("info", "closing", { connections: this.#connections.size });
+    const drainMs = options.drainMs ?? DRAIN_MS;
+    try {
+      await atMost(drainMs, this.#host.close(COME_BACK_MS));
+      await this.#listener?.close();
+    } finally {
+      await this.#hub.close();
+      await this.database.close();
+    }
+    this.#log.write("info", "closed");
+  }
+
+  /** As {@linkcode close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function noEntry(): HttpFault {
+  return new HttpFault(404, "not-found", "The quarantine has no such entry");
+}
+
+/** Waits for work, but not for ever. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = system.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  cancel();
+}
