@@ -54,7 +54,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "jose": ["server/login_jwt.ts"],
   "msgpackr": ["src/base/codec.ts"],
   "preact": ["src/preact", "web-demo"],
-  "ws": ["sync/transport"],
+  "ws": ["sync/transport", "bench"],
   "prom-client": ["server/metrics.ts"],
   "zod": ["tests"],
 };

@@ -1,0 +1,72 @@
+/**
+ * A server in a process of its own; it obeys one command a line.
+ *
+ * @module
+ */
+
+import { createServer } from "../../server/mod.ts";
+import type { Mode } from "../engine.ts";
+import { Lines } from "./lines.ts";
+
+/** How the server is started. */
+export interface ServerAssignment {
+  readonly data: string;
+  readonly mode: Mode;
+  readonly port: number;
+  /** Keeps or gives the root key, so that a wiped server comes back as itself. */
+  readonly rootKeyFile: string;
+}
+
+/** What it says once it listens. */
+export interface ServerHello {
+  readonly url: string;
+  readonly rootKey: string;
+}
+
+/** What it says of itself. */
+export interface ServerFigures {
+  readonly rssBytes: number;
+  /** Commits of the bench's repository. */
+  readonly commits: number;
+  /** Does it know that commits are missing which a witness proves? */
+  readonly isRestoring: boolean;
+}
+
+const encoder = new TextEncoder();
+
+function say(value: ServerHello | ServerFigures): void {
+  Deno.stdout.writeSync(encoder.encode(`${JSON.stringify(value)}\n`));
+}
+
+async function main(): Promise<void> {
+  const assignment: ServerAssignment = JSON.parse(Deno.args[0] ?? "");
+  const server = await createServer({
+    ...assignment,
+    hostname: "127.0.0.1",
+    login: { anonymous: true },
+    quotas: unlimited,
+    log: () => {},
+  });
+  say({ url: server.url, rootKey: server.rootKey.toHex() });
+  const commands = new Lines(Deno.stdin.readable);
+  while (await commands.next() !== undefined) {
+    (globalThis as { gc?: () => void }).gc?.();
+    const repository = await server.database.repository("bench");
+    say({
+      rssBytes: Deno.memoryUsage().rss,
+      commits: repository.status().commits,
+      isRestoring: server.status().restoring.length > 0,
+    });
+  }
+  await server.close();
+}
+
+/** Quotas are for strangers; here one address plays all of them. */
+const unlimited = {
+  connectionsPerAddress: 10_000,
+  loginsPerMinute: 1e9,
+  commitsPerSecond: 1e9,
+  bytesPerSecond: 1e12,
+};
+
+if (import.meta.main) await main();
