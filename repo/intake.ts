@@ -21,11 +21,13 @@ import type {
 } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
+import { LocalRecords } from "./local_records.ts";
 import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
 import type { ReceiveOptions } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { publish } from "./state.ts";
+import type { Withdrawal } from "./withdrawal.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
@@ -38,6 +40,8 @@ export interface IntakeParts {
   readonly flush: () => void;
   /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
   readonly took: (chain: string, first: number, count: number) => void;
+  /** Takes own commits back once more, after a repair. */
+  readonly withdrawAgain: (withdrawal: Withdrawal) => void;
 }
 
 /** Takes foreign records into one repository. */
@@ -49,6 +53,7 @@ export class Intake {
   readonly #knowledge: Knowledge;
   readonly #took: IntakeParts["took"];
   readonly #flush: () => void;
+  readonly #withdrawAgain: IntakeParts["withdrawAgain"];
 
   constructor(parts: IntakeParts) {
     const { loaded, commits, rootKey, rules, took } = parts;
@@ -56,6 +61,7 @@ export class Intake {
     this.#loaded = loaded;
     this.#commits = commits;
     this.#took = took;
+    this.#withdrawAgain = parts.withdrawAgain;
     this.#knowledge = {
       ...loaded,
       rootKey,
@@ -141,10 +147,14 @@ export class Intake {
     for (const survivor of survivors.filter(isCertificate)) {
       this.#readmitCertificate(survivor.body());
     }
+    const local = new LocalRecords(this.#loaded, this.#withdrawAgain);
     for (const survivor of survivors) {
       if (isCertificate(survivor)) continue;
-      const arrivals = arrivalOf(survivor.kind, survivor.body());
-      this.#receive(arrivals, knowledge, {});
+      const body = survivor.body();
+      if (!local.take(survivor.kind, body)) {
+        this.#receive(arrivalOf(survivor.kind, body), knowledge, {});
+      }
+      local.settle();
     }
     await log.sync();
   }

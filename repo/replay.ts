@@ -125,7 +125,7 @@ export class Replay {
 
   #withdraw(withdrawal: Withdrawal, address: number): void {
     const { cuts, chain, count } = withdrawal;
-    this.#groups.begin(address, chain, count);
+    this.#beginGroup(address, chain, count);
     if (this.#withdrawals.has(address)) return;
     this.#withdrawals.add(address, withdrawal);
     const isFolded = cuts.some(({ chain, from }) =>
@@ -134,12 +134,16 @@ export class Replay {
     if (isFolded) this.#isStale = true;
   }
 
+  /** After a repair the commits may stand before the record that tells of them. */
+  #beginGroup(address: number, chain: string, length: number): void {
+    this.#groups.begin(address, chain, length);
+    this.#groups.reach(chain, this.#graph?.lengthOf(chain) ?? 0);
+  }
+
   #resolve(resolution: Resolution, address: number): void {
     const { retried } = resolution;
     if (retried !== undefined) {
-      const { chain, number } = retried;
-      this.#groups.begin(address, chain, number + 1);
-      this.#groups.reach(chain, this.#graph?.lengthOf(chain) ?? 0);
+      this.#beginGroup(address, retried.chain, retried.number + 1);
     }
     this.#withdrawals.resolve(resolution);
   }

@@ -38,7 +38,7 @@ import { Past } from "./past.ts";
 import { RuleSessions } from "./rule_sessions.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Transaction } from "./transaction.ts";
-import { withdraw } from "./withdraw.ts";
+import { type TakeBackParts, withdraw, withdrawAgain } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
 
 export type { Done } from "./writer.ts";
@@ -126,6 +126,7 @@ export class Replica {
       rootKey,
       rules: rules && this.#doorRules(rules),
       flush: () => this.flush(),
+      withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.#sharing.appended(...batch),
     });
   }
@@ -226,19 +227,24 @@ export class Replica {
   ): void {
     this.#checkWritable();
     this.publishing(() => {
-      const tell = withdraw({
-        loaded: this.#loaded,
-        commits: this.commits,
-        writer: this.#writer,
-        fence: () => this.#sharing.fence(),
-        outdate: (address) => this.#checkpointer.withdrawn(address),
-      }, { chain, from, refused });
+      const parts = { ...this.#takeBackParts(), writer: this.#writer };
+      const tell = withdraw(parts, { chain, from, refused });
       if (tell === undefined) return;
       this.#port?.forget();
       tell();
       this.#refusals.tell();
     });
     this.#sharing.settle();
+  }
+
+  #takeBackParts(): TakeBackParts {
+    return {
+      loaded: this.#loaded,
+      commits: this.commits,
+      writer: this.#writer,
+      fence: () => this.#sharing.fence(),
+      outdate: (address) => this.#checkpointer.withdrawn(address),
+    };
   }
 
   /** Refused commits that nobody has dealt with; the same array until that changes. */

@@ -33,7 +33,7 @@ import type { QueuedCommit } from "./commit_queue.ts";
 import { recordKind } from "./log_format.ts";
 import type { RefusedCommit } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
-import { type Changes, publish } from "./state.ts";
+import { type Changes, publish, type State } from "./state.ts";
 import type { Table } from "./table.ts";
 import {
   gatherRemains,
@@ -43,19 +43,24 @@ import {
   type WithdrawalPlan,
 } from "./withdraw_plan.ts";
 import { NewParents } from "./withdraw_parents.ts";
-import { encodeWithdrawal, type Withdrawal } from "./withdrawal.ts";
+import { type Cut, encodeWithdrawal, type Withdrawal } from "./withdrawal.ts";
 import { moved } from "./withdrawals.ts";
 import type { Writer } from "./writer.ts";
 
-/** What a withdrawal works with. */
-export interface WithdrawParts {
+/** What taking commits back works with. */
+export interface TakeBackParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
-  readonly writer: Writer;
+  readonly writer: Pick<Writer, "appendPart">;
   /** Runs when the record is in the log: nothing behind it leaves before it is durable. */
   readonly fence: () => void;
   /** Hears from which log address on commits are void. */
   readonly outdate: (address: number) => void;
+}
+
+/** What a withdrawal works with. */
+export interface WithdrawParts extends TakeBackParts {
+  readonly writer: Writer;
 }
 
 /** The end of an own chain, of which commits were refused. */
@@ -79,7 +84,9 @@ export function withdraw(
   writer.flush(); // What waits gets its place in the log first.
   if (loaded.graph.lengthOf(chain) <= from) return undefined;
   const own = writer.ownKeys().add(chain.slice(0, 32));
-  const plan = planWithdrawal(commits, loaded.genesisId, { chain, from, own });
+  const isOwn = (key: string) => own.has(key);
+  const request = { chain, from, isOwn };
+  const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;
   const remains = gatherRemains(commits, loaded, plan);
   return new Withdrawing(parts, plan, refused).run(remains);
@@ -92,6 +99,68 @@ interface Touched {
   readonly before: Item | undefined;
 }
 
+/** Writes the record, and makes everything here what it is without what was taken back. */
+function takeBack(
+  { loaded, commits, writer, fence, outdate }: TakeBackParts,
+  withdrawal: Withdrawal,
+  plan: WithdrawalPlan,
+  { cells, idsBefore }: Remains,
+): Touched[] {
+  const { log, graph, withdrawals, state } = loaded;
+  const parts = plan.parts.map(({ address, count }) => ({
+    run: runOf(commits.batchAt(address), count),
+    previousId: idsBefore.get(address),
+  }));
+  const body = encodeWithdrawal(withdrawal);
+  const address = log.append(recordKind.withdrawal, [body]);
+  fence();
+  withdrawals.add(address, withdrawal);
+  commits.withdrawn(withdrawal.cuts);
+  graph.become(plan.graph);
+  outdate(plan.address);
+  for (const { run, previousId } of parts) {
+    if (previousId !== undefined) writer.appendPart(run, previousId);
+  }
+  return undo(state, cells);
+}
+
+/** Puts the touched items back to what stays. */
+function undo(state: State, cells: Remains["cells"]): Touched[] {
+  const touched: Touched[] = [];
+  for (const [collection, byId] of cells) {
+    const table = state.find(collection);
+    if (table === undefined) continue;
+    for (const [id, cell] of byId) {
+      const ordinal = table.ordinalOf(id);
+      if (ordinal < 0) continue;
+      touched.push({ table, id, before: table.itemAt(ordinal) });
+      table.put(cell ?? blankCell(id, collection), ordinal);
+    }
+  }
+  return touched;
+}
+
+/**
+ * After a repair: takes back again what a record says that stood behind the
+ * damage. The commits that it wrote again came in through the door already.
+ */
+export function withdrawAgain(
+  parts: TakeBackParts,
+  withdrawal: Withdrawal,
+): void {
+  const { loaded, commits } = parts;
+  const [{ chain, from }] = withdrawal.cuts as [Cut];
+  const request = { chain, from, isOwn: () => true };
+  const plan = planWithdrawal(commits, loaded.genesisId, request);
+  const remains = gatherRemains(commits, loaded, plan);
+  const refused = withdrawal.refused.flatMap((one) => {
+    // The damage has moved it, or taken it.
+    const entry = commits.find(chain, one.number);
+    return entry === undefined ? [] : [{ ...one, address: entry.address }];
+  });
+  takeBack(parts, { ...withdrawal, refused }, plan, remains);
+}
+
 /** One withdrawal under way. */
 class Withdrawing {
   readonly #parts: WithdrawParts;
@@ -99,7 +168,6 @@ class Withdrawing {
   readonly #withdrawal: Withdrawal;
   readonly #kept: readonly VoidCommit[];
   readonly #renaming: Renaming;
-  #address = 0;
   #batch: Batch | undefined;
   #batchAddress = -1;
 
@@ -135,46 +203,16 @@ class Withdrawing {
   }
 
   run(remains: Remains): () => void {
-    const { loaded, commits, writer, fence, outdate } = this.#parts;
-    const { log, graph, withdrawals } = loaded;
-    const withdrawal = this.#withdrawal;
-    const parts = this.#plan.parts.map(({ address, count }) =>
-      runOf(commits.batchAt(address), count, address)
+    const touched = takeBack(
+      this.#parts,
+      this.#withdrawal,
+      this.#plan,
+      remains,
     );
-    this.#address = log.append(recordKind.withdrawal, [
-      encodeWithdrawal(withdrawal),
-    ]);
-    fence();
-    withdrawals.add(this.#address, withdrawal);
-    commits.withdrawn(withdrawal.cuts);
-    graph.become(this.#plan.graph);
-    const touched = this.#undo(remains);
-    for (const { run, address } of parts) {
-      const previousId = remains.idsBefore.get(address);
-      if (previousId !== undefined) writer.appendPart(run, previousId);
-    }
     this.#writeAgain();
     this.#move();
-    outdate(this.#plan.address);
     const changes = changesOf(touched);
     return () => publish(changes);
-  }
-
-  /** Puts the touched items back to what stays. */
-  #undo({ cells }: Remains): Touched[] {
-    const { state } = this.#parts.loaded;
-    const touched: Touched[] = [];
-    for (const [collection, byId] of cells) {
-      const table = state.find(collection);
-      if (table === undefined) continue;
-      for (const [id, cell] of byId) {
-        const ordinal = table.ordinalOf(id);
-        if (ordinal < 0) continue;
-        touched.push({ table, id, before: table.itemAt(ordinal) });
-        table.put(cell ?? blankCell(id, collection), ordinal);
-      }
-    }
-    return touched;
   }
 
   /** Writes what was not refused, in batches that stay sendable. */
@@ -294,11 +332,7 @@ function emptyPayload(): Uint8Array {
 }
 
 /** The first commits of a batch, as they were written. */
-function runOf(
-  batch: Batch,
-  count: number,
-  address: number,
-): { run: Run; address: number } {
+function runOf(batch: Batch, count: number): Run {
   const { bytes, chain, first } = batch;
   const prepared = (commit: BatchCommit) => ({
     header: bytes.subarray(commit.at, commit.headerEnd),
@@ -306,7 +340,7 @@ function runOf(
     payloadAt: -1,
   });
   const commits = batch.commits.slice(0, count).map(prepared);
-  return { run: { chain, first, commits }, address };
+  return { chain, first, commits };
 }
 
 /** What became of the items, one change for each that is another one now. */

@@ -54,8 +54,8 @@ export interface WithdrawalRequest {
   readonly chain: string;
   /** Number of the first commit. */
   readonly from: number;
-  /** Keys of ours, as the first 32 characters of their chains' names. */
-  readonly own: ReadonlySet<string>;
+  /** Is it a key of ours? As the first 32 characters of its chains' names. */
+  readonly isOwn: (key: string) => boolean;
 }
 
 /**
@@ -80,7 +80,7 @@ export function planWithdrawal(
 class Sift {
   /** How many commits of the refused chain somebody else has seen. */
   seenTo = 0;
-  readonly #own: ReadonlySet<string>;
+  readonly #isOwn: WithdrawalRequest["isOwn"];
   readonly #graph: Graph;
   readonly #cuts = new Map<string, number>();
   /** For each cut, the commit of the refused chain that it comes from. */
@@ -92,10 +92,10 @@ class Sift {
 
   constructor(
     genesisId: Uint8Array,
-    { chain, from, own }: WithdrawalRequest,
+    { chain, from, isOwn }: WithdrawalRequest,
   ) {
     this.#graph = new Graph(genesisId);
-    this.#own = own;
+    this.#isOwn = isOwn;
     this.#cuts.set(chain, from);
   }
 
@@ -127,7 +127,7 @@ class Sift {
       const parent = commits[i]!.parents.find((one) => this.#isVoid(one));
       if (parent === undefined) continue;
       const cause = this.#causes.get(parent.chain) ?? parent.number;
-      if (!this.#own.has(chain.slice(0, 32))) {
+      if (!this.#isOwn(chain.slice(0, 32))) {
         this.seenTo = Math.max(this.seenTo, cause + 1);
       }
       this.#causes.set(chain, cause);
