@@ -164,6 +164,7 @@ export class SyncClient {
       rootKey,
       random: (target) => world.random(target),
       isPlaceProven: connector.address.startsWith("wss:"),
+      canRenew: !this.#isFresh,
     });
     const driver = new Driver(core, transport, world, {
       tell: (event) => this.#tell(event),

@@ -12,11 +12,12 @@
  */
 
 import { limits } from "../src/base/limits.ts";
-import type { PartBudget, ServerCore, ServerOptions } from "./conversation.ts";
+import type { ServerCore, ServerOptions } from "./conversation.ts";
 import { HostConnection } from "./host_connection.ts";
 import type { HostOptions, HostPeer } from "./host_hooks.ts";
 import { HostShelf } from "./host_shelf.ts";
 import { Turns } from "./host_turns.ts";
+import { partBudget } from "./part_budget.ts";
 import { ServerConversation } from "./server_conversation.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -129,19 +130,4 @@ export class SyncHost {
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => this.#emptied = resolve);
   }
-}
-
-/** A bound that all connections of a host share. */
-export function partBudget(bytesMax: number): PartBudget {
-  let left = bytesMax;
-  return {
-    take(bytes) {
-      if (bytes > left) return false;
-      left -= bytes;
-      return true;
-    },
-    free(bytes) {
-      left = Math.min(bytesMax, left + bytes);
-    },
-  };
 }

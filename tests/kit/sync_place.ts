@@ -1,0 +1,248 @@
+/**
+ * A server and clients in one thread, on memory wires and a clock by hand.
+ *
+ * @module
+ */
+
+import { createSigner } from "../../crypto/mod.ts";
+import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
+import type { CommitPlace } from "../../repo/commit_place.ts";
+import type { Session } from "../../repo/session.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import { Editor } from "../../src/db/editor.ts";
+import { IdSource } from "../../src/schema/names.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { SyncChannel } from "../../sync/client_channel.ts";
+import { SyncClient } from "../../sync/client.ts";
+import { type Prover, rights } from "../../sync/conversation.ts";
+import { SyncHost } from "../../sync/host.ts";
+import type { Access, HostEvent, HostHooks } from "../../sync/host_hooks.ts";
+import {
+  memoryConnector,
+  type MemoryWire,
+  type Schedule,
+} from "../../sync/transport/memory_transport.ts";
+import type { Connector, Transport } from "../../sync/transport/transport.ts";
+import {
+  bareSession,
+  certificateFor,
+  ManualWorld,
+  Note,
+  Place,
+  sessionOf,
+} from "./replica_place.ts";
+
+const SERVER_SEED = 90;
+const STEP_MS = 10;
+
+/** Lets turns and time go by until something holds. */
+export async function until(
+  world: ManualWorld,
+  isThere: () => boolean,
+  ms = 60_000,
+): Promise<void> {
+  for (let passed = 0; !isThere(); passed += STEP_MS) {
+    if (passed > ms) throw new Error(`It did not happen: ${isThere}`);
+    await new Promise((resolve) => setTimeout(resolve));
+    if (!isThere()) world.advance(STEP_MS);
+  }
+}
+
+/** The prover of a session. */
+export function proverOf({ secretKey, certificate }: Session): Prover {
+  const signer = createSigner(secretKey);
+  return {
+    publicKey: signer.publicKey,
+    certificates: certificate === undefined ? [] : [certificate],
+    sign: (message) => signer.sign(message),
+  };
+}
+
+/** A server of the repository "place". */
+export class ServerPlace {
+  readonly world: ManualWorld;
+  readonly wires: MemoryWire[] = [];
+  readonly events: HostEvent[] = [];
+  place!: Place;
+  host!: SyncHost;
+  /** Refuses connections. */
+  isDown = false;
+  /** How many times it was connected to. */
+  attempts = 0;
+  /** What a session may do. */
+  access: Access = { rights: rights.read | rights.write };
+  /** Refuses batches where it says so. */
+  gate: HostHooks["gate"] = () => undefined;
+  /** How often the repository was opened and released. */
+  opened = 0;
+  released = 0;
+  readonly #schedule: Schedule | undefined;
+  #close: (() => Promise<void>) | undefined;
+
+  private constructor(world: ManualWorld, schedule?: Schedule) {
+    this.world = world;
+    this.#schedule = schedule;
+  }
+
+  /** Starts it. */
+  static async start(
+    world = new ManualWorld(),
+    schedule?: Schedule,
+  ): Promise<ServerPlace> {
+    const server = new ServerPlace(world, schedule);
+    await server.#start();
+    return server;
+  }
+
+  async #start(storage?: Storage): Promise<void> {
+    const bare = bareSession(SERVER_SEED);
+    const session = {
+      ...bare,
+      certificate: certificateFor(bare, undefined, true),
+    };
+    const place = await Place.open({
+      world: this.world,
+      session,
+      ...(storage && { storage }),
+    });
+    const { replica } = place;
+    const facts = epochFactsOf(replica);
+    const life = openEpoch(place.storage, place.folder, this.world, facts);
+    this.place = place;
+    this.#close = async () => {
+      await replica.durable();
+      const facts = epochFactsOf(replica);
+      if (facts !== undefined) await life.close(facts);
+      await replica.close();
+    };
+    const port = replica.port();
+    this.host = new SyncHost({
+      world: this.world,
+      prover: proverOf(session),
+      rootKey: port.rootKey,
+      name: "test",
+      hooks: {
+        authorize: () => this.access,
+        openRepository: (name) => {
+          if (name !== port.name) return Promise.resolve(undefined);
+          this.opened++;
+          return Promise.resolve({
+            port,
+            life,
+            release: () => void this.released++,
+          });
+        },
+        gate: (...args) => this.gate?.(...args),
+        event: (_peer, event) => void this.events.push(event),
+      },
+    });
+  }
+
+  /** Stops in good order and starts again on the same storage. */
+  async restart(waitMs = 0): Promise<void> {
+    this.isDown = true;
+    await this.host.close(waitMs);
+    await this.#close?.();
+    await this.#start(this.place.storage);
+    this.isDown = false;
+  }
+
+  /** Ends it. */
+  async stop(): Promise<void> {
+    await this.host.close();
+    await this.#close?.();
+  }
+
+  /** Where clients connect to. */
+  get connector(): Connector {
+    return memoryConnector("memory:test", (transport, wire) => {
+      this.attempts++;
+      if (this.isDown) throw { code: "lost", detail: "It is down" };
+      this.wires.push(wire);
+      this.host.accept(transport as Transport, "test");
+    }, this.#schedule);
+  }
+
+  /** All wires go away. */
+  cut(): void {
+    for (const wire of this.wires.splice(0)) wire.cut();
+  }
+
+  /** Faults of the host. */
+  get faults(): unknown[] {
+    return this.events.flatMap((event) =>
+      event.kind === "fault" ? [event.error] : []
+    );
+  }
+}
+
+/** A client of it. */
+export class ClientPlace {
+  readonly server: ServerPlace;
+  readonly place: Place;
+  readonly client: SyncClient;
+  readonly channel: SyncChannel;
+  /** The states that it went through. */
+  readonly states: string[] = [];
+
+  private constructor(
+    server: ServerPlace,
+    place: Place,
+    parts: { resume?: Uint8Array; connector?: Connector },
+  ) {
+    this.server = server;
+    this.place = place;
+    this.client = new SyncClient({
+      connector: parts.connector ?? server.connector,
+      world: server.world,
+      rootKey: place.replica.port().rootKey,
+      prover: () => Promise.resolve(proverOf(place.replica.session)),
+    });
+    this.channel = this.client.add(place.replica.port(), parts.resume);
+    this.states.push(this.channel.status.state);
+    this.channel.subscribe(() => {
+      const { state } = this.channel.status;
+      if (state !== this.states.at(-1)) this.states.push(state);
+    });
+  }
+
+  /** Connects a replica: a new one, or the given one. */
+  static async connect(
+    server: ServerPlace,
+    seed: number,
+    parts: { place?: Place; resume?: Uint8Array; connector?: Connector } = {},
+  ): Promise<ClientPlace> {
+    const { world } = server;
+    const place = parts.place ??
+      await Place.open({ seed, world, session: sessionOf(seed) });
+    return new ClientPlace(server, place, parts);
+  }
+
+  /** Waits until it is live and has nothing unsent. */
+  async live(): Promise<void> {
+    await until(this.server.world, () => {
+      const { state, unsent } = this.channel.status;
+      return state === "live" && unsent.commits === 0;
+    });
+  }
+
+  /** Writes a note; says where the commit stands when it is durable here. */
+  async write(id: string, text: string): Promise<CommitPlace> {
+    const { replica } = this.place;
+    const table = replica.state.table(Note.name);
+    const editor = new Editor(Note, table, new IdSource(this.server.world));
+    const done = replica.transact((tx) => editor.upsert(tx, { id, text }));
+    await done.durability.promise;
+    return done.commit!;
+  }
+
+  /** Disconnects. */
+  close(): void {
+    this.client.close();
+  }
+}
+
+/** Does anybody refuse, for `gate`. */
+export function refusing(reason: Refusal["refused"]): HostHooks["gate"] {
+  return () => ({ refused: reason, detail: "as told" });
+}
