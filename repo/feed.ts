@@ -49,6 +49,11 @@ export class Feed {
     this.#parts = parts;
   }
 
+  /** Forgets its last answer: commits in it were withdrawn. */
+  forget(): void {
+    this.#last = undefined;
+  }
+
   /** Records from `from` up to `to`: at least one where there is one, else at most `bytesMax` bytes. */
   read(from: number, to: number, bytesMax: number): FeedSlice {
     const last = this.#last;

@@ -136,6 +136,7 @@ export class ReplicaPort implements RepositoryPort {
 
   /** Commits were withdrawn: what was computed of them is void. */
   forget(): void {
+    this.#feed.forget();
     this.#ids.forget();
     this.#tree = undefined;
   }
