@@ -81,7 +81,9 @@ export interface RefusedEvent {
   readonly tell: "refused";
   readonly name: RepositoryName;
   readonly chain: string;
+  /** The first commit that was refused, and how many were from there on. */
   readonly number: number;
+  readonly count: number;
   readonly reason: string;
   readonly rule: string;
   readonly detail: string;
@@ -287,6 +289,11 @@ export interface ClientOptions {
   readonly isPlaceProven?: boolean;
   /** May this replica take back commits of `chain`? Default: chains of the session's key. */
   readonly owns?: (chain: string) => boolean;
+  /**
+   * Would logging in help against `unknown-session` and `expired-session`? Default: yes. Say no on the connection
+   * after a login: then what is still refused so is withdrawn.
+   */
+  readonly canRenew?: boolean;
   readonly budget?: PartBudget;
   /** Bytes that the server may send before credit comes; default `limits.windowBytes`. */
   readonly windowBytes?: number;

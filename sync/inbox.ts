@@ -73,6 +73,14 @@ interface Assembly {
   readonly isTooLarge: boolean;
 }
 
+/** Whoever sends these is no honest replica: those verify what they have. */
+const FORGERIES: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
+  "malformed",
+  "unsigned",
+  "wrong-mode",
+  "bad-signature",
+]);
+
 const NONE: Intake = { judged: [], refused: [] };
 
 /** Records of one peer on one channel. */
@@ -349,4 +357,9 @@ function headOf({ kind, bytes }: WireRecord): {
     }
   }
   return { chain: "", first: 0, end: 0 };
+}
+
+/** Is this refusal the proof of a peer that lies? */
+export function isForgery(refusal: Refusal): boolean {
+  return FORGERIES.has(refusal.refused);
 }

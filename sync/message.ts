@@ -272,3 +272,22 @@ export type Message =
 
 /** The message of one kind. */
 export type MessageOf<Is extends Message["is"]> = Extract<Message, { is: Is }>;
+
+/** What a server says on a channel. */
+export type ServerWord = MessageOf<
+  | "opened"
+  | "declined"
+  | "records"
+  | "part"
+  | "ack"
+  | "refuse"
+  | "live"
+  | "witness"
+  | "presence"
+  | "audited"
+>;
+
+/** What a client says on a channel that is open. */
+export type ClientWord = MessageOf<
+  "vector" | "records" | "part" | "proof" | "present" | "audit"
+>;

@@ -12,7 +12,6 @@ import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
 import { equalBytes } from "../src/base/bytes.ts";
-import type { Refusal } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
 import {
@@ -21,29 +20,16 @@ import {
   rights,
   type ServerChannelOptions,
 } from "./conversation.ts";
-import { Inbox, type Intake, type RefusedRecord } from "./inbox.ts";
+import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
-import type { MessageOf, Start } from "./message.ts";
+import type { ClientWord, MessageOf, Start } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { checkProof } from "./restore.ts";
 import type { Cursor } from "./resume.ts";
 
-/** Whoever sends these is no honest replica: those verify what they have. */
-const FORGERIES: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
-  "malformed",
-  "unsigned",
-  "wrong-mode",
-  "bad-signature",
-]);
-
 /** Chain of a refusal that is not of a batch. */
 const NO_CHAIN = "\0".repeat(40);
 const NO_EPOCH = new Uint8Array(16);
-
-/** Is this refusal the proof of a peer that lies? */
-export function isForgery(refusal: Refusal): boolean {
-  return FORGERIES.has(refusal.refused);
-}
 
 /** What a channel of a server works with. */
 export interface ServerChannelParts {
@@ -212,10 +198,12 @@ export class ServerChannel {
 
   #refuse({ pending, refusal }: RefusedRecord): void {
     const { line, channel, port, options } = this.#parts;
-    const { arrival, chain, end, sequence } = pending;
+    const { arrival, chain, first, end, sequence } = pending;
     const kept = options.keeps?.(arrival, refusal) ?? false;
-    const from = chain === "" ? 0 : this.#inbox.countOf(chain);
-    const number = refusal.number ?? Math.max(pending.first, from);
+    const has = chain === "" ? 0 : this.#inbox.countOf(chain);
+    const last = Math.max(0, end - 1);
+    const number = refusal.number ?? Math.min(Math.max(first, has), last);
+    const from = Math.min(has, number);
     line.send({
       is: "refuse",
       channel,
@@ -223,7 +211,7 @@ export class ServerChannel {
       chain: chain === "" ? NO_CHAIN : chain,
       from,
       number,
-      count: refusal.number === undefined ? Math.max(0, end - number) : 1,
+      count: refusal.number === undefined ? Math.max(1, end - number) : 1,
       reason: refusal.refused,
       rule: refusal.rule ?? "",
       detail: refusal.detail ?? "",
@@ -366,8 +354,3 @@ export class ServerChannel {
     this.#inbox.end();
   }
 }
-
-/** What a client says on a channel that is open. */
-export type ClientWord = MessageOf<
-  "vector" | "records" | "part" | "proof" | "present" | "audit"
->;

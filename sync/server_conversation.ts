@@ -25,9 +25,14 @@ import type {
   ServerOptions,
 } from "./conversation.ts";
 import { Line } from "./line.ts";
-import type { Message, MessageOf, OtherVersion } from "./message.ts";
+import type {
+  ClientWord,
+  Message,
+  MessageOf,
+  OtherVersion,
+} from "./message.ts";
 import { partBudget } from "./part_budget.ts";
-import { type ClientWord, ServerChannel } from "./server_channel.ts";
+import { ServerChannel } from "./server_channel.ts";
 import { ServerGreeting } from "./server_greeting.ts";
 
 /** A channel that the driver has not answered yet. */

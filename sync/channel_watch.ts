@@ -1,0 +1,198 @@
+/**
+ * How a client's channel watches its server: witnesses, digests, audits, and
+ * what it tells of them.
+ *
+ * @module
+ */
+
+import type { RepositoryPort } from "../repo/port.ts";
+import { toHex } from "../src/base/bytes.ts";
+import { audit, type AuditReport, type AuditRun } from "./audit.ts";
+import type { IncidentEvent, PeerSession } from "./conversation.ts";
+import type { Line } from "./line.ts";
+import type { AuditQuery, MessageOf } from "./message.ts";
+import type { ResumeState } from "./resume.ts";
+import { WitnessWatch } from "./witness_watch.ts";
+
+interface Running {
+  readonly run: AuditRun;
+  /** Did somebody ask, or did two digests differ? */
+  readonly isAsked: boolean;
+}
+
+/** Watches one repository of a server. */
+export class ChannelWatch {
+  readonly #line: Line;
+  readonly #port: RepositoryPort;
+  readonly #witnesses: WitnessWatch;
+  #channel = 0;
+  #question = 0;
+  #running: Running | undefined;
+  /** Was a difference reported on this connection? */
+  #isReported = false;
+  #hasNews = false;
+  /** Has an audit found commits at the server that are not here? */
+  isMissing = false;
+
+  constructor(line: Line, port: RepositoryPort, resume: ResumeState) {
+    this.#line = line;
+    this.#port = port;
+    this.#witnesses = new WitnessWatch(port, resume);
+  }
+
+  /** What to keep for the next connection. */
+  get kept(): WitnessWatch["kept"] {
+    return this.#witnesses.kept;
+  }
+
+  /** The channel is open: proves to a server of another epoch what there was. */
+  opened(channel: number, epoch: Uint8Array): void {
+    this.#channel = channel;
+    const proof = this.#witnesses.proofFor(epoch);
+    if (proof !== undefined) {
+      this.#line.send({ is: "proof", channel, ...proof });
+    }
+  }
+
+  /** The channel is closed. */
+  closed(): void {
+    this.#witnesses.disturb();
+    this.#running = undefined;
+    this.#channel = 0;
+    this.isMissing = false;
+  }
+
+  /** Something new came or was acknowledged: the last witness is of another moment. */
+  disturb(): void {
+    this.#witnesses.disturb();
+  }
+
+  /** Did something happen since the last call that should be kept? */
+  takeNews(): boolean {
+    const hasNews = this.#hasNews;
+    this.#hasNews = false;
+    return hasNews;
+  }
+
+  /** Takes a witness. */
+  witness(bytes: Uint8Array, epoch: Uint8Array, server: PeerSession): void {
+    const before = this.#witnesses.newest;
+    const seen = this.#witnesses.see(bytes, epoch, server);
+    const { name } = this.#port;
+    if (seen === undefined) {
+      return this.#incident(
+        "bad-witness",
+        "A witness is none of this server's",
+        {},
+      );
+    }
+    const { witness, order } = seen;
+    if (order === "sound") {
+      return this.#line.tell({ tell: "witness", name, witness });
+    }
+    this.#incident(
+      order,
+      order === "server-forked"
+        ? "The server tells two stories of one moment"
+        : "The server has gone back behind what it signed",
+      {
+        epoch: toHex(epoch),
+        position: witness.position,
+        commits: witness.commits,
+        positionBefore: before?.position ?? 0,
+        commitsBefore: before?.commits ?? 0,
+      },
+    );
+  }
+
+  /** The server does not know what it must know. */
+  rolledBack(message: string): void {
+    const { position = 0, commits = 0 } = this.#witnesses.newest ?? {};
+    this.#incident("server-rolled-back", message, {
+      positionBefore: position,
+      commitsBefore: commits,
+    });
+  }
+
+  /** Both sides are quiet: compares, if there is something to compare. */
+  compare(server: PeerSession): void {
+    const verdict = this.#witnesses.compare(server);
+    if (verdict === undefined) return;
+    if (verdict === "equal") {
+      this.#hasNews = true;
+      const { nowMs: atMs } = this.#line.moment;
+      this.#line.tell({ tell: "equal", name: this.#port.name, atMs });
+    } else if (!this.#isReported && this.#running === undefined) {
+      this.#start(false);
+    }
+  }
+
+  /** Compares with the server, because somebody asks. */
+  audit(): void {
+    this.#start(true);
+  }
+
+  #start(isAsked: boolean): void {
+    if (this.#running !== undefined) {
+      this.#running = { ...this.#running, isAsked: true };
+      return;
+    }
+    this.#running = { run: audit(this.#port), isAsked };
+    this.#go(this.#running.run.next());
+  }
+
+  #go(step: IteratorResult<AuditQuery, AuditReport>): void {
+    if (step.done !== true) {
+      const question = ++this.#question;
+      const channel = this.#channel;
+      this.#line.send({ is: "audit", channel, question, query: step.value });
+      return;
+    }
+    const isAsked = this.#running?.isAsked ?? true;
+    this.#running = undefined;
+    this.#found(step.value, isAsked);
+  }
+
+  /** Takes an answer. */
+  audited({ question, answer }: MessageOf<"audited">): void {
+    if (this.#running === undefined || question !== this.#question) return;
+    try {
+      this.#go(this.#running.run.next(answer));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.#line.fail("bad-message", error.message);
+    }
+  }
+
+  #found(report: AuditReport, isAsked: boolean): void {
+    const { name } = this.#port;
+    if (isAsked) this.#line.tell({ tell: "audited", name, report });
+    const isSure = report.commits.length > 0 || report.items.length > 0;
+    if (report.equal || isAsked || !isSure) return;
+    this.#isReported = true;
+    this.isMissing = report.commits.some(({ how }) => how === "missing");
+    const [first] = report.commits;
+    this.#incident("desync", describe(report), {
+      commits: report.commits.length,
+      items: report.items.length,
+      ...(first && { chain: first.chain, from: first.from, to: first.to }),
+    }, report);
+  }
+
+  #incident(
+    kind: IncidentEvent["kind"],
+    message: string,
+    details: IncidentEvent["details"],
+    report?: AuditReport,
+  ): void {
+    const { name } = this.#port;
+    const incident = { kind, message, details, ...(report && { report }) };
+    this.#line.tell({ tell: "incident", name, ...incident });
+  }
+}
+
+function describe({ commits, items }: AuditReport): string {
+  return commits.length > 0
+    ? `The server has other commits in ${commits.length} chains`
+    : `The server has the same commits and another state of ${items.length} items`;
+}

@@ -1,0 +1,239 @@
+/**
+ * The client's half of a conversation: proves itself, checks the server, and
+ * keeps a channel for each repository.
+ *
+ * Architecture invariant: no record leaves before the server has proved itself;
+ * a vector does so only where TLS vouched for the server's name. What a server
+ * sends never throws: it ends the conversation with a code.
+ *
+ * @module
+ */
+
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { ClientChannel } from "./client_channel.ts";
+import { ClientGreeting } from "./client_greeting.ts";
+import type {
+  ClientCore,
+  ClientOptions,
+  Input,
+  Moment,
+  Output,
+  PartBudget,
+  PeerSession,
+} from "./conversation.ts";
+import { Line } from "./line.ts";
+import type {
+  Message,
+  MessageOf,
+  OtherVersion,
+  ServerWord,
+} from "./message.ts";
+import { partBudget } from "./part_budget.ts";
+import type { ResumeState } from "./resume.ts";
+
+/** A conversation with one server. */
+export class ClientConversation implements ClientCore {
+  readonly #options: ClientOptions;
+  readonly #line: Line;
+  readonly #budget: PartBudget;
+  readonly #greeting: ClientGreeting;
+  readonly #byName = new Map<RepositoryName, ClientChannel>();
+  readonly #channels = new Map<number, ClientChannel>();
+  #server: PeerSession | undefined;
+  #lastChannel = 0;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#line = new Line(options.windowBytes ?? limits.windowBytes);
+    this.#greeting = new ClientGreeting(options, this.#line);
+    this.#budget = options.budget ?? partBudget(2 * limits.recordBytesMax);
+  }
+
+  /** Deals with an input. */
+  step(input: Input): Output[] {
+    return this.#run(input, () => {
+      if (input.is === "begin") this.#greeting.begin();
+      else if (input.is === "time") this.#tick();
+      else this.#frame(input.bytes);
+    });
+  }
+
+  /** Runs something, then opens and tells what follows from it. */
+  #run(moment: Moment | undefined, act: () => void): Output[] {
+    const line = this.#line;
+    if (line.isOver) return [];
+    if (moment !== undefined) line.at(moment);
+    try {
+      act();
+      this.#openWaiting();
+      line.giveCredit();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      line.fail("unavailable", error.code);
+    }
+    if (line.isOver) this.end();
+    return line.flush();
+  }
+
+  #tick(): void {
+    const line = this.#line;
+    line.woken();
+    if (this.#server === undefined) return this.#greeting.tick();
+    line.checkSilence();
+    line.due(line.silenceMs);
+    for (const channel of this.#byName.values()) channel.tick(this.#server);
+    this.#pump();
+  }
+
+  #frame(bytes: Uint8Array): void {
+    const message = this.#line.read(bytes);
+    if (message === undefined) return;
+    if (this.#server === undefined) return this.#greet(message);
+    if (message.is === "other-version") return this.#unexpected(message);
+    if (message.is === "goodbye") return this.#goodbye(message);
+    if (!this.#line.common(message)) this.#word(message, bytes.length);
+    else if (message.is === "credit") this.#pump();
+  }
+
+  #unexpected({ is }: Message | OtherVersion): void {
+    this.#line.fail("bad-message", `"${is}" is not for now`);
+  }
+
+  #goodbye({ waitMs }: MessageOf<"goodbye">): void {
+    const wait = Math.min(waitMs, limits.goodbyeMsMax);
+    this.#line.tell({ tell: "goodbye", waitMs: wait });
+    this.#line.close("shutting-down", "The server said goodbye");
+  }
+
+  #greet(message: Message | OtherVersion): void {
+    if (message.is === "goodbye") return this.#goodbye(message);
+    const server = this.#greeting.take(message);
+    if (server === undefined || message.is !== "welcome") return;
+    const line = this.#line;
+    this.#server = server;
+    line.due(line.silenceMs);
+    const clockOffsetMs = message.clock - line.moment.nowMs;
+    const { serverName } = this.#greeting;
+    line.tell({ tell: "ready", peer: server, serverName, clockOffsetMs });
+  }
+
+  #word(message: Message, frameBytes: number): void {
+    switch (message.is) {
+      case "opened":
+      case "declined":
+      case "records":
+      case "part":
+      case "ack":
+      case "refuse":
+      case "live":
+      case "witness":
+      case "presence":
+      case "audited":
+        return this.#onChannel(message, frameBytes);
+      default:
+        return this.#unexpected(message);
+    }
+  }
+
+  #onChannel(message: ServerWord, frameBytes: number): void {
+    const { channel: number } = message;
+    const channel = this.#channels.get(number);
+    if (channel?.channel === number) {
+      channel.take(message, frameBytes, this.#server!);
+      return this.#pump(channel);
+    }
+    this.#channels.delete(number); // It opens again under another number.
+    if (number > this.#lastChannel) return this.#unexpected(message);
+    // It was on its way when the channel ended.
+    if (message.is === "records" || message.is === "part") {
+      this.#line.receiving.release(frameBytes);
+    }
+  }
+
+  /** Opens what is not open, as soon as it may be. */
+  #openWaiting(): void {
+    if (!this.#greeting.hasProved || this.#line.isOver) return;
+    const isKnown = this.#server !== undefined;
+    const mayTellVector = isKnown || this.#options.isPlaceProven === true;
+    for (const channel of this.#byName.values()) {
+      if (!channel.isWaiting) continue;
+      const number = this.#lastChannel + 1;
+      if (!channel.open(number, mayTellVector)) continue;
+      this.#lastChannel = number;
+      if (channel.channel === number) this.#channels.set(number, channel);
+    }
+  }
+
+  /** Sends what fits, a frame a channel in turn. */
+  #pump(only?: ClientChannel): void {
+    let busy = only ? [only] : [...this.#byName.values()];
+    const asked = busy;
+    while (busy.length > 0 && !this.#line.isOver) {
+      busy = busy.filter((channel) => channel.pump());
+    }
+    for (const channel of asked) channel.tellQuiet();
+  }
+
+  /** Opens a channel, now or when the server has proved itself. */
+  open(port: RepositoryPort, resume?: ResumeState): Output[] {
+    return this.#run(undefined, () => {
+      if (this.#byName.has(port.name)) return;
+      const line = this.#line;
+      const budget = this.#budget;
+      const options = this.#options;
+      const parts = { line, port, options, budget, resume };
+      this.#byName.set(port.name, new ClientChannel(parts));
+    });
+  }
+
+  /** Closes a repository's channel. */
+  close(name: RepositoryName): Output[] {
+    return this.#run(undefined, () => {
+      const channel = this.#byName.get(name);
+      if (channel === undefined) return;
+      this.#channels.delete(channel.channel);
+      this.#byName.delete(name);
+      channel.close();
+    });
+  }
+
+  /** What may be shared of a repository has grown. */
+  shareable(name: RepositoryName, moment: Moment): Output[] {
+    return this.#run(moment, () => {
+      const channel = this.#byName.get(name);
+      if (channel === undefined) return;
+      channel.shareable(this.#server);
+      this.#pump(channel);
+    });
+  }
+
+  /** Sets own presence; empty takes it back. */
+  present(name: RepositoryName, bytes: Uint8Array): Output[] {
+    return this.#run(undefined, () => this.#byName.get(name)?.present(bytes));
+  }
+
+  /** Compares with the server; `audited` tells the report. */
+  audit(name: RepositoryName): Output[] {
+    return this.#run(undefined, () => this.#byName.get(name)?.audit());
+  }
+
+  /** Has everything of a repository been acknowledged, and is nothing on its way? */
+  isQuiet(name: RepositoryName): boolean {
+    return this.#byName.get(name)?.isQuiet ?? false;
+  }
+
+  /** What to keep of a repository's channel now. */
+  resumeState(name: RepositoryName): ResumeState | undefined {
+    return this.#byName.get(name)?.resumeState();
+  }
+
+  /** The transport is gone: frees what is half received. What to keep can still be asked for. */
+  end(): void {
+    this.#line.close("lost", "The wire is gone");
+    for (const channel of this.#byName.values()) channel.end();
+    this.#channels.clear();
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * How a client finds out who a server is, and shows who it is itself.
+ *
+ * Architecture invariant: a proof is made for the root key and the server that
+ * said hello, and a server is believed only when a key that may issue signed
+ * this conversation's nonces.
+ *
+ * @module
+ */
+
+import { equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { ClientOptions, PeerSession } from "./conversation.ts";
+import type { Line } from "./line.ts";
+import {
+  type Message,
+  type MessageOf,
+  type OtherVersion,
+  wireVersion,
+} from "./message.ts";
+import {
+  checkCertificates,
+  clientMessage,
+  isProved,
+  serverMessage,
+} from "./proof.ts";
+import { SendWindow } from "./window.ts";
+
+/** A server may not ask to be left alone for longer, nor be asked more often. */
+const HEARTBEAT_MS_MIN = 1_000;
+const HEARTBEAT_MS_MAX = 120_000;
+
+/** The client's side of hello, prove and welcome. */
+export class ClientGreeting {
+  readonly #options: ClientOptions;
+  readonly #line: Line;
+  readonly #nonce = new Uint8Array(32);
+  #hello: MessageOf<"hello"> | undefined;
+  #welcomeBeforeMs = Infinity;
+
+  constructor(options: ClientOptions, line: Line) {
+    this.#options = options;
+    this.#line = line;
+  }
+
+  /** Waits for hello. */
+  begin(): void {
+    this.#options.random(this.#nonce);
+    this.#line.begin();
+    this.#welcomeBeforeMs = this.#line.moment.monotonicMs + limits.proveMsMax;
+    this.#line.due(this.#welcomeBeforeMs);
+  }
+
+  /** Has this side proved itself? Then it may open channels. */
+  get hasProved(): boolean {
+    return this.#hello !== undefined;
+  }
+
+  /** The server's name. */
+  get serverName(): string {
+    return this.#hello?.name ?? "";
+  }
+
+  /** Looks at the clock. */
+  tick(): void {
+    const line = this.#line;
+    if (line.moment.monotonicMs < this.#welcomeBeforeMs) {
+      line.due(this.#welcomeBeforeMs);
+    } else line.fail("timeout", "The server did not show who it is");
+  }
+
+  /** Takes a message before the server has proved itself; the session that it proves. */
+  take(message: Message | OtherVersion): PeerSession | undefined {
+    const line = this.#line;
+    if (message.is === "other-version") {
+      line.fail("wrong-version", `This side speaks ${wireVersion}`);
+    } else if (message.is === "hello" && this.#hello === undefined) {
+      this.#prove(message);
+    } else if (message.is === "welcome" && this.#hello !== undefined) {
+      return this.#check(message, this.#hello);
+    } else if (message.is === "failed") {
+      line.close(message.code, message.detail);
+    } else line.fail("bad-message", `"${message.is}" is not for now`);
+  }
+
+  #prove(hello: MessageOf<"hello">): void {
+    const line = this.#line;
+    const { session, rootKey, windowBytes } = this.#options;
+    if (!equalBytes(hello.rootKey, rootKey)) {
+      return line.fail("root-key-mismatch", "The server has another root key");
+    }
+    this.#hello = hello;
+    const nonces = { server: hello.nonce, client: this.#nonce };
+    line.send({
+      is: "prove",
+      nonce: this.#nonce,
+      window: windowBytes ?? limits.windowBytes,
+      certificates: session.certificates,
+      signature: session.sign(clientMessage(nonces, rootKey, hello.name)),
+    });
+  }
+
+  #check(
+    message: MessageOf<"welcome">,
+    hello: MessageOf<"hello">,
+  ): PeerSession | undefined {
+    const line = this.#line;
+    const { rootKey, session } = this.#options;
+    const { window, heartbeatMs, certificates, signature } = message;
+    const server = checkCertificates(certificates, rootKey);
+    if ("refused" in server) {
+      line.fail("bad-certificate", server.detail ?? server.refused);
+      return undefined;
+    }
+    if (!server.mayIssue) {
+      line.fail("bad-certificate", "Its certificate may not issue");
+      return undefined;
+    }
+    const nonces = { server: hello.nonce, client: this.#nonce };
+    const signed = serverMessage(nonces, rootKey, session.publicKey);
+    if (!isProved(signature, signed, server)) {
+      line.fail("bad-proof", "The signature is not of this server");
+      return undefined;
+    }
+    if (window < limits.windowBytesMin || window > limits.windowBytesMax) {
+      line.fail("bad-message", `A window of ${window} bytes`);
+      return undefined;
+    }
+    line.sending = new SendWindow(window);
+    line.heartbeatMs = Math.min(
+      HEARTBEAT_MS_MAX,
+      Math.max(HEARTBEAT_MS_MIN, heartbeatMs),
+    );
+    return server;
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The client's way up: what was sent and not acknowledged, and what becomes of
+ * what the server refuses.
+ *
+ * Architecture invariant: a refusal takes back only own commits, and none that
+ * the server has (law 11): what others may have seen stays.
+ *
+ * @module
+ */
+
+import type { RefusedCommit, RepositoryPort } from "../repo/port.ts";
+import { limits } from "../src/base/limits.ts";
+import type { RefusedEvent } from "./conversation.ts";
+import type { Line } from "./line.ts";
+import type { MessageOf } from "./message.ts";
+import type { Outbox, SentRecord } from "./outbox.ts";
+
+/** What an upload works with. */
+export interface UploadParts {
+  readonly line: Line;
+  readonly channel: number;
+  readonly port: RepositoryPort;
+  readonly outbox: Outbox;
+  /** May this replica take back commits of a chain? */
+  readonly owns: (chain: string) => boolean;
+  /** Could a new certificate help against `expired-session`? */
+  readonly canRenew: boolean;
+  /** Was the channel opened again already, because something was missing there? */
+  readonly isResynchronised: boolean;
+}
+
+/** What has to follow a refusal. */
+export type FollowUp = RefusedEvent["then"];
+
+interface Gathered {
+  readonly entry: SentRecord;
+  readonly messages: MessageOf<"refuse">[];
+}
+
+/** Records on their way up. */
+export class Upload {
+  readonly #parts: UploadParts;
+  readonly outbox: Outbox;
+  /** Sent and not acknowledged, in order. */
+  #sent: SentRecord[] = [];
+  /** The sequence of the first of them. */
+  #base = 1;
+  /** Refusals that came and were not acted on: more may belong to them. */
+  readonly #gathered = new Map<string, Gathered>();
+  /** Chains that were refused: how many of their commits the server has. */
+  readonly #refused = new Map<string, number>();
+  readonly #skipped: Set<string>;
+  /** Log address of the first record that the server lacks after all. */
+  #stuckAt = Infinity;
+
+  /** @param skipped filled with chains that the outbox must leave out */
+  constructor(parts: UploadParts, skipped: Set<string>) {
+    this.#parts = parts;
+    this.#skipped = skipped;
+    this.outbox = parts.outbox;
+  }
+
+  /** Own log address before which the server has everything. */
+  get uploadedTo(): number {
+    const from = this.#sent[0]?.from ?? this.outbox.position;
+    return Math.min(from, this.#stuckAt);
+  }
+
+  /** Has the server everything that may be shared, and said so? */
+  get isQuiet(): boolean {
+    return this.outbox.isDone && this.#sent.length === 0 &&
+      this.#gathered.size === 0 && this.#stuckAt === Infinity;
+  }
+
+  /** Sends one frame of what the server lacks; false when there is nothing to send now. */
+  pump(): boolean {
+    const { line, channel } = this.#parts;
+    if (line.isOver || this.#sent.length >= limits.unackedRecordsMax) {
+      return false;
+    }
+    const outgoing = this.outbox.next(line.sending.left);
+    if (outgoing === undefined) {
+      const { isDone, isBlocked } = this.outbox;
+      if (!isDone && !isBlocked) line.due(line.moment.monotonicMs);
+      return false;
+    }
+    this.#sent.push(...outgoing.whole);
+    if ("part" in outgoing) {
+      const part = { is: "part", channel, ...outgoing.part } as const;
+      line.sending.use(line.send(part));
+    } else if (outgoing.records.length > 0) {
+      const { records } = outgoing;
+      const message = { channel, records, cursor: undefined };
+      line.sending.use(line.send({ is: "records", ...message }));
+    }
+    return true;
+  }
+
+  /** Takes an acknowledgement; false when it is of nothing that was sent. */
+  acknowledge(sequence: number): boolean {
+    const count = sequence - this.#base + 1;
+    if (count < 1 || count > this.#sent.length) return false;
+    const acked = new Map<string, number>();
+    for (const { chain, end } of this.#sent.splice(0, count)) {
+      const keptTo = this.#refused.get(chain) ?? Infinity;
+      if (chain !== "" && end <= keptTo) acked.set(chain, end);
+    }
+    this.#base += count;
+    const { line, port: { name } } = this.#parts;
+    for (const [chain, count] of acked) {
+      this.outbox.noteHas(chain, count);
+      line.tell({ tell: "acked", name, chain, count });
+    }
+    return true;
+  }
+
+  /** Notes a refusal; false when it is of nothing that was sent. */
+  refuse(message: MessageOf<"refuse">): boolean {
+    const { sequence, chain, from, number, count } = message;
+    const entry = this.#sent[sequence - this.#base];
+    if (entry === undefined) return false;
+    if (entry.chain === "") return this.#refusedCredential(message);
+    const isInside = entry.chain === chain && from <= number &&
+      number >= entry.first && count >= 1 && number + count <= entry.end;
+    if (!isInside) return false;
+    const gathered = this.#gathered.get(chain);
+    if (gathered !== undefined) gathered.messages.push(message);
+    else this.#gathered.set(chain, { entry, messages: [message] });
+    this.#refused.set(chain, from);
+    return true;
+  }
+
+  /** A certificate or a revocation: nothing of ours to take back. */
+  #refusedCredential(message: MessageOf<"refuse">): boolean {
+    this.#tell({ ...message, chain: "" }, "skipped");
+    return true;
+  }
+
+  /** Acts on the refusals that came; the gravest of what has to follow. */
+  flush(): FollowUp | undefined {
+    let gravest: FollowUp | undefined;
+    for (const [chain, gathered] of [...this.#gathered]) {
+      this.#gathered.delete(chain);
+      const then = this.#act(chain, gathered);
+      if (then !== "withdrawn" || gravest === undefined) gravest = then;
+    }
+    return gravest;
+  }
+
+  /** Do refusals wait to be acted on? */
+  get hasRefusals(): boolean {
+    return this.#gathered.size > 0;
+  }
+
+  #act(chain: string, { entry, messages }: Gathered): FollowUp {
+    const then = this.#decide(chain, messages);
+    for (const message of messages) this.#tell(message, then);
+    if (then === "withdrawn") {
+      this.#withdraw(chain, messages);
+      return then;
+    }
+    this.#skipped.add(chain);
+    this.#stuckAt = Math.min(this.#stuckAt, entry.from);
+    if (then === "skipped") this.#foreign(chain, messages[0]!);
+    return then;
+  }
+
+  #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
+    const { owns, canRenew, isResynchronised } = this.#parts;
+    const has = (...reasons: string[]) =>
+      messages.some(({ reason }) => reasons.includes(reason));
+    if (has("gap", "missing-parent")) {
+      return isResynchronised ? "skipped" : "resynchronise";
+    }
+    if (!owns(chain)) return "skipped";
+    if (has("quota")) return "later";
+    if (canRenew && has("unknown-session", "expired-session")) return "login";
+    return "withdrawn";
+  }
+
+  #withdraw(chain: string, messages: readonly MessageOf<"refuse">[]): void {
+    const from = Math.max(this.outbox.countOf(chain), messages[0]!.from);
+    const refused: RefusedCommit[] = [];
+    for (const { number, count, reason, rule, detail, kept } of messages) {
+      for (let i = Math.max(number, from); i < number + count; i++) {
+        refused.push({ number: i, reason, rule, detail, kept });
+      }
+    }
+    refused.sort((a, b) => a.number - b.number);
+    this.#parts.port.withdraw(chain, from, refused);
+  }
+
+  #tell(message: MessageOf<"refuse">, then: FollowUp): void {
+    const { line, port: { name } } = this.#parts;
+    const { chain, number, count, reason, rule, detail, kept } = message;
+    const what = { chain, number, count, reason, rule, detail, kept, then };
+    line.tell({ tell: "refused", name, ...what });
+  }
+
+  #foreign(
+    chain: string,
+    { number, reason, rule, detail }: MessageOf<"refuse">,
+  ): void {
+    const { line, port: { name } } = this.#parts;
+    line.tell({
+      tell: "incident",
+      name,
+      kind: "foreign-refused",
+      message: `The server refuses a commit that stays here: ${reason}`,
+      details: { chain, number, reason, rule, detail },
+    });
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What a client makes of a server's witnesses.
+ *
+ * Architecture invariant: two digests are compared only when both sides are
+ * quiet about the same commits; a difference then is an incident, never noise.
+ *
+ * @module
+ */
+
+import type { RepositoryPort } from "../repo/port.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import type { PeerSession } from "./conversation.ts";
+import type { MessageOf } from "./message.ts";
+import type { ResumeState } from "./resume.ts";
+import {
+  compareWitnesses,
+  decodeWitness,
+  isSigned,
+  type Witness,
+  type WitnessOrder,
+} from "./witness.ts";
+
+type Kept = Pick<
+  ResumeState,
+  "witness" | "proved" | "certificates" | "summary"
+>;
+
+/** Watches one repository of a server. */
+export class WitnessWatch {
+  readonly #port: RepositoryPort;
+  #kept: Kept;
+  #newest: Witness | undefined;
+  /** To be compared as soon as everything here may be shared. */
+  #pending: Witness | undefined;
+
+  constructor(port: RepositoryPort, kept: Kept) {
+    this.#port = port;
+    this.#kept = kept;
+    this.#newest = readKept(kept.witness);
+  }
+
+  /** What to keep for the next connection. */
+  get kept(): Kept {
+    return this.#kept;
+  }
+
+  /** The newest sound witness. */
+  get newest(): Witness | undefined {
+    return this.#newest;
+  }
+
+  /** Takes a witness that this server sent about its present epoch. */
+  see(
+    bytes: Uint8Array,
+    epoch: Uint8Array,
+    server: PeerSession,
+  ): { readonly witness: Witness; readonly order: WitnessOrder } | undefined {
+    const witness = readKept(bytes);
+    const isSound = witness !== undefined &&
+      equalBytes(witness.genesisId, this.#port.genesisId) &&
+      equalBytes(witness.epoch, epoch) &&
+      equalBytes(witness.signer, server.key) && isSigned(witness);
+    if (!isSound) return undefined;
+    const order = this.#newest === undefined
+      ? "sound"
+      : compareWitnesses(this.#newest, witness);
+    if (order === "sound") {
+      this.#newest = this.#pending = witness;
+      this.#kept = { ...this.#kept, witness: witness.bytes };
+    }
+    return { witness, order };
+  }
+
+  /** The server has got something, or sent something, since its last witness. */
+  disturb(): void {
+    this.#pending = undefined;
+  }
+
+  /** Compares, where both sides are quiet: `undefined` when there is nothing to compare, or not yet. */
+  compare(server: PeerSession): "equal" | "different" | undefined {
+    const witness = this.#pending;
+    const summary = witness === undefined ? undefined : this.#port.summary();
+    if (witness === undefined || summary === undefined) return undefined;
+    this.#pending = undefined;
+    if (!equalBytes(this.#port.digestOf(summary), witness.digest)) {
+      return "different";
+    }
+    const { bytes } = witness;
+    const { certificates } = server;
+    this.#kept = { witness: bytes, proved: bytes, certificates, summary };
+    return "equal";
+  }
+
+  /** What proves to a server of another epoch which commits there were. */
+  proofFor(
+    epoch: Uint8Array,
+  ): Omit<MessageOf<"proof">, "is" | "channel"> | undefined {
+    const { proved, certificates, summary } = this.#kept;
+    const witness = readKept(proved);
+    if (witness === undefined || equalBytes(witness.epoch, epoch)) {
+      return undefined;
+    }
+    return { witness: proved, certificates, summary };
+  }
+}
+
+function readKept(bytes: Uint8Array): Witness | undefined {
+  try {
+    return decodeWitness(bytes);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
