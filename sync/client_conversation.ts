@@ -13,7 +13,7 @@ import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import { ClientChannel } from "./client_channel.ts";
+import { ClientChannel } from "./conversation_channel.ts";
 import { ClientGreeting } from "./client_greeting.ts";
 import type {
   ClientCore,

@@ -1,0 +1,398 @@
+/**
+ * One repository in a client's conversation.
+ *
+ * Architecture invariant: nothing is sent on a channel before the server has
+ * opened it; what is kept for the next connection is never ahead of what is
+ * durable here and there (law 3).
+ *
+ * @module
+ */
+
+import { sessionKeyOf } from "../repo/commit.ts";
+import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import { ChannelWatch } from "./channel_watch.ts";
+import {
+  type ClientOptions,
+  type PartBudget,
+  type PeerSession,
+  rights,
+} from "./conversation.ts";
+import { Download, lackingOf } from "./download.ts";
+import type { Line } from "./line.ts";
+import type { MessageOf, ServerWord } from "./message.ts";
+import { Outbox } from "./outbox.ts";
+import { emptyResume, type ResumeState } from "./resume.ts";
+import { Upload } from "./upload.ts";
+
+/** Refusals that belong together come within this; then they are acted on. */
+const GATHER_MS = 50;
+
+/** What a channel of a client works with. */
+export interface ClientChannelParts {
+  readonly line: Line;
+  readonly port: RepositoryPort;
+  readonly options: ClientOptions;
+  readonly budget: PartBudget;
+  readonly resume: ResumeState | undefined;
+}
+
+/** What an open channel consists of. */
+interface Ways {
+  readonly up: Upload;
+  readonly down: Download;
+  readonly epoch: Uint8Array;
+  readonly rights: number;
+}
+
+/** A repository's channel, over all the times that it is opened. */
+export class ClientChannel {
+  readonly #parts: ClientChannelParts;
+  readonly #watch: ChannelWatch;
+  #resume: ResumeState;
+  /** 0 while it is not open and not opening. */
+  #channel = 0;
+  #ways: Ways | undefined;
+  #started: "cursor" | "vector" | undefined;
+  #needsVector = false;
+  #isResynchronised = false;
+  #isLive = false;
+  /** Was the driver told that everything is acknowledged? */
+  #wasQuiet = false;
+  /** When it opens again, on the monotonic clock. */
+  #opensMs = 0;
+  /** When gathered refusals are acted on at the latest. */
+  #flushMs = Infinity;
+
+  constructor(parts: ClientChannelParts) {
+    const { port, resume } = parts;
+    const fits = resume !== undefined &&
+      equalBytes(resume.genesisId, port.genesisId);
+    this.#parts = parts;
+    this.#resume = fits ? resume : emptyResume(port.genesisId);
+    this.#watch = new ChannelWatch(parts.line, port, this.#resume);
+  }
+
+  /** Which repository it is. */
+  get name(): RepositoryName {
+    return this.#parts.port.name;
+  }
+
+  /** Its number; 0 while it is closed. */
+  get channel(): number {
+    return this.#channel;
+  }
+
+  /** Is it closed, and should it be opened now? */
+  get isWaiting(): boolean {
+    return this.#channel === 0 &&
+      this.#opensMs <= this.#parts.line.moment.monotonicMs;
+  }
+
+  /** Do records wait for credit? */
+  get isBlocked(): boolean {
+    return this.#ways?.up.outbox.isBlocked ?? false;
+  }
+
+  /** Has everything been acknowledged, and is nothing on its way? */
+  get isQuiet(): boolean {
+    return this.#ways !== undefined && this.#ways.up.isQuiet &&
+      this.#ways.down.isQuiet;
+  }
+
+  /** Opens it under a number; false when that takes a vector, which may not go out yet. */
+  open(channel: number, mayTellVector: boolean): boolean {
+    const { line, port } = this.#parts;
+    const cursor = this.#usableCursor();
+    if (cursor === undefined && !mayTellVector) return false;
+    const vector = cursor === undefined ? port.vector() : undefined;
+    if (vector !== undefined && vector.size > limits.vectorChainsMax) {
+      this.#rest(Infinity);
+      this.#declined("too-large", `A vector of ${vector.size} chains`);
+      return true;
+    }
+    const { name, genesisId } = port;
+    const start = cursor !== undefined
+      ? { from: "cursor", cursor } as const
+      : { from: "vector", vector: vector! } as const;
+    this.#channel = channel;
+    this.#started = start.from;
+    line.send({ is: "open", channel, name, genesisId, start });
+    return true;
+  }
+
+  /** The kept cursor, where the kept addresses are of this log and little would be sent twice. */
+  #usableCursor(): ResumeState["cursor"] {
+    const { port } = this.#parts;
+    const { cursor, uploadedTo, commits } = this.#resume;
+    const isOfThisLog = commits <= port.commits && port.isStart(uploadedTo) &&
+      uploadedTo <= port.shareable;
+    const again = port.shareable - uploadedTo;
+    if (this.#needsVector || !isOfThisLog) return undefined;
+    return again > limits.resendBytesMax ? undefined : cursor;
+  }
+
+  /** Deals with a message on this channel. */
+  take(message: ServerWord, frameBytes: number, server: PeerSession): void {
+    if (message.is === "opened") return this.#opened(message);
+    if (message.is === "declined") {
+      this.#rest(Infinity);
+      return this.#declined(message.code, message.detail);
+    }
+    const ways = this.#ways;
+    if (ways === undefined) {
+      const { line } = this.#parts;
+      return line.fail("bad-message", `"${message.is}" before "opened"`);
+    }
+    if (message.is !== "refuse") this.#actOnRefusals(ways);
+    if (this.#ways === ways) this.#onWays(ways, message, frameBytes, server);
+  }
+
+  #onWays(
+    ways: Ways,
+    message: Exclude<ServerWord, { is: "opened" | "declined" }>,
+    frameBytes: number,
+    server: PeerSession,
+  ): void {
+    const { up, down } = ways;
+    switch (message.is) {
+      case "records":
+        if (down.records(message, frameBytes)) this.#watch.disturb();
+        break;
+      case "part":
+        if (down.part(message, frameBytes)) this.#watch.disturb();
+        break;
+      case "live":
+        this.#live(ways, message);
+        break;
+      case "ack":
+        this.#watch.disturb();
+        this.#expect(up.acknowledge(message.sequence), message);
+        break;
+      case "refuse":
+        this.#flushMs = this.#parts.line.moment.monotonicMs + GATHER_MS;
+        this.#parts.line.due(this.#flushMs);
+        this.#expect(up.refuse(message), message);
+        break;
+      case "witness":
+        this.#watch.witness(message.witness, ways.epoch, server);
+        break;
+      case "audited":
+        this.#watch.audited(message);
+        break;
+      case "presence":
+        this.#presence(message);
+    }
+    this.#look(server);
+  }
+
+  #expect(isSound: boolean, { is }: ServerWord): void {
+    if (isSound) return;
+    this.#parts.line.fail("bad-message", `"${is}" of nothing that was sent`);
+  }
+
+  #opened(message: MessageOf<"opened">): void {
+    const { line, port } = this.#parts;
+    const { epoch, vector, commits } = message;
+    if (this.#ways !== undefined || this.#started === undefined) {
+      return line.fail("bad-message", "It is open already");
+    }
+    if (vector === undefined && this.#started !== "cursor") {
+      return line.fail("bad-message", "A cursor stands that was not shown");
+    }
+    const mayRead = (message.rights & rights.read) !== 0;
+    const { cursor } = this.#resume;
+    const isRefused = this.#started === "cursor" && vector !== undefined;
+    if (isRefused && mayRead) {
+      if (cursor !== undefined && equalBytes(cursor.epoch, epoch)) {
+        this.#watch.rolledBack("It does not know a cursor that it gave out");
+      }
+      const channel = this.#channel;
+      line.send({ is: "vector", channel, vector: port.vector() });
+    }
+    this.#begin(message, mayRead);
+    const opened = { rights: message.rights, epoch, commits };
+    line.tell({ tell: "opened", name: this.name, ...opened });
+    if (mayRead) this.#watch.opened(this.#channel, epoch);
+  }
+
+  #begin(
+    { vector, rights, epoch, commits }: MessageOf<"opened">,
+    mayRead: boolean,
+  ): void {
+    const { line, port, budget, options: { canRenew = true } } = this.#parts;
+    const skipped = new Set<string>();
+    const wants = (chain: string) =>
+      !skipped.has(chain) && (mayRead || this.#owns(chain));
+    const stands = vector === undefined;
+    const outbox = new Outbox({
+      port,
+      from: stands ? this.#resume.uploadedTo : 0,
+      ...(vector && { has: vector }),
+      credentials: !stands && mayRead,
+      wants,
+    });
+    const up = new Upload({
+      line,
+      channel: this.#channel,
+      port,
+      outbox,
+      owns: (chain) => this.#owns(chain),
+      canRenew,
+      isResynchronised: this.#isResynchronised,
+    }, skipped);
+    const down = new Download({
+      line,
+      port,
+      budget,
+      noteHas: (chain, count) => outbox.noteHas(chain, count),
+      total: stands
+        ? Math.max(0, commits - port.commits)
+        : lackingOf(port, vector),
+      cursor: stands ? this.#resume.cursor : undefined,
+    });
+    this.#ways = { up, down, epoch, rights };
+  }
+
+  #owns(chain: string): boolean {
+    const { options: { owns, session } } = this.#parts;
+    return owns?.(chain) ?? equalBytes(sessionKeyOf(chain), session.publicKey);
+  }
+
+  #live({ down }: Ways, { cursor }: MessageOf<"live">): void {
+    down.reach(cursor);
+    if (this.#isLive) return;
+    this.#isLive = true;
+    const { line } = this.#parts;
+    line.tell({ tell: "live", name: this.name });
+  }
+
+  #presence({ peer, user, bytes }: MessageOf<"presence">): void {
+    const { line } = this.#parts;
+    if (bytes.length > limits.presenceBytesMax) {
+      return line.fail("too-large", "Presence is too large");
+    }
+    line.tell({ tell: "presence", name: this.name, peer, user, bytes });
+  }
+
+  #actOnRefusals({ up }: Ways): void {
+    const { line } = this.#parts;
+    this.#flushMs = Infinity;
+    const then = up.hasRefusals ? up.flush() : undefined;
+    if (then === "later") {
+      this.#again(line.moment.monotonicMs + limits.quotaRetryMs);
+    } else if (then === "resynchronise") this.#resynchronise();
+  }
+
+  #resynchronise(): void {
+    this.#isResynchronised = this.#needsVector = true;
+    this.#again(0);
+  }
+
+  /** Closes it and opens it again, so that both sides begin anew. */
+  #again(opensMs: number): void {
+    const { line } = this.#parts;
+    line.send({ is: "close", channel: this.#channel });
+    this.#rest(opensMs);
+    line.due(opensMs);
+  }
+
+  /** Ends what is open, and keeps what is needed to go on. */
+  #rest(opensMs: number): void {
+    this.#resume = this.resumeState();
+    this.#ways?.down.end();
+    this.#watch.closed();
+    this.#ways = this.#started = undefined;
+    this.#channel = 0;
+    this.#isLive = false;
+    this.#opensMs = opensMs;
+  }
+
+  #declined(code: string, detail: string): void {
+    const { line } = this.#parts;
+    line.tell({ tell: "declined", name: this.name, code, detail });
+  }
+
+  /** What may be shared has grown. */
+  shareable(server: PeerSession | undefined): void {
+    this.#ways?.down.shareable();
+    if (server !== undefined) this.#look(server);
+  }
+
+  /** Looks whether both sides are quiet, and whether something is missing. */
+  #look(server: PeerSession): void {
+    const ways = this.#ways;
+    if (ways === undefined) return;
+    const isMissing = ways.down.isMissing || this.#watch.isMissing;
+    if (isMissing && !this.#isResynchronised) return this.#resynchronise();
+    if (ways.up.isQuiet && ways.down.isQuiet) this.#watch.compare(server);
+    if (!this.#watch.takeNews()) return;
+    const state = this.resumeState();
+    this.#parts.line.tell({ tell: "resume", name: this.name, state });
+  }
+
+  /** Tells when everything has been acknowledged, or is not any more. */
+  tellQuiet(): void {
+    const quiet = this.isQuiet;
+    if (quiet === this.#wasQuiet) return;
+    this.#wasQuiet = quiet;
+    this.#parts.line.tell({ tell: "quiet", name: this.name, quiet });
+  }
+
+  /** What to keep for the next connection. */
+  resumeState(): ResumeState {
+    const { port } = this.#parts;
+    const ways = this.#ways;
+    const kept = { ...this.#resume, ...this.#watch.kept };
+    if (ways === undefined || (ways.rights & rights.read) === 0) return kept;
+    const { cursor } = ways.down;
+    const { uploadedTo } = ways.up;
+    return { ...kept, cursor, uploadedTo, commits: port.commits };
+  }
+
+  /** Sends one frame of what the server lacks; false when there is nothing to send now. */
+  pump(): boolean {
+    return this.#ways?.up.pump() ?? false;
+  }
+
+  /** Looks at the clock. */
+  tick(server: PeerSession | undefined): void {
+    const { line } = this.#parts;
+    const { monotonicMs } = line.moment;
+    if (this.#channel === 0 && this.#opensMs > monotonicMs) {
+      line.due(this.#opensMs);
+    }
+    const ways = this.#ways;
+    if (ways === undefined) return;
+    ways.down.tick();
+    if (monotonicMs >= this.#flushMs) this.#actOnRefusals(ways);
+    else line.due(this.#flushMs);
+    if (server !== undefined) this.#look(server);
+  }
+
+  /** Sends own presence. */
+  present(bytes: Uint8Array): void {
+    const { line } = this.#parts;
+    if (this.#ways === undefined) return;
+    line.send({ is: "present", channel: this.#channel, bytes });
+  }
+
+  /** Compares with the server. */
+  audit(): void {
+    if (this.#ways !== undefined) this.#watch.audit();
+  }
+
+  /** The conversation is over: frees what is half received. */
+  end(): void {
+    this.#rest(Infinity);
+  }
+
+  /** Closes it: tells the server where there is one to tell. */
+  close(): void {
+    const { line } = this.#parts;
+    if (this.#channel !== 0) line.send({ is: "close", channel: this.#channel });
+    this.#rest(Infinity);
+  }
+}
