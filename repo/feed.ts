@@ -131,6 +131,7 @@ export class Feed {
 const travelling: ReadonlyMap<number, Arrival["kind"]> = new Map([
   [recordKind.certificate, "certificate"],
   [recordKind.signedBatch, "signed"],
+  [recordKind.revocation, "revocation"],
 ]);
 
 /** An answer that was given, and the question. */

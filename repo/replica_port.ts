@@ -91,16 +91,13 @@ export class ReplicaPort implements RepositoryPort {
 
   credentials(): FeedRecord[] {
     if (this.mode !== "default") return []; // No door of these modes takes any.
+    const { certificates, revocations } = this.#parts.loaded;
     const records: FeedRecord[] = [];
-    for (const { bytes } of this.#parts.loaded.certificates) {
-      records.push({
-        kind: "certificate",
-        bytes,
-        chain: "",
-        first: 0,
-        count: 0,
-        next: 0,
-      });
+    for (const { bytes } of certificates) {
+      records.push(credential("certificate", bytes));
+    }
+    for (const { bytes } of revocations) {
+      records.push(credential("revocation", bytes));
     }
     return records;
   }
@@ -182,4 +179,11 @@ export class ReplicaPort implements RepositoryPort {
     this.#tree = { tree, ...now };
     return tree;
   }
+}
+
+function credential(
+  kind: "certificate" | "revocation",
+  bytes: Uint8Array,
+): FeedRecord {
+  return { kind, bytes, chain: "", first: 0, count: 0, next: 0 };
 }
