@@ -12,7 +12,13 @@
 import type { RepositoryName } from "../repo/genesis.ts";
 import { type PeerSession, rights, type ServerCore } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
-import type { Access, HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";
+import type {
+  Access,
+  Declined,
+  HostEvent,
+  HostHooks,
+  HostPeer,
+} from "./host_hooks.ts";
 import type { HostShelf, OpenRepository } from "./host_shelf.ts";
 import type { Turns } from "./host_turns.ts";
 import type { Receiver } from "./presence_room.ts";
@@ -30,7 +36,7 @@ export interface HostChannelParts {
   readonly event: (event: HostEvent) => void;
 }
 
-const forbidden = {
+const forbidden: Declined = {
   code: "forbidden",
   detail: "This session may not read it, or there is none",
 };
@@ -58,20 +64,24 @@ export class HostChannel {
     try {
       const access = await hooks.authorize(peer, session, name);
       if (this.#isClosed) return;
-      if ("declined" in access) {
-        return this.decline(access.declined.code, access.declined.detail);
-      }
+      if ("declined" in access) return this.#refuse(access.declined);
       this.#isAcquired = true;
       const repository = await shelf.acquire(name);
       if (this.#isClosed) return;
-      if (repository === undefined) {
-        return this.decline(forbidden.code, forbidden.detail);
-      }
+      if (repository === undefined) return this.#refuse(forbidden);
       this.#begin(repository, access.rights);
     } catch (error) {
       event({ kind: "fault", error });
       this.decline("unavailable", "It cannot be opened now");
     }
+  }
+
+  /** Who may not hears the very words that are said of what is not. */
+  #refuse(declined: Declined): void {
+    const { code, detail } = declined.code === forbidden.code
+      ? forbidden
+      : declined;
+    this.decline(code, detail);
   }
 
   #begin(repository: OpenRepository, given: number): void {
@@ -139,9 +149,7 @@ export class HostChannel {
         declined: { code: "unavailable", detail: "It cannot be judged now" },
       };
     }
-    if ("declined" in access) {
-      this.decline(access.declined.code, access.declined.detail);
-    }
+    if ("declined" in access) this.#refuse(access.declined);
   }
 
   /** Gives back what was opened for it. */

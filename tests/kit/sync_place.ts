@@ -112,8 +112,8 @@ export class ServerPlace {
     this.#close = async () => {
       await replica.durable();
       const facts = epochFactsOf(replica);
-      if (facts !== undefined) await life.close(facts);
       await replica.close();
+      if (facts !== undefined) await life.close(facts);
     };
     const port = replica.port();
     this.host = new SyncHost({
