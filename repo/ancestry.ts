@@ -42,7 +42,13 @@ export class Ancestry {
   readonly #chains: ChainParents[] = [];
   /** Chains in the order in which vectors of them were kept. */
   readonly #queue: number[] = [];
+  readonly #bytesMax: number;
   #bytes = 0;
+
+  /** @param bytesMax bytes of vectors that are kept */
+  constructor(bytesMax: number = limits.ancestryBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** The number of a chain, given when it is first asked for. */
   ordinalOf(chain: string): number {
@@ -153,7 +159,7 @@ export class Ancestry {
     vectors.splice(at, 0, vector);
     this.#queue.push(chain);
     this.#bytes += vector.byteLength + VECTOR_BYTES;
-    while (this.#bytes > limits.ancestryBytesMax) this.#drop();
+    while (this.#bytes > this.#bytesMax) this.#drop();
   }
 
   #drop(): void {

@@ -1,0 +1,338 @@
+/**
+ * Devices for tests of rules: some obey them, some do not, and an oracle that
+ * says what may be by folding every commit's ancestors anew.
+ *
+ * @module
+ */
+
+import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import type { Judged } from "../../repo/admit.ts";
+import type { Arrival } from "../../repo/arrival.ts";
+import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
+import { issueCertificate } from "../../repo/certificate.ts";
+import { parseRepositoryName } from "../../repo/genesis.ts";
+import { recordKind } from "../../repo/log_format.ts";
+import { Replica } from "../../repo/replica.ts";
+import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
+import { sessionOf } from "../../repo/rule_sessions.ts";
+import { State } from "../../repo/state.ts";
+import { toHex } from "../../src/base/bytes.ts";
+import { wallMax } from "../../src/base/hlc.ts";
+import type { World } from "../../src/base/world.ts";
+import { Editor } from "../../src/db/editor.ts";
+import { field } from "../../src/schema/field.ts";
+import { fold } from "../../src/schema/merge.ts";
+import { IdSource } from "../../src/schema/names.ts";
+import { decodePatch } from "../../src/schema/patch_codec.ts";
+import { judgeWrite } from "../../src/schema/rule_write.ts";
+import type { Rules } from "../../src/schema/rules.ts";
+import { defineSchema, type Schema } from "../../src/schema/schema.ts";
+import { createView } from "../../src/schema/view.ts";
+import { memoryStorage } from "../../src/storage/memory_storage.ts";
+import { seededRandom } from "./random.ts";
+
+/** What the devices write. */
+export const Card = defineSchema("card", {
+  title: field.string(),
+  owner: field.string().default("nobody"),
+  rank: field.number().default(0),
+  votes: field.counter(),
+  tags: field.set(field.string()),
+});
+
+/** The same collection as a later version of the app reads it. */
+export const NextCard = defineSchema("card", {
+  ...Card.fields,
+  rank: field.number().default(7),
+  color: field.string().default("white"),
+}, { version: 2 });
+
+const root = generateKeyPair(diceOf(1));
+const name = parseRepositoryName("team/acme");
+
+function diceOf(seed: number): (target: Uint8Array) => void {
+  const next = seededRandom(seed);
+  return (target) => {
+    for (let i = 0; i < target.length; i++) {
+      target[i] = Math.floor(next() * 256);
+    }
+  };
+}
+
+/** Who a device belongs to, and what it obeys. */
+export interface RuledOptions {
+  /** Another number is another key. */
+  readonly seed: number;
+  readonly rules?: Rules | undefined;
+  /** How it reads cards; `null`: without a schema, as a server does. */
+  readonly reading?: Schema | null;
+  readonly claims?: string;
+  readonly mayIssue?: boolean;
+}
+
+/** One device of a user. */
+export class RuledDevice {
+  readonly options: RuledOptions;
+  readonly user: string;
+  readonly key: Uint8Array;
+  readonly #storage = memoryStorage();
+  readonly #world: World;
+  readonly #session;
+  #time = 1_800_000_000_000;
+  replica!: Replica;
+  editor!: Editor<typeof Card>;
+
+  private constructor(options: RuledOptions) {
+    const { seed, claims = "{}", mayIssue = false } = options;
+    this.options = options;
+    this.user = `user-${seed % 4}`;
+    this.#world = {
+      now: () => this.#time += 1,
+      monotonic: () => this.#time,
+      random: diceOf(seed + 100),
+      after: () => () => {},
+    };
+    const pair = generateKeyPair(this.#world.random);
+    const fields = { mayIssue, claims, notBefore: 0, notAfter: wallMax };
+    const { bytes } = issueCertificate({
+      ...fields,
+      sessionKey: pair.publicKey,
+      user: this.user,
+    }, createSigner(root.secretKey));
+    this.key = pair.publicKey;
+    this.#session = {
+      user: this.user,
+      secretKey: pair.secretKey,
+      certificate: bytes,
+    };
+  }
+
+  /** Opens a device with an empty repository. */
+  static open(options: RuledOptions): Promise<RuledDevice> {
+    return new RuledDevice(options).#open();
+  }
+
+  async #open(): Promise<this> {
+    const { rules, reading = Card } = this.options;
+    this.replica = await Replica.open({
+      storage: this.#storage,
+      world: this.#world,
+      name,
+      mode: "default",
+      isModeRequired: true,
+      rootKey: root.publicKey,
+      session: this.#session,
+      isOriginal: true,
+      rules,
+      viewOf: () => createView(reading ?? undefined),
+      repair: false,
+      settle: () => Promise.resolve(),
+    });
+    const table = this.replica.state.table(Card.name);
+    const ids = new IdSource(this.#world);
+    this.editor = new Editor((reading ?? Card) as typeof Card, table, ids);
+    return this;
+  }
+
+  /** Closes it and opens it again. */
+  async reopen(): Promise<void> {
+    await this.replica.close();
+    await this.#open();
+  }
+
+  /** Everything in its log, as it would travel. */
+  records(): Arrival[] {
+    this.replica.flush();
+    const arrivals: Arrival[] = [];
+    const { log } = this.replica.loaded;
+    log.records(0, log.end, (kind, body) => {
+      const bytes = body.slice();
+      if (kind === recordKind.certificate) {
+        arrivals.push({ kind: "certificate", bytes });
+      } else if (kind === recordKind.signedBatch) {
+        arrivals.push({ kind: "signed", bytes });
+      } else if (kind === recordKind.revocation) {
+        arrivals.push({ kind: "revocation", bytes });
+      }
+    });
+    return arrivals;
+  }
+
+  /** Takes what somebody sends. */
+  take(arrivals: readonly Arrival[]): Judged[] {
+    return this.replica.receive(arrivals);
+  }
+
+  /** A revocation of this device's session that lets these commits stand. */
+  revoked(cuts: ReadonlyMap<string, number>, reason = "lost"): Revocation {
+    return issueRevocation({
+      genesisId: this.replica.loaded.genesisId,
+      sessionKey: this.key,
+      cuts,
+      wall: this.#time,
+      reason,
+    }, createSigner(root.secretKey));
+  }
+
+  /** What it holds: items and commits, each as one hash. */
+  digests(): [string, string] {
+    this.replica.flush();
+    this.replica.commits.hashFrom(0);
+    const { state, graph } = this.replica;
+    return [toHex(state.digest()), toHex(graph.digest()!)];
+  }
+
+  /** The field of a card. */
+  get(id: string, name: string): unknown {
+    return this.editor.table.cellOf(id)?.item?.[name];
+  }
+
+  /** Creates a card, or changes some of its fields. */
+  put(id: string, fields: Record<string, unknown>): void {
+    const { editor, replica } = this;
+    replica.transact((tx) => {
+      if (editor.get(tx, id) === undefined) {
+        editor.create(tx, { id, title: "new", ...fields } as never);
+      } else editor.update(tx, id, fields as never);
+    });
+  }
+
+  /** Deletes a card. */
+  remove(id: string): void {
+    this.replica.transact((tx) => this.editor.delete(tx, id));
+  }
+}
+
+/**
+ * Which commits may be, of those that a replica without rules holds: chain →
+ * count. Naive: the ancestors of every commit are folded from nothing.
+ */
+export function lawfulVector(
+  all: Replica,
+  rules: Rules,
+  revocations: readonly Revocation[],
+): Map<string, number> {
+  const oracle = new Oracle(all, rules, revocations);
+  all.commits.each(({ batch }) => oracle.batch(batch));
+  return oracle.lawful;
+}
+
+/** One commit as the oracle remembers it. */
+interface PastCommit {
+  readonly chain: string;
+  readonly number: number;
+  readonly ancestors: ReadonlyMap<string, number>;
+  readonly payload: Uint8Array;
+  readonly wall: number;
+  readonly count: number;
+}
+
+class Oracle {
+  readonly lawful = new Map<string, number>();
+  readonly #all: Replica;
+  readonly #rules: Rules;
+  readonly #revocations: readonly Revocation[];
+  readonly #commits: PastCommit[] = [];
+
+  constructor(all: Replica, rules: Rules, revocations: readonly Revocation[]) {
+    this.#all = all;
+    this.#rules = rules;
+    this.#revocations = revocations;
+  }
+
+  batch(view: Batch): void {
+    const batch = decodeBatch(view.bytes.slice(), true);
+    const { chain, first, commits } = batch;
+    const from = (this.lawful.get(chain) ?? 0) - first;
+    if (from < 0 || from >= commits.length) return;
+    const known = this.#commits.length;
+    for (const [i, commit] of commits.entries()) {
+      if (i < from) continue;
+      const isLawful = commit.parents.every((parent) =>
+        parent.number < (this.lawful.get(parent.chain) ?? 0)
+      ) && first + i < this.#cutOf(chain);
+      const past = {
+        chain,
+        number: first + i,
+        ancestors: this.#ancestorsOf(chain, first + i, commit.parents),
+        payload: payloadOf(batch, commit),
+        wall: commit.wall,
+        count: commit.count,
+      };
+      if (!isLawful || !this.#mayBe(past)) {
+        this.#commits.length = known;
+        return;
+      }
+      this.#commits.push(past);
+    }
+    this.lawful.set(chain, first + commits.length);
+  }
+
+  #cutOf(chain: string): number {
+    const own = this.#revocations.filter(({ sessionKey }) =>
+      chain.startsWith(String.fromCharCode(...sessionKey))
+    );
+    if (own.length === 0) return Infinity;
+    return Math.max(...own.map(({ cuts }) => cuts.get(chain.slice(32)) ?? 0));
+  }
+
+  #ancestorsOf(
+    chain: string,
+    number: number,
+    parents: Batch["commits"][number]["parents"],
+  ): Map<string, number> {
+    const vector = new Map([[chain, number]]);
+    const seen = [...parents, { chain, number: number - 1 }];
+    for (const position of seen) {
+      const past = this.#commits.find((commit) =>
+        commit.chain === position.chain && commit.number === position.number
+      );
+      if (past === undefined) continue;
+      vector.set(
+        past.chain,
+        Math.max(vector.get(past.chain) ?? 0, past.number + 1),
+      );
+      for (const [of, count] of past.ancestors) {
+        vector.set(of, Math.max(vector.get(of) ?? 0, count));
+      }
+    }
+    return vector;
+  }
+
+  #mayBe(commit: PastCommit): boolean {
+    const [certificate] = this.#all.certificates.of(commit.chain.slice(0, 32));
+    const { session, mayIssue } = sessionOf(certificate!);
+    if (mayIssue) return true;
+    const view = createView(undefined);
+    const state = new State(() => view);
+    for (const past of this.#commits) {
+      if (past.number < (commit.ancestors.get(past.chain) ?? 0)) {
+        const { operations, createOffsets } = decodePatch(past.payload);
+        state.fold(operations, createOffsets, originOf(past));
+      }
+    }
+    const rules = this.#rules.of(name);
+    for (const operation of decodePatch(commit.payload).operations) {
+      const table = state.find(operation.shape.collection);
+      const before = table?.cellOf(operation.id);
+      const origin = originOf(commit);
+      const after = fold(before, operation, origin, -1, view);
+      const { wall } = commit;
+      const decision = judgeWrite(rules, {
+        session,
+        wall,
+        operation,
+        before,
+        after: () => after,
+        view,
+      });
+      if (!decision.allowed) return false;
+      state.fold([operation], [-1], origin);
+    }
+    return true;
+  }
+}
+
+function originOf({ wall, count, chain }: PastCommit) {
+  return { wall, count, chain, operationsAt: -1 };
+}
