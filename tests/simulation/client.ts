@@ -9,7 +9,7 @@ import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import { parseRepositoryName } from "../../repo/genesis.ts";
 import { Replica } from "../../repo/replica.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
+import type { Session } from "../../repo/session.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import type { Channel, Incident } from "../../src/db/channel.ts";
 import { SyncClient } from "../../sync/client.ts";
@@ -100,28 +100,30 @@ export class Client extends Actor {
       connector: this.#connector(world),
       world,
       rootKey,
+      keepResume: (name, bytes) => {
+        if (!world.isDead) {
+          saveResume(this.disk.storage, this.readable.indexOf(name), bytes);
+        }
+      },
       prover: (renew: boolean) => this.#prove(renew, world),
     });
     this.desks = replicas.map((replica, index) =>
       this.#desk(replica, index, world)
     );
     this.#writeSoon(world);
-    this.#saveSoon(world);
   }
 
-  #keys(): {
-    rootKey: Uint8Array;
-    session: { user: string; secretKey: Uint8Array; certificate: Uint8Array };
-  } {
+  #keys(): { rootKey: Uint8Array; session: Session } {
+    const { authority } = this.stage;
     const { user, keys } = this.person;
-    return {
-      rootKey: this.stage.authority.root.publicKey,
-      session: {
-        user,
-        secretKey: keys.secretKey,
-        certificate: this.#certificate,
-      },
+    const others = [authority.serverCertificate];
+    const session = {
+      user,
+      secretKey: keys.secretKey,
+      certificate: this.#certificate,
+      others,
     };
+    return { rootKey: authority.root.publicKey, session };
   }
 
   #openReplica(name: string, world: ActorWorld): Promise<Replica> {
@@ -162,7 +164,12 @@ export class Client extends Actor {
       incidents: 0,
     };
     channel.subscribe(() => {
-      if (!world.isDead) this.#heard(desk);
+      if (world.isDead) return;
+      try {
+        this.#heard(desk);
+      } catch (cause) {
+        this.stage.fail(cause);
+      }
     });
     return desk;
   }
@@ -274,28 +281,14 @@ export class Client extends Actor {
     const desk = this.desks.find(({ name }) => name === repository);
     const marks = new Set<string>();
     for (const { patch } of desk?.replica.refusals() ?? []) {
-      for (const { shape, id } of decodePatch(patch).operations) {
+      for (const { shape, id } of patch.operations) {
         if (shape.collection === Mark.name) marks.add(id);
       }
     }
     return marks;
   }
 
-  #saveSoon(world: ActorWorld): void {
-    world.after(this.dice.wait(4_000), () => {
-      if (this.state === "up") this.#saveAll();
-      this.#saveSoon(world);
-    });
-  }
-
-  #saveAll(): void {
-    for (const [index, { channel }] of this.desks.entries()) {
-      saveResume(this.disk.storage, index, channel.resume());
-    }
-  }
-
   protected async shut(): Promise<void> {
-    this.#saveAll();
     this.#sync?.close();
     for (const { replica } of this.desks) await replica.close();
   }

@@ -38,6 +38,11 @@ globalThis.addEventListener("unhandledrejection", (event) => {
   strayed ??= event.reason;
 });
 
+globalThis.addEventListener("error", (event) => {
+  event.preventDefault();
+  strayed ??= event.error;
+});
+
 let seed = first;
 let failed = 0;
 do {
@@ -51,7 +56,8 @@ do {
   if (report.failure !== undefined || strayed !== undefined) {
     failed++;
     tell(
-      report.failure?.stack ?? String(strayed),
+      report.failure?.stack ??
+        (strayed instanceof Error ? strayed.stack! : String(strayed)),
       values.trace ? [] : report.tail,
     );
     strayed = undefined;

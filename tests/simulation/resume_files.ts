@@ -27,9 +27,8 @@ export function loadResume(
 export function saveResume(
   storage: Storage,
   index: number,
-  bytes: Uint8Array | undefined,
+  bytes: Uint8Array,
 ): void {
-  if (bytes === undefined) return;
   try {
     storage.makeFolder(FOLDER);
     const file = storage.open(`${FOLDER}/${index}`, { create: true })!;

@@ -7,7 +7,8 @@
 
 import { checkGate } from "../../repo/admit.ts";
 import type { Replica } from "../../repo/replica.ts";
-import { toHex } from "../../src/base/bytes.ts";
+import { cutsOf, issueRevocation } from "../../repo/revocation.ts";
+import { equalBytes, toHex } from "../../src/base/bytes.ts";
 import {
   type PeerSession,
   type Prover,
@@ -33,6 +34,11 @@ export class Server extends Actor {
   #host: SyncHost | undefined;
   #shelf: Shelf | undefined;
   readonly #revoked = new Set<string>();
+  /** What it revoked, kept apart from its disk. */
+  readonly revocations: {
+    readonly name: string;
+    readonly bytes: Uint8Array;
+  }[] = [];
   /** When its disk was lost last, in virtual milliseconds. */
   wipedMs = -Infinity;
 
@@ -157,9 +163,48 @@ export class Server extends Actor {
     this.stage.network.breakAll({ client, server: "dead" });
   }
 
-  /** A session ends before its time. */
+  /** A session ends before its time: what it wrote until now stands, and nothing more. */
   revoke(client: Client): void {
-    this.stage.trace.note("s", "revoke-skipped", client.name);
+    if (
+      this.stage.plan.mode !== "default" || this.state !== "up" ||
+      client.isRevoked
+    ) return;
+    client.isRevoked = true;
+    const { trace, repositories, blames } = this.stage;
+    blames.add("revoke");
+    trace.note(this.name, "revoke", client.name);
+    const { publicKey } = client.person.keys;
+    this.#revoked.add(toHex(publicKey));
+    const { world } = this;
+    const host = this.#host!;
+    for (const name of repositories) {
+      this.closes(this.#revokeIn(name, publicKey, world));
+    }
+    this.closes(
+      host.reauthorize(({ session }) =>
+        session !== undefined && equalBytes(session.key, publicKey)
+      ),
+    );
+  }
+
+  async #revokeIn(
+    name: string,
+    sessionKey: Uint8Array,
+    world: ActorWorld,
+  ): Promise<void> {
+    const { replica } = await this.#shelf!.take(name);
+    if (world.isDead) return;
+    const { bytes } = issueRevocation({
+      genesisId: replica.loaded.genesisId,
+      sessionKey,
+      cuts: cutsOf(replica.graph, sessionKey),
+      wall: world.now(),
+      reason: "simulated",
+    }, this.stage.authority.issuer);
+    this.revocations.push({ name, bytes });
+    replica.receive([{ kind: "revocation", bytes }]);
+    replica.port().settle();
+    this.#shelf!.release(name);
   }
 
   /** Its disk is lost; another one comes, and the same root key. */

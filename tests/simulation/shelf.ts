@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Epoch, openEpoch } from "../../repo/epoch.ts";
+import { type Epoch, epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import { parseRepositoryName } from "../../repo/genesis.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { ActorWorld } from "./actor_world.ts";
@@ -109,15 +109,30 @@ export class Shelf {
       settle: () => Promise.resolve(),
       ...(plan.hasRules && { rules }),
     });
-    const epoch = await openEpoch(replica, this.#world);
+    const revocations = this.#server.revocations.filter((one) =>
+      one.name === name
+    );
+    replica.receive(
+      revocations.map(({ bytes }) => ({ kind: "revocation", bytes })),
+    );
+    await replica.durable();
+    const { folder } = replica.loaded;
+    const epoch = openEpoch(
+      disk.storage,
+      folder,
+      this.#world,
+      epochFactsOf(replica),
+    );
     return { replica, epoch };
   }
 
   async #close(name: string, { opening }: Place): Promise<void> {
     const done = opening.then(async ({ replica, epoch }) => {
       this.#server.stage.trace.note("s", "close", name);
+      await replica.durable();
+      const facts = epochFactsOf(replica);
       await replica.close();
-      await epoch.close();
+      if (facts !== undefined) await epoch.close(facts);
     });
     this.#closings.set(name, done.catch(() => {}));
     await done;
