@@ -1,0 +1,292 @@
+import { deepEqual, equal, notDeepEqual, ok, throws } from "node:assert/strict";
+import { faultyStorage } from "../tests/kit/faulty_storage.ts";
+import {
+  ManualWorld,
+  Place,
+  SlowStorage,
+  turns,
+} from "../tests/kit/replica_place.ts";
+import { refuse } from "../src/base/errors.ts";
+import { chainIds } from "./batch.ts";
+import { chainStart } from "./commit.ts";
+import type { FeedRecord, RepositoryPort } from "./port.ts";
+import { Parking } from "./parking.ts";
+
+function all(port: RepositoryPort): FeedRecord[] {
+  return [
+    ...port.credentials(),
+    ...port.read(0, Number.MAX_SAFE_INTEGER).records,
+  ];
+}
+
+/** Counts how often a port tells that more may be shared. */
+function listen(port: RepositoryPort): { told: number; end: () => void } {
+  const heard = { told: 0, end: () => {} };
+  heard.end = port.onShareable(() => heard.told++);
+  return heard;
+}
+
+async function slowPlace(mode?: "default" | "trusted" | "fast") {
+  const storage = new SlowStorage();
+  const place = await Place.open({ mode, storage });
+  await place.write("a", "one");
+  await place.replica.durable();
+  storage.isSlow = true;
+  return { storage, place, port: place.replica.port() };
+}
+
+Deno.test("a write is shareable after the sync of its group, and not before", async () => {
+  for (const mode of ["default", "trusted"] as const) {
+    const { storage, place, port } = await slowPlace(mode);
+    const heard = listen(port);
+    const before = port.shareable;
+    const [chain] = port.vector().keys();
+    deepEqual([port.commits, port.lengthOf(chain!)], [1, 1]);
+    void place.write("b", "two");
+    equal(place.replica.graph.commits, 2, "visible at once");
+    const isHidden = () => {
+      deepEqual([port.shareable, port.commits], [before, 1]);
+      deepEqual([port.lengthOf(chain!), port.vector().get(chain!)], [1, 1]);
+      equal(port.summary(), undefined);
+      deepEqual(port.read(before, 1000), { records: [], next: before });
+    };
+    isHidden();
+    await turns();
+    equal(storage.waiting, 1, "in the log, and its sync is under way");
+    isHidden();
+    storage.release();
+    await turns();
+    equal(heard.told, 1);
+    ok(port.shareable > before);
+    deepEqual([port.commits, port.lengthOf(chain!)], [2, 2]);
+    const { records } = port.read(before, 1000);
+    deepEqual(records.map(({ first, count }) => [first, count]), [[1, 1]]);
+    ok(port.summary());
+    heard.end();
+  }
+});
+
+Deno.test("what is received is shareable after one sync for all who settle in a turn", async () => {
+  const bob = await Place.open({ seed: 2 });
+  for (const text of ["one", "two", "three"]) await bob.write("b", text);
+  const { storage, place, port } = await slowPlace();
+  const records = await bob.arrivals();
+  const heard = listen(port);
+  const syncs = storage.syncs;
+  for (const record of records) {
+    port.receive([record]);
+    port.settle();
+  }
+  deepEqual([port.commits, place.replica.graph.commits], [1, 4]);
+  equal(port.summary(), undefined);
+  await turns();
+  deepEqual([storage.syncs - syncs, storage.waiting], [1, 1]);
+  equal(port.commits, 1);
+  storage.release();
+  await turns();
+  deepEqual([port.commits, heard.told], [4, 1]);
+});
+
+Deno.test("a sync that was begun before a batch came does not make it shareable", async () => {
+  const bob = await Place.open({ seed: 2 });
+  await bob.write("b", "one");
+  const { storage, place, port } = await slowPlace();
+  void place.write("c", "own");
+  await turns();
+  port.receive(await bob.arrivals());
+  port.settle();
+  await turns();
+  storage.release();
+  await turns();
+  equal(port.commits, 2, "the own write");
+  equal(storage.waiting, 1, "one more for what came");
+  storage.release();
+  await turns();
+  equal(port.commits, 3);
+});
+
+Deno.test("a failed sync is final: nothing more is shareable, and receive() says why", async () => {
+  for (const mode of ["default", "fast"] as const) {
+    const bob = await Place.open({ seed: 2, mode });
+    await bob.write("b", "one");
+    const { storage, place, port } = await slowPlace(mode);
+    await turns();
+    storage.release();
+    await turns();
+    const heard = listen(port);
+    const { shareable, commits } = port;
+    const records = await bob.arrivals();
+    if (mode === "default") port.receive(records);
+    else void place.replica.durable().catch(() => {});
+    if (mode === "fast") {
+      storage.failure = new Error("the medium is gone");
+      throws(() => port.receive(records));
+    }
+    port.settle();
+    await turns();
+    storage.release(new Error("the medium is gone"));
+    await turns();
+    throws(() => port.receive(records), { code: "storage-readonly" });
+    deepEqual([port.shareable, heard.told], [shareable, 0], mode);
+    ok(port.commits <= commits, mode);
+    port.settle();
+    await turns();
+    equal(port.shareable, shareable);
+  }
+});
+
+Deno.test("Fast mode shares what is in the log once it is durable that the log is in use", async () => {
+  const { storage, place, port } = await slowPlace("fast");
+  const world = place.world as ManualWorld;
+  // A clean close and an opening: the file looks as if nobody used it.
+  storage.isSlow = false;
+  await place.replica.close();
+  const again = await place.reopen();
+  storage.isSlow = true;
+  const shared = again.replica.port();
+  equal(port.name, shared.name);
+  deepEqual(
+    [shared.shareable, shared.commits],
+    [0, 0],
+    "the mark is under way",
+  );
+  equal(shared.vector().size, 0);
+  void again.write("b", "two");
+  world.advance(5);
+  await turns();
+  equal(shared.commits, 0);
+  storage.release();
+  await turns();
+  deepEqual([shared.commits, shared.shareable], [
+    2,
+    again.replica.loaded.log.end,
+  ]);
+  const heard = listen(shared);
+  const { syncs } = storage;
+  void again.write("c", "three");
+  equal(shared.commits, 2, "it is not in the log yet");
+  equal(shared.summary(), undefined);
+  world.advance(5);
+  await turns();
+  deepEqual([shared.commits, heard.told, storage.syncs], [3, 1, syncs]);
+  ok(shared.summary());
+});
+
+Deno.test("no power cut makes Fast mode go on with a chain that it shared more of", async () => {
+  const storage = faultyStorage();
+  const first = await Place.open({ mode: "fast", storage });
+  await first.write("a", "one");
+  await first.replica.close();
+  const second = await first.reopen();
+  const port = second.replica.port();
+  await turns();
+  await second.write("a", "two");
+  (second.world as ManualWorld).advance(5);
+  await turns();
+  equal(port.commits, 2, "a peer may have both");
+  const third = await second.reopen({ storage: storage.powerCut("synced") });
+  await third.write("a", "another two");
+  const chains = [...third.replica.graph.chains()];
+  equal(chains.length, 2, "the old chain ends where the medium lost it");
+});
+
+Deno.test("a restarted port shares everything that was found in the log", async () => {
+  const first = await Place.open();
+  await first.write("a", "one");
+  await first.replica.close();
+  const port = (await first.reopen()).replica.port();
+  deepEqual([port.commits, port.shareable > 0], [1, true]);
+});
+
+Deno.test("summaries and digests are equal exactly where the same commits are shareable, in every mode", async () => {
+  for (const mode of ["default", "trusted", "fast"] as const) {
+    const [ada, bob] = [
+      await Place.open({ mode, seed: 1 }),
+      await Place.open({ mode, seed: 2 }),
+    ];
+    await ada.write("a", "one");
+    await bob.write("b", "two");
+    const ports = [ada.replica.port(), bob.replica.port()];
+    for (const { replica } of [ada, bob]) await replica.durable();
+    await turns();
+    const digests = () => ports.map((port) => port.digestOf(port.summary()!));
+    notDeepEqual(digests()[0], digests()[1]);
+    ports[0]!.receive(all(ports[1]!));
+    ports[1]!.receive(all(ports[0]!));
+    for (const { replica } of [ada, bob]) await replica.durable();
+    await turns();
+    deepEqual(digests()[0], digests()[1]);
+    deepEqual(ports[0]!.summary(), ports[1]!.summary());
+    const { genesisId, graph } = { ...ada.replica.loaded };
+    ok(genesisId.length === 32);
+    deepEqual(graph.digest(), digests()[0]);
+  }
+});
+
+Deno.test("idsAt() gives the ids along a chain, near ones and far ones, and none that are unknown", async () => {
+  const ada = await Place.open();
+  for (let i = 0; i < 2500; i++) void ada.write("a", `${i}`);
+  await ada.replica.durable();
+  for (let i = 0; i < 3; i++) await ada.write("a", `late ${i}`);
+  const port = ada.replica.port();
+  const [chain] = port.vector().keys();
+  const expected: Uint8Array[] = [];
+  let last = chainStart(port.genesisId, chain!);
+  ada.replica.commits.each(({ batch }) => {
+    const ids = chainIds(batch, last);
+    for (let at = 0; at < ids.length; at += 32) {
+      expected.push(ids.slice(at, at + 32));
+    }
+    last = expected.at(-1) as typeof last;
+  });
+  equal(expected.length, 2503);
+  for (const numbers of [[2502, 0, 2047, 0], [1024, 1023, 1025], [7], [2500]]) {
+    const ids = port.idsAt(chain!, numbers);
+    deepEqual(ids, numbers.map((number) => expected[number]));
+  }
+  for (const none of [2503, -1, 0.5]) {
+    equal(port.idsAt(chain!, [0, none]), undefined);
+  }
+  equal(port.idsAt("z".repeat(40), [0]), undefined);
+  deepEqual(port.idsAt(chain!, []), []);
+});
+
+Deno.test("receive() asks the gate once of new commits, and parks where the peer has its place", async () => {
+  const bob = await Place.open({ seed: 2 });
+  await bob.write("b", "one");
+  await bob.write("b", "two");
+  const [certificate, first, second] = await bob.arrivals();
+  const port = (await Place.open()).replica.port();
+  const asked: number[] = [];
+  const parking = new Parking();
+  const verdicts = (arrival: typeof first, isOpen: boolean) =>
+    port.receive([arrival!], {
+      parking,
+      gate: (batch) => {
+        asked.push(batch.first);
+        return isOpen ? undefined : refuse("bad-clock", "closed");
+      },
+    }).map(({ verdict }) => verdict.verdict);
+  deepEqual(verdicts(certificate, false), ["admit-certificate"]);
+  deepEqual(verdicts(second, true), ["park"]);
+  equal(parking.size, 1);
+  deepEqual(verdicts(first, false), ["refuse"]);
+  deepEqual(verdicts(first, true), ["admit", "admit"]);
+  equal(parking.size, 0);
+  deepEqual(verdicts(second, false), ["known"]);
+  deepEqual(asked, [0, 0, 1]);
+});
+
+Deno.test("one push of a fresh commit to many followers costs microseconds", async () => {
+  const ada = await Place.open();
+  for (let i = 0; i < 2000; i++) await ada.write(`n${i}`, "text");
+  const port = ada.replica.port();
+  const from = port.shareable;
+  await ada.write("a", "fresh");
+  const start = performance.now();
+  for (let follower = 0; follower < 10_000; follower++) {
+    equal(port.read(from, 64 * 1024).records.length, 1);
+  }
+  const us = (performance.now() - start) / 10;
+  ok(us < 100, `${us} µs`); // It is below one; a scan of the log would be thousands.
+});
