@@ -1,0 +1,176 @@
+/** The command line around a server: `deno task serve` as a real process, backup and restore, admin, TLS. */
+
+import { deepEqual, equal, match } from "node:assert/strict";
+import { defineSchema, field, openDatabase } from "../mod.ts";
+import { createServer } from "../server/mod.ts";
+import { selfSigned } from "./self_signed.ts";
+import {
+  ADMIN,
+  ANN,
+  newSessionKey,
+  post,
+  serverOptions,
+  withServer,
+} from "./server_place.ts";
+
+const root = new URL("..", import.meta.url);
+const Note = defineSchema("note", { text: field.string() });
+
+async function withFolder(
+  work: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function sheaf(
+  task: "serve" | "sheaf",
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Deno.ChildProcess {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", task, ...args],
+    cwd: root,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  return command.spawn();
+}
+
+async function run(
+  args: readonly string[],
+): Promise<{ code: number; out: string; err: string }> {
+  const { code, stdout, stderr } = await sheaf("sheaf", args).output();
+  const decoder = new TextDecoder();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+}
+
+/** Reads lines until one matches; everything that was read. */
+async function readUntil(
+  lines: ReadableStreamDefaultReader<string>,
+  form: RegExp,
+): Promise<string> {
+  let text = "";
+  while (!form.test(text)) {
+    const { done, value } = await lines.read();
+    if (done) throw new Error(`It ended before ${form}: ${text}`);
+    text += value;
+  }
+  return text;
+}
+
+Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTERM", () =>
+  withFolder(async (folder) => {
+    const config = `${folder}/sheaf.json`;
+    await Deno.writeTextFile(config, '{"name": "garden", "port": 1}');
+    const args = [
+      ...["--config", config, "--port", "0", "--data", `${folder}/data`],
+      ...["--token", `ann=${ANN}`, "--admin-token", ADMIN],
+      ...["--log-level", "warn"],
+    ];
+    const child = sheaf("serve", args, { SHEAF_SESSION_DAYS: "3" });
+    const errors = new Response(child.stderr).text();
+    const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const summary = await readUntil(lines, /client: .*\n/);
+    const url = /listens on (http:\S+)/.exec(summary)?.[1];
+    match(
+      summary,
+      /Sheaf server "garden" listens on http:\/\/127\.0\.0\.1:\d+/,
+    );
+    match(summary, /sessionDays +3 {2}\(environment\)/);
+    match(summary, /login\.tokens +ann=\*\*\* {2}\(flag\)/);
+    match(summary, /root key +[0-9a-f]{64}/);
+    match(summary, /Back up .*\/data\/database/);
+    match(summary, /warning: no rules/);
+    equal(summary.includes(ANN) || summary.includes(ADMIN), false);
+    const sessionKey = newSessionKey();
+    const credentials = { token: ANN };
+    const login = await fetch(
+      `${url}/login`,
+      post({ sessionKey, credentials }),
+    );
+    equal(login.status, 200);
+    await login.body?.cancel();
+    child.kill("SIGTERM");
+    const { code } = await child.status;
+    await lines.cancel();
+    equal(code, 0, await errors);
+    await using again = await openDatabase({ path: `${folder}/data` });
+    deepEqual(again.repositories(), ["_server"]);
+  }));
+
+Deno.test("deno task serve names the setting that is wrong, and ends with 1", async () => {
+  const { code, stderr } = await sheaf("serve", ["--port", "many"]).output();
+  equal(code, 1);
+  match(new TextDecoder().decode(stderr), /error\[invalid-option\].*"port"/);
+});
+
+Deno.test("sheaf backup copies a database that a server writes, and restore makes it a database", () =>
+  withFolder(async (folder) => {
+    const data = `${folder}/data`;
+    const copy = `${folder}/copy`;
+    const back = `${folder}/back`;
+    const schemas = [Note];
+    const server = await createServer(serverOptions({ data, schemas }, []));
+    const repository = await server.database.repository("team/a");
+    const notes = repository.collection(Note);
+    for (let i = 0; i < 20; i++) await notes.create({ text: `${i}` });
+    await fetch(
+      `${server.url}/login`,
+      post({ sessionKey: newSessionKey() }),
+    ).then((response) => response.body?.cancel());
+    const made = await run(["backup", "--data", data, "--to", copy]);
+    equal(made.code, 0, made.err);
+    match(made.out, /backed up to .*: 2 repositories, \d+ commits?, /);
+    const twice = await run(["backup", "--data", data, "--to", copy]);
+    equal(twice.code, 1);
+    match(twice.err, /error\[invalid-path\].*not empty/);
+    await server.close();
+    const restored = await run(["restore", "--from", copy, "--to", back]);
+    equal(restored.code, 0, restored.err);
+    const options = serverOptions({ data: back, schemas }, []);
+    await using other = await createServer(options);
+    deepEqual(other.rootKey, server.rootKey);
+    const copied = (await other.database.repository("team/a")).collection(Note);
+    equal(copied.count(), 20);
+  }));
+
+Deno.test("sheaf admin revokes and lists over HTTP, and explains what went wrong", () =>
+  withServer({}, async ({ server, ask }) => {
+    const sessionKey = newSessionKey();
+    const credentials = { token: ANN };
+    const login = await ask("/login", post({ sessionKey, credentials }));
+    await login.body?.cancel();
+    const at = ["--url", server.url, "--admin-token", ADMIN];
+    const revoked = await run(["admin", "revoke", "--user", "ann", ...at]);
+    match(revoked.out, /revoked 1 session/);
+    match(revoked.out, new RegExp(sessionKey));
+    const listed = await run(["admin", "quarantine", ...at]);
+    match(listed.out, /the quarantine is empty/);
+    const wrong = ["--url", server.url, "--admin-token", "a wrong token"];
+    const refused = await run(["admin", "quarantine", ...wrong]);
+    equal(refused.code, 1);
+    match(refused.err, /error\[login-failed\]/);
+    const usage = await run(["admin", "revoke", ...at]);
+    equal(usage.code, 2);
+  }));
+
+Deno.test("server: speaks TLS with a certificate and key from files", () =>
+  withFolder(async (folder) => {
+    const { cert, key } = selfSigned();
+    const tls = { cert: `${folder}/cert.pem`, key: `${folder}/key.pem` };
+    await Deno.writeTextFile(tls.cert, cert);
+    await Deno.writeTextFile(tls.key, key);
+    await withServer({ tls }, async ({ server }) => {
+      match(server.url, /^https:/);
+      using client = Deno.createHttpClient({ caCerts: [cert] });
+      const response = await fetch(`${server.url}/healthz`, { client });
+      deepEqual(await response.json(), { status: "ok" });
+    });
+  }));
