@@ -135,7 +135,7 @@ export class DatabaseConnection implements Connection {
 
   async #start(): Promise<void> {
     const { world, rootKey, links, report } = this.#parts;
-    for (const link of links()) link.sync.connecting(true);
+    for (const link of links()) link.sync.without("connecting");
     try {
       const [{ SyncClient }, connector] = await Promise.all([
         import("../../sync/client.ts"),
@@ -155,7 +155,10 @@ export class DatabaseConnection implements Connection {
       this.#changed();
     } catch (cause) {
       // Code that could not be loaded: an app that was taken from its server, say.
-      this.#failed = { ...bare, state: "refused", reason: reasonOf(cause) };
+      if (this.#stop.signal.aborted) return;
+      const reason = reasonOf(cause);
+      this.#failed = { ...bare, state: "refused", reason };
+      for (const link of links()) link.sync.without("refused", reason);
       this.#changed();
       if (!(cause instanceof DatabaseError)) report?.(cause);
     }
@@ -227,7 +230,7 @@ export class DatabaseConnection implements Connection {
   /** A repository was opened: it rides along. */
   join(link: RepositoryLink): void {
     if (this.#stop.signal.aborted) return;
-    if (this.#client === undefined) return link.sync.connecting(true);
+    if (this.#client === undefined) return link.sync.without("connecting");
     if (this.#joined.has(link)) return;
     this.#joined.add(link);
     link.join(this.#client);
@@ -239,7 +242,10 @@ export class DatabaseConnection implements Connection {
   }
 
   retry(): void {
-    this.#client?.retryNow();
+    if (this.#client !== undefined) return this.#client.retryNow();
+    if (this.#failed === undefined) return;
+    this.#failed = undefined;
+    void this.#start();
   }
 
   close(): Promise<void> {
@@ -247,7 +253,7 @@ export class DatabaseConnection implements Connection {
     this.#stop.abort();
     this.#cancelRenewal?.();
     for (const link of this.#joined) link.leave();
-    for (const link of this.#parts.links()) link.sync.connecting(false);
+    for (const link of this.#parts.links()) link.sync.without("offline");
     this.#joined.clear();
     this.#client?.close();
     this.#parts.ended();

@@ -77,8 +77,8 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   readonly #refused = new WeakMap<RefusedEntry, RefusedWrite>();
   #channel: Channel | undefined;
   #reason: SyncReason | undefined;
-  /** Is a connection being made, on which a channel will be? */
-  #isConnecting = false;
+  /** What it is while there is no channel. */
+  #phase: SyncPhase = "offline";
   /** What ended channels knew: commits a chain, and what is worth keeping of their status. */
   readonly #acknowledged = new Map<string, number>();
   #incidents: readonly Incident[] = [];
@@ -119,7 +119,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     const channel = this.#channel?.status;
     if (channel === undefined) {
       return {
-        state: this.#phase(),
+        state: this.#isClosed ? "closed" : this.#phase,
         reason: this.#isClosed ? undefined : this.#reason,
         unsent: this.#countUnsent(),
         progress: undefined,
@@ -133,11 +133,6 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       equalAt: channel.equalAt ?? this.#equalAt,
       incidents: this.#allIncidents(channel.incidents),
     };
-  }
-
-  #phase(): SyncPhase {
-    if (this.#isClosed) return "closed";
-    return this.#isConnecting ? "connecting" : "offline";
   }
 
   #countUnsent(): ChannelStatus["unsent"] {
@@ -267,24 +262,24 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (this.status !== before) this.#listeners.tell();
   }
 
-  /** There will be a channel, or none after all. */
-  connecting(isConnecting: boolean): void {
-    this.#isConnecting = isConnecting;
-    this.#reason = undefined;
+  /** There is no channel: one is being made, there is no connection, or there can be none. */
+  without(
+    phase: "connecting" | "offline" | "refused",
+    reason?: SyncReason,
+  ): void {
+    this.#phase = phase;
+    this.#reason = reason;
     this.changed();
   }
 
   /** Goes on over this channel. */
   attach(channel: Channel): void {
     this.#channel = channel;
-    this.#isConnecting = false;
-    this.#reason = undefined;
     this.changed();
   }
 
   /** The channel ends; what it knew of the server stays known. */
   detach(reason?: SyncReason): void {
-    this.#reason = reason;
     const channel = this.#channel;
     if (channel !== undefined) {
       const { equalAt, incidents } = channel.status;
@@ -297,7 +292,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       this.#unsent = new UnsentCounter(this.#parts.replica, channel.known);
       this.#channel = undefined;
     }
-    this.changed();
+    this.without("offline", reason);
   }
 
   /** The repository closes: nobody waits any longer. */

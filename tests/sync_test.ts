@@ -1,0 +1,463 @@
+/**
+ * Devices that converge through a server in the same program: the public API
+ * from end to end, over memory wires.
+ */
+
+import {
+  deepEqual,
+  equal,
+  notDeepEqual,
+  ok,
+  rejects,
+  throws,
+} from "node:assert/strict";
+import {
+  type Collection,
+  type Connection,
+  type Database,
+  type DatabaseOptions,
+  defineSchema,
+  field,
+  memoryStorage,
+  openDatabase,
+  type Repository,
+} from "../mod.ts";
+import { MemoryServer, type MemoryServerOptions } from "./kit/memory_server.ts";
+
+const Task = defineSchema("task", {
+  title: field.string(),
+  done: field.boolean().default(false),
+  votes: field.counter(),
+});
+
+const users = { a: "ann", b: "bob", c: "cyd" };
+const PATIENCE_MS = 5_000;
+
+function serve(options: MemoryServerOptions = {}): MemoryServer {
+  return new MemoryServer({ users, ...options });
+}
+
+function open(
+  server: MemoryServer,
+  options: DatabaseOptions = { storage: memoryStorage() },
+): Promise<Database> {
+  return openDatabase({ rootKey: server.rootKey, schemas: [Task], ...options });
+}
+
+function connect(
+  db: Database,
+  server: MemoryServer,
+  token: string,
+): Connection {
+  const { connector, login } = server;
+  return db.connect(connector, { session: { token }, login });
+}
+
+interface Observable {
+  subscribe(listener: () => void): unknown;
+}
+
+/** Waits until something observable is so. */
+async function until(
+  what: string,
+  { subscribe }: Observable,
+  isSo: () => boolean,
+): Promise<void> {
+  if (isSo()) return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(
+    () => reject(new Error(`It did not happen: ${what}`)),
+    PATIENCE_MS,
+  );
+  subscribe(() => void (isSo() && resolve()));
+  if (isSo()) resolve();
+  await promise.finally(() => clearTimeout(timer));
+}
+
+/** Waits until a collection's items are so. */
+function untilItems(
+  tasks: Collection<typeof Task>,
+  what: string,
+  isSo: () => boolean,
+): Promise<void> {
+  const observable = {
+    subscribe: (listener: () => void) => tasks.where({}).subscribe(listener),
+  };
+  return until(what, observable, isSo);
+}
+
+/** Waits until a repository's sync is so. */
+function untilSync(
+  { sync, name }: Repository,
+  what: string,
+  isSo: () => boolean,
+): Promise<void> {
+  const observable = {
+    subscribe: (listener: () => void) => sync.subscribe(listener),
+  };
+  return until(`${name}: ${what}, not ${show(sync.status)}`, observable, isSo);
+}
+
+function show(value: unknown): string {
+  return Deno.inspect(value, { depth: 3 });
+}
+
+interface Device extends AsyncDisposable {
+  readonly db: Database;
+  readonly repo: Repository;
+  readonly tasks: Collection<typeof Task>;
+}
+
+/** A device with its repository open, connected when it has a token. */
+async function device(
+  server: MemoryServer,
+  token?: string,
+  options?: DatabaseOptions,
+): Promise<Device> {
+  const db = await open(server, options);
+  if (token !== undefined) connect(db, server, token);
+  const repo = await db.repository("team/a");
+  const tasks = repo.collection(Task);
+  return { db, repo, tasks, [Symbol.asyncDispose]: () => db.close() };
+}
+
+Deno.test("a live query on one device moves after a write on another", async () => {
+  await using server = serve();
+  await using a = await device(server, "a");
+  await using b = await device(server, "b");
+  const heard: string[] = [];
+  b.tasks.where({ done: false }).subscribe(({ added }) => {
+    heard.push(...added.map(({ row }) => row.title));
+  });
+  const write = a.tasks.create({ id: "t", title: "Ship it" });
+  await write.synced;
+  await untilItems(b.tasks, "the item came", () => b.tasks.has("t"));
+  deepEqual(heard, ["Ship it"]);
+  b.tasks.update("t", { done: true });
+  await untilItems(a.tasks, "it is done", () => a.tasks.get("t")!.done);
+  deepEqual([a.db.user, b.db.user], ["ann", "bob"]);
+  deepEqual(a.repo.history().map(({ user }) => user), ["ann", "bob"]);
+});
+
+Deno.test("what three devices write offline converges when they meet", async () => {
+  await using server = serve();
+  await using a = await device(server);
+  await using b = await device(server);
+  await using c = await device(server);
+  const devices = [a, b, c];
+  a.tasks.create({ id: "t", title: "One" });
+  connect(a.db, server, "a");
+  await a.repo.sync.ready;
+  connect(b.db, server, "b");
+  await untilItems(b.tasks, "t came to b", () => b.tasks.has("t"));
+  await a.db.connection!.close();
+  await b.db.connection!.close();
+  a.tasks.update("t", { votes: { increment: 2 }, title: "From a" });
+  b.tasks.update("t", { votes: { increment: 3 } });
+  for (const [i, { tasks }] of devices.entries()) {
+    for (let n = 0; n < 20; n++) tasks.create({ title: `${i} ${n}` });
+  }
+  for (const [i, { db }] of devices.entries()) connect(db, server, "abc"[i]!);
+  for (const { tasks } of devices) {
+    await untilItems(
+      tasks,
+      "61 items",
+      () => tasks.count() === 61 && tasks.get("t")!.votes === 5,
+    );
+  }
+  const all = devices.map(({ tasks }) =>
+    show(tasks.all().sort((x, y) => x.id < y.id ? -1 : 1))
+  );
+  equal(all[0], all[1]);
+  equal(all[0], all[2]);
+  for (const { repo } of devices) {
+    await untilSync(
+      repo,
+      "equal",
+      () =>
+        repo.sync.status.equalAt !== undefined &&
+        repo.sync.status.unsent.commits === 0,
+    );
+    deepEqual(repo.sync.status.incidents, []);
+  }
+});
+
+Deno.test("writes that were made before the connection are synced by it", async () => {
+  await using server = serve();
+  await using a = await device(server);
+  const writes = [1, 2, 3].map((n) => a.tasks.create({ title: `${n}` }));
+  const early = writes[0]!.synced;
+  await Promise.all(writes);
+  deepEqual(
+    [a.repo.sync.status.state, a.repo.sync.status.unsent.commits],
+    ["offline", 3],
+  );
+  connect(a.db, server, "a");
+  await early;
+  await Promise.all(writes.map((write) => write.synced));
+  equal((await server.replica("team/a")).graph.commits, 3);
+  equal(a.repo.sync.status.unsent.commits, 0);
+});
+
+Deno.test("a device counts what is unsent over restarts, and goes on from there", async () => {
+  await using server = serve();
+  const storage = memoryStorage();
+  {
+    await using a = await device(server, "a", { storage });
+    await a.tasks.create({ id: "sent", title: "Sent" }).synced;
+    await a.db.connection!.close();
+    await a.tasks.create({ id: "later", title: "Later" });
+    equal(a.repo.sync.status.unsent.commits, 1);
+  }
+  await using a = await device(server, undefined, { storage });
+  const { unsent, state } = a.repo.sync.status;
+  deepEqual([state, unsent.commits], ["offline", 1]);
+  ok(unsent.bytes > 0 && unsent.oldest instanceof Date);
+  connect(a.db, server, "a");
+  await untilSync(
+    a.repo,
+    "nothing unsent",
+    () =>
+      a.repo.sync.status.state === "live" &&
+      a.repo.sync.status.unsent.commits === 0,
+  );
+  equal(server.logins, 1);
+});
+
+Deno.test("a connection that is cut comes back, and nothing is missing", async () => {
+  await using server = serve();
+  await using a = await device(server, "a");
+  await using b = await device(server, "b");
+  await Promise.all([a.repo.sync.ready, b.repo.sync.ready]);
+  for (let round = 0; round < 3; round++) {
+    server.cut();
+    const write = a.tasks.create({ id: `r${round}`, title: "x" });
+    a.db.connection!.retry();
+    b.db.connection!.retry();
+    await write.synced;
+    await untilItems(b.tasks, `round ${round}`, () => b.tasks.has(`r${round}`));
+  }
+  equal(server.logins, 2);
+});
+
+Deno.test("several repositories ride on one connection, whenever they are opened", async () => {
+  await using server = serve();
+  await using a = await device(server);
+  await using b = await device(server, "b");
+  const early = (await a.db.repository("early")).collection(Task);
+  const writes = [early.create({ id: "e", title: "Early" })];
+  connect(a.db, server, "a");
+  const late = (await a.db.repository("late")).collection(Task);
+  writes.push(late.create({ id: "l", title: "Late" }));
+  await Promise.all(writes.map((write) => write.synced));
+  for (const [name, id] of [["early", "e"], ["late", "l"]] as const) {
+    const tasks = (await b.db.repository(name)).collection(Task);
+    await untilItems(tasks, `${name} came`, () => tasks.has(id));
+  }
+  const repo = await a.db.repository("late");
+  await repo.close();
+  equal(repo.sync.status.state, "closed");
+  await early.create({ title: "Goes on" }).synced;
+  const again = await a.db.repository("late");
+  await again.sync.ready;
+});
+
+Deno.test("connecting and disconnecting at any moment loses and repeats nothing", async () => {
+  await using server = serve();
+  await using a = await device(server);
+  await using b = await device(server, "b");
+  let count = 0;
+  for (let round = 0; round < 40; round++) {
+    a.tasks.create({ id: `${count++}`, title: "x" });
+    const connection = connect(a.db, server, "a");
+    for (let turn = 0; turn < round; turn++) await Promise.resolve();
+    if (round % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    a.tasks.create({ id: `${count++}`, title: "y" });
+    await connection.close();
+    equal(connection.status.state, "closed");
+    equal(a.db.connection, undefined);
+  }
+  connect(a.db, server, "a");
+  await untilItems(b.tasks, "all came", () => b.tasks.count() === count);
+  await untilSync(
+    a.repo,
+    "nothing unsent",
+    () => a.repo.sync.status.unsent.commits === 0,
+  );
+  equal((await server.replica("team/a")).graph.commits, count);
+});
+
+Deno.test("a database closes at once while it is connecting, and while it is live", async () => {
+  await using server = serve();
+  for (let turns = 0; turns < 60; turns += 3) {
+    const storage = memoryStorage();
+    const a = await device(server, "a", { storage });
+    const write = a.tasks.create({ title: "x" });
+    const waiting = write.synced.then(() => "synced", ({ code }) => code);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    await a.db.close();
+    ok(["synced", "closed"].includes(await waiting));
+    equal(a.repo.sync.status.state, "closed");
+    await (await device(server, undefined, { storage })).db.close();
+  }
+});
+
+Deno.test("a database has one connection at a time", async () => {
+  await using server = serve();
+  await using a = await device(server, "a");
+  throws(() => connect(a.db, server, "a"), { code: "already-connected" });
+  throws(() => a.db.connect("gopher://x"), { code: "already-connected" });
+  await a.db.connection!.close();
+  throws(() => a.db.connect("gopher://x"), { code: "invalid-option" });
+  const bad = { session: { password: "x" } } as never;
+  throws(() => a.db.connect(server.connector, bad), { code: "invalid-option" });
+  equal(a.db.connection, undefined);
+  await a.db.close();
+  throws(() => connect(a.db, server, "a"), { code: "closed" });
+});
+
+Deno.test("a server of another root is refused by name, and nothing is sent to it", async () => {
+  await using server = serve();
+  await using other = serve();
+  await using a = await device(server);
+  connect(a.db, server, "a");
+  await a.repo.sync.ready;
+  await a.db.connection!.close();
+  const write = a.tasks.create({ title: "Ours" });
+  await write;
+  connect(a.db, other, "a");
+  await untilSync(
+    a.repo,
+    "refused",
+    () => a.repo.sync.status.state === "refused",
+  );
+  equal(a.repo.sync.status.reason?.code, "root-key-mismatch");
+  equal(a.db.connection!.status.reason?.code, "root-key-mismatch");
+  equal((await other.replica("team/a")).graph.commits, 0);
+});
+
+Deno.test("a repository of another mode is refused by name, and the others go on", async () => {
+  await using server = serve();
+  await using a = await device(server, "a", {
+    storage: memoryStorage(),
+    mode: "fast",
+  });
+  await untilSync(
+    a.repo,
+    "refused",
+    () => a.repo.sync.status.state === "refused",
+  );
+  equal(a.repo.sync.status.reason?.code, "mode-mismatch");
+  equal(a.db.connection!.status.state, "ready");
+});
+
+Deno.test("a repository that the session may not read says so, and the others go on", async () => {
+  await using server = serve();
+  server.declines = (name) =>
+    name === "secret"
+      ? { code: "forbidden", detail: "Not for you" }
+      : undefined;
+  await using a = await device(server, "a");
+  const secret = await a.db.repository("secret");
+  await untilSync(
+    secret,
+    "refused",
+    () => secret.sync.status.state === "refused",
+  );
+  equal(secret.sync.status.reason?.code, "forbidden");
+  await a.tasks.create({ title: "Fine" }).synced;
+});
+
+Deno.test("a device works uncertified, offline and over restarts, and what it wrote goes out after its login", async () => {
+  await using server = serve();
+  const storage = memoryStorage();
+  {
+    await using a = await device(server, undefined, { storage, user: "me" });
+    equal(a.db.user, "me");
+    await a.tasks.create({ id: "one", title: "One" });
+  }
+  await using a = await device(server, undefined, { storage, user: "me" });
+  const key = a.db.sessionKey;
+  await a.tasks.update("one", { title: "Two" });
+  server.isDown = true;
+  connect(a.db, server, "a");
+  await untilSync(
+    a.repo,
+    "a reason",
+    () => a.repo.sync.status.reason?.code === "login-failed",
+  );
+  server.isDown = false;
+  a.db.connection!.retry();
+  await a.repo.sync.ready;
+  await untilSync(
+    a.repo,
+    "nothing unsent",
+    () => a.repo.sync.status.unsent.commits === 0,
+  );
+  equal(a.db.user, "ann");
+  deepEqual(a.db.sessionKey, key);
+  deepEqual(a.repo.history().map(({ user }) => user), ["ann", "ann"]);
+  equal((await server.replica("team/a")).graph.commits, 2);
+});
+
+Deno.test("a device whose claims change gets a new key, and keeps what it wrote with the old one", async () => {
+  await using server = serve();
+  const storage = memoryStorage();
+  await using a = await device(server, "a", { storage });
+  await a.tasks.create({ id: "one", title: "One" }).synced;
+  const key = a.db.sessionKey;
+  await a.db.connection!.close();
+  await a.tasks.create({ id: "two", title: "Offline" });
+  server.claims = '{"role":"admin"}';
+  const { connector, login } = server;
+  const session = { token: "a" };
+  await a.db.connect(connector, { session, login }).close();
+  a.db.connect(connector, { session, login, renew: true });
+  await untilSync(
+    a.repo,
+    "nothing unsent",
+    () =>
+      a.repo.sync.status.state === "live" &&
+      a.repo.sync.status.unsent.commits === 0,
+  );
+  notDeepEqual(a.db.sessionKey, key);
+  await a.tasks.create({ id: "three", title: "As admin" }).synced;
+  await using b = await device(server, "b");
+  await untilItems(b.tasks, "all came", () => b.tasks.count() === 3);
+  const history = b.repo.history();
+  deepEqual(history.map(({ user }) => user), ["ann", "ann", "ann"]);
+  equal(new Set(history.map(({ chain }) => chain)).size, 2);
+});
+
+Deno.test("presence rides along and is gone with its connection", async () => {
+  await using server = serve();
+  await using a = await device(server);
+  await using b = await device(server, "b");
+  a.repo.presence.set({ at: "title" });
+  connect(a.db, server, "a");
+  const { presence } = b.repo;
+  const observable = {
+    subscribe: (listener: () => void) => presence.subscribe(listener),
+  };
+  await until("a is here", observable, () => presence.others.length === 1);
+  deepEqual(
+    presence.others.map(({ user, data }) => [user, data]),
+    [["ann", { at: "title" }]],
+  );
+  server.cut();
+  await until("a is gone", observable, () => presence.others.length === 0);
+  a.db.connection!.retry();
+  b.db.connection!.retry();
+  await until("a is back", observable, () => presence.others.length === 1);
+  await a.db.connection!.close();
+  await until("a left", observable, () => presence.others.length === 0);
+});
+
+Deno.test("an audit of two equal sides finds them equal; without a connection there is none", async () => {
+  await using server = serve();
+  await using a = await device(server, "a");
+  await a.tasks.create({ title: "x" }).synced;
+  equal((await a.repo.sync.audit()).equal, true);
+  await a.db.connection!.close();
+  await rejects(a.repo.sync.audit(), { code: "unreachable" });
+});
