@@ -14,6 +14,7 @@ import { Replica } from "../../repo/replica.ts";
 import type { Transaction } from "../../repo/transaction.ts";
 import { verifyReplica } from "../../repo/verify.ts";
 import { toHex } from "../../src/base/bytes.ts";
+import { crc32 } from "../../src/base/crc32.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import { Editor } from "../../src/db/editor.ts";
 import { field } from "../../src/schema/field.ts";
@@ -72,7 +73,11 @@ export class AuthorPlace {
     const { seed = 1, mode = "default", files = [], key = 0 } = options;
     const storage = restored(files);
     // Every opening has dice of its own, as it would have.
-    const world = steadyWorld(seed * 1000 + files.length * 31 + key);
+    const dice = files.reduce(
+      (crc, [, bytes]) => crc32(bytes, crc),
+      seed + key,
+    );
+    const world = steadyWorld(dice);
     const replica = await Replica.open({
       storage,
       world,
