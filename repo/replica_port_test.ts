@@ -1,7 +1,7 @@
 import { deepEqual, equal, notDeepEqual, ok, throws } from "node:assert/strict";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
 import {
-  ManualWorld,
+  type ManualWorld,
   Place,
   SlowStorage,
   turns,
