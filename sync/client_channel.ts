@@ -202,7 +202,8 @@ export class SyncChannel {
     this.#cancelOpen = undefined;
     const { state } = this.#knowledge;
     this.#knowledge.attach(driver);
-    driver.run((core) => core.open(port, state));
+    // A conversation that was declined still knows it: it begins anew.
+    driver.run((core) => [...core.close(port.name), ...core.open(port, state)]);
     this.changed();
   }
 

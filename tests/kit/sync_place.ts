@@ -33,18 +33,18 @@ import {
 } from "./replica_place.ts";
 
 const SERVER_SEED = 90;
-const STEP_MS = 10;
 
-/** Lets turns and time go by until something holds. */
+/** Lets turns and time go by, in steps, until something holds. */
 export async function until(
   world: ManualWorld,
   isThere: () => boolean,
   ms = 60_000,
+  stepMs = 10,
 ): Promise<void> {
-  for (let passed = 0; !isThere(); passed += STEP_MS) {
+  for (let passed = 0; !isThere(); passed += stepMs) {
     if (passed > ms) throw new Error(`It did not happen: ${isThere}`);
     await new Promise((resolve) => setTimeout(resolve));
-    if (!isThere()) world.advance(STEP_MS);
+    if (!isThere()) world.advance(stepMs);
   }
 }
 

@@ -1,0 +1,490 @@
+import assert from "node:assert/strict";
+import type { CommitPlace } from "../repo/commit_place.ts";
+import { limits } from "../src/base/limits.ts";
+import {
+  ManualWorld,
+  Place,
+  sessionOf,
+  turns,
+} from "../tests/kit/replica_place.ts";
+import {
+  ClientPlace,
+  proverOf,
+  ServerPlace,
+  until,
+} from "../tests/kit/sync_place.ts";
+import { rights } from "./conversation.ts";
+
+const digest = (place: Place) => place.replica.graph.digest();
+
+async function settled(server: ServerPlace, ...clients: ClientPlace[]) {
+  const { world } = server;
+  await until(world, () => {
+    const wanted = server.place.replica.graph.commits;
+    return clients.every(({ place, channel }) =>
+      channel.status.state === "live" &&
+      channel.status.unsent.commits === 0 &&
+      place.replica.graph.commits === wanted
+    );
+  });
+  for (const { place } of clients) {
+    assert.deepEqual(digest(place), digest(server.place));
+  }
+}
+
+async function end(server: ServerPlace, ...clients: ClientPlace[]) {
+  for (const client of clients) client.close();
+  await server.stop();
+  assert.deepEqual(server.faults, []);
+  assert.equal(server.released, server.opened);
+}
+
+Deno.test("two clients converge through a server, and hear of each other's writes at once", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const ben = await ClientPlace.connect(server, 2);
+  await ann.live();
+  await ben.live();
+  await ann.write("a", "from ann");
+  await ben.write("b", "from ben");
+  await settled(server, ann, ben);
+  assert.equal(ben.place.text("a"), "from ann");
+  assert.equal(ann.place.text("b"), "from ben");
+  assert.equal(server.place.text("a"), "from ann");
+  assert.equal(server.opened, 1);
+  await end(server, ann, ben);
+  assert.equal(ann.channel.status.state, "closed");
+});
+
+Deno.test("what was written offline arrives when a client connects", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const place = await Place.open({ seed: 1, world, session: sessionOf(1) });
+  for (let i = 0; i < 50; i++) await place.write(`n${i}`, `text ${i}`);
+  await server.place.write("s", "from the server");
+  const ann = await ClientPlace.connect(server, 1, { place });
+  const { unsent } = ann.channel.status;
+  assert.equal(unsent.commits, 50);
+  assert.ok(unsent.bytes > 50);
+  assert.equal(unsent.oldest?.getTime(), 1_800_000_000_000);
+  await settled(server, ann);
+  assert.equal(server.place.text("n49"), "text 49");
+  assert.equal(place.text("s"), "from the server");
+  await end(server, ann);
+});
+
+Deno.test("a client that lost its wire comes back by itself, with what both wrote meanwhile", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  server.isDown = true;
+  server.cut();
+  await until(server.world, () => ann.channel.status.state === "offline");
+  assert.equal(ann.channel.status.reason?.code, "lost");
+  await ann.write("a", "offline");
+  await turns();
+  assert.equal(ann.channel.status.unsent.commits, 1);
+  await server.place.write("s", "meanwhile");
+  server.isDown = false;
+  await settled(server, ann);
+  assert.equal(server.place.text("a"), "offline");
+  assert.equal(ann.place.text("s"), "meanwhile");
+  await end(server, ann);
+});
+
+Deno.test("a server that restarts in good order is resumed", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.write("a", "1");
+  await ann.live();
+  await server.restart(1_000);
+  await server.place.write("s", "after");
+  await settled(server, ann);
+  assert.equal(ann.place.text("s"), "after");
+  await end(server, ann);
+});
+
+Deno.test("a client resumes with what it kept", async () => {
+  const server = await ServerPlace.start();
+  const first = await ClientPlace.connect(server, 1);
+  await first.write("a", "1");
+  await first.live();
+  const resume = first.client.remove(first.channel.name);
+  assert.ok(resume !== undefined);
+  first.close();
+  const again = await ClientPlace.connect(server, 1, {
+    place: first.place,
+    resume,
+  });
+  assert.equal(again.channel.status.unsent.commits, 0);
+  await server.place.write("s", "new");
+  await settled(server, again);
+  const junk = await ClientPlace.connect(server, 2, {
+    resume: new Uint8Array(50).fill(9),
+  });
+  await settled(server, junk);
+  await end(server, again, junk);
+});
+
+Deno.test("waits grow, are capped, and start anew after a live connection", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  server.isDown = true;
+  const ann = await ClientPlace.connect(server, 1);
+  const waits: number[] = [];
+  for (let i = 0; i < 10; i++) {
+    await until(world, () => ann.client.status.state === "offline");
+    const { retryAt, attempts } = ann.client.status;
+    assert.equal(attempts, i + 1);
+    waits.push(retryAt!.getTime() - world.now());
+    world.advance(limits.backoffMsMax);
+    await turns();
+  }
+  for (const [i, wait] of waits.entries()) {
+    const cap = Math.min(limits.backoffMsMax, limits.backoffMsMin * 2 ** i);
+    assert.ok(wait <= cap && wait >= cap / 2 - 20, `${wait} of ${cap}`);
+  }
+  server.isDown = false;
+  ann.client.retryNow();
+  await ann.live();
+  assert.ok(server.attempts <= 13);
+  server.isDown = true;
+  server.cut();
+  await until(world, () => ann.client.status.state === "offline");
+  const wait = ann.client.status.retryAt!.getTime() - world.now();
+  assert.ok(wait <= limits.backoffMsMin);
+  await end(server, ann);
+});
+
+Deno.test("goodbye's wait is respected when the network comes back, not when somebody asks", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  let online = () => {};
+  const { connector } = server;
+  const ann = await ClientPlace.connect(server, 1, {
+    connector: {
+      ...connector,
+      onOnline(retry) {
+        online = retry;
+        return () => online = () => {};
+      },
+    },
+  });
+  await ann.live();
+  server.isDown = true;
+  server.cut();
+  await until(world, () => ann.client.status.state === "offline");
+  server.isDown = false;
+  const before = world.now();
+  online();
+  await ann.live();
+  assert.ok(world.now() - before < limits.backoffMsMin);
+  await server.restart(60_000);
+  await until(world, () => ann.client.status.state === "offline");
+  assert.equal(ann.client.status.reason?.code, "shutting-down");
+  const { attempts } = server;
+  online();
+  await turns();
+  assert.equal(server.attempts, attempts);
+  assert.ok(ann.client.status.retryAt!.getTime() - world.now() > 50_000);
+  ann.client.retryNow();
+  await ann.live();
+  await end(server, ann);
+});
+
+Deno.test("synced resolves when the server has a commit, also when it has had it for long", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const first = await ann.write("a", "1");
+  const arrives = ann.channel.synced(first);
+  await until(server.world, () => server.place.text("a") === "1");
+  await ann.live();
+  await arrives;
+  await ann.channel.synced(first);
+  await end(server, ann);
+});
+
+Deno.test("a refused commit is undone and said, and what came after it arrives", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  let refusals = 0;
+  server.gate = (_peer, _name, batch) =>
+    refusals++ === 0
+      ? { refused: "bad-clock", detail: `${batch.commits.length}` }
+      : undefined;
+  const places: CommitPlace[] = [];
+  places.push(await ann.write("bad", "x"));
+  const failure = ann.channel.synced(places[0]!).catch((error) => error);
+  await until(server.world, () => refusals > 0);
+  places.push(await ann.write("good", "y"));
+  await ann.channel.synced(places[1]!);
+  assert.match((await failure).message, /bad-clock/);
+  await settled(server, ann);
+  assert.equal(ann.place.text("bad"), undefined);
+  assert.equal(server.place.text("good"), "y");
+  await end(server, ann);
+});
+
+Deno.test("a repository that may not be read is refused alone, and answers as one that is not there", async () => {
+  const server = await ServerPlace.start();
+  server.access = { declined: { code: "forbidden", detail: "no" } };
+  const ann = await ClientPlace.connect(server, 1);
+  await until(server.world, () => ann.channel.status.state === "refused");
+  assert.equal(ann.channel.status.reason?.code, "forbidden");
+  assert.equal(ann.client.status.state, "ready");
+  assert.equal(server.opened, 0);
+  server.access = { rights: rights.read | rights.write };
+  ann.client.retryNow();
+  await ann.live();
+  await end(server, ann);
+});
+
+Deno.test("a repository that is not there does not disturb the others", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const port = ann.place.replica.port();
+  const other = ann.client.add(
+    new Proxy(port, {
+      get(target, key) {
+        if (key === "name") return "other";
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    }),
+  );
+  await until(server.world, () => other.status.state === "refused");
+  assert.deepEqual(other.status.reason, {
+    code: "forbidden",
+    message: "This session may not read it, or there is none",
+  });
+  await ann.write("a", "1");
+  await settled(server, ann);
+  assert.ok(ann.states.every((state) => state !== "refused"));
+  await end(server, ann);
+});
+
+Deno.test("what passes by itself is opened again on the same connection", async () => {
+  const server = await ServerPlace.start();
+  server.access = { declined: { code: "unavailable", detail: "later" } };
+  const ann = await ClientPlace.connect(server, 1);
+  await until(server.world, () => ann.channel.status.state === "refused");
+  server.access = { rights: rights.read | rights.write };
+  await ann.live();
+  assert.equal(server.attempts, 1);
+  await end(server, ann);
+});
+
+Deno.test("garbage ends its own connection with a code, and no other", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  const ends: string[] = [];
+  const random = new Uint8Array(64);
+  for (let i = 0; i < 200; i++) {
+    const transport = await server.connector.connect(
+      new AbortController().signal,
+    );
+    transport.listen({ frame() {}, ended: ({ code }) => ends.push(code) });
+    world.random(random);
+    transport.send(random.slice(0, 1 + i % 64));
+    await turns();
+  }
+  await until(world, () => ends.length === 200);
+  for (const code of ends) assert.match(code, /bad-|wrong-version|too-large/);
+  assert.equal(server.host.peers.length, 1);
+  await ann.write("a", "1");
+  await settled(server, ann);
+  await end(server, ann);
+});
+
+Deno.test("who proves nothing is closed in time", async () => {
+  const server = await ServerPlace.start();
+  const transport = await server.connector.connect(
+    new AbortController().signal,
+  );
+  const ends: string[] = [];
+  transport.listen({ frame() {}, ended: ({ code }) => ends.push(code) });
+  await until(
+    server.world,
+    () => ends.length === 1,
+    2 * limits.proveMsMax,
+    500,
+  );
+  assert.deepEqual(ends, ["timeout"]);
+  await server.stop();
+});
+
+Deno.test("a silent wire is noticed by both sides, and replaced", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  const [wire] = server.wires;
+  wire!.hold(0);
+  wire!.hold(1);
+  await until(
+    world,
+    () => ann.client.status.state === "offline",
+    5 * limits.heartbeatMs,
+    500,
+  );
+  assert.equal(ann.client.status.reason?.code, "timeout");
+  await ann.write("a", "1");
+  await settled(server, ann);
+  await end(server, ann);
+});
+
+Deno.test("replicas converge over slow wires that go away at any moment", async () => {
+  for (const seed of [1, 2, 3]) {
+    const world = new ManualWorld(seed);
+    const dice = () => {
+      const byte = new Uint8Array(1);
+      world.random(byte);
+      return byte[0]!;
+    };
+    const server = await ServerPlace.start(world, (deliver) => {
+      world.after(dice(), deliver);
+    });
+    const clients: ClientPlace[] = [];
+    for (let i = 1; i <= 4; i++) {
+      clients.push(await ClientPlace.connect(server, i));
+    }
+    for (let round = 0; round < 40; round++) {
+      const client = clients[dice() % clients.length]!;
+      await client.write(`n${dice() % 20}`, `${seed} ${round}`);
+      world.advance(dice());
+      await turns();
+      if (dice() < 40) server.cut();
+    }
+    await settled(server, ...clients);
+    const texts = (place: Place) =>
+      Array.from({ length: 20 }, (_, i) => place.text(`n${i}`));
+    for (const { place } of clients) {
+      assert.deepEqual(texts(place), texts(server.place));
+    }
+    await end(server, ...clients);
+  }
+});
+
+Deno.test("a revoked session is disconnected, and gets no more than leave to hand in", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const ben = await ClientPlace.connect(server, 2);
+  await ann.live();
+  await ben.live();
+  server.access = { rights: rights.write };
+  const key = proverOf(ann.place.replica.session).publicKey;
+  const count = server.host.disconnect(
+    ({ session }) => session?.key.every((byte, i) => byte === key[i]) ?? false,
+    "forbidden",
+    "The session was revoked",
+  );
+  assert.equal(count, 1);
+  await until(server.world, () => ann.channel.status.state === "refused");
+  assert.equal(ann.channel.status.reason?.code, "forbidden");
+  await server.place.write("secret", "x");
+  await settled(server, ben);
+  assert.equal(ann.place.text("secret"), undefined);
+  await end(server, ann, ben);
+});
+
+Deno.test("presence reaches the others, survives a reconnect, and goes with its client", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const ann = await ClientPlace.connect(server, 1);
+  const ben = await ClientPlace.connect(server, 2);
+  ann.channel.present(Uint8Array.of(1, 2));
+  const shows = () =>
+    ben.channel.others.map(({ user, bytes }) => `${user} ${[...bytes]}`);
+  await until(world, () => shows().length === 1);
+  assert.deepEqual(shows(), ["user-1 1,2"]);
+  assert.equal(ben.channel.others, ben.channel.others);
+  server.cut();
+  await until(world, () => ben.channel.others.length === 0);
+  await until(world, () => shows().length === 1);
+  ann.close();
+  await until(world, () => ben.channel.others.length === 0);
+  await end(server, ann, ben);
+});
+
+Deno.test("a peer that does not read is closed, and the others do not wait for it", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const slow = await ClientPlace.connect(server, 1);
+  const ann = await ClientPlace.connect(server, 2);
+  await slow.live();
+  await ann.live();
+  server.wires[0]!.hold(1);
+  const text = "x".repeat(100_000);
+  for (let i = 0; i < 20; i++) await ann.write(`n${i}`, text);
+  await settled(server, ann);
+  const ends = () => server.events.filter(({ kind }) => kind === "ended");
+  await until(world, () => ends().length > 0, 120_000, 500);
+  const [over] = ends();
+  assert.ok(over?.kind === "ended");
+  assert.match(over.end.code, /too-slow|timeout/);
+  await settled(server, ann, slow);
+  await end(server, ann, slow);
+});
+
+Deno.test("a certificate that is not taken is had anew once, then shown", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const place = await Place.open({ seed: 1, world, session: sessionOf(1) });
+  const { SyncClient } = await import("./client.ts");
+  const asked: boolean[] = [];
+  const stranger = proverOf({
+    ...sessionOf(2),
+    certificate: new Uint8Array(10),
+  });
+  const client = new SyncClient({
+    connector: server.connector,
+    world,
+    rootKey: place.replica.port().rootKey,
+    prover(renew) {
+      asked.push(renew);
+      return Promise.resolve(stranger);
+    },
+  });
+  await until(world, () => client.status.state === "refused");
+  assert.deepEqual(asked, [false, true]);
+  assert.equal(client.status.reason?.code, "bad-certificate");
+  world.advance(10 * limits.backoffMsMax);
+  await turns();
+  assert.deepEqual(asked, [false, true]);
+  client.retryNow();
+  await turns();
+  assert.equal(asked.length, 3);
+  client.close();
+  await server.stop();
+});
+
+Deno.test("a login that fails is shown and tried again later and later", async () => {
+  const world = new ManualWorld();
+  const { SyncClient } = await import("./client.ts");
+  const { DatabaseError } = await import("../src/base/errors.ts");
+  let asked = 0;
+  const client = new SyncClient({
+    connector: { address: "none", connect: () => Promise.reject("never") },
+    world,
+    rootKey: new Uint8Array(32),
+    prover() {
+      asked++;
+      return Promise.reject(new DatabaseError("login-failed", "No"));
+    },
+  });
+  await until(world, () => client.status.state === "offline");
+  assert.deepEqual(client.status.reason, {
+    code: "login-failed",
+    message: "No",
+  });
+  for (let i = 0; i < 6_000; i++) {
+    world.advance(10);
+    if (i % 10 === 0) await turns(5);
+  }
+  assert.ok(asked >= 4 && asked <= 10, `${asked} times in a minute`);
+  client.close();
+  assert.equal(world.timers, 0);
+});
