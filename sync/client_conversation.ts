@@ -177,10 +177,11 @@ export class ClientConversation implements ClientCore {
     for (const channel of asked) channel.tellQuiet();
   }
 
-  /** Opens a channel, now or when the server has proved itself. */
+  /** Opens a channel, now or when the server has proved itself; again, where it was declined. */
   open(port: RepositoryPort, resume?: ResumeState): Output[] {
     return this.#run(undefined, () => {
-      if (this.#byName.has(port.name)) return;
+      const before = this.#byName.get(port.name);
+      if (before !== undefined && !before.isDeclined) return;
       const line = this.#line;
       const budget = this.#budget;
       const options = this.#options;
@@ -223,6 +224,11 @@ export class ClientConversation implements ClientCore {
   /** Has everything of a repository been acknowledged, and is nothing on its way? */
   isQuiet(name: RepositoryName): boolean {
     return this.#byName.get(name)?.isQuiet ?? false;
+  }
+
+  /** How many commits of a chain the server is known to have, durably: at least so many. */
+  serverHas(name: RepositoryName, chain: string): number {
+    return this.#byName.get(name)?.serverHas(chain) ?? 0;
   }
 
   /** What to keep of a repository's channel now. */

@@ -334,6 +334,8 @@ export interface ClientCore {
   audit(name: RepositoryName): Output[];
   /** Everything of a repository has been acknowledged and nothing is on its way. */
   isQuiet(name: RepositoryName): boolean;
+  /** How many commits of a chain the server is known to have, durably: at least so many. */
+  serverHas(name: RepositoryName, chain: string): number;
   /** What to keep of a repository's channel now; `undefined` when there is none. */
   resumeState(name: RepositoryName): ResumeState | undefined;
   /** The driver's transport is gone: frees what is half received. */

@@ -24,7 +24,7 @@ import { Download, lackingOf } from "./download.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf, ServerWord } from "./message.ts";
 import { Outbox } from "./outbox.ts";
-import { emptyResume, type ResumeState } from "./resume.ts";
+import { emptyResume, type ResumeState, usableCursor } from "./resume.ts";
 import { Upload } from "./upload.ts";
 
 /** Refusals that belong together come within this; then they are acted on. */
@@ -91,9 +91,9 @@ export class ClientChannel {
       this.#opensMs <= this.#parts.line.moment.monotonicMs;
   }
 
-  /** Do records wait for credit? */
-  get isBlocked(): boolean {
-    return this.#ways?.up.outbox.isBlocked ?? false;
+  /** Is it closed, and stays so until somebody opens it anew? */
+  get isDeclined(): boolean {
+    return this.#channel === 0 && this.#opensMs === Infinity;
   }
 
   /** Has everything been acknowledged, and is nothing on its way? */
@@ -102,10 +102,17 @@ export class ClientChannel {
       this.#ways.down.isQuiet;
   }
 
+  /** How many commits of a chain the server is known to have, durably. */
+  serverHas(chain: string): number {
+    return this.#ways?.up.outbox.countOf(chain) ?? 0;
+  }
+
   /** Opens it under a number; false when that takes a vector, which may not go out yet. */
   open(channel: number, mayTellVector: boolean): boolean {
     const { line, port } = this.#parts;
-    const cursor = this.#usableCursor();
+    const cursor = this.#needsVector
+      ? undefined
+      : usableCursor(this.#resume, port);
     if (cursor === undefined && !mayTellVector) return false;
     const vector = cursor === undefined ? port.vector() : undefined;
     if (vector !== undefined && vector.size > limits.vectorChainsMax) {
@@ -121,17 +128,6 @@ export class ClientChannel {
     this.#started = start.from;
     line.send({ is: "open", channel, name, genesisId, start });
     return true;
-  }
-
-  /** The kept cursor, where the kept addresses are of this log and little would be sent twice. */
-  #usableCursor(): ResumeState["cursor"] {
-    const { port } = this.#parts;
-    const { cursor, uploadedTo, commits } = this.#resume;
-    const isOfThisLog = commits <= port.commits && port.isStart(uploadedTo) &&
-      uploadedTo <= port.shareable;
-    const again = port.shareable - uploadedTo;
-    if (this.#needsVector || !isOfThisLog) return undefined;
-    return again > limits.resendBytesMax ? undefined : cursor;
   }
 
   /** Deals with a message on this channel. */

@@ -59,6 +59,8 @@ export interface OutboxOptions {
   readonly credentials: boolean;
   /** Which chains are sent at all; default: all. */
   readonly wants?: (chain: string) => boolean;
+  /** Forget what the peer has as soon as it is not needed to follow the log: for whoever has many peers. */
+  readonly forgets?: boolean;
   /** Credentials that the peer showed itself. */
   readonly knows?: (credential: Uint8Array) => boolean;
 }
@@ -129,7 +131,9 @@ export class Outbox {
 
   /** At the log's end, what both have is not needed any more; looked for when there is much. */
   #forget(): undefined {
-    if (this.#has.size <= this.#hasMax) return undefined;
+    const isWanted = this.#options.forgets === true &&
+      this.#has.size > this.#hasMax;
+    if (!isWanted) return undefined;
     for (const [chain, count] of this.#has) {
       if (this.#port.lengthOf(chain) >= count) this.#has.delete(chain);
     }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { RepositoryPort } from "../repo/port.ts";
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { readCount } from "../repo/canonical.ts";
@@ -57,6 +58,17 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
     certificates: [],
     summary: NOTHING,
   };
+}
+
+/** The kept cursor, where the kept addresses are of this log and little would be sent twice. */
+export function usableCursor(
+  { cursor, uploadedTo, commits }: ResumeState,
+  port: RepositoryPort,
+): Cursor | undefined {
+  const isOfThisLog = commits <= port.commits &&
+    uploadedTo <= port.shareable && port.isStart(uploadedTo);
+  const again = port.shareable - uploadedTo;
+  return isOfThisLog && again <= limits.resendBytesMax ? cursor : undefined;
 }
 
 /** The bytes of a state: at most `resumeBytesMax`, without the summary where it does not fit. */

@@ -119,6 +119,7 @@ export class ServerChannel {
       from,
       ...(has && { has }),
       credentials: has !== undefined,
+      forgets: true,
       knows: (credential) =>
         peer.certificates.some((own) => equalBytes(own, credential)),
     });
