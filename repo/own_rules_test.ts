@@ -1,0 +1,118 @@
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { defineRules, rulesFor } from "../src/schema/rules.ts";
+
+const rules = defineRules({
+  "team/{team}": {
+    collections: [rulesFor(Card, {
+      create: ({ after, session }) =>
+        after.owner === session.user || "not yours",
+      update: ({ before, session }) => before.owner === session.user,
+    })],
+  },
+});
+
+function denied(run: () => unknown, pattern: RegExp): void {
+  throws(run, (error) => {
+    ok(error instanceof DatabaseError && error.code === "denied", `${error}`);
+    ok(pattern.test(error.message), error.message);
+    return true;
+  });
+}
+
+Deno.test("a write that a rule denies fails with rule and reason and leaves nothing behind", async () => {
+  const ada = await RuledDevice.open({ seed: 1, rules });
+  ada.put("mine", { owner: ada.user });
+  const before = ada.digests();
+  denied(
+    () => ada.put("x", { owner: "eve" }),
+    /^Cannot create "card" item "x": not yours \(rule team\/\{team\} card\.create\)$/,
+  );
+  denied(() => ada.remove("mine"), /No rule lets anybody delete "card" items/);
+  denied(() =>
+    ada.replica.transact((tx) => {
+      ada.editor.update(tx, "mine", { rank: 7 });
+      ada.editor.create(tx, { id: "y", title: "y", owner: "eve" });
+    }), /not yours/);
+  deepEqual(ada.digests(), before);
+  equal(ada.get("mine", "rank"), 0);
+  await ada.replica.close();
+});
+
+Deno.test("an operation that was denied and caught is no part of its transaction", async () => {
+  const [ada, door] = [
+    await RuledDevice.open({ seed: 1, rules }),
+    await RuledDevice.open({ seed: 2, rules }),
+  ];
+  ada.replica.transact((tx) => {
+    ada.editor.create(tx, { id: "a", title: "a", owner: ada.user });
+    throws(() => ada.editor.create(tx, { id: "b", title: "b", owner: "eve" }));
+    ada.editor.create(tx, { id: "c", title: "c", owner: ada.user });
+  });
+  door.take(ada.records());
+  deepEqual(["a", "b", "c"].map((id) => door.get(id, "title")), [
+    "a",
+    undefined,
+    "c",
+  ]);
+  for (const device of [ada, door]) await device.replica.close();
+});
+
+Deno.test("preview() says what the write would be told, and writes nothing", async () => {
+  const ada = await RuledDevice.open({ seed: 1, rules });
+  ada.put("mine", { owner: ada.user });
+  const { editor, replica } = ada;
+  const before = ada.digests();
+  const card = { id: "x", title: "x" };
+  const may = (owner: string) =>
+    replica.preview((tx) => void editor.create(tx, { ...card, owner }));
+  deepEqual(may(ada.user), { allowed: true });
+  deepEqual(may("eve"), {
+    allowed: false,
+    reason: "not yours",
+    rule: "team/{team} card.create",
+  });
+  const gone = replica.preview((tx) => editor.delete(tx, "mine"));
+  equal(gone.allowed, false);
+  throws(
+    () => replica.preview((tx) => editor.delete(tx, "nothing")),
+    /it is not there/,
+  );
+  throws(() =>
+    replica.transact((tx) => {
+      editor.update(tx, "mine", { rank: 1 });
+      may(ada.user);
+    }), /A transaction is running/);
+  deepEqual(ada.digests(), before);
+  await ada.replica.close();
+});
+
+Deno.test("a writer that knows more heads than a commit names joins them first", async () => {
+  const count = limits.parentsMax * 2 + 5;
+  const ada = await RuledDevice.open({ seed: 4, rules });
+  const door = await RuledDevice.open({ seed: 8, rules });
+  const others = await Promise.all(
+    Array.from(
+      { length: count },
+      (_, i) => RuledDevice.open({ seed: 101 + i }),
+    ),
+  );
+  for (const [i, other] of others.entries()) {
+    other.put(`card-${i}`, { owner: other.user });
+    ada.take(other.records());
+    door.take(other.records());
+  }
+  equal(ada.replica.status().heads, count);
+  for (const [i, other] of others.entries()) {
+    // Its own user's cards, whichever head made them.
+    if (other.user === ada.user) ada.put(`card-${i}`, { rank: 1 });
+  }
+  equal(ada.replica.status().heads, 1);
+  for (const { verdict } of door.take(ada.records())) {
+    ok(verdict.verdict !== "refuse" && verdict.verdict !== "park");
+  }
+  deepEqual(door.digests(), ada.digests());
+  for (const device of [ada, door, ...others]) await device.replica.close();
+});
