@@ -105,6 +105,27 @@ Deno.test("a sync that was begun before a batch came does not make it shareable"
   equal(port.commits, 3);
 });
 
+Deno.test("of a chain that comes in pieces, what a sync covered is shareable", async () => {
+  const bob = await Place.open({ seed: 2 });
+  for (const text of ["one", "two", "three"]) await bob.write("b", text);
+  const { storage, port } = await slowPlace();
+  const [certificate, first, ...others] = await bob.arrivals();
+  port.receive([certificate!, first!]);
+  port.settle();
+  await turns();
+  port.receive(others);
+  port.settle();
+  const [chain] = bob.replica.graph.vector().keys();
+  deepEqual([port.lengthOf(chain!), port.vector().get(chain!)], [0, undefined]);
+  storage.release();
+  await turns();
+  deepEqual([port.lengthOf(chain!), port.vector().get(chain!)], [1, 1]);
+  deepEqual([port.commits, port.summary()], [2, undefined]);
+  storage.release();
+  await turns();
+  deepEqual([port.lengthOf(chain!), port.commits], [3, 4]);
+});
+
 Deno.test("a failed sync is final: nothing more is shareable, and receive() says why", async () => {
   for (const mode of ["default", "fast"] as const) {
     const bob = await Place.open({ seed: 2, mode });
