@@ -48,6 +48,8 @@ export interface SyncClientOptions {
   prover(renew: boolean, signal: AbortSignal): Promise<Prover>;
   /** Keeps what is known of the server, at most once a second and at the end. */
   keepResume?(name: string, bytes: Uint8Array): void;
+  /** Hears of faults of ours; each also ends the connection and is its reason. */
+  report?(error: unknown): void;
 }
 
 /** Ends that do not pass by themselves. */
@@ -169,6 +171,7 @@ export class SyncClient {
     const driver = new Driver(core, transport, world, {
       tell: (event) => this.#tell(event),
       ended: (end) => this.#ended(end),
+      broke: (error) => this.#options.report?.(error),
     });
     this.#driver = driver;
     driver.start();

@@ -112,8 +112,7 @@ export class Driver<C extends Core> {
         for (const output of next(this.core)) this.#do(output);
       }
     } catch (error) {
-      this.#events.broke?.(error);
-      this.close("internal", "A fault of this side");
+      this.#broke(error);
     } finally {
       this.#isRunning = false;
     }
@@ -124,6 +123,16 @@ export class Driver<C extends Core> {
     if (this.isOver) return;
     this.#own = { code, detail };
     this.#transport.close(code, detail);
+    this.#end(this.#own);
+  }
+
+  /** The other side need not know more; this one must. */
+  #broke(error: unknown): void {
+    this.#events.broke?.(error);
+    if (this.isOver) return;
+    const detail = error instanceof Error ? error.message : String(error);
+    this.#own = { code: "internal", detail };
+    this.#transport.close("internal", "A fault of the other side");
     this.#end(this.#own);
   }
 

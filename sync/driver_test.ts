@@ -104,7 +104,7 @@ Deno.test("a fault of ours ends one connection and is told", async () => {
   );
   await turns();
   assert.equal((faults[0] as Error).message, "oops");
-  assert.equal(ends[0]?.code, "internal");
+  assert.deepEqual(ends, [{ code: "internal", detail: "oops" }]);
   assert.deepEqual(got, ["internal"]);
 });
 

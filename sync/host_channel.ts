@@ -9,6 +9,7 @@
  * @module
  */
 
+import { checkGate } from "../repo/admit.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import { type PeerSession, rights, type ServerCore } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
@@ -94,7 +95,9 @@ export class HostChannel {
         rights: given,
         life,
         witness,
-        gate: (batch) => hooks.gate?.(peer, name, batch),
+        gate: (batch) =>
+          checkGate(batch, driver.moment.nowMs) ??
+            hooks.gate?.(peer, name, batch),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,
       }, driver.moment)

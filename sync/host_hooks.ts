@@ -111,7 +111,7 @@ export interface HostHooks {
   ): Access | Promise<Access>;
   /** Opens a repository; once for all peers until its release. `undefined`: there is none, which peers hear as `forbidden`. */
   openRepository(name: RepositoryName): Promise<HostedRepository | undefined>;
-  /** Asked of every sound new batch of a session that may not issue (law 7): clock, quota, rate. */
+  /** Asked of every sound new batch of a session that may not issue (law 7), whose clock is plausible: quota, rate. */
   gate?(
     peer: HostPeer,
     name: RepositoryName,
