@@ -3,9 +3,10 @@
  * saw them, here, after a restart, and for every peer.
  */
 
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import type { Mode } from "../repo/genesis.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
+import { type Files, filesOf } from "./kit/mod.ts";
 
 const modes: readonly Mode[] = ["default", "trusted", "fast"];
 
@@ -158,4 +159,237 @@ Deno.test("what was written in the same turn goes on in the new chain", async ()
   deepEqual([two.number, three.commit!.number], [0, 1]);
   await three.durability.promise;
   await place.agrees("one turn");
+});
+
+Deno.test("a copy of a withdrawn commit that comes back is a commit like any other", async () => {
+  for (const mode of modes) {
+    const place = await AuthorPlace.open({ mode });
+    const places = [..."abc"].map((id) => place.put(id, id).commit!);
+    const { chain } = places[0]!;
+    // The server had them after all, and its answer was lost.
+    const server = await place.peer();
+    place.replica.withdraw(chain, 1, [refusedAt(2)]);
+    equal(place.get("c"), undefined);
+    await server.tell(place);
+    equal(place.replica.graph.lengthOf(chain), 3);
+    equal(place.get("c")?.title, "c");
+    await place.agrees(`${mode}, a copy came back`);
+    await place.tell(server);
+    deepEqual(await server.knowledge(), await place.knowledge());
+    await place.replica.close();
+    const again = await place.reopened();
+    const next = again.put("d", "d").commit!;
+    ok(
+      next.chain !== chain,
+      "the chain is closed here, also when it is the latest",
+    );
+    await again.agrees(`${mode}, and on`);
+  }
+});
+
+Deno.test("what somebody else's commit descends from is in other hands and stays", async () => {
+  const place = await AuthorPlace.open();
+  const places = [..."abcd"].map((id) => {
+    const { commit } = place.put(id, id);
+    place.replica.flush();
+    return commit!;
+  });
+  await place.replica.durable();
+  const early = await AuthorPlace.open({ seed: 3 });
+  const [certificate] = place.replica.port().credentials();
+  const arrivals: { kind: "signed"; bytes: Uint8Array }[] = [];
+  place.replica.loaded.log.records(
+    0,
+    place.replica.loaded.log.end,
+    (kind, body) => {
+      if (kind === 3) arrivals.push({ kind: "signed", bytes: body.slice() });
+    },
+  );
+  early.replica.port().receive([certificate!, ...arrivals.slice(0, 2)]);
+  early.put("answer", "to b");
+  await early.tell(place);
+  // The refusal is of "c"; that "a" and "b" were taken has not been heard.
+  place.replica.withdraw(places[0]!.chain, 0, [refusedAt(2)]);
+  equal(place.replica.graph.lengthOf(places[0]!.chain), 2);
+  deepEqual(place.editor.table.ids().sort(), ["a", "answer", "b", "d"]);
+  deepEqual(places.map(({ state, number }) => [state, number]), [
+    ["kept", 0],
+    ["kept", 1],
+    ["refused", 2],
+    ["kept", 0],
+  ]);
+  await place.agrees("in other hands");
+});
+
+Deno.test("a later chain of ours that descends from the refused commit goes with it", async () => {
+  const place = await AuthorPlace.open();
+  const first = place.put("a", "a").commit!;
+  await place.replica.durable();
+  const refused = place.put("b", "b").commit!;
+  await place.replica.durable();
+  // The same device under another session key.
+  const next = await place.reopened({ key: 1 });
+  const later = next.put("c", "c").commit!;
+  const last = next.put("d", "d").commit!;
+  ok(later.chain !== first.chain);
+  next.replica.withdraw(first.chain, 1, [refusedAt(refused.number)]);
+  deepEqual(next.editor.table.ids().sort(), ["a", "c", "d"]);
+  equal(later.chain, last.chain);
+  deepEqual([later.number, last.number], [0, 1]);
+  equal(next.replica.graph.size, 2);
+  await next.agrees("two chains of ours");
+});
+
+Deno.test("a refusal can be retried as a new commit, or discarded, and stays until then", async () => {
+  let place = await AuthorPlace.open();
+  place.put("x", "x");
+  const made = place.write((tx, leaves) =>
+    void leaves.create(tx, { id: "a", tags: ["t"], steps: ["one", "two"] })
+  ).commit!;
+  const changed = place.write((tx, leaves) => {
+    leaves.update(tx, "a", { tags: { remove: ["t"] }, steps: { delete: [0] } });
+  }).commit!;
+  const third = place.put("y", "y").commit!;
+  let heard = 0;
+  place.replica.onRefusals(() => heard++);
+  const { chain } = made;
+  place.replica.withdraw(chain, 1, [refusedAt(1), refusedAt(2), {
+    ...refusedAt(3),
+    kept: true,
+  }]);
+  equal(heard, 1);
+  const refusals = place.replica.refusals();
+  ok(
+    place.replica.refusals() === refusals,
+    "the same array while nothing changes",
+  );
+  deepEqual(refusals.map(({ number, kept, rule }) => [number, kept, rule]), [
+    [1, false, "tree leaf.update"],
+    [2, false, "tree leaf.update"],
+    [3, true, "tree leaf.update"],
+  ]);
+  deepEqual(refusals[0]!.patch.operations.map(({ what, id }) => [what, id]), [[
+    "create",
+    "a",
+  ]]);
+  await place.agrees("three refusals");
+  place = await place.reopened();
+  const [create, update, other] = place.replica.refusals();
+  const retried = place.replica.retry(create!);
+  deepEqual(place.get("a")?.tags, ["t"]);
+  place.replica.retry(update!);
+  deepEqual([place.get("a")?.tags, place.get("a")?.steps], [[], ["two"]]);
+  deepEqual(place.replica.refusals(), [other]);
+  await retried.durability.promise;
+  ok(retried.commit!.chain !== chain);
+  await place.replica.discard(other!);
+  deepEqual(place.replica.refusals(), []);
+  await rejects(place.replica.discard(other!), { code: "commit-missing" });
+  throws(() => place.replica.retry(create!), { code: "commit-missing" });
+  await place.agrees("dealt with");
+  deepEqual([made.state, changed.state, third.state], [
+    "refused",
+    "refused",
+    "refused",
+  ]);
+  // Retried and refused once more.
+  const { chain: now, number } = retried.commit!;
+  place.replica.withdraw(now, number, [refusedAt(number)]);
+  equal(place.replica.refusals().length, 1);
+  await place.agrees("refused again");
+});
+
+Deno.test("a checkpoint forgets items that only withdrawn commits made, and one that holds them is not used", async () => {
+  let place = await AuthorPlace.open();
+  for (let i = 0; i < 300; i++) place.put(`kept-${i}`, `${i}`);
+  await place.replica.checkpoint();
+  const from = place.put("ghost", "boo").commit!;
+  place.put("kept-7", "seven");
+  await place.replica.checkpoint();
+  place.replica.withdraw(from.chain, from.number, [refusedAt(from.number)]);
+  await place.agrees("over a checkpoint that holds it");
+  const torn = await place.reopened();
+  equal(torn.replica.loaded.checkpoint, undefined);
+  ok(torn.replica.loaded.skipped[0]!.reason.includes("withdrawn"));
+  await place.replica.close();
+  place = await place.reopened();
+  ok(place.replica.loaded.checkpoint !== undefined);
+  equal(place.editor.table.cellOf("ghost"), undefined);
+  equal(place.editor.table.count, 300);
+  ok(!place.editor.table.ids().includes("ghost"));
+  await place.agrees("over the next checkpoint");
+  place.put("ghost", "back");
+  await place.replica.checkpoint();
+  equal((await place.reopened()).get("ghost")?.title, "back");
+  await place.agrees("made again");
+});
+
+/** A repository with withdrawals and refusals, and where its records start. */
+async function refusedTwice(mode: Mode) {
+  const place = await AuthorPlace.open({ mode });
+  const other = await AuthorPlace.open({ mode, seed: 8 });
+  const places = [..."abcd"].map((id) => {
+    const { commit } = place.put(id, id);
+    place.replica.flush();
+    return commit!;
+  });
+  other.put("other", "other");
+  await other.tell(place);
+  await place.replica.durable();
+  const foreign = place.replica.loaded.log.end - 20;
+  place.replica.withdraw(places[0]!.chain, 1, [refusedAt(2), refusedAt(3)]);
+  await place.replica.durable();
+  await place.replica.discard(place.replica.refusals()[1]!);
+  place.put("e", "e");
+  await place.replica.durable();
+  const starts: number[] = [];
+  const { log } = place.replica.loaded;
+  log.records(0, log.end, (_kind, _body, address) => void starts.push(address));
+  return { files: filesOf(place.storage), starts, foreign };
+}
+
+function spoiled(files: Files, at: number): Files {
+  return files.map(([name, bytes]) => {
+    if (!name.includes("/log-")) return [name, bytes] as const;
+    const damaged = bytes.slice();
+    damaged[at]! ^= 0x55;
+    return [name, damaged] as const;
+  });
+}
+
+Deno.test("a repair keeps withdrawals and refusals that stood behind the damage", async () => {
+  for (const mode of modes) {
+    const { files, foreign } = await refusedTwice(mode);
+    const image = spoiled(files, foreign);
+    await rejects(AuthorPlace.open({ mode, files: image }), {
+      code: "log-damaged",
+    });
+    const mended = await AuthorPlace.open({ mode, files: image, repair: true });
+    const there = [..."abcd"].filter((id) => mended.get(id) !== undefined);
+    deepEqual(there, ["a", "b"], mode);
+    const [refusal, ...more] = mended.replica.refusals();
+    deepEqual([refusal?.number, more.length], [2, 0], mode);
+    equal(refusal!.patch.operations[0]!.id, "c");
+    await mended.agrees(`${mode}, mended`);
+    mended.replica.retry(refusal!);
+    equal(mended.get("c")?.title, "c");
+    await mended.agrees(`${mode}, mended and retried`);
+  }
+});
+
+Deno.test("whichever record is damaged, a repair leaves what all replicas agree on", async () => {
+  for (const mode of modes) {
+    const { files, starts } = await refusedTwice(mode);
+    for (const [i, start] of starts.entries()) {
+      const options = { mode, files: spoiled(files, start + 30), repair: true };
+      const mended = await AuthorPlace.open(options);
+      const what = `${mode}, record ${i}`;
+      for (const { patch } of mended.replica.refusals()) {
+        ok(patch.operations.length > 0);
+      }
+      await mended.agrees(what);
+      mended.put("on", what);
+      await mended.agrees(`${what}, and on`);
+    }
+  }
 });
