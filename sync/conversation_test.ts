@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
+import {
+  ClientSide,
+  disks,
+  ServerSide,
+  Serving,
+  Talk,
+} from "../tests/kit/talk.ts";
+import { encodeMessage } from "./message_codec.ts";
+import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
+
+type ChannelOptions = ConstructorParameters<typeof ServerSide>[3];
+type ClientSideOptions = ConstructorParameters<typeof ClientSide>[3];
+
+interface Options {
+  readonly resume?: ResumeState | undefined;
+  readonly channel?: ChannelOptions;
+  readonly client?: ClientSideOptions;
+}
+
+function talk(serving: Serving, place: Place, options: Options = {}): Talk {
+  const world = place.world as ManualWorld;
+  const server = new ServerSide(world, serving, {}, options.channel);
+  const client = new ClientSide(world, place, options.resume, options.client);
+  return new Talk(world, server, client);
+}
+
+async function start() {
+  const world = new ManualWorld();
+  const serving = await Serving.open(world);
+  const place = await Place.open({ world, seed: 1 });
+  return { world, serving, place };
+}
+
+function assertSame(a: Place, b: Place): void {
+  assert.deepEqual(a.replica.graph.digest(), b.replica.graph.digest());
+  assert.ok(a.replica.graph.commits > 0);
+}
+
+Deno.test("a conversation makes both sides equal, says so, and is quiet then", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  await serving.place.write("b", "2");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  assertSame(place, serving.place);
+  assert.equal(both.client.ended, undefined);
+  assert.equal(both.client.told("live").length, 1);
+  assert.ok(both.client.told("equal").length > 0, "a moment of equality");
+  assert.deepEqual(both.client.told("incident"), []);
+  assert.deepEqual(both.client.told("quiet").at(-1)?.quiet, true);
+  assert.ok(both.client.core.isQuiet(place.replica.port().name));
+  both.end();
+});
+
+Deno.test("a single commit travels at once in a live conversation, and is acknowledged when durable", async () => {
+  const { serving, place } = await start();
+  const both = talk(serving, place);
+  await both.settle();
+  await place.write("a", "1");
+  await disks();
+  assert.deepEqual(both.client.messages.map(({ is }) => is), ["records"]);
+  await both.settle();
+  assert.equal(both.client.told("acked").at(-1)?.count, 1);
+  await serving.place.write("b", "2");
+  await disks();
+  assert.equal(both.server.messages[0]?.is, "records");
+  both.end();
+});
+
+Deno.test("resuming with nothing new takes 150 bytes each way at most", async () => {
+  const { serving, place } = await start();
+  for (let i = 0; i < 20; i++) await place.write(`a${i}`, "1");
+  const first = talk(serving, place);
+  await first.settle();
+  await first.pass(limits.witnessMs);
+  const kept = encodeResume(first.client.resume!);
+  first.end();
+  const second = talk(serving, place, { resume: decodeResume(kept) });
+  await second.flight();
+  const sizes: Record<string, number> = {};
+  for (const message of second.server.messages) {
+    sizes[message.is] = encodeMessage(message).length;
+    if (message.is === "opened") {
+      assert.equal(message.vector, undefined, "the cursor stands");
+    }
+  }
+  assert.ok(sizes.opened! + sizes.live! <= 150, JSON.stringify(sizes));
+  assert.equal(sizes.records, undefined, "nothing is sent twice");
+  const up = second.bytes.up - proveBytes(second);
+  assert.ok(up <= 150, `open takes ${up} bytes`);
+  assert.equal(second.flights, 1);
+  await second.settle();
+  assert.equal(second.client.told("live").length, 1);
+  second.end();
+});
+
+function proveBytes({ client }: Talk): number {
+  const certificates = [client.place.replica.session.certificate!];
+  const [nonce, signature] = [new Uint8Array(32), new Uint8Array(64)];
+  const { windowBytes: window } = limits;
+  const prove = { nonce, window, certificates, signature };
+  return encodeMessage({ is: "prove", ...prove }).length;
+}
+
+Deno.test("a thousand offline edits on both sides take two round trips", async () => {
+  const { serving, place } = await start();
+  const first = talk(serving, place);
+  await first.settle();
+  await first.pass(limits.witnessMs);
+  const resume = first.client.resume;
+  first.end();
+  for (let i = 0; i < 1_000; i++) {
+    void place.write(`a${i}`, "offline");
+    void serving.place.write(`b${i}`, "offline");
+  }
+  await place.replica.durable();
+  await serving.place.replica.durable();
+  const second = talk(serving, place, { resume });
+  await second.flight();
+  await second.flight();
+  await disks();
+  for (const frame of second.server.take()) second.client.frame(frame);
+  await disks();
+  assert.equal(second.flights, 2);
+  assertSame(place, serving.place);
+  await second.settle();
+  assert.ok(second.client.core.isQuiet(place.replica.port().name));
+  second.end();
+});
+
+Deno.test("a server that lost its log is rebuilt by vector, and given the proof of what there was", async () => {
+  const { world, serving, place } = await start();
+  for (let i = 0; i < 10; i++) await place.write(`a${i}`, "1");
+  await serving.place.write("server", "1");
+  const first = talk(serving, place);
+  await first.settle();
+  await first.pass(limits.witnessMs);
+  const resume = first.client.resume;
+  first.end();
+  const fresh = await Serving.open(world);
+  const second = talk(fresh, place, { resume });
+  await second.settle();
+  await second.pass(limits.witnessMs);
+  assertSame(place, fresh.place);
+  const [proof] = second.server.told("proof");
+  assert.ok(proof !== undefined, "the client proves what there was");
+  assert.equal(proof.witness.commits, 11);
+  assert.deepEqual(second.client.told("incident"), []);
+  second.end();
+});
+
+Deno.test("a client that was away while the server wrote gets only what is new", async () => {
+  const { serving, place } = await start();
+  for (let i = 0; i < 200; i++) void place.write(`a${i}`, "x".repeat(100));
+  await place.replica.durable();
+  const first = talk(serving, place);
+  await first.settle();
+  await first.pass(limits.witnessMs);
+  const resume = first.client.resume;
+  first.end();
+  await serving.place.write("new", "1");
+  const second = talk(serving, place, { resume });
+  await second.settle();
+  assertSame(place, serving.place);
+  assert.ok(second.bytes.down < 2_000, `${second.bytes.down} bytes`);
+  assert.ok(second.bytes.up < 1_000, `${second.bytes.up} bytes`);
+  second.end();
+});
+
+Deno.test("a commit of megabytes travels in parts, within the window", async () => {
+  const { serving, place } = await start();
+  const text = "0123456789".repeat(300_000);
+  await place.write("large", text);
+  const both = talk(serving, place);
+  await both.flight();
+  await both.flight();
+  await disks();
+  const kinds = both.client.messages.map(({ is }) => is);
+  const bytes = both.client.sent.reduce((sum, { length }) => sum + length, 0);
+  assert.ok(bytes <= limits.windowBytes + 1024, `${bytes} bytes at once`);
+  await both.settle();
+  assert.equal(serving.place.text("large"), text);
+  assert.ok(kinds.length < 20);
+  const other = await Place.open({ world: place.world, seed: 2 });
+  const down = talk(serving, other);
+  await down.settle();
+  assert.equal(other.text("large"), text);
+  assertSame(other, serving.place);
+  both.end();
+  down.end();
+});
+
+Deno.test("nothing is echoed to where it came from", async () => {
+  const { serving, place } = await start();
+  const both = talk(serving, place);
+  await both.settle();
+  for (let i = 0; i < 50; i++) {
+    await place.write(`a${i}`, "1");
+    await both.settle();
+  }
+  await both.pass(limits.witnessMs);
+  const received = both.client.told("progress");
+  assert.deepEqual(received, []);
+  assert.ok(both.bytes.down < 50 * 60 + 2_000, `${both.bytes.down} bytes`);
+  both.end();
+});
+
+Deno.test("an epoch that is new sends the client back to vectors, and nothing twice", async () => {
+  const { world, serving, place } = await start();
+  for (let i = 0; i < 100; i++) void place.write(`a${i}`, "x".repeat(200));
+  await place.replica.durable();
+  const first = talk(serving, place);
+  await first.settle();
+  const resume = first.client.resume;
+  first.end();
+  await serving.place.replica.durable();
+  await serving.place.replica.close();
+  const again = await Serving.open(world, serving.place);
+  assert.ok(!equalBytes(again.life.epoch, serving.life.epoch));
+  const second = talk(again, place, { resume });
+  await second.settle();
+  assertSame(place, again.place);
+  assert.ok(second.bytes.up < 3_000, `${second.bytes.up} bytes up`);
+  assert.ok(second.bytes.down < 3_000, `${second.bytes.down} bytes down`);
+  second.end();
+});
