@@ -21,7 +21,7 @@ import {
   sealRun,
   writeBatch,
 } from "./batch.ts";
-import { encodeHeader, joinChain, sessionKeyOf } from "./commit.ts";
+import { encodeHeader, joinChain, nameOf, sessionKeyOf } from "./commit.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import type { Mode } from "./genesis.ts";
 import type { Chain, Graph } from "./graph.ts";
@@ -55,6 +55,7 @@ export class Author {
   readonly #parts: AuthorParts;
   #session: Session;
   #key: Uint8Array;
+  #keyName: string;
   #writer: ByteWriter | undefined;
   #signer: Signer | undefined;
   #chain: string | undefined;
@@ -67,12 +68,18 @@ export class Author {
     this.#parts = parts;
     this.#session = parts.session;
     this.#key = sessionKeyOfSession(parts.session);
+    this.#keyName = nameOf(this.#key, 0, 32);
     if (parts.continues) this.#continue();
   }
 
   /** The name of its chain: 40 characters, one a byte. */
   get chain(): string {
     return this.#chain ?? this.#begin();
+  }
+
+  /** The session key as the first 32 characters of its chains' names. */
+  get keyName(): string {
+    return this.#keyName;
   }
 
   /** Its chain, once it has begun, and how many of its commits are in the log. */
@@ -89,6 +96,7 @@ export class Author {
     this.#session = session;
     if (equalBytes(key, this.#key)) return;
     this.#key = key;
+    this.#keyName = nameOf(key, 0, 32);
     this.#signer = undefined;
     this.renew();
   }

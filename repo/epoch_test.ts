@@ -130,3 +130,30 @@ Deno.test("the facts of a replica are those of a later opening, in every mode", 
     await second.replica.close();
   }
 });
+
+Deno.test("a replica's epoch goes on over its close, and ends with a crash", async () => {
+  for (const mode of ["default", "fast"] as const) {
+    const first = await Place.open({ mode });
+    const { epoch, check } = first.replica.epoch();
+    equal(first.replica.epoch().epoch, epoch, "one life, one epoch");
+    await first.write("a", "one");
+    const other = await Place.open({ mode, seed: 2 });
+    await other.write("b", "two");
+    first.replica.receive(await other.arrivals());
+    await first.replica.close();
+    const second = await first.reopen();
+    const life = second.replica.epoch();
+    deepEqual(life.epoch, epoch);
+    ok(life.isIssued(64, check(64)));
+    await second.write("a", "three");
+    const third = await second.reopen();
+    notDeepEqual(third.replica.epoch().epoch, epoch);
+  }
+});
+
+Deno.test("a repository that nobody served leaves no epoch behind", async () => {
+  const place = await Place.open();
+  await place.write("a", "one");
+  await place.replica.close();
+  equal(place.storage.open(`${place.folder}/sync`), undefined);
+});

@@ -13,6 +13,7 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
+import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
@@ -20,6 +21,12 @@ import { DoorRules } from "./batch_rules.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
+import {
+  type Epoch,
+  type EpochFacts,
+  epochFactsOf,
+  openEpoch,
+} from "./epoch.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import { Intake } from "./intake.ts";
 import type { ReceiveOptions, RefusedCommit, RepositoryPort } from "./port.ts";
@@ -31,12 +38,12 @@ import {
 } from "./replica_open.ts";
 import { encodeMeta } from "./replica_meta.ts";
 import { ReplicaPort } from "./replica_port.ts";
-import { type Session, sessionName } from "./session.ts";
+import type { Session } from "./session.ts";
 import { Sharing } from "./sharing.ts";
 import { OwnRules } from "./own_rules.ts";
 import { Past } from "./past.ts";
 import { RuleSessions } from "./rule_sessions.ts";
-import type { ReplicaStatus } from "./status.ts";
+import { type ReplicaStatus, statusOf } from "./status.ts";
 import type { Transaction } from "./transaction.ts";
 import { type TakeBackParts, withdraw, withdrawAgain } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
@@ -59,7 +66,9 @@ export class Replica {
   readonly #sharing: Sharing;
   readonly #refusals: Refusals;
   readonly #rootKey: Uint8Array;
+  readonly #world: World;
   #port: ReplicaPort | undefined;
+  #epoch: Epoch | undefined;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
   publishing: (tell: () => void) => void = (tell) => tell();
   #closing: Promise<void> | undefined;
@@ -86,6 +95,7 @@ export class Replica {
     // Who wrote is proved in Default mode only: elsewhere there is nobody to judge.
     const rules = this.mode === "default" ? options.rules?.of(name) : undefined;
     this.#rootKey = rootKey;
+    this.#world = world;
     this.#storage = storage;
     this.#loaded = loaded;
     this.commits = new CommitReader(loaded, loaded.mode);
@@ -272,6 +282,18 @@ export class Replica {
     await this.#refusals.discard(entry);
   }
 
+  /**
+   * The life of its log, for who gives out positions of it: asked for right
+   * after opening it goes on, where the last one was closed in good order.
+   */
+  epoch(): Epoch {
+    this.check();
+    const { folder } = this.#loaded;
+    const open = () =>
+      openEpoch(this.#storage, folder, this.#world, epochFactsOf(this));
+    return this.#epoch ??= open();
+  }
+
   /** Who writes here now. */
   get session(): Session {
     return this.#writer.session;
@@ -294,7 +316,7 @@ export class Replica {
     const { certificates } = this.#loaded;
     const user = certificates.covering(key, wall)?.user;
     if (user !== undefined || certificates.of(key).length > 0) return user;
-    return key === sessionName(this.session) ? this.session.user : undefined;
+    return key === this.#writer.keyName ? this.session.user : undefined;
   }
 
   /** Makes what an action put into the log shareable soon. */
@@ -323,25 +345,13 @@ export class Replica {
 
   /** Counts, sizes, recovery report and failure, if any. */
   status(): ReplicaStatus {
-    const { graph, log, recovery, skipped, checkpoint } = this.#loaded;
-    return {
-      commits: graph.commits,
-      chains: graph.size,
-      heads: graph.headCount,
-      logBytes: log.bytes,
-      checkpointBytes: this.#checkpointer.bytes ?? checkpoint?.bytes ?? 0,
-      unsyncedBytes: this.#writer.pendingBytes + (log.end - log.synced),
+    return statusOf(this.#loaded, {
+      checkpointBytes: this.#checkpointer.bytes,
+      pendingBytes: this.#writer.pendingBytes,
       parked: this.#intake.parking.size,
-      beyondRevocation: this.#loaded.revocations.heldBeyond(graph),
-      recovery: {
-        clean: recovery.clean,
-        droppedBytes: recovery.droppedBytes,
-        quarantine: recovery.quarantine,
-        skippedCheckpoints: skipped,
-      },
       failure: this.#writer.failure,
       checkpointFailure: this.#checkpointer.failure,
-    };
+    });
   }
 
   /** Makes everything durable, writes a checkpoint where it pays, and closes the files. */
@@ -352,13 +362,19 @@ export class Replica {
 
   async #close(): Promise<void> {
     let isSound = false;
+    let facts: EpochFacts | undefined;
     try {
       await this.#writer.drain();
       isSound = this.#loaded.log.failure === undefined;
+      if (this.#epoch !== undefined) {
+        await this.#loaded.log.sync();
+        facts = epochFactsOf(this);
+      }
     } finally {
       await this.#checkpointer.close(isSound);
       await this.#abandon();
     }
+    if (facts !== undefined) await this.#epoch?.close(facts);
   }
 
   /** Gives the files back. A checkpoint that met damage is of no more use. */

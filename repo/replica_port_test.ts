@@ -126,6 +126,26 @@ Deno.test("of a chain that comes in pieces, what a sync covered is shareable", a
   deepEqual([port.lengthOf(chain!), port.commits], [3, 4]);
 });
 
+Deno.test("however often it grows in a turn, it is told once, until nobody listens", async () => {
+  const bob = await Place.open({ seed: 2 });
+  for (const text of ["one", "two"]) await bob.write("b", text);
+  const { replica } = await Place.open();
+  const port = replica.port();
+  const heard = listen(port);
+  for (const arrival of await bob.arrivals()) {
+    port.receive([arrival]);
+    replica.loaded.log.sync();
+  }
+  equal(heard.told, 0, "in a turn of its own");
+  await turns();
+  deepEqual([heard.told, port.commits], [1, 2]);
+  heard.end();
+  await bob.write("b", "three");
+  port.receive(await bob.arrivals());
+  await replica.durable();
+  deepEqual([heard.told, port.commits], [1, 3]);
+});
+
 Deno.test("a failed sync is final: nothing more is shareable, and receive() says why", async () => {
   for (const mode of ["default", "fast"] as const) {
     const bob = await Place.open({ seed: 2, mode });

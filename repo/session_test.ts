@@ -54,6 +54,7 @@ Deno.test("nobody takes what a session without a certificate wrote, until it is 
   await ada.write("a", "two");
   deepEqual(tell(ada, bob), ["admit-certificate", "admit", "known", "admit"]);
   equal(bob.text("a"), "two");
+  equal(ada.replica.graph.size, 1, "the same key, the same chain");
   ok((await verify(ada)).ok, "its certificate came after its first batch");
   ok((await verify(bob)).ok);
 });

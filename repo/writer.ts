@@ -232,6 +232,11 @@ export class Writer {
     return this.#session;
   }
 
+  /** The session key as the first 32 characters of its chains' names. */
+  get keyName(): string {
+    return this.#author.keyName;
+  }
+
   /** The own chain, "" before it began, and how many of its commits are in the log. */
   get written(): Author["written"] {
     return this.#author.written;
