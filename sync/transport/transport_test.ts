@@ -18,7 +18,7 @@ import {
   websocketConnector,
   websocketUrl,
 } from "./websocket_client.ts";
-import { serverTransport } from "./websocket_server.ts";
+import { upgradeRequest } from "./websocket_server.ts";
 
 function suite(name: string, open: () => Promise<OpenedWire>): void {
   Deno.test(name, async (t) => {
@@ -104,8 +104,8 @@ function openServer(accepted: (transport: Transport) => void) {
     if (request.url.endsWith("/busy")) {
       return new Response(null, { status: 503 });
     }
-    const { socket, response } = Deno.upgradeWebSocket(request, { protocol });
-    accepted(serverTransport(socket, protocol));
+    const { transport, response } = upgradeRequest(request, protocol);
+    accepted(transport);
     return response;
   });
 }
@@ -162,6 +162,24 @@ Deno.test("a websocket's middle-sized frames come back within 20 ms", async () =
   }
   transport.close("timeout", "");
   await ended.promise;
+  await server.shutdown();
+});
+
+Deno.test("a client offers all it can, and gets the best", async () => {
+  const accepted = Promise.withResolvers<Transport>();
+  const server = openServer(accepted.resolve);
+  const address = `ws://127.0.0.1:${server.addr.port}`;
+  const near = await websocketConnector(address)
+    .connect(new AbortController().signal);
+  const far = await accepted.promise;
+  const ended = Promise.withResolvers<string>();
+  far.listen({
+    frame: (bytes) => far.close("timeout", `${bytes.length}`),
+    ended() {},
+  });
+  near.listen({ frame() {}, ended: ({ detail }) => ended.resolve(detail) });
+  near.send(new Uint8Array(50_000));
+  assert.equal(await ended.promise, "50000");
   await server.shutdown();
 });
 

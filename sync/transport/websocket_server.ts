@@ -1,9 +1,9 @@
 /**
- * The server's end of a WebSocket: wraps what `Deno.upgradeWebSocket` gives.
+ * The server's end of a WebSocket.
  *
- * The listener picks a subprotocol with `pickProtocol`, upgrades with it, and
- * hands the socket over at once. Leave the platform's idle timeout on: it lets
- * go of a peer that does not even answer the platform's own pings.
+ * The listener picks a subprotocol with `pickProtocol` and upgrades with it.
+ * Leave the platform's idle timeout on: it lets go of a peer that does not even
+ * answer the platform's own pings.
  *
  * @module
  */
@@ -25,4 +25,27 @@ export function serverTransport(
 ): Transport {
   const isOpen = socket.readyState === WebSocket.OPEN;
   return new SocketTransport(socket as unknown as Socket, isOpen, protocol);
+}
+
+/** A wire, and the answer that makes it. */
+export interface Upgraded {
+  /** To be listened to before the answer is given. */
+  readonly transport: Transport;
+  readonly response: Response;
+}
+
+/**
+ * Makes a wire of a request that asks for one; throws where it does not.
+ *
+ * Deno itself finds a protocol only among those that are apart by a comma and a
+ * space, as browsers write them; others write none. So it is answered here.
+ */
+export function upgradeRequest(
+  request: Request,
+  protocol: string,
+  options: Deno.UpgradeWebSocketOptions = {},
+): Upgraded {
+  const { socket, response } = Deno.upgradeWebSocket(request, options);
+  response.headers.set("sec-websocket-protocol", protocol);
+  return { transport: serverTransport(socket, protocol), response };
 }
