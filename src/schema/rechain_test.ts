@@ -1,0 +1,150 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import fc from "fast-check";
+import { compareHlc, type Stamp } from "../base/hlc.ts";
+import { nameOf } from "./merge_rich.ts";
+import type { Change, Operation, ShapeField } from "./patch.ts";
+import { decodePatch, PatchWriter } from "./patch_codec.ts";
+import { rechainOperation, rechainPayload, type Renaming } from "./rechain.ts";
+
+const OLD = "o".repeat(40);
+const NEW = "n".repeat(40);
+const OTHER = "x".repeat(40);
+
+/** Commits of the old chain after 10 moved. */
+const renaming: Renaming = {
+  stampOf: (stamp) =>
+    stamp.chain === OLD && compareHlc(stamp, { wall: 10, count: 0 }) > 0
+      ? { ...stamp, chain: NEW }
+      : stamp,
+  chains: [OLD],
+};
+
+const shape = {
+  collection: "leaf",
+  version: 1,
+  fields: [
+    { name: "title", kind: "string" },
+    { name: "tags", kind: "set" },
+    { name: "votes", kind: "counter" },
+    { name: "steps", kind: "list" },
+    { name: "notes", kind: "map" },
+    { name: "extra", kind: "json" },
+  ],
+} as const;
+
+function fieldOf(name: string): ShapeField {
+  return shape.fields.find((field) => field.name === name)!;
+}
+
+function payloadOf(operations: readonly Operation[]): Uint8Array {
+  const writer = new PatchWriter();
+  writer.begin();
+  for (const operation of operations) writer.add(operation);
+  return writer.finish().payload;
+}
+
+function update(...changes: (readonly [string, Change])[]): Operation {
+  return {
+    what: "update",
+    shape,
+    id: "a",
+    generation: 0,
+    changes: changes.map(([name, change]) => ({
+      field: fieldOf(name),
+      change,
+    })),
+  };
+}
+
+const at = (wall: number, chain: string): Stamp => ({ wall, count: 3, chain });
+const element = (wall: number, chain: string) => `${nameOf(at(wall, chain))}.2`;
+
+/** Changes that name commits, before and after. */
+function naming(
+  stamp: (wall: number) => Stamp,
+  name: (wall: number) => string,
+): Operation {
+  return update(
+    ["tags", {
+      what: "remove",
+      values: [
+        { value: "p", tags: [stamp(11), at(9, OLD), at(12, OTHER)] },
+        { value: "q", tags: [at(10, OTHER)] },
+      ],
+    }],
+    ["steps", { what: "delete", elements: ["own", name(14), element(9, OLD)] }],
+    ["steps", { what: "move", moves: [{ element: name(15), position: "a5" }] }],
+    ["steps", {
+      what: "replace",
+      values: [[name(16), "v"], [element(17, OTHER), "w"]],
+    }],
+    ["title", { what: "set", value: element(18, OLD) }],
+  );
+}
+
+Deno.test("rechainPayload() renames tags and elements of commits that moved, and nothing else", () => {
+  const before = naming((wall) => at(wall, OLD), (wall) => element(wall, OLD));
+  const after = naming((wall) => at(wall, NEW), (wall) => element(wall, NEW));
+  deepEqual(rechainPayload(payloadOf([before]), renaming), payloadOf([after]));
+  deepEqual(rechainOperation(before, renaming), after);
+});
+
+Deno.test("rechainPayload() gives the very bytes back where nothing moved", () => {
+  const still = naming(
+    (wall) => at(wall, OTHER),
+    (wall) => element(wall, OTHER),
+  );
+  const others: Operation[] = [
+    still,
+    { what: "delete", shape, id: "b", generation: 2 },
+    update(["votes", { what: "increment", amount: 5 }], [
+      "notes",
+      { what: "put", entries: [[OLD, OLD]] },
+    ], ["extra", { what: "set", value: { [OLD]: [element(20, OLD)] } }]),
+  ];
+  const payload = payloadOf(others);
+  ok(rechainPayload(payload, renaming) === payload);
+  for (const operation of others) {
+    ok(rechainOperation(operation, renaming) === operation);
+  }
+});
+
+Deno.test("rechainPayload() and rechainOperation() agree on any mix of changes", () => {
+  const stamps = fc.record({
+    wall: fc.integer({ min: 0, max: 30 }),
+    count: fc.integer({ min: 0, max: 9 }),
+    chain: fc.constantFrom(OLD, NEW, OTHER),
+  });
+  const elements = fc.oneof(
+    fc.constantFrom("x", "1.2.3", "12.0.zz.1"),
+    stamps.map((stamp) => `${nameOf(stamp)}.${stamp.count}`),
+  );
+  const change = fc.oneof(
+    fc.array(stamps, { maxLength: 4 }).map((tags) =>
+      ["tags", { what: "remove", values: [{ value: "p", tags }] }] as const
+    ),
+    fc.array(elements, { maxLength: 4 }).map((elements) =>
+      ["steps", { what: "delete", elements }] as const
+    ),
+    elements.map((element) =>
+      ["steps", { what: "move", moves: [{ element, position: "a0" }] }] as const
+    ),
+    elements.map((element) =>
+      ["steps", {
+        what: "insert",
+        elements: [{ element, position: "a0", value: "v" }],
+      }] as const
+    ),
+    fc.constant(["votes", { what: "increment", amount: 1 }] as const),
+  );
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
+      const operation = update(...changes as [string, Change][]);
+      const payload = rechainPayload(payloadOf([operation]), renaming);
+      deepEqual(payload, payloadOf([rechainOperation(operation, renaming)]));
+      // Twice is once.
+      ok(rechainPayload(payload, renaming) === payload);
+      equal(decodePatch(payload).operations.length, 1);
+    }),
+  );
+});
