@@ -100,6 +100,7 @@ Deno.test("only positions that were given out are issued", () => {
 Deno.test("no power cut lets an epoch go on that gave out positions after its close", async () => {
   const start = faultyStorage();
   start.makeFolder(FOLDER);
+  start.syncFolder("");
   await openEpoch(start, FOLDER, world, factsOf(1)).close(factsOf(1));
   const second = openEpoch(start, FOLDER, world, factsOf(1));
   // It is open, and positions are given out: whatever the medium kept of it.
