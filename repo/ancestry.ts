@@ -175,7 +175,7 @@ export class Ancestry {
 }
 
 /** The place of the last number below `limit`; -1 when there is none. */
-function placeBefore(numbers: readonly number[], limit: number): number {
+export function placeBefore(numbers: readonly number[], limit: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

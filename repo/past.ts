@@ -26,7 +26,7 @@ import type { Log } from "./log.ts";
 import { OperationReader } from "./operation_reader.ts";
 import type { State } from "./state.ts";
 import type { Table } from "./table.ts";
-import { Touches } from "./touches.ts";
+import { type Touch, Touches } from "./touches.ts";
 
 /** What the past is read from. */
 export interface PastParts {
@@ -121,9 +121,7 @@ export class Past {
   ): Cell | undefined {
     const item = table.ordinalOf(id);
     if (item < 0) return undefined;
-    const isUnseen = (chain: number, number: number) =>
-      number >= (vector[chain] ?? 0);
-    if (!this.#touches.some(table, item, isUnseen)) return table.cellAt(item);
+    if (this.#touches.isSeen(table, item, vector)) return table.cellAt(item);
     const key = `${this.#numberOf(table)}.${item}.${author}`;
     const known = this.#cells.get(key);
     const begin = known !== undefined && covers(vector, known.vector)
@@ -155,19 +153,14 @@ export class Past {
     begin: PastCell | undefined,
   ): Cell | undefined {
     let cell = begin?.cell;
-    this.#touches.some(table, item, (chain, number, address) => {
-      const isFolded = number < (begin?.vector[chain] ?? 0);
-      if (isFolded || number >= (vector[chain] ?? 0)) return false;
-      const known = this.#chains[chain];
-      assert(known !== undefined, "a chain that was indexed has its name");
-      const { operation, origin } = this.#reader.read(
-        known.name,
-        number,
-        address,
-      );
-      cell = fold(cell, operation, origin, -1, table.view);
-      return false;
-    });
+    const fresh = (touch: Touch) => {
+      const chain = this.#chains[touch.chain];
+      assert(chain !== undefined, "a chain that was indexed has its name");
+      const { number, address } = touch;
+      const found = this.#reader.read(chain.name, number, address);
+      cell = fold(cell, found.operation, found.origin, -1, table.view);
+    };
+    this.#touches.between(table, item, begin?.vector, vector, fresh);
     return cell;
   }
 }
