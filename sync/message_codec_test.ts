@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { chainName } from "../repo/commit.ts";
+import { limits } from "../src/base/limits.ts";
+import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
+import type { AuditQuery, Message, WireRecord } from "./message.ts";
+import { decodeMessage, encodeMessage } from "./message_codec.ts";
+
+const SEED = 20_260_401;
+
+const bytesOf = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length });
+const bytes = fc.uint8Array({ maxLength: 40 });
+const count = fc.maxSafeNat();
+const u48 = fc.nat({ max: 2 ** 31 }).map((n) => n * 2 ** 17);
+const text = fc.string({ unit: "binary", maxLength: 60 });
+const chain = bytesOf(40).map((bytes) => chainName(bytes));
+const flag = fc.boolean();
+const certificates = fc.array(bytes, { maxLength: limits.certificatesMax });
+const channel = count;
+const kind = fc.constantFrom<WireRecord["kind"]>(
+  "certificate",
+  "signed",
+  "unsigned",
+  "revocation",
+);
+const cursor = fc.record({
+  epoch: bytesOf(16),
+  position: count,
+  check: bytesOf(8),
+});
+const vector = fc.uniqueArray(
+  fc.tuple(chain, fc.integer({ min: 1, max: 2 ** 50 })),
+  { selector: ([name]) => name, maxLength: 5 },
+).map((pairs) =>
+  new Map(pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+);
+const prefix = fc.array(fc.nat({ max: 15 }), { maxLength: 64 });
+const query = fc.oneof(
+  fc.constant<AuditQuery>({ ask: "summary" }),
+  fc.record({
+    ask: fc.constant("ids" as const),
+    chain,
+    numbers: fc.array(count, { maxLength: 20 }),
+  }),
+  fc.record({
+    ask: fc.constantFrom("state" as const, "items" as const),
+    prefix,
+  }),
+);
+const part = fc.tuple(
+  fc.uint8Array({ minLength: 1, maxLength: 40 }),
+  fc.nat(1_000),
+  fc.nat(1_000),
+).map(([bytes, offset, more]) => ({
+  bytes,
+  offset,
+  total: offset + bytes.length + more,
+}));
+
+type Arbitraries = {
+  [Is in Message["is"]]: fc.Arbitrary<Omit<Extract<Message, { is: Is }>, "is">>;
+};
+
+const arbitraries: Arbitraries = {
+  hello: fc.record({ nonce: bytesOf(32), rootKey: bytesOf(32), name: text }),
+  prove: fc.record({
+    nonce: bytesOf(32),
+    window: count,
+    certificates,
+    signature: bytesOf(64),
+  }),
+  welcome: fc.record({
+    window: count,
+    heartbeatMs: count,
+    clock: u48,
+    certificates,
+    signature: bytesOf(64),
+  }),
+  open: fc.record({
+    channel,
+    name: text,
+    genesisId: bytesOf(32),
+    start: fc.oneof(
+      fc.record({ from: fc.constant("cursor" as const), cursor }),
+      fc.record({ from: fc.constant("vector" as const), vector }),
+    ),
+  }),
+  opened: fc.record({
+    channel,
+    rights: fc.nat(255),
+    epoch: bytesOf(16),
+    commits: count,
+    vector: fc.option(vector, { nil: undefined }),
+  }),
+  vector: fc.record({ channel, vector }),
+  declined: fc.record({ channel, code: text, detail: text }),
+  close: fc.record({ channel }),
+  records: fc.record({
+    channel,
+    records: fc.array(fc.record({ kind, bytes }), { maxLength: 5 }),
+    cursor: fc.option(cursor, { nil: undefined }),
+  }),
+  part: fc.tuple(channel, kind, part).map(([channel, kind, part]) => ({
+    channel,
+    kind,
+    ...part,
+  })),
+  ack: fc.record({ channel, sequence: count }),
+  refuse: fc.record({
+    channel,
+    sequence: count,
+    chain,
+    from: count,
+    number: count,
+    count,
+    reason: text,
+    rule: text,
+    detail: text,
+    kept: flag,
+  }),
+  credit: fc.record({ bytes: count }),
+  live: fc.record({ channel, commits: count, cursor }),
+  witness: fc.record({ channel, witness: bytes }),
+  proof: fc.record({ channel, witness: bytes, certificates, summary: bytes }),
+  present: fc.record({ channel, bytes }),
+  presence: fc.record({ channel, peer: count, user: text, bytes }),
+  ping: fc.record({ token: fc.nat(2 ** 32 - 1) }),
+  pong: fc.record({ token: fc.nat(2 ** 32 - 1) }),
+  audit: fc.record({ channel, question: count, query }),
+  audited: fc.record({ channel, question: count, answer: bytes }),
+  failed: fc.record({ code: text, detail: text }),
+  goodbye: fc.record({ waitMs: count }),
+};
+
+const kinds = Object.keys(arbitraries) as Message["is"][];
+
+function anyMessage(is: Message["is"]): fc.Arbitrary<Message> {
+  return (arbitraries[is] as fc.Arbitrary<object>).map((body) =>
+    ({ is, ...body }) as Message
+  );
+}
+
+/** Views and copies of the same bytes are the same. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_key, part) => {
+    if (part instanceof Uint8Array) return part.toHex();
+    return part instanceof Map ? [...part] : part;
+  }));
+}
+
+for (const is of kinds) {
+  Deno.test(`decodeMessage() gives back every "${is}" that was encoded, from one form only`, () => {
+    fc.assert(
+      fc.property(anyMessage(is), (message) => {
+        const frame = encodeMessage(message);
+        const decoded = decodeMessage(frame) as Message;
+        assert.deepEqual(plain(decoded), plain(message));
+        assert.deepEqual(encodeMessage(decoded), frame);
+      }),
+      { seed: SEED, numRuns: 100 },
+    );
+  });
+
+  Deno.test(`decodeMessage() throws nothing but SyntaxError on damaged "${is}" frames, and takes one form only`, () => {
+    const [message] = fc.sample(anyMessage(is), { seed: SEED, numRuns: 1 });
+    const frame = encodeMessage(message!).slice();
+    const read = (bytes: Uint8Array) => {
+      const decoded = decodeMessage(bytes);
+      if (decoded.is === "other-version") return;
+      assert.deepEqual(encodeMessage(decoded), new Uint8Array(bytes));
+    };
+    if (hasOpenEnd(is)) {
+      for (let length = 0; length <= frame.length; length++) {
+        onlySyntaxError(() => read(frame.slice(0, length)));
+      }
+    } else throwsOnlySyntaxError(frame, read);
+  });
+}
+
+/** Their last field goes to the frame's end, or may be absent: a cut one can be sound. */
+function hasOpenEnd(is: Message["is"]): boolean {
+  return ["records", "witness", "proof", "present", "presence", "audited"]
+    .includes(is);
+}
+
+function onlySyntaxError(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+}
+
+Deno.test("decodeMessage() throws nothing but SyntaxError on garbage of every kind", () => {
+  const garbage = fc.tuple(fc.nat(255), fc.uint8Array({ maxLength: 200 }));
+  fc.assert(
+    fc.property(garbage, ([kind, body]) => {
+      onlySyntaxError(() => decodeMessage(new Uint8Array([kind, ...body])));
+    }),
+    { seed: SEED, numRuns: 20_000 },
+  );
+});
+
+Deno.test("a count in a frame takes no memory that its bytes do not", () => {
+  const million = [0xc0, 0x84, 0x3d];
+  for (
+    const head of [
+      [0x20, 1, ...million],
+      [0x12, 1, ...million],
+      [0x50, 1, 1, 1, ...new Array(40).fill(0), ...million],
+      [0x02, 1, ...new Array(32).fill(0), 1, 255],
+    ]
+  ) {
+    assert.throws(() => decodeMessage(new Uint8Array(head)), SyntaxError);
+  }
+});
+
+Deno.test("a greeting of another version says its version, whatever stands behind it", () => {
+  for (const kind of [1, 2]) {
+    assert.deepEqual(decodeMessage(new Uint8Array([kind, 9, 1, 2, 3])), {
+      is: "other-version",
+      version: 9,
+    });
+  }
+});
+
+Deno.test("texts that are too long for the wire are cut, never refused by the other side", () => {
+  const long = "ä😀".repeat(5_000);
+  const frame = encodeMessage({ is: "failed", code: "x", detail: long });
+  const decoded = decodeMessage(frame) as Extract<Message, { is: "failed" }>;
+  assert.ok(long.startsWith(decoded.detail.slice(0, -1)));
+  assert.ok(decoded.detail.length > 100);
+});
