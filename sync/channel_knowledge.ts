@@ -16,6 +16,9 @@ import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 import type { Unsent } from "./status.ts";
 import { UnsentCount } from "./unsent.ts";
 
+/** So much is read to count at each look. */
+const CHEAP_BYTES = 32 * 1024;
+
 /** What it works with. */
 export interface KnowledgeParts {
   readonly port: RepositoryPort;
@@ -110,7 +113,7 @@ export class ChannelKnowledge {
     }
     const from = this.known;
     const now = world.monotonic();
-    const isCheap = this.#unsent.cost(from) <= limits.recordsBytesSoft;
+    const isCheap = this.#unsent.cost(from) <= CHEAP_BYTES;
     const waitMs = this.#countedMs + limits.countMs - now;
     if (this.#counted !== undefined && !isCheap && waitMs > 0) {
       this.#cancelCount ??= world.after(waitMs, () => {

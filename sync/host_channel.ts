@@ -47,6 +47,7 @@ export class HostChannel {
   readonly #parts: HostChannelParts;
   #repository: OpenRepository | undefined;
   #receiver: Receiver | undefined;
+  #given: number | undefined;
   #isAcquired = false;
   #isClosed = false;
 
@@ -86,6 +87,7 @@ export class HostChannel {
   }
 
   #begin(repository: OpenRepository, given: number): void {
+    this.#given = given;
     const { driver, number, name, peer, hooks, event } = this.#parts;
     const { hosted: { port, life }, witness, room, followers } = repository;
     this.#repository = repository;
@@ -152,7 +154,10 @@ export class HostChannel {
         declined: { code: "unavailable", detail: "It cannot be judged now" },
       };
     }
-    if ("declined" in access) this.#refuse(access.declined);
+    if ("declined" in access) return this.#refuse(access.declined);
+    const isSame = this.#given === undefined || this.#given === access.rights;
+    // The client opens it again and hears what it may now.
+    if (!isSame) this.decline("unavailable", "What it may has changed");
   }
 
   /** Gives back what was opened for it. */

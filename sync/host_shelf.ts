@@ -60,15 +60,17 @@ export class HostShelf {
     return entry.opened;
   }
 
-  /** One user less. */
+  /** One user less; with the last one it is released, as soon as it has been opened. */
   release(name: RepositoryName): void {
     const entry = this.#entries.get(name);
     if (entry === undefined || --entry.users > 0) return;
-    this.#entries.delete(name);
-    entry.opened.then(
-      (repository) => repository?.hosted.release(),
-      () => {}, // Whoever waited for it has heard.
-    );
+    const settle = (repository?: OpenRepository) => {
+      if (entry.users > 0 || this.#entries.get(name) !== entry) return;
+      this.#entries.delete(name);
+      repository?.hosted.release();
+    };
+    // Whoever waited for it has heard of its failure.
+    entry.opened.then(settle, () => settle());
   }
 
   async #open(name: RepositoryName): Promise<OpenRepository | undefined> {

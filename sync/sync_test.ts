@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { CommitPlace } from "../repo/commit_place.ts";
 import { limits } from "../src/base/limits.ts";
 import {
+  certificateFor,
   ManualWorld,
   Place,
   sessionOf,
@@ -388,6 +389,72 @@ Deno.test("a revoked session is disconnected, and gets no more than leave to han
   await settled(server, ben);
   assert.equal(ann.place.text("secret"), undefined);
   await end(server, ann, ben);
+});
+
+Deno.test("a session that runs out while it is connected logs in anew, and goes on", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const bare = sessionOf(1);
+  const asked: boolean[] = [];
+  const ann = await ClientPlace.connect(server, 1, {
+    prover(renew) {
+      asked.push(renew);
+      const notAfter = world.now() + 30_000;
+      const certificate = certificateFor(bare, undefined, false, notAfter);
+      return proverOf({ ...bare, certificate });
+    },
+  });
+  await ann.live();
+  await until(world, () => asked.length === 2, 60_000, 500);
+  await ann.write("a", "1");
+  await settled(server, ann);
+  assert.deepEqual(asked, [false, true]);
+  await end(server, ann);
+});
+
+Deno.test("rights that change are judged anew on open channels", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  server.access = { rights: rights.write };
+  await server.host.reauthorize(() => true);
+  await until(
+    server.world,
+    () => ann.channel.status.reason?.code === "forbidden",
+  );
+  server.access = { declined: { code: "forbidden", detail: "secret why" } };
+  await server.host.reauthorize(() => true);
+  await until(
+    server.world,
+    () =>
+      ann.channel.status.reason?.message.includes("or there is none") === true,
+  );
+  server.access = { rights: rights.read | rights.write };
+  ann.client.retryNow();
+  await ann.live();
+  await end(server, ann);
+});
+
+Deno.test("credit that a quota holds back slows its client down, and nothing is lost", async () => {
+  let granted = 0;
+  const server = await ServerPlace.start(
+    undefined,
+    undefined,
+    (_peer, bytes) => {
+      granted += bytes;
+      return 200;
+    },
+  );
+  const { world } = server;
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  const text = "x".repeat(200_000);
+  for (let i = 0; i < 12; i++) await ann.write(`n${i}`, text);
+  const before = world.now();
+  await settled(server, ann);
+  assert.ok(world.now() - before >= 400, `${world.now() - before} ms`);
+  assert.ok(granted >= 12 * 200_000);
+  await end(server, ann);
 });
 
 Deno.test("presence reaches the others, survives a reconnect, and goes with its client", async () => {

@@ -234,6 +234,7 @@ export function certificateFor(
   { user, secretKey }: Session,
   issuer: Uint8Array = root.secretKey,
   mayIssue = false,
+  notAfter = wallMax,
 ): Uint8Array {
   return issueCertificate({
     sessionKey: createSigner(secretKey).publicKey,
@@ -241,7 +242,7 @@ export function certificateFor(
     claims: "{}",
     mayIssue,
     notBefore: 0,
-    notAfter: wallMax,
+    notAfter,
   }, createSigner(issuer)).bytes;
 }
 

@@ -73,6 +73,8 @@ export class ServerPlace {
   access: Access = { rights: rights.read | rights.write };
   /** Refuses batches where it says so. */
   gate: HostHooks["gate"] = () => undefined;
+  /** How long a peer waits for credit, where it is set before the start. */
+  creditDelay: HostHooks["creditDelay"];
   /** How often the repository was opened and released. */
   opened = 0;
   released = 0;
@@ -88,8 +90,10 @@ export class ServerPlace {
   static async start(
     world = new ManualWorld(),
     schedule?: Schedule,
+    creditDelay?: HostHooks["creditDelay"],
   ): Promise<ServerPlace> {
     const server = new ServerPlace(world, schedule);
+    server.creditDelay = creditDelay;
     await server.#start();
     return server;
   }
@@ -133,6 +137,7 @@ export class ServerPlace {
           });
         },
         gate: (...args) => this.gate?.(...args),
+        ...(this.creditDelay && { creditDelay: this.creditDelay }),
         event: (_peer, event) => void this.events.push(event),
       },
     });
@@ -176,6 +181,15 @@ export class ServerPlace {
   }
 }
 
+/** How a client is made. */
+export interface ClientParts {
+  /** What it kept of the server. */
+  readonly resume?: Uint8Array;
+  readonly connector?: Connector;
+  /** Who proves itself; the replica's session when absent. */
+  readonly prover?: (renew: boolean) => Prover;
+}
+
 /** A client of it. */
 export class ClientPlace {
   readonly server: ServerPlace;
@@ -188,7 +202,7 @@ export class ClientPlace {
   private constructor(
     server: ServerPlace,
     place: Place,
-    parts: { resume?: Uint8Array; connector?: Connector },
+    parts: ClientParts,
   ) {
     this.server = server;
     this.place = place;
@@ -196,7 +210,10 @@ export class ClientPlace {
       connector: parts.connector ?? server.connector,
       world: server.world,
       rootKey: place.replica.port().rootKey,
-      prover: () => Promise.resolve(proverOf(place.replica.session)),
+      prover: (renew) =>
+        Promise.resolve(
+          parts.prover?.(renew) ?? proverOf(place.replica.session),
+        ),
     });
     this.channel = this.client.add(place.replica.port(), parts.resume);
     this.states.push(this.channel.status.state);
@@ -210,7 +227,7 @@ export class ClientPlace {
   static async connect(
     server: ServerPlace,
     seed: number,
-    parts: { place?: Place; resume?: Uint8Array; connector?: Connector } = {},
+    parts: ClientParts & { place?: Place } = {},
   ): Promise<ClientPlace> {
     const { world } = server;
     const place = parts.place ??
