@@ -5,6 +5,7 @@
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";
+import type { Replica } from "../../repo/replica.ts";
 import { ActorWorld, type WallClock } from "./actor_world.ts";
 import { CheckFailed } from "./failure.ts";
 import type { Dice } from "./dice.ts";
@@ -89,6 +90,18 @@ export abstract class Actor {
     this.stage.trace.note(this.name, "broke", cause.code);
     this.crash(false);
     this.restartLater();
+  }
+
+  /** Its open repositories. */
+  protected abstract replicas(): Iterable<Replica>;
+
+  /** Whoever finds that a disk failed ends, as the failed sync of a disk is final (law 12). */
+  lookAtDisk(): void {
+    if (this.#state !== "up") return;
+    for (const replica of this.replicas()) {
+      const { failure } = replica.status();
+      if (failure !== undefined) return this.broke(failure);
+    }
   }
 
   /** Lives again after a while. */

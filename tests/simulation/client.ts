@@ -42,6 +42,8 @@ export interface Desk {
   incidents: number;
 }
 
+/** A session that outlives every simulation. */
+const ENDLESS_MS = 1e11;
 const TEAMS = ["red", "blue", "none"];
 
 /** See the file's header. */
@@ -72,7 +74,7 @@ export class Client extends Actor {
     this.link = network.link(this.name, lane(dice), lane(dice));
     this.#certificate = authority.certify(
       this.person,
-      plan.sessionMs === Infinity ? 1e12 : plan.sessionMs,
+      plan.sessionMs === Infinity ? ENDLESS_MS : plan.sessionMs,
     );
   }
 
@@ -197,7 +199,7 @@ export class Client extends Actor {
     if (renew && !this.isRevoked) {
       await new Promise<void>((done) => world.after(20, done));
       const endMs = plan.sessionMs === Infinity
-        ? 1e12
+        ? ENDLESS_MS
         : timeline.nowMs + plan.sessionMs;
       this.#certificate = authority.certify(this.person, endMs);
       this.stage.trace.note(this.name, "login");
@@ -286,6 +288,10 @@ export class Client extends Actor {
       }
     }
     return marks;
+  }
+
+  protected replicas(): Replica[] {
+    return this.desks.map(({ replica }) => replica);
   }
 
   protected async shut(): Promise<void> {

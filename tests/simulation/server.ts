@@ -148,6 +148,10 @@ export class Server extends Actor {
     this.guard(this.world, closing);
   }
 
+  protected replicas(): Replica[] {
+    return [...this.#shelf?.all() ?? []].map(({ replica }) => replica);
+  }
+
   protected async shut(): Promise<void> {
     this.stage.network.listener = undefined;
     await this.#host?.close(this.dice.between(0, 2_000));

@@ -173,6 +173,9 @@ class Simulation {
   #look(): void {
     this.#timeline.after(LOOK_MS, () => {
       try {
+        for (const actor of [this.#cast.server, ...this.#cast.clients]) {
+          actor.lookAtDisk();
+        }
         checkOnTheWay(this.#cast);
         this.#isQuietSeen = this.#stage.phase === "heal" &&
           openQuestion(this.#cast) === undefined;
