@@ -188,3 +188,31 @@ Deno.test("Certificates finds one that covers a date, and keeps no copies of one
   assert.equal(certificates.covering(key, 20, 30), undefined);
   assert.equal(certificates.covering("?", 10), undefined);
 });
+
+Deno.test("checkCertificate() knows one user and one set of claims of a key", () => {
+  const known = new Certificates();
+  known.add(certify(ada, { claims: '{"role":"a"}' }));
+  const later = {
+    notBefore: dayOne,
+    notAfter: dayOne + 1,
+    claims: '{"role":"a"}',
+  };
+  assert.equal(check(certify(ada, later), known), undefined);
+  const others = [{ user: "bob" }, { claims: "{}" }, { mayIssue: true }];
+  for (const changes of others) {
+    assert.equal(
+      check(certify(ada, { ...later, ...changes }), known),
+      "bad-certificate",
+    );
+  }
+  assert.equal(check(certify(office, { user: "bob" }), known), undefined);
+});
+
+Deno.test("checkCertificate() has no room for a flood of one key's certificates", () => {
+  const known = new Certificates();
+  for (let i = 0; i < limits.certificatesOfKeyMax; i++) {
+    known.add(decodeCertificate(certify(ada, { notAfter: dayOne + i }).bytes));
+  }
+  assert.equal(known.size, limits.certificatesOfKeyMax);
+  assert.equal(check(certify(ada), known), "too-large");
+});

@@ -14,6 +14,13 @@ export {
 export { type Files, filesOf, restored, withFile } from "./images.ts";
 export { seededRandom, shuffle } from "./random.ts";
 export {
+  type RepositoryTester,
+  type RuleTester,
+  ruleTester,
+  type SessionTester,
+  type TestedSession,
+} from "./rule_tester.ts";
+export {
   type ConformanceCase,
   type OpenedStorage,
   storageConformance,
