@@ -1,0 +1,56 @@
+/**
+ * Batches as a peer makes them that has a key and keeps no rule.
+ *
+ * @module
+ */
+
+import { createSigner } from "../../crypto/mod.ts";
+import { writeSealedBatch } from "../../repo/batch.ts";
+import { chainStart, type Header, joinChain } from "../../repo/commit.ts";
+import type { Session } from "../../repo/session.ts";
+import { ByteWriter } from "../../src/base/bytes.ts";
+import type { WireRecord } from "../../sync/message.ts";
+import { prepare } from "./door.ts";
+
+/** What is forged. */
+export interface Forgery {
+  readonly session: Session;
+  readonly genesisId: Uint8Array;
+  readonly first?: number;
+  readonly commits?: number;
+  /** Wall clock of the first commit. */
+  readonly wall: number;
+  readonly incarnation?: number;
+  readonly parents?: Header["parents"];
+  readonly text?: string;
+}
+
+/** The chain that a forgery is of. */
+export function forgedChain({ session, incarnation = 1 }: Forgery): string {
+  const { publicKey } = createSigner(session.secretKey);
+  return joinChain(publicKey, new Uint8Array(8).fill(incarnation));
+}
+
+/** A sealed batch; its ids follow the chain's start, whatever its number. */
+export function forge(forgery: Forgery): WireRecord {
+  const { genesisId, session, wall, first = 0, commits = 1 } = forgery;
+  const { parents = [], text = "x" } = forgery;
+  const chain = forgedChain(forgery);
+  const run = {
+    chain,
+    first,
+    commits: Array.from(
+      { length: commits },
+      (_, i) =>
+        prepare(
+          { wall: wall + i, count: 0, parents: i === 0 ? parents : [] },
+          text,
+        ),
+    ),
+  };
+  const writer = new ByteWriter();
+  const previous = chainStart(genesisId, chain);
+  const signer = createSigner(session.secretKey);
+  writeSealedBatch(writer, run, previous, genesisId, signer);
+  return { kind: "signed", bytes: writer.copy() };
+}
