@@ -20,6 +20,8 @@ import { chainBytes, chainBytesLength, chainName } from "./commit.ts";
 const FORMAT = 1;
 const DISCARDED = 0;
 const RETRIED = 1;
+/** Of very many refusals each says less, so that the record stays one. */
+const TEXTS_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The end of a chain that is taken back. */
 export interface Cut {
@@ -75,13 +77,17 @@ export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
   writer.bytes(chainBytes(chain));
   writer.varint(count);
   writer.varint(refused.length);
+  const bytesMax = Math.min(
+    limits.refusalTextBytesMax,
+    Math.floor(TEXTS_BYTES_MAX / (3 * refused.length)),
+  );
   for (const commit of refused) {
     writer.varint(commit.number);
     writeHlc(writer, commit);
     writer.varint(commit.address);
-    writer.text(shortened(commit.reason));
-    writer.text(shortened(commit.rule));
-    writer.text(shortened(commit.detail));
+    writer.text(shortened(commit.reason, bytesMax));
+    writer.text(shortened(commit.rule, bytesMax));
+    writer.text(shortened(commit.detail, bytesMax));
     writer.u8(commit.kept ? 1 : 0);
   }
   return writer.copy();
@@ -174,11 +180,11 @@ function readChain(reader: ByteReader): string {
 }
 
 /** What a server says is kept as far as a person reads it. */
-function shortened(text: string): string {
+function shortened(text: string, bytesMax: number): string {
   const sound = text.toWellFormed();
   const bytes = encodeText(sound);
-  if (bytes.length <= limits.refusalTextBytesMax) return sound;
-  let end: number = limits.refusalTextBytesMax;
+  if (bytes.length <= bytesMax) return sound;
+  let end = bytesMax;
   while ((bytes[end]! & 0xc0) === 0x80) end--;
   return decodeText(bytes.subarray(0, end));
 }

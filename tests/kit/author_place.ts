@@ -44,6 +44,8 @@ export interface AuthorPlaceOptions {
   readonly seed?: number;
   readonly mode?: Mode;
   readonly files?: Files;
+  /** Where it lies, instead of on files. */
+  readonly storage?: Storage | undefined;
   /** Another number is another session key of the same device. */
   readonly key?: number;
   readonly repair?: boolean;
@@ -71,7 +73,7 @@ export class AuthorPlace {
   /** Opens a device on files, or on nothing. */
   static async open(options: AuthorPlaceOptions = {}): Promise<AuthorPlace> {
     const { seed = 1, mode = "default", files = [], key = 0 } = options;
-    const storage = restored(files);
+    const storage = options.storage ?? restored(files);
     // Every opening has dice of its own, as it would have.
     const dice = files.reduce(
       (crc, [, bytes]) => crc32(bytes, crc),
@@ -99,7 +101,8 @@ export class AuthorPlace {
   /** What a process finds that starts when this one has died. */
   reopened(more: AuthorPlaceOptions = {}): Promise<AuthorPlace> {
     const files = filesOf(this.storage);
-    return AuthorPlace.open({ ...this.options, files, ...more });
+    const options = { ...this.options, storage: undefined, files };
+    return AuthorPlace.open({ ...options, ...more });
   }
 
   /** Writes one commit. */
@@ -132,11 +135,8 @@ export class AuthorPlace {
 
   /** A new device that is told everything that this one may share. */
   async peer(): Promise<AuthorPlace> {
-    const peer = await AuthorPlace.open({
-      ...this.options,
-      seed: 99,
-      files: [],
-    });
+    const { mode = "default" } = this.options;
+    const peer = await AuthorPlace.open({ mode, seed: 99 });
     await this.tell(peer);
     return peer;
   }
