@@ -36,12 +36,16 @@ export class ArrivalList {
     return await levers.promise;
   }
 
-  /** Notes why a commit was refused. */
-  noteRefused(chain: string, number: number, why: string): void {
-    this.#refusals.set(`${chain}${number}`, why);
-    if (this.#refusals.size <= limits.incidentsMax) return;
-    const [oldest] = this.#refusals.keys();
-    this.#refusals.delete(oldest!);
+  /** Notes why commits were refused, `count` of them from `number` on. */
+  noteRefused(chain: string, number: number, count: number, why: string): void {
+    const end = number + Math.min(count, limits.refusalsKnownMax);
+    for (let at = number; at < end; at++) {
+      this.#refusals.set(`${chain}${at}`, why);
+    }
+    for (const key of this.#refusals.keys()) {
+      if (this.#refusals.size <= limits.refusalsKnownMax) return;
+      this.#refusals.delete(key);
+    }
   }
 
   /** Something was acknowledged or refused. */

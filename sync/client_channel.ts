@@ -297,9 +297,9 @@ export class SyncChannel {
   }
 
   #refused(event: Extract<ChannelEvent, { tell: "refused" }>): void {
-    const { chain, number, reason, rule, detail } = event;
+    const { chain, number, count, reason, rule, detail } = event;
     const why = [reason, rule, detail].filter((text) => text !== "").join(": ");
-    this.#arrivals.noteRefused(chain, number, why);
+    this.#arrivals.noteRefused(chain, number, count, why);
     this.#knowledge.noteRefused(chain, number);
     if (event.then === "login") this.#parts.login();
   }

@@ -36,6 +36,8 @@ const BUSY_BYTES = 256 * 1024;
 export class PresenceRoom {
   readonly #world: World;
   readonly #present = new Map<number, Present>();
+  /** What the receivers were not told yet: a flood costs one entry. */
+  readonly #changed = new Map<number, Present>();
   readonly #receivers = new Map<Receiver, Map<number, Present>>();
   #cancel: (() => void) | undefined;
   #lastMs = -Infinity;
@@ -57,6 +59,7 @@ export class PresenceRoom {
     this.#receivers.delete(receiver);
     this.set(receiver, GONE);
     if (this.#receivers.size > 0) return;
+    this.#changed.clear();
     this.#cancel?.();
     this.#cancel = undefined;
   }
@@ -67,9 +70,7 @@ export class PresenceRoom {
     if (isGone ? !this.#present.delete(id) : !this.#hasRoom(id, bytes)) return;
     const present = { user, bytes };
     if (!isGone) this.#present.set(id, present);
-    for (const [receiver, pending] of this.#receivers) {
-      if (receiver.id !== id) pending.set(id, present);
-    }
+    this.#changed.set(id, present);
     this.#schedule();
   }
 
@@ -89,18 +90,26 @@ export class PresenceRoom {
   #flush(): void {
     this.#cancel = undefined;
     this.#lastMs = this.#world.monotonic();
+    const changed = [...this.#changed];
+    this.#changed.clear();
     let isLeft = false;
     for (const [receiver, pending] of [...this.#receivers]) {
-      if (receiver.buffered > BUSY_BYTES) {
-        isLeft ||= pending.size > 0;
-        continue;
+      for (const [id, present] of changed) {
+        if (id !== receiver.id) pending.set(id, present);
       }
-      const news = [...pending];
-      pending.clear();
-      for (const [peer, { user, bytes }] of news) {
-        receiver.tell(peer, user, bytes);
-      }
+      isLeft = !this.#tell(receiver, pending) || isLeft;
     }
     if (isLeft) this.#schedule();
+  }
+
+  /** Says whether there was room for it. */
+  #tell(receiver: Receiver, pending: Map<number, Present>): boolean {
+    if (receiver.buffered > BUSY_BYTES) return pending.size === 0;
+    const news = [...pending];
+    pending.clear();
+    for (const [peer, { user, bytes }] of news) {
+      receiver.tell(peer, user, bytes);
+    }
+    return true;
   }
 }

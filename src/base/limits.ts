@@ -146,8 +146,6 @@ export const limits = {
   backoffMsMax: 30_000,
   /** A server may ask its clients to stay away for so long. */
   goodbyeMsMax: 10 * 60_000,
-  /** A certificate is renewed when less than this is left of it. */
-  renewMsBefore: 24 * 60 * 60_000,
   /** One frame of the protocol, as it is and when it is unpacked. */
   frameBytesMax: 2 * MiB,
   /** One record on the wire; a larger batch is refused, because a peer must put it together in memory. */
@@ -192,6 +190,8 @@ export const limits = {
   steadyMs: 10_000,
   /** What the server does not have is counted again no more often, where that means reading. */
   countMs: 500,
+  /** Refused commits of which a client remembers the reason for those who wait for them. */
+  refusalsKnownMax: 4_096,
   /** What a client knows of its server is handed out to be kept no more often. */
   resumeMs: 1_000,
   /** A server's name, and codes and details of frames. */
