@@ -15,7 +15,7 @@ import type { PeerSession } from "../sync/conversation.ts";
 import type { HostEvent, HostPeer } from "../sync/host_hooks.ts";
 import {
   pickProtocol,
-  serverTransport,
+  upgradeRequest,
 } from "../sync/transport/websocket_server.ts";
 import type { Transport } from "../sync/transport/transport.ts";
 import { HttpFault } from "./body.ts";
@@ -106,11 +106,11 @@ export class Connections {
     }
     const releases = this.#takePlaces(address);
     try {
-      const options = { protocol, idleTimeout: IDLE_SECONDS };
-      const { socket, response } = Deno.upgradeWebSocket(request, options);
+      const options = { idleTimeout: IDLE_SECONDS };
+      const wire = upgradeRequest(request, protocol, options);
       this.#arriving = releases;
-      this.#parts.accept(serverTransport(socket, protocol), address);
-      return response;
+      this.#parts.accept(wire.transport, address);
+      return wire.response;
     } catch (error) {
       for (const release of releases) release();
       if (!(error instanceof TypeError)) throw error;

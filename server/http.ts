@@ -125,13 +125,15 @@ export class Http {
 
   async #answer(route: Route | undefined, asked: Asked): Promise<Response> {
     const { request } = asked;
+    // Read now: an upgraded request tells nothing any more.
+    const origin = request.headers.get("origin");
+    const isForeign = !this.#parts.origin(request);
     try {
       if (route === undefined) return await this.#file(request);
-      const isForeign = !this.#parts.origin(request);
       if (isForeign && route.isGuarded) return this.#refuseOrigin(asked);
       if (request.method === "OPTIONS") {
         if (isForeign) return this.#refuseOrigin(asked);
-        return shareWithPage(request, preflight(route));
+        return shareWithPage(origin, preflight(route));
       }
       if (!route.methods.includes(request.method)) {
         const allow = { allow: route.methods.join(", ") };
@@ -146,12 +148,10 @@ export class Http {
         throw new HttpFault(503, "shutting-down", "The server is closing");
       }
       const response = await route.answer(asked);
-      return isForeign ? response : shareWithPage(request, response);
+      return isForeign ? response : shareWithPage(origin, response);
     } catch (error) {
       const response = this.#failed(error, asked);
-      return this.#parts.origin(request)
-        ? shareWithPage(request, response)
-        : response;
+      return isForeign ? response : shareWithPage(origin, response);
     }
   }
 
@@ -232,8 +232,7 @@ function preflight({ methods }: Route): Response {
 }
 
 /** Lets a page of an allowed origin read the answer. */
-function shareWithPage(request: Request, response: Response): Response {
-  const origin = request.headers.get("origin");
+function shareWithPage(origin: string | null, response: Response): Response {
   if (origin === null || response.status === 101) return response;
   response.headers.set("access-control-allow-origin", origin);
   response.headers.append("vary", "origin");

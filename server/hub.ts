@@ -11,15 +11,9 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
-import { internalsOf, replicaOf } from "../src/db/internals.ts";
+import { replicaOf } from "../src/db/internals.ts";
 import type { Repository } from "../src/db/repository.ts";
-import {
-  type Epoch,
-  epochFactsOf,
-  openEpoch,
-  type Replica,
-  type RepositoryName,
-} from "../repo/mod.ts";
+import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { HostedRepository } from "../sync/host_hooks.ts";
 
@@ -34,11 +28,10 @@ export interface HubParts {
   readonly failed: (name: string, error: unknown) => void;
 }
 
-/** A repository that is open, and the life of its log. */
+/** A repository that is open. */
 interface Opened {
   readonly repository: Repository;
   readonly replica: Replica;
-  readonly epoch: Epoch;
   readonly closing: () => void;
 }
 
@@ -105,10 +98,10 @@ export class Hub {
   async open(name: RepositoryName): Promise<HostedRepository> {
     const held = await this.#hold(name);
     try {
-      const { replica, epoch } = await held.opening;
+      const { replica } = await held.opening;
       return {
         port: replica.port(),
-        life: epoch,
+        life: replica.epoch(),
         release: () => this.#release(held),
       };
     } catch (error) {
@@ -183,17 +176,13 @@ export class Hub {
     name: RepositoryName,
     isOurs: boolean,
   ): Promise<Opened> {
-    const { database, world, opened } = this.#parts;
+    const { database, opened } = this.#parts;
     const repository = await database.repository(name);
     try {
       const replica = replicaOf(repository);
-      const { storage } = internalsOf(database);
-      const { folder } = replica.loaded;
-      // Before anybody is given a cursor: the file of a clean close is used up.
-      const facts = epochFactsOf(replica);
-      const epoch = openEpoch(storage, folder, world, facts);
+      replica.epoch(); // It goes on only if it is asked for before the log grows.
       const closing = await opened(replica);
-      return { repository, replica, epoch, closing };
+      return { repository, replica, closing };
     } catch (error) {
       if (isOurs) await repository.close();
       throw error;
@@ -232,13 +221,9 @@ export class Hub {
   async #close({ name, opening, isOurs }: Held): Promise<void> {
     const { failed } = this.#parts;
     try {
-      const { repository, replica, epoch, closing } = await opening;
+      const { repository, closing } = await opening;
       closing();
-      if (!isOurs) return;
-      await replica.durable();
-      const facts = epochFactsOf(replica);
-      await repository.close();
-      if (facts !== undefined) await epoch.close(facts);
+      if (isOurs) await repository.close();
     } catch (error) {
       failed(name, error);
     }

@@ -1,0 +1,133 @@
+/** A real server and peers that mean it ill: garbage, floods, too many, too slow. */
+
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { clientOf, eventually } from "./server_clients.ts";
+import { ANN, type Place, withServer } from "./server_place.ts";
+
+/** A raw WebSocket that has heard the server's hello. */
+async function rawSocket(
+  { server }: Place,
+  protocol = "sheaf.1",
+): Promise<{ socket: WebSocket; ended: Promise<number> }> {
+  const address = server.url.replace("http", "ws");
+  const socket = new WebSocket(address, protocol);
+  socket.binaryType = "arraybuffer";
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  const hello = Promise.withResolvers<void>();
+  socket.onmessage = () => hello.resolve();
+  socket.onclose = (event) => {
+    hello.reject(new Error(`closed with ${event.code}`));
+    resolve(event.code);
+  };
+  socket.onerror = () => {};
+  await hello.promise;
+  return { socket, ended };
+}
+
+Deno.test("server: closes who sends garbage, counts it, logs it once, and serves the others", () =>
+  withServer({}, async (place) => {
+    await using ann = await clientOf(place.server, { token: ANN });
+    await ann.repo.sync.ready;
+    const garbage = [
+      new Uint8Array([0xff, 1, 2, 3]),
+      new Uint8Array(100),
+      crypto.getRandomValues(new Uint8Array(1_000)),
+      new Uint8Array([0x10, 0]),
+      new Uint8Array(),
+    ];
+    for (const bytes of garbage) {
+      const { socket, ended } = await rawSocket(place);
+      for (let i = 0; i < 5; i++) socket.send(bytes);
+      await ended;
+    }
+    const { socket, ended } = await rawSocket(place);
+    socket.send("text, not bytes");
+    await ended;
+    await eventually(() => place.server.status().connections === 1);
+    const told = place.records.filter(({ event }) =>
+      event === "connection-failed"
+    );
+    equal(told.length, garbage.length + 1);
+    const connections = told.map((record) => record["connection"]);
+    equal(new Set(connections).size, told.length);
+    const text = await (await place.ask("/metrics")).text();
+    match(text, /sheaf_protocol_errors_total\{code="bad-message"\} [1-9]/);
+    await ann.notes.create({ text: "still here" }).synced;
+  }));
+
+Deno.test("server: closes a frame that is too large", () =>
+  withServer({}, async (place) => {
+    const { socket, ended } = await rawSocket(place);
+    socket.send(new Uint8Array(3 * 1024 * 1024));
+    await ended;
+    await eventually(() => place.server.status().connections === 0);
+    const text = await (await place.ask("/metrics")).text();
+    match(text, /sheaf_protocol_errors_total\{code="too-large"\} 1/);
+  }));
+
+Deno.test("server: refuses upgrades without its subprotocol", () =>
+  withServer({}, async ({ server }) => {
+    const address = server.url.replace("http", "ws");
+    for (const protocol of [[], ["other"]]) {
+      const socket = new WebSocket(address, protocol);
+      const opened = await new Promise<boolean>((resolve) => {
+        socket.onopen = () => resolve(true);
+        socket.onerror = () => resolve(false);
+      });
+      equal(opened, false);
+    }
+  }));
+
+Deno.test("server: declines who comes when all places of an address are taken", () =>
+  withServer({ quotas: { connectionsPerAddress: 2 } }, async (place) => {
+    const sockets = [await rawSocket(place), await rawSocket(place)];
+    const third = await rawSocket(place).then(() => "open", () => "declined");
+    equal(third, "declined");
+    sockets[0]!.socket.close();
+    await eventually(() => place.server.status().connections === 1);
+    sockets.push(await rawSocket(place));
+    equal(place.server.status().connections, 2);
+    for (const { socket } of sockets) socket.close();
+    await Promise.all(sockets.map(({ ended }) => ended));
+  }));
+
+Deno.test("server: bounds those who have not proved themselves, and not the others", () =>
+  withServer({ quotas: { unproved: 1 } }, async (place) => {
+    await using ann = await clientOf(place.server, { token: ANN });
+    await ann.repo.sync.ready;
+    const { socket, ended } = await rawSocket(place);
+    const second = await rawSocket(place).then(() => "open", () => "declined");
+    equal(second, "declined");
+    socket.close();
+    await ended;
+    await ann.notes.create({ text: "proved" }).synced;
+  }));
+
+Deno.test("server: slows a session that writes faster than its quota, and loses nothing of it", () =>
+  withServer({ quotas: { bytesPerSecond: 20_000 } }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await ann.repo.sync.ready;
+    const begun = performance.now();
+    const text = "x".repeat(50_000);
+    const writes = Array.from(
+      { length: 5 },
+      (_, i) => ann.notes.create({ text: `${i} ${text}` }).synced,
+    );
+    await Promise.all(writes);
+    ok(performance.now() - begun < 30_000);
+    deepEqual(ann.repo.sync.status.refusals, []);
+  }));
+
+Deno.test("server: refuses commits to a repository that is full, as a quota", () =>
+  withServer({ quotas: { repositoryBytes: 2_000 } }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    const first = ann.notes.create({ text: "x".repeat(3_000) });
+    await first.synced;
+    const second = ann.notes.create({ text: "more" });
+    const outcome = await Promise.race([
+      second.synced.then(() => "synced", () => "refused"),
+      eventually(() => ann.repo.sync.status.refusals.length > 0)
+        .then(() => "refused", () => "waits"),
+    ]);
+    ok(outcome !== "synced");
+  }));

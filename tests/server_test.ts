@@ -1,0 +1,299 @@
+/** A real server and real clients over WebSocket on 127.0.0.1. */
+
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import {
+  defineRules,
+  memoryStorage,
+  openDatabase,
+  rulesFor,
+  type Storage,
+} from "../mod.ts";
+import { copyDatabase, createServer } from "../server/mod.ts";
+import {
+  clientOf,
+  connect,
+  eventually,
+  hasNote,
+  Note,
+  syncFits,
+  textsOf,
+} from "./server_clients.ts";
+import { ANN, BOB, serverOptions, withServer } from "./server_place.ts";
+
+Deno.test("server: brings what one client writes to the others, durable first", () =>
+  withServer({}, async ({ server, ask }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await using bob = await clientOf(server, { token: BOB });
+    await ann.notes.create({ text: "from ann" }).synced;
+    await hasNote(bob, "from ann");
+    await bob.notes.create({ text: "from bob" }).synced;
+    await hasNote(ann, "from bob");
+    equal(ann.db.user, "ann");
+    deepEqual(server.status().open, ["team/a"]);
+    equal(server.status().connections, 2);
+    const text = await (await ask("/metrics")).text();
+    match(text, /sheaf_commits_admitted_total 2/);
+    match(text, /sheaf_ack_seconds_count 2/);
+    match(text, /sheaf_sessions 2/);
+    match(text, /sheaf_received_bytes_total [1-9]/);
+  }));
+
+Deno.test("server: a plain database on its storage holds what clients wrote", async () => {
+  const storage = memoryStorage();
+  await withServer({ storage }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await ann.notes.create({ text: "kept" }).synced;
+  });
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  deepEqual(
+    textsOf({ notes: (await db.repository("team/a")).collection(Note) }),
+    ["kept"],
+  );
+  const history = (await db.repository("team/a")).history();
+  equal(history.at(-1)!.user, "ann");
+});
+
+Deno.test("server: its own repository is closed to everybody, and others to whom no rule lets read", () => {
+  const rules = defineRules({
+    "team/{team}": {
+      read: ({ session, params }) =>
+        session.user === params.team || `only ${params.team} may read`,
+      others: true,
+    },
+  });
+  return withServer({ rules }, async ({ server }) => {
+    for (const repository of ["_server", "team/bob", "elsewhere"]) {
+      const options = { token: ANN, repository };
+      await using ann = await clientOf(server, options);
+      await syncFits(ann, ({ state }) => state === "refused");
+      equal(ann.repo.sync.status.reason?.code, "forbidden", repository);
+    }
+    const options = { token: ANN, repository: "team/ann" };
+    await using ann = await clientOf(server, options);
+    await ann.notes.create({ text: "mine" }).synced;
+  });
+});
+
+Deno.test("server: refuses what a rule denies, and the author hears rule and reason", () => {
+  const allowed = () => true;
+  const serverRules = defineRules({
+    "team/{team}": {
+      read: allowed,
+      collections: [
+        rulesFor(Note, {
+          create: ({ after }) => after.text !== "bad" || "not that word",
+        }),
+      ],
+    },
+  });
+  return withServer({ rules: serverRules }, async ({ server, ask }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    const bad = ann.notes.create({ text: "bad" });
+    const good = ann.notes.create({ text: "good" });
+    await rejects(bad.synced, { code: "refused", message: /not that word/ });
+    await good.synced;
+    deepEqual(textsOf(ann), ["good"]);
+    equal(ann.repo.sync.status.refusals[0]?.rule, "team/{team} note.create");
+    const text = await (await ask("/metrics")).text();
+    match(text, /sheaf_batches_refused_total\{reason="denied"\} 1/);
+  });
+});
+
+Deno.test("server: closing loses nothing that was acknowledged, and clients go on with its successor", async () => {
+  const storage = memoryStorage();
+  const first = await createServer(serverOptions({ storage }, []));
+  const port = Number(new URL(first.url).port);
+  await using ann = await clientOf(first, { token: ANN });
+  const synced: string[] = [];
+  const writes = Array.from({ length: 200 }, (_, i) => {
+    const write = ann.notes.create({ text: `${i}` });
+    write.synced.then(() => synced.push(`${i}`));
+    return write;
+  });
+  await writes[20]!.synced;
+  const closing = first.close();
+  equal(first.status().isClosing, true);
+  await closing;
+  const atClose = [...synced];
+  {
+    await using db = await openDatabase({ storage, schemas: [Note] });
+    const notes = (await db.repository("team/a")).collection(Note);
+    const kept = new Set(textsOf({ notes }));
+    deepEqual(atClose.filter((text) => !kept.has(text)), []);
+  }
+  await using _second = await createServer(
+    serverOptions({ storage, port }, []),
+  );
+  await Promise.all(writes.map((write) => write.synced));
+});
+
+Deno.test("server: closes a repository that nobody uses, and opens it again with its epoch", () =>
+  withServer({ idleMs: 20 }, async ({ server, records }) => {
+    const storage = memoryStorage();
+    {
+      await using ann = await clientOf(server, { token: ANN, storage });
+      await ann.notes.create({ text: "before" }).synced;
+    }
+    await eventually(() => server.status().open.length === 0);
+    ok(records.some(({ event }) => event === "repository-closing"));
+    await using ann = await clientOf(server, { token: ANN, storage });
+    await using bob = await clientOf(server, { token: BOB });
+    await ann.notes.create({ text: "after" }).synced;
+    await hasNote(bob, "before");
+    deepEqual(ann.repo.sync.status.incidents, []);
+  }));
+
+Deno.test("server: keeps as many repositories open as it may, and closes idle ones for others", () =>
+  withServer({ openMax: 1, idleMs: 60_000 }, async ({ server }) => {
+    {
+      await using one = await clientOf(server, { repository: "one" });
+      await one.notes.create({ text: "1" }).synced;
+    }
+    await eventually(() => server.status().connections === 0);
+    deepEqual(server.status().open, ["one"]);
+    await using two = await clientOf(server, { repository: "two" });
+    await two.notes.create({ text: "2" }).synced;
+    deepEqual(server.status().open, ["two"]);
+  }));
+
+Deno.test("server: keeps what a revoked device wrote offline, for somebody to accept or drop", () =>
+  withServer({}, async ({ server, ask }) => {
+    await using bob = await clientOf(server, { token: BOB });
+    const storage = memoryStorage();
+    await using ann = await clientOf(server, { token: ANN, storage });
+    await ann.notes.create({ text: "before" }).synced;
+    await hasNote(bob, "before");
+    await ann.db.connection?.close();
+    const refused = [
+      ann.notes.create({ text: "offline 1" }),
+      ann.notes.create({ text: "offline 2" }),
+    ];
+    await Promise.all(refused);
+    const { sessions, repositories } = await server.revoke(
+      { user: "ann" },
+      "stolen",
+    );
+    deepEqual([sessions.length, repositories], [1, 1]);
+    connect(ann.db, server, ANN);
+    for (const write of refused) {
+      await rejects(write.synced, { code: "refused", message: /revoked/ });
+    }
+    const entries = server.quarantine();
+    ok(entries.length > 0);
+    equal(entries.reduce((sum, { count }) => sum + count, 0), 2);
+    equal(entries[0]!.user, "ann");
+    deepEqual(textsOf(bob), ["before"]);
+    const metrics = await (await ask("/metrics")).text();
+    match(metrics, /sheaf_quarantine_entries [1-9]/);
+    for (const { id } of entries) ok(await server.accept(id) > 0);
+    await hasNote(bob, "offline 2");
+    deepEqual(textsOf(bob), ["before", "offline 1", "offline 2"]);
+    deepEqual(server.quarantine(), []);
+  }));
+
+Deno.test("server: a batch that was dropped from quarantine is gone", () =>
+  withServer({}, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await ann.notes.create({ text: "before" }).synced;
+    await ann.db.connection?.close();
+    const write = ann.notes.create({ text: "offline" });
+    await write;
+    await server.revoke({ user: "ann" });
+    connect(ann.db, server, ANN);
+    await rejects(write.synced, { code: "refused" });
+    const [entry] = server.quarantine();
+    await server.drop(entry!.id);
+    deepEqual(server.quarantine(), []);
+    await rejects(server.drop(entry!.id), { code: "not-found" });
+  }));
+
+Deno.test("server: a session that is connected when it is revoked is thrown out and reads nothing more", () =>
+  withServer({}, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await using bob = await clientOf(server, { token: BOB });
+    await ann.notes.create({ text: "before" }).synced;
+    await server.revoke({ user: "ann" });
+    await bob.notes.create({ text: "secret" }).synced;
+    const late = ann.notes.create({ text: "late" });
+    await rejects(late.synced, { code: "refused" });
+    deepEqual(textsOf(ann), ["before"]);
+    deepEqual(textsOf(bob), ["before", "secret"]);
+  }));
+
+Deno.test("server: a revocation holds in repositories that were closed when it was made", () =>
+  withServer({ idleMs: 10 }, async ({ server }) => {
+    const storage = memoryStorage();
+    {
+      await using ann = await clientOf(server, { token: ANN, storage });
+      await ann.notes.create({ text: "before" }).synced;
+    }
+    await eventually(() => server.status().open.length === 0);
+    equal((await server.revoke({ user: "ann" })).repositories, 0);
+    await using ann = await clientOf(server, { token: ANN, storage });
+    await rejects(ann.notes.create({ text: "late" }).synced, {
+      code: "refused",
+    });
+    await using bob = await clientOf(server, { token: BOB });
+    await bob.repo.sync.ready;
+    deepEqual(textsOf(bob), ["before"]);
+  }));
+
+/** State digests of a repository, to compare replicas. */
+async function contentsOf(storage: Storage): Promise<string[]> {
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const notes = (await db.repository("team/a")).collection(Note);
+  return notes.all().map(({ id, text }) => `${id} ${text}`).sort();
+}
+
+Deno.test("server: a backup under load restores to a state that was", async () => {
+  const [storage, copy, back] = [0, 1, 2].map(() => memoryStorage());
+  await withServer({ storage: storage! }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await ann.repo.sync.ready;
+    const before: string[] = [];
+    for (let i = 0; i < 50; i++) before.push(`before ${i}`);
+    await Promise.all(before.map((text) => ann.notes.create({ text }).synced));
+    const load = (async () => {
+      for (let i = 0; i < 200; i++) {
+        await ann.notes.create({ text: `during ${i}` });
+      }
+    })();
+    const report = await copyDatabase(storage!, copy!);
+    deepEqual(report.suspicious, []);
+    await load;
+    await copyDatabase(copy!, back!);
+    const restored = (await contentsOf(back!)).map((line) =>
+      line.replace(/^\S+ /, "")
+    );
+    deepEqual(before.filter((text) => !restored.includes(text)), []);
+    const texts = new Set(textsOf(ann));
+    deepEqual(restored.filter((text) => !texts.has(text)), []);
+    await ann.notes.create({ text: "last" }).synced;
+  });
+  const again = memoryStorage();
+  await copyDatabase(storage!, again);
+  deepEqual(await contentsOf(again), await contentsOf(storage!));
+});
+
+Deno.test("server: a fresh server with the root secret is rebuilt by its clients, and says what is missing", async () => {
+  const rootSecret = crypto.getRandomValues(new Uint8Array(32));
+  const first = await createServer(serverOptions({ rootSecret }, []));
+  const port = Number(new URL(first.url).port);
+  await using ann = await clientOf(first, { token: ANN });
+  await using bob = await clientOf(first, { token: BOB });
+  await ann.notes.create({ text: "from ann" }).synced;
+  await bob.notes.create({ text: "from bob" }).synced;
+  await hasNote(ann, "from bob");
+  await hasNote(bob, "from ann");
+  const isEqual = ({ equalAt }: { equalAt: Date | undefined }) =>
+    equalAt !== undefined;
+  await Promise.all([syncFits(ann, isEqual), syncFits(bob, isEqual)]);
+  await first.close();
+  const options = serverOptions({ rootSecret, port }, []);
+  await using second = await createServer(options);
+  deepEqual(second.rootKey, first.rootKey);
+  await using cid = await clientOf(second);
+  await hasNote(cid, "from ann");
+  await hasNote(cid, "from bob");
+  await eventually(() => second.status().restoring.length === 0);
+});
