@@ -1,5 +1,5 @@
 /**
- * The checkpoint's parts and where they lie: the words of docs/format.md in
+ * The checkpoint's parts and where they lie: the words of docs/format-checkpoint.md in
  * types, and the directory's bytes. Reads and writes no file.
  *
  * @module
