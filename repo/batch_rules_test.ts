@@ -195,3 +195,22 @@ Deno.test("what was judged before a restart is judged the same after it", async 
   ok(door.get("x", "title") === "saw rank 1");
   for (const device of [ada, bob, door]) await device.replica.close();
 });
+
+Deno.test("a foreign commit that names own ones which are not in the log yet comes after them there", async () => {
+  // Twins write the same commits; only one of them hands them out.
+  const [ada, twin, bob] = [await open(1), await open(1), await open(2)];
+  for (const device of [ada, twin]) {
+    for (const rank of [0, 1]) device.put("x", { rank });
+  }
+  bob.take(twin.records());
+  bob.put("x", { title: "Bob's" });
+  ada.put("x", { rank: 2 });
+  const verdicts = ada.take(bob.records()).map(({ verdict }) =>
+    verdict.verdict
+  );
+  equal(verdicts.at(-1), "admit");
+  await ada.reopen();
+  equal(ada.get("x", "title"), "Bob's");
+  equal(ada.get("x", "rank"), 2);
+  for (const device of [ada, twin, bob]) await device.replica.close();
+});
