@@ -12,6 +12,7 @@ import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
 import { equalBytes } from "../src/base/bytes.ts";
+import type { Refusal } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
 import {
@@ -212,7 +213,7 @@ export class ServerChannel {
       chain: chain === "" ? NO_CHAIN : chain,
       from,
       number,
-      count: refusal.number === undefined ? Math.max(1, end - number) : 1,
+      count: isAlone(refusal) ? 1 : Math.max(1, end - number),
       reason: refusal.refused,
       rule: refusal.rule ?? "",
       detail: refusal.detail ?? "",
@@ -354,4 +355,9 @@ export class ServerChannel {
   end(): void {
     this.#inbox.end();
   }
+}
+
+/** Is it about one commit? What follows a revoked one is revoked, too. */
+function isAlone({ number, refused }: Refusal): boolean {
+  return number !== undefined && refused !== "revoked";
 }
