@@ -6,7 +6,7 @@
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import type { Mode } from "../repo/genesis.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
-import { type Files, filesOf } from "./kit/mod.ts";
+import { faultyStorage, type Files, filesOf } from "./kit/mod.ts";
 
 const modes: readonly Mode[] = ["default", "trusted", "fast"];
 
@@ -392,4 +392,76 @@ Deno.test("whichever record is damaged, a repair leaves what all replicas agree 
       await mended.agrees(`${what}, and on`);
     }
   }
+});
+
+Deno.test("after a withdrawal a checkpoint is due, also where the log grew by little", async () => {
+  const large = "z".repeat(2_000_000);
+  for (const isRunning of [false, true]) {
+    const place = await AuthorPlace.open();
+    place.put("large", large);
+    const { chain, number } = place.put("ghost", "boo").commit!;
+    const running = place.replica.checkpoint();
+    if (!isRunning) await running;
+    place.replica.withdraw(chain, number, [refusedAt(number)]);
+    await running;
+    await place.replica.close();
+    const again = await place.reopened();
+    deepEqual(again.replica.loaded.skipped, []);
+    ok(again.replica.loaded.checkpoint !== undefined);
+    equal(again.get("ghost"), undefined);
+    equal(again.get("large")?.title, large);
+    await again.agrees(`running: ${isRunning}`);
+  }
+});
+
+Deno.test("listeners hear of items that changed, and of no others", async () => {
+  const place = await AuthorPlace.open();
+  place.write((tx, leaves) =>
+    void leaves.create(tx, { id: "a", rank: 1, tags: ["t"], notes: { k: "v" } })
+  );
+  place.put("b", "before");
+  const { chain } = place.put("b", "refused").commit!;
+  place.put("c", "moved");
+  const [a, c] = [place.get("a"), place.get("c")];
+  const heard: [unknown, unknown][] = [];
+  place.editor.table.subscribe((changes) => {
+    for (const { before, after } of changes) {
+      heard.push([before?.title, after?.title]);
+    }
+  });
+  place.replica.withdraw(chain, 0, [refusedAt(2)]);
+  deepEqual(heard, [["refused", "before"]]);
+  ok(place.get("a") === a && place.get("c") === c, "the same objects");
+  await place.agrees("few changes");
+});
+
+Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take back", async () => {
+  const waiting: (() => void)[] = [];
+  let isSlow = false;
+  const storage = faultyStorage({
+    slow: (done) => void (isSlow ? waiting.push(done) : done()),
+  });
+  const place = await AuthorPlace.open({ mode: "fast", storage });
+  const port = place.replica.port();
+  const { chain } = place.put("a", "a").commit!;
+  place.put("b", "b");
+  await place.replica.durable();
+  while (port.shareable < place.replica.loaded.log.end) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  isSlow = true;
+  const { end } = place.replica.loaded.log;
+  port.withdraw(chain, 1, [refusedAt(1)]);
+  place.put("c", "c");
+  place.replica.flush();
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  ok(port.shareable <= end, "not before the sync");
+  isSlow = false;
+  for (const done of waiting.splice(0)) done();
+  await place.replica.durable();
+  while (port.shareable < place.replica.loaded.log.end) {
+    for (const done of waiting.splice(0)) done();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  equal(port.lengthOf(chain), 1);
 });
