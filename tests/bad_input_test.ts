@@ -378,7 +378,7 @@ Deno.test("a folder of a newer format is refused and left alone", async () => {
   await inFolder(async (path) => {
     await (await openDatabase({ path })).close();
     const bytes = await Deno.readFile(`${path}/database`);
-    bytes[8] = 2;
+    bytes[8] = 3;
     await Deno.writeFile(`${path}/database`, bytes);
     await fails(() => openDatabase({ path }), "format-too-new");
     deepEqual(await Deno.readFile(`${path}/database`), bytes);
