@@ -151,10 +151,11 @@ export class Driver<C extends Core> {
     this.close("too-slow", "Too much waits to be read");
   }
 
+  /** Whole milliseconds: the rounding of fractions may not keep a deadline from passing. */
   #wake(afterMs: number): void {
     this.#cancelWake?.();
     this.#cancelWake = this.#world.after(
-      afterMs,
+      Math.max(1, Math.ceil(afterMs)),
       () => this.run((core) => core.step({ is: "time", ...this.moment })),
     );
   }

@@ -73,6 +73,17 @@ Deno.test("the last wake counts, and none is left after the end", async () => {
   assert.equal(core.ended, 1);
 });
 
+Deno.test("a deadline that is a fraction away passes with the next wake", () => {
+  const { driver, world, core } = start(({ is }) =>
+    is === "begin" ? [{ do: "wake", afterMs: 3e-12 }] : []
+  );
+  driver.start();
+  world.advance(0);
+  assert.deepEqual(core.inputs, ["begin"]);
+  world.advance(1);
+  assert.deepEqual(core.inputs, ["begin", "time"]);
+});
+
 Deno.test("a close sends what was said before, and nothing after", async () => {
   const { driver, got, ends } = start(() => [
     frame(1),
