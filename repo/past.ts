@@ -52,6 +52,8 @@ export class Past {
   #indexedTo = 0;
   #revision = 0;
   #cells = new Map<string, PastCell>();
+  /** Of their vectors. */
+  #bytes = 0;
   readonly #tables = new Map<Table, number>();
 
   constructor(parts: PastParts) {
@@ -67,6 +69,7 @@ export class Past {
     this.#touches = new Touches();
     this.#chains = [];
     this.#cells = new Map();
+    this.#bytes = 0;
     this.#indexedTo = 0;
   }
 
@@ -128,12 +131,23 @@ export class Past {
       ? known
       : undefined;
     const cell = this.#refold(table, item, vector, begin);
-    this.#cells.delete(key);
+    this.#forgetCell(key);
     this.#cells.set(key, { vector, cell });
-    if (this.#cells.size > limits.pastCellsMax) {
-      this.#cells.delete(this.#cells.keys().next().value!);
+    this.#bytes += vector.byteLength;
+    for (const oldest of this.#cells.keys()) {
+      const fits = this.#cells.size <= limits.pastCellsMax &&
+        this.#bytes <= limits.ancestryBytesMax;
+      if (fits) break;
+      this.#forgetCell(oldest);
     }
     return cell;
+  }
+
+  #forgetCell(key: string): void {
+    const known = this.#cells.get(key);
+    if (known === undefined) return;
+    this.#bytes -= known.vector.byteLength;
+    this.#cells.delete(key);
   }
 
   #numberOf(table: Table): number {

@@ -74,7 +74,7 @@ export const limits = {
   revocationsOfKeyMax: 1_024,
   /** Incarnations that a revocation names: each withdrawal of a refused commit began one. */
   revocationCutsMax: 16_384,
-  /** Bytes of ancestry vectors that the door keeps; others are computed again. */
+  /** Bytes of ancestry vectors that the door keeps, and again with states of items; others are computed again. */
   ancestryBytesMax: 16 * MiB,
   /** Items whose state at somebody's ancestors the door keeps. */
   pastCellsMax: 4_096,
