@@ -4,15 +4,24 @@
  */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { generateKeyPair } from "../crypto/mod.ts";
 import { defineSchema, field, openDatabase, type Storage } from "../mod.ts";
 import { faultyStorage, type Kept } from "./kit/mod.ts";
 
 const Note = defineSchema("note", { text: field.string() });
 
+/** A database with keys of its own, and one that waits for a server to certify it. */
+const own: Keys = {};
+const client: Keys = {
+  rootKey: generateKeyPair((key) => key.fill(7)).publicKey,
+};
+
+type Keys = { readonly rootKey?: Uint8Array };
+
 /** Makes a database with one note; says whether the note was acknowledged. */
-async function make(storage: Storage): Promise<boolean> {
+async function make(storage: Storage, keys: Keys): Promise<boolean> {
   try {
-    const db = await openDatabase({ storage, schemas: [Note] });
+    const db = await openDatabase({ storage, schemas: [Note], ...keys });
     const notes = (await db.repository("a")).collection(Note);
     await notes.create({ id: "first", text: "a" });
     return true;
@@ -21,17 +30,23 @@ async function make(storage: Storage): Promise<boolean> {
   }
 }
 
-Deno.test("a power cut at any step of a creation leaves a folder that opens", async () => {
+for (const [name, keys] of Object.entries({ own, client })) {
+  Deno.test(`a power cut at any step of a creation leaves a folder that opens (${name} keys)`, () =>
+    cutEverywhere(keys));
+}
+
+async function cutEverywhere(keys: Keys): Promise<void> {
   const images: Kept[] = ["synced", "all", ...Array(12).keys()];
   let isMade = false;
   let cuts = 0;
   for (let freezeAt = 1; !isMade; freezeAt++) {
     for (const kept of images) {
       const storage = faultyStorage({ freezeAt });
-      isMade = await make(storage);
+      isMade = await make(storage, keys);
       const db = await openDatabase({
         storage: storage.powerCut(kept),
         schemas: [Note],
+        ...keys,
       });
       const repo = await db.repository("a");
       const notes = repo.collection(Note);
@@ -44,4 +59,4 @@ Deno.test("a power cut at any step of a creation leaves a folder that opens", as
     }
   }
   ok(cuts > 100, `${cuts} cuts`);
-});
+}
