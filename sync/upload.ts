@@ -50,6 +50,8 @@ export class Upload {
   /** Chains that were refused: how many of their commits the server has. */
   readonly #refused = new Map<string, number>();
   readonly #skipped: Set<string>;
+  /** Was everything of a chain refused, so that nothing but the mark of a new chain goes on? */
+  #isMarkLeft = false;
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
 
@@ -153,16 +155,31 @@ export class Upload {
   }
 
   #act(chain: string, { entry, messages }: Gathered): FollowUp {
+    if (this.#isMark(chain, entry)) {
+      this.#skip(chain, entry);
+      return "skipped";
+    }
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
     if (then === "withdrawn") {
       this.#withdraw(chain, messages);
       return then;
     }
-    this.#skipped.add(chain);
-    this.#stuckAt = Math.min(this.#stuckAt, entry.from);
+    this.#skip(chain, entry);
     if (then === "skipped") this.#foreign(chain, messages[0]!);
     return then;
+  }
+
+  /** Whoever refuses all of a session refuses its mark, too: taking that back would never end. */
+  #isMark(chain: string, { first, end }: SentRecord): boolean {
+    const { owns, port } = this.#parts;
+    return this.#isMarkLeft && owns(chain) && first === 0 && end === 1 &&
+      port.lengthOf(chain) === 1;
+  }
+
+  #skip(chain: string, { from }: SentRecord): void {
+    this.#skipped.add(chain);
+    this.#stuckAt = Math.min(this.#stuckAt, from);
   }
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
@@ -187,7 +204,9 @@ export class Upload {
       }
     }
     refused.sort((a, b) => a.number - b.number);
-    this.#parts.port.withdraw(chain, from, refused);
+    const { port } = this.#parts;
+    this.#isMarkLeft = refused.length >= port.lengthOf(chain) - from;
+    port.withdraw(chain, from, refused);
   }
 
   #tell(message: MessageOf<"refuse">, then: FollowUp): void {

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import type { Batch } from "../repo/batch.ts";
+import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
+import {
+  ClientSide,
+  disks,
+  ServerSide,
+  Serving,
+  Talk,
+} from "../tests/kit/talk.ts";
+import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
+
+interface Options {
+  readonly gate?: (batch: Batch) => Refusal | undefined;
+  readonly channel?: Partial<ServerChannelOptions>;
+  readonly client?: Partial<ClientOptions>;
+}
+
+async function start({ gate, channel = {}, client = {} }: Options = {}) {
+  const world = new ManualWorld();
+  const serving = await Serving.open(world);
+  const place = await Place.open({ world, seed: 1 });
+  const talk = new Talk(
+    world,
+    new ServerSide(world, serving, {}, { ...channel, ...(gate && { gate }) }),
+    new ClientSide(world, place, undefined, client),
+  );
+  return { world, serving, place, talk };
+}
+
+function digestOf({ replica }: Place): Uint8Array | undefined {
+  return replica.graph.digest();
+}
+
+/** A gate that refuses once, for a reason. */
+function once(refusalOf: (batch: Batch) => Refusal) {
+  let isDone = false;
+  return (batch: Batch) => {
+    if (isDone) return undefined;
+    isDone = true;
+    return refusalOf(batch);
+  };
+}
+
+Deno.test("a refused commit is withdrawn alone: what came before stays, what came after arrives in a new chain", async () => {
+  const gate = once(({ first }) => refuseAt(first + 3, "denied", "not you"));
+  const { serving, place, talk } = await start({ gate });
+  for (let i = 0; i < 10; i++) void place.write(`a${i}`, "1");
+  await place.replica.durable();
+  await talk.settle();
+  await talk.pass(100);
+  const [refused, ...more] = talk.client.told("refused");
+  assert.deepEqual(more, []);
+  assert.deepEqual(
+    [refused?.number, refused?.count, refused?.reason, refused?.then],
+    [3, 1, "denied", "withdrawn"],
+  );
+  assert.equal(place.text("a3"), undefined);
+  assert.equal(serving.place.text("a3"), undefined);
+  for (const i of [0, 1, 2, 4, 9]) {
+    assert.equal(serving.place.text(`a${i}`), "1");
+  }
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
+  await talk.pass(limits.witnessMs);
+  assert.ok(talk.client.told("equal").length > 0);
+  assert.deepEqual(talk.client.told("incident"), []);
+  talk.end();
+});
+
+Deno.test("a refusal that names no commit is of the whole batch", async () => {
+  const gate = once(() => refuse("bad-clock", "61000 ms ahead"));
+  const { serving, place, talk } = await start({ gate });
+  for (let i = 0; i < 5; i++) void place.write(`a${i}`, "1");
+  await place.replica.durable();
+  await talk.settle();
+  await place.write("later", "1");
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  const refused = talk.client.told("refused");
+  assert.equal(refused.reduce((sum, { count }) => sum + count, 0), 5);
+  assert.equal(serving.place.text("later"), "1");
+  assert.equal(place.text("a0"), undefined);
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
+  talk.end();
+});
+
+Deno.test("what the server has admitted is never withdrawn, though its ack was lost", async () => {
+  const { world, serving, place, talk } = await start();
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  const { resume } = talk.client;
+  for (let i = 0; i < 4; i++) void place.write(`a${i}`, "1");
+  await place.replica.durable();
+  await talk.flight(); // The batch goes up; its ack never comes down.
+  await disks();
+  talk.end();
+  assert.equal(serving.place.text("a3"), "1");
+  await place.write("bad", "1");
+  const gate = once(({ first, commits }) =>
+    refuseAt(first + commits.length - 1, "denied")
+  );
+  const again = new Talk(
+    world,
+    new ServerSide(world, serving, {}, { gate }),
+    new ClientSide(world, place, resume),
+  );
+  await again.settle();
+  await again.pass(limits.witnessMs);
+  assert.equal(again.client.told("refused").length, 1);
+  assert.equal(place.text("bad"), undefined);
+  assert.equal(place.text("a3"), "1");
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
+  const [chain = ""] = serving.place.replica.port().vector().keys();
+  assert.equal(place.replica.port().lengthOf(chain), 4, "none came twice");
+  again.end();
+});
+
+Deno.test("refusals that come together are acted on once", async () => {
+  const { place, talk } = await start();
+  await talk.settle();
+  talk.client.sent = [];
+  for (let i = 0; i < 6; i++) void place.write(`a${i}`, "1");
+  await place.replica.durable();
+  await disks();
+  const [chain = ""] = place.replica.port().vector().keys();
+  const sequence = place.replica.port().credentials().length + 1;
+  const refusal = {
+    is: "refuse",
+    channel: 1,
+    sequence,
+    chain,
+    from: 0,
+    count: 1,
+    rule: "r",
+    detail: "",
+    kept: true,
+  } as const;
+  talk.client.message({ ...refusal, number: 1, reason: "denied" });
+  talk.client.message({ ...refusal, number: 4, reason: "denied" });
+  assert.deepEqual(talk.client.told("refused"), [], "more may come");
+  talk.client.message({ is: "ack", channel: 1, sequence });
+  assert.deepEqual(
+    talk.client.told("refused").map(({ number, kept }) => [number, kept]),
+    [[1, true], [4, true]],
+  );
+  assert.deepEqual([place.text("a1"), place.text("a4")], [
+    undefined,
+    undefined,
+  ]);
+  assert.equal(place.text("a5"), "1");
+  await disks();
+  assert.equal(place.replica.graph.commits, 4);
+  talk.end();
+});
+
+Deno.test("what a quota refused is not withdrawn, and goes up later on the same connection", async () => {
+  const gate = once(() => refuse("quota"));
+  const { serving, place, talk } = await start({ gate });
+  await place.write("a", "1");
+  await talk.settle();
+  await talk.pass(100);
+  assert.equal(talk.client.told("refused")[0]?.then, "later");
+  assert.equal(place.text("a"), "1");
+  assert.equal(serving.place.text("a"), undefined);
+  assert.ok(!talk.client.core.isQuiet(place.replica.port().name));
+  await talk.pass(limits.quotaRetryMs);
+  await talk.pass(limits.witnessMs);
+  assert.equal(serving.place.text("a"), "1");
+  assert.ok(talk.client.core.isQuiet(place.replica.port().name));
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
+  talk.end();
+});
+
+Deno.test("an expired session is told, not withdrawn, unless a new certificate did not help", async () => {
+  for (const canRenew of [true, false]) {
+    const gate = () => refuse("expired-session");
+    const { place, talk } = await start({ gate, client: { canRenew } });
+    await place.write("a", "1");
+    await talk.settle();
+    await talk.pass(100);
+    const [refused] = talk.client.told("refused");
+    assert.equal(refused?.then, canRenew ? "login" : "withdrawn");
+    assert.equal(place.text("a"), canRenew ? "1" : undefined);
+    talk.end();
+  }
+});
+
+Deno.test("a server that refuses all of a session is not asked for ever", async () => {
+  const gate = () => refuse("revoked");
+  const { place, talk } = await start({ gate });
+  await place.write("a", "1");
+  await talk.settle();
+  for (let i = 0; i < 5; i++) await talk.pass(100);
+  assert.equal(talk.client.told("refused").length, 1);
+  assert.equal(place.text("a"), undefined);
+  assert.ok(talk.flights < 10);
+  talk.end();
+});
+
+Deno.test("a gap sends the client back to vectors once, then it is an incident", async () => {
+  const gate = () => refuse("gap");
+  const { place, talk } = await start({ gate });
+  await place.write("a", "1");
+  await talk.settle();
+  await talk.pass(100);
+  await talk.pass(100);
+  await talk.pass(100);
+  assert.deepEqual(talk.client.told("refused").map(({ then }) => then), [
+    "resynchronise",
+    "skipped",
+  ]);
+  assert.equal(talk.client.told("incident").length, 1);
+  assert.equal(talk.client.told("opened").length, 2);
+  assert.equal(place.text("a"), "1");
+  talk.end();
+});
+
+Deno.test("another author's commits are never withdrawn: their chain is skipped, and the rest goes on", async () => {
+  const { world, serving, place, talk } = await start();
+  const other = await Place.open({ world, seed: 2 });
+  await other.write("theirs", "1");
+  place.replica.port().receive(await other.arrivals());
+  place.replica.port().settle();
+  await disks();
+  talk.end();
+  const theirs = [...other.replica.port().vector().keys()][0]!;
+  const gate = ({ chain }: Batch) =>
+    chain === theirs ? refuse("denied") : undefined;
+  const again = new Talk(
+    world,
+    new ServerSide(world, serving, {}, { gate }),
+    new ClientSide(world, place),
+  );
+  await again.settle();
+  await again.pass(100);
+  const [incident] = again.client.told("incident");
+  assert.equal(incident?.kind, "foreign-refused");
+  assert.equal(place.text("theirs"), "1");
+  assert.ok(!again.client.core.isQuiet(place.replica.port().name));
+  assert.ok(again.client.resume!.uploadedTo < place.replica.port().shareable);
+  again.end();
+});
+
+Deno.test("a server is asked whether it keeps what it refuses, and its client hears", async () => {
+  const gate = once(() => refuse("revoked"));
+  const kept: number[] = [];
+  const keeps: ServerChannelOptions["keeps"] = ({ bytes }) =>
+    kept.push(bytes.length) > 0;
+  const { place, talk } = await start({ gate, channel: { keeps } });
+  await place.write("a", "1");
+  await talk.settle();
+  await talk.pass(100);
+  assert.equal(kept.length, 1);
+  assert.equal(talk.client.told("refused")[0]?.kept, true);
+  assert.equal(talk.server.told("refused-batch")[0]?.kept, true);
+  talk.end();
+});
+
+Deno.test("the gate is not asked of a peer that may issue", async () => {
+  const { world, serving } = await start();
+  const relay = await Serving.open(world);
+  await relay.place.write("a", "1");
+  const gate = () => refuse("quota");
+  const talk = new Talk(
+    world,
+    new ServerSide(world, serving, {}, { gate }),
+    new ClientSide(world, relay.place),
+  );
+  await talk.settle();
+  assert.equal(serving.place.text("a"), "1");
+  talk.end();
+});
