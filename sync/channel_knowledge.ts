@@ -41,6 +41,8 @@ export class ChannelKnowledge {
   #resume: ResumeState | undefined;
   #countedMs = -Infinity;
   #counted: Unsent | undefined;
+  /** What was shareable when commits were taken back; until that grows an older count stands. */
+  #withdrawnAt: number | undefined;
   #cancelCount: (() => void) | undefined;
   #cancelKeep: (() => void) | undefined;
 
@@ -90,6 +92,14 @@ export class ChannelKnowledge {
     if (known > number) this.#acked.set(chain, number);
   }
 
+  /**
+   * Commits were taken back: those that were written again may not be sent
+   * before the log is durable so far, and are unsent all the same.
+   */
+  noteWithdrawn(): void {
+    this.#withdrawnAt = this.#parts.port.shareable;
+  }
+
   /** How many commits of a chain the server is known to have durably. */
   acknowledged(chain: string): number {
     const { name } = this.#parts.port;
@@ -108,6 +118,10 @@ export class ChannelKnowledge {
    */
   unsent(isOpen: boolean): Unsent {
     const { port, world, due } = this.#parts;
+    if (this.#withdrawnAt === port.shareable && this.#counted !== undefined) {
+      return this.#counted;
+    }
+    this.#withdrawnAt = undefined;
     if (isOpen && this.#driver?.core.isQuiet(port.name)) {
       return this.#counted = this.#unsent.none();
     }

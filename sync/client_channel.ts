@@ -301,6 +301,7 @@ export class SyncChannel {
     const why = [reason, rule, detail].filter((text) => text !== "").join(": ");
     this.#arrivals.noteRefused(chain, number, count, why);
     this.#knowledge.noteRefused(chain, number);
+    if (event.then === "withdrawn") this.#knowledge.noteWithdrawn();
     if (event.then === "login") this.#parts.login();
   }
 
