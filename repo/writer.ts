@@ -260,6 +260,7 @@ export class Writer {
     const from = log.end;
     if (this.#author.appendPart(log, run, previousId)) {
       this.#parts.commits.appended(from);
+      this.#parts.wrote(run.chain, run.first, run.commits.length);
     }
   }
 
