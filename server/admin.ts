@@ -8,6 +8,7 @@
  * @module
  */
 
+import { DatabaseError } from "../src/base/errors.ts";
 import { HttpFault, jsonResponse, readJson } from "./body.ts";
 import type { Log } from "./log.ts";
 import { isSecret } from "./login_tokens.ts";
@@ -64,10 +65,20 @@ export function adminRoutes(
     if (!isKnown) throw new HttpFault(404, "not-found", "No such action");
     const body = await readJson(request);
     if (!isRecord(body)) throw bad("The body must be a JSON object");
-    const answer = await posts[pathname]!(body);
+    const answer = await done(posts[pathname]!(body));
     log.write("info", "admin", { action: pathname, address });
     return jsonResponse(answer);
   };
+}
+
+/** Administrators are told what was wrong. */
+async function done(action: Promise<unknown>): Promise<unknown> {
+  try {
+    return await action;
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    throw new HttpFault(409, error.code, error.message);
+  }
 }
 
 function checkToken(

@@ -13,10 +13,11 @@ import { toHex } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
 import { checkGate } from "../repo/admit.ts";
 import type { Arrival } from "../repo/arrival.ts";
-import { type Batch, decodeBatch } from "../repo/batch.ts";
+import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
 import { chainBytes } from "../repo/commit.ts";
 import type { RepositoryName } from "../repo/mod.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
@@ -170,7 +171,9 @@ export class ServerHooks implements
     if (refused !== "revoked" || session === undefined || !isBatch) {
       return false;
     }
-    const { chain, first, commits } = decodeBatch(bytes, kind === "signed");
+    const batch = decodeBatch(bytes, kind === "signed");
+    const { chain, first, commits } = batch;
+    if (isEmpty(batch)) return false;
     const bytesOfChain = chainBytes(chain);
     const author = toHex(bytesOfChain.subarray(0, KEY_CHARACTERS));
     if (author !== toHex(session.key)) return false;
@@ -216,6 +219,13 @@ function forbidden(detail: string): Access {
 
 function bucketsOf(perSecond: number): Buckets {
   return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });
+}
+
+/** Does nothing in it change anything? Then there is nothing to decide on. */
+function isEmpty(batch: Batch): boolean {
+  return batch.commits.every((commit) =>
+    decodePatch(payloadOf(batch, commit)).operations.length === 0
+  );
 }
 
 /** Whose bucket it is. */

@@ -43,7 +43,9 @@ export interface QuarantineEntry {
 export class Quarantine {
   readonly #books: Books;
   readonly #now: () => number;
-  #bytes: number;
+  #bytes = 0;
+  /** How many there are of each session. */
+  readonly #bySession = new Map<string, number>();
 
   /**
    * @param books where they stand
@@ -52,8 +54,18 @@ export class Quarantine {
   constructor(books: Books, now: () => number) {
     this.#books = books;
     this.#now = now;
-    this.#bytes = 0;
-    for (const { bytes } of books.quarantine.all()) this.#bytes += bytes.length;
+    for (const item of books.quarantine.all()) this.#count(item, 1);
+  }
+
+  #count(
+    { chain, bytes }: Pick<QuarantineItem, "chain" | "bytes">,
+    by: 1 | -1,
+  ) {
+    this.#bytes += by * bytes.length;
+    const session = sessionOf(chain);
+    const count = (this.#bySession.get(session) ?? 0) + by;
+    if (count > 0) this.#bySession.set(session, count);
+    else this.#bySession.delete(session);
   }
 
   /** How many there are. */
@@ -72,13 +84,15 @@ export class Quarantine {
     const id = idOf(batch);
     if (quarantine.has(id)) return true;
     const { length } = batch.bytes;
-    const fits = length <= limits.quarantineEntryBytesMax &&
+    const own = this.#bySession.get(sessionOf(batch.chain)) ?? 0;
+    const fits = own < limits.quarantineSessionMax &&
+      length <= limits.quarantineEntryBytesMax &&
       this.#bytes + length <= limits.quarantineBytesMax &&
       quarantine.count() < limits.quarantineEntriesMax;
     if (!fits) return false;
     const at = new Date(this.#now());
     quarantine.create({ ...batch, id, at, bytes: batch.bytes.slice() });
-    this.#bytes += length;
+    this.#count(batch, 1);
     return true;
   }
 
@@ -99,10 +113,17 @@ export class Quarantine {
   async drop(id: string): Promise<boolean> {
     const item = this.get(id);
     if (item === undefined) return false;
-    this.#bytes -= item.bytes.length;
+    this.#count(item, -1);
     await this.#books.quarantine.delete(id);
     return true;
   }
+}
+
+/** Hexadecimal digits of a session's key at the beginning of its chains' names. */
+const KEY_DIGITS = 64;
+
+function sessionOf(chain: string): string {
+  return chain.slice(0, KEY_DIGITS);
 }
 
 function idOf({ repository, bytes }: RefusedBatch): string {

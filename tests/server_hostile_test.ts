@@ -1,6 +1,7 @@
 /** A real server and peers that mean it ill: garbage, floods, too many, too slow. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { memoryStorage } from "../mod.ts";
 import { clientOf, eventually } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 
@@ -101,6 +102,17 @@ Deno.test("server: bounds those who have not proved themselves, and not the othe
     socket.close();
     await ended;
     await ann.notes.create({ text: "proved" }).synced;
+  }));
+
+Deno.test("server: lets a session have so many connections, and no more", () =>
+  withServer({ quotas: { connectionsPerSession: 1 } }, async ({ server }) => {
+    const storage = memoryStorage();
+    await using first = await clientOf(server, { token: ANN, storage });
+    await first.repo.sync.ready;
+    equal(server.status().sessions, 1);
+    await using other = await clientOf(server, { token: ANN });
+    await other.repo.sync.ready; // another session of the same user
+    equal(server.status().sessions, 2);
   }));
 
 Deno.test("server: slows a session that writes faster than its quota, and loses nothing of it", () =>

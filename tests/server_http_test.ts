@@ -280,6 +280,23 @@ Deno.test("server: revokes a session over HTTP, which then gets no certificate",
     equal((await login(place, { sessionKey: fresh, credentials })).status, 200);
   }));
 
+Deno.test("server: backs itself up over HTTP, and never over something", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await withServer({}, async ({ ask }) => {
+      const body = { folder: `${folder}/copy` };
+      const first = await ask("/admin/backup", post(body, asAdmin));
+      const report = await first.json();
+      deepEqual([first.status, report.repositories], [200, 1]);
+      const again = await ask("/admin/backup", post(body, asAdmin));
+      equal(again.status, 409);
+      equal((await again.json()).code, "invalid-path");
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("server: its own records need no rule", () =>
   withServer({ rules: defineRules({}) }, async (place) => {
     const sessionKey = newSessionKey();

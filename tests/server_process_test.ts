@@ -105,6 +105,41 @@ Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTER
     deepEqual(again.repositories(), ["_server"]);
   }));
 
+Deno.test("deno task serve loads rules and a login of the operator's own", () =>
+  withFolder(async (folder) => {
+    const rules = `${folder}/rules.ts`;
+    const entry = new URL("../mod.ts", import.meta.url).href;
+    await Deno.writeTextFile(
+      rules,
+      `import { defineRules } from "${entry}";\nexport default defineRules({});\n`,
+    );
+    const login = `${folder}/login.ts`;
+    await Deno.writeTextFile(
+      login,
+      'export default (shown: unknown) => shown === "hi" ? { user: "ali" } : { refused: "no" };\n',
+    );
+    const data = `${folder}/data`;
+    const args = ["--port", "0", "--data", data, "--rules", rules];
+    const child = sheaf("serve", [...args, "--login", login]);
+    const errors = new Response(child.stderr).text();
+    const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const summary = await readUntil(lines, /client: .*\n/);
+    equal(summary.includes("warning"), false, summary);
+    const url = /listens on (http:\S+)/.exec(summary)![1];
+    const sessionKey = newSessionKey();
+    const asked = { sessionKey, credentials: { app: "hi" } };
+    const answer = await (await fetch(`${url}/login`, post(asked))).json();
+    equal(answer.user, "ali");
+    child.kill("SIGTERM");
+    await lines.cancel();
+    equal((await child.status).code, 0, await errors);
+    const bad = await sheaf("serve", ["--data", data, "--rules", login])
+      .output();
+    equal(bad.code, 1);
+    const said = new TextDecoder().decode(bad.stderr);
+    match(said, /error\[invalid-option\].*"rules"/);
+  }));
+
 Deno.test("deno task serve names the setting that is wrong, and ends with 1", async () => {
   const { code, stderr } = await sheaf("serve", ["--port", "many"]).output();
   equal(code, 1);

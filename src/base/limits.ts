@@ -112,6 +112,8 @@ export const limits = {
   configBytesMax: 4 * MiB,
   /** Refused batches of revoked sessions that a server keeps for somebody to decide. */
   quarantineEntriesMax: 10_000,
+  /** Batches in quarantine of one session, so that one cannot fill it for all. */
+  quarantineSessionMax: 1_000,
   /** One batch in quarantine: it is a value of an item. */
   quarantineEntryBytesMax: 4 * MiB,
   /** Bytes of all batches in quarantine. */

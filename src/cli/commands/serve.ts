@@ -16,7 +16,7 @@ import {
 import type { AppLogin } from "../../../server/login.ts";
 import { createServer } from "../../../server/mod.ts";
 import { summaryOf } from "../../../server/summary.ts";
-import { Rules } from "../../schema/rules.ts";
+import type { Rules } from "../../schema/rules.ts";
 import { escapeControls } from "../escape.ts";
 import { Failure } from "../failure.ts";
 import type { Context } from "../session.ts";
@@ -89,8 +89,12 @@ async function load<T>(
   );
 }
 
+/** By its shape: the module may have its own copy of this package. */
 function asRules(exported: unknown): Rules | undefined {
-  return exported instanceof Rules ? exported : undefined;
+  const rules = exported as Partial<Rules> | null | undefined;
+  const isFit = typeof rules?.of === "function" &&
+    typeof rules.mayRead === "function";
+  return isFit ? rules as Rules : undefined;
 }
 
 function asLogin(exported: unknown): AppLogin | undefined {

@@ -1,0 +1,54 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { memoryStorage, openDatabase } from "../mod.ts";
+import { limits } from "../src/base/limits.ts";
+import { bookSchemas, openBooks } from "./books.ts";
+import { Quarantine, type RefusedBatch } from "./quarantine.ts";
+
+const batch: RefusedBatch = {
+  repository: "team/a",
+  chain: "ab".repeat(40),
+  first: 3,
+  count: 2,
+  user: "ann",
+  reason: "stolen",
+  signed: true,
+  bytes: new Uint8Array([1, 2, 3]),
+};
+
+Deno.test("Quarantine keeps a batch once, shows it without its bytes, over a restart, and drops it", async () => {
+  const storage = memoryStorage();
+  {
+    await using db = await openDatabase({ storage, schemas: bookSchemas });
+    const quarantine = new Quarantine(await openBooks(db), () => 5);
+    equal(quarantine.keep(batch), true);
+    equal(quarantine.keep(batch), true);
+    deepEqual([quarantine.size, quarantine.bytes], [1, 3]);
+  }
+  await using db = await openDatabase({ storage, schemas: bookSchemas });
+  const quarantine = new Quarantine(await openBooks(db), () => 9);
+  const [entry] = quarantine.list();
+  const { signed: _, ...shown } = batch;
+  deepEqual(entry, { ...shown, id: entry!.id, at: new Date(5), bytes: 3 });
+  deepEqual(quarantine.get(entry!.id)?.bytes, batch.bytes);
+  equal(quarantine.bytes, 3);
+  equal(await quarantine.drop(entry!.id), true);
+  equal(await quarantine.drop(entry!.id), false);
+  deepEqual([quarantine.size, quarantine.bytes], [0, 0]);
+});
+
+Deno.test("Quarantine has so much room for one session, and for a batch", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: bookSchemas,
+  });
+  const quarantine = new Quarantine(await openBooks(db), () => 5);
+  const large = new Uint8Array(limits.quarantineEntryBytesMax + 1);
+  equal(quarantine.keep({ ...batch, bytes: large }), false);
+  for (let i = 0; i < limits.quarantineSessionMax; i++) {
+    const bytes = new Uint8Array([i, i >> 8, 7]);
+    equal(quarantine.keep({ ...batch, bytes }), true);
+  }
+  equal(quarantine.keep(batch), false);
+  const other = { ...batch, chain: "cd".repeat(40) };
+  equal(quarantine.keep(other), true);
+});
