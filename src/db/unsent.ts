@@ -14,18 +14,27 @@ export class UnsentCounter {
   readonly #replica: Replica;
   readonly #from: number;
   #countedTo: number;
+  /** How often commits had been taken back when it counted. */
+  #revision: number;
   #unsent = nothing;
 
   /** `from`: log address up to which the server has everything. */
   constructor(replica: Replica, from: number) {
     this.#replica = replica;
     this.#from = this.#countedTo = from;
+    this.#revision = replica.commits.revision;
   }
 
   /** The same object until there are more. */
   get(): Unsent {
     this.#replica.flush();
     const { log, graph } = this.#replica.loaded;
+    const { revision } = this.#replica.commits;
+    if (revision !== this.#revision) {
+      this.#revision = revision;
+      this.#countedTo = this.#from;
+      this.#unsent = nothing;
+    }
     if (log.end <= this.#countedTo) return this.#unsent;
     const before = this.#unsent;
     // All there is need not be read to be counted.
