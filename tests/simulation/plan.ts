@@ -96,7 +96,7 @@ export function planOf(seed: number, dice: Dice): Plan {
     writeEveryMs: workMs * clients / writes,
     accidents: chosen,
     sessionMs: isSigned && dice.chance(0.3)
-      ? dice.between(20, 60) * 1_000
+      ? dice.between(40, 90) * 1_000
       : Infinity,
     hasRules: isSigned && dice.chance(0.8),
     syncMs: dice.pick([0, 5, 50]),

@@ -20,11 +20,15 @@ interface Event {
 /** Microtasks that a chain of promises may need until it waits for an event. */
 const TURNS = 250;
 
+/** Events in a row at one moment: more are a loop that never ends. */
+const AT_ONCE_MAX = 20_000;
+
 /** See the file's header. */
 export class Timeline {
   readonly #heap: Event[] = [];
   #order = 0;
   #nowMs = 0;
+  #atOnce = 0;
   /** How many events ran. */
   events = 0;
 
@@ -70,6 +74,10 @@ export class Timeline {
 
   async #run({ atMs, task }: Event): Promise<void> {
     if (task === undefined) return;
+    this.#atOnce = atMs - this.#nowMs > 1e-6 ? 0 : this.#atOnce + 1;
+    if (this.#atOnce > AT_ONCE_MAX) {
+      throw new Error("livelock: time does not go on");
+    }
     this.#nowMs = Math.max(this.#nowMs, atMs);
     this.events++;
     task();

@@ -54,7 +54,10 @@ function checkUnsent(
   const served = server.replica(desk.name);
   if (state !== "live" || unsent.commits > 0 || served === undefined) return;
   if (isDoubtful(client, { server, stage })) return;
+  const port = desk.replica.port();
   for (const { entry, place } of desk.pending) {
+    // What is still on its way to the disk is not counted as unsent.
+    if (port.lengthOf(place.chain) <= place.number) continue;
     const known = served.graph.chain(place.chain)?.length ?? 0;
     check(
       place.state === "refused" || known > place.number || !entry.isDurable,
