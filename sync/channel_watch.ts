@@ -56,7 +56,7 @@ export class ChannelWatch {
 
   /** The channel is closed. */
   closed(): void {
-    this.#witnesses.disturb();
+    this.#witnesses.forget();
     this.#running = undefined;
     this.#channel = 0;
     this.isMissing = false;

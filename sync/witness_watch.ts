@@ -32,6 +32,8 @@ export class WitnessWatch {
   #newest: Witness | undefined;
   /** To be compared as soon as everything here may be shared. */
   #pending: Witness | undefined;
+  /** Has the server got or sent something since that may have been new to either side? */
+  #isStale = false;
 
   constructor(port: RepositoryPort, kept: Kept) {
     this.#port = port;
@@ -66,24 +68,34 @@ export class WitnessWatch {
       : compareWitnesses(this.#newest, witness);
     if (order === "sound") {
       this.#newest = this.#pending = witness;
+      this.#isStale = false;
       this.#kept = { ...this.#kept, witness: witness.bytes };
     }
     return { witness, order };
   }
 
-  /** The server has got something, or sent something, since its last witness. */
+  /** The server has got something, or sent something: from now on its last witness can only show that nothing was new. */
   disturb(): void {
+    this.#isStale = true;
+  }
+
+  /** What is sent next is of another channel. */
+  forget(): void {
     this.#pending = undefined;
   }
 
   /** Compares, where both sides are quiet: `undefined` when there is nothing to compare, or not yet. */
   compare(server: PeerSession): "equal" | "different" | undefined {
     const witness = this.#pending;
-    const summary = witness === undefined ? undefined : this.#port.summary();
-    if (witness === undefined || summary === undefined) return undefined;
+    if (witness === undefined) return undefined;
+    if (this.#isStale && witness.commits !== this.#port.commits) {
+      return undefined;
+    }
+    const summary = this.#port.summary();
+    if (summary === undefined) return undefined;
     this.#pending = undefined;
     if (!equalBytes(this.#port.digestOf(summary), witness.digest)) {
-      return "different";
+      return this.#isStale ? undefined : "different";
     }
     const { bytes } = witness;
     const { certificates } = server;

@@ -1,0 +1,426 @@
+import assert from "node:assert/strict";
+import type { RepositoryPort } from "../repo/port.ts";
+import { limits } from "../src/base/limits.ts";
+import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
+import { ManualWorld, Place, sessionOf } from "../tests/kit/replica_place.ts";
+import {
+  ClientSide,
+  disks,
+  proverFor,
+  ServerSide,
+  Serving,
+  Talk,
+} from "../tests/kit/talk.ts";
+import { answerAudit, audit, type AuditReport } from "./audit.ts";
+import type { WitnessSource } from "./conversation.ts";
+import { checkProof, restoreReport } from "./restore.ts";
+import {
+  decodeResume,
+  emptyResume,
+  encodeResume,
+  type ResumeState,
+} from "./resume.ts";
+import {
+  compareWitnesses,
+  decodeWitness,
+  isSigned,
+  signWitness,
+  type WitnessFields,
+  WitnessMaker,
+} from "./witness.ts";
+
+async function start() {
+  const world = new ManualWorld();
+  const serving = await Serving.open(world);
+  const place = await Place.open({ world, seed: 1 });
+  return { world, serving, place };
+}
+
+function fieldsOf(serving: Serving, changes: Partial<WitnessFields> = {}) {
+  const port = serving.place.replica.port();
+  return {
+    genesisId: port.genesisId,
+    epoch: serving.life.epoch,
+    position: port.shareable,
+    commits: port.commits,
+    digest: port.digestOf(port.summary()!),
+    wall: 1,
+    ...changes,
+  };
+}
+
+function talk(
+  serving: Serving,
+  place: Place,
+  resume?: ResumeState,
+  witness?: WitnessSource,
+) {
+  const world = place.world as ManualWorld;
+  const server = new ServerSide(world, serving, {}, witness && { witness });
+  return new Talk(world, server, new ClientSide(world, place, resume));
+}
+
+Deno.test("a witness is its bytes, and any change of them is noticed", async () => {
+  const { serving } = await start();
+  await serving.place.write("a", "1");
+  const prover = proverFor(serving.session);
+  const bytes = signWitness(fieldsOf(serving), prover);
+  const witness = decodeWitness(bytes);
+  assert.ok(isSigned(witness));
+  assert.equal(witness.commits, 1);
+  for (let at = 1; at < bytes.length; at += 7) {
+    const changed = bytes.slice();
+    changed[at]! ^= 1;
+    assert.ok(!isSigned(decodeWitness(changed)), `byte ${at}`);
+  }
+  throwsOnlySyntaxError(bytes, (bytes) => void decodeWitness(bytes));
+});
+
+Deno.test("compareWitnesses() names a server that goes back, or tells two stories", async () => {
+  const { serving } = await start();
+  const prover = proverFor(serving.session);
+  const of = (changes: Partial<WitnessFields>) =>
+    decodeWitness(signWitness(fieldsOf(serving, changes), prover));
+  const older = of({ position: 100 });
+  assert.equal(compareWitnesses(older, of({ position: 101 })), "sound");
+  assert.equal(compareWitnesses(older, of({ position: 100 })), "sound");
+  assert.equal(
+    compareWitnesses(older, of({ position: 99 })),
+    "server-rolled-back",
+  );
+  const digest = new Uint8Array(32);
+  assert.equal(
+    compareWitnesses(older, of({ position: 100, digest })),
+    "server-forked",
+  );
+  const epoch = new Uint8Array(16);
+  assert.equal(compareWitnesses(older, of({ position: 9, epoch })), "sound");
+});
+
+Deno.test("a maker signs once per change, and at most one in a second", async () => {
+  const { world, serving } = await start();
+  const port = serving.place.replica.port();
+  const { epoch } = serving.life;
+  const maker = new WitnessMaker({
+    prover: proverFor(serving.session),
+    port,
+    epoch,
+  });
+  const first = maker.newest(world.now());
+  assert.equal(maker.newest(world.now() + 5_000), first);
+  await serving.place.write("a", "1");
+  await disks();
+  assert.equal(maker.newest(world.now() + 500), first, "too early");
+  const second = maker.newest(world.now() + limits.witnessMs);
+  assert.equal(second?.position, port.shareable);
+  await serving.place.write("b", "1");
+  await disks();
+  const back = maker.newest(world.now() - 100_000);
+  assert.equal(
+    back?.position,
+    port.shareable,
+    "a clock set back silences nobody",
+  );
+});
+
+Deno.test("a client names a server that was rolled back, forked, or signs with another key", async () => {
+  const kinds = ["server-rolled-back", "server-forked", "bad-witness"] as const;
+  for (const kind of kinds) {
+    const { serving, place } = await start();
+    await place.write("a", "1");
+    const both = talk(serving, place);
+    await both.settle();
+    await both.pass(limits.witnessMs);
+    const { shareable } = serving.place.replica.port();
+    const lie = kind === "server-forked"
+      ? { digest: new Uint8Array(32) }
+      : kind === "bad-witness"
+      ? {}
+      : { position: shareable - 1 };
+    const session = kind === "bad-witness" ? sessionOf(7) : serving.session;
+    const witness = signWitness(fieldsOf(serving, lie), proverFor(session));
+    both.client.message({ is: "witness", channel: 1, witness });
+    assert.deepEqual(both.client.told("incident").map((one) => one.kind), [
+      kind,
+    ]);
+    assert.equal(both.client.ended, undefined);
+    both.end();
+  }
+});
+
+Deno.test("a server that does not know its own cursor in its own epoch was rolled back", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const resume = both.client.resume!;
+  both.end();
+  const position = resume.cursor!.position + 100;
+  const check = serving.life.check(position);
+  const cursor = { ...resume.cursor!, position, check };
+  const again = talk(serving, place, { ...resume, cursor });
+  await again.settle();
+  assert.equal(again.client.told("incident")[0]?.kind, "server-rolled-back");
+  again.end();
+});
+
+Deno.test("a cursor that was not given out, or is of another epoch, falls back to vectors", async () => {
+  const { serving, place } = await start();
+  await serving.place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  const resume = both.client.resume!;
+  both.end();
+  const changes = [
+    { check: new Uint8Array(8) },
+    { position: 1, check: serving.life.check(1) },
+    { position: 2 ** 50 },
+    { epoch: new Uint8Array(16) },
+  ];
+  for (const change of changes) {
+    const other = await Place.open({ world: place.world, seed: 3 });
+    const { genesisId } = other.replica.port();
+    const cursor = { ...resume.cursor!, ...change };
+    const again = talk(serving, other, { ...emptyResume(genesisId), cursor });
+    await again.settle();
+    assert.equal(other.text("a"), "1");
+    again.end();
+  }
+});
+
+Deno.test("a replica that believes it has what it lacks is noticed, named, and healed by vectors", async () => {
+  const { world, serving, place } = await start();
+  for (let i = 0; i < 30; i++) await serving.place.write(`a${i}`, "1");
+  const first = talk(serving, place);
+  await first.settle();
+  await first.pass(limits.witnessMs);
+  const { cursor } = first.client.resume!;
+  first.end();
+  const other = await Place.open({ world, seed: 2 });
+  const { genesisId } = other.replica.port();
+  const again = talk(serving, other, { ...emptyResume(genesisId), cursor });
+  await again.settle();
+  await again.pass(limits.witnessMs);
+  await again.pass(limits.witnessMs);
+  const [incident] = again.client.told("incident");
+  assert.equal(incident?.kind, "desync");
+  const [chain] = serving.place.replica.port().vector().keys();
+  assert.deepEqual(incident?.report?.commits, [{
+    chain,
+    from: 0,
+    to: 30,
+    how: "missing",
+  }]);
+  assert.deepEqual(
+    other.replica.graph.digest(),
+    serving.place.replica.graph.digest(),
+  );
+  assert.ok(again.client.told("equal").length > 0, "equal in the end");
+  again.end();
+});
+
+/** Runs an audit between two ports. */
+function audited(
+  ours: RepositoryPort,
+  theirs: RepositoryPort,
+): { report: AuditReport; questions: number } {
+  const run = audit(ours);
+  let questions = 0;
+  for (let step = run.next();; questions++) {
+    if (step.done === true) return { report: step.value, questions };
+    step = run.next(answerAudit(theirs, step.value));
+  }
+}
+
+Deno.test("an audit of equal replicas finds nothing, in two questions", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  const { report, questions } = audited(
+    place.replica.port(),
+    serving.place.replica.port(),
+  );
+  assert.deepEqual(report, {
+    equal: true,
+    commits: [],
+    items: [],
+    isPartial: false,
+  });
+  assert.equal(questions, 2);
+  both.end();
+});
+
+/** A port with some answers of its own. */
+function lying(
+  port: RepositoryPort,
+  lies: Partial<RepositoryPort>,
+): RepositoryPort {
+  return new Proxy(port, {
+    get(target, key) {
+      if (key in lies) return lies[key as keyof RepositoryPort];
+      const value = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+Deno.test("an audit finds the first commit that differs, in few questions", async () => {
+  const { place } = await start();
+  for (let i = 0; i < 500; i++) void place.write(`a${i}`, "1");
+  await place.replica.durable();
+  const port = place.replica.port();
+  const [chain = ""] = port.vector().keys();
+  const summary = port.summary()!.slice();
+  summary[summary.length - 1]! ^= 1;
+  const from = 321;
+  const theirs = lying(port, {
+    summary: () => summary,
+    idsAt: (chain, numbers) =>
+      port.idsAt(chain, numbers)?.map((id, i) =>
+        numbers[i]! < from ? id : new Uint8Array(32)
+      ),
+  });
+  const { report, questions } = audited(port, theirs);
+  assert.deepEqual(report.commits, [{
+    chain,
+    from,
+    to: 500,
+    how: "different",
+  }]);
+  assert.ok(questions < 6, `${questions} questions`);
+});
+
+Deno.test("an audit names the items whose state differs under the same commits", async () => {
+  const { place } = await start();
+  for (let i = 0; i < 300; i++) void place.write(`a${i}`, "1");
+  await place.replica.durable();
+  const port = place.replica.port();
+  const [victim] = port.itemsBelow([3, 7], 1);
+  assert.ok(victim !== undefined);
+  const theirs = lying(port, {
+    stateDigests: (prefix) =>
+      port.stateDigests(prefix).map((digest, half) => {
+        const below = [...prefix, half];
+        const isOnTheWay = port.itemsBelow(below, 1_000).some(({ id }) =>
+          id === victim.id
+        );
+        return isOnTheWay ? new Uint8Array(32) : digest;
+      }),
+  });
+  const { report, questions } = audited(port, theirs);
+  assert.equal(report.equal, false);
+  assert.deepEqual(report.items.map(({ id }) => id), [victim.id]);
+  assert.ok(questions < 20, `${questions} questions`);
+});
+
+Deno.test("an audit of garbage throws nothing but SyntaxError, and ends", async () => {
+  const { place } = await start();
+  await place.write("a", "1");
+  const port = place.replica.port();
+  for (const length of [0, 1, 31, 33, 40, 111, 500]) {
+    const run = audit(port);
+    try {
+      for (let step = run.next(), i = 0; step.done !== true; i++) {
+        assert.ok(i < 100_000);
+        step = run.next(new Uint8Array(length).fill(0x41));
+      }
+    } catch (error) {
+      assert.ok(error instanceof SyntaxError);
+    }
+  }
+});
+
+Deno.test("an audit can be asked for, and answers", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  both.client.perform(both.client.core.audit(place.replica.port().name));
+  await both.settle();
+  assert.equal(both.client.told("audited")[0]?.report.equal, true);
+  both.end();
+});
+
+Deno.test("a restored server says what a sound witness saw and it lacks, and believes no other", async () => {
+  const { world, serving, place } = await start();
+  for (let i = 0; i < 9; i++) await place.write(`a${i}`, "1");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const { proved: witness, certificates, summary } = both.client.resume!;
+  both.end();
+  const fresh = await Serving.open(world);
+  const port = fresh.place.replica.port();
+  const proof = { witness, certificates, summary };
+  const sound = checkProof(proof, port);
+  assert.equal(sound?.commits, 9);
+  const { missing, isComplete } = restoreReport(sound!, summary, port);
+  const [chain] = place.replica.port().vector().keys();
+  assert.deepEqual(missing, [{ chain, from: 0, to: 9, how: "missing" }]);
+  assert.ok(!isComplete);
+  const there = serving.place.replica.port();
+  assert.ok(restoreReport(sound!, summary, there).isComplete);
+  const forged = signWitness(fieldsOf(serving), proverFor(sessionOf(1)));
+  for (
+    const bad of [
+      { ...proof, summary: summary.slice(78) },
+      { ...proof, certificates: [] },
+      { ...proof, certificates: [sessionOf(1).certificate!] },
+      { ...proof, witness: forged, certificates: [sessionOf(1).certificate!] },
+      { ...proof, witness: new Uint8Array(10) },
+      { ...proof, summary: new Uint8Array(11) },
+    ]
+  ) assert.equal(checkProof(bad, port), undefined);
+});
+
+Deno.test("what a client keeps comes back as it was, or not at all", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const state = both.client.resume!;
+  both.end();
+  assert.equal(state.uploadedTo, place.replica.port().shareable);
+  const bytes = encodeResume(state);
+  assert.deepEqual(encodeResume(decodeResume(bytes)), bytes);
+  throwsOnlySyntaxError(bytes, (bytes) => void decodeResume(bytes));
+  const large = { ...state, summary: new Uint8Array(limits.resumeBytesMax) };
+  const kept = decodeResume(encodeResume(large));
+  assert.equal(kept.summary.length, 0);
+  assert.deepEqual(kept.cursor, state.cursor);
+  assert.throws(
+    () => decodeResume(new Uint8Array(limits.resumeBytesMax + 1)),
+    SyntaxError,
+  );
+});
+
+Deno.test("what was kept for another repository, or for a longer log, is not used", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const state = both.client.resume!;
+  both.end();
+  for (
+    const wrong of [
+      { ...state, genesisId: new Uint8Array(32) },
+      { ...state, commits: 1_000 },
+      { ...state, uploadedTo: 100 },
+      { ...state, uploadedTo: 2 ** 40 },
+    ]
+  ) {
+    const again = talk(serving, place, wrong);
+    await again.flight();
+    await again.flight();
+    const opened = again.client.told("opened");
+    assert.equal(opened.length, 0, "a vector waits for the server's proof");
+    await again.settle();
+    assert.deepEqual(again.client.told("incident"), []);
+    assert.equal(again.client.told("live").length, 1);
+    again.end();
+  }
+});
