@@ -1,5 +1,7 @@
 import { deepEqual, equal, notDeepEqual, ok, throws } from "node:assert/strict";
+import fc from "fast-check";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
+import { seededRandom } from "../tests/kit/random.ts";
 import {
   type ManualWorld,
   Place,
@@ -11,6 +13,7 @@ import { chainIds } from "./batch.ts";
 import { chainStart } from "./commit.ts";
 import type { FeedRecord, RepositoryPort } from "./port.ts";
 import { Parking } from "./parking.ts";
+import { sessionName } from "./session.ts";
 
 function all(port: RepositoryPort): FeedRecord[] {
   return [
@@ -330,4 +333,91 @@ Deno.test("one push of a fresh commit to many followers costs microseconds", asy
   }
   const us = (performance.now() - start) / 10;
   ok(us < 100, `${us} µs`); // It is below one; a scan of the log would be thousands.
+});
+
+/** What stands in the log as far as it may be shared. */
+function shareableIn({ replica }: Place): Map<string, number> {
+  const counts = new Map<string, number>();
+  const { shareable } = replica.port();
+  replica.commits.each(
+    ({ batch: { chain, first, commits } }) => {
+      counts.set(
+        chain,
+        Math.max(counts.get(chain) ?? 0, first + commits.length),
+      );
+    },
+    0,
+    shareable,
+  );
+  return counts;
+}
+
+/** The server refuses one of the own commits. */
+function withdrawSome(
+  { replica }: Place,
+  pick: (count: number) => number,
+): void {
+  replica.flush();
+  const chains = [...replica.graph.chains()].filter(({ name }) =>
+    name.startsWith(sessionName(replica.session))
+  );
+  const last = chains.at(-1);
+  if (last === undefined) return;
+  const from = pick(last.length);
+  const number = from + pick(last.length - from);
+  const refused = {
+    number,
+    reason: "denied",
+    rule: "",
+    detail: "",
+    kept: false,
+  };
+  replica.port().withdraw(last.name, from, [refused]);
+}
+
+Deno.test("vector, counts and log say the same of what may be shared, at every step", async () => {
+  const others = await Promise.all([2, 3].map((seed) => Place.open({ seed })));
+  let withdrawals = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const next = seededRandom(seed);
+      const pick = (count: number) => Math.floor(next() * count);
+      const { storage, place, port } = await slowPlace();
+      const { replica } = place;
+      const cursors = others.map(() => 0);
+      for (let step = 0; step < 40; step++) {
+        const what = pick(8);
+        if (what === 0) void place.write(`n${pick(3)}`, `${step}`);
+        if (what === 1) replica.flush();
+        if (what === 2) storage.releaseAt(0);
+        if (what === 3) port.settle();
+        if (what === 4) await turns(pick(4));
+        if (what === 7) withdrawSome(place, pick);
+        if (what === 5 || what === 6) {
+          const source = others[what - 5]!;
+          await source.write("x", `${step}`);
+          const from = cursors[what - 5]!;
+          const { records, next } = source.replica.port().read(
+            from,
+            1 + pick(900),
+          );
+          cursors[what - 5] = next;
+          port.receive([...source.replica.port().credentials(), ...records]);
+        }
+        const expected = shareableIn(place);
+        deepEqual(port.vector(), expected, `step ${step}`);
+        let commits = 0;
+        for (const [chain, count] of expected) {
+          commits += count;
+          equal(port.lengthOf(chain), count);
+        }
+        equal(port.commits, commits);
+        const isAll = commits === replica.graph.commits;
+        equal(port.summary() !== undefined, isAll);
+      }
+      withdrawals += replica.loaded.withdrawals.size;
+    }),
+    { numRuns: 40, seed: 5 },
+  );
+  ok(withdrawals > 40);
 });
