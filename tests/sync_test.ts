@@ -16,11 +16,13 @@ import {
   type Connection,
   type Database,
   type DatabaseOptions,
+  defineRules,
   defineSchema,
   field,
   memoryStorage,
   openDatabase,
   type Repository,
+  rulesFor,
 } from "../mod.ts";
 import { MemoryServer, type MemoryServerOptions } from "./kit/memory_server.ts";
 
@@ -400,6 +402,18 @@ Deno.test("a device works uncertified, offline and over restarts, and what it wr
   equal((await server.replica("team/a")).graph.commits, 2);
 });
 
+Deno.test("repositories that are opened while the login is under way sign with its certificate", async () => {
+  await using server = serve();
+  for (let turns = 0; turns < 30; turns++) {
+    await using db = await open(server);
+    connect(db, server, "a");
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    const repo = await db.repository(`r${turns}`);
+    await repo.collection(Task).create({ title: "x" }).synced;
+    equal(repo.history()[0]!.user, "ann");
+  }
+});
+
 Deno.test("a device whose claims change gets a new key, and keeps what it wrote with the old one", async () => {
   await using server = serve();
   const storage = memoryStorage();
@@ -427,6 +441,116 @@ Deno.test("a device whose claims change gets a new key, and keeps what it wrote 
   const history = b.repo.history();
   deepEqual(history.map(({ user }) => user), ["ann", "ann", "ann"]);
   equal(new Set(history.map(({ chain }) => chain)).size, 2);
+});
+
+/** What the server allows, and the devices do not know of. */
+const strict = defineRules({
+  "team/{team}": {
+    read: () => true,
+    collections: [rulesFor(Task, {
+      create: ({ after }) => !after.title.startsWith("!") || "No shouting",
+      update: ({ after }) => !after.title.startsWith("!") || "No shouting",
+      delete: () => true,
+    })],
+  },
+});
+
+Deno.test("a refused write is shown and undone on its device and nowhere else, and later writes go on", async () => {
+  await using server = serve({ rules: strict });
+  await using a = await device(server, "a");
+  await using b = await device(server, "b");
+  await Promise.all([a.repo.sync.ready, b.repo.sync.ready]);
+  const seen: string[] = [];
+  b.tasks.where({}).subscribe(({ rows }) => {
+    seen.push(...rows.map(({ title }) => title));
+  });
+  a.tasks.create({ id: "calm", title: "One" });
+  const bad = a.tasks.create({ id: "loud", title: "!Two" });
+  const follow = a.tasks.update("loud", { votes: { increment: 1 } });
+  const later = a.tasks.create({ id: "later", title: "Three" });
+  const message = /team\/\{team\} task\.create.*No shouting/;
+  await rejects(bad.synced, { code: "refused", message });
+  await later.synced;
+  await untilItems(b.tasks, "later came", () => b.tasks.has("later"));
+  deepEqual(a.tasks.keys().sort(), ["calm", "later"]);
+  ok(!seen.some((title) => title.startsWith("!")), show(seen));
+  const [refused] = a.repo.sync.status.refusals;
+  deepEqual(
+    [refused!.reason, refused!.rule, refused!.detail, refused!.kept],
+    ["denied", "team/{team} task.create", "No shouting", false],
+  );
+  await follow.synced.catch(({ code }) => equal(code, "refused"));
+  for (const { repo } of [a, b]) {
+    await untilSync(repo, "equal", () => {
+      const { equalAt, unsent, state } = repo.sync.status;
+      return equalAt !== undefined && unsent.commits === 0 && state === "live";
+    });
+    deepEqual(repo.sync.status.incidents, []);
+    equal((await repo.sync.audit()).equal, true);
+  }
+});
+
+Deno.test("refusals survive a restart; one is retried when it is allowed, one exported and discarded", async () => {
+  await using server = serve();
+  server.gate = () => ({ refused: "denied", detail: "Not today" });
+  const storage = memoryStorage();
+  {
+    await using a = await device(server, "a", { storage });
+    const writes = ["x", "y"].map((id) => a.tasks.create({ id, title: id }));
+    for (const { synced } of writes) await rejects(synced, { code: "refused" });
+    equal(a.repo.sync.status.refusals.length, 2);
+    equal(a.tasks.count(), 0);
+  }
+  server.gate = undefined;
+  await using a = await device(server, "a", { storage });
+  equal(a.tasks.count(), 0);
+  const [x, y] = a.repo.sync.status.refusals;
+  equal(x!.detail, "Not today");
+  const retried = x!.retry();
+  ok(a.tasks.has("x"));
+  await retried.synced;
+  equal(y!.export().detail, "Not today");
+  await y!.discard();
+  deepEqual(a.repo.sync.status.refusals, []);
+  await using b = await device(server, "b");
+  await untilItems(b.tasks, "x came", () => b.tasks.has("x"));
+  deepEqual(b.tasks.keys(), ["x"]);
+});
+
+Deno.test("what a device's own rules deny is thrown before it is written", async () => {
+  await using server = serve({ rules: strict });
+  const options = { storage: memoryStorage(), rules: strict };
+  await using a = await device(server, "a", options);
+  await a.repo.sync.ready;
+  const loud = { title: "!" };
+  throws(() => a.tasks.create(loud), {
+    code: "denied",
+    message: /No shouting/,
+  });
+  const answer = a.repo.can("create", Task, loud);
+  deepEqual(answer, {
+    allowed: false,
+    reason: "No shouting",
+    rule: "team/{team} task.create",
+  });
+  await a.tasks.create({ title: "calm" }).synced;
+  equal(a.repo.status().commits, 1);
+});
+
+Deno.test("a database that was closed while it was live is clean, and resumes with its cursor", async () => {
+  for (const mode of ["default", "trusted", "fast"] as const) {
+    await using other = serve({ mode });
+    const storage = memoryStorage();
+    {
+      await using a = await device(other, "a", { storage, mode });
+      await a.tasks.create({ id: "x", title: mode }).synced;
+    }
+    await using a = await device(other, "a", { storage, mode });
+    deepEqual(a.repo.status().recovery.clean, true, mode);
+    equal(a.repo.sync.status.unsent.commits, 0, mode);
+    await a.repo.sync.ready;
+    await a.tasks.update("x", { done: true }).synced;
+  }
 });
 
 Deno.test("presence rides along and is gone with its connection", async () => {

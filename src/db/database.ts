@@ -228,6 +228,7 @@ export class Database implements AsyncDisposable {
   async #openRepository(name: RepositoryName): Promise<Repository> {
     const { options, mode, schemas, storage, world, keyring } = this.#parts;
     await this.#closings.get(name);
+    const { session } = this.#keeper;
     const replica = await Replica.open({
       storage,
       world,
@@ -235,13 +236,17 @@ export class Database implements AsyncDisposable {
       mode,
       isModeRequired: options.mode !== undefined,
       rootKey: keyring.rootKey,
-      session: this.#keeper.session,
+      session,
       isOriginal: keyring.isOriginal,
       viewOf: (collection) => schemas.viewOf(collection),
       repair: options.repair ?? false,
       settle: keyring.settle,
       ...(options.rules !== undefined && { rules: options.rules }),
     });
+    // A login may have come in between.
+    if (this.#keeper.session !== session) {
+      replica.useSession(this.#keeper.session);
+    }
     const link = this.#link(replica);
     const repository = new Repository({
       replica,
@@ -318,6 +323,7 @@ export class Database implements AsyncDisposable {
       ...closings,
       ...this.#closings.values(),
       this.#settle(),
+      this.#keeper.settled(),
     ]);
     this.#parts.unlock();
     const failed = results.find((result) => result.status === "rejected");

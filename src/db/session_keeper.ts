@@ -42,6 +42,7 @@ export class SessionKeeper {
   readonly #parts: SessionKeeperParts;
   #session: Session;
   #certificate: Certificate | undefined;
+  #storing: Promise<unknown> | undefined;
   /** When it was had, where that was by us. */
   #obtainedAt: number | undefined;
 
@@ -94,6 +95,11 @@ export class SessionKeeper {
   get renewalAt(): number | undefined {
     const { certificate } = this;
     return certificate && renewalAt(certificate.notAfter, this.#obtainedAt);
+  }
+
+  /** Resolves when nothing of it is being written. */
+  async settled(): Promise<void> {
+    await this.#storing;
   }
 
   /** What proves to a server who this is; `undefined` before the first login. */
@@ -167,11 +173,10 @@ export class SessionKeeper {
       !above.some((known) => equalBytes(known, bytes))
     );
     const kept = before.slice(above.length - limits.pastCertificatesMax);
-    this.#session = await keyring.store({
-      secretKey,
-      certificate,
-      others: [...above, ...kept],
-    });
+    const keys = { secretKey, certificate, others: [...above, ...kept] };
+    const storing = keyring.store(keys);
+    this.#storing = storing.catch(() => {});
+    this.#session = await storing;
     this.#obtainedAt = world.now();
     for (const replica of replicas()) replica.useSession(this.#session);
   }
