@@ -151,13 +151,16 @@ export class ServerHooks implements
     if (hub.logBytes(name) > quotas.repositoryBytes) {
       return refuse("quota", "The repository is full");
     }
-    const owedMs = this.#commits.take(
-      sessionOf(peer),
-      batch.commits.length,
-      world.monotonic(),
-    );
-    if (owedMs <= DEBT_MS_MAX) return undefined;
-    return refuse("quota", `Come back in ${Math.ceil(owedMs / 1_000)} seconds`);
+    const who = sessionOf(peer);
+    const nowMs = world.monotonic();
+    const owedMs = this.#commits.take(who, 0, nowMs);
+    if (owedMs > DEBT_MS_MAX) {
+      const seconds = Math.ceil(owedMs / 1_000);
+      return refuse("quota", `Come back in ${seconds} seconds`);
+    }
+    // A batch counts whole, however large: who owes for it waits afterwards.
+    this.#commits.take(who, batch.commits.length, nowMs);
+    return undefined;
   }
 
   /** What a revoked session wrote is kept, and nothing of what others bring. */

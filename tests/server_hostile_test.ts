@@ -1,8 +1,7 @@
 /** A real server and peers that mean it ill: garbage, floods, too many, too slow. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { memoryStorage } from "../mod.ts";
-import { clientOf, eventually } from "./server_clients.ts";
+import { clientOf, eventually, textsOf } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 
 /** A raw WebSocket that has heard the server's hello. */
@@ -104,17 +103,6 @@ Deno.test("server: bounds those who have not proved themselves, and not the othe
     await ann.notes.create({ text: "proved" }).synced;
   }));
 
-Deno.test("server: lets a session have so many connections, and no more", () =>
-  withServer({ quotas: { connectionsPerSession: 1 } }, async ({ server }) => {
-    const storage = memoryStorage();
-    await using first = await clientOf(server, { token: ANN, storage });
-    await first.repo.sync.ready;
-    equal(server.status().sessions, 1);
-    await using other = await clientOf(server, { token: ANN });
-    await other.repo.sync.ready; // another session of the same user
-    equal(server.status().sessions, 2);
-  }));
-
 Deno.test("server: slows a session that writes faster than its quota, and loses nothing of it", () =>
   withServer({ quotas: { bytesPerSecond: 20_000 } }, async ({ server }) => {
     await using ann = await clientOf(server, { token: ANN });
@@ -131,15 +119,19 @@ Deno.test("server: slows a session that writes faster than its quota, and loses 
   }));
 
 Deno.test("server: refuses commits to a repository that is full, as a quota", () =>
-  withServer({ quotas: { repositoryBytes: 2_000 } }, async ({ server }) => {
-    await using ann = await clientOf(server, { token: ANN });
-    const first = ann.notes.create({ text: "x".repeat(3_000) });
-    await first.synced;
-    const second = ann.notes.create({ text: "more" });
-    const outcome = await Promise.race([
-      second.synced.then(() => "synced", () => "refused"),
-      eventually(() => ann.repo.sync.status.refusals.length > 0)
-        .then(() => "refused", () => "waits"),
-    ]);
-    ok(outcome !== "synced");
+  withServer({ quotas: { repositoryBytes: 2_000 } }, async (place) => {
+    await using ann = await clientOf(place.server, { token: ANN });
+    await ann.notes.create({ text: "x".repeat(3_000) }).synced;
+    let isSynced = false;
+    const more = ann.notes.create({ text: "more" });
+    more.synced.then(() => isSynced = true, () => {});
+    await eventually(() =>
+      place.records.some(({ event, kind }) =>
+        event === "batch-refused" && kind === "quota"
+      )
+    );
+    equal(isSynced, false);
+    deepEqual(textsOf(ann).includes("more"), true); // it may be tried again later
+    const text = await (await place.ask("/metrics")).text();
+    match(text, /sheaf_batches_refused_total\{reason="quota"\} 1/);
   }));

@@ -8,7 +8,7 @@ import {
   rulesFor,
   type Storage,
 } from "../mod.ts";
-import { copyDatabase, createServer } from "../server/mod.ts";
+import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
 import {
   clientOf,
   connect,
@@ -289,11 +289,15 @@ Deno.test("server: a fresh server with the root secret is rebuilt by its clients
     equalAt !== undefined;
   await Promise.all([syncFits(ann, isEqual), syncFits(bob, isEqual)]);
   await first.close();
-  const options = serverOptions({ rootSecret, port }, []);
+  const records: LogRecord[] = [];
+  const options = serverOptions({ rootSecret, port }, records);
   await using second = await createServer(options);
   deepEqual(second.rootKey, first.rootKey);
   await using cid = await clientOf(second);
   await hasNote(cid, "from ann");
   await hasNote(cid, "from bob");
   await eventually(() => second.status().restoring.length === 0);
+  const events = records.map(({ event }) => event);
+  ok(events.indexOf("restore-incomplete") < events.indexOf("restore-complete"));
+  ok(events.includes("restore-incomplete"));
 });

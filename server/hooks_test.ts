@@ -1,0 +1,137 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { defineRules } from "../mod.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Batch } from "../repo/batch.ts";
+import { parseRepositoryName } from "../repo/mod.ts";
+import { type PeerSession, rights } from "../sync/conversation.ts";
+import type { HostPeer } from "../sync/host_hooks.ts";
+import { type HookParts, ServerHooks } from "./hooks.ts";
+import { defaultQuotas } from "./options.ts";
+import { noTracing } from "./tracing.ts";
+
+const NOW = 1_800_000_000_000;
+const KEY = new Uint8Array(32).fill(0xab);
+const session: PeerSession = {
+  key: KEY,
+  user: "ann",
+  claims: '{"team":"a"}',
+  mayIssue: false,
+  notAfter: NOW,
+  certificates: [],
+};
+const peer: HostPeer = { id: 1, address: "203.0.113.7", session };
+const name = parseRepositoryName;
+const all = { rights: rights.read | rights.write };
+
+/** What a hook's case says of the server around it. */
+interface Around {
+  readonly rules?: ReturnType<typeof defineRules>;
+  readonly isRevoked?: boolean;
+  readonly hasRecord?: boolean;
+  readonly connections?: number;
+  readonly logBytes?: number;
+  readonly monotonicMs?: () => number;
+  readonly commitsPerSecond?: number;
+}
+
+/** Hooks in a server of which only what they ask is there. */
+function hooksIn(around: Around): ServerHooks {
+  const { commitsPerSecond = defaultQuotas.commitsPerSecond } = around;
+  const parts = {
+    hub: {
+      hasRecord: () => around.hasRecord ?? false,
+      logBytes: () => around.logBytes ?? 0,
+    },
+    rules: around.rules,
+    sessions: { learn() {} },
+    revocations: { has: () => around.isRevoked ?? false },
+    quarantine: { keep: () => true },
+    quotas: { ...defaultQuotas, commitsPerSecond },
+    world: { now: () => NOW, monotonic: around.monotonicMs ?? (() => 0) },
+    tracing: noTracing,
+    prove: () => around.connections ?? 1,
+  };
+  return new ServerHooks(parts as unknown as HookParts);
+}
+
+/** A batch of so many commits, as far as a gate looks. */
+function batchOf(count: number, wall = NOW): Batch {
+  const chain = String.fromCharCode(...KEY) + "incarnat";
+  const commits = Array.from({ length: count }, () => ({ wall }));
+  return { chain, first: 0, commits } as unknown as Batch;
+}
+
+Deno.test("ServerHooks.authorize() closes the server's own repositories to everybody", () => {
+  const issuer = { ...session, mayIssue: true };
+  for (const who of [session, issuer]) {
+    for (const text of ["_server", "_anything/else"]) {
+      const access = hooksIn({}).authorize(peer, who, name(text));
+      equal("declined" in access && access.declined.code, "forbidden");
+    }
+  }
+  deepEqual(hooksIn({}).authorize(peer, session, name("team/_x")), all);
+});
+
+Deno.test("ServerHooks.authorize() asks the rules with user, claims and key", () => {
+  const rules = defineRules({
+    "team/{team}": {
+      read: ({ session, params }) =>
+        session.claims["team"] === params.team &&
+        session.key === KEY.toHex() && session.user === "ann",
+    },
+  });
+  const hooks = hooksIn({ rules });
+  deepEqual(hooks.authorize(peer, session, name("team/a")), all);
+  equal("declined" in hooks.authorize(peer, session, name("team/b")), true);
+  equal("declined" in hooks.authorize(peer, session, name("other")), true);
+});
+
+Deno.test("ServerHooks.authorize() lets a revoked session only hand in", () => {
+  const hooks = hooksIn({ isRevoked: true });
+  deepEqual(hooks.authorize(peer, session, name("team/a")), {
+    rights: rights.write,
+  });
+});
+
+Deno.test("ServerHooks.admits() bounds the connections of a session", () => {
+  const { connectionsPerSession } = defaultQuotas;
+  const last = hooksIn({ connections: connectionsPerSession });
+  equal(last.admits(peer, session), undefined);
+  const over = hooksIn({ connections: connectionsPerSession + 1 });
+  equal(over.admits(peer, session)?.code, "too-many-connections");
+});
+
+Deno.test("ServerHooks.gate() refuses clocks that are ahead", () => {
+  const far = batchOf(1, NOW + limits.clockAheadMsMax + 1);
+  equal(hooksIn({}).gate(peer, name("a"), far)?.refused, "bad-clock");
+  const near = batchOf(1, NOW + limits.clockAheadMsMax);
+  equal(hooksIn({}).gate(peer, name("a"), near), undefined);
+});
+
+Deno.test("ServerHooks.gate() refuses what a revoked session wrote, unless the door decides", () => {
+  const revoked = hooksIn({ isRevoked: true });
+  equal(revoked.gate(peer, name("a"), batchOf(1))?.refused, "revoked");
+  const recorded = hooksIn({ isRevoked: true, hasRecord: true });
+  equal(recorded.gate(peer, name("a"), batchOf(1)), undefined);
+});
+
+Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () => {
+  let nowMs = 0;
+  const hooks = hooksIn({ monotonicMs: () => nowMs, commitsPerSecond: 10 });
+  equal(hooks.gate(peer, name("a"), batchOf(100)), undefined);
+  equal(hooks.creditDelay(peer, 1), 0);
+  equal(hooks.gate(peer, name("a"), batchOf(50)), undefined);
+  equal(hooks.creditDelay(peer, 1), 5_000);
+  equal(hooks.gate(peer, name("a"), batchOf(1_000)), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1))?.refused, "quota");
+  nowMs = 50_000; // what was refused was not counted
+  equal(hooks.gate(peer, name("a"), batchOf(1)), undefined);
+  nowMs = 1_000_000;
+  equal(hooks.creditDelay(peer, 1), 0);
+  equal(hooks.gate(peer, name("a"), batchOf(1)), undefined);
+});
+
+Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {
+  const hooks = hooksIn({ logBytes: defaultQuotas.repositoryBytes + 1 });
+  equal(hooks.gate(peer, name("a"), batchOf(1))?.refused, "quota");
+});
