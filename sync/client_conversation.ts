@@ -84,7 +84,7 @@ export class ClientConversation implements ClientCore {
     if (this.#server === undefined) return this.#greeting.tick();
     line.checkSilence();
     line.due(line.silenceMs);
-    for (const channel of this.#byName.values()) channel.tick(this.#server);
+    for (const channel of this.#byName.values()) channel.tick();
     this.#pump();
   }
 
@@ -174,7 +174,7 @@ export class ClientConversation implements ClientCore {
     while (busy.length > 0 && !this.#line.isOver) {
       busy = busy.filter((channel) => channel.pump());
     }
-    for (const channel of asked) channel.tellQuiet();
+    for (const channel of asked) channel.rest(this.#server);
   }
 
   /** Opens a channel, now or when the server has proved itself; again, where it was declined. */
@@ -206,7 +206,7 @@ export class ClientConversation implements ClientCore {
     return this.#run(moment, () => {
       const channel = this.#byName.get(name);
       if (channel === undefined) return;
-      channel.shareable(this.#server);
+      channel.shareable();
       this.#pump(channel);
     });
   }

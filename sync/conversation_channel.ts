@@ -181,7 +181,6 @@ export class ClientChannel {
       case "presence":
         this.#presence(message);
     }
-    this.#look(server);
   }
 
   #expect(isSound: boolean, { is }: ServerWord): void {
@@ -312,9 +311,8 @@ export class ClientChannel {
   }
 
   /** What may be shared has grown. */
-  shareable(server: PeerSession | undefined): void {
+  shareable(): void {
     this.#ways?.down.shareable();
-    if (server !== undefined) this.#look(server);
   }
 
   /** Looks whether both sides are quiet, and whether something is missing. */
@@ -329,8 +327,9 @@ export class ClientChannel {
     this.#parts.line.tell({ tell: "resume", name: this.name, state });
   }
 
-  /** Tells when everything has been acknowledged, or is not any more. */
-  tellQuiet(): void {
+  /** Everything that could be sent was: looks at what that makes known. */
+  rest(server: PeerSession | undefined): void {
+    if (server !== undefined) this.#look(server);
     const quiet = this.isQuiet;
     if (quiet === this.#wasQuiet) return;
     this.#wasQuiet = quiet;
@@ -354,7 +353,7 @@ export class ClientChannel {
   }
 
   /** Looks at the clock. */
-  tick(server: PeerSession | undefined): void {
+  tick(): void {
     const { line } = this.#parts;
     const { monotonicMs } = line.moment;
     if (this.#channel === 0 && this.#opensMs > monotonicMs) {
@@ -365,7 +364,6 @@ export class ClientChannel {
     ways.down.tick();
     if (monotonicMs >= this.#flushMs) this.#actOnRefusals(ways);
     else line.due(this.#flushMs);
-    if (server !== undefined) this.#look(server);
   }
 
   /** Sends own presence. */
