@@ -116,3 +116,23 @@ Deno.test("a writer that knows more heads than a commit names joins them first",
   deepEqual(door.digests(), ada.digests());
   for (const device of [ada, door, ...others]) await device.replica.close();
 });
+
+Deno.test("who is not certified yet is not judged, and is as soon as it is", async () => {
+  const ada = await RuledDevice.open({ seed: 1, rules, isNew: true });
+  ada.put("x", { owner: "eve" });
+  ada.replica.certify(ada.certificate);
+  denied(() => ada.put("y", { owner: "eve" }), /not yours/);
+  equal(ada.get("x", "owner"), "eve");
+  await ada.replica.close();
+});
+
+Deno.test("modes that do not prove who wrote judge nobody", async () => {
+  for (const mode of ["trusted", "fast"] as const) {
+    const ada = await RuledDevice.open({ seed: 1, rules, mode });
+    ada.put("x", { owner: "eve" });
+    const { editor, replica } = ada;
+    const may = replica.preview((tx) => editor.delete(tx, "x"));
+    deepEqual(may, { allowed: true });
+    await replica.close();
+  }
+});

@@ -10,7 +10,7 @@ import type { Judged } from "../../repo/admit.ts";
 import type { Arrival } from "../../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
-import { parseRepositoryName } from "../../repo/genesis.ts";
+import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
 import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
@@ -68,6 +68,9 @@ export interface RuledOptions {
   readonly reading?: Schema | null;
   readonly claims?: string;
   readonly mayIssue?: boolean;
+  /** Does it begin without its certificate? */
+  readonly isNew?: boolean;
+  readonly mode?: Mode;
 }
 
 /** One device of a user. */
@@ -75,6 +78,8 @@ export class RuledDevice {
   readonly options: RuledOptions;
   readonly user: string;
   readonly key: Uint8Array;
+  /** What its session is certified with, or will be. */
+  readonly certificate: Uint8Array;
   readonly #storage = memoryStorage();
   readonly #world: World;
   readonly #session;
@@ -100,10 +105,11 @@ export class RuledDevice {
       user: this.user,
     }, createSigner(root.secretKey));
     this.key = pair.publicKey;
+    this.certificate = bytes;
     this.#session = {
       user: this.user,
       secretKey: pair.secretKey,
-      certificate: bytes,
+      certificate: options.isNew ? undefined : bytes,
     };
   }
 
@@ -113,12 +119,12 @@ export class RuledDevice {
   }
 
   async #open(): Promise<this> {
-    const { rules, reading = Card } = this.options;
+    const { rules, reading = Card, mode = "default" } = this.options;
     this.replica = await Replica.open({
       storage: this.#storage,
       world: this.#world,
       name,
-      mode: "default",
+      mode,
       isModeRequired: true,
       rootKey: root.publicKey,
       session: this.#session,
