@@ -60,7 +60,7 @@ export interface Server extends AsyncDisposable {
   ): Promise<{ sessions: readonly string[]; repositories: number }>;
   /** What revoked sessions wrote before they knew, oldest first. */
   quarantine(): QuarantineEntry[];
-  /** Admits a batch in quarantine; says how many commits it has. */
+  /** Admits a batch in quarantine; says how many of its commits are new. */
   accept(id: string): Promise<number>;
   /** Forgets a batch in quarantine. */
   drop(id: string): Promise<void>;

@@ -1,5 +1,5 @@
 import { equal } from "node:assert/strict";
-import { networkOf } from "./address.ts";
+import { addressOf, networkOf } from "./address.ts";
 import { originCheck } from "./origin.ts";
 
 function asks(origin: string | undefined, host = "data.example.org"): Request {
@@ -44,4 +44,14 @@ Deno.test("networkOf() counts an IPv6 household as one and unpacks IPv4", () => 
   equal(networkOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
   equal(networkOf("2001:DB8:1:2::9"), "2001:db8:1:2::/64");
   equal(networkOf("::1"), "0:0:0:0::/64");
+});
+
+Deno.test("addressOf() believes the nearest proxy's word only where it is told to", () => {
+  const remote = { transport: "tcp", hostname: "10.0.0.1", port: 1 } as const;
+  const request = new Request("http://127.0.0.1/", {
+    headers: { "x-forwarded-for": "6.6.6.6, 203.0.113.7" },
+  });
+  equal(addressOf(request, remote, false), "10.0.0.1");
+  equal(addressOf(request, remote, true), "203.0.113.7");
+  equal(addressOf(asks(undefined), remote, true), "10.0.0.1");
 });

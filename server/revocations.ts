@@ -10,7 +10,9 @@
  */
 
 import type { Signer } from "../crypto/mod.ts";
-import { fromHex, toHex } from "../src/base/bytes.ts";
+import { encodeText, fromHex, toHex } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admit.ts";
 import { chainBytes } from "../repo/commit.ts";
@@ -50,6 +52,7 @@ export class RevocationList {
    */
   async revoke(sessionKey: string, reason: string): Promise<number> {
     const { books, hub, now } = this.#parts;
+    checkReason(reason);
     if (!this.has(sessionKey)) {
       const at = new Date(now());
       await books.revocations.create({ id: sessionKey, reason, at });
@@ -77,8 +80,12 @@ export class RevocationList {
     }
   }
 
-  /** Puts a record into a repository where the session wrote and that has none. */
+  /**
+   * Puts a record into a repository where the session wrote and that has none.
+   * The modes that do not sign have no records: there the gate alone decides.
+   */
   async #record(replica: Replica, sessionKey: string): Promise<boolean> {
+    if (replica.mode !== "default") return false;
     const key = fromHex(sessionKey);
     const isThere = replica.loaded.revocations.of(nameOf(key)).length > 0;
     const cuts = cutsOf(replica.graph, key);
@@ -112,13 +119,15 @@ export class RevocationList {
   /**
    * Admits a batch in quarantine: raises what stands of its session, then lets
    * it through the door.
+   *
+   * @returns how many of its commits are new here
    */
-  async accept(item: QuarantineItem): Promise<void> {
+  accept(item: QuarantineItem): Promise<number> {
     const chain = fromHex(item.chain);
     const key = chain.slice(0, KEY_CHARACTERS);
     const incarnation = nameOf(chain.subarray(KEY_CHARACTERS));
     // Proof: a name that was hosted when the batch came.
-    await this.#parts.hub.use(
+    return this.#parts.hub.use(
       item.repository as RepositoryName,
       async (replica) => {
         const cuts = new Map(cutsOf(replica.graph, key));
@@ -133,12 +142,16 @@ export class RevocationList {
           );
         }
         cuts.set(incarnation, Math.max(known, item.first + item.count));
-        await this.#issue(replica, key, cuts, this.#reasonOf(toHex(key)));
+        if (replica.mode === "default") {
+          await this.#issue(replica, key, cuts, this.#reasonOf(toHex(key)));
+        }
         const kind = item.signed ? "signed" : "unsigned";
         const port = replica.port();
-        check(port.receive([{ kind, bytes: item.bytes.slice() }]));
+        const bytes = item.bytes.slice();
+        const admitted = check(port.receive([{ kind, bytes }]));
         port.settle();
         await replica.durable();
+        return admitted;
       },
     );
   }
@@ -149,8 +162,9 @@ function nameOf(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** Our own records and what an operator accepted must pass the door. */
-function check(judged: readonly Judged[]): void {
+/** Our own records and what an operator accepted must pass the door; says how many commits are new. */
+function check(judged: readonly Judged[]): number {
+  let admitted = 0;
   for (const { verdict } of judged) {
     if (verdict.verdict === "refuse") {
       const { refused, detail = "" } = verdict.refusal;
@@ -159,5 +173,23 @@ function check(judged: readonly Judged[]): void {
     if (verdict.verdict === "park") {
       throw new HttpFault(409, "missing-parent", "Its parents are missing");
     }
+    if (verdict.verdict === "admit") {
+      admitted += verdict.batch.commits.length - verdict.from;
+    }
   }
+  return admitted;
+}
+
+/** Before anything is written: a record that cannot be made must not be noted. */
+function checkReason(reason: string): void {
+  if (
+    reason.isWellFormed() &&
+    encodeText(reason).length <= limits.revocationReasonBytesMax
+  ) {
+    return;
+  }
+  throw new DatabaseError(
+    "value-too-large",
+    `A reason takes ${limits.revocationReasonBytesMax} bytes of text at most`,
+  );
 }

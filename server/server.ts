@@ -301,15 +301,15 @@ export class RunningServer implements Server {
     return this.#quarantine.list();
   }
 
-  /** Admits a batch in quarantine; says how many commits it has. */
+  /** Admits a batch in quarantine; says how many commits are new. */
   async accept(id: string): Promise<number> {
     this.#check();
     const item = this.#quarantine.get(id);
     if (item === undefined) throw noEntry();
-    await this.#revocations.accept(item);
+    const commits = await this.#revocations.accept(item);
     await this.#quarantine.drop(id);
-    this.#log.write("info", "quarantine-accepted", { id, count: item.count });
-    return item.count;
+    this.#log.write("info", "quarantine-accepted", { id, commits });
+    return commits;
   }
 
   /** Forgets a batch in quarantine. */

@@ -9,6 +9,7 @@ import {
   defineSchema,
   field,
   memoryStorage,
+  type Mode,
   openDatabase,
   type Repository,
   type Rules,
@@ -33,6 +34,7 @@ export interface ClientOptions {
   readonly repository?: string;
   readonly storage?: Storage;
   readonly rules?: Rules;
+  readonly mode?: Mode;
   /** Stays offline when set. */
   readonly offline?: boolean;
 }
@@ -48,6 +50,7 @@ export async function clientOf(
     rootKey: server.rootKey,
     schemas: [Note],
     ...(rules !== undefined && { rules }),
+    ...(options.mode !== undefined && { mode: options.mode }),
   });
   const repo = await db.repository(repository);
   if (!offline) connect(db, server, token);

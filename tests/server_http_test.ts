@@ -227,6 +227,15 @@ Deno.test("server: answers what it cannot do with codes", () =>
       ["/admin/nothing", post({}, asAdmin), 404, "not-found"],
       ["/admin/revoke", post({}, asAdmin), 400, "bad-request"],
       ["/admin/revoke", post({ user: "eve" }, asAdmin), 404, "not-found"],
+      [
+        "/admin/revoke",
+        post(
+          { sessionKey: newSessionKey(), reason: "x".repeat(2_000) },
+          asAdmin,
+        ),
+        409,
+        "value-too-large",
+      ],
       ["/admin/quarantine/drop", post({ id: "x" }, asAdmin), 404, "not-found"],
       [
         "/admin/quarantine/accept",

@@ -238,6 +238,39 @@ Deno.test("server: a revocation holds in repositories that were closed when it w
     deepEqual(textsOf(bob), ["before"]);
   }));
 
+for (const mode of ["trusted", "fast"] as const) {
+  Deno.test(`server: in ${mode} mode it brings commits to others, and takes none of a revoked session`, () =>
+    withServer({ mode, idleMs: 10 }, async ({ server }) => {
+      const storage = memoryStorage();
+      const options = { token: ANN, storage, mode };
+      {
+        await using ann = await clientOf(server, options);
+        await using bob = await clientOf(server, { token: BOB, mode });
+        await ann.notes.create({ text: "before" }).synced;
+        await hasNote(bob, "before");
+      }
+      await server.revoke({ user: "ann" });
+      await eventually(() => server.status().open.length === 0);
+      await using ann = await clientOf(server, options);
+      await rejects(ann.notes.create({ text: "late" }).synced, {
+        code: "refused",
+      });
+      await using bob = await clientOf(server, { token: BOB, mode });
+      await bob.repo.sync.ready;
+      deepEqual(textsOf(bob), ["before"]);
+      const [entry] = server.quarantine();
+      equal(await server.accept(entry!.id), 1);
+      await hasNote(bob, "late");
+    }));
+}
+
+Deno.test("server: a client of another mode is told so", () =>
+  withServer({ mode: "trusted" }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await syncFits(ann, ({ state }) => state === "refused");
+    equal(ann.repo.sync.status.reason?.code, "mode-mismatch");
+  }));
+
 /** State digests of a repository, to compare replicas. */
 async function contentsOf(storage: Storage): Promise<string[]> {
   await using db = await openDatabase({ storage, schemas: [Note] });

@@ -102,8 +102,6 @@ export const limits = {
   httpBodyBytesMax: 64 * KiB,
   /** A request's body that trickles longer than this is given up, in milliseconds. */
   httpBodyMsMax: 10_000,
-  /** A header of a request that a server reads: a token with claims fits. */
-  httpHeaderBytesMax: 16 * KiB,
   /** Addresses and sessions that a server counts for its quotas; the idlest is forgotten. */
   quotaKeysMax: 65_536,
   /** Static tokens and origins of one server's configuration. */
