@@ -229,3 +229,76 @@ Deno.test("an epoch that is new sends the client back to vectors, and nothing tw
   assert.ok(second.bytes.down < 3_000, `${second.bytes.down} bytes down`);
   second.end();
 });
+
+for (const mode of ["trusted", "fast"] as const) {
+  Deno.test(`a conversation in ${mode} mode makes both sides equal, without a signature on a batch`, async () => {
+    const world = new ManualWorld();
+    const serving = await Serving.open(world, undefined, mode);
+    const place = await Place.open({ world, seed: 1, mode });
+    await place.write("a", "1");
+    await serving.place.write("b", "2");
+    await disks();
+    const both = talk(serving, place);
+    await both.settle();
+    await both.pass(limits.witnessMs);
+    await both.pass(limits.witnessMs);
+    assert.equal(place.text("b"), "2");
+    assert.equal(serving.place.text("a"), "1");
+    assert.deepEqual(both.client.told("incident"), []);
+    assert.ok(both.client.told("equal").length > 0);
+    both.end();
+  });
+}
+
+Deno.test("repositories of different modes are declined, and nothing of them is exchanged", async () => {
+  for (
+    const [here, there] of [["default", "trusted"], [
+      "fast",
+      "default",
+    ]] as const
+  ) {
+    const world = new ManualWorld();
+    const serving = await Serving.open(world, undefined, there);
+    const place = await Place.open({ world, seed: 1, mode: here });
+    await place.write("a", "1");
+    await serving.place.write("b", "2");
+    await disks();
+    const both = talk(serving, place);
+    await both.settle();
+    assert.equal(both.client.told("declined")[0]?.code, "mode-mismatch");
+    assert.equal(both.server.told("closed").length, 1);
+    assert.equal(serving.place.text("a"), undefined);
+    assert.equal(place.text("b"), undefined);
+    assert.equal(both.client.ended, undefined);
+    both.end();
+  }
+});
+
+Deno.test("a server that holds credit back lets a client go on as fast as it grants, and no faster", async () => {
+  const { world, serving, place } = await start();
+  for (let i = 0; i < 40; i++) await place.write(`a${i}`, "x".repeat(100_000));
+  const server = new ServerSide(world, serving, { holdsCredit: true });
+  const both = new Talk(world, server, new ClientSide(world, place));
+  await both.settle();
+  const first = serving.place.replica.graph.commits;
+  assert.ok(first > 0 && first < 12, `${first} commits`);
+  assert.equal(both.client.ended, undefined, "a client waits for credit");
+  for (let i = 0; i < 20; i++) {
+    server.perform(server.core.grant(server.core.ungranted));
+    await both.settle();
+  }
+  assertSame(place, serving.place);
+  both.end();
+});
+
+Deno.test("a goodbye ends a conversation with the time to stay away, which is bounded", async () => {
+  const { serving, place } = await start();
+  const both = talk(serving, place);
+  await both.settle();
+  both.server.perform(both.server.core.goodbye(10 ** 12));
+  await both.settle();
+  assert.equal(both.client.told("goodbye")[0]?.waitMs, limits.goodbyeMsMax);
+  assert.equal(both.client.ended?.code, "shutting-down");
+  assert.equal(both.server.ended?.code, "shutting-down");
+  both.end();
+});

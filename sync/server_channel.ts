@@ -84,14 +84,14 @@ export class ServerChannel {
     return (this.#parts.options.rights & rights.read) !== 0;
   }
 
-  /** Answers `open`. */
-  begin(start: Start): void {
+  /** Answers `open`; false when what is here takes more chains than a frame can name. */
+  begin(start: Start): boolean {
     const { line, channel, port, options } = this.#parts;
     const opened = { is: "opened", channel, rights: options.rights } as const;
     if (!this.#mayRead) {
       const nothing = { epoch: NO_EPOCH, commits: 0, vector: new Map() };
       line.send({ ...opened, ...nothing });
-      return;
+      return true;
     }
     const { commits } = port;
     const { epoch } = options.life;
@@ -100,10 +100,13 @@ export class ServerChannel {
       const from = start.cursor.position;
       this.#toldPosition = from;
       this.#follow(from, undefined);
-      return;
+      return true;
     }
-    line.send({ ...opened, epoch, commits, vector: port.vector() });
+    const vector = port.vector();
+    if (vector.size > limits.vectorChainsMax) return false;
+    line.send({ ...opened, epoch, commits, vector });
     if (start.from === "vector") this.#follow(0, start.vector);
+    return true;
   }
 
   /** Did this life of the log give the cursor out, and is it of this log still? */

@@ -239,9 +239,8 @@ export class ServerConversation implements ServerCore {
       if (opening === undefined) return;
       const { message, name } = opening;
       if (!equalBytes(message.genesisId, port.genesisId)) {
-        this.#forget(channel);
-        this.#decline(channel, "mode-mismatch", "It has another mode here");
-        return this.#line.tell({ tell: "closed", channel, name });
+        const detail = "It has another mode here";
+        return this.#undo(channel, name, "mode-mismatch", detail);
       }
       this.#openings.delete(channel);
       const line = this.#line;
@@ -251,9 +250,21 @@ export class ServerConversation implements ServerCore {
       const parts = { line, channel, port, peer, budget, release, options };
       const open = new ServerChannel(parts);
       this.#channels.set(channel, open);
-      open.begin(message.start);
-      this.#pump(open);
+      if (open.begin(message.start)) return this.#pump(open);
+      this.#undo(channel, name, "too-large", "It has too many chains");
     });
+  }
+
+  /** Declines after all what the driver has opened: it lets go of it. */
+  #undo(
+    channel: number,
+    name: RepositoryName,
+    code: string,
+    detail: string,
+  ): void {
+    this.#forget(channel);
+    this.#decline(channel, code, detail);
+    this.#line.tell({ tell: "closed", channel, name });
   }
 
   /** Answers `opening`, or ends an open channel. */

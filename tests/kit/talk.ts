@@ -7,6 +7,7 @@
 
 import { createSigner } from "../../crypto/mod.ts";
 import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
+import type { Mode } from "../../repo/genesis.ts";
 import type { Session } from "../../repo/session.ts";
 import { ClientConversation } from "../../sync/client_conversation.ts";
 import {
@@ -67,12 +68,16 @@ export class Serving {
   }
 
   /** Opens the server's replica, on new storage or on that of `before`. */
-  static async open(world: ManualWorld, before?: Place): Promise<Serving> {
+  static async open(
+    world: ManualWorld,
+    before?: Place,
+    mode?: Mode,
+  ): Promise<Serving> {
     const bare = bareSession(SERVER_SEED);
     const certificate = certificateFor(bare, undefined, true);
     const session = { ...bare, certificate };
     const storage = before && { storage: before.storage };
-    const place = await Place.open({ world, session, ...storage });
+    const place = await Place.open({ world, session, mode, ...storage });
     return new Serving(place, session, world);
   }
 }
