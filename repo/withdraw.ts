@@ -227,9 +227,7 @@ class Withdrawing {
         one === this.#plan.voided.at(-1);
       parents.follow(one);
       if (!kept.has(one) && !isMark) continue;
-      const stamp = last !== undefined && compareHlc(one, last) <= 0
-        ? nextHlc(last, 0)
-        : { wall: one.wall, count: one.count };
+      const stamp = this.#stampOf(one, last, isMark);
       last = stamp;
       const commit = this.#commit(one, stamp, chain, isMark, parents);
       if (!group.fits(commit)) {
@@ -239,6 +237,20 @@ class Withdrawing {
       group.add(commit);
     }
     this.#append(group);
+  }
+
+  /**
+   * A mark is as early as what is known here allows: the clock of what was
+   * refused, which may be why, and a clock that is still wrong must not stay.
+   */
+  #stampOf(one: VoidCommit, last: Hlc | undefined, isMark: boolean): Hlc {
+    const { loaded: { graph }, writer } = this.#parts;
+    if (isMark) {
+      return graph.commits > 0 ? nextHlc(graph.clock, 0) : writer.stamp();
+    }
+    return last !== undefined && compareHlc(one, last) <= 0
+      ? nextHlc(last, 0)
+      : { wall: one.wall, count: one.count };
   }
 
   #commit(

@@ -319,6 +319,11 @@ export class ClientChannel {
   #look(server: PeerSession): void {
     const ways = this.#ways;
     if (ways === undefined) return;
+    if (ways.up.isMarkOvergrown) {
+      return this.#again(
+        this.#parts.line.moment.monotonicMs + limits.quotaRetryMs,
+      );
+    }
     const isMissing = ways.down.isMissing || this.#watch.isMissing;
     if (isMissing && !this.#isResynchronised) return this.#resynchronise();
     if (ways.up.isQuiet && ways.down.isQuiet) this.#watch.compare(server);

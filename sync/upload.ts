@@ -52,6 +52,8 @@ export class Upload {
   readonly #skipped: Set<string>;
   /** Was everything of a chain refused, so that nothing but the mark of a new chain goes on? */
   #isMarkLeft = false;
+  /** The chain whose mark was refused: it is left out until it is more than a mark. */
+  #mark: string | undefined;
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
 
@@ -156,6 +158,7 @@ export class Upload {
 
   #act(chain: string, { entry, messages }: Gathered): FollowUp {
     if (this.#isMark(chain, entry)) {
+      this.#mark = chain;
       this.#skip(chain, entry);
       return "skipped";
     }
@@ -175,6 +178,12 @@ export class Upload {
     const { owns, port } = this.#parts;
     return this.#isMarkLeft && owns(chain) && first === 0 && end === 1 &&
       port.lengthOf(chain) === 1;
+  }
+
+  /** Was something written behind a mark that was refused? Then the chain is tried again. */
+  get isMarkOvergrown(): boolean {
+    const { port } = this.#parts;
+    return this.#mark !== undefined && port.lengthOf(this.#mark) > 1;
   }
 
   #skip(chain: string, { from }: SentRecord): void {

@@ -6,10 +6,8 @@
  * @module
  */
 
-import { limits } from "../../src/base/limits.ts";
 import type { Transport } from "../../sync/transport/transport.ts";
 import type { Dice } from "./dice.ts";
-import { check } from "./failure.ts";
 import type { Link } from "./network.ts";
 import type { Stage } from "./stage.ts";
 
@@ -17,8 +15,6 @@ import type { Stage } from "./stage.ts";
 const HARMLESS = [0x01, 0x60, 0x61];
 /** Frames of others that it remembers. */
 const REMEMBERED = 50;
-/** Time for the end of a connection to travel. */
-const SLACK_MS = 5_000;
 
 /** See the file's header. */
 export class Intruder {
@@ -56,8 +52,6 @@ export class Intruder {
 
   #use(transport: Transport): void {
     const { timeline, fail } = this.#stage;
-    const openedMs = timeline.nowMs;
-    let isOver = false;
     transport.listen({
       frame: (bytes) => {
         const isHarmless = HARMLESS.includes(bytes[0]!);
@@ -65,7 +59,7 @@ export class Intruder {
           fail(new Error(`intruder: was sent a frame of kind ${bytes[0]}`));
         }
       },
-      ended: () => void (isOver = true),
+      ended: () => {},
     });
     const style = this.#dice.pick(["silent", "garbage", "replay", "flood"]);
     const frames = style === "silent"
@@ -79,19 +73,6 @@ export class Intruder {
         () => transport.send(this.#frame(style)),
       );
     }
-    const mostMs = limits.proveMsMax + SLACK_MS;
-    timeline.after(mostMs, () => {
-      const isLost = this.#stage.phase === "work" && this.link.isCut;
-      try {
-        check(
-          isOver || isLost,
-          "intruder",
-          () => `still connected, ${style}, since ${openedMs.toFixed(0)} ms`,
-        );
-      } catch (cause) {
-        fail(cause);
-      }
-    });
   }
 
   #frame(style: string): Uint8Array {

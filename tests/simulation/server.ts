@@ -34,6 +34,8 @@ export class Server extends Actor {
   #host: SyncHost | undefined;
   #shelf: Shelf | undefined;
   readonly #revoked = new Set<string>();
+  /** Since when those are connected who have not shown who they are. */
+  readonly unproved = new Map<number, number>();
   /** What it revoked, kept apart from its disk. */
   readonly revocations: {
     readonly name: string;
@@ -125,6 +127,10 @@ export class Server extends Actor {
   #heard(peer: HostPeer, event: HostEvent): void {
     const { kind } = event;
     if (kind === "frame" || kind === "received") return;
+    if (kind === "accepted") {
+      this.unproved.set(peer.id, this.stage.timeline.nowMs);
+    }
+    if (kind === "ready" || kind === "ended") this.unproved.delete(peer.id);
     const who = `${peer.address}#${peer.id}`;
     if (kind === "fault") this.broke(event.error);
     else if (kind === "ended") {
@@ -160,6 +166,7 @@ export class Server extends Actor {
 
   protected drop(isClean: boolean): void {
     this.#host = undefined;
+    this.unproved.clear();
     this.#shelf = undefined;
     this.stage.network.listener = undefined;
     if (isClean) return;

@@ -56,6 +56,10 @@ export class Weather {
     }
     for (const actor of [server, ...clients]) {
       actor.disk.storage.isFull = false;
+      actor.clock.offsetMs = Math.max(
+        -CALM_SKEW_MS,
+        Math.min(CALM_SKEW_MS, actor.clock.offsetMs),
+      );
       actor.start();
     }
   }
@@ -212,7 +216,7 @@ export class Weather {
     const isWild = actor !== server && this.#dice.chance(0.3);
     const most = isWild ? 600_000 : 20_000;
     actor.clock.offsetMs = this.#dice.between(-most, most);
-    if (isWild) stage.blames.add(`clock ${actor.name}`);
+    stage.blames.add(`clock ${actor.name}`);
     stage.trace.note(actor.name, "clock", `${actor.clock.offsetMs}`);
   }
 
@@ -242,4 +246,6 @@ export class Weather {
   }
 }
 
+/** How wrong a clock may stay. */
+const CALM_SKEW_MS = 5_000;
 const CALM = { isStalled: false, delayMs: 20, jitterMs: 5, bytesPerMs: 1_000 };

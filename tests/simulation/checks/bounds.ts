@@ -12,6 +12,9 @@ import type { Cast } from "../simulation.ts";
 /** A window of records, and frames beside it that need no credit. */
 const BUFFERED_MAX = limits.windowBytes + 2 * limits.frameBytesMax;
 
+/** How long a stranger may stay. */
+const UNPROVED_MS = limits.proveMsMax + 1_000;
+
 /** Looks at everybody who is up. */
 export function checkBounds({ clients, server, stage }: Cast): void {
   for (const client of clients) {
@@ -30,6 +33,14 @@ export function checkBounds({ clients, server, stage }: Cast): void {
       parked <= limits.parkedMax,
       "bounds",
       () => `server ${name}: ${parked} parked`,
+    );
+  }
+  for (const [peer, sinceMs] of server.unproved) {
+    const ms = stage.timeline.nowMs - sinceMs;
+    check(
+      ms <= UNPROVED_MS,
+      "bounds",
+      () => `peer ${peer} has not shown who it is for ${ms.toFixed(0)} ms`,
     );
   }
   const { bufferedMax } = stage.network;
