@@ -553,6 +553,43 @@ Deno.test("a database that was closed while it was live is clean, and resumes wi
   }
 });
 
+Deno.test("a resume file that is damaged, cut or missing costs nothing but a comparison", async () => {
+  await using server = serve();
+  const storage = memoryStorage();
+  {
+    await using a = await device(server, "a", { storage });
+    await a.repo.sync.ready;
+  }
+  const [folder] = storage.folders("repositories");
+  const name = `repositories/${folder}/resume`;
+  const spoil = (change: (bytes: Uint8Array) => Uint8Array) => {
+    const file = storage.open(name)!;
+    const bytes = new Uint8Array(file.size());
+    file.readAt(bytes, 0);
+    file.truncate(0);
+    file.writeAt(change(bytes), 0);
+    file.close();
+  };
+  const accidents = [
+    () => spoil((bytes) => bytes.map((byte, i) => i === 60 ? ~byte : byte)),
+    () => spoil((bytes) => bytes.subarray(0, 40)),
+    () => spoil(() => new Uint8Array(9)),
+    () => storage.remove(name),
+  ];
+  for (const [i, happen] of accidents.entries()) {
+    happen();
+    await using a = await device(server, undefined, { storage });
+    equal(a.repo.sync.status.unsent.commits, i, "nothing is known: all counts");
+    connect(a.db, server, "a");
+    await a.tasks.create({ id: `${i}`, title: "x" }).synced;
+    await untilSync(a.repo, "live", () => a.repo.sync.status.state === "live");
+    equal(a.repo.sync.status.unsent.commits, 0);
+    deepEqual(a.repo.sync.status.incidents, []);
+  }
+  await using a = await device(server, undefined, { storage });
+  equal(a.repo.sync.status.unsent.commits, 0, "an undamaged one is believed");
+});
+
 Deno.test("presence rides along and is gone with its connection", async () => {
   await using server = serve();
   await using a = await device(server);
