@@ -12,6 +12,7 @@ import type { IncidentEvent, PeerSession } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
+import type { Witness } from "./witness.ts";
 import { WitnessWatch } from "./witness_watch.ts";
 
 interface Running {
@@ -28,6 +29,8 @@ export class ChannelWatch {
   #channel = 0;
   #question = 0;
   #running: Running | undefined;
+  /** A position that the server gave out and does not know; -1: none. */
+  #suspected = -1;
   /** Was a difference reported on this connection? */
   #isReported = false;
   #hasNews = false;
@@ -88,6 +91,7 @@ export class ChannelWatch {
     }
     const { witness, order } = seen;
     if (order === "sound") {
+      this.#checkSuspicion(witness);
       return this.#line.tell({ tell: "witness", name, witness });
     }
     this.#incident(
@@ -105,13 +109,21 @@ export class ChannelWatch {
     );
   }
 
-  /** The server does not know what it must know. */
-  rolledBack(message: string): void {
-    const { position = 0, commits = 0 } = this.#witnesses.newest ?? {};
-    this.#incident("server-rolled-back", message, {
-      positionBefore: position,
-      commitsBefore: commits,
-    });
+  /**
+   * The server does not know a cursor that it gave out: it may have gone back,
+   * or not have looked through all of its log yet. Its next witness tells.
+   */
+  suspect(position: number): void {
+    this.#suspected = position;
+  }
+
+  #checkSuspicion({ position, commits }: Witness): void {
+    const suspected = this.#suspected;
+    this.#suspected = -1;
+    if (position >= suspected) return;
+    const details = { position, commits, positionBefore: suspected };
+    const message = "The server has gone back behind a cursor that it gave out";
+    this.#incident("server-rolled-back", message, details);
   }
 
   /** Both sides are quiet: compares, if there is something to compare. */

@@ -58,6 +58,7 @@ export class ClientChannel {
   #started: "cursor" | "vector" | undefined;
   #needsVector = false;
   #isResynchronised = false;
+  #isMarkLeft = false;
   #isLive = false;
   /** Was the driver told that everything is acknowledged? */
   #wasQuiet = false;
@@ -202,7 +203,7 @@ export class ClientChannel {
     const isRefused = this.#started === "cursor" && vector !== undefined;
     if (isRefused && mayRead) {
       if (cursor !== undefined && equalBytes(cursor.epoch, epoch)) {
-        this.#watch.rolledBack("It does not know a cursor that it gave out");
+        this.#watch.suspect(cursor.position);
       }
       const channel = this.#channel;
       line.send({ is: "vector", channel, vector: port.vector() });
@@ -237,6 +238,7 @@ export class ClientChannel {
       owns: (chain) => this.#owns(chain),
       canRenew,
       isResynchronised: this.#isResynchronised,
+      isMarkLeft: this.#isMarkLeft,
     }, skipped);
     const down = new Download({
       line,
@@ -297,6 +299,7 @@ export class ClientChannel {
   /** Ends what is open, and keeps what is needed to go on. */
   #rest(opensMs: number): void {
     this.#resume = this.resumeState();
+    this.#isMarkLeft = this.#ways?.up.isMarkLeft ?? this.#isMarkLeft;
     this.#ways?.down.end();
     this.#watch.closed();
     this.#ways = this.#started = undefined;

@@ -272,3 +272,21 @@ Deno.test("the gate is not asked of a peer that may issue", async () => {
   assert.equal(serving.place.text("a"), "1");
   talk.end();
 });
+
+Deno.test("what is left of a refusal for the clock goes up when the clock allows", async () => {
+  let isEarly = true;
+  const gate = () => isEarly ? refuse("bad-clock") : undefined;
+  const { serving, place, talk } = await start({ gate });
+  await place.write("a", "1");
+  await talk.settle();
+  await talk.pass(100);
+  const { name } = place.replica.port();
+  assert.ok(!talk.client.core.isQuiet(name));
+  isEarly = false;
+  await talk.pass(limits.quotaRetryMs);
+  await talk.pass(limits.witnessMs);
+  assert.ok(talk.client.core.isQuiet(name));
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
+  assert.equal(talk.client.told("refused").length, 1);
+  talk.end();
+});

@@ -27,6 +27,8 @@ export interface UploadParts {
   readonly canRenew: boolean;
   /** Was the channel opened again already, because something was missing there? */
   readonly isResynchronised: boolean;
+  /** Is nothing but a mark left of what was refused when the channel was open before? */
+  readonly isMarkLeft: boolean;
 }
 
 /** What has to follow a refusal. */
@@ -51,7 +53,7 @@ export class Upload {
   readonly #refused = new Map<string, number>();
   readonly #skipped: Set<string>;
   /** Was everything of a chain refused, so that nothing but the mark of a new chain goes on? */
-  #isMarkLeft = false;
+  isMarkLeft: boolean;
   /** The chain whose mark was refused: it is left out until it is more than a mark. */
   #mark: string | undefined;
   /** Log address of the first record that the server lacks after all. */
@@ -62,6 +64,7 @@ export class Upload {
     this.#parts = parts;
     this.#skipped = skipped;
     this.outbox = parts.outbox;
+    this.isMarkLeft = parts.isMarkLeft;
   }
 
   /** Own log address before which the server has everything. */
@@ -160,7 +163,9 @@ export class Upload {
     if (this.#isMark(chain, entry)) {
       this.#mark = chain;
       this.#skip(chain, entry);
-      return "skipped";
+      // Time passes; other reasons do not.
+      const isEarly = messages.some(({ reason }) => reason === "bad-clock");
+      return isEarly ? "later" : "skipped";
     }
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
@@ -176,7 +181,7 @@ export class Upload {
   /** Whoever refuses all of a session refuses its mark, too: taking that back would never end. */
   #isMark(chain: string, { first, end }: SentRecord): boolean {
     const { owns, port } = this.#parts;
-    return this.#isMarkLeft && owns(chain) && first === 0 && end === 1 &&
+    return this.isMarkLeft && owns(chain) && first === 0 && end === 1 &&
       port.lengthOf(chain) === 1;
   }
 
@@ -214,7 +219,7 @@ export class Upload {
     }
     refused.sort((a, b) => a.number - b.number);
     const { port } = this.#parts;
-    this.#isMarkLeft = refused.length >= port.lengthOf(chain) - from;
+    this.isMarkLeft = refused.length >= port.lengthOf(chain) - from;
     port.withdraw(chain, from, refused);
   }
 

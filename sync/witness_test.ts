@@ -165,6 +165,23 @@ Deno.test("a server that does not know its own cursor in its own epoch was rolle
   again.end();
 });
 
+Deno.test("a server that refuses a cursor and then shows that it is not behind was not rolled back", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const resume = both.client.resume!;
+  both.end();
+  const cursor = { ...resume.cursor!, check: new Uint8Array(8) };
+  const again = talk(serving, place, { ...resume, cursor });
+  await again.settle();
+  await again.pass(limits.witnessMs);
+  assert.deepEqual(again.client.told("incident"), []);
+  assert.ok(again.client.told("equal").length > 0);
+  again.end();
+});
+
 Deno.test("a cursor that was not given out, or is of another epoch, falls back to vectors", async () => {
   const { serving, place } = await start();
   await serving.place.write("a", "1");
