@@ -18,7 +18,7 @@ import {
   websocketConnector,
   websocketUrl,
 } from "./websocket_client.ts";
-import { upgradeRequest } from "./websocket_server.ts";
+import { type Upgraded, upgradeRequest } from "./websocket_server.ts";
 
 function suite(name: string, open: () => Promise<OpenedWire>): void {
   Deno.test(name, async (t) => {
@@ -180,6 +180,36 @@ Deno.test("a client offers all it can, and gets the best", async () => {
   near.listen({ frame() {}, ended: ({ detail }) => ended.resolve(detail) });
   near.send(new Uint8Array(50_000));
   assert.equal(await ended.promise, "50000");
+  await server.shutdown();
+});
+
+Deno.test("a socket whose peer stopped reading outlives its transport, and says when it is gone", async () => {
+  const upgraded = Promise.withResolvers<Upgraded>();
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    (request) => {
+      const wire = upgradeRequest(request, "sheaf.1");
+      upgraded.resolve(wire);
+      return wire.response;
+    },
+  );
+  const proxy = await openProxy(server.addr.port);
+  const near = await websocketConnector(`ws://127.0.0.1:${proxy.port}`, {
+    codecs: ["none"],
+  }).connect(new AbortController().signal);
+  near.listen({ frame() {}, ended() {} });
+  const { transport, closed } = await upgraded.promise;
+  let isGone = false;
+  void closed.then(() => isGone = true);
+  const ended = Promise.withResolvers<string>();
+  transport.listen({ frame() {}, ended: ({ code }) => ended.resolve(code) });
+  proxy.stall("near");
+  for (let i = 0; i < 32; i++) transport.send(new Uint8Array(512 * 1024));
+  transport.close("too-slow", "");
+  assert.equal(await ended.promise, "too-slow");
+  assert.equal(isGone, false);
+  await proxy.close();
+  await closed;
   await server.shutdown();
 });
 

@@ -2,8 +2,11 @@
  * The server's end of a WebSocket.
  *
  * The listener picks a subprotocol with `pickProtocol` and upgrades with it.
- * Leave the platform's idle timeout on: it lets go of a peer that does not even
- * answer the platform's own pings.
+ * The platform's idle timeout lets go of a peer that is silent, but neither of
+ * one that stopped reading while something waits for it, nor of one that does
+ * not answer a close; and a server's socket cannot be terminated. Such a socket
+ * lives as long as its peer keeps it, after the transport has ended: whoever
+ * bounds connections counts until `closed`.
  *
  * @module
  */
@@ -32,6 +35,8 @@ export interface Upgraded {
   /** To be listened to before the answer is given. */
   readonly transport: Transport;
   readonly response: Response;
+  /** Resolves when the socket itself is gone, which may be long after the transport ended. */
+  readonly closed: Promise<void>;
 }
 
 /**
@@ -47,5 +52,8 @@ export function upgradeRequest(
 ): Upgraded {
   const { socket, response } = Deno.upgradeWebSocket(request, options);
   response.headers.set("sec-websocket-protocol", protocol);
-  return { transport: serverTransport(socket, protocol), response };
+  const closed = new Promise<void>((resolve) =>
+    socket.addEventListener("close", () => resolve(), { once: true })
+  );
+  return { transport: serverTransport(socket, protocol), response, closed };
 }
