@@ -312,40 +312,21 @@ Deno.test("a peer that never reads gets its window's bytes and no more, then is 
   assert.equal(client.ended, undefined);
 });
 
-Deno.test("records without credit end a conversation on both sides", async () => {
-  for (const which of ["server", "client"] as const) {
-    const { world, serving, place, server, client } = await live(
-      { holdsCredit: true },
-    );
-    const cursor = {
-      epoch: serving.life.epoch,
-      position: 0,
-      check: serving.life.check(0),
-    };
-    const { genesisId } = place.replica.port();
-    const session = sessionOf(3);
-    const wall = world.now();
-    const parts = { kind: "signed", total: 8_000_000 } as const;
-    const bytes = new Uint8Array(200_000);
-    const side = which === "server" ? server : client;
-    assert.ok(forge({ session, genesisId, wall }).bytes.length < 1_000);
-    for (let i = 0; i < 8; i++) {
-      side.message({
-        is: "part",
-        channel: 1,
-        ...parts,
-        offset: i * 200_000,
-        bytes,
-      });
-    }
-    assert.equal(cursor.position, 0);
-    if (which === "server") assertFailed(server, "window-exceeded");
-    else {assert.equal(
-        client.ended,
-        undefined,
-        "parts are dealt with as they come",
-      );}
+Deno.test("records without credit end a conversation", async () => {
+  const { server } = await live({ holdsCredit: true });
+  const part = {
+    is: "part",
+    channel: 1,
+    kind: "signed",
+    total: 8_000_000,
+  } as const;
+  const bytes = new Uint8Array(200_000);
+  for (let i = 0; i < 5; i++) {
+    server.message({ ...part, offset: i * bytes.length, bytes });
+    assert.equal(server.ended, undefined);
   }
+  server.message({ ...part, offset: 5 * bytes.length, bytes });
+  assertFailed(server, "window-exceeded");
 });
 
 Deno.test("a window outside of the limits is no proof", async () => {
