@@ -24,6 +24,7 @@ import { recordKind } from "../repo/log_format.ts";
 import { Replica } from "../repo/replica.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { Repository } from "../src/db/repository.ts";
+import { RepositoryLink } from "../src/db/repository_link.ts";
 import { Schemas } from "../src/db/schemas.ts";
 import { restored, seededRandom, shuffle } from "./kit/mod.ts";
 import { steadyWorld } from "./kit/small_database.ts";
@@ -71,8 +72,9 @@ class Device {
   async open(): Promise<this> {
     const schemas = new Schemas([Author, Post]);
     const world = this.#world;
+    const storage = this.#storage;
     this.replica = await Replica.open({
-      storage: this.#storage,
+      storage,
       world,
       name,
       mode: "default",
@@ -89,6 +91,7 @@ class Device {
       schemas,
       world,
       hooks: {},
+      link: new RepositoryLink({ replica: this.replica, storage, world }),
       closing: () => {},
     });
     this.posts = this.repo.collection(Post);
