@@ -23,6 +23,8 @@ export interface HubParts {
   readonly world: World;
   readonly idleMs: number;
   readonly openMax: number;
+  /** Repositories in all; a new one beyond is not begun. */
+  readonly repositoriesMax: number;
   /** Runs before anybody may use a repository that was just opened; the result, before it is closed. */
   readonly opened: (replica: Replica) => Promise<() => void>;
   readonly failed: (name: string, error: unknown) => void;
@@ -54,6 +56,8 @@ export class Hub {
   readonly #held = new Map<RepositoryName, Held>();
   readonly #closings = new Set<Promise<void>>();
   #isClosed = false;
+  /** Names of all repositories that there are. */
+  #known: Set<string> | undefined;
 
   /** @param parts what it works with */
   constructor(parts: HubParts) {
@@ -134,6 +138,7 @@ export class Hub {
     if (this.#isClosed) throw unavailable("The server is closing");
     let held = this.#held.get(name);
     if (held === undefined) {
+      this.#checkCount(name);
       this.#makeRoom();
       held = this.#begin(name);
     }
@@ -187,6 +192,16 @@ export class Hub {
       if (isOurs) await repository.close();
       throw error;
     }
+  }
+
+  #checkCount(name: RepositoryName): void {
+    const { database, repositoriesMax } = this.#parts;
+    const known = this.#known ??= new Set(database.repositories());
+    if (known.has(name)) return;
+    if (known.size >= repositoriesMax) {
+      throw unavailable("There are as many repositories as there may be");
+    }
+    known.add(name);
   }
 
   #makeRoom(): void {

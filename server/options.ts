@@ -29,6 +29,8 @@ export interface QuotaOptions {
   readonly loginsPerMinute?: number;
   /** Bytes of one repository's log (16 GiB). */
   readonly repositoryBytes?: number;
+  /** Repositories in all: whoever may write may begin one (100,000). */
+  readonly repositories?: number;
 }
 
 /** Every quota. */
@@ -44,6 +46,7 @@ export const defaultQuotas: Quotas = {
   bytesPerSecond: 32 * 1024 * 1024,
   loginsPerMinute: 120,
   repositoryBytes: 16 * 1024 ** 3,
+  repositories: 100_000,
 };
 
 /** How a server is made. */

@@ -93,12 +93,13 @@ export class RunningServer implements Server {
   }
 
   #createHub(): Hub {
-    const { options, foundation } = this.#parts;
+    const { options, foundation, quotas } = this.#parts;
     return new Hub({
       database: foundation.database,
       world: system,
       idleMs: options.idleMs ?? IDLE_MS,
       openMax: options.openMax ?? OPEN_MAX,
+      repositoriesMax: quotas.repositories,
       opened: (replica) => this.#opened(replica),
       failed: (name, error) =>
         this.#log.write("error", "repository-failed", {

@@ -245,6 +245,7 @@ export const settings: readonly Setting[] = [
   quota("bytesPerSecond", "bytes a second of one session"),
   quota("loginsPerMinute", "logins a minute of one address"),
   quota("repositoryBytes", "bytes of one repository's log"),
+  quota("repositories", "repositories in all"),
 ];
 
 /** `someName.of` as `some-name-of`. */

@@ -1,8 +1,8 @@
 /** A real server and peers that mean it ill: garbage, floods, too many, too slow. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { clientOf, eventually, textsOf } from "./server_clients.ts";
-import { ANN, type Place, withServer } from "./server_place.ts";
+import { clientOf, eventually, syncFits, textsOf } from "./server_clients.ts";
+import { ANN, BOB, type Place, withServer } from "./server_place.ts";
 
 /** A raw WebSocket that has heard the server's hello. */
 async function rawSocket(
@@ -103,18 +103,24 @@ Deno.test("server: bounds those who have not proved themselves, and not the othe
     await ann.notes.create({ text: "proved" }).synced;
   }));
 
-Deno.test("server: slows a session that writes faster than its quota, and loses nothing of it", () =>
-  withServer({ quotas: { bytesPerSecond: 20_000 } }, async ({ server }) => {
+Deno.test("server: slows a session that writes faster than its quota, loses nothing of it, and slows no other", () =>
+  withServer({ quotas: { bytesPerSecond: 200_000 } }, async ({ server }) => {
     await using ann = await clientOf(server, { token: ANN });
-    await ann.repo.sync.ready;
+    await using bob = await clientOf(server, { token: BOB });
+    await Promise.all([ann.repo.sync.ready, bob.repo.sync.ready]);
     const begun = performance.now();
-    const text = "x".repeat(50_000);
+    // 2 MB may come at once and the last MiB needs no credit: the rest waits.
+    const text = "x".repeat(160_000);
     const writes = Array.from(
-      { length: 5 },
+      { length: 18 },
       (_, i) => ann.notes.create({ text: `${i} ${text}` }).synced,
     );
+    await bob.notes.create({ text: "in between" }).synced;
+    const others = performance.now() - begun;
     await Promise.all(writes);
-    ok(performance.now() - begun < 30_000);
+    const took = performance.now() - begun;
+    ok(took > 600, `it took ${took} ms`);
+    ok(others < took / 2, `another took ${others} of ${took} ms`);
     deepEqual(ann.repo.sync.status.refusals, []);
   }));
 
@@ -134,4 +140,16 @@ Deno.test("server: refuses commits to a repository that is full, as a quota", ()
     deepEqual(textsOf(ann).includes("more"), true); // it may be tried again later
     const text = await (await place.ask("/metrics")).text();
     match(text, /sheaf_batches_refused_total\{reason="quota"\} 1/);
+  }));
+
+Deno.test("server: begins no more repositories than there may be, and goes on with those that are", () =>
+  withServer({ quotas: { repositories: 2 } }, async (place) => {
+    const { server } = place; // its own repository is the first
+    await using one = await clientOf(server, { repository: "one" });
+    await one.notes.create({ text: "1" }).synced;
+    await using two = await clientOf(server, { repository: "two" });
+    await syncFits(two, ({ state }) => state === "refused");
+    equal(two.repo.sync.status.reason?.code, "unavailable");
+    deepEqual(server.database.repositories(), ["_server", "one"]);
+    await one.notes.create({ text: "2" }).synced;
   }));
