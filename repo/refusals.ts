@@ -107,7 +107,7 @@ export class Refusals {
     return {
       stampOf: (stamp) =>
         compareStamps(stamp, old) === 0 ? own : withdrawals.stampOf(stamp),
-      chains: withdrawals.closed,
+      chains: withdrawals.moved,
     };
   }
 

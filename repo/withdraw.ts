@@ -19,11 +19,7 @@ import { limits } from "../src/base/limits.ts";
 import { blankCell, type Cell, type Origin } from "../src/schema/cell.ts";
 import { equalValues } from "../src/schema/json.ts";
 import type { Item } from "../src/schema/patch.ts";
-import {
-  type DecodedPatch,
-  decodePatch,
-  PatchWriter,
-} from "../src/schema/patch_codec.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import { rechainPayload, type Renaming } from "../src/schema/rechain.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import { type Batch, type BatchCommit, payloadOf, type Run } from "./batch.ts";
@@ -89,7 +85,7 @@ export function withdraw(
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;
   const remains = gatherRemains(commits, loaded, plan);
-  return new Withdrawing(parts, plan, refused).run(remains);
+  return new Withdrawing(parts, plan, refused, isOwn).run(remains);
 }
 
 /** An item before and after. */
@@ -175,6 +171,7 @@ class Withdrawing {
     parts: WithdrawParts,
     plan: WithdrawalPlan,
     refused: readonly RefusedCommit[],
+    isOwn: (key: string) => boolean,
   ) {
     this.#parts = parts;
     this.#plan = plan;
@@ -185,13 +182,17 @@ class Withdrawing {
     this.#kept = plan.voided.filter((one) => reasonOf(one) === undefined);
     this.#withdrawal = {
       cuts: plan.cuts,
+      // Or the next opening could take an older incarnation for the latest.
+      closed: [...plan.graph.vector().keys()].filter((name) =>
+        isOwn(name.slice(0, 32)) && !plan.cuts.some((cut) => cut.chain === name)
+      ),
       chain: parts.writer.beginChain(),
-      // A chain of its own always begins, so that no older one is taken for the last.
-      count: Math.max(1, this.#kept.length),
+      count: this.#kept.length,
       refused: plan.voided.flatMap((one) => {
         const reason = reasonOf(one);
         const { wall, count, address } = one;
-        return reason === undefined
+        // Of one that says nothing there is nothing to retry.
+        return reason === undefined || one.isEmpty
           ? []
           : [{ ...reason, wall, count, address }];
       }),
@@ -223,46 +224,29 @@ class Withdrawing {
     let group = new Group();
     let last: Hlc | undefined;
     for (const one of this.#plan.voided) {
-      const isMark = this.#kept.length === 0 &&
-        one === this.#plan.voided.at(-1);
       parents.follow(one);
-      if (!kept.has(one) && !isMark) continue;
-      const stamp = this.#stampOf(one, last, isMark);
+      if (!kept.has(one)) continue;
+      const stamp = last !== undefined && compareHlc(one, last) <= 0
+        ? nextHlc(last, 0)
+        : { wall: one.wall, count: one.count };
       last = stamp;
-      const commit = this.#commit(one, stamp, chain, isMark, parents);
+      const commit = this.#commit(one, stamp, chain, parents);
       if (!group.fits(commit)) {
         this.#append(group);
         group = new Group();
       }
       group.add(commit);
     }
-    this.#append(group);
-  }
-
-  /**
-   * A mark is as early as what is known here allows: the clock of what was
-   * refused, which may be why, and a clock that is still wrong must not stay.
-   */
-  #stampOf(one: VoidCommit, last: Hlc | undefined, isMark: boolean): Hlc {
-    const { loaded: { graph }, writer } = this.#parts;
-    if (isMark) {
-      return graph.commits > 0 ? nextHlc(graph.clock, 0) : writer.stamp();
-    }
-    return last !== undefined && compareHlc(one, last) <= 0
-      ? nextHlc(last, 0)
-      : { wall: one.wall, count: one.count };
+    if (group.rewritten.length > 0) this.#append(group);
   }
 
   #commit(
     one: VoidCommit,
     { wall, count }: Hlc,
     chain: string,
-    isMark: boolean,
     parents: NewParents,
   ): Rewritten {
-    const payload = isMark
-      ? emptyPayload()
-      : rechainPayload(this.#payloadOf(one), this.#renaming);
+    const payload = rechainPayload(this.#payloadOf(one), this.#renaming);
     const patch = decodePatch(payload);
     const header = { wall, count, parents: parents.take() };
     const origin: Origin = { wall, count, chain, operationsAt: -1 };
@@ -335,12 +319,6 @@ class Group {
     this.rewritten.push(rewritten);
     this.#bytes += rewritten.commit.payload.length;
   }
-}
-
-function emptyPayload(): Uint8Array {
-  const patch = new PatchWriter();
-  patch.begin();
-  return patch.finish().payload;
 }
 
 /** The first commits of a batch, as they were written. */

@@ -23,6 +23,8 @@ export interface VoidCommit extends Position, Hlc {
   readonly parents: readonly Position[];
   /** Log address of its batch. */
   readonly address: number;
+  /** Does it say nothing? It only began an incarnation. */
+  readonly isEmpty: boolean;
 }
 
 /** The beginning of a batch whose end is taken back. */
@@ -112,8 +114,9 @@ class Sift {
     for (let i = Math.max(end, from); i < commits.length; i++) {
       const { wall, count, parents } = commits[i]!;
       const number = first + i;
-      this.#voided.push({ chain, number, wall, count, parents, address });
-      this.#touch(batch, commits[i]!);
+      const isEmpty = !this.#touch(batch, commits[i]!);
+      const place = { chain, number, address, isEmpty };
+      this.#voided.push({ ...place, wall, count, parents });
     }
   }
 
@@ -141,14 +144,15 @@ class Sift {
     return number >= (this.#cuts.get(chain) ?? Infinity);
   }
 
-  #touch(batch: Batch, commit: BatchCommit): void {
-    for (
-      const { shape, id } of decodePatch(payloadOf(batch, commit)).operations
-    ) {
+  /** Notes which items a commit touches; false where it touches none. */
+  #touch(batch: Batch, commit: BatchCommit): boolean {
+    const { operations } = decodePatch(payloadOf(batch, commit));
+    for (const { shape, id } of operations) {
       const ids = this.#touched.get(shape.collection);
       if (ids === undefined) this.#touched.set(shape.collection, new Set([id]));
       else ids.add(id);
     }
+    return operations.length > 0;
   }
 
   finish(): WithdrawalPlan {

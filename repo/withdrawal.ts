@@ -48,6 +48,8 @@ export interface RefusedRecord extends Hlc {
 export interface Withdrawal {
   /** The refused chain first, then own chains that descend from its end. */
   readonly cuts: readonly Cut[];
+  /** Other own chains there were: none of them goes on here either. */
+  readonly closed: readonly string[];
   /** Name of the chain that goes on. */
   readonly chain: string;
   /** How many commits are written again there; without all of them it never happened. */
@@ -65,7 +67,7 @@ export interface Resolution {
 
 /** The body of a withdrawal's record. */
 export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
-  const { cuts, chain, count, refused } = withdrawal;
+  const { cuts, closed, chain, count, refused } = withdrawal;
   const writer = new ByteWriter(256);
   writer.u8(FORMAT);
   writer.varint(cuts.length);
@@ -74,6 +76,8 @@ export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
     writer.varint(from);
     writeHlc(writer, after);
   }
+  writer.varint(closed.length);
+  for (const chain of closed) writer.bytes(chainBytes(chain));
   writer.bytes(chainBytes(chain));
   writer.varint(count);
   writer.varint(refused.length);
@@ -102,6 +106,10 @@ export function decodeWithdrawal(reader: ByteReader): Withdrawal {
     const from = readCount(reader);
     cuts.push({ chain, from, after: readHlc(reader) });
   }
+  const closed: string[] = [];
+  for (let left = readCount(reader); left > 0; left--) {
+    closed.push(readChain(reader));
+  }
   const chain = readChain(reader);
   const count = readCount(reader);
   const refused: RefusedRecord[] = [];
@@ -109,7 +117,7 @@ export function decodeWithdrawal(reader: ByteReader): Withdrawal {
     refused.push(readRefused(reader));
   }
   if (!reader.done || cuts.length === 0) malformed();
-  return { cuts, chain, count, refused };
+  return { cuts, closed, chain, count, refused };
 }
 
 function readRefused(reader: ByteReader): RefusedRecord {

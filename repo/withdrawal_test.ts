@@ -21,6 +21,7 @@ const first: Withdrawal = {
     { chain: A, from: 4, after: { wall: 40, count: 1 } },
     { chain: B, from: 0, after: { wall: 0, count: 0 } },
   ],
+  closed: ["e".repeat(40)],
   chain: C,
   count: 3,
   refused: [{
@@ -86,7 +87,13 @@ Deno.test("a withdrawal voids what stands before it, and closes its chains", () 
   all.add(1000, first);
   deepEqual([all.endOf(A, 999), all.endOf(A, 1001)], [4, Infinity]);
   deepEqual([all.endOf(B, 10), all.endOf(C, 10)], [0, Infinity]);
-  deepEqual([A, B, C].map((chain) => all.isClosed(chain)), [true, true, false]);
+  const closed = [A, B, "e".repeat(40), C];
+  deepEqual(closed.map((chain) => all.isClosed(chain)), [
+    true,
+    true,
+    true,
+    false,
+  ]);
   // C is withdrawn in its turn.
   all.add(2000, {
     ...first,
@@ -121,7 +128,15 @@ Deno.test("a commit in the new chain keeps its parents and inherits those of ref
   const commit = (
     number: number,
     parents: { chain: string; number: number }[],
-  ) => ({ chain: A, number, wall: number, count: 0, parents, address: 0 });
+  ) => ({
+    chain: A,
+    number,
+    wall: number,
+    count: 0,
+    parents,
+    address: 0,
+    isEmpty: false,
+  });
   const parents = new NewParents([{
     chain: A,
     from: 4,

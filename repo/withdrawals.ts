@@ -50,6 +50,7 @@ export class Withdrawals {
   readonly #logged: LoggedWithdrawal[] = [];
   readonly #resolutions: Resolution[] = [];
   readonly #voids = new Map<string, Void[]>();
+  readonly #closed = new Set<string>();
   #refused: readonly Refused[] = [];
 
   /** How many there are. */
@@ -75,7 +76,9 @@ export class Withdrawals {
   /** Takes a withdrawal; they come in the order of the log. */
   add(at: number, withdrawal: Withdrawal): void {
     this.#logged.push({ at, withdrawal });
+    for (const chain of withdrawal.closed) this.#closed.add(chain);
     for (const cut of withdrawal.cuts) {
+      this.#closed.add(cut.chain);
       const known = this.#voids.get(cut.chain);
       if (known === undefined) this.#voids.set(cut.chain, [{ at, cut }]);
       else known.push({ at, cut });
@@ -109,13 +112,13 @@ export class Withdrawals {
   }
 
   /** Chains whose end was taken back. */
-  get closed(): readonly string[] {
+  get moved(): readonly string[] {
     return [...this.#voids.keys()];
   }
 
-  /** Was the end of this chain ever taken back? Then it does not go on here. */
+  /** Was this chain left for another one at a withdrawal? Then it does not go on here. */
   isClosed(chain: string): boolean {
-    return this.#voids.has(chain);
+    return this.#closed.has(chain);
   }
 
   /**

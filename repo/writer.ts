@@ -11,7 +11,6 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Hlc } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
 import { allowed, type Decision } from "../src/schema/rule_types.ts";
@@ -248,12 +247,6 @@ export class Writer {
     if (!this.#isIntroduced) this.#introduce();
     this.#author.renew();
     return this.#author.chain;
-  }
-
-  /** The clock of a commit that is written now: later than everything known here. */
-  stamp(): Hlc {
-    const { wall, count } = this.#author.stamp();
-    return { wall, count };
   }
 
   /** Appends commits that are in the graph already as the next batch of the own chain. */

@@ -77,7 +77,7 @@ Deno.test("an element that was added and removed again stays removed at every pe
   deepEqual(peer.get("a"), before);
 });
 
-Deno.test("every commit may be refused: a new chain begins all the same, and the old one never goes on", async () => {
+Deno.test("every commit may be refused: nothing is left to send, and the old chain never goes on", async () => {
   const place = await AuthorPlace.open();
   const places = ["a", "b", "c"].map((id) => place.put(id, id).commit!);
   const { chain } = places[0]!;
@@ -86,7 +86,11 @@ Deno.test("every commit may be refused: a new chain begins all the same, and the
   equal(place.editor.table.count, 0);
   equal(place.digest(), (await AuthorPlace.open({ seed: 5 })).digest());
   await place.agrees("nothing left");
-  equal(place.replica.graph.lengthOf(chain), 0);
+  equal(
+    place.replica.graph.commits,
+    0,
+    "nothing that could be refused in its turn",
+  );
   deepEqual(places.map(({ state }) => state), [
     "refused",
     "refused",
@@ -95,7 +99,7 @@ Deno.test("every commit may be refused: a new chain begins all the same, and the
   const again = await place.reopened();
   const next = again.put("d", "d").commit!;
   ok(next.chain !== chain, "the old chain is closed");
-  equal(again.replica.graph.lengthOf(next.chain), 2, "behind the mark");
+  equal(again.replica.graph.lengthOf(next.chain), 1);
   await again.agrees("after all were refused");
 });
 
@@ -483,4 +487,25 @@ Deno.test("chains that are not touched go on right after a withdrawal", async ()
     }
     await place.agrees(mode);
   }
+});
+
+Deno.test("an older incarnation does not go on when the latest was refused as a whole", async () => {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  const old = place.put("a", "a").commit!;
+  await place.replica.durable();
+  // The process dies: others may have seen more of this chain than is left here.
+  const next = await place.reopened();
+  const { chain } = next.put("b", "b").commit!;
+  next.replica.withdraw(chain, 0, [refusedAt(0), refusedAt(1)]);
+  deepEqual(
+    next.replica.refusals().map(({ number }) => number),
+    [1],
+    "not the empty one",
+  );
+  equal(next.replica.graph.commits, 1);
+  await next.replica.close();
+  const last = await next.reopened();
+  const now = last.put("c", "c").commit!;
+  ok(now.chain !== old.chain && now.chain !== chain);
+  deepEqual([last.get("a")?.title, last.get("b")], ["a", undefined]);
 });
