@@ -58,7 +58,6 @@ export class ClientChannel {
   #started: "cursor" | "vector" | undefined;
   #needsVector = false;
   #isResynchronised = false;
-  #isMarkLeft = false;
   #isLive = false;
   /** Was the driver told that everything is acknowledged? */
   #wasQuiet = false;
@@ -238,7 +237,6 @@ export class ClientChannel {
       owns: (chain) => this.#owns(chain),
       canRenew,
       isResynchronised: this.#isResynchronised,
-      isMarkLeft: this.#isMarkLeft,
     }, skipped);
     const down = new Download({
       line,
@@ -275,22 +273,26 @@ export class ClientChannel {
   }
 
   #actOnRefusals({ up }: Ways): void {
-    const { line } = this.#parts;
     this.#flushMs = Infinity;
     const then = up.hasRefusals ? up.flush() : undefined;
-    if (then === "later") {
-      this.#again(line.moment.monotonicMs + limits.quotaRetryMs);
-    } else if (then === "resynchronise") this.#resynchronise();
+    if (then === "later") return this.#later();
+    if (then === "resynchronise") return this.#resynchronise();
+    if (up.isPrefixLeft) this.#again(0, true);
+  }
+
+  #later(): void {
+    this.#again(this.#parts.line.moment.monotonicMs + limits.quotaRetryMs);
   }
 
   #resynchronise(): void {
-    this.#isResynchronised = this.#needsVector = true;
-    this.#again(0);
+    this.#isResynchronised = true;
+    this.#again(0, true);
   }
 
   /** Closes it and opens it again, so that both sides begin anew. */
-  #again(opensMs: number): void {
+  #again(opensMs: number, isFromVectors = false): void {
     const { line } = this.#parts;
+    this.#needsVector ||= isFromVectors;
     line.send({ is: "close", channel: this.#channel });
     this.#rest(opensMs);
     line.due(opensMs);
@@ -299,7 +301,6 @@ export class ClientChannel {
   /** Ends what is open, and keeps what is needed to go on. */
   #rest(opensMs: number): void {
     this.#resume = this.resumeState();
-    this.#isMarkLeft = this.#ways?.up.isMarkLeft ?? this.#isMarkLeft;
     this.#ways?.down.end();
     this.#watch.closed();
     this.#ways = this.#started = undefined;
@@ -322,11 +323,6 @@ export class ClientChannel {
   #look(server: PeerSession): void {
     const ways = this.#ways;
     if (ways === undefined) return;
-    if (ways.up.isMarkOvergrown) {
-      return this.#again(
-        this.#parts.line.moment.monotonicMs + limits.quotaRetryMs,
-      );
-    }
     const isMissing = ways.down.isMissing || this.#watch.isMissing;
     if (isMissing && !this.#isResynchronised) return this.#resynchronise();
     if (ways.up.isQuiet && ways.down.isQuiet) this.#watch.compare(server);

@@ -273,20 +273,53 @@ Deno.test("the gate is not asked of a peer that may issue", async () => {
   talk.end();
 });
 
-Deno.test("what is left of a refusal for the clock goes up when the clock allows", async () => {
-  let isEarly = true;
-  const gate = () => isEarly ? refuse("bad-clock") : undefined;
-  const { serving, place, talk } = await start({ gate });
-  await place.write("a", "1");
-  await talk.settle();
-  await talk.pass(100);
+Deno.test("a session of which everything is refused hears it of each write, and is quiet in between", async () => {
+  const gate = () => refuse("denied");
+  const { place, talk } = await start({ gate });
   const { name } = place.replica.port();
-  assert.ok(!talk.client.core.isQuiet(name));
-  isEarly = false;
-  await talk.pass(limits.quotaRetryMs);
-  await talk.pass(limits.witnessMs);
-  assert.ok(talk.client.core.isQuiet(name));
-  assert.deepEqual(digestOf(place), digestOf(serving.place));
-  assert.equal(talk.client.told("refused").length, 1);
+  for (let i = 1; i <= 3; i++) {
+    await place.write(`a${i}`, "1");
+    await talk.settle();
+    await talk.pass(100);
+    assert.equal(talk.client.told("refused").length, i);
+    assert.equal(place.text(`a${i}`), undefined);
+    assert.ok(talk.client.core.isQuiet(name));
+  }
   talk.end();
+});
+
+Deno.test("what a server that is lost had admitted stays as it is when a later commit is refused", async () => {
+  const { world, serving, place, talk } = await start();
+  await talk.settle(); // The server's certificate stands before, not between.
+  for (let i = 0; i < 2; i++) await place.write(`a${i}`, "1");
+  await talk.settle();
+  assert.equal(serving.place.text("a1"), "1");
+  talk.end();
+  const chain = [...place.replica.graph.chains()][0]!.name;
+  await place.write("bad", "1");
+  await place.write("later", "1");
+  const other = await Serving.open(world);
+  const firsts: number[] = [];
+  const gate = ({ chain: name, first, commits }: Batch) => {
+    if (name !== chain) return undefined;
+    firsts.push(first);
+    const isMeant = first <= 2 && first + commits.length > 2;
+    return isMeant ? refuseAt(2, "denied", "not you") : undefined;
+  };
+  const again = new Talk(
+    world,
+    new ServerSide(world, other, {}, { gate }),
+    new ClientSide(world, place),
+  );
+  await again.settle();
+  await again.pass(100);
+  await again.settle();
+  assert.deepEqual(firsts, [0, 0]);
+  assert.equal(again.client.told("refused").length, 1);
+  assert.equal(place.replica.graph.lengthOf(chain), 2);
+  assert.equal(other.place.text("a0"), "1");
+  assert.equal(other.place.text("bad"), undefined);
+  assert.equal(other.place.text("later"), "1");
+  assert.deepEqual(digestOf(place), digestOf(other.place));
+  again.end();
 });

@@ -27,8 +27,6 @@ export interface UploadParts {
   readonly canRenew: boolean;
   /** Was the channel opened again already, because something was missing there? */
   readonly isResynchronised: boolean;
-  /** Is nothing but a mark left of what was refused when the channel was open before? */
-  readonly isMarkLeft: boolean;
 }
 
 /** What has to follow a refusal. */
@@ -52,10 +50,7 @@ export class Upload {
   /** Chains that were refused: how many of their commits the server has. */
   readonly #refused = new Map<string, number>();
   readonly #skipped: Set<string>;
-  /** Was everything of a chain refused, so that nothing but the mark of a new chain goes on? */
-  isMarkLeft: boolean;
-  /** The chain whose mark was refused: it is left out until it is more than a mark. */
-  #mark: string | undefined;
+  #isPrefixLeft = false;
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
 
@@ -64,7 +59,6 @@ export class Upload {
     this.#parts = parts;
     this.#skipped = skipped;
     this.outbox = parts.outbox;
-    this.isMarkLeft = parts.isMarkLeft;
   }
 
   /** Own log address before which the server has everything. */
@@ -160,13 +154,6 @@ export class Upload {
   }
 
   #act(chain: string, { entry, messages }: Gathered): FollowUp {
-    if (this.#isMark(chain, entry)) {
-      this.#mark = chain;
-      this.#skip(chain, entry);
-      // Time passes; other reasons do not.
-      const isEarly = messages.some(({ reason }) => reason === "bad-clock");
-      return isEarly ? "later" : "skipped";
-    }
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
     if (then === "withdrawn") {
@@ -178,17 +165,9 @@ export class Upload {
     return then;
   }
 
-  /** Whoever refuses all of a session refuses its mark, too: taking that back would never end. */
-  #isMark(chain: string, { first, end }: SentRecord): boolean {
-    const { owns, port } = this.#parts;
-    return this.isMarkLeft && owns(chain) && first === 0 && end === 1 &&
-      port.lengthOf(chain) === 1;
-  }
-
-  /** Was something written behind a mark that was refused? Then the chain is tried again. */
-  get isMarkOvergrown(): boolean {
-    const { port } = this.#parts;
-    return this.#mark !== undefined && port.lengthOf(this.#mark) > 1;
+  /** Do commits wait for another channel, because the server ignores the rest of their chain on this one? */
+  get isPrefixLeft(): boolean {
+    return this.#isPrefixLeft;
   }
 
   #skip(chain: string, { from }: SentRecord): void {
@@ -210,7 +189,12 @@ export class Upload {
   }
 
   #withdraw(chain: string, messages: readonly MessageOf<"refuse">[]): void {
-    const from = Math.max(this.outbox.countOf(chain), messages[0]!.from);
+    const known = Math.max(this.outbox.countOf(chain), messages[0]!.from);
+    // What came before the first refused commit may have been admitted by a
+    // server that is lost: others have it, so it stays as it is.
+    const first = Math.min(...messages.map(({ number }) => number));
+    const from = Math.max(known, first);
+    this.#isPrefixLeft ||= from > known;
     const refused: RefusedCommit[] = [];
     for (const { number, count, reason, rule, detail, kept } of messages) {
       for (let i = Math.max(number, from); i < number + count; i++) {
@@ -219,7 +203,6 @@ export class Upload {
     }
     refused.sort((a, b) => a.number - b.number);
     const { port } = this.#parts;
-    this.isMarkLeft = refused.length >= port.lengthOf(chain) - from;
     port.withdraw(chain, from, refused);
   }
 
