@@ -43,10 +43,16 @@ export interface ConnectionParts {
   readonly proven: (event: HostEvent & { readonly kind: "proof" }) => void;
 }
 
+/** What gives the places of one connection back. */
+interface TakenPlaces {
+  readonly connection: () => void;
+  readonly unproved: () => void;
+}
+
 interface Connection {
   readonly trouble: TroubleLog;
-  readonly releases: (() => void)[];
-  unproved: (() => void) | undefined;
+  /** Gives the place of a stranger back, once. */
+  readonly unproved: () => void;
   session: string | undefined;
 }
 
@@ -57,8 +63,8 @@ export class Connections {
   readonly #unproved: Places;
   readonly #byPeer = new Map<number, Connection>();
   readonly #bySession = new Map<string, number>();
-  /** What the next peer that the host tells of has taken. */
-  #arriving: (() => void)[] = [];
+  /** Gives back what the next peer that the host tells of has taken. */
+  #arriving: () => void = () => {};
 
   /** @param parts what they work with */
   constructor(parts: ConnectionParts) {
@@ -104,26 +110,29 @@ export class Connections {
         "This server speaks the subprotocols sheaf.1, sheaf.1.zstd and sheaf.1.deflate",
       );
     }
-    const releases = this.#takePlaces(address);
+    const places = this.#takePlaces(address);
     try {
       const options = { idleTimeout: IDLE_SECONDS };
       const wire = upgradeRequest(request, protocol, options);
-      this.#arriving = releases;
+      // A peer that stopped reading holds its socket, and so its place, for longer than the conversation.
+      wire.closed.then(places.connection);
+      this.#arriving = places.unproved;
       this.#parts.accept(wire.transport, address);
       return wire.response;
     } catch (error) {
-      for (const release of releases) release();
+      places.connection();
+      places.unproved();
       if (!(error instanceof TypeError)) throw error;
       throw new HttpFault(400, "bad-request", "This is no WebSocket upgrade");
     }
   }
 
-  #takePlaces(address: string): (() => void)[] {
-    const place = this.#places.take(address);
-    if (place === undefined) throw this.#full(address);
+  #takePlaces(address: string): TakenPlaces {
+    const connection = this.#places.take(address);
+    if (connection === undefined) throw this.#full(address);
     const unproved = this.#unproved.take("");
-    if (unproved !== undefined) return [place, unproved];
-    place();
+    if (unproved !== undefined) return { connection, unproved };
+    connection();
     throw this.#full(address);
   }
 
@@ -138,8 +147,7 @@ export class Connections {
   /** Counts a session that has proved itself; says how many connections it has now. */
   prove(peer: HostPeer, session: PeerSession): number {
     const connection = this.#of(peer);
-    connection.unproved?.();
-    connection.unproved = undefined;
+    connection.unproved();
     const key = toHex(session.key);
     const count = this.of(key) + 1;
     this.#bySession.set(key, count);
@@ -234,7 +242,7 @@ export class Connections {
 
   #forget({ id }: HostPeer, connection: Connection): void {
     this.#byPeer.delete(id);
-    for (const release of connection.releases) release();
+    connection.unproved();
     const { session } = connection;
     if (session === undefined) return;
     const left = this.of(session) - 1;
@@ -246,14 +254,12 @@ export class Connections {
   #of({ id, address }: HostPeer): Connection {
     let connection = this.#byPeer.get(id);
     if (connection === undefined) {
-      const releases = this.#arriving;
-      this.#arriving = [];
       connection = {
         trouble: this.#parts.log.once({ connection: id, address }),
-        releases,
-        unproved: releases[1],
+        unproved: this.#arriving,
         session: undefined,
       };
+      this.#arriving = () => {};
       this.#byPeer.set(id, connection);
     }
     return connection;

@@ -153,3 +153,26 @@ Deno.test("server: begins no more repositories than there may be, and goes on wi
     deepEqual(server.database.repositories(), ["_server", "one"]);
     await one.notes.create({ text: "2" }).synced;
   }));
+
+Deno.test("server: gives the places back of those who vanish in the middle of a handshake", () =>
+  withServer({ quotas: { connectionsPerAddress: 5 } }, async (place) => {
+    const { hostname, port } = new URL(place.server.url);
+    const request = [
+      "GET /sync HTTP/1.1",
+      `Host: ${hostname}:${port}`,
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      "Sec-WebSocket-Protocol: sheaf.1",
+    ];
+    const bytes = new TextEncoder().encode(`${request.join("\r\n")}\r\n\r\n`);
+    for (let i = 0; i < 20; i++) {
+      const wire = await Deno.connect({ hostname, port: Number(port) });
+      await wire.write(bytes);
+      wire.close();
+    }
+    await eventually(() => place.server.status().connections === 0);
+    await using ann = await clientOf(place.server, { token: ANN });
+    await ann.notes.create({ text: "room for all" }).synced;
+  }));
