@@ -26,7 +26,7 @@ export abstract class Actor {
   lives = 0;
   #state: "down" | "starting" | "up" | "stopping" = "down";
   #world: ActorWorld | undefined;
-  /** Did an injected fault hit its disk in this life? */
+  /** Was its disk told to fail, since it was the disk of a process that died? */
   isDiskBlamed = false;
 
   constructor(stage: Stage, name: string, dice: Dice) {
@@ -62,7 +62,6 @@ export abstract class Actor {
     if (this.#state !== "down") return;
     this.#state = "starting";
     this.lives++;
-    this.isDiskBlamed = false;
     const world = new ActorWorld(
       this.stage.timeline,
       this.clock,
@@ -129,6 +128,7 @@ export abstract class Actor {
   crash(isPowerCut: boolean): void {
     if (this.#state === "down") return;
     this.world.die();
+    this.isDiskBlamed = false;
     const kept = this.disk.crash(isPowerCut);
     this.#state = "down";
     this.drop(false);

@@ -180,6 +180,8 @@ export class Server extends Actor {
       this.stage.plan.mode !== "default" || this.state !== "up" ||
       client.isRevoked
     ) return;
+    // While a lost disk is being restored nobody knows what a session had written.
+    if (this.wipedMs > -Infinity) return;
     client.isRevoked = true;
     const { trace, repositories, blames } = this.stage;
     blames.add("revoke");
