@@ -304,6 +304,25 @@ Deno.test("a database closes at once while it is connecting, and while it is liv
   }
 });
 
+Deno.test("a login, or a wire, that never answers keeps no database from closing", async () => {
+  await using server = serve();
+  const never = () => new Promise<never>(() => {});
+  const silent = { address: "memory:silent", connect: never };
+  for (const mute of ["login", "wire"]) {
+    await using a = await device(server);
+    await a.tasks.create({ title: "x" });
+    const { connector, login } = server;
+    if (mute === "login") a.db.connect(connector, { login: never });
+    else a.db.connect(silent, { session: { token: "a" }, login });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    equal(a.db.connection!.status.state, "connecting");
+    const retried = a.db.connection!;
+    retried.retry();
+    await a.db.close();
+    equal(retried.status.state, "closed");
+  }
+});
+
 Deno.test("a database has one connection at a time", async () => {
   await using server = serve();
   await using a = await device(server, "a");
