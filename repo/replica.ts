@@ -137,7 +137,10 @@ export class Replica {
       rules: rules && this.#doorRules(rules),
       flush: () => this.flush(),
       withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
-      took: (...batch) => this.#sharing.appended(...batch),
+      took: (chain, ...more) => {
+        this.#sharing.appended(chain, ...more);
+        this.#writer.cameBack(chain);
+      },
     });
   }
 
@@ -206,9 +209,10 @@ export class Replica {
     this.#checkWritable();
     let judged: Judged[] = [];
     // Callbacks may write: they run when all of it is part of the state.
-    this.publishing(() =>
-      void (judged = this.#intake.receive(arrivals, options))
-    );
+    this.publishing(() => {
+      judged = this.#intake.receive(arrivals, options);
+      this.#writer.beginAfterSetBack();
+    });
     return judged;
   }
 

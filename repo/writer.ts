@@ -80,6 +80,8 @@ export class Writer {
   #isIntroduced = false;
   /** Must a new incarnation be noted before anything else is? */
   readonly #isMarkDue: boolean;
+  /** Did commits of the own chain come from elsewhere? */
+  #isSetBack = false;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
@@ -319,6 +321,23 @@ export class Writer {
     if (!this.#isMarkDue || !this.#author.wasHere) return;
     this.#pushEmpty();
     await this.#queue.drain();
+  }
+
+  /**
+   * Commits of `chain` came from elsewhere. Where it is the own one, this folder
+   * was set back: the chain went on in a life that is lost, and does not here.
+   */
+  cameBack(chain: string): void {
+    if (chain !== this.#author.written.chain) return;
+    this.#author.renew();
+    this.#isSetBack = true;
+  }
+
+  /** Begins the new incarnation that a folder needs which was set back. */
+  beginAfterSetBack(): void {
+    if (!this.#isSetBack) return;
+    this.#isSetBack = false;
+    this.#pushEmpty();
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */
