@@ -13,6 +13,8 @@ import { parseRows, type RunFile, toCsv, toJson } from "./report_files.ts";
 import { textReport } from "./report_text.ts";
 import { run } from "./run.ts";
 import { killRunners } from "./runner.ts";
+import { syncText } from "./sync/report.ts";
+import { casesOf, runSync } from "./sync/run.ts";
 import { type RowPlan, rowPlans } from "./table1.ts";
 
 const root = new URL("../", import.meta.url);
@@ -25,7 +27,7 @@ const docPath = new URL("docs/benchmarks.md", root);
 async function main(): Promise<number> {
   const options = parseOptions(Deno.args);
   const plans = plansOf(options);
-  if (plans.length === 0) {
+  if (plans.length === 0 && syncCasesOf(options).length === 0) {
     return complain(`No row contains "${options.filter}".`);
   }
   // Read before the long run, so that a wrong file is told at once.
@@ -33,20 +35,26 @@ async function main(): Promise<number> {
     ? undefined
     : readEarlier(options.compare);
   const result = await runIn(makeFolder(options.folder), options, plans);
-  const lines = textReport(result.machine, result.versions, result.rows);
+  const { machine, versions, rows, sync } = result;
+  const lines = textReport(machine, versions, rows);
+  if (sync.length > 0) lines.push(...syncText(sync));
   if (earlier !== undefined) {
     lines.push("", ...comparisonLines(compareRuns(result.rows, earlier)));
   }
   console.log(lines.join("\n"));
   writeFiles(options, result);
-  return result.rows.some((row) =>
-      row.wrong !== undefined || row.failed !== undefined
-    )
-    ? 1
-    : 0;
+  const isBroken = [...rows, ...sync].some(({ wrong, failed }) =>
+    wrong !== undefined || failed !== undefined
+  );
+  return isBroken ? 1 : 0;
+}
+
+function syncCasesOf(options: Options): ReturnType<typeof casesOf> {
+  return options.suites.includes("sync") ? casesOf(options) : [];
 }
 
 function plansOf(options: Options): RowPlan[] {
+  if (!options.suites.includes("sqlite")) return [];
   const wanted = options.filter.toLowerCase();
   return rowPlans.filter((plan) =>
     `${plan.suite} ${plan.operation}`.toLowerCase().includes(wanted) &&
@@ -73,14 +81,17 @@ async function runIn(
     const warning = warningOf(machine);
     if (warning !== undefined) progress.note(`WARNING: ${warning}`);
     const { sizes, modes } = options;
-    const rows = await run({
+    const rows = plans.length === 0 ? [] : await run({
       plans,
       modes,
       sizes,
       budget: budgetOf(options),
       folder,
     }, progress);
-    return { machine, versions, rows };
+    const sync = syncCasesOf(options).length === 0
+      ? []
+      : await runSync({ ...options, folder }, progress);
+    return { machine, versions, rows, sync };
   } finally {
     progress.end();
     for (const signal of breakingOff) {

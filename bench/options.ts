@@ -4,13 +4,17 @@
  * @module
  */
 
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { Mode } from "./engine.ts";
 import { showSize } from "./format.ts";
 import type { Budget } from "./run.ts";
 
+/** A part of the bench that can run alone. */
+export type SuiteName = "sqlite" | "sync";
+
 /** What was asked for. */
 export interface Options {
+  readonly suites: readonly SuiteName[];
   readonly sizes: readonly number[];
   readonly modes: readonly Mode[];
   /** Only rows whose suite and operation contain this. */
@@ -24,6 +28,7 @@ export interface Options {
 }
 
 const everyMode: readonly Mode[] = ["default", "trusted", "fast"];
+const everySuite: readonly SuiteName[] = ["sqlite", "sync"];
 const sizeMin = 1_000;
 const sizeMax = 10_000_000;
 
@@ -54,7 +59,9 @@ export function parseOptions(args: readonly string[]): Options {
   const command = program();
   command.parse([...args], { from: "user" });
   const given = command.opts<Given>();
+  const [named = []] = command.processedArgs as [SuiteName[]?];
   return {
+    suites: named.length === 0 ? everySuite : named,
     sizes: given.size ?? [100_000],
     modes: given.mode ?? everyMode,
     filter: given.filter ?? "",
@@ -69,11 +76,9 @@ export function parseOptions(args: readonly string[]): Options {
 
 /** The command that measures the same again; what it writes where is left out. */
 export function commandOf(options: Options): string {
-  const parts = [
-    "deno task bench",
-    "--size",
-    options.sizes.map(showSize).join(),
-  ];
+  const parts = ["deno task bench"];
+  if (options.suites.length < everySuite.length) parts.push(...options.suites);
+  parts.push("--size", options.sizes.map(showSize).join());
   if (options.modes.length < everyMode.length) {
     parts.push("--mode", options.modes.join());
   }
@@ -100,7 +105,12 @@ interface Given {
 function program(): Command {
   return new Command("deno task bench")
     .description(
-      "Sheaf beside tuned node:sqlite, in one run, with the same items and the same durability.",
+      "Sheaf beside tuned node:sqlite, in one run, with the same items and the same durability; and sync over a real server.",
+    )
+    .addArgument(
+      new Argument("[suite...]", "which part (default: all)").choices(
+        everySuite,
+      ),
     )
     .addOption(
       new Option(

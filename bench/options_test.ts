@@ -33,6 +33,13 @@ Deno.test("parseOptions() defaults to 100k items and every mode", () => {
   equal(options.isDoc, false);
 });
 
+Deno.test("parseOptions() runs every suite, or those that are named", () => {
+  deepEqual(parseOptions([]).suites, ["sqlite", "sync"]);
+  const options = parseOptions(["sync", "-q"]);
+  deepEqual(options.suites, ["sync"]);
+  equal(commandOf(options), "deno task bench sync --size 100k --quick");
+});
+
 Deno.test("parseOptions() takes every flag", () => {
   const args =
     "--size 1k --size 10k --mode fast -f read -q --json a.json --csv a.csv --compare b.json --doc --dir d"

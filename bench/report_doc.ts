@@ -9,6 +9,7 @@ import { showFigure, showRatio, showSize, verdictOf } from "./format.ts";
 import { headerLines, partsOf, summaryLines } from "./report_text.ts";
 import type { RunFile } from "./report_files.ts";
 import type { Row } from "./results.ts";
+import { syncPage, syncSummary } from "./sync/report.ts";
 
 const notesBegin = "<!-- notes: written by hand, kept by the bench -->";
 const notesEnd = "<!-- end of notes -->";
@@ -49,11 +50,14 @@ export function docReport(
       ...tableLines(rows),
     );
   }
+  lines.push(...syncPage(run.sync));
   lines.push(
     "",
     "## In short",
     "",
-    ...summaryLines(run.rows).map((line) => `- ${line}`),
+    ...[...summaryLines(run.rows), ...syncSummary(run.sync)].map((line) =>
+      `- ${line}`
+    ),
   );
   lines.push("", "## Notes", "", notesBegin, ...notesOf(earlier), notesEnd, "");
   return lines.join("\n");
@@ -103,6 +107,13 @@ const explanation: readonly string[] = [
   "  before and after; once with the settings above, once with SQLite's default cache and no memory map.",
   "- *bytes on disk*: the length of all files after closing; *after 10 updates each*: SQLite keeps old rows by a",
   "  trigger.",
+  "",
+  "**Sync.** One server process, clients in another, all on loopback; targets are absolute figures for a machine like this",
+  "one, and `floor` is what the bare wire (two hops of `ws` through a relay process) and, in Default and Trusted mode, two",
+  "fdatasyncs take in the same run. *visible on B*: from the call on A until the callback of a live query on B; each write",
+  "waits for the one before it to be synced. *new client gets*: from `connect` until all items are there and the server says",
+  "so, every hash and seal checked (Default). *sent, received, an edit*: bytes that a TCP proxy counted, compression,",
+  "proofs and upgrade included. Every case ends by comparing all items of both clients; a difference shows as WRONG.",
   "",
   "**What the figures do not show**: a cold disk, other disks (fdatasync takes 1 to 5 ms on many), several",
   "processes on one file (SQLite can, Sheaf does not), joins and SQL, items of other sizes, browsers, the",

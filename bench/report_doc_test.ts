@@ -11,6 +11,7 @@ const run = {
   machine: someMachine,
   versions: someVersions,
   rows: [someRivalRow(), someRow(), someRow({ suite: "classic" })],
+  sync: [],
 };
 
 Deno.test("docReport() names machine, versions, date, commit and command", () => {

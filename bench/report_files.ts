@@ -6,12 +6,15 @@
 
 import type { Machine, Versions } from "./machine.ts";
 import type { Row } from "./results.ts";
+import type { SyncRow } from "./sync/row.ts";
 
 /** What the JSON file holds. */
 export interface RunFile {
   readonly machine: Machine;
   readonly versions: Versions;
   readonly rows: readonly Row[];
+  /** Rows of the sync suites. */
+  readonly sync: readonly SyncRow[];
 }
 
 const csvColumns = [
