@@ -76,7 +76,9 @@ export class Sharing {
 
   /** Is everything that is visible here shareable? */
   get isComplete(): boolean {
-    return this.#isOpen && this.#held.length === 0 && this.#ownPending() === 0;
+    // In Fast mode nothing is, until the log is marked.
+    return this.#shareable > 0 && this.#held.length === 0 &&
+      this.#ownPending() === 0;
   }
 
   /** How many commits may be shared. */
