@@ -157,7 +157,7 @@ export class Upload {
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
     if (then === "withdrawn") {
-      this.#withdraw(chain, messages);
+      this.#withdraw(chain, entry, messages);
       return then;
     }
     this.#skip(chain, entry);
@@ -188,13 +188,20 @@ export class Upload {
     return "withdrawn";
   }
 
-  #withdraw(chain: string, messages: readonly MessageOf<"refuse">[]): void {
+  #withdraw(
+    chain: string,
+    entry: SentRecord,
+    messages: readonly MessageOf<"refuse">[],
+  ): void {
     const known = Math.max(this.outbox.countOf(chain), messages[0]!.from);
     // What came before the first refused commit may have been admitted by a
     // server that is lost: others have it, so it stays as it is.
     const first = Math.min(...messages.map(({ number }) => number));
     const from = Math.max(known, first);
-    this.#isPrefixLeft ||= from > known;
+    if (from > known) {
+      this.#isPrefixLeft = true;
+      this.#stuckAt = Math.min(this.#stuckAt, entry.from);
+    }
     const refused: RefusedCommit[] = [];
     for (const { number, count, reason, rule, detail, kept } of messages) {
       for (let i = Math.max(number, from); i < number + count; i++) {
