@@ -142,11 +142,12 @@ export function sessionKeyIn(certificate: Uint8Array): Uint8Array {
 /** The checked certificates of a repository, by session key. */
 export class Certificates {
   readonly #byKey = new Map<string, Certificate[]>();
-  #size = 0;
+  /** An issuer's stands before those that it signed, whatever keys they are of. */
+  readonly #inOrder: Certificate[] = [];
 
   /** How many there are. */
   get size(): number {
-    return this.#size;
+    return this.#inOrder.length;
   }
 
   /** Takes a certificate that {@linkcode checkCertificate} found sound. */
@@ -156,7 +157,7 @@ export class Certificates {
     if (known === undefined) this.#byKey.set(key, [certificate]);
     else if (this.has(certificate)) return;
     else known.push(certificate);
-    this.#size++;
+    this.#inOrder.push(certificate);
   }
 
   /** Is the very same certificate here? */
@@ -178,8 +179,8 @@ export class Certificates {
   }
 
   /** All of them, in the order they came. */
-  *[Symbol.iterator](): Iterator<Certificate> {
-    for (const known of this.#byKey.values()) yield* known;
+  [Symbol.iterator](): Iterator<Certificate> {
+    return this.#inOrder[Symbol.iterator]();
   }
 }
 

@@ -216,3 +216,22 @@ Deno.test("checkCertificate() has no room for a flood of one key's certificates"
   assert.equal(known.size, limits.certificatesOfKeyMax);
   assert.equal(check(certify(ada), known), "too-large");
 });
+
+Deno.test("certificates are told in an order in which a door takes them all", () => {
+  const server = signerOf(3);
+  const dated = { mayIssue: true, user: "server" };
+  const all = [
+    certify(ada),
+    certify(server, dated),
+    certify(ada, { notAfter: dayOne }, server), // Renewed by another issuer.
+  ];
+  const known = new Certificates();
+  for (const certificate of all) known.add(certificate);
+  const told = new Certificates();
+  for (const certificate of known) {
+    assert.equal(check(certificate, told), undefined);
+    told.add(certificate);
+  }
+  assert.equal(told.size, all.length);
+  assert.deepEqual([...told], all);
+});

@@ -184,7 +184,9 @@ class Withdrawing {
       cuts: plan.cuts,
       // Or the next opening could take an older incarnation for the latest.
       closed: [...plan.graph.vector().keys()].filter((name) =>
-        isOwn(name.slice(0, 32)) && !plan.cuts.some((cut) => cut.chain === name)
+        isOwn(name.slice(0, 32)) &&
+        !parts.loaded.withdrawals.isClosed(name) &&
+        !plan.cuts.some((cut) => cut.chain === name)
       ),
       chain: parts.writer.beginChain(),
       count: this.#kept.length,

@@ -509,3 +509,17 @@ Deno.test("an older incarnation does not go on when the latest was refused as a 
   ok(now.chain !== old.chain && now.chain !== chain);
   deepEqual([last.get("a")?.title, last.get("b")], ["a", undefined]);
 });
+
+Deno.test("a withdrawal names the chains that it closes, not those that were closed before", async () => {
+  const place = await AuthorPlace.open();
+  for (let round = 0; round < 6; round++) {
+    place.put("a", `kept ${round}`);
+    const { chain, length } = place.last;
+    place.replica.withdraw(chain, length - 1, [refusedAt(length - 1)]);
+    place.put("a", `on ${round}`);
+  }
+  const { logged } = place.replica.loaded.withdrawals;
+  const closed = logged.map(({ withdrawal }) => withdrawal.closed.length);
+  ok(Math.max(...closed) <= 1, `closed ${closed}`);
+  await place.agrees("after six rounds");
+});
