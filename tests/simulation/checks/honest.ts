@@ -71,7 +71,7 @@ function checkUnsent(
 function checkEqualAt(
   client: Client,
   desk: Desk,
-  { server, stage }: Cast,
+  { stage }: Cast,
 ): void {
   const atMs = desk.channel.status.equalAt?.getTime() ?? 0;
   if (atMs === desk.equalAtMs) return;
