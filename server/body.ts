@@ -13,14 +13,23 @@ export class HttpFault extends Error {
   readonly status: number;
   /** Stable code for programs. */
   readonly code: string;
+  /** What else the answer tells. */
+  readonly fields: Readonly<Record<string, unknown>>;
 
   /**
    * @param status of the answer
    * @param code stable
    * @param message for a person
+   * @param fields what else the answer tells
    */
-  constructor(status: number, code: string, message: string) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    fields: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
+    this.fields = fields;
     this.name = "HttpFault";
     this.status = status;
     this.code = code;

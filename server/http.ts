@@ -172,7 +172,8 @@ export class Http {
       const retry: Record<string, string> = error.status === 429
         ? { "retry-after": "10" }
         : {};
-      return faultResponse(error.status, error.code, error.message, retry);
+      const { status, code, message, fields } = error;
+      return jsonResponse({ ...fields, code, message }, status, retry);
     }
     const message = messageOf(error);
     this.#parts.log.write("error", "request-failed", {

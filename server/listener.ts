@@ -31,6 +31,8 @@ export interface ListenerParts {
   readonly upgrade: (request: Request, address: string) => Response;
   readonly isClosing: () => boolean;
   readonly health: () => Health;
+  /** The root public key of the database. */
+  readonly rootKey: Uint8Array;
   readonly info: (kinds: Login["kinds"]) => unknown;
 }
 
@@ -106,6 +108,8 @@ async function createHttp(parts: ListenerParts): Promise<Http> {
     log,
     tracing,
     monotonic,
+    now: () => system.now(),
+    rootKey: parts.rootKey,
   });
   return new Http({
     origin: originCheck(checkOrigins(options.origins ?? [])),

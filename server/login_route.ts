@@ -1,13 +1,19 @@
 /**
  * `POST /login`: credentials in, a session certificate out.
  *
+ * The client signs with the session key, so that nobody has another's key
+ * certified for himself.
+ *
  * Architecture invariant: asked at most so often by one address, bounded in
  * size and time, and nothing of the credentials is ever logged.
  *
  * @module
  */
 
+import { verify } from "../crypto/mod.ts";
+import { loginMessage } from "../sync/login_proof.ts";
 import { fromHex } from "../src/base/bytes.ts";
+import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { HttpFault, jsonResponse, readJson } from "./body.ts";
 import { type Log, messageOf } from "./log.ts";
@@ -33,15 +39,25 @@ export interface LoginParts {
   readonly log: Log;
   readonly tracing: Tracing;
   readonly monotonic: () => number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The root public key of the database. */
+  readonly rootKey: Uint8Array;
 }
 
 interface LoginRequest {
   readonly sessionKey: string;
   readonly credentials: Credentials;
   readonly certificate: Uint8Array | undefined;
+  /** The credentials as they were sent. */
+  readonly text: string;
+  /** When the client signed, by its own clock. */
+  readonly at: number;
+  readonly proof: Uint8Array;
 }
 
-const KEYS = ["sessionKey", "credentials", "certificate"];
+const KEYS = ["sessionKey", "credentials", "certificate", "at", "proof"];
+const PROOF = /^[0-9a-f]{128}$/i;
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 
 /** Answers logins. */
@@ -87,6 +103,7 @@ export class LoginRoute {
 
   async #issue(asked: LoginRequest, request: Request) {
     const { login, sessions } = this.#parts;
+    this.#checkProof(asked);
     const { credentials, sessionKey, certificate } = asked;
     const answer = await withinTime(
       login.of(credentials, sessionKey, request),
@@ -95,6 +112,28 @@ export class LoginRoute {
       throw new HttpFault(401, "login-failed", answer.refused);
     }
     return await sessions.issue(sessionKey, answer, certificate);
+  }
+
+  /** The owner of the key asks for this, with these credentials, now. */
+  #checkProof({ sessionKey, text, at, proof }: LoginRequest): void {
+    const now = this.#parts.now();
+    if (Math.abs(at - now) > limits.loginClockMsMax) {
+      throw new HttpFault(
+        400,
+        "bad-clock",
+        "`at` is too far from the server's clock: sign again with `now`",
+        { now },
+      );
+    }
+    const key = fromHex(sessionKey);
+    const { rootKey } = this.#parts;
+    const statement = { rootKey, sessionKey: key, atMs: at, credentials: text };
+    if (verify(proof, loginMessage(statement), key)) return;
+    throw new HttpFault(
+      401,
+      "bad-proof",
+      "`proof` is no signature by the session key over this login, for this server's root key",
+    );
   }
 
   /** A refusal is told as it is; of a failure of ours only that there was one. */
@@ -143,16 +182,17 @@ function parseRequest(value: unknown): LoginRequest {
   if (unknown !== undefined) {
     throw badRequest(`The body has an unknown key ${JSON.stringify(unknown)}`);
   }
-  const { sessionKey, credentials, certificate } = value as Record<
-    string,
-    unknown
-  >;
-  const key = parseSessionKey(sessionKey);
+  const fields = value as Record<string, unknown>;
+  const sessionKey = parseSessionKey(fields["sessionKey"]);
   try {
+    const text = parseText(fields["credentials"]);
     return {
-      sessionKey: key,
-      credentials: parseCredentials(credentials ?? { anonymous: true }),
-      certificate: parseBytes(certificate),
+      sessionKey,
+      credentials: parseCredentials(parseJson(text)),
+      certificate: parseCertificate(fields["certificate"]),
+      text,
+      at: parseTime(fields["at"]),
+      proof: parseProof(fields["proof"]),
     };
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(error.message);
@@ -160,7 +200,40 @@ function parseRequest(value: unknown): LoginRequest {
   }
 }
 
-function parseBytes(value: unknown): Uint8Array | undefined {
+/** The text is what the proof is over: it is hashed as it came. */
+function parseText(value: unknown): string {
+  if (typeof value === "string" && value.isWellFormed()) return value;
+  throw new SyntaxError(
+    "`credentials` must be JSON in a string: the text that `proof` signs",
+  );
+}
+
+/** Its error would quote what is secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SyntaxError("`credentials` must be a string that holds JSON");
+  }
+}
+
+function parseTime(value: unknown): number {
+  const isTime = typeof value === "number" && Number.isInteger(value) &&
+    value >= 0 && value <= wallMax;
+  if (isTime) return value;
+  throw new SyntaxError("`at` must be milliseconds since 1970");
+}
+
+function parseProof(value: unknown): Uint8Array {
+  if (typeof value === "string" && PROOF.test(value)) {
+    return fromHex(value.toLowerCase());
+  }
+  throw new SyntaxError(
+    "`proof` must be a signature of 128 hexadecimal digits",
+  );
+}
+
+function parseCertificate(value: unknown): Uint8Array | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && HEX.test(value)) {
     return fromHex(value.toLowerCase());

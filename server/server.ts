@@ -190,6 +190,7 @@ export class RunningServer implements Server {
         this.#connections.upgrade(request, address),
       isClosing: () => this.#closing !== undefined,
       health: () => this.#health(),
+      rootKey: this.rootKey,
       info: (kinds) => ({
         protocol: 1,
         name: this.name,

@@ -10,6 +10,8 @@ import {
   ANN,
   asAdmin,
   BOB,
+  type HandLogin,
+  loginBody,
   newSessionKey,
   type Place,
   post,
@@ -18,10 +20,13 @@ import {
 } from "./server_place.ts";
 
 async function login(
-  { ask }: Place,
-  body: unknown,
+  { ask, server }: Place,
+  body: HandLogin | string,
 ): Promise<{ status: number; answer: Record<string, string> }> {
-  const response = await ask("/login", post(body));
+  const text = typeof body === "string"
+    ? body
+    : loginBody(server.rootKey, body);
+  const response = await ask("/login", post(text));
   return { status: response.status, answer: await response.json() };
 }
 
@@ -72,6 +77,47 @@ Deno.test("server: never certifies one key for two users", () =>
     equal(other.answer["code"], "key-taken");
   }));
 
+Deno.test("server: certifies a key only for its owner, who asks now and with these credentials", () =>
+  withServer({}, async (place) => {
+    const [sessionKey, other] = [newSessionKey(), newSessionKey()];
+    const asked = { sessionKey, credentials: { token: BOB } };
+    const forged: HandLogin[] = [
+      { ...asked, signedBy: other },
+      { ...asked, signs: { credentials: JSON.stringify({ token: ANN }) } },
+      { ...asked, signs: { credentials: '{ "token": "the token of bob" }' } },
+      { ...asked, signs: { rootKey: new Uint8Array(32) } },
+      { ...asked, signs: { sessionKey: Uint8Array.fromHex(other) } },
+      { ...asked, signs: { atMs: Date.now() - 60_000 } },
+    ];
+    for (const one of forged) {
+      const { status, answer } = await login(place, one);
+      deepEqual([status, answer["code"]], [401, "bad-proof"]);
+    }
+    const flipped = loginBody(place.server.rootKey, asked);
+    flipped["proof"] = String(flipped["proof"]).replace(/./, (digit) => {
+      return digit === "0" ? "1" : "0";
+    });
+    equal((await login(place, JSON.stringify(flipped))).status, 401);
+    // Nothing of it was remembered for the key.
+    const own = { sessionKey, credentials: { token: ANN } };
+    equal((await login(place, own)).answer["user"], "ann");
+  }));
+
+Deno.test("server: a login that was signed long ago, or in future, is asked for again with the server's time", () =>
+  withServer({}, async (place) => {
+    const sessionKey = newSessionKey();
+    for (const minutes of [-11, 11]) {
+      const at = Date.now() + minutes * 60_000;
+      const { status, answer } = await login(place, { sessionKey, at });
+      deepEqual([status, answer["code"]], [400, "bad-clock"]);
+      ok(Math.abs(Number(answer["now"]) - Date.now()) < 60_000);
+    }
+    for (const minutes of [-9, 9]) {
+      const at = Date.now() + minutes * 60_000;
+      equal((await login(place, { sessionKey, at })).status, 200);
+    }
+  }));
+
 Deno.test("server: a lost book does not let a key change its user", async () => {
   const key = newSessionKey();
   let certificate = "";
@@ -93,9 +139,11 @@ Deno.test("server: a lost book does not let a key change its user", async () => 
 });
 
 Deno.test("server: refuses logins that are wrong, malformed, oversize or too many, and logs no secret", () =>
-  withServer({ quotas: { loginsPerMinute: 20 } }, async (place) => {
+  withServer({ quotas: { loginsPerMinute: 30 } }, async (place) => {
     const sessionKey = newSessionKey();
-    const cases: [unknown, number, string][] = [
+    const good = loginBody(place.server.rootKey, { sessionKey });
+    const but = (change: object) => JSON.stringify({ ...good, ...change });
+    const cases: [HandLogin | string, number, string][] = [
       [
         { sessionKey, credentials: { token: "wrong guess" } },
         401,
@@ -103,11 +151,17 @@ Deno.test("server: refuses logins that are wrong, malformed, oversize or too man
       ],
       [{ sessionKey, credentials: { jwt: "a.b.c" } }, 401, "login-failed"],
       [{ sessionKey, credentials: {} }, 400, "bad-request"],
-      [{ sessionKey: "abc", credentials: { token: ANN } }, 400, "bad-request"],
-      [{ sessionKey: "00".repeat(32) }, 400, "bad-request"],
-      [{ sessionKey, extra: 1 }, 400, "bad-request"],
-      [{ sessionKey, certificate: "zz" }, 400, "bad-request"],
       [{ sessionKey, certificate: "00" }, 400, "bad-request"],
+      [but({ sessionKey: "abc" }), 400, "bad-request"],
+      [but({ sessionKey: "00".repeat(32) }), 400, "bad-request"],
+      [but({ extra: 1 }), 400, "bad-request"],
+      [but({ certificate: "zz" }), 400, "bad-request"],
+      [but({ credentials: { anonymous: true } }), 400, "bad-request"],
+      [but({ credentials: "{" }), 400, "bad-request"],
+      [but({ at: -1 }), 400, "bad-request"],
+      [but({ at: 1e300 }), 400, "bad-request"],
+      [but({ proof: undefined }), 400, "bad-request"],
+      [but({ proof: "00" }), 400, "bad-request"],
       ["{", 400, "bad-request"],
       ["[]", 400, "bad-request"],
       ["x".repeat(70_000), 413, "too-large"],
@@ -117,7 +171,7 @@ Deno.test("server: refuses logins that are wrong, malformed, oversize or too man
       deepEqual([found.status, found.answer["code"]], [status, code]);
     }
     let last = 0;
-    for (let i = 0; i < 20 && last !== 429; i++) {
+    for (let i = 0; i < 30 && last !== 429; i++) {
       ({ status: last } = await login(place, { sessionKey }));
     }
     equal(last, 429);
@@ -195,7 +249,7 @@ Deno.test("server: refuses pages of foreign origins where something could be had
     await preflight.body?.cancel();
     const own = await ask(
       "/login",
-      post({ sessionKey }, { origin: server.url }),
+      post(loginBody(server.rootKey, { sessionKey }), { origin: server.url }),
     );
     equal(own.status, 200);
     equal(own.headers.get("access-control-allow-origin"), server.url);

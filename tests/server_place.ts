@@ -11,7 +11,8 @@ import {
   type Server,
   type ServerOptions,
 } from "../server/mod.ts";
-import { generateKeyPair } from "../crypto/mod.ts";
+import { createSigner, generateKeyPair } from "../crypto/mod.ts";
+import { loginMessage, type LoginStatement } from "../sync/login_proof.ts";
 
 /** A token that the server of {@linkcode withServer} knows: of user "ann". */
 export const ANN = "the token of ann";
@@ -63,12 +64,46 @@ export async function withServer(
   await work({ server, records, ask });
 }
 
+/** Key pairs of {@linkcode newSessionKey}, by public key. */
+const secrets = new Map<string, Uint8Array>();
+
 /** The public key of a new session, in hexadecimal. */
 export function newSessionKey(): string {
   const pair = generateKeyPair((target) =>
     void crypto.getRandomValues(target as Uint8Array<ArrayBuffer>)
   );
-  return pair.publicKey.toHex();
+  const key = pair.publicKey.toHex();
+  secrets.set(key, pair.secretKey);
+  return key;
+}
+
+/** What a login by hand says; `signedBy` and `signs` make a forged one. */
+export interface HandLogin {
+  /** Of {@linkcode newSessionKey}. */
+  readonly sessionKey: string;
+  readonly credentials?: unknown;
+  readonly certificate?: string | undefined;
+  readonly at?: number;
+  readonly signedBy?: string;
+  readonly signs?: Partial<LoginStatement>;
+}
+
+/** The body of a login, with its proof. */
+export function loginBody(
+  rootKey: Uint8Array,
+  { sessionKey, certificate, at = Date.now(), ...rest }: HandLogin,
+): Record<string, unknown> {
+  const { signedBy = sessionKey, signs = {} } = rest;
+  const credentials = JSON.stringify(rest.credentials ?? { anonymous: true });
+  const message = loginMessage({
+    rootKey,
+    sessionKey: Uint8Array.fromHex(sessionKey),
+    atMs: at,
+    credentials,
+    ...signs,
+  });
+  const proof = createSigner(secrets.get(signedBy)!).sign(message).toHex();
+  return { sessionKey, credentials, certificate, at, proof };
 }
 
 /** Posts JSON. */

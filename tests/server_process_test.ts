@@ -7,6 +7,7 @@ import { selfSigned } from "./self_signed.ts";
 import {
   ADMIN,
   ANN,
+  loginBody,
   newSessionKey,
   post,
   serverOptions,
@@ -51,6 +52,11 @@ async function run(
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
+/** The root key that a server's summary tells. */
+function rootKeyIn(summary: string): Uint8Array {
+  return Uint8Array.fromHex(/root key +([0-9a-f]{64})/.exec(summary)![1]!);
+}
+
 /** Reads lines until one matches; everything that was read. */
 async function readUntil(
   lines: ReadableStreamDefaultReader<string>,
@@ -91,9 +97,10 @@ Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTER
     equal(summary.includes(ANN) || summary.includes(ADMIN), false);
     const sessionKey = newSessionKey();
     const credentials = { token: ANN };
+    const rootKey = rootKeyIn(summary);
     const login = await fetch(
       `${url}/login`,
-      post({ sessionKey, credentials }),
+      post(loginBody(rootKey, { sessionKey, credentials })),
     );
     equal(login.status, 200);
     await login.body?.cancel();
@@ -128,7 +135,8 @@ Deno.test("deno task serve loads rules and a login of the operator's own", () =>
     const url = /listens on (http:\S+)/.exec(summary)![1];
     const sessionKey = newSessionKey();
     const asked = { sessionKey, credentials: { app: "hi" } };
-    const answer = await (await fetch(`${url}/login`, post(asked))).json();
+    const body = post(loginBody(rootKeyIn(summary), asked));
+    const answer = await (await fetch(`${url}/login`, body)).json();
     equal(answer.user, "ali");
     child.kill("SIGTERM");
     await lines.cancel();
@@ -158,7 +166,7 @@ Deno.test("sheaf backup copies a database that a server writes, and restore make
     for (let i = 0; i < 20; i++) await notes.create({ text: `${i}` });
     await fetch(
       `${server.url}/login`,
-      post({ sessionKey: newSessionKey() }),
+      post(loginBody(server.rootKey, { sessionKey: newSessionKey() })),
     ).then((response) => response.body?.cancel());
     const made = await run(["backup", "--data", data, "--to", copy]);
     equal(made.code, 0, made.err);
@@ -180,7 +188,8 @@ Deno.test("sheaf admin revokes and lists over HTTP, and explains what went wrong
   withServer({}, async ({ server, ask }) => {
     const sessionKey = newSessionKey();
     const credentials = { token: ANN };
-    const login = await ask("/login", post({ sessionKey, credentials }));
+    const body = loginBody(server.rootKey, { sessionKey, credentials });
+    const login = await ask("/login", post(body));
     await login.body?.cancel();
     const at = ["--url", server.url, "--admin-token", ADMIN];
     const revoked = await run(["admin", "revoke", "--user", "ann", ...at]);

@@ -118,6 +118,12 @@ export const limits = {
   quarantineBytesMax: 256 * MiB,
   /** Kinds of trouble that one connection is logged for: each once. */
   troubleKindsMax: 64,
+  /** Lines a minute that one address is logged with: who comes again and again cannot fill the disk. */
+  strangerLinesMax: 120,
+  /** Sockets of one address that stay after their end, because their peer neither reads nor lets go; with more, it gets no new one. */
+  lingeringSocketsMax: 16,
+  /** A socket that was not let go for so long after its end lingers. */
+  lingerMs: 5_000,
   /** Repositories that a server's status names as incomplete; the others are counted. */
   restoringNamedMax: 100,
   /** What a person says of a revocation. */
@@ -140,6 +146,8 @@ export const limits = {
   loginBytesMax: 128 * KiB,
   /** One login, or one question about a server. */
   loginMsMax: 15_000,
+  /** A login signed further from the server's clock than this is asked for again: a recorded one is soon worth nothing. */
+  loginClockMsMax: 10 * 60_000,
   /** First wait before a client comes back; each further one is twice as long. */
   backoffMsMin: 500,
   /** Longest wait before a client comes back, unless the server asked for more. */
@@ -184,6 +192,10 @@ export const limits = {
   bufferedBytesMax: 16 * MiB,
   /** Channels that wait while a server opens their repositories, of one connection. */
   openingMax: 64,
+  /** The same in a server, which has many peers: a window, a frame and what is said besides. */
+  servedBytesMax: 4 * MiB,
+  /** A server opens no further channel of a peer that has more than this to read. */
+  openingBytesMax: 1 * MiB,
   /** Time a server spends on one turn of telling its peers what is new; the others come next turn. */
   fanOutMsMax: 10,
   /** A connection that was ready for so long ended by accident: its client comes back at once, not later and later. */

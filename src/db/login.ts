@@ -31,6 +31,12 @@ export interface LoginRequest {
   readonly credentials: Credentials;
   /** The certificate that the key has already. */
   readonly certificate?: Uint8Array;
+  /** The root public key of the database, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  /** This device's clock, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Signs with the session key: whoever certifies it asks for a proof that its owner wants that. */
+  sign(message: Uint8Array): Uint8Array;
 }
 
 /** What a login gives. */

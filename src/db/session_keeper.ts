@@ -22,10 +22,12 @@ import {
 import type { Prover } from "../../sync/conversation.ts";
 import type { Keyring } from "./keyring.ts";
 import {
+  type Credentials,
   credentialsOf,
   type CredentialsSource,
   type Login,
   type LoginAnswer,
+  type LoginRequest,
   renewalAt,
 } from "./login.ts";
 
@@ -137,24 +139,34 @@ export class SessionKeeper {
   ): Promise<void> {
     const credentials = await credentialsOf(source);
     const { sessionKey, certificate: known } = this;
+    const { secretKey } = this.#session;
     const given = await login({
-      sessionKey,
-      credentials,
+      ...this.#question(secretKey, credentials),
       ...(known !== undefined && { certificate: known.bytes }),
     }, signal);
     if (given !== "key-taken") {
       const certificate = readCertificate(given, sessionKey);
       if (known === undefined || isAlike(known, certificate)) {
-        return await this.#use(this.#session.secretKey, given, signal);
+        return await this.#use(secretKey, given, signal);
       }
     }
     const pair = generateKeyPair((target) => this.#parts.world.random(target));
-    const other = await login(
-      { sessionKey: pair.publicKey, credentials },
-      signal,
-    );
+    const question = this.#question(pair.secretKey, credentials);
+    const other = await login(question, signal);
     readCertificate(other, pair.publicKey);
     await this.#use(pair.secretKey, other as LoginAnswer, signal);
+  }
+
+  #question(secretKey: Uint8Array, credentials: Credentials): LoginRequest {
+    const { keyring, world } = this.#parts;
+    const signer = createSigner(secretKey);
+    return {
+      sessionKey: signer.publicKey,
+      credentials,
+      rootKey: keyring.rootKey,
+      nowMs: world.now(),
+      sign: (message) => signer.sign(message),
+    };
   }
 
   /** First the keys are durable, then they sign. */

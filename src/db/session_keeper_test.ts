@@ -1,5 +1,5 @@
 import { deepEqual, equal, notDeepEqual, rejects } from "node:assert/strict";
-import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import { createSigner, generateKeyPair, verify } from "../../crypto/mod.ts";
 import {
   decodeCertificate,
   issueCertificate,
@@ -110,6 +110,22 @@ Deno.test("other claims belong to a new key; what the old one signed keeps its c
     deepEqual(again.sessionKey, keeper.sessionKey);
     deepEqual(again.session.others, [certificate]);
   }
+});
+
+Deno.test("a login proves the key that it asks for, also a new one", async () => {
+  const { keeper } = await keeperOf();
+  const asked: Uint8Array[] = [];
+  const login: Login = ({ sessionKey, rootKey, nowMs, sign }) => {
+    const message = Uint8Array.of(1, asked.length);
+    equal(verify(sign(message), message, sessionKey), true);
+    deepEqual([rootKey, nowMs], [root.publicKey, world.now()]);
+    asked.push(sessionKey);
+    if (asked.length === 1) return Promise.resolve("key-taken");
+    return Promise.resolve({ certificate: certify(sessionKey) });
+  };
+  await keeper.login(login, token, never);
+  notDeepEqual(asked[0], asked[1]);
+  deepEqual(keeper.sessionKey, asked[1]);
 });
 
 Deno.test("issuers below the root are shown, and without them a login is due", async () => {

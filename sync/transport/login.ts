@@ -10,7 +10,9 @@
 
 import { fromHex, toHex } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
+import { wallMax } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
+import { loginMessage } from "../login_proof.ts";
 import { httpUrl } from "./websocket_client.ts";
 
 /** What a server says of itself to anybody. */
@@ -34,6 +36,12 @@ export interface LoginQuestion {
   readonly credentials: unknown;
   /** The certificate that the key has already. */
   readonly certificate?: Uint8Array;
+  /** The root public key of the database, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  /** This device's clock, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Signs with the session key: who asks must own it. */
+  sign(message: Uint8Array): Uint8Array;
 }
 
 /** What a login gives. */
@@ -68,7 +76,9 @@ export async function serverInfo(
 }
 
 /**
- * Logs in at a server, as often as the result is called.
+ * Logs in at a server, as often as the result is called. Where the server
+ * finds this device's clock wrong, the login is signed again, once, with the
+ * server's time: it says nothing about any commit.
  *
  * It rejects with a `DatabaseError`: `login-failed` when the server says no,
  * `unreachable` when it cannot be asked now.
@@ -80,20 +90,47 @@ export function loginTo(
   signal?: AbortSignal,
 ) => Promise<Certified | KeyTaken> {
   const url = at(address, "login");
-  return async ({ sessionKey, credentials, certificate }, signal) => {
-    const { status, body } = await ask(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        sessionKey: toHex(sessionKey),
-        credentials,
-        ...(certificate && { certificate: toHex(certificate) }),
-      }),
-    }, signal);
+  return async (question, signal) => {
+    let answer = await post(url, question, question.nowMs, signal);
+    const serverMs = clockOf(answer);
+    if (serverMs !== undefined) {
+      answer = await post(url, question, serverMs, signal);
+    }
+    const { status, body } = answer;
     if (status === 200) return certifiedOf(url, body);
     if (status === 409) return "key-taken";
     throw failure(url, status, body);
   };
+}
+
+function post(
+  url: URL,
+  question: LoginQuestion,
+  nowMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const { sessionKey, rootKey, certificate } = question;
+  // What is signed is this very text; it travels as a string.
+  const credentials = JSON.stringify(question.credentials);
+  const atMs = Math.min(Math.max(Math.round(nowMs), 0), wallMax);
+  const message = loginMessage({ rootKey, sessionKey, atMs, credentials });
+  return ask(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      sessionKey: toHex(sessionKey),
+      credentials,
+      ...(certificate && { certificate: toHex(certificate) }),
+      at: atMs,
+      proof: toHex(question.sign(message)),
+    }),
+  }, signal);
+}
+
+/** The server's time, where it found ours wrong. */
+function clockOf({ status, body: { code, now } }: Answer): number | undefined {
+  const isTold = status === 400 && code === "bad-clock";
+  return isTold && typeof now === "number" ? now : undefined;
 }
 
 function certifiedOf(url: URL, body: Answer["body"]): Certified {

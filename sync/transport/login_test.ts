@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createSigner, generateKeyPair, verify } from "../../crypto/mod.ts";
+import { loginMessage } from "../login_proof.ts";
 import { loginTo, serverInfo } from "./login.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -18,10 +20,21 @@ async function at(
   }
 }
 
+const { publicKey, secretKey } = generateKeyPair((target) => target.fill(5));
 const question = {
-  sessionKey: new Uint8Array(32).fill(5),
+  sessionKey: publicKey,
   credentials: { token: "secret" },
+  rootKey: new Uint8Array(32).fill(6),
+  nowMs: 1_700_000_000_000.25,
+  sign: (message: Uint8Array) => createSigner(secretKey).sign(message),
 };
+const credentials = '{"token":"secret"}';
+
+function isSigned(atMs: number, proof: unknown): boolean {
+  const { rootKey, sessionKey } = question;
+  const message = loginMessage({ rootKey, sessionKey, atMs, credentials });
+  return verify(Uint8Array.fromHex(String(proof)), message, sessionKey);
+}
 
 Deno.test("serverInfo() gives what a server says of itself", async () => {
   const info = {
@@ -64,7 +77,9 @@ Deno.test("a login sends key and credentials and gives the certificates", async 
   const bodies: unknown[] = [];
   await at(async (request) => {
     bodies.push([request.method, new URL(request.url).pathname]);
-    bodies.push(await request.json());
+    const { proof, ...body } = await request.json();
+    assert.ok(isSigned(body.at, proof));
+    bodies.push(body);
     return Response.json({ certificate: "0102", issuers: ["03"] });
   }, async (address) => {
     const login = loginTo(address);
@@ -74,10 +89,37 @@ Deno.test("a login sends key and credentials and gives the certificates", async 
     );
   });
   assert.deepEqual(bodies, [["POST", "/login"], {
-    sessionKey: "05".repeat(32),
-    credentials: { token: "secret" },
+    sessionKey: publicKey.toHex(),
+    credentials,
     certificate: "07",
+    at: 1_700_000_000_000,
   }]);
+});
+
+Deno.test("a login is signed again, once, with the server's time where that finds the clock wrong", async () => {
+  const times: number[] = [];
+  const now = 1_800_000_000_000;
+  const answers = (isPatient: boolean): Handler => async (request) => {
+    const body = await request.json();
+    assert.ok(isSigned(body.at, body.proof));
+    times.push(body.at);
+    if (isPatient && body.at === now) {
+      return Response.json({ certificate: "0102", issuers: [] });
+    }
+    const fault = { code: "bad-clock", message: "m", now };
+    return Response.json(fault, { status: 400 });
+  };
+  await at(answers(true), async (address) => {
+    const given = await loginTo(address)(question);
+    assert.ok(given !== "key-taken");
+    assert.deepEqual(given.certificate, Uint8Array.of(1, 2));
+  });
+  await at(answers(false), async (address) => {
+    const login = loginTo(address)(question);
+    await assert.rejects(login, { code: "login-failed" });
+  });
+  const first = 1_700_000_000_000;
+  assert.deepEqual(times, [first, now, first, now]);
 });
 
 Deno.test("a login that fails says whether asking again can help", async () => {
