@@ -1,7 +1,7 @@
 /**
  * Ids of commits in the middle of a chain: computed when somebody asks.
  *
- * Memory holds only the id at the end of each chain. Here every thousandth is
+ * Memory holds only the id at the end of each chain. Here every 128th is
  * kept once it was computed, so that a search along a long chain hashes it once.
  *
  * Architecture invariant: derived data is disposable (law 5).
@@ -15,7 +15,7 @@ import type { CommitReader } from "./commit_reader.ts";
 import { ChainHash, chainStart } from "./commit.ts";
 
 /** Commits between two ids that are kept. */
-const STEP = 1024;
+const STEP = 128;
 
 /** Computes ids of one repository. */
 export class ChainIds {

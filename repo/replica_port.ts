@@ -25,7 +25,7 @@ import type {
 } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
-import { type PlacedItem, StateTree } from "./state_tree.ts";
+import { type CellEntries, type PlacedItem, StateTree } from "./state_tree.ts";
 import type { VersionVector } from "./version_vector.ts";
 
 /** What a port looks out on. */
@@ -53,6 +53,7 @@ export class ReplicaPort implements RepositoryPort {
   readonly #ids: ChainIds;
   /** The state's digests, as of the log and the commits that they were made at. */
   #tree: { tree: StateTree; end: number; commits: number } | undefined;
+  readonly #entries: CellEntries = new WeakMap();
 
   constructor(parts: ReplicaPortParts) {
     const { name, rootKey, loaded, commits, sharing } = parts;
@@ -175,7 +176,7 @@ export class ReplicaPort implements RepositoryPort {
     if (known?.end === now.end && known.commits === now.commits) {
       return known.tree;
     }
-    const tree = new StateTree(state);
+    const tree = new StateTree(state, this.#entries);
     this.#tree = { tree, ...now };
     return tree;
   }

@@ -15,7 +15,7 @@
 
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText } from "../src/base/bytes.ts";
-import { isBlank } from "../src/schema/cell.ts";
+import { type Cell, isBlank } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import type { State } from "./state.ts";
 import type { Table } from "./table.ts";
@@ -33,15 +33,21 @@ export interface PlacedItem {
   readonly id: string;
 }
 
+/** The entries of cells: a cell that did not change is not hashed again. */
+export type CellEntries = WeakMap<Cell, Uint8Array>;
+
 /** The items of one state, by their places. */
 export class StateTree {
   /** Entries, in ascending order of place. */
   readonly #entries: Uint8Array;
   readonly #names: readonly PlacedItem[];
 
-  /** @param state as it is now; the tree does not follow it */
-  constructor(state: State) {
-    const found = entriesOf(state);
+  /**
+   * @param state as it is now; the tree does not follow it
+   * @param known entries of cells that an earlier tree had; filled
+   */
+  constructor(state: State, known: CellEntries = new WeakMap()) {
+    const found = entriesOf(state, known);
     found.sort((a, b) => compareBytes(a.entry, b.entry));
     this.#entries = new Uint8Array(found.length * ENTRY_BYTES);
     found.forEach(({ entry }, i) => this.#entries.set(entry, i * ENTRY_BYTES));
@@ -102,23 +108,29 @@ interface Found {
   readonly name: PlacedItem;
 }
 
-function entriesOf(state: State): Found[] {
+function entriesOf(state: State, known: CellEntries): Found[] {
   const found: Found[] = [];
-  for (const table of state.tables()) addTable(found, table);
+  for (const table of state.tables()) addTable(found, table, known);
   return found;
 }
 
-function addTable(found: Found[], table: Table): void {
+function addTable(found: Found[], table: Table, known: CellEntries): void {
   const collection = encodeText(table.name);
   table.load(Uint32Array.from({ length: table.size }, (_, i) => i));
   for (let ordinal = 0; ordinal < table.size; ordinal++) {
     const cell = table.cellAt(ordinal);
     if (isBlank(cell)) continue;
-    const entry = new Uint8Array(ENTRY_BYTES);
-    entry.set(sha256(collection, NOTHING, encodeText(cell.id)), 0);
-    entry.set(sha256(cellDigestBytes(cell)), HASH_BYTES);
+    let entry = known.get(cell);
+    if (entry === undefined) known.set(cell, entry = entryOf(collection, cell));
     found.push({ entry, name: { collection: table.name, id: cell.id } });
   }
+}
+
+function entryOf(collection: Uint8Array, cell: Cell): Uint8Array {
+  const entry = new Uint8Array(ENTRY_BYTES);
+  entry.set(sha256(collection, NOTHING, encodeText(cell.id)), 0);
+  entry.set(sha256(cellDigestBytes(cell)), HASH_BYTES);
+  return entry;
 }
 
 /** Places are distinct, so that what follows them never decides. */
