@@ -20,6 +20,7 @@ import {
 import type { Transport } from "../sync/transport/transport.ts";
 import { HttpFault } from "./body.ts";
 import type { Latencies } from "./latencies.ts";
+import { Lingering } from "./lingering.ts";
 import { type Log, messageOf, type TroubleLog } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Quotas } from "./options.ts";
@@ -49,10 +50,16 @@ interface TakenPlaces {
   readonly unproved: () => void;
 }
 
-interface Connection {
-  readonly trouble: TroubleLog;
+/** What belongs to the next peer that the host tells of. */
+interface Arriving {
   /** Gives the place of a stranger back, once. */
   readonly unproved: () => void;
+  /** Resolves when its socket is gone. */
+  readonly closed: Promise<void>;
+}
+
+interface Connection extends Arriving {
+  readonly trouble: TroubleLog;
   session: string | undefined;
 }
 
@@ -61,17 +68,18 @@ export class Connections {
   readonly #parts: ConnectionParts;
   readonly #places: Places;
   readonly #unproved: Places;
+  readonly #lingering = new Lingering();
   readonly #byPeer = new Map<number, Connection>();
   readonly #bySession = new Map<string, number>();
-  /** Gives back what the next peer that the host tells of has taken. */
-  #arriving: () => void = () => {};
+  #arriving: Arriving = NOBODY;
 
   /** @param parts what they work with */
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
-    const { connections, connectionsPerAddress, unproved } = parts.quotas;
+    const { connections, connectionsPerAddress } = parts.quotas;
     this.#places = new Places(connections, connectionsPerAddress);
-    this.#unproved = new Places(unproved, unproved);
+    const { unproved, unprovedPerAddress } = parts.quotas;
+    this.#unproved = new Places(unproved, unprovedPerAddress);
   }
 
   /** How many there are. */
@@ -104,7 +112,8 @@ export class Connections {
     const offered = request.headers.get("sec-websocket-protocol");
     const protocol = pickProtocol(offered ?? "");
     if (protocol === undefined) {
-      throw new HttpFault(
+      throw this.#declined(
+        address,
         400,
         "wrong-version",
         "This server speaks the subprotocols sheaf.1, sheaf.1.zstd and sheaf.1.deflate",
@@ -115,8 +124,9 @@ export class Connections {
       const options = { idleTimeout: IDLE_SECONDS };
       const wire = upgradeRequest(request, protocol, options);
       // A peer that stopped reading holds its socket, and so its place, for longer than the conversation.
-      wire.closed.then(places.connection);
-      this.#arriving = places.unproved;
+      const { closed } = wire;
+      closed.then(places.connection);
+      this.#arriving = { unproved: places.unproved, closed };
       this.#parts.accept(wire.transport, address);
       return wire.response;
     } catch (error) {
@@ -128,20 +138,33 @@ export class Connections {
   }
 
   #takePlaces(address: string): TakenPlaces {
+    const { world } = this.#parts;
+    if (this.#lingering.isFull(address, world.monotonic())) {
+      throw this.#full(address);
+    }
     const connection = this.#places.take(address);
     if (connection === undefined) throw this.#full(address);
-    const unproved = this.#unproved.take("");
+    const unproved = this.#unproved.take(address);
     if (unproved !== undefined) return { connection, unproved };
     connection();
     throw this.#full(address);
   }
 
   #full(address: string): HttpFault {
+    const why = "There are too many connections";
+    return this.#declined(address, 503, "too-many-connections", why);
+  }
+
+  #declined(
+    address: string,
+    status: number,
+    code: string,
+    why: string,
+  ): HttpFault {
     const { metrics, log } = this.#parts;
-    const code = "too-many-connections";
     metrics.protocolError(code);
-    log.write("debug", "connection-declined", { address, code });
-    return new HttpFault(503, code, "There are too many connections");
+    log.tellOf(address, "warn", "connection-declined", { kind: code });
+    return new HttpFault(status, code, why);
   }
 
   /** Counts a session that has proved itself; says how many connections it has now. */
@@ -163,6 +186,8 @@ export class Connections {
         return event.way === "in"
           ? metrics.received(event.bytes)
           : metrics.sent(event.bytes);
+      case "accepted":
+        return this.#accepted(peer);
       case "received":
         return this.#received(event);
       case "ended":
@@ -182,8 +207,6 @@ export class Connections {
     for (const { verdict } of judged) {
       if (verdict.verdict === "admit") {
         commits += verdict.batch.commits.length - verdict.from;
-      } else if (verdict.verdict === "refuse") {
-        metrics.refused(verdict.refusal.refused);
       }
     }
     if (commits === 0) return;
@@ -204,12 +227,13 @@ export class Connections {
           repository: event.name,
         });
       case "refused":
+        metrics.refused(event.refusal.refused);
         return trouble.warn("batch-refused", event.refusal.refused, {
           repository: event.name,
           detail: event.refusal.detail,
           rule: event.refusal.rule,
           kept: event.kept,
-          session: this.#of(peer).session,
+          session: peer.session && toHex(peer.session.key),
         });
       case "incident":
         return trouble.warn("incident", event.incident, {
@@ -240,9 +264,11 @@ export class Connections {
     this.#forget(peer, connection);
   }
 
-  #forget({ id }: HostPeer, connection: Connection): void {
+  #forget({ id, address }: HostPeer, connection: Connection): void {
     this.#byPeer.delete(id);
     connection.unproved();
+    const nowMs = this.#parts.world.monotonic();
+    connection.closed.then(this.#lingering.add(address, nowMs));
     const { session } = connection;
     if (session === undefined) return;
     const left = this.of(session) - 1;
@@ -250,21 +276,25 @@ export class Connections {
     else this.#bySession.delete(session);
   }
 
-  /** What is kept of a peer; the first question about it begins that. */
-  #of({ id, address }: HostPeer): Connection {
-    let connection = this.#byPeer.get(id);
-    if (connection === undefined) {
-      connection = {
-        trouble: this.#parts.log.once({ connection: id, address }),
-        unproved: this.#arriving,
-        session: undefined,
-      };
-      this.#arriving = () => {};
-      this.#byPeer.set(id, connection);
-    }
-    return connection;
+  /** What is kept of a peer. */
+  #of(peer: HostPeer): Connection {
+    // Of who has gone already nothing is kept any more.
+    return this.#byPeer.get(peer.id) ?? this.#connection(peer, NOBODY);
+  }
+
+  #accepted(peer: HostPeer): void {
+    const arriving = this.#arriving;
+    this.#arriving = NOBODY;
+    this.#byPeer.set(peer.id, this.#connection(peer, arriving));
+  }
+
+  #connection({ id, address }: HostPeer, arriving: Arriving): Connection {
+    const trouble = this.#parts.log.once({ connection: id, address });
+    return { ...arriving, trouble, session: undefined };
   }
 }
+
+const NOBODY: Arriving = { unproved() {}, closed: Promise.resolve() };
 
 /** Ends that nobody need look at. */
 const QUIET_ENDS = new Set(["lost", "closed", "shutting-down", "goodbye"]);

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { toHex } from "../src/base/bytes.ts";
+import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
@@ -19,7 +19,8 @@ import { checkGate } from "../repo/admit.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
 import { chainBytes } from "../repo/commit.ts";
-import type { RepositoryName } from "../repo/mod.ts";
+import type { Mode, RepositoryName } from "../repo/mod.ts";
+import { encodeGenesis, genesisId } from "../repo/genesis.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type {
   Access,
@@ -46,6 +47,9 @@ export interface HookParts {
   readonly quotas: Quotas;
   readonly world: World;
   readonly tracing: Tracing;
+  /** Of the database: what new repositories are begun with. */
+  readonly rootKey: Uint8Array;
+  readonly mode: Mode;
   /** Counts a session that has proved itself; says how many connections it has now. */
   readonly prove: (peer: HostPeer, session: PeerSession) => number;
 }
@@ -65,6 +69,7 @@ export class ServerHooks implements
       HostHooks,
       | "admits"
       | "authorize"
+      | "begins"
       | "openRepository"
       | "gate"
       | "keeps"
@@ -75,6 +80,8 @@ export class ServerHooks implements
   readonly #commits: Buckets;
   readonly #bytes: Buckets;
   readonly #addressBytes: Buckets;
+  readonly #begun: Buckets;
+  readonly #addressBegun: Buckets;
   /** Parsed claims; one object per proof. */
   readonly #claims = new WeakMap<PeerSession, RuleClaims>();
 
@@ -85,6 +92,11 @@ export class ServerHooks implements
     this.#commits = bucketsOf(commitsPerSecond);
     this.#bytes = bucketsOf(bytesPerSecond);
     this.#addressBytes = bucketsOf(bytesPerSecond * SESSIONS_PER_ADDRESS);
+    const { repositoriesPerMinute } = parts.quotas;
+    this.#begun = perMinute(repositoriesPerMinute);
+    this.#addressBegun = perMinute(
+      repositoriesPerMinute * SESSIONS_PER_ADDRESS,
+    );
   }
 
   /** Remembers who comes; a session has so many connections at most. */
@@ -112,11 +124,33 @@ export class ServerHooks implements
     const { rules, revocations, world } = this.#parts;
     if (name.startsWith("_")) return forbidden("It is the server's own");
     const key = toHex(session.key);
-    if (revocations.has(key)) return { rights: rights.write };
-    if (rules === undefined || session.mayIssue) return ALL;
+    const given = revocations.has(key) ? HAND_IN : ALL;
+    if (rules === undefined || session.mayIssue) return given;
     const asked = { user: session.user, claims: this.#claimsOf(session), key };
     const decision = rules.mayRead(asked, name, world.now());
-    return decision.allowed ? ALL : forbidden(decision.reason);
+    return decision.allowed ? given : forbidden(decision.reason);
+  }
+
+  /** Nothing is begun for a client of another mode, nor for who begins too many. */
+  begins(
+    { address }: HostPeer,
+    { key }: PeerSession,
+    name: RepositoryName,
+    asked: Uint8Array,
+  ): Declined | undefined {
+    const { hub, rootKey, mode, world } = this.#parts;
+    if (hub.has(name)) return undefined;
+    const id = genesisId(encodeGenesis({ name, rootKey, mode }));
+    if (!equalBytes(asked, id)) {
+      const detail = `New repositories are in "${mode}" mode here`;
+      return { code: "mode-mismatch", detail };
+    }
+    const nowMs = world.monotonic();
+    const may = this.#begun.tryTake(toHex(key), 1, nowMs) &&
+      this.#addressBegun.tryTake(address, 1, nowMs);
+    if (may) return undefined;
+    const detail = "Too many new repositories: wait a while";
+    return { code: "rate-limited", detail };
   }
 
   /** Opened on demand. */
@@ -214,6 +248,7 @@ export class ServerHooks implements
   }
 }
 
+const HAND_IN: Access = { rights: rights.write };
 const ALL: Access = { rights: rights.read | rights.write };
 
 function forbidden(detail: string): Access {
@@ -222,6 +257,10 @@ function forbidden(detail: string): Access {
 
 function bucketsOf(perSecond: number): Buckets {
   return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });
+}
+
+function perMinute(count: number): Buckets {
+  return new Buckets({ perSecond: count / 60, burst: count });
 }
 
 /** Does nothing in it change anything? Then there is nothing to decide on. */

@@ -2,7 +2,8 @@ import { deepEqual, equal } from "node:assert/strict";
 import { defineRules } from "../mod.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Batch } from "../repo/batch.ts";
-import { parseRepositoryName } from "../repo/mod.ts";
+import { type Mode, parseRepositoryName } from "../repo/mod.ts";
+import { encodeGenesis, genesisId } from "../repo/genesis.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type { HostPeer } from "../sync/host_hooks.ts";
 import { type HookParts, ServerHooks } from "./hooks.ts";
@@ -16,6 +17,7 @@ const session: PeerSession = {
   user: "ann",
   claims: '{"team":"a"}',
   mayIssue: false,
+  notBefore: 0,
   notAfter: NOW,
   certificates: [],
 };
@@ -32,13 +34,20 @@ interface Around {
   readonly logBytes?: number;
   readonly monotonicMs?: () => number;
   readonly commitsPerSecond?: number;
+  /** Repositories that there are. */
+  readonly known?: readonly string[];
+  readonly repositoriesPerMinute?: number;
 }
 
 /** Hooks in a server of which only what they ask is there. */
 function hooksIn(around: Around): ServerHooks {
-  const { commitsPerSecond = defaultQuotas.commitsPerSecond } = around;
+  const {
+    commitsPerSecond = defaultQuotas.commitsPerSecond,
+    repositoriesPerMinute = defaultQuotas.repositoriesPerMinute,
+  } = around;
   const parts = {
     hub: {
+      has: (name: string) => around.known?.includes(name) ?? false,
       hasRecord: () => around.hasRecord ?? false,
       logBytes: () => around.logBytes ?? 0,
     },
@@ -46,7 +55,9 @@ function hooksIn(around: Around): ServerHooks {
     sessions: { learn() {} },
     revocations: { has: () => around.isRevoked ?? false },
     quarantine: { keep: () => true },
-    quotas: { ...defaultQuotas, commitsPerSecond },
+    quotas: { ...defaultQuotas, commitsPerSecond, repositoriesPerMinute },
+    rootKey: new Uint8Array(32).fill(1),
+    mode: "default",
     world: { now: () => NOW, monotonic: around.monotonicMs ?? (() => 0) },
     tracing: noTracing,
     prove: () => around.connections ?? 1,
@@ -91,6 +102,39 @@ Deno.test("ServerHooks.authorize() lets a revoked session only hand in", () => {
   deepEqual(hooks.authorize(peer, session, name("team/a")), {
     rights: rights.write,
   });
+});
+
+Deno.test("ServerHooks.authorize() lets a revoked session hand in where it might read, and nowhere else", () => {
+  const rules = defineRules({ "team/a": { read: () => true } });
+  const hooks = hooksIn({ rules, isRevoked: true });
+  const may = hooks.authorize(peer, session, name("team/a"));
+  deepEqual(may, { rights: rights.write });
+  const other = hooks.authorize(peer, session, name("team/b"));
+  equal("declined" in other && other.declined.code, "forbidden");
+});
+
+Deno.test("ServerHooks.begins() lets nothing be begun in another mode, nor too much", () => {
+  const rootKey = new Uint8Array(32).fill(1);
+  const idOf = (text: string, mode: Mode) =>
+    genesisId(encodeGenesis({ name: name(text), rootKey, mode }));
+  let nowMs = 0;
+  const hooks = hooksIn({
+    known: ["old"],
+    repositoriesPerMinute: 2,
+    monotonicMs: () => nowMs,
+  });
+  const begin = (text: string, mode: Mode = "default") =>
+    hooks.begins(peer, session, name(text), idOf(text, mode))?.code;
+  equal(begin("a", "fast"), "mode-mismatch");
+  equal(hooks.begins(peer, session, name("a"), KEY)?.code, "mode-mismatch");
+  deepEqual(["a", "b", "c"].map((text) => begin(text)), [
+    undefined,
+    undefined,
+    "rate-limited",
+  ]);
+  equal(begin("old", "fast"), undefined, "what there is, is looked at later");
+  nowMs += 30_000;
+  equal(begin("c"), undefined);
 });
 
 Deno.test("ServerHooks.admits() bounds the connections of a session", () => {

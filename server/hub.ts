@@ -74,6 +74,11 @@ export class Hub {
     return this.#held.get(name)?.opened?.replica.port();
   }
 
+  /** Is there such a repository, or is it being begun? */
+  has(name: RepositoryName): boolean {
+    return this.#names().has(name);
+  }
+
   /** Bytes of the log of a repository that is open. */
   logBytes(name: RepositoryName): number {
     return this.#held.get(name)?.opened?.replica.loaded.log.bytes ?? 0;
@@ -170,6 +175,7 @@ export class Hub {
     opening.then(
       (opened) => void (held.opened = opened),
       (error) => {
+        this.#known = undefined; // It may not have been begun.
         if (this.#held.get(name) === held) this.#held.delete(name);
         failed(name, error);
       },
@@ -194,11 +200,14 @@ export class Hub {
     }
   }
 
+  #names(): Set<string> {
+    return this.#known ??= new Set(this.#parts.database.repositories());
+  }
+
   #checkCount(name: RepositoryName): void {
-    const { database, repositoriesMax } = this.#parts;
-    const known = this.#known ??= new Set(database.repositories());
+    const known = this.#names();
     if (known.has(name)) return;
-    if (known.size >= repositoriesMax) {
+    if (known.size >= this.#parts.repositoriesMax) {
       throw unavailable("There are as many repositories as there may be");
     }
     known.add(name);

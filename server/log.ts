@@ -4,12 +4,14 @@
  *
  * Architecture invariant: whoever sends garbage cannot fill the log: a
  * connection is told of once for each kind of trouble, kinds are bounded
- * (law 10), and what a stranger wrote is cut.
+ * (law 10), an address has so many lines a minute, and what a stranger wrote is
+ * cut and has no control characters.
  *
  * @module
  */
 
 import { limits } from "../src/base/limits.ts";
+import { Buckets } from "./quotas.ts";
 
 /** How much an event matters, from little to much. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -37,12 +39,23 @@ export interface LogRecord {
 export type LogSink = (record: LogRecord) => void;
 
 const TEXT_MAX = 512;
+const MINUTE_SECONDS = 60;
+/** What a terminal or a reader of lines would take for more than text. */
+const CONTROLS =
+  // deno-lint-ignore no-control-regex -- control characters are what it looks for
+  /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Where a server tells what happens. */
 export class Log {
   readonly #sink: LogSink;
   readonly #level: number;
   readonly #now: () => number;
+  readonly #lines = new Buckets({
+    perSecond: limits.strangerLinesMax / MINUTE_SECONDS,
+    burst: limits.strangerLinesMax,
+  });
+  /** Lines that were left out since the last one that was not. */
+  #leftOut = 0;
 
   /**
    * @param sink takes the events
@@ -70,8 +83,26 @@ export class Log {
     }
   }
 
+  /** Tells of what a stranger did, who has so many lines a minute; the next line says how many were left out. */
+  tellOf(
+    address: string,
+    level: LogLevel,
+    event: string,
+    fields: Readonly<Record<string, unknown>>,
+  ): void {
+    if (!this.#lines.tryTake(address, 1, this.#now())) {
+      this.#leftOut++;
+      return;
+    }
+    const leftOut = this.#leftOut === 0 ? undefined : this.#leftOut;
+    this.#leftOut = 0;
+    this.write(level, event, { address, ...fields, leftOut });
+  }
+
   /** Tells of each kind of trouble once. */
-  once(fields: Readonly<Record<string, unknown>>): TroubleLog {
+  once(
+    fields: Readonly<Record<string, unknown>> & { readonly address: string },
+  ): TroubleLog {
     return new TroubleLog(this, fields);
   }
 }
@@ -79,11 +110,16 @@ export class Log {
 /** The log of one connection. */
 export class TroubleLog {
   readonly #log: Log;
-  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #fields: Readonly<Record<string, unknown>> & {
+    readonly address: string;
+  };
   readonly #told = new Set<string>();
 
   /** Use {@linkcode Log.once}. */
-  constructor(log: Log, fields: Readonly<Record<string, unknown>>) {
+  constructor(
+    log: Log,
+    fields: Readonly<Record<string, unknown>> & { readonly address: string },
+  ) {
     this.#log = log;
     this.#fields = fields;
   }
@@ -99,7 +135,9 @@ export class TroubleLog {
       return;
     }
     this.#told.add(name);
-    this.#log.write("warn", event, { ...this.#fields, kind, ...fields });
+    const { address } = this.#fields;
+    const all = { ...this.#fields, kind, ...fields };
+    this.#log.tellOf(address, "warn", event, all);
   }
 }
 
@@ -109,11 +147,14 @@ function cutAll(
   const cut: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
-    cut[name] = typeof value === "string" && value.length > TEXT_MAX
-      ? `${value.slice(0, TEXT_MAX)}…`
-      : value;
+    cut[name] = typeof value === "string" ? cutText(value) : value;
   }
   return cut;
+}
+
+function cutText(text: string): string {
+  const plain = text.slice(0, TEXT_MAX).replace(CONTROLS, "\ufffd");
+  return text.length > TEXT_MAX ? `${plain}…` : plain;
 }
 
 /** Writes events to standard error, one JSON object a line. */

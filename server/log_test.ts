@@ -41,12 +41,40 @@ Deno.test("Log.write() is not disturbed by a sink that throws", () => {
 Deno.test("TroubleLog tells of each kind once, and of so many kinds", () => {
   const records: LogRecord[] = [];
   const log = new Log((record) => records.push(record), "info", () => 0);
-  const trouble = log.once({ connection: 7 });
+  const trouble = log.once({ connection: 7, address: "::1" });
   for (let i = 0; i < 100; i++) trouble.warn("protocol-error", "bad-message");
   equal(records.length, 1);
   equal(records[0]!.connection, 7);
   for (let i = 0; i < 1_000; i++) trouble.warn("protocol-error", `kind ${i}`);
   equal(records.length, limits.troubleKindsMax);
+});
+
+Deno.test("Log.write() leaves no control characters in what a stranger wrote", () => {
+  const records: LogRecord[] = [];
+  const log = new Log((record) => records.push(record), "info", () => 0);
+  log.write("info", "x", {
+    detail: 'a\n{"b":1}\r\u001b[2J\u009b\u202e\u2028c é',
+  });
+  equal(
+    records[0]?.["detail"],
+    'a\ufffd{"b":1}\ufffd\ufffd[2J\ufffd\ufffd\ufffdc é',
+  );
+});
+
+Deno.test("Log.tellOf() gives an address so many lines a minute, and says how many were left out", () => {
+  const records: LogRecord[] = [];
+  let nowMs = 0;
+  const log = new Log((record) => records.push(record), "info", () => nowMs);
+  const { strangerLinesMax: most } = limits;
+  for (let i = 0; i < most + 5; i++) log.tellOf("a", "warn", "x", { i });
+  equal(records.length, most);
+  log.tellOf("b", "warn", "x", {});
+  equal(records.at(-1)?.["leftOut"], 5);
+  equal(records.at(-1)?.["address"], "b");
+  nowMs += 60_000 / most;
+  log.tellOf("a", "warn", "x", {});
+  equal(records.length, most + 2);
+  equal(records.at(-1)?.["leftOut"], undefined);
 });
 
 Deno.test("Metrics are text that Prometheus reads, without labels that strangers choose", async () => {

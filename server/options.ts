@@ -21,6 +21,8 @@ export interface QuotaOptions {
   readonly connectionsPerSession?: number;
   /** Connections that have not proved themselves yet (1,000). */
   readonly unproved?: number;
+  /** The same of one address (100). */
+  readonly unprovedPerAddress?: number;
   /** Commits a second of one session (20,000, ten seconds' worth at once). */
   readonly commitsPerSecond?: number;
   /** Bytes a second of one session (32 MiB, ten seconds' worth at once). */
@@ -31,6 +33,8 @@ export interface QuotaOptions {
   readonly repositoryBytes?: number;
   /** Repositories in all: whoever may write may begin one (100,000). */
   readonly repositories?: number;
+  /** New repositories a minute of one session, and four times that of one address (300). */
+  readonly repositoriesPerMinute?: number;
 }
 
 /** Every quota. */
@@ -42,11 +46,13 @@ export const defaultQuotas: Quotas = {
   connectionsPerAddress: 512,
   connectionsPerSession: 32,
   unproved: 1_000,
+  unprovedPerAddress: 100,
   commitsPerSecond: 20_000,
   bytesPerSecond: 32 * 1024 * 1024,
   loginsPerMinute: 120,
   repositoryBytes: 16 * 1024 ** 3,
   repositories: 100_000,
+  repositoriesPerMinute: 300,
 };
 
 /** How a server is made. */

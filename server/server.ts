@@ -154,6 +154,8 @@ export class RunningServer implements Server {
       quotas,
       world: system,
       tracing,
+      rootKey: foundation.database.rootKey,
+      mode: foundation.database.mode,
       prove: (peer, session) => connections.prove(peer, session),
     });
     return new SyncHost({
@@ -165,6 +167,8 @@ export class RunningServer implements Server {
         admits: (peer, session) => hooks.admits(peer, session),
         authorize: (peer, session, name) =>
           hooks.authorize(peer, session, name),
+        begins: (peer, session, name, genesisId) =>
+          hooks.begins(peer, session, name, genesisId),
         openRepository: (name) => hooks.openRepository(name),
         gate: (peer, name, batch) => hooks.gate(peer, name, batch),
         keeps: (peer, name, arrival, refusal) =>

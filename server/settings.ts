@@ -241,11 +241,13 @@ export const settings: readonly Setting[] = [
   quota("connectionsPerAddress", "connections of one address"),
   quota("connectionsPerSession", "connections of one session"),
   quota("unproved", "connections that have not proved themselves"),
+  quota("unprovedPerAddress", "connections of one address that have not"),
   quota("commitsPerSecond", "commits a second of one session"),
   quota("bytesPerSecond", "bytes a second of one session"),
   quota("loginsPerMinute", "logins a minute of one address"),
   quota("repositoryBytes", "bytes of one repository's log"),
   quota("repositories", "repositories in all"),
+  quota("repositoriesPerMinute", "new repositories a minute of one session"),
 ];
 
 /** `someName.of` as `some-name-of`. */

@@ -62,7 +62,9 @@ export interface PeerSession {
   readonly claims: string;
   /** May it issue certificates? Then it is a server, or the owner of the root key. */
   readonly mayIssue: boolean;
-  /** Wall milliseconds after which its certificate ends. */
+  /** Wall milliseconds from which on its certificate is good. */
+  readonly notBefore: number;
+  /** Wall milliseconds after which it ends. */
   readonly notAfter: number;
   /** Its own certificate first, then its issuers'. */
   readonly certificates: readonly Uint8Array[];
@@ -127,6 +129,8 @@ export type ConversationEvent =
     readonly tell: "opening";
     readonly channel: number;
     readonly name: RepositoryName;
+    /** As the client says it; the conversation declines where it is another one. */
+    readonly genesisId: Uint8Array;
     readonly session: PeerSession;
   }
   /** S: the client closed the channel, or it was declined after all: release what was opened for it. */

@@ -40,6 +40,7 @@ export class Driver<C extends Core> {
   readonly #transport: Transport;
   readonly #world: World;
   readonly #events: DriverEvents;
+  readonly #bufferedMax: number;
   #cancelWake: (() => void) | undefined;
   #own: TransportEnd | undefined;
   #isOver = false;
@@ -51,17 +52,20 @@ export class Driver<C extends Core> {
    * @param transport an open wire that nobody listens to yet
    * @param world clock and timers
    * @param events what hears of it
+   * @param bufferedMax bytes that may wait in the transport
    */
   constructor(
     core: C,
     transport: Transport,
     world: World,
     events: DriverEvents,
+    bufferedMax: number = limits.bufferedBytesMax,
   ) {
     this.core = core;
     this.#transport = transport;
     this.#world = world;
     this.#events = events;
+    this.#bufferedMax = bufferedMax;
   }
 
   /** Now, as the conversation wants to know it. */
@@ -147,7 +151,7 @@ export class Driver<C extends Core> {
   #send(frame: Uint8Array): void {
     this.#events.moved?.("out", frame.length);
     this.#transport.send(frame);
-    if (this.#transport.buffered <= limits.bufferedBytesMax) return;
+    if (this.#transport.buffered <= this.#bufferedMax) return;
     this.close("too-slow", "Too much waits to be read");
   }
 

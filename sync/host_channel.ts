@@ -28,6 +28,8 @@ import type { Receiver } from "./presence_room.ts";
 export interface HostChannelParts {
   readonly number: number;
   readonly name: RepositoryName;
+  /** What the client takes it for. */
+  readonly genesisId: Uint8Array;
   readonly session: PeerSession;
   readonly peer: HostPeer;
   readonly driver: Driver<ServerCore>;
@@ -67,6 +69,9 @@ export class HostChannel {
       const access = await hooks.authorize(peer, session, name);
       if (this.#isClosed) return;
       if ("declined" in access) return this.#refuse(access.declined);
+      const { genesisId } = this.#parts;
+      const unfit = hooks.begins?.(peer, session, name, genesisId);
+      if (unfit !== undefined) return this.decline(unfit.code, unfit.detail);
       this.#isAcquired = true;
       const repository = await shelf.acquire(name);
       if (this.#isClosed) return;

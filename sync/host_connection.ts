@@ -37,6 +37,9 @@ export interface HostConnectionParts {
 /** Timers of a platform take no longer delay than this. */
 const DELAY_MS_MAX = 24 * 60 * 60 * 1_000;
 
+/** So often is looked whether a peer has read what it was sent. */
+const READ_MS = 20;
+
 type Opening = Extract<ConversationEvent, { tell: "opening" }>;
 
 /** A peer of a host. */
@@ -61,7 +64,7 @@ export class HostConnection implements HostPeer {
         this.event({ kind: "frame", way, bytes });
         if (way === "in") this.#creditSoon();
       },
-    });
+    }, limits.servedBytesMax);
   }
 
   get id(): number {
@@ -148,11 +151,12 @@ export class HostConnection implements HostPeer {
     );
   }
 
-  #open({ channel: number, name, session }: Opening): void {
+  #open({ channel: number, name, genesisId, session }: Opening): void {
     const { hooks, shelf, turns } = this.#parts;
     const channel = new HostChannel({
       number,
       name,
+      genesisId,
       session,
       peer: this,
       driver: this.#driver,
@@ -175,8 +179,19 @@ export class HostConnection implements HostPeer {
       let channel = this.#toOpen.shift();
       channel !== undefined;
       channel = this.#toOpen.shift()
-    ) await channel.open();
+    ) {
+      await channel.open();
+      await this.#read();
+    }
     this.#opening--;
+  }
+
+  /** Answers may be large: who asks for many reads them first. No event tells of it, so it is looked for. */
+  async #read(): Promise<void> {
+    const { world } = this.#parts;
+    while (
+      !this.#driver.isOver && this.#driver.buffered > limits.openingBytesMax
+    ) await new Promise<void>((resolve) => world.after(READ_MS, resolve));
   }
 
   #close(number: number): void {

@@ -109,6 +109,18 @@ export interface HostHooks {
     session: PeerSession,
     name: RepositoryName,
   ): Access | Promise<Access>;
+  /**
+   * May this session open it as what its client takes it for? Asked of who may read or write it, before it is
+   * opened: here a server looks whether there is one, and who may begin one.
+   *
+   * @param genesisId that the client knows; another one is declined as `mode-mismatch` once it is open
+   */
+  begins?(
+    peer: HostPeer,
+    session: PeerSession,
+    name: RepositoryName,
+    genesisId: Uint8Array,
+  ): Declined | undefined;
   /** Opens a repository; once for all peers until its release. `undefined`: there is none, which peers hear as `forbidden`. */
   openRepository(name: RepositoryName): Promise<HostedRepository | undefined>;
   /** Asked of every sound new batch of a session that may not issue (law 7), whose clock is plausible: quota, rate. */

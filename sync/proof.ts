@@ -81,8 +81,8 @@ export function checkCertificates(
   if (own === undefined) {
     return refuse("bad-certificate", "No certificate was shown");
   }
-  const { sessionKey, user, claims, mayIssue, notAfter } = own;
-  return { key: sessionKey, user, claims, mayIssue, notAfter, certificates };
+  const { sessionKey: key, user, claims, mayIssue, notBefore, notAfter } = own;
+  return { key, user, claims, mayIssue, notBefore, notAfter, certificates };
 }
 
 /** Did this session sign the message? */

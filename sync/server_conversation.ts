@@ -204,7 +204,9 @@ export class ServerConversation implements ServerCore {
     if (this.#byName.has(name)) return this.#unexpected(message);
     this.#byName.set(name, channel);
     this.#openings.set(channel, { message, name });
-    line.tell({ tell: "opening", channel, name, session: this.#peer! });
+    const { genesisId } = message;
+    const session = this.#peer!;
+    line.tell({ tell: "opening", channel, name, genesisId, session });
   }
 
   #decline(channel: number, code: string, detail: string): void {

@@ -75,7 +75,9 @@ export class ServerGreeting {
   #prove(message: MessageOf<"prove">): PeerSession | undefined {
     const peer = this.#check(message);
     if (peer === undefined) return undefined;
-    this.#line.sending = new SendWindow(message.window);
+    // However much it asks for: what is on its way to many peers is our memory.
+    const window = Math.min(message.window, limits.windowBytes);
+    this.#line.sending = new SendWindow(window);
     this.#welcome(message, peer);
     return peer;
   }
@@ -96,6 +98,10 @@ export class ServerGreeting {
     }
     if (peer.notAfter < line.moment.nowMs) {
       line.fail("expired-session", `It ended at ${peer.notAfter}`);
+      return undefined;
+    }
+    if (peer.notBefore > line.moment.nowMs + limits.clockAheadMsMax) {
+      line.fail("bad-certificate", `It begins at ${peer.notBefore}`);
       return undefined;
     }
     const unwelcome = admits?.(peer);

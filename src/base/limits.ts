@@ -120,7 +120,7 @@ export const limits = {
   troubleKindsMax: 64,
   /** Lines a minute that one address is logged with: who comes again and again cannot fill the disk. */
   strangerLinesMax: 120,
-  /** Sockets of one address that stay after their end, because their peer neither reads nor lets go; with more, it gets no new one. */
+  /** Sockets of one address that stay after their end, because their peer does not let go; then it gets no other one. */
   lingeringSocketsMax: 16,
   /** A socket that was not let go for so long after its end lingers. */
   lingerMs: 5_000,
