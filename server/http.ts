@@ -158,8 +158,8 @@ export class Http {
   #refuseOrigin({ request, address, path }: Asked): Response {
     const origin = request.headers.get("origin") ?? "";
     this.#parts.metrics.protocolError("foreign-origin");
-    const fields = { origin, address, path };
-    this.#parts.log.write("warn", "foreign-origin", fields);
+    const fields = { kind: "foreign-origin", origin, path };
+    this.#parts.log.tellOf(address, "warn", "foreign-origin", fields);
     return faultResponse(
       403,
       "foreign-origin",
@@ -176,8 +176,7 @@ export class Http {
       return jsonResponse({ ...fields, code, message }, status, retry);
     }
     const message = messageOf(error);
-    this.#parts.log.write("error", "request-failed", {
-      address,
+    this.#parts.log.tellOf(address, "error", "request-failed", {
       path,
       message,
     });

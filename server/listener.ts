@@ -156,14 +156,19 @@ function checkOrigins(origins: readonly string[]): readonly string[] {
 }
 
 async function filesOf(
-  { static: folder }: ServerOptions,
+  { static: folder, data, rootKeyFile, tls }: ServerOptions,
 ): Promise<StaticFiles | undefined> {
   if (folder === undefined) return undefined;
+  const secrets = [data, rootKeyFile, tls?.key].filter((one) =>
+    one !== undefined
+  );
   const files = new StaticFiles(folder);
   try {
     await files.check();
+    for (const secret of secrets) await files.checkApart(secret);
     return files;
   } catch (cause) {
+    if (cause instanceof DatabaseError) throw cause;
     throw new DatabaseError(
       "invalid-option",
       `\`static\` names ${folder}, which cannot be read`,

@@ -146,9 +146,8 @@ export class LoginRoute {
     const { metrics, log } = this.#parts;
     const isRefusal = error instanceof HttpFault;
     metrics.login(kind, isRefusal ? "refused" : "failed");
-    log.write(isRefusal ? "info" : "error", "login-refused", {
+    log.tellOf(address, isRefusal ? "info" : "error", "login-refused", {
       kind,
-      address,
       sessionKey,
       code: isRefusal ? error.code : "unavailable",
       message: messageOf(error),

@@ -67,6 +67,7 @@ export class RunningServer implements Server {
   readonly #host: SyncHost;
   #listener: Listener | undefined;
   #closing: Promise<void> | undefined;
+  #failure: string | undefined;
 
   /** Use `createServer()`. */
   constructor(parts: ServerParts) {
@@ -257,7 +258,15 @@ export class RunningServer implements Server {
   #health(): Health {
     if (this.#closing !== undefined) return { status: "shutting-down" };
     const failure = this.#hub.failure;
-    if (failure !== undefined) return { status: "failing", failure };
+    if (failure !== undefined) {
+      // Everybody may ask how it is: names and reasons are for the log, once.
+      const fields = { message: failure };
+      if (this.#failure !== failure) {
+        this.#log.write("error", "repository-failing", fields);
+      }
+      this.#failure = failure;
+      return { status: "failing" };
+    }
     const restoring = this.#restores.size;
     if (restoring === 0) return { status: "ok" };
     let missing = 0;

@@ -10,6 +10,7 @@
 
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
@@ -58,6 +59,16 @@ export class StaticFiles {
     await this.#root;
   }
 
+  /** Throws `invalid-option` when a secret lies where everybody may read, or the folder lies in it. */
+  async checkApart(secret: string): Promise<void> {
+    const [root, path] = [await this.#root, await Deno.realPath(secret)];
+    if (!isWithin(path, root) && !isWithin(root, path)) return;
+    throw new DatabaseError(
+      "invalid-option",
+      `\`static\` names ${root}, which everybody may read, and ${path} must not be read: give them folders apart`,
+    );
+  }
+
   /** Answers a GET or HEAD; `undefined` when there is no such file. */
   async answer(request: Request): Promise<Response | undefined> {
     const segments = segmentsOf(new URL(request.url).pathname);
@@ -77,9 +88,7 @@ export class StaticFiles {
     const root = await this.#root;
     try {
       const path = await Deno.realPath([root, ...segments].join("/"));
-      if (path !== root && !path.startsWith(`${root}${separator}`)) {
-        return undefined;
-      }
+      if (!isWithin(path, root)) return undefined;
       const info = await Deno.stat(path);
       if (info.isFile) return { path, info };
       const isIndexed = info.isDirectory && segments.at(-1) !== INDEX;
@@ -96,6 +105,10 @@ export class StaticFiles {
 }
 
 const separator = Deno.build.os === "windows" ? "\\" : "/";
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}${separator}`);
+}
 
 /** The plain names in a path; `undefined` when one is none. */
 function segmentsOf(pathname: string): string[] | undefined {

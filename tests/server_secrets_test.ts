@@ -1,0 +1,85 @@
+/** What a real server must not show: names, reasons, and the files that its keys lie in. */
+
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { DatabaseError, memoryStorage } from "../mod.ts";
+import { countedStorage } from "../server/counted_storage.ts";
+import { createServer } from "../server/mod.ts";
+import { clientOf } from "./server_clients.ts";
+import { type Place, serverOptions, withServer } from "./server_place.ts";
+
+/** Asks until a server is not well any more. */
+async function failing({ ask }: Place): Promise<Response> {
+  for (let i = 0; i < 500; i++) {
+    const response = await ask("/healthz");
+    if (response.status !== 200) return response;
+    await response.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("It stays well");
+}
+
+Deno.test("server: says to everybody that it fails, and only to its log what and where", async () => {
+  let isBroken = false;
+  let failure: unknown = "nothing was seen";
+  const storage = countedStorage(memoryStorage(), () => {
+    if (isBroken) throw new DatabaseError("storage-failed", "the disk is gone");
+  });
+  const options = { storage };
+  await withServer(options, async (place) => {
+    await using ann = await clientOf(place.server, {
+      repository: "secret/plan",
+    });
+    await ann.notes.create({ text: "1" }).synced;
+    isBroken = true;
+    await ann.notes.create({ text: "2" });
+    const health = await failing(place);
+    deepEqual([health.status, await health.json()], [
+      503,
+      { status: "failing" },
+    ]);
+    await (await failing(place)).body?.cancel();
+    const told = place.records.filter(({ event }) =>
+      event === "repository-failing"
+    );
+    equal(told.length, 1);
+    match(String(told[0]!["message"]), /^secret\/plan: .*the disk is gone/);
+    failure = undefined;
+  }).catch((error) => failure &&= error); // Closing says again what could not be written.
+  equal(failure, undefined);
+});
+
+Deno.test("createServer() serves no folder in which its keys lie, or that lies among them", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await Deno.mkdir(`${folder}/app/data/deep`, { recursive: true });
+    await Deno.mkdir(`${folder}/link`);
+    await Deno.symlink(`${folder}/app`, `${folder}/link/app`);
+    await Deno.mkdir(`${folder}/data`);
+    const refused: [data: string, app: string, key?: string][] = [
+      ["app/data", "app"],
+      ["app/data", "link/app"],
+      ["app/data", "app/data"],
+      ["app/data", "app/data/deep"],
+      ["data", "app", "app/root.key"],
+    ];
+    for (const [data, app, key] of refused) {
+      const options = serverOptions({
+        data: `${folder}/${data}`,
+        static: `${folder}/${app}`,
+        ...(key !== undefined && { rootKeyFile: `${folder}/${key}` }),
+      }, []);
+      await rejects(createServer(options), { code: "invalid-option" }, app);
+    }
+    const data = `${folder}/data`;
+    const options = serverOptions({ data, static: `${folder}/link` }, []);
+    await using server = await createServer(options);
+    const hidden = ["/app/data/database", "/../data/database"];
+    for (const path of hidden) {
+      const response = await fetch(`${server.url}${path}`);
+      await response.body?.cancel();
+      equal(response.status, 404);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
