@@ -36,10 +36,15 @@ export interface KnowledgeParts {
 export class ChannelKnowledge {
   readonly #parts: KnowledgeParts;
   readonly #acked = new Map<string, number>();
+  /** What the server acknowledged in the life of its log that goes on. */
+  readonly #confirmed = new Map<string, number>();
+  #epoch: Uint8Array | undefined;
   readonly #unsent: UnsentCount;
   #driver: Driver<ClientCore> | undefined;
   #resume: ResumeState | undefined;
   #countedMs = -Infinity;
+  /** Up to which log address was counted last. */
+  #countedTo = 0;
   #counted: Unsent | undefined;
   /** What was shareable when commits were taken back; until that grows an older count stands. */
   #withdrawnAt: number | undefined;
@@ -50,7 +55,7 @@ export class ChannelKnowledge {
     this.#parts = parts;
     this.#unsent = new UnsentCount(
       parts.port,
-      (chain) => this.acknowledged(chain),
+      (chain) => this.#confirmedOf(chain),
     );
     this.#resume = resumeOf(parts.resume, parts.port);
   }
@@ -84,12 +89,24 @@ export class ChannelKnowledge {
   /** The server has a chain's first `count` commits durably. */
   noteAcked(chain: string, count: number): void {
     this.#acked.set(chain, count);
+    this.#confirmed.set(chain, count);
+  }
+
+  /** The channel is open: a server that lost its log has to be given it again. */
+  noteOpened(epoch: Uint8Array): void {
+    const before = this.#epoch;
+    this.#epoch = epoch;
+    if (before === undefined || equalBytes(before, epoch)) return;
+    this.#confirmed.clear();
+    this.#countedMs = -Infinity;
   }
 
   /** A commit was refused: what follows it is not there either. */
   noteRefused(chain: string, number: number): void {
-    const known = this.#acked.get(chain) ?? 0;
-    if (known > number) this.#acked.set(chain, number);
+    for (const counts of [this.#acked, this.#confirmed]) {
+      if ((counts.get(chain) ?? 0) > number) counts.set(chain, number);
+    }
+    this.#countedMs = -Infinity;
   }
 
   /**
@@ -102,17 +119,22 @@ export class ChannelKnowledge {
 
   /** How many commits of a chain the server is known to have durably. */
   acknowledged(chain: string): number {
+    return Math.max(this.#acked.get(chain) ?? 0, this.#confirmedOf(chain));
+  }
+
+  #confirmedOf(chain: string): number {
     const { name } = this.#parts.port;
     const core: ClientCore | undefined = this.#driver?.core;
     return Math.max(
-      this.#acked.get(chain) ?? 0,
+      this.#confirmed.get(chain) ?? 0,
       core?.serverHas(name, chain) ?? 0,
     );
   }
 
   /**
    * What the server lacks. Counting means reading: where there is much, an
-   * older count stands for a while.
+   * older count stands for a while, unless it is of nothing and more was
+   * written since.
    *
    * @param isOpen may the connection be asked?
    */
@@ -123,21 +145,24 @@ export class ChannelKnowledge {
     }
     this.#withdrawnAt = undefined;
     if (isOpen && this.#driver?.core.isQuiet(port.name)) {
+      this.#countedTo = port.shareable;
       return this.#counted = this.#unsent.none();
     }
     const from = this.known;
     const now = world.monotonic();
     const isCheap = this.#unsent.cost(from) <= CHEAP_BYTES;
     const waitMs = this.#countedMs + limits.countMs - now;
-    if (this.#counted !== undefined && !isCheap && waitMs > 0) {
+    const isPutOff = this.#counted !== undefined && !isCheap && waitMs > 0;
+    if (isPutOff) {
       this.#cancelCount ??= world.after(waitMs, () => {
         this.#cancelCount = undefined;
         due();
       });
-      return this.#counted;
-    }
-    this.#countedMs = now;
-    return this.#counted = this.#unsent.from(from);
+      if (this.#counted!.commits > 0) return this.#counted!;
+    } else this.#countedMs = now;
+    const start = isPutOff ? Math.max(from, this.#countedTo) : from;
+    this.#countedTo = port.shareable;
+    return this.#counted = this.#unsent.from(start);
   }
 
   /** Keeps what is known, a little later. */

@@ -238,6 +238,7 @@ export class SyncChannel {
   #hear(event: ChannelEvent): void {
     switch (event.tell) {
       case "opened":
+        this.#knowledge.noteOpened(event.epoch);
         return this.#opened(event.rights);
       case "declined":
         return this.#declined(event.code, event.detail);

@@ -61,9 +61,15 @@ export class Upload {
     this.outbox = parts.outbox;
   }
 
-  /** Own log address before which the server has everything. */
+  /**
+   * Own log address before which the server has everything. What was refused
+   * is acknowledged as well, and stays behind it until it was acted on.
+   */
   get uploadedTo(): number {
-    const from = this.#sent[0]?.from ?? this.outbox.position;
+    let from = this.#sent[0]?.from ?? this.outbox.position;
+    for (const { entry } of this.#gathered.values()) {
+      from = Math.min(from, entry.from);
+    }
     return Math.min(from, this.#stuckAt);
   }
 
