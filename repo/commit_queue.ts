@@ -1,10 +1,11 @@
 /**
  * The commit queue: from visible to durable.
  *
- * Commits of this replica wait here for one microtask (Default, Trusted) or a
- * few milliseconds (Fast); all that gathered becomes one batch, one seal, one
- * write and, except in Fast mode, one sync (group commit). It never looks
- * inside a payload, and never retries a failed sync (law 12).
+ * Commits of this replica wait here for one microtask (Default, Trusted, and
+ * Fast where peers wait for them) or a few milliseconds (Fast); all that
+ * gathered becomes one batch, one seal, one write and, except in Fast mode, one
+ * sync (group commit). It never looks inside a payload, and never retries a
+ * failed sync (law 12).
  *
  * Architecture invariant: effects happen in the order in which a crash may
  * stop them: append, sync, then tell (law 3).
@@ -40,6 +41,8 @@ export interface CommitSink {
 export interface QueuePolicy {
   /** Wait for the sync before acknowledging? `false` is Fast mode. */
   readonly durable: boolean;
+  /** Does somebody share what is written? Then nothing is gathered for longer than a microtask. */
+  readonly isFollowed?: () => boolean;
 }
 
 /** Fast mode gathers for this long before it writes. */
@@ -90,6 +93,7 @@ export class CommitQueue {
   readonly #sink: CommitSink;
   readonly #world: World;
   readonly #durable: boolean;
+  readonly #isFollowed: () => boolean;
   #pending: QueuedCommit[] = [];
   #pendingBytes = 0;
   #group = new Group();
@@ -107,6 +111,7 @@ export class CommitQueue {
     this.#sink = sink;
     this.#world = world;
     this.#durable = policy.durable;
+    this.#isFollowed = policy.isFollowed ?? (() => false);
   }
 
   /** Why nothing can be written any more, if so. */
@@ -179,8 +184,9 @@ export class CommitQueue {
 
   #schedule(): void {
     this.#scheduled = true;
-    if (this.#durable) queueMicrotask(() => this.#flush());
-    else {
+    if (this.#durable || this.#isFollowed()) {
+      queueMicrotask(() => this.#flush());
+    } else {
       this.#cancelFlush = this.#world.after(
         FAST_GATHER_MS,
         () => this.#flush(),

@@ -177,6 +177,17 @@ Deno.test("Fast mode acknowledges at once and writes a little later", async () =
   deepEqual(sink.events, ["append 2", "appended"]);
 });
 
+Deno.test("Fast mode gathers for no longer than a microtask where somebody follows", async () => {
+  const sink = new FakeSink();
+  const policy = { durable: false, isFollowed: () => true };
+  const queue = new CommitQueue(sink, new ManualWorld(), policy);
+  queue.push(commitOf());
+  queue.push(commitOf());
+  deepEqual(sink.events, []);
+  await turns();
+  deepEqual(sink.events, ["append 2", "appended"]);
+});
+
 Deno.test("Fast mode writes at once when much has gathered", () => {
   const { sink, queue } = setUp(false);
   queue.push(commitOf(limits.queueBytesMax));

@@ -109,6 +109,7 @@ export class Replica {
       isOriginal,
       appended: () => this.#checkpointer.grown(),
       wrote: (...batch) => this.#sharing.appended(...batch),
+      isFollowed: () => this.#sharing.isFollowed,
       publishing: (tell) => this.publishing(tell),
     });
     this.#checkpointer = new Checkpointer({

@@ -81,6 +81,11 @@ export class Sharing {
       this.#ownPending() === 0;
   }
 
+  /** Does anybody hear that more may be shared? */
+  get isFollowed(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   /** How many commits may be shared. */
   get commits(): number {
     if (this.#shareable === 0) return 0;

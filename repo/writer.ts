@@ -60,6 +60,8 @@ export interface WriterParts {
   readonly appended: () => void;
   /** Runs when a batch of `chain` with `count` commits from `first` on has entered the log. */
   readonly wrote: (chain: string, first: number, count: number) => void;
+  /** Does anybody wait for what is written, to share it? */
+  readonly isFollowed: () => boolean;
   /** Wraps the telling of one transaction. */
   readonly publishing: (tell: () => void) => void;
 }
@@ -97,7 +99,9 @@ export class Writer {
       appended: parts.appended,
       sync: () => loaded.log.sync(),
     };
-    this.#queue = new CommitQueue(sink, world, { durable: mode !== "fast" });
+    const { isFollowed } = parts;
+    const policy = { durable: mode !== "fast", isFollowed };
+    this.#queue = new CommitQueue(sink, world, policy);
   }
 
   /** Why nothing can be written any more, if so. */
@@ -254,6 +258,11 @@ export class Writer {
   /** Appends commits that are in the graph already as the next batch of the own chain. */
   appendBatch(commits: readonly QueuedCommit[]): void {
     this.#append(commits);
+  }
+
+  /** Can a batch of this chain be sealed here? */
+  canSeal(chain: string): boolean {
+    return this.#loaded.mode !== "default" || chain.startsWith(this.keyName);
   }
 
   /** Seals the beginning of a batch anew whose end was withdrawn. */
