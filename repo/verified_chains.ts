@@ -12,6 +12,13 @@ import { chainStart, type Position } from "./commit.ts";
 import type { Cut } from "./withdrawal.ts";
 import type { LoggedWithdrawal } from "./withdrawals.ts";
 
+/** The beginning of a batch of which the rest will be withdrawn. */
+interface Part {
+  /** The id before its first commit. */
+  readonly startId: Uint8Array;
+  readonly first: number;
+}
+
 /** A chain up to a commit. */
 interface End {
   readonly length: number;
@@ -24,14 +31,14 @@ export class VerifiedChains {
   readonly #genesisId: Uint8Array;
   readonly #ends = new Map<string, End>();
   /** Lengths to which chains will be cut back, and what was there. */
-  readonly #cuts = new Map<string, Map<number, End | undefined>>();
+  readonly #cuts = new Map<string, Map<number, End & Part | undefined>>();
 
   constructor(genesisId: Uint8Array, withdrawals: readonly LoggedWithdrawal[]) {
     this.#genesisId = genesisId;
     for (const { withdrawal: { cuts } } of withdrawals) {
       for (const { chain, from } of cuts) {
         const known = this.#cuts.get(chain) ??
-          new Map<number, End | undefined>();
+          new Map<number, End & Part | undefined>();
         this.#cuts.set(chain, known.set(from, undefined));
       }
     }
@@ -72,9 +79,16 @@ export class VerifiedChains {
         this.idOf(chain),
         before - first,
       );
-      known!.set(from, { length: from, id, last: part.at(-1)! });
+      const start = { startId: this.idOf(chain), first: before };
+      known!.set(from, { length: from, id, last: part.at(-1)!, ...start });
     }
     this.#ends.set(chain, { length, id: lastId, last: commits.at(-1)! });
+  }
+
+  /** The id before a batch that says again what stays of one that will be cut. */
+  startOf({ chain, first, commits }: Batch): Uint8Array | undefined {
+    const end = this.#cuts.get(chain)?.get(first + commits.length);
+    return end?.first === first ? end.startId : undefined;
   }
 
   /** Cuts a chain back; says how many commits that took, -1 when it was shorter. */

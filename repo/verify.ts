@@ -254,10 +254,13 @@ class LogCheck {
     if (from < 0) {
       return { refused: "gap", detail: "a commit before it is missing" };
     }
-    const previous = chains.idOf(chain);
-    const lastId = batch.seal === undefined
-      ? hashBatch(batch, previous, from)
-      : verifyBatch(batch, previous, this.#loaded.genesisId, from);
+    const isAgain = from > commits.length;
+    const start = isAgain ? chains.startOf(batch) : undefined;
+    // A power cut came between it and the withdrawal that it was sealed for.
+    if (isAgain && start === undefined) return undefined;
+    const lastId = start === undefined
+      ? this.#idOf(batch, chains.idOf(chain), from)
+      : this.#idOf(batch, start, 0);
     if ("refused" in lastId) return lastId;
     if (batch.seal !== undefined) this.#counts.signatures++;
     const wrong = this.#commits(batch, from);
@@ -265,6 +268,17 @@ class LogCheck {
     chains.add(batch, lastId);
     this.#counts.commits += Math.max(0, commits.length - from);
     return undefined;
+  }
+
+  /** The id of its last commit, under its seal where it has one. */
+  #idOf(
+    batch: Batch,
+    previousId: Uint8Array,
+    from: number,
+  ): Uint8Array | Refusal {
+    return batch.seal === undefined
+      ? hashBatch(batch, previousId, from)
+      : verifyBatch(batch, previousId, this.#loaded.genesisId, from);
   }
 
   #commits(batch: Batch, from: number): Refusal | undefined {

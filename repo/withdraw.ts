@@ -81,7 +81,8 @@ export function withdraw(
   if (loaded.graph.lengthOf(chain) <= from) return undefined;
   const own = writer.ownKeys().add(chain.slice(0, 32));
   const isOwn = (key: string) => own.has(key);
-  const request = { chain, from, isOwn };
+  const canSeal = (name: string) => writer.canSeal(name);
+  const request = { chain, from, isOwn, canSeal };
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;
   const remains = gatherRemains(commits, loaded, plan);
@@ -107,6 +108,10 @@ function takeBack(
     run: runOf(commits.batchAt(address), count),
     previousId: idsBefore.get(address),
   }));
+  // Before the record: a crash between them leaves a batch that is known already.
+  for (const { run, previousId } of parts) {
+    if (previousId !== undefined) writer.appendPart(run, previousId);
+  }
   const body = encodeWithdrawal(withdrawal);
   const address = log.append(recordKind.withdrawal, [body]);
   fence();
@@ -114,9 +119,6 @@ function takeBack(
   commits.withdrawn(withdrawal.cuts);
   graph.become(plan.graph);
   outdate(plan.address);
-  for (const { run, previousId } of parts) {
-    if (previousId !== undefined) writer.appendPart(run, previousId);
-  }
   return undo(state, cells);
 }
 
@@ -146,7 +148,7 @@ export function withdrawAgain(
 ): void {
   const { loaded, commits } = parts;
   const [{ chain, from }] = withdrawal.cuts as [Cut];
-  const request = { chain, from, isOwn: () => true };
+  const request = { chain, from, isOwn: () => true, canSeal: () => true };
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   const remains = gatherRemains(commits, loaded, plan);
   const refused = withdrawal.refused.flatMap((one) => {

@@ -58,6 +58,8 @@ export interface WithdrawalRequest {
   readonly from: number;
   /** Is it a key of ours? As the first 32 characters of its chains' names. */
   readonly isOwn: (key: string) => boolean;
+  /** Can the beginning of a batch of this chain be sealed anew? Otherwise all of the batch goes. */
+  readonly canSeal: (chain: string) => boolean;
 }
 
 /**
@@ -70,11 +72,13 @@ export function planWithdrawal(
   genesisId: Uint8Array,
   request: WithdrawalRequest,
 ): WithdrawalPlan {
-  for (let { from } = request;;) {
-    const sift = new Sift(genesisId, { ...request, from });
+  let { from } = request;
+  for (let floor = 0;;) {
+    const sift = new Sift(genesisId, { ...request, from }, floor);
     reader.each((logged) => sift.take(logged));
-    if (sift.seenTo <= from) return sift.finish();
-    from = sift.seenTo;
+    if (sift.seenTo <= floor) return sift.finish();
+    floor = sift.seenTo;
+    from = Math.max(from, floor);
   }
 }
 
@@ -83,6 +87,9 @@ class Sift {
   /** How many commits of the refused chain somebody else has seen. */
   seenTo = 0;
   readonly #isOwn: WithdrawalRequest["isOwn"];
+  readonly #canSeal: WithdrawalRequest["canSeal"];
+  /** How many commits of the refused chain stay in any case. */
+  readonly #floor: Position;
   readonly #graph: Graph;
   readonly #cuts = new Map<string, number>();
   /** For each cut, the commit of the refused chain that it comes from. */
@@ -94,16 +101,19 @@ class Sift {
 
   constructor(
     genesisId: Uint8Array,
-    { chain, from, isOwn }: WithdrawalRequest,
+    { chain, from, isOwn, canSeal }: WithdrawalRequest,
+    floor: number,
   ) {
     this.#graph = new Graph(genesisId);
     this.#isOwn = isOwn;
+    this.#canSeal = canSeal;
+    this.#floor = { chain, number: floor };
     this.#cuts.set(chain, from);
   }
 
   take({ batch, address, from }: LoggedBatch): void {
     const { chain, first, commits } = batch;
-    const end = this.#endOf(batch, from);
+    const end = this.#sealedEnd(batch, from);
     if (end > 0) {
       const kept = commits.slice(0, end);
       this.#graph.addBatch({ ...batch, commits: kept });
@@ -118,6 +128,19 @@ class Sift {
       const place = { chain, number, address, isEmpty };
       this.#voided.push({ ...place, wall, count, parents });
     }
+  }
+
+  /** How many of a batch's commits stay under a seal, its own or one that can be made. */
+  #sealedEnd(batch: Batch, from: number): number {
+    const { chain, first, commits } = batch;
+    const end = this.#endOf(batch, from);
+    if (end <= from || end >= commits.length || this.#canSeal(chain)) {
+      return end;
+    }
+    const floor = chain === this.#floor.chain ? this.#floor.number : 0;
+    const sealed = Math.max(from, Math.min(end, floor - first));
+    this.#cuts.set(chain, first + sealed);
+    return sealed;
   }
 
   /** How many of a batch's commits stay. What descends from what goes, goes too. */

@@ -82,6 +82,30 @@ for (const mode of ["default", "trusted", "fast"] as const) {
   });
 }
 
+for (const mode of ["default", "trusted"] as const) {
+  Deno.test(`what stays of a ${mode} batch whose whole end was refused can travel, wherever the log is cut`, async () => {
+    const place = await voted(mode, 6);
+    const [chain] = place.replica.graph.vector().keys();
+    const from = logOf(place).end;
+    // The last batch is 5, 6: 6 is refused, and nothing is written again.
+    place.replica.withdraw(chain!, 6, [refusedAt(6)]);
+    await place.replica.durable();
+    const { files, log, end } = logOf(place);
+    const bytes = files.find(([name]) => name === log)![1];
+    for (let cut = from; cut <= end; cut++) {
+      const image = withFile(files, log, bytes.slice(0, cut));
+      const again = await AuthorPlace.open({ mode, files: image });
+      const what = `cut at ${cut - from} of ${end - from}`;
+      equal(again.replica.refusals().length, cut === end ? 1 : 0, what);
+      deepEqual(
+        await (await again.peer()).knowledge(),
+        await again.knowledge(),
+        what,
+      );
+    }
+  });
+}
+
 Deno.test("a withdrawal of many batches is cut back over all of them", async () => {
   const place = await AuthorPlace.open();
   for (let i = 0; i < 9; i++) {

@@ -455,12 +455,12 @@ Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take 
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
   isSlow = true;
-  const { end } = place.replica.loaded.log;
   port.withdraw(chain, 1, [refusedAt(1)]);
+  const { at } = place.replica.loaded.withdrawals.logged[0]!;
   place.put("c", "c");
   place.replica.flush();
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-  ok(port.shareable <= end, "not before the sync");
+  ok(port.shareable < at, "not before the sync");
   isSlow = false;
   for (const done of waiting.splice(0)) done();
   await place.replica.durable();
@@ -522,4 +522,23 @@ Deno.test("a withdrawal names the chains that it closes, not those that were clo
   const closed = logged.map(({ withdrawal }) => withdrawal.closed.length);
   ok(Math.max(...closed) <= 1, `closed ${closed}`);
   await place.agrees("after six rounds");
+});
+
+Deno.test("of a batch that another key of the device sealed, all or nothing is taken back", async () => {
+  const place = await AuthorPlace.open();
+  place.put("a", "a");
+  await place.replica.durable();
+  for (const id of ["b", "c", "d", "e"]) place.put(id, id);
+  await place.replica.durable();
+  const [chain] = place.replica.graph.vector().keys();
+  const next = await place.reopened({ key: 1 });
+  next.put("f", "f");
+  next.replica.withdraw(chain!, 3, [refusedAt(3)]);
+  equal(
+    next.replica.graph.lengthOf(chain!),
+    1,
+    "nobody can seal its beginning",
+  );
+  deepEqual(next.editor.table.ids().sort(), ["a", "b", "c", "e", "f"]);
+  await next.agrees("in batches of an old key");
 });
