@@ -265,11 +265,6 @@ export class Writer {
     return this.#loaded.mode !== "default" || chain.startsWith(this.keyName);
   }
 
-  /** Can a batch of this chain be sealed here? */
-  canSeal(chain: string): boolean {
-    return this.#loaded.mode !== "default" || chain.startsWith(this.keyName);
-  }
-
   /** Seals the beginning of a batch anew whose end was withdrawn. */
   appendPart(run: Run, previousId: Uint8Array): void {
     const { log } = this.#loaded;
