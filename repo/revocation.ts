@@ -261,9 +261,13 @@ export function checkRevocation(
   revocation: Revocation,
   { genesisId, rootKey, certificates }: RevocationContext,
 ): Refusal | undefined {
-  const { bytes, issuerKey, wall } = revocation;
+  const { bytes, issuerKey, sessionKey, wall } = revocation;
   if (!equalBytes(revocation.genesisId, genesisId)) {
     return refuse("malformed", "The revocation is for another repository");
+  }
+  // Or an issuer whose key was stolen would let itself go on.
+  if (equalBytes(issuerKey, sessionKey)) {
+    return refuse("bad-certificate", "A session has no say in its own end");
   }
   const mayIssue = equalBytes(issuerKey, rootKey) ||
     certificates.of(nameOf(issuerKey, 0, 32)).some((own) =>

@@ -221,3 +221,18 @@ Deno.test("revocations outlive restarts and checkpoints, are verified, and end a
   equal(third.replica.loaded.revocations.size, 1);
   for (const device of [writer, door, third]) await device.replica.close();
 });
+
+Deno.test("an issuer that was revoked cannot let itself go on", () => {
+  const door = new Replica();
+  const office = signerOf(5);
+  door.trust(certify(office, { mayIssue: true }));
+  const sessionKey = office.publicKey;
+  equal(
+    door.outcome(arrival(revoke(door, { sessionKey }))),
+    "admit-revocation",
+    "by the root",
+  );
+  const cuts = new Map([[incarnation(0), 1_000_000]]);
+  const own = revoke(door, { sessionKey, cuts }, office);
+  equal(door.outcome(arrival(own)), "bad-certificate");
+});
