@@ -12,7 +12,7 @@
 
 import { verify } from "../crypto/mod.ts";
 import { loginMessage } from "../sync/login_proof.ts";
-import { fromHex } from "../src/base/bytes.ts";
+import { equalBytes, fromHex } from "../src/base/bytes.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { HttpFault, jsonResponse, readJson } from "./body.ts";
@@ -46,6 +46,7 @@ export interface LoginParts {
 }
 
 interface LoginRequest {
+  readonly rootKey: Uint8Array;
   readonly sessionKey: string;
   readonly credentials: Credentials;
   readonly certificate: Uint8Array | undefined;
@@ -56,8 +57,14 @@ interface LoginRequest {
   readonly proof: Uint8Array;
 }
 
-const KEYS = ["sessionKey", "credentials", "certificate", "at", "proof"];
-const PROOF = /^[0-9a-f]{128}$/i;
+const KEYS = [
+  "rootKey",
+  "sessionKey",
+  "credentials",
+  "certificate",
+  "at",
+  "proof",
+];
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 
 /** Answers logins. */
@@ -103,6 +110,7 @@ export class LoginRoute {
 
   async #issue(asked: LoginRequest, request: Request) {
     const { login, sessions } = this.#parts;
+    this.#checkRoot(asked);
     this.#checkProof(asked);
     const { credentials, sessionKey, certificate } = asked;
     const answer = await withinTime(
@@ -112,6 +120,16 @@ export class LoginRoute {
       throw new HttpFault(401, "login-failed", answer.refused);
     }
     return await sessions.issue(sessionKey, answer, certificate);
+  }
+
+  /** Two databases with two root keys can never be one. */
+  #checkRoot({ rootKey }: LoginRequest): void {
+    if (equalBytes(rootKey, this.#parts.rootKey)) return;
+    throw new HttpFault(
+      400,
+      "root-key-mismatch",
+      "The server has another root key than this client expects: check the address, and the root key that the server prints",
+    );
   }
 
   /** The owner of the key asks for this, with these credentials, now. */
@@ -132,7 +150,7 @@ export class LoginRoute {
     throw new HttpFault(
       401,
       "bad-proof",
-      "`proof` is no signature by the session key over this login, for this server's root key",
+      "`proof` is no signature by the session key over this login",
     );
   }
 
@@ -186,12 +204,13 @@ function parseRequest(value: unknown): LoginRequest {
   try {
     const text = parseText(fields["credentials"]);
     return {
+      rootKey: parseBytes("rootKey", fields["rootKey"], 32),
       sessionKey,
       credentials: parseCredentials(parseJson(text)),
       certificate: parseCertificate(fields["certificate"]),
       text,
       at: parseTime(fields["at"]),
-      proof: parseProof(fields["proof"]),
+      proof: parseBytes("proof", fields["proof"], 64),
     };
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(error.message);
@@ -223,13 +242,10 @@ function parseTime(value: unknown): number {
   throw new SyntaxError("`at` must be milliseconds since 1970");
 }
 
-function parseProof(value: unknown): Uint8Array {
-  if (typeof value === "string" && PROOF.test(value)) {
-    return fromHex(value.toLowerCase());
-  }
-  throw new SyntaxError(
-    "`proof` must be a signature of 128 hexadecimal digits",
-  );
+function parseBytes(name: string, value: unknown, length: number): Uint8Array {
+  const isHex = typeof value === "string" && HEX.test(value);
+  if (isHex && value.length === 2 * length) return fromHex(value.toLowerCase());
+  throw new SyntaxError(`\`${name}\` must be ${length} bytes in hexadecimal`);
 }
 
 function parseCertificate(value: unknown): Uint8Array | undefined {

@@ -271,7 +271,8 @@ export class SyncChannel {
     const mayRead = (given & rights.read) !== 0;
     this.#reason = mayRead ? undefined : {
       code: "forbidden",
-      message: "This session may not read: it only hands in what it wrote",
+      message:
+        "This session was revoked, or may no longer read: it only hands in what it wrote, for the server's owner to decide",
     };
     if (this.#present.length > 0) this.#showPresence();
   }

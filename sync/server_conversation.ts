@@ -196,10 +196,12 @@ export class ServerConversation implements ServerCore {
     }
     const name = nameOf(message.name);
     if (name === undefined) {
-      return this.#decline(channel, "invalid-name", "It is no repository's");
+      const detail = "It is no repository's";
+      return this.#unopened(channel, undefined, "invalid-name", detail);
     }
     if (this.#channels.size + this.#openings.size >= limits.channelsMax) {
-      return this.#decline(channel, "too-many-channels", "Close one first");
+      const detail = "Close one first";
+      return this.#unopened(channel, name, "too-many-channels", detail);
     }
     if (this.#byName.has(name)) return this.#unexpected(message);
     this.#byName.set(name, channel);
@@ -207,6 +209,16 @@ export class ServerConversation implements ServerCore {
     const { genesisId } = message;
     const session = this.#peer!;
     line.tell({ tell: "opening", channel, name, genesisId, session });
+  }
+
+  #unopened(
+    channel: number,
+    name: RepositoryName | undefined,
+    code: string,
+    detail: string,
+  ): void {
+    this.#decline(channel, code, detail);
+    this.#line.tell({ tell: "unopened", name, code });
   }
 
   #decline(channel: number, code: string, detail: string): void {
@@ -241,7 +253,8 @@ export class ServerConversation implements ServerCore {
       if (opening === undefined) return;
       const { message, name } = opening;
       if (!equalBytes(message.genesisId, port.genesisId)) {
-        const detail = "It has another mode here";
+        const detail =
+          `It has the mode "${port.mode}" on the server, and another one on this device`;
         return this.#undo(channel, name, "mode-mismatch", detail);
       }
       this.#openings.delete(channel);
@@ -265,7 +278,7 @@ export class ServerConversation implements ServerCore {
     detail: string,
   ): void {
     this.#forget(channel);
-    this.#decline(channel, code, detail);
+    this.#unopened(channel, name, code, detail);
     this.#line.tell({ tell: "closed", channel, name });
   }
 

@@ -162,6 +162,8 @@ Deno.test("server: refuses logins that are wrong, malformed, oversize or too man
       [but({ at: 1e300 }), 400, "bad-request"],
       [but({ proof: undefined }), 400, "bad-request"],
       [but({ proof: "00" }), 400, "bad-request"],
+      [but({ rootKey: "00" }), 400, "bad-request"],
+      [but({ rootKey: "00".repeat(32) }), 400, "root-key-mismatch"],
       ["{", 400, "bad-request"],
       ["[]", 400, "bad-request"],
       ["x".repeat(70_000), 413, "too-large"],

@@ -103,7 +103,8 @@ export function loginBody(
     ...signs,
   });
   const proof = createSigner(secrets.get(signedBy)!).sign(message).toHex();
-  return { sessionKey, credentials, certificate, at, proof };
+  const root = rootKey.toHex();
+  return { rootKey: root, sessionKey, credentials, certificate, at, proof };
 }
 
 /** Posts JSON. */

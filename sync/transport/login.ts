@@ -118,6 +118,7 @@ function post(
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
+      rootKey: toHex(rootKey),
       sessionKey: toHex(sessionKey),
       credentials,
       ...(certificate && { certificate: toHex(certificate) }),
@@ -150,6 +151,9 @@ function failure(
 ): DatabaseError {
   const reason = typeof message === "string" ? message : `status ${status}`;
   if (status === 429 || status >= 500) return unreachable(url, reason);
+  if (code === "root-key-mismatch") {
+    return new DatabaseError("root-key-mismatch", reason.slice(0, 500));
+  }
   const name = typeof code === "string" ? ` (${code})` : "";
   return new DatabaseError(
     "login-failed",
@@ -189,11 +193,16 @@ async function ask(
   } catch (cause) {
     const reason = late.aborted
       ? `it did not answer within ${limits.loginMsMax} ms`
-      : cause instanceof Error
-      ? cause.message
-      : String(cause);
+      : messageOf(cause);
     throw unreachable(url, reason, cause);
   }
+}
+
+/** Platforms say "fetch failed", and only in the cause why. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 async function textOf(response: Response): Promise<string> {

@@ -89,6 +89,7 @@ Deno.test("a login sends key and credentials and gives the certificates", async 
     );
   });
   assert.deepEqual(bodies, [["POST", "/login"], {
+    rootKey: "06".repeat(32),
     sessionKey: publicKey.toHex(),
     credentials,
     certificate: "07",
@@ -126,6 +127,7 @@ Deno.test("a login that fails says whether asking again can help", async () => {
   const cases: [number, string][] = [
     [401, "login-failed"],
     [403, "login-failed"],
+    [400, "login-failed"],
     [429, "unreachable"],
     [503, "unreachable"],
     [200, "unreachable"],
@@ -136,6 +138,10 @@ Deno.test("a login that fails says whether asking again can help", async () => {
       await assert.rejects(loginTo(address)(question), { code });
     });
   }
+  const mismatch = { code: "root-key-mismatch", message: "m" };
+  await at(() => Response.json(mismatch, { status: 400 }), async (address) => {
+    await assert.rejects(loginTo(address)(question), mismatch);
+  });
   await at(() => new Response(null, { status: 409 }), async (address) => {
     assert.equal(await loginTo(address)(question), "key-taken");
   });

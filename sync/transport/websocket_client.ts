@@ -138,12 +138,17 @@ function endOfError(message: string): TransportEnd {
   return { code, detail: message || "The server could not be reached" };
 }
 
+/** What of a browser's page is used; elsewhere there is none. */
+interface Page extends EventTarget {
+  readonly visibilityState: string;
+}
+
 /** Tells when the network is back or the page is looked at again, where the platform tells. */
 function onOnline(retry: () => void): () => void {
+  const { document: page } = globalThis as { document?: Page };
   const shown = () => {
-    if (document.visibilityState === "visible") retry();
+    if (page?.visibilityState === "visible") retry();
   };
-  const page = typeof document === "undefined" ? undefined : document;
   globalThis.addEventListener?.("online", retry);
   page?.addEventListener("visibilitychange", shown);
   return () => {

@@ -6,7 +6,7 @@
 
 import { escapeControls } from "../escape.ts";
 import { Failure, usageFailure } from "../failure.ts";
-import { formatBytes } from "../figures.ts";
+import { formatAmount, formatBytes } from "../figures.ts";
 import type { Context } from "../session.ts";
 import { formatTable } from "../table.ts";
 
@@ -45,7 +45,9 @@ export async function runRevoke(
   if (options.json) return out.line(JSON.stringify(answer));
   const { sessions = [], repositories = 0 } = answer;
   out.line(
-    `revoked ${sessions.length} session(s), recorded in ${repositories} open repositories`,
+    `revoked ${formatAmount(sessions.length, "session")}, recorded in ${
+      formatAmount(repositories, "open repository", "open repositories")
+    }`,
   );
   for (const session of sessions) out.line(`  ${escapeControls(session)}`);
 }
