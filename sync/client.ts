@@ -186,6 +186,7 @@ export class SyncClient {
     }
     if (event.tell === "live") this.#attempts = 0;
     if (event.tell === "incident") return this.#incident(event);
+    if (event.tell === "unopened") return; // A server's.
     this.#channels.get(event.name)?.tell(event);
   }
 

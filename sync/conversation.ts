@@ -133,6 +133,12 @@ export type ConversationEvent =
     readonly genesisId: Uint8Array;
     readonly session: PeerSession;
   }
+  /** S: a channel was declined that the driver was not asked about, or had opened; `name`: where it is one. */
+  | {
+    readonly tell: "unopened";
+    readonly name: RepositoryName | undefined;
+    readonly code: string;
+  }
   /** S: the client closed the channel, or it was declined after all: release what was opened for it. */
   | {
     readonly tell: "closed";

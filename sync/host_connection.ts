@@ -112,6 +112,10 @@ export class HostConnection implements HostPeer {
         return this.#ready(event.peer);
       case "opening":
         return this.#open(event);
+      case "unopened": {
+        const { name, code } = event;
+        return this.event({ kind: "declined", name, code });
+      }
       case "closed":
         return this.#close(event.channel);
       case "present":

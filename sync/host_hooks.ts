@@ -60,7 +60,8 @@ export type HostEvent =
   }
   | {
     readonly kind: "declined";
-    readonly name: RepositoryName;
+    /** `undefined`: what was asked for is no name. */
+    readonly name: RepositoryName | undefined;
     readonly code: string;
   }
   | {

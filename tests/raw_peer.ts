@@ -1,0 +1,198 @@
+/**
+ * A peer of a real server that says what it likes: frames by hand over a
+ * WebSocket, with a session that anybody may have signed.
+ *
+ * @module
+ */
+
+import { createSigner, generateKeyPair } from "../crypto/mod.ts";
+import { issueCertificate } from "../repo/certificate.ts";
+import {
+  encodeGenesis,
+  genesisId,
+  type Mode,
+  type RepositoryName,
+} from "../repo/genesis.ts";
+import type { Session } from "../repo/session.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Message, MessageOf, WireRecord } from "../sync/message.ts";
+import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";
+import { clientMessage } from "../sync/proof.ts";
+import type { Server } from "../server/mod.ts";
+
+/** The root secret of servers whose sessions are certified here. */
+export const ROOT_SECRET = new Uint8Array(32).fill(11);
+
+/** What a certificate says of a new session. */
+export interface SessionFields {
+  readonly user?: string;
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+  readonly mayIssue?: boolean;
+  /** Who signs it; the root of {@linkcode ROOT_SECRET} where nothing is said. */
+  readonly issuer?: Uint8Array;
+}
+
+/** A session with a new key. */
+export function rawSession(
+  fields: SessionFields = {},
+): Session & { readonly certificate: Uint8Array } {
+  const { user = "raw", issuer = ROOT_SECRET } = fields;
+  const { secretKey, publicKey } = generateKeyPair((target) =>
+    void crypto.getRandomValues(target as Uint8Array<ArrayBuffer>)
+  );
+  const { bytes } = issueCertificate({
+    sessionKey: publicKey,
+    user,
+    claims: "{}",
+    mayIssue: fields.mayIssue ?? false,
+    notBefore: fields.notBefore ?? 0,
+    notAfter: fields.notAfter ?? Date.now() + 1_000_000,
+  }, createSigner(issuer));
+  return { user, secretKey, certificate: bytes };
+}
+
+/** The genesis id of a repository of a server. */
+export function genesisOf(
+  { rootKey }: Pick<Server, "rootKey">,
+  name: string,
+  mode: Mode = "default",
+): Uint8Array {
+  // Proof: tests may also ask for names that are none.
+  return genesisId(
+    encodeGenesis({ name: name as RepositoryName, rootKey, mode }),
+  );
+}
+
+/** One raw connection. */
+export class RawPeer {
+  readonly #server: Server;
+  readonly #socket: WebSocket;
+  readonly #heard: Message[] = [];
+  #news = Promise.withResolvers<void>();
+  #isOver = false;
+  /** The code that the server closed with; "" where it gave none. */
+  readonly ended: Promise<string>;
+
+  private constructor(server: Server, protocol: string) {
+    this.#server = server;
+    const address = server.url.replace("http", "ws");
+    this.#socket = new WebSocket(address, protocol);
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.onmessage = ({ data }) => {
+      this.#heard.push(decodeMessage(new Uint8Array(data)) as Message);
+      this.#tell();
+    };
+    this.#socket.onerror = () => {};
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.ended = promise;
+    this.#socket.onclose = ({ reason }) => {
+      this.#isOver = true;
+      this.#tell();
+      resolve(reason.split(":")[0] ?? "");
+    };
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+
+  /** Connects and hears the server's hello, which is left to be taken. */
+  static async greeted(server: Server): Promise<RawPeer> {
+    const peer = new RawPeer(server, "sheaf.1");
+    while (peer.#heard.length === 0 && !peer.#isOver) await peer.#news.promise;
+    if (peer.#isOver) throw new Error("The server declined the connection");
+    return peer;
+  }
+
+  /** Connects, and proves to be a session. */
+  static async proven(
+    server: Server,
+    session = rawSession(),
+  ): Promise<RawPeer> {
+    const peer = await RawPeer.greeted(server);
+    peer.send(await peer.proof(session));
+    await peer.hear("welcome");
+    return peer;
+  }
+
+  /** Connects, proves and opens a repository as channel 1. */
+  static async opened(
+    server: Server,
+    name: string,
+    session = rawSession(),
+  ): Promise<RawPeer> {
+    const peer = await RawPeer.proven(server, session);
+    peer.open(1, name);
+    await peer.hear("opened");
+    return peer;
+  }
+
+  /** What a session says to this connection's hello. */
+  async proof(
+    { secretKey, certificate }: {
+      readonly secretKey: Uint8Array;
+      readonly certificate: Uint8Array;
+    },
+  ): Promise<Message> {
+    const { nonce, rootKey, name } = await this.hear("hello");
+    const own = new Uint8Array(32).fill(5);
+    const nonces = { server: nonce, client: own };
+    const message = clientMessage(nonces, rootKey, name);
+    return {
+      is: "prove",
+      nonce: own,
+      window: limits.windowBytes,
+      certificates: [certificate],
+      signature: createSigner(secretKey).sign(message),
+    };
+  }
+
+  /** Asks for a repository. */
+  open(channel: number, name: string, mode?: Mode): void {
+    this.send({
+      is: "open",
+      channel,
+      name,
+      genesisId: genesisOf(this.#server, name, mode),
+      start: { from: "vector", vector: new Map() },
+    });
+  }
+
+  /** Hands records in on channel 1. */
+  records(...records: WireRecord[]): void {
+    this.send({ is: "records", channel: 1, records, cursor: undefined });
+  }
+
+  /** Sends a message, or bytes that are none. */
+  send(what: Message | Uint8Array): void {
+    const bytes = what instanceof Uint8Array ? what : encodeMessage(what);
+    this.#socket.send(bytes.slice());
+  }
+
+  /** Bytes that wait to be sent. */
+  get waiting(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Takes the next message of a kind out of what was heard; others before it are dropped. */
+  async hear<Is extends Message["is"]>(is: Is): Promise<MessageOf<Is>> {
+    for (;;) {
+      const { promise } = this.#news;
+      for (
+        let message = this.#heard.shift();
+        message !== undefined;
+        message = this.#heard.shift()
+      ) if (message.is === is) return message as MessageOf<Is>;
+      if (this.#isOver) throw new Error(`It closed, and said no "${is}"`);
+      await promise;
+    }
+  }
+
+  /** Closes, and resolves when that is done. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.close();
+    await this.ended;
+  }
+}
