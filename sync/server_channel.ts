@@ -31,6 +31,8 @@ import type { Cursor } from "./resume.ts";
 /** Chain of a refusal that is not of a batch. */
 const NO_CHAIN = "\0".repeat(40);
 const NO_EPOCH = new Uint8Array(16);
+/** A client whose cursor is so far behind what it sent itself hears of it at once, else with the next witness. */
+const CURSOR_LAG_BYTES = 4 * 1024;
 
 /** What a channel of a server works with. */
 export interface ServerChannelParts {
@@ -232,7 +234,10 @@ export class ServerChannel {
   #acknowledge(): void {
     const { line, channel } = this.#parts;
     const sequence = this.#inbox.acknowledge();
-    if (sequence !== undefined) line.send({ is: "ack", channel, sequence });
+    if (sequence === undefined) return;
+    // A cursor behind it comes first: the client may leave when it is acknowledged.
+    this.pump();
+    line.send({ is: "ack", channel, sequence });
   }
 
   /** What may be shared has grown. */
@@ -284,6 +289,9 @@ export class ServerChannel {
       this.#isLive = true;
       this.#live(outbox);
       line.tell({ tell: "live", name: this.name });
+    } else if (outbox.position - this.#toldPosition > CURSOR_LAG_BYTES) {
+      // Who leaves now would be sent again what it sent itself.
+      this.#live(outbox);
     }
     this.#witness(outbox);
   }
@@ -312,7 +320,7 @@ export class ServerChannel {
 
   #proof(message: MessageOf<"proof">): void {
     const { line, port } = this.#parts;
-    if (!this.#mayRead || this.#isProved) return;
+    if (this.#isProved) return;
     this.#isProved = true; // One a channel: each costs signatures.
     const witness = checkProof(message, port);
     if (witness === undefined) return;

@@ -15,6 +15,7 @@ import {
   until,
 } from "../tests/kit/sync_place.ts";
 import { rights } from "./conversation.ts";
+import { decodeResume } from "./resume.ts";
 
 const digest = (place: Place) => place.replica.graph.digest();
 
@@ -125,6 +126,20 @@ Deno.test("a client resumes with what it kept", async () => {
   });
   await settled(server, junk);
   await end(server, again, junk);
+});
+
+Deno.test("who leaves right after an acknowledgement is not sent its own commits again", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  for (let i = 0; i < 3; i++) {
+    const place = await ann.write(`long-${i}`, "x".repeat(8_000));
+    await ann.channel.synced(place);
+    const { cursor, uploadedTo } = decodeResume(ann.channel.resume()!);
+    assert.equal(cursor?.position, server.place.replica.port().shareable);
+    assert.equal(uploadedTo, ann.place.replica.port().shareable);
+  }
+  await end(server, ann);
 });
 
 Deno.test("waits grow, are capped, and start anew after a live connection", async () => {
