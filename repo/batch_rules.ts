@@ -25,8 +25,10 @@ import type { Vector } from "./ancestry.ts";
 import type { BatchRules } from "./arrival.ts";
 import type { Batch, BatchCommit } from "./batch.ts";
 import type { Graph } from "./graph.ts";
-import type { Past } from "./past.ts";
-import type { RuleSessions } from "./rule_sessions.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { Past } from "./past.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import { RuleSessions } from "./rule_sessions.ts";
 import type { State } from "./state.ts";
 
 /** What the rules are judged with. */
@@ -36,6 +38,18 @@ export interface DoorRulesParts {
   readonly graph: Graph;
   readonly state: State;
   readonly past: Past;
+}
+
+/** The rules at the door of a replica. */
+export function doorRulesOf(
+  rules: RepositoryRules,
+  loaded: LoadedReplica,
+  commits: CommitReader,
+): DoorRules {
+  const { certificates, graph, state } = loaded;
+  const sessions = new RuleSessions(certificates);
+  const past = new Past({ ...loaded, commits });
+  return new DoorRules({ rules, sessions, graph, state, past });
 }
 
 /** How cells are made of a collection that nothing is known of yet. */

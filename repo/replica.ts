@@ -12,12 +12,11 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
-import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
-import { DoorRules } from "./batch_rules.ts";
+import { doorRulesOf } from "./batch_rules.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
@@ -39,10 +38,9 @@ import {
 import { encodeMeta } from "./replica_meta.ts";
 import { ReplicaPort } from "./replica_port.ts";
 import type { Session } from "./session.ts";
+import { receiveBack } from "./set_back.ts";
 import { Sharing } from "./sharing.ts";
 import { OwnRules } from "./own_rules.ts";
-import { Past } from "./past.ts";
-import { RuleSessions } from "./rule_sessions.ts";
 import { type ReplicaStatus, statusOf } from "./status.ts";
 import type { Transaction } from "./transaction.ts";
 import { type TakeBackParts, withdraw, withdrawAgain } from "./withdraw.ts";
@@ -135,7 +133,7 @@ export class Replica {
       loaded,
       commits: this.commits,
       rootKey,
-      rules: rules && this.#doorRules(rules),
+      rules: rules && doorRulesOf(rules, loaded, this.commits),
       flush: () => this.flush(),
       withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
       took: (chain, ...more) => {
@@ -143,13 +141,6 @@ export class Replica {
         this.#writer.cameBack(chain);
       },
     });
-  }
-
-  #doorRules(rules: RepositoryRules): DoorRules {
-    const { certificates, graph, state } = this.#loaded;
-    const sessions = new RuleSessions(certificates);
-    const past = new Past({ ...this.#loaded, commits: this.commits });
-    return new DoorRules({ rules, sessions, graph, state, past });
   }
 
   /** Its tables. */
@@ -208,6 +199,16 @@ export class Replica {
     options: ReceiveOptions = {},
   ): Judged[] {
     this.#checkWritable();
+    return receiveBack(arrivals, {
+      chain: this.#writer.written.chain,
+      commits: this.commits,
+      genesisId: this.#loaded.genesisId,
+      receive: (arrivals) => this.#receive(arrivals, options),
+      withdraw: (chain, from) => this.withdraw(chain, from, []),
+    });
+  }
+
+  #receive(arrivals: Iterable<Arrival>, options: ReceiveOptions): Judged[] {
     let judged: Judged[] = [];
     // Callbacks may write: they run when all of it is part of the state.
     this.publishing(() => {
@@ -308,11 +309,6 @@ export class Replica {
   useSession(session: Session): void {
     if (this.#closing !== undefined) return;
     this.#settling(() => this.#writer.use(session));
-  }
-
-  /** Puts a certificate of the session's own key to use. */
-  certify(certificate: Uint8Array): void {
-    this.useSession({ ...this.session, certificate });
   }
 
   /** Who wrote a commit, by a certificate; for own ones without any, who says so. */

@@ -51,7 +51,7 @@ Deno.test("nobody takes what a session without a certificate wrote, until it is 
   await ada.write("a", "one");
   deepEqual(tell(ada, bob), ["refuse"]);
   const certificate = certificateFor(session);
-  ada.replica.certify(certificate);
+  ada.replica.useSession({ ...ada.replica.session, certificate });
   await ada.write("a", "two");
   deepEqual(tell(ada, bob), ["admit-certificate", "admit", "known", "admit"]);
   equal(bob.text("a"), "two");

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { deepEqual, equal, notEqual } from "node:assert/strict";
+import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { AuthorPlace } from "./kit/author_place.ts";
 import { filesOf } from "./kit/images.ts";
 
@@ -53,4 +53,40 @@ Deno.test("it does not go on with that chain either when it wrote there before, 
     await again.tell(peer);
     deepEqual(peer.digest(), again.digest());
   }
+});
+
+Deno.test("what it wrote before it learned of that is written again in a new chain", async () => {
+  for (const mode of modes) {
+    const { peer, back } = await rolledBack(mode);
+    const { chain } = back.put("b", "mine").commit!;
+    if (chain !== [...peer.replica.graph.vector().keys()][0]) continue; // Fast mode began anew.
+    const later = back.put("c", "mine too").commit!;
+    await back.replica.durable();
+    await peer.tell(back);
+    equal(back.get("a")?.title, "three");
+    equal(back.get("b")?.title, "mine");
+    equal(back.replica.graph.lengthOf(chain), 3);
+    notEqual(later.chain, chain, mode);
+    deepEqual([later.number, later.state], [1, "kept"]);
+    deepEqual(back.replica.refusals(), []);
+    await back.tell(peer);
+    deepEqual(peer.digest(), back.digest());
+    await back.agrees(mode);
+  }
+});
+
+Deno.test("nobody else makes a device take anything back", async () => {
+  const { back } = await rolledBack("default");
+  const { chain, number } = back.put("b", "mine").commit!;
+  await back.replica.durable();
+  const port = back.replica.port();
+  const { bytes, first } = port.read(0, 1 << 20).records.at(-1)!;
+  equal(first, 0, "both batches are joined");
+  const forged = bytes.slice();
+  forged[forged.length - 70]! ^= 1; // In the payload of the last commit.
+  const [judged] = port.receive([{ kind: "signed", bytes: forged }]);
+  ok(judged?.verdict.verdict === "refuse");
+  equal(judged.verdict.refusal.refused, "fork");
+  equal(port.lengthOf(chain), number + 1);
+  equal(back.last.chain, chain);
 });
