@@ -203,13 +203,17 @@ export class Upload {
     // What came before the first refused commit may have been admitted by a
     // server that is lost: others have it, so it stays as it is.
     const first = Math.min(...messages.map(({ number }) => number));
-    const from = Math.max(known, first);
+    // Where the server has other commits of these numbers, this folder was set
+    // back: nothing of it was refused, and all of it goes into a new chain.
+    const isFork = messages.some(({ reason }) => reason === "fork");
+    const from = isFork ? first : Math.max(known, first);
     if (from > known) {
       this.#isPrefixLeft = true;
       this.#stuckAt = Math.min(this.#stuckAt, entry.from);
     }
     const refused: RefusedCommit[] = [];
     for (const { number, count, reason, rule, detail, kept } of messages) {
+      if (reason === "fork") continue;
       for (let i = Math.max(number, from); i < number + count; i++) {
         refused.push({ number: i, reason, rule, detail, kept });
       }
