@@ -1,0 +1,151 @@
+/**
+ * kill -9 under load, with real processes, folders and sockets: a server and
+ * its clients are killed at random moments, again and again. What `synced` said
+ * is on the server and on everybody; what was durable is in its own folder; all
+ * are equal in the end.
+ *
+ * A kill takes nothing back that the system has taken; what a power cut takes
+ * is in `crash_test.ts` and in the simulation.
+ */
+
+import { deepEqual, equal, ok } from "node:assert/strict";
+import type { Mode } from "../mod.ts";
+import { seededRandom } from "./kit/mod.ts";
+import { type Child, Stage } from "./kill/stage.ts";
+
+const DEADLINE_MS = 70_000;
+
+/** What a test does with its stage. */
+type Play = (stage: Stage, random: () => number) => Promise<void>;
+
+/** Plays on a stage of its own, with other dice each time, and in bounded time. */
+async function play(mode: Mode, act: Play): Promise<void> {
+  const seed = Number(Deno.env.get("SHEAF_KILL_SEED") ?? Date.now() % 1e6);
+  await using stage = new Stage(mode, seed);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(async () => {
+      reject(new Error(`It takes too long: ${await stage.describe()}`));
+    }, DEADLINE_MS);
+  });
+  try {
+    const acting = stage.set().then(() => act(stage, seededRandom(seed)));
+    await Promise.race([acting, late]);
+  } catch (error) {
+    console.error(`Once more with SHEAF_KILL_SEED=${seed}`);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Two clients that write from now on. */
+async function twoClients(stage: Stage): Promise<Map<string, Child>> {
+  const ann = await stage.startClient("ann", "lone");
+  const bob = await stage.startClient("bob", "shared");
+  return new Map([["ann", ann], ["bob", bob]]);
+}
+
+/** Kills the server so often, also while it starts; says in how many lives it kept a promise. */
+async function killServers(
+  stage: Stage,
+  random: () => number,
+  kills: number,
+): Promise<number> {
+  let busy = 0;
+  let promised = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    await delay(30 + random() * 500);
+    await stage.killServer();
+    const now = await stage.promised("ann") + await stage.promised("bob");
+    if (now > promised) busy++;
+    promised = now;
+    if (random() < 0.2 && ++kill < kills) {
+      await stage.orderServer();
+      await delay(random() * 80);
+      await stage.killServer();
+    }
+    await stage.startServer();
+  }
+  return busy;
+}
+
+Deno.test("kill -9 of the server under load, 50 times: nothing synced is lost", () =>
+  play("default", async (stage, random) => {
+    const clients = await twoClients(stage);
+    const busy = await killServers(stage, random, 50);
+    const promises = await stage.checkAll(clients);
+    deepEqual(stage.trouble, []);
+    ok(busy >= 20, `${busy} lives of the server saw load`);
+    ok(promises >= 1_000, `${promises} promises`);
+  }));
+
+/** Kills clients so often, in turn; each that comes back says what it lost. */
+async function killClients(
+  stage: Stage,
+  random: () => number,
+  clients: Map<string, Child>,
+  kills: number,
+): Promise<void> {
+  for (let kill = 0; kill < kills; kill++) {
+    await delay(20 + random() * 400);
+    const name = random() < 0.5 ? "ann" : "bob";
+    await stage.reap(clients.get(name)!);
+    const writes = name === "ann" ? "lone" : "shared";
+    const client = await stage.startClient(name, writes);
+    clients.set(name, client);
+    // Some are killed again before they have opened.
+    if (random() < 0.2) continue;
+    const { lost } = await client.next("opened");
+    deepEqual(lost, [], `${name} lost what was durable`);
+  }
+}
+
+Deno.test("kill -9 of clients under load, 50 times: nothing durable or synced is lost, no chain forks", () =>
+  play("default", async (stage, random) => {
+    const clients = await twoClients(stage);
+    await killClients(stage, random, clients, 50);
+    const promises = await stage.checkAll(clients);
+    deepEqual(stage.trouble, []);
+    ok(promises >= 1_000, `${promises} promises`);
+  }));
+
+for (const mode of ["trusted", "fast"] as const) {
+  Deno.test(`kill -9 of server and clients in ${mode} mode: nothing synced is lost, and all converge`, () =>
+    play(mode, async (stage, random) => {
+      const clients = await twoClients(stage);
+      for (let round = 0; round < 5; round++) {
+        await killServers(stage, random, 2);
+        await killClients(stage, random, clients, 2);
+      }
+      deepEqual(stage.trouble, []);
+    }));
+}
+
+Deno.test("a server that loses its disk under load, twice, is whole again through its clients", () =>
+  play("default", async (stage, random) => {
+    const clients = await twoClients(stage);
+    for (let wipe = 0; wipe < 2; wipe++) {
+      await killServers(stage, random, 3);
+      await stage.rest(clients); // Now they can prove what there was.
+      for (const client of clients.values()) await client.say("go");
+      await delay(random() * 500);
+      await stage.killServer();
+      await Deno.remove(stage.data, { recursive: true });
+      await stage.startServer();
+      await killServers(stage, random, 3); // It is killed while it is restored, too.
+    }
+    await stage.rest(clients);
+    equal(await stage.missing(), 0);
+    const promises = await stage.checkAll(clients);
+    ok(promises >= 500, `${promises} promises`);
+    const others = stage.trouble.filter((text) =>
+      !text.includes('"restore-incomplete"')
+    );
+    deepEqual(others, []);
+    ok(stage.trouble.length >= 2, "each loss is told of");
+  }));
