@@ -9,7 +9,12 @@ Deno.test("toJson() holds machine, versions and rows, and parseRows() reads them
     rows: [someRow(), someRow({ median: null })],
     sync: [],
   });
-  deepEqual(Object.keys(JSON.parse(text)), ["machine", "versions", "rows", "sync"]);
+  deepEqual(Object.keys(JSON.parse(text)), [
+    "machine",
+    "versions",
+    "rows",
+    "sync",
+  ]);
   const [first, second] = parseRows(text);
   equal(first?.operation, "read by id");
   equal(first?.ratio, 0.1);

@@ -120,7 +120,10 @@ Deno.test("a writer that knows more heads than a commit names joins them first",
 Deno.test("who is not certified yet is not judged, and is as soon as it is", async () => {
   const ada = await RuledDevice.open({ seed: 1, rules, isNew: true });
   ada.put("x", { owner: "eve" });
-  ada.replica.useSession({ ...ada.replica.session, certificate: ada.certificate });
+  ada.replica.useSession({
+    ...ada.replica.session,
+    certificate: ada.certificate,
+  });
   denied(() => ada.put("y", { owner: "eve" }), /not yours/);
   equal(ada.get("x", "owner"), "eve");
   await ada.replica.close();

@@ -81,8 +81,12 @@ export interface RepositoryPort {
   /** Makes everything received durable soon, once for all who ask in this turn; then `onShareable` tells. */
   settle(): void;
   /** Takes back own commits of `chain` from number `from` on: see `withdraw.ts`. */
-  withdraw(chain: string, from: number, refused: readonly RefusedCommit[]): void;
-  /** The bytes that the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
+  withdraw(
+    chain: string,
+    from: number,
+    refused: readonly RefusedCommit[],
+  ): void;
+  /** What the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
   summary(): Uint8Array | undefined;
   /** SHA-256 over domain, genesis id and a summary. */
   digestOf(summary: Uint8Array): Uint8Array;
@@ -91,7 +95,10 @@ export interface RepositoryPort {
   /** 16 digests of the merged state, one per next half-byte below a prefix of half-bytes of the items' hashes. */
   stateDigests(prefix: readonly number[]): Uint8Array[];
   /** Names of the items below a prefix, at most `limit`. */
-  itemsBelow(prefix: readonly number[], limit: number): { collection: string; id: string }[];
+  itemsBelow(
+    prefix: readonly number[],
+    limit: number,
+  ): { collection: string; id: string }[];
 }
 
 /** A commit that the server refused. */
