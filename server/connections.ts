@@ -24,11 +24,14 @@ import { Lingering } from "./lingering.ts";
 import { type Log, messageOf, type TroubleLog } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Quotas } from "./options.ts";
-import { Places } from "./quotas.ts";
+import { Buckets, Places } from "./quotas.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** The platform pings a silent socket after this long and lets go of a dead one. */
 const IDLE_SECONDS = 30;
+
+/** So many connections of an address may fail at once, and one a second. */
+const FAILURES = 60;
 
 /** What connections work with. */
 export interface ConnectionParts {
@@ -69,6 +72,8 @@ export class Connections {
   readonly #places: Places;
   readonly #unproved: Places;
   readonly #lingering = new Lingering();
+  /** Connections of an address that failed: who is in debt gets no new one. */
+  readonly #failed = new Buckets({ perSecond: 1, burst: FAILURES });
   readonly #byPeer = new Map<number, Connection>();
   readonly #bySession = new Map<string, number>();
   #arriving: Arriving = NOBODY;
@@ -139,9 +144,10 @@ export class Connections {
 
   #takePlaces(address: string): TakenPlaces {
     const { world } = this.#parts;
-    if (this.#lingering.isFull(address, world.monotonic())) {
-      throw this.#full(address);
-    }
+    const nowMs = world.monotonic();
+    const isUnwelcome = this.#lingering.isFull(address, nowMs) ||
+      this.#failed.debt(address, nowMs) > 0;
+    if (isUnwelcome) throw this.#full(address);
     const connection = this.#places.take(address);
     if (connection === undefined) throw this.#full(address);
     const unproved = this.#unproved.take(address);
@@ -259,6 +265,7 @@ export class Connections {
       log.write("debug", "connection-ended", { connection: peer.id, code });
     } else {
       metrics.protocolError(code);
+      this.#failed.take(peer.address, 1, this.#parts.world.monotonic());
       connection.trouble.warn("connection-failed", code, { detail });
     }
     this.#forget(peer, connection);

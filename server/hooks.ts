@@ -58,6 +58,8 @@ export interface HookParts {
 const BURST_SECONDS = 10;
 /** An address may cost as much as so many sessions. */
 const SESSIONS_PER_ADDRESS = 4;
+/** Milliseconds of work a second that frames of a session may cost besides records; an address, twice that. */
+const WORK_MS = 200;
 /** Who owes more than this ignored that credit was held back. */
 const DEBT_MS_MAX = 60_000;
 const KEY_CHARACTERS = 32;
@@ -74,6 +76,7 @@ export class ServerHooks implements
       | "gate"
       | "keeps"
       | "creditDelay"
+      | "workDelay"
     >
   > {
   readonly #parts: HookParts;
@@ -82,6 +85,8 @@ export class ServerHooks implements
   readonly #addressBytes: Buckets;
   readonly #begun: Buckets;
   readonly #addressBegun: Buckets;
+  readonly #work: Buckets;
+  readonly #addressWork: Buckets;
   /** Parsed claims; one object per proof. */
   readonly #claims = new WeakMap<PeerSession, RuleClaims>();
 
@@ -93,6 +98,11 @@ export class ServerHooks implements
     this.#bytes = bucketsOf(bytesPerSecond);
     this.#addressBytes = bucketsOf(bytesPerSecond * SESSIONS_PER_ADDRESS);
     const { repositoriesPerMinute } = parts.quotas;
+    this.#work = new Buckets({ perSecond: WORK_MS, burst: 2 * WORK_MS });
+    this.#addressWork = new Buckets({
+      perSecond: 2 * WORK_MS,
+      burst: 4 * WORK_MS,
+    });
     this.#begun = perMinute(repositoriesPerMinute);
     this.#addressBegun = perMinute(
       repositoriesPerMinute * SESSIONS_PER_ADDRESS,
@@ -234,6 +244,15 @@ export class ServerHooks implements
       this.#bytes.take(session, bytes, nowMs),
       this.#addressBytes.take(peer.address, bytes, nowMs),
       this.#commits.take(session, 0, nowMs),
+    );
+  }
+
+  /** A session may cost a part of each second. */
+  workDelay(peer: HostPeer, workMs: number): number {
+    const nowMs = this.#parts.world.monotonic();
+    return Math.max(
+      this.#work.take(sessionOf(peer), workMs, nowMs),
+      this.#addressWork.take(peer.address, workMs, nowMs),
     );
   }
 

@@ -175,6 +175,7 @@ export class RunningServer implements Server {
         keeps: (peer, name, arrival, refusal) =>
           hooks.keeps(peer, name, arrival, refusal),
         creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),
+        workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
         event: (peer, event) => connections.hear(peer, event),
       },
     });
@@ -260,9 +261,8 @@ export class RunningServer implements Server {
     const failure = this.#hub.failure;
     if (failure !== undefined) {
       // Everybody may ask how it is: names and reasons are for the log, once.
-      const fields = { message: failure };
       if (this.#failure !== failure) {
-        this.#log.write("error", "repository-failing", fields);
+        this.#log.write("error", "repository-failing", { message: failure });
       }
       this.#failure = failure;
       return { status: "failing" };

@@ -17,6 +17,7 @@ import { HostChannel } from "./host_channel.ts";
 import type { HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";
 import type { HostShelf } from "./host_shelf.ts";
 import type { Turns } from "./host_turns.ts";
+import { PacedTransport } from "./transport/paced_transport.ts";
 import type { Transport, TransportEnd } from "./transport/transport.ts";
 
 /** What a connection works with. */
@@ -56,7 +57,8 @@ export class HostConnection implements HostPeer {
   constructor(parts: HostConnectionParts) {
     this.#parts = parts;
     const core = parts.converse(this);
-    this.#driver = new Driver(core, parts.transport, parts.world, {
+    const transport = this.#paced();
+    this.#driver = new Driver(core, transport, parts.world, {
       tell: (event) => this.#tell(event),
       ended: (end, isOwn) => this.#ended(end, isOwn),
       broke: (error) => this.event({ kind: "fault", error }),
@@ -65,6 +67,18 @@ export class HostConnection implements HostPeer {
         if (way === "in") this.#creditSoon();
       },
     }, limits.servedBytesMax);
+  }
+
+  /** Its wire, as fast as its work is paid for. */
+  #paced(): Transport {
+    const { transport, hooks, world } = this.#parts;
+    if (hooks.workDelay === undefined) return transport;
+    return new PacedTransport(transport, {
+      world,
+      charge: (workMs) => hooks.workDelay?.(this, workMs) ?? 0,
+      flooded: () =>
+        this.finish((core) => core.fail("rate-limited", "Too many frames")),
+    });
   }
 
   get id(): number {

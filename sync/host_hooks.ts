@@ -139,6 +139,8 @@ export interface HostHooks {
   ): boolean;
   /** How long the peer waits for credit for these bytes, in milliseconds; 0: not at all. */
   creditDelay?(peer: HostPeer, bytes: number): number;
+  /** Charges work that frames besides records cost, in milliseconds; says how long the peer's next frames wait. */
+  workDelay?(peer: HostPeer, workMs: number): number;
   /** Hears everything. */
   event?(peer: HostPeer, event: HostEvent): void;
 }

@@ -20,6 +20,9 @@ import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";
 import { clientMessage } from "../sync/proof.ts";
 import type { Server } from "../server/mod.ts";
 
+/** What a raw peer needs to know of a server. */
+export type Target = Pick<Server, "url" | "rootKey">;
+
 /** The root secret of servers whose sessions are certified here. */
 export const ROOT_SECRET = new Uint8Array(32).fill(11);
 
@@ -66,16 +69,18 @@ export function genesisOf(
 
 /** One raw connection. */
 export class RawPeer {
-  readonly #server: Server;
+  /** Whom it talks to. */
+  readonly server: Target;
   readonly #socket: WebSocket;
   readonly #heard: Message[] = [];
   #news = Promise.withResolvers<void>();
-  #isOver = false;
+  /** Is the connection gone? */
+  isOver = false;
   /** The code that the server closed with; "" where it gave none. */
   readonly ended: Promise<string>;
 
-  private constructor(server: Server, protocol: string) {
-    this.#server = server;
+  private constructor(server: Target, protocol: string) {
+    this.server = server;
     const address = server.url.replace("http", "ws");
     this.#socket = new WebSocket(address, protocol);
     this.#socket.binaryType = "arraybuffer";
@@ -87,7 +92,7 @@ export class RawPeer {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.ended = promise;
     this.#socket.onclose = ({ reason }) => {
-      this.#isOver = true;
+      this.isOver = true;
       this.#tell();
       resolve(reason.split(":")[0] ?? "");
     };
@@ -99,16 +104,16 @@ export class RawPeer {
   }
 
   /** Connects and hears the server's hello, which is left to be taken. */
-  static async greeted(server: Server): Promise<RawPeer> {
+  static async greeted(server: Target): Promise<RawPeer> {
     const peer = new RawPeer(server, "sheaf.1");
-    while (peer.#heard.length === 0 && !peer.#isOver) await peer.#news.promise;
-    if (peer.#isOver) throw new Error("The server declined the connection");
+    while (peer.#heard.length === 0 && !peer.isOver) await peer.#news.promise;
+    if (peer.isOver) throw new Error("The server declined the connection");
     return peer;
   }
 
   /** Connects, and proves to be a session. */
   static async proven(
-    server: Server,
+    server: Target,
     session = rawSession(),
   ): Promise<RawPeer> {
     const peer = await RawPeer.greeted(server);
@@ -119,7 +124,7 @@ export class RawPeer {
 
   /** Connects, proves and opens a repository as channel 1. */
   static async opened(
-    server: Server,
+    server: Target,
     name: string,
     session = rawSession(),
   ): Promise<RawPeer> {
@@ -155,7 +160,7 @@ export class RawPeer {
       is: "open",
       channel,
       name,
-      genesisId: genesisOf(this.#server, name, mode),
+      genesisId: genesisOf(this.server, name, mode),
       start: { from: "vector", vector: new Map() },
     });
   }
@@ -185,7 +190,7 @@ export class RawPeer {
         message !== undefined;
         message = this.#heard.shift()
       ) if (message.is === is) return message as MessageOf<Is>;
-      if (this.#isOver) throw new Error(`It closed, and said no "${is}"`);
+      if (this.isOver) throw new Error(`It closed, and said no "${is}"`);
       await promise;
     }
   }

@@ -190,6 +190,10 @@ export const limits = {
   presenceMs: 50,
   /** Bytes that wait in a transport: window, vectors and answers fit; who has more to read is closed. */
   bufferedBytesMax: 16 * MiB,
+  /** Frames of one connection that wait because it costs too much work; who sends more is closed. */
+  pacedFramesMax: 2_048,
+  /** Their bytes: a window of records fits, and a vector. */
+  pacedBytesMax: 4 * MiB,
   /** Channels that wait while a server opens their repositories, of one connection. */
   openingMax: 64,
   /** The same in a server, which has many peers: a window, a frame and what is said besides. */
