@@ -57,6 +57,9 @@ export class Graph {
   readonly #genesisId: Uint8Array;
   readonly #chains = new Map<string, ChainState>();
   readonly #heads = new Set<ChainState>();
+  /** All chains by name; made when asked for, until another one begins. */
+  #sorted: readonly ChainState[] | undefined;
+  #template: Uint8Array<ArrayBuffer> | undefined;
   #clock = hlcZero;
   #commits = 0;
 
@@ -186,6 +189,7 @@ export class Graph {
    */
   become(other: Graph): void {
     const before = new Map(this.#chains);
+    this.#sorted = this.#template = undefined;
     this.#chains.clear();
     this.#heads.clear();
     for (const chain of other.#chains.values()) {
@@ -207,7 +211,12 @@ export class Graph {
     return number === 0 ? chainStart(this.#genesisId, name) : undefined;
   }
 
+  #inOrder(): readonly ChainState[] {
+    return this.#sorted ??= [...this.#chains.values()].sort(byName);
+  }
+
   #begin(name: string): ChainState {
+    this.#sorted = this.#template = undefined;
     const chain: ChainState = {
       name,
       length: 0,
@@ -245,14 +254,29 @@ export class Graph {
    * same commits are known. `undefined` while a chain is not hashed to its end.
    */
   summary(): Uint8Array<ArrayBuffer> | undefined {
-    const writer = new ByteWriter(this.#chains.size * 80);
-    for (const chain of [...this.#chains.values()].sort(byName)) {
-      if (chain.hashed !== chain.length) return undefined;
-      writer.bytes(chainBytes(chain.name));
-      writer.u48(chain.length);
-      writer.bytes(chain.hashedId);
+    const bytes = this.#names().slice();
+    const view = new DataView(bytes.buffer);
+    let at = 0;
+    for (const { length, hashed, hashedId } of this.#inOrder()) {
+      if (hashed !== length) return undefined;
+      at += chainBytesLength;
+      view.setUint32(at, length >>> 0, true);
+      view.setUint16(at + 4, Math.floor(length / 2 ** 32), true);
+      bytes.set(hashedId, at + 6);
+      at += 6 + idLength;
     }
-    return writer.copy();
+    return bytes;
+  }
+
+  /** A summary with nothing but the chains' names in it: they are most of its cost. */
+  #names(): Uint8Array<ArrayBuffer> {
+    if (this.#template !== undefined) return this.#template;
+    const writer = new ByteWriter(this.#chains.size * 80);
+    for (const { name } of this.#inOrder()) {
+      writer.bytes(chainBytes(name));
+      writer.bytes(new Uint8Array(6 + idLength));
+    }
+    return this.#template = writer.copy();
   }
 
   /** The hash of the summary. */
@@ -266,7 +290,7 @@ export class Graph {
     const writer = new ByteWriter(16 + this.#chains.size * 96);
     writer.u8(FORMAT);
     writer.varint(this.#chains.size);
-    for (const chain of [...this.#chains.values()].sort(byName)) {
+    for (const chain of this.#inOrder()) {
       writer.bytes(chainBytes(chain.name));
       writer.varint(chain.length);
       writer.u48(chain.last.wall);

@@ -163,3 +163,30 @@ Deno.test("digest() is there once every chain is hashed to its end", () => {
   graph.setHashed(name, 1, new Uint8Array(32));
   assert.equal(graph.idBefore(name, 2), id, "hashing never goes back");
 });
+
+Deno.test("a summary that is asked for between other steps is that of a fresh graph", () => {
+  const graph = new Graph(genesisId);
+  const step = (target: Graph, who: number, wall: number) => {
+    const name = nameAt(who);
+    target.add(name, { wall, count: 0, parents: [] });
+    const length = target.lengthOf(name);
+    target.setHashed(name, length, new Uint8Array(32).fill(who * 16 + length));
+  };
+  const steps: [number, number][] = [[3, 1], [1, 2], [3, 3], [2, 4], [1, 5]];
+  for (const [i, [who, wall]] of steps.entries()) {
+    step(graph, who, wall);
+    const fresh = new Graph(genesisId);
+    for (const [who, wall] of steps.slice(0, i + 1)) step(fresh, who, wall);
+    assert.deepEqual(graph.summary(), fresh.summary(), `step ${i}`);
+    const { length } = graph.summary()!;
+    assert.equal(length, graph.size * 78);
+  }
+  const other = new Graph(genesisId);
+  step(other, 2, 1);
+  step(other, 5, 2);
+  const expected = other.summary();
+  graph.become(other);
+  assert.deepEqual(graph.summary(), expected);
+  graph.add(nameAt(5), { wall: 9, count: 0, parents: [] });
+  assert.equal(graph.summary(), undefined, "not hashed to its end");
+});
