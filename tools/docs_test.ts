@@ -1,9 +1,10 @@
 /**
  * The pages hold what they promise: links lead somewhere, lines and pages stay
- * short. (That their examples run is asked by `deno task ok:docs`.)
+ * short, limits have the values that are told. (That their examples run is asked by `deno task ok:docs`.)
  */
 
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, ok } from "node:assert/strict";
+import { limits } from "../src/base/limits.ts";
 
 const root = new URL("..", import.meta.url);
 const COLUMNS_MAX = 130;
@@ -80,4 +81,23 @@ Deno.test("docs keep their pages short", () => {
     read(page).trimEnd().split("\n").length > linesMax
   );
   deepEqual(long, []);
+});
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  s: 1_000,
+  KiB: 1_024,
+  MiB: 1_024 * 1_024,
+};
+
+Deno.test("docs give the limits of the protocol their values", () => {
+  const rows = [...read("docs/protocol.md").matchAll(/^\| `(\w+)`.*/gm)]
+    .filter(([, name = ""]) => Object.hasOwn(limits, name));
+  ok(rows.length >= 10);
+  for (const [row, name = ""] of rows) {
+    const said = /^[^|]*\|[^|]*\| ([\d,]+) ?(\w*)/.exec(row);
+    const [, digits = "", unit = ""] = said ?? [];
+    const value = Number(digits.replaceAll(",", "")) * UNITS[unit]!;
+    deepEqual([name, value], [name, limits[name as keyof typeof limits]]);
+  }
 });
