@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { encodeText } from "../src/base/bytes.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
+import { encodeWithdrawal } from "./withdrawal.ts";
 import {
   type VerifyOptions,
   verifyReplica,
@@ -145,4 +146,24 @@ Deno.test("verifyReplica() tells how far it is and ends with its signal", async 
   const onProgress = () => stop.abort(reason);
   await rejects(verify(place, { onProgress, signal: stop.signal }), reason);
   await place.replica.close();
+});
+
+Deno.test("verifyReplica() finds a withdrawal of what is not there", async () => {
+  const place = await Place.open();
+  await place.write("a", "one");
+  const { log, graph, withdrawals } = place.replica.loaded;
+  const [chain] = graph.vector().keys();
+  const start = log.end;
+  const withdrawal = {
+    cuts: [{ chain: chain!, from: 5, after: { wall: 0, count: 0 } }],
+    closed: [],
+    chain: "f".repeat(40),
+    count: 0,
+    refused: [],
+  };
+  const body = encodeWithdrawal(withdrawal);
+  withdrawals.add(log.append(recordKind.withdrawal, [body]), withdrawal);
+  const { damage } = await verify(place);
+  equal(damage?.address, start);
+  match(damage.reason, /not there/);
 });
