@@ -14,7 +14,6 @@ import type { Database } from "../src/db/database.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import type { Repository } from "../src/db/repository.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
-import type { RepositoryPort } from "../repo/port.ts";
 import type { HostedRepository } from "../sync/host_hooks.ts";
 
 /** What a hub works with. */
@@ -69,9 +68,9 @@ export class Hub {
     return [...this.#held.keys()];
   }
 
-  /** What a repository's peers deal with, while it is open. */
-  portOf(name: RepositoryName): RepositoryPort | undefined {
-    return this.#held.get(name)?.opened?.replica.port();
+  /** A repository's replica, while it is open for peers. */
+  replicaOf(name: RepositoryName): Replica | undefined {
+    return this.#held.get(name)?.opened?.replica;
   }
 
   /** Is there such a repository, or is it being begun? */

@@ -10,15 +10,11 @@
  * @module
  */
 
-import { ByteReader } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { nameOf } from "../repo/commit.ts";
 import type { Books } from "./books.ts";
 import type { Log } from "./log.ts";
-
-const CHAIN_BYTES = 40;
-const ENTRY_BYTES = CHAIN_BYTES + 6 + 32;
+import { countsOf } from "./revocation_cuts.ts";
 
 /** What a repository lacks. */
 export interface Restoring {
@@ -73,6 +69,11 @@ export class RestoreReport {
       .slice(0, limits.restoringNamedMax);
   }
 
+  /** What is known to have been in a repository that is not whole again: chain → commits. */
+  known(repository: string): ReadonlyMap<string, number> | undefined {
+    return this.#losses.get(repository)?.counts;
+  }
+
   /** Takes what a true witness of an earlier epoch was the hash of. */
   learn(port: RepositoryPort, summary: Uint8Array, wallMs: number): void {
     const before = this.#losses.get(port.name);
@@ -125,18 +126,10 @@ function nameFrom(id: string): string {
   return id.replaceAll(".", "/");
 }
 
-/** `summary` is known to be the hash's origin, so its form is sound; half an entry is left alone. */
 function lossOf(summary: Uint8Array, at: Date): Loss {
-  const counts = new Map<string, number>();
+  const counts = countsOf(summary);
   let total = 0;
-  const entries = Math.floor(summary.length / ENTRY_BYTES);
-  for (let i = 0; i < entries; i++) {
-    const start = i * ENTRY_BYTES;
-    const chain = nameOf(summary, start, start + CHAIN_BYTES);
-    const count = new ByteReader(summary, start + CHAIN_BYTES).u48();
-    counts.set(chain, count);
-    total += count;
-  }
+  for (const count of counts.values()) total += count;
   return { counts, total, at, missing: total };
 }
 

@@ -20,6 +20,8 @@ import { cutsOf, issueRevocation } from "../repo/revocation.ts";
 import type { Books, QuarantineItem } from "./books.ts";
 import { HttpFault } from "./body.ts";
 import type { Hub } from "./hub.ts";
+import type { RestoreReport } from "./restore_report.ts";
+import { countsOf, cutsToIssue } from "./revocation_cuts.ts";
 
 /** What revoking works with. */
 export interface RevocationParts {
@@ -27,6 +29,8 @@ export interface RevocationParts {
   readonly hub: Hub;
   readonly signer: Signer;
   readonly now: () => number;
+  /** What is known to have been in repositories that are not whole again. */
+  readonly restores: Pick<RestoreReport, "known">;
 }
 
 const KEY_CHARACTERS = 32;
@@ -61,7 +65,11 @@ export class RevocationList {
     for (const name of hub.names) {
       records += await hub.use(
         name,
-        async (replica) => await this.#record(replica, sessionKey) ? 1 : 0,
+        async (replica) => {
+          const isNew = this.#record(replica, sessionKey);
+          if (isNew) await replica.durable();
+          return isNew ? 1 : 0;
+        },
       );
     }
     return records;
@@ -72,11 +80,29 @@ export class RevocationList {
     const { revocations } = this.#parts.books;
     if (revocations.count() === 0) return;
     const keys = new Set<string>();
-    for (const { name } of replica.graph.chains()) {
-      keys.add(toHex(chainBytes(name).subarray(0, KEY_CHARACTERS)));
-    }
+    for (const { name } of replica.graph.chains()) keys.add(keyOf(name));
     for (const key of keys) {
-      if (revocations.has(key)) await this.#record(replica, key);
+      if (revocations.has(key)) this.#record(replica, key);
+    }
+    await replica.durable();
+  }
+
+  /**
+   * A true witness of an earlier life of a log saw more of revoked sessions
+   * than stands now: that was accepted, so it stands. At once, for the records
+   * that follow the proof may be these very commits.
+   *
+   * @param summary what the witness is the hash of
+   */
+  raise(replica: Replica, summary: Uint8Array): void {
+    const accepted = countsOf(summary);
+    const keys = new Set<string>();
+    for (const chain of accepted.keys()) keys.add(keyOf(chain));
+    for (const key of keys) {
+      const { revocations } = replica.loaded;
+      const isRevoked = this.has(key) ||
+        revocations.of(nameOf(fromHex(key))).length > 0;
+      if (isRevoked) this.#record(replica, key, accepted);
     }
   }
 
@@ -84,27 +110,33 @@ export class RevocationList {
    * Puts a record into a repository where the session wrote and that has none.
    * The modes that do not sign have no records: there the gate alone decides.
    */
-  async #record(replica: Replica, sessionKey: string): Promise<boolean> {
+  #record(
+    replica: Replica,
+    sessionKey: string,
+    accepted: ReadonlyMap<string, number> = this.#accepted(replica.name),
+  ): boolean {
     if (replica.mode !== "default") return false;
     const key = fromHex(sessionKey);
-    const isThere = replica.loaded.revocations.of(nameOf(key)).length > 0;
-    const cuts = cutsOf(replica.graph, key);
-    if (isThere || cuts.size === 0) return false;
-    const reason = this.#reasonOf(sessionKey);
-    await this.#issue(replica, key, cuts, reason);
+    const cuts = cutsToIssue(replica, key, accepted);
+    if (cuts === undefined) return false;
+    this.#issue(replica, key, cuts, this.#reasonOf(sessionKey));
     return true;
+  }
+
+  #accepted(name: RepositoryName): ReadonlyMap<string, number> {
+    return this.#parts.restores.known(name) ?? new Map();
   }
 
   #reasonOf(sessionKey: string): string {
     return this.#parts.books.revocations.get(sessionKey)?.reason ?? "";
   }
 
-  async #issue(
+  #issue(
     replica: Replica,
     sessionKey: Uint8Array,
     cuts: ReadonlyMap<string, number>,
     reason: string,
-  ): Promise<void> {
+  ): void {
     const { signer, now } = this.#parts;
     const port = replica.port();
     const { genesisId } = port;
@@ -113,7 +145,6 @@ export class RevocationList {
     const { bytes } = issueRevocation(fields, signer);
     check(port.receive([{ kind: "revocation", bytes }]));
     port.settle();
-    await replica.durable();
   }
 
   /**
@@ -143,7 +174,7 @@ export class RevocationList {
         }
         cuts.set(incarnation, Math.max(known, item.first + item.count));
         if (replica.mode === "default") {
-          await this.#issue(replica, key, cuts, this.#reasonOf(toHex(key)));
+          this.#issue(replica, key, cuts, this.#reasonOf(toHex(key)));
         }
         const kind = item.signed ? "signed" : "unsigned";
         const port = replica.port();
@@ -155,6 +186,11 @@ export class RevocationList {
       },
     );
   }
+}
+
+/** The session of a chain, in hexadecimal. */
+function keyOf(chain: string): string {
+  return toHex(chainBytes(chain).subarray(0, KEY_CHARACTERS));
 }
 
 /** One character a byte, as chains are named. */

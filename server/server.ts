@@ -85,10 +85,10 @@ export class RunningServer implements Server {
     const days = options.sessionDays ?? SESSION_DAYS;
     this.#sessions = new Sessions(books, issuer, days, now);
     const { signer } = issuer;
-    const hub = this.#hub;
-    this.#revocations = new RevocationList({ books, hub, signer, now });
+    const restores = this.#restores = new RestoreReport(books, this.#log);
+    const known = { books, hub: this.#hub, restores, signer, now };
+    this.#revocations = new RevocationList(known);
     this.#quarantine = new Quarantine(books, now);
-    this.#restores = new RestoreReport(books, this.#log);
     this.#connections = this.#createConnections();
     this.#host = this.#createHost();
   }
@@ -137,8 +137,10 @@ export class RunningServer implements Server {
       latencies: this.#latencies,
       accept: (transport, address) => this.#host.accept(transport, address),
       proven: ({ name, witness, summary }) => {
-        const port = this.#hub.portOf(name);
-        if (port) this.#restores.learn(port, summary, witness.wall);
+        const replica = this.#hub.replicaOf(name);
+        if (replica === undefined) return;
+        this.#revocations.raise(replica, summary);
+        this.#restores.learn(replica.port(), summary, witness.wall);
       },
     });
   }

@@ -151,7 +151,8 @@ export class ChannelKnowledge {
     const from = this.known;
     const now = world.monotonic();
     const isCheap = this.#unsent.cost(from) <= CHEAP_BYTES;
-    const waitMs = this.#countedMs + limits.countMs - now;
+    // Whole milliseconds: a rest that is less would be waited for again and again.
+    const waitMs = Math.ceil(this.#countedMs + limits.countMs - now);
     const isPutOff = this.#counted !== undefined && !isCheap && waitMs > 0;
     if (isPutOff) {
       this.#cancelCount ??= world.after(waitMs, () => {

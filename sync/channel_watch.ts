@@ -34,7 +34,7 @@ export class ChannelWatch {
   /** Was a difference reported on this connection? */
   #isReported = false;
   #hasNews = false;
-  /** Has an audit found commits at the server that are not here? */
+  /** Has an audit found commits that one side lacks? Then what is known of the server is wrong. */
   isMissing = false;
 
   constructor(line: Line, port: RepositoryPort, resume: ResumeState) {
@@ -182,7 +182,7 @@ export class ChannelWatch {
     const isSure = report.commits.length > 0 || report.items.length > 0;
     if (report.equal || isAsked || !isSure) return;
     this.#isReported = true;
-    this.isMissing = report.commits.some(({ how }) => how === "missing");
+    this.isMissing = report.commits.some(({ how }) => how !== "different");
     const [first] = report.commits;
     this.#incident("desync", describe(report), {
       commits: report.commits.length,

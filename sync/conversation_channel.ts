@@ -210,7 +210,7 @@ export class ClientChannel {
     this.#begin(message, mayRead);
     const opened = { rights: message.rights, epoch, commits };
     line.tell({ tell: "opened", name: this.name, ...opened });
-    if (mayRead) this.#watch.opened(this.#channel, epoch);
+    this.#watch.opened(this.#channel, epoch);
   }
 
   #begin(

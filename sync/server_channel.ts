@@ -58,6 +58,7 @@ export class ServerChannel {
   #toldPosition = -1;
   /** The position of the last witness that was sent. */
   #witnessed = -1;
+  #isAcknowledging = false;
 
   constructor(parts: ServerChannelParts) {
     const { port, budget, release, peer, options: { gate } } = parts;
@@ -236,7 +237,11 @@ export class ServerChannel {
     const sequence = this.#inbox.acknowledge();
     if (sequence === undefined) return;
     // A cursor behind it comes first: the client may leave when it is acknowledged.
+    // A witness comes after it: before, nobody could tell what the ack was new to.
+    this.#isAcknowledging = true;
     this.pump();
+    this.#isAcknowledging = false;
+    this.#witnessed = -1;
     line.send({ is: "ack", channel, sequence });
   }
 
@@ -305,7 +310,8 @@ export class ServerChannel {
   /** A witness is of this moment: the client has everything before its position, and nothing else of ours. */
   #witness(outbox: Outbox): void {
     const { line, channel, options: { witness: source } } = this.#parts;
-    if (source === undefined || outbox.position === this.#witnessed) return;
+    if (source === undefined || this.#isAcknowledging) return;
+    if (outbox.position === this.#witnessed) return;
     const { nowMs, monotonicMs } = line.moment;
     const newest = source.newest(nowMs);
     if (newest?.position !== outbox.position) {

@@ -8,7 +8,8 @@
 import { checkGate } from "../../repo/admit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { cutsOf, issueRevocation } from "../../repo/revocation.ts";
-import { equalBytes, toHex } from "../../src/base/bytes.ts";
+import { countsOf, cutsToIssue } from "../../server/revocation_cuts.ts";
+import { equalBytes, fromHex, toHex } from "../../src/base/bytes.ts";
 import {
   type PeerSession,
   type Prover,
@@ -126,6 +127,7 @@ export class Server extends Actor {
   /** A fault of the host is a failure, unless its disk was made to fail. */
   #heard(peer: HostPeer, event: HostEvent): void {
     const { kind } = event;
+    if (kind === "proof") return this.#proven(event.name, event.summary);
     if (kind === "frame" || kind === "received") return;
     if (kind === "accepted") {
       this.unproved.set(peer.id, this.stage.timeline.nowMs);
@@ -180,8 +182,6 @@ export class Server extends Actor {
       this.stage.plan.mode !== "default" || this.state !== "up" ||
       client.isRevoked
     ) return;
-    // While a lost disk is being restored nobody knows what a session had written.
-    if (this.wipedMs > -Infinity) return;
     client.isRevoked = true;
     const { trace, repositories, blames } = this.stage;
     blames.add("revoke");
@@ -207,17 +207,39 @@ export class Server extends Actor {
   ): Promise<void> {
     const { replica } = await this.#shelf!.take(name);
     if (world.isDead) return;
+    this.#issue(replica, sessionKey, cutsOf(replica.graph, sessionKey));
+    this.#shelf!.release(name);
+  }
+
+  #issue(
+    replica: Replica,
+    sessionKey: Uint8Array,
+    cuts: ReadonlyMap<string, number>,
+  ): void {
     const { bytes } = issueRevocation({
       genesisId: replica.loaded.genesisId,
       sessionKey,
-      cuts: cutsOf(replica.graph, sessionKey),
-      wall: world.now(),
+      cuts,
+      wall: this.world.now(),
       reason: "simulated",
     }, this.stage.authority.issuer);
-    this.revocations.push({ name, bytes });
+    this.revocations.push({ name: replica.name, bytes });
     replica.receive([{ kind: "revocation", bytes }]);
     replica.port().settle();
-    this.#shelf!.release(name);
+  }
+
+  /** What a true witness saw had been accepted, so it stands, also of a session that was revoked since. */
+  #proven(name: string, summary: Uint8Array): void {
+    const replica = this.replica(name);
+    if (replica === undefined) return;
+    const accepted = countsOf(summary);
+    for (const key of this.#revoked) {
+      const sessionKey = fromHex(key);
+      const cuts = cutsToIssue(replica, sessionKey, accepted);
+      if (cuts === undefined) continue;
+      this.stage.trace.note(this.name, "raise", `${name} ${key.slice(0, 8)}`);
+      this.#issue(replica, sessionKey, cuts);
+    }
   }
 
   /** Its disk is lost; another one comes, and the same root key. */

@@ -1,0 +1,59 @@
+/**
+ * What stands of a revoked session: the commits that are here, and those that a
+ * true witness saw, which is proof that they were accepted before a log was
+ * lost.
+ *
+ * Architecture invariant: cuts only ever rise, so that nobody who took a commit
+ * from this server, in any life of its log, holds one that it refuses (law 7).
+ *
+ * @module
+ */
+
+import type { Replica } from "../repo/mod.ts";
+import { nameOf } from "../repo/commit.ts";
+import { cutsOf } from "../repo/revocation.ts";
+import { ByteReader } from "../src/base/bytes.ts";
+
+const CHAIN_BYTES = 40;
+const KEY_CHARACTERS = 32;
+const ENTRY_BYTES = CHAIN_BYTES + 6 + 32;
+
+/** Chain → commits, of a summary that is known to be sound; half an entry is left alone. */
+export function countsOf(summary: Uint8Array): Map<string, number> {
+  const counts = new Map<string, number>();
+  const entries = Math.floor(summary.length / ENTRY_BYTES);
+  for (let i = 0; i < entries; i++) {
+    const start = i * ENTRY_BYTES;
+    const chain = nameOf(summary, start, start + CHAIN_BYTES);
+    counts.set(chain, new ByteReader(summary, start + CHAIN_BYTES).u48());
+  }
+  return counts;
+}
+
+/**
+ * Cuts that let everything stand that was accepted of a session; `undefined`
+ * when they are in force already, or nothing was.
+ *
+ * @param replica the server's
+ * @param sessionKey whose commits
+ * @param accepted what else is known to have been accepted, by chain
+ */
+export function cutsToIssue(
+  { graph, loaded: { revocations } }: Replica,
+  sessionKey: Uint8Array,
+  accepted: ReadonlyMap<string, number>,
+): Map<string, number> | undefined {
+  const key = nameOf(sessionKey, 0, KEY_CHARACTERS);
+  const isRevoked = revocations.of(key).length > 0;
+  const cuts = isRevoked
+    ? new Map<string, number>()
+    : cutsOf(graph, sessionKey);
+  for (const [chain, count] of accepted) {
+    if (!chain.startsWith(key)) continue;
+    const inForce = isRevoked ? revocations.cutOf(chain) : 0;
+    const incarnation = chain.slice(KEY_CHARACTERS);
+    const known = Math.max(inForce, cuts.get(incarnation) ?? 0);
+    if (count > known) cuts.set(incarnation, count);
+  }
+  return cuts.size === 0 ? undefined : cuts;
+}
