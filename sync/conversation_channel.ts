@@ -23,7 +23,7 @@ import {
 import { Download, lackingOf } from "./download.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf, ServerWord } from "./message.ts";
-import { Outbox } from "./outbox.ts";
+import { isAmong, Outbox } from "./outbox.ts";
 import { emptyResume, type ResumeState, usableCursor } from "./resume.ts";
 import { Upload } from "./upload.ts";
 
@@ -217,7 +217,8 @@ export class ClientChannel {
     { vector, rights, epoch, commits }: MessageOf<"opened">,
     mayRead: boolean,
   ): void {
-    const { line, port, budget, options: { canRenew = true } } = this.#parts;
+    const { line, port, budget, options } = this.#parts;
+    const { canRenew = true, session } = options;
     const skipped = new Set<string>();
     const wants = (chain: string) =>
       !skipped.has(chain) && (mayRead || this.#owns(chain));
@@ -228,6 +229,7 @@ export class ClientChannel {
       ...(vector && { has: vector }),
       credentials: !stands && mayRead,
       wants,
+      knows: (credential) => isAmong(session.certificates, credential),
     });
     const up = new Upload({
       line,
@@ -243,6 +245,7 @@ export class ClientChannel {
       port,
       budget,
       noteHas: (chain, count) => outbox.noteHas(chain, count),
+      noteCredential: (bytes) => outbox.noteCredential(bytes),
       total: stands
         ? Math.max(0, commits - port.commits)
         : lackingOf(port, vector),

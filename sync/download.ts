@@ -23,6 +23,8 @@ export interface DownloadParts {
   readonly budget: PartBudget;
   /** The server has a chain's first `count` commits. */
   readonly noteHas: (chain: string, count: number) => void;
+  /** The log got a credential from the server. */
+  readonly noteCredential: (bytes: Uint8Array) => void;
   /** Commits that the server has and we lacked when the channel opened. */
   readonly total: number;
   readonly cursor: Cursor | undefined;
@@ -41,11 +43,17 @@ export class Download {
   isMissing = false;
 
   constructor(parts: DownloadParts) {
-    const { port, budget, noteHas, line, cursor } = parts;
+    const { port, budget, noteHas, noteCredential, line, cursor } = parts;
     const release = (bytes: number) => line.receiving.release(bytes);
     this.#parts = parts;
     this.#cursor = cursor;
-    this.#inbox = new Inbox({ port, budget, noteHas, release });
+    this.#inbox = new Inbox({
+      port,
+      budget,
+      noteHas,
+      noteCredential,
+      release,
+    });
   }
 
   /** Everything of the server's log before it is durable here. */

@@ -62,6 +62,8 @@ export interface InboxOptions {
   readonly release: (bytes: number) => void;
   /** The peer has a chain's first `count` commits. */
   readonly noteHas: (chain: string, count: number) => void;
+  /** The log got a credential from the peer. */
+  readonly noteCredential: (bytes: Uint8Array) => void;
 }
 
 interface Assembly {
@@ -233,7 +235,11 @@ export class Inbox {
         else refused.push(this.#refuse(pending, verdict.refusal));
         continue;
       }
-      this.#options.noteHas(pending.chain, pending.end);
+      if (pending.chain !== "") {
+        this.#options.noteHas(pending.chain, pending.end);
+      } else if (verdict.verdict !== "known") {
+        this.#options.noteCredential(arrival.bytes);
+      }
       if (verdict.verdict === "park") {
         pending.parkedMs ??= monotonicMs;
         pending.missing = verdict.missing;

@@ -10,6 +10,7 @@
 
 import type { FeedRecord, RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
+import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Part, WireRecord } from "./message.ts";
 
@@ -61,7 +62,7 @@ export interface OutboxOptions {
   readonly wants?: (chain: string) => boolean;
   /** Forget what the peer has as soon as it is not needed to follow the log: for whoever has many peers. */
   readonly forgets?: boolean;
-  /** Credentials that the peer showed itself. */
+  /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
   readonly knows?: (credential: Uint8Array) => boolean;
 }
 
@@ -74,6 +75,8 @@ export class Outbox {
   /** Credentials that lie before this address were sent first. */
   readonly #credentialsTo: number;
   #credentials: readonly FeedRecord[];
+  /** Credentials that the peer sent: they lie ahead in the log. */
+  readonly #shown = new Set<string>();
   #position: number;
   #partial: { record: FeedRecord; offset: number; from: number } | undefined;
   /** Did the last look end for want of credit? */
@@ -107,6 +110,11 @@ export class Outbox {
   /** Notes that the peer has a chain's first `count` commits. */
   noteHas(chain: string, count: number): void {
     if (count > (this.#has.get(chain) ?? 0)) this.#has.set(chain, count);
+  }
+
+  /** Notes that the log got a credential from the peer. */
+  noteCredential(bytes: Uint8Array): void {
+    this.#shown.add(toHex(bytes));
   }
 
   /** How many commits of a chain the peer is known to have. */
@@ -234,7 +242,7 @@ export class Outbox {
 
   #isLacking({ kind, chain, first, count, bytes, next }: FeedRecord): boolean {
     if (kind !== "signed" && kind !== "unsigned") {
-      return next > this.#credentialsTo &&
+      return next > this.#credentialsTo && !this.#shown.delete(toHex(bytes)) &&
         this.#options.knows?.(bytes) !== true;
     }
     if (this.countOf(chain) >= first + count) return false;
@@ -245,4 +253,12 @@ export class Outbox {
 function sentOf(record: FeedRecord, from: number): SentRecord {
   const { chain, first, count } = record;
   return { chain, first, end: first + count, from };
+}
+
+/** Is a credential one of these? */
+export function isAmong(
+  certificates: readonly Uint8Array[],
+  credential: Uint8Array,
+): boolean {
+  return certificates.some((one) => equalBytes(one, credential));
 }

@@ -24,7 +24,7 @@ import {
 import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start } from "./message.ts";
-import { Outbox } from "./outbox.ts";
+import { isAmong, Outbox } from "./outbox.ts";
 import { checkProof } from "./restore.ts";
 import type { Cursor } from "./resume.ts";
 
@@ -70,6 +70,7 @@ export class ServerChannel {
       // A peer that may issue is a server: its gate was asked already (law 7).
       gate: peer.mayIssue ? undefined : gate,
       noteHas: (chain, count) => this.#outbox?.noteHas(chain, count),
+      noteCredential: (bytes) => this.#outbox?.noteCredential(bytes),
     });
   }
 
@@ -127,8 +128,7 @@ export class ServerChannel {
       ...(has && { has }),
       credentials: has !== undefined,
       forgets: true,
-      knows: (credential) =>
-        peer.certificates.some((own) => equalBytes(own, credential)),
+      knows: (credential) => isAmong(peer.certificates, credential),
     });
   }
 

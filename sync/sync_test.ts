@@ -570,3 +570,18 @@ Deno.test("a login that fails is shown and tried again later and later", async (
   client.close();
   assert.equal(world.timers, 0);
 });
+
+Deno.test("credentials go to nobody who has them: neither a client's own up, nor a received one back", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const ben = await ClientPlace.connect(server, 2);
+  await ann.write("a", "1");
+  await ben.write("b", "1");
+  await settled(server, ann, ben);
+  const judged = server.events.flatMap((event) =>
+    event.kind === "received" ? event.judged : []
+  );
+  const kinds = new Set(judged.map(({ arrival }) => arrival.kind));
+  assert.deepEqual([...kinds], ["signed"]);
+  await end(server, ann, ben);
+});
