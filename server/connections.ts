@@ -33,6 +33,9 @@ const IDLE_SECONDS = 30;
 /** So many connections of an address may fail at once, and one a second. */
 const FAILURES = 60;
 
+/** As many is a flood worth: what the platform has of one, it deals with before anything else. */
+const FLOOD_FAILURES = 20;
+
 /** What connections work with. */
 export interface ConnectionParts {
   readonly quotas: Quotas;
@@ -265,7 +268,8 @@ export class Connections {
       log.write("debug", "connection-ended", { connection: peer.id, code });
     } else {
       metrics.protocolError(code);
-      this.#failed.take(peer.address, 1, this.#parts.world.monotonic());
+      const tokens = code === "rate-limited" ? FLOOD_FAILURES : 1;
+      this.#failed.take(peer.address, tokens, this.#parts.world.monotonic());
       connection.trouble.warn("connection-failed", code, { detail });
     }
     this.#forget(peer, connection);
