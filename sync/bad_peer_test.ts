@@ -447,7 +447,7 @@ Deno.test("unsigned batches, and garbage that calls itself one, drop their sende
 });
 
 Deno.test("a fork is refused, the rest of its chain ignored, and acks go on", async () => {
-  const { world, serving, server, client, place } = await live();
+  const { world, serving, server, place } = await live();
   const session = place.replica.session;
   const { genesisId } = place.replica.port();
   const forgery = { session, genesisId, wall: world.now() };
@@ -467,7 +467,7 @@ Deno.test("a fork is refused, the rest of its chain ignored, and acks go on", as
 });
 
 Deno.test("a gap and a parent that never comes are parked, keep their credit, and are refused in the end", async () => {
-  const { world, server, client, place } = await live({ holdsCredit: true });
+  const { world, server, place } = await live({ holdsCredit: true });
   const ungranted = server.core.ungranted;
   const session = place.replica.session;
   const { genesisId } = place.replica.port();
