@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
-import { encodeText } from "../src/base/bytes.ts";
+import { ByteWriter, encodeText } from "../src/base/bytes.ts";
 import { Place } from "../tests/kit/replica_place.ts";
+import { writeHead } from "./batch.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
 import { encodeWithdrawal } from "./withdrawal.ts";
 import {
@@ -166,4 +167,34 @@ Deno.test("verifyReplica() finds a withdrawal of what is not there", async () =>
   const { damage } = await verify(place);
   equal(damage?.address, start);
   match(damage.reason, /not there/);
+});
+
+Deno.test("verifyReplica() checks the seal of what stays of a batch that is cut", async () => {
+  const place = await Place.open();
+  void place.write("a", "one");
+  await place.write("b", "two");
+  const { log, graph, withdrawals } = place.replica.loaded;
+  const [chain = ""] = graph.vector().keys();
+  const { bytes, commits: [first, second] } = place.replica.commits.read(
+    chain,
+    0,
+  )!.logged.batch;
+  const writer = new ByteWriter();
+  writeHead(writer, chain, 0, 1);
+  writer.bytes(bytes.subarray(first!.at, first!.end));
+  writer.bytes(bytes.subarray(second!.end)); // The seal is of both commits.
+  const start = log.end;
+  log.append(recordKind.signedBatch, [writer.copy()]);
+  const withdrawal = {
+    cuts: [{ chain, from: 1, after: { wall: first!.wall, count: 0 } }],
+    closed: [],
+    chain: "f".repeat(40),
+    count: 0,
+    refused: [],
+  };
+  const body = encodeWithdrawal(withdrawal);
+  withdrawals.add(log.append(recordKind.withdrawal, [body]), withdrawal);
+  const { damage } = await verify(place);
+  equal(damage?.address, start);
+  match(damage.reason, /bad-signature/);
 });
