@@ -15,7 +15,7 @@ import {
 } from "../repo/genesis.ts";
 import type { Session } from "../repo/session.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Message, MessageOf, WireRecord } from "../sync/message.ts";
+import type { Hello, Message, MessageOf, WireRecord } from "../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";
 import { clientMessage } from "../sync/proof.ts";
 import type { Server } from "../server/mod.ts";
@@ -65,6 +65,45 @@ export function genesisOf(
   return genesisId(
     encodeGenesis({ name: name as RepositoryName, rootKey, mode }),
   );
+}
+
+/** Who proves itself. */
+export interface RawSession {
+  readonly secretKey: Uint8Array;
+  readonly certificate: Uint8Array;
+}
+
+/** What a session says to a server's hello. */
+export function proofFor(
+  { secretKey, certificate }: RawSession,
+  { nonce, rootKey, name }: Hello,
+): Message {
+  const own = new Uint8Array(32).fill(5);
+  const nonces = { server: nonce, client: own };
+  const message = clientMessage(nonces, rootKey, name);
+  return {
+    is: "prove",
+    nonce: own,
+    window: limits.windowBytesMax,
+    certificates: [certificate],
+    signature: createSigner(secretKey).sign(message),
+  };
+}
+
+/** A request for a repository, with nothing in hand. */
+export function openMessage(
+  target: Target,
+  channel: number,
+  name: string,
+  mode?: Mode,
+): Message {
+  return {
+    is: "open",
+    channel,
+    name,
+    genesisId: genesisOf(target, name, mode),
+    start: { from: "vector", vector: new Map() },
+  };
 }
 
 /** One raw connection. */
@@ -135,34 +174,13 @@ export class RawPeer {
   }
 
   /** What a session says to this connection's hello. */
-  async proof(
-    { secretKey, certificate }: {
-      readonly secretKey: Uint8Array;
-      readonly certificate: Uint8Array;
-    },
-  ): Promise<Message> {
-    const { nonce, rootKey, name } = await this.hear("hello");
-    const own = new Uint8Array(32).fill(5);
-    const nonces = { server: nonce, client: own };
-    const message = clientMessage(nonces, rootKey, name);
-    return {
-      is: "prove",
-      nonce: own,
-      window: limits.windowBytes,
-      certificates: [certificate],
-      signature: createSigner(secretKey).sign(message),
-    };
+  async proof(session: RawSession): Promise<Message> {
+    return proofFor(session, await this.hear("hello"));
   }
 
   /** Asks for a repository. */
   open(channel: number, name: string, mode?: Mode): void {
-    this.send({
-      is: "open",
-      channel,
-      name,
-      genesisId: genesisOf(this.server, name, mode),
-      start: { from: "vector", vector: new Map() },
-    });
+    this.send(openMessage(this.server, channel, name, mode));
   }
 
   /** Hands records in on channel 1. */
