@@ -100,7 +100,9 @@ export function createLogin(options: LoginOptions, world: {
     sessionKey: string,
     request: Request,
   ) => {
-    if (!kinds.includes(credentials.kind)) return notOffered(credentials);
+    if (!kinds.includes(credentials.kind)) {
+      return notOffered(credentials, kinds);
+    }
     switch (credentials.kind) {
       case "anonymous":
         return anonymousUser(anonymous, sessionKey);
@@ -125,8 +127,15 @@ function isOffered(anonymous: LoginOptions["anonymous"]): boolean {
   return anonymous !== undefined && anonymous !== false;
 }
 
-function notOffered({ kind }: Credentials): LoginRefusal {
-  return { refused: `This server offers no login of kind "${kind}"` };
+function notOffered(
+  { kind }: Credentials,
+  kinds: readonly string[],
+): LoginRefusal {
+  const offered = kinds.length === 0 ? "none" : kinds.join(", ");
+  return {
+    refused:
+      `This server offers no login of kind "${kind}"; it offers ${offered}`,
+  };
 }
 
 function anonymousUser(

@@ -57,6 +57,24 @@ function rootKeyIn(summary: string): Uint8Array {
   return Uint8Array.fromHex(/root key +([0-9a-f]{64})/.exec(summary)![1]!);
 }
 
+/** A client that never answers anything: the server waits a while for it. */
+async function deafClient(port: number): Promise<Deno.TcpConn> {
+  const socket = await Deno.connect({ port });
+  const lines = [
+    "GET /sync HTTP/1.1",
+    `host: 127.0.0.1:${port}`,
+    "connection: upgrade",
+    "upgrade: websocket",
+    "sec-websocket-version: 13",
+    "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==",
+    "sec-websocket-protocol: sheaf.1",
+  ];
+  const text = `${lines.join("\r\n")}\r\n\r\n`;
+  await socket.write(new TextEncoder().encode(text));
+  await socket.read(new Uint8Array(1_024)); // Upgraded.
+  return socket;
+}
+
 /** Reads lines until one matches; everything that was read. */
 async function readUntil(
   lines: ReadableStreamDefaultReader<string>,
@@ -110,6 +128,23 @@ Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTER
     equal(code, 0, await errors);
     await using again = await openDatabase({ path: `${folder}/data` });
     deepEqual(again.repositories(), ["_server"]);
+  }));
+
+Deno.test("deno task serve takes two signals at once for one, as service managers send them", () =>
+  withFolder(async (folder) => {
+    const args = ["--port", "0", "--data", folder, "--token", `ann=${ANN}`];
+    const child = sheaf("serve", args);
+    const log = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+    const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const summary = await readUntil(lines, /client: .*\n/);
+    const port = Number(/listens on http:\S+:(\d+)/.exec(summary)![1]);
+    using _socket = await deafClient(port);
+    child.kill("SIGTERM");
+    await readUntil(log, /"event":"closing"/);
+    child.kill("SIGTERM"); // The same one, handed on by `deno task`.
+    await readUntil(log, /"event":"closed"/);
+    await Promise.all([log.cancel(), lines.cancel()]);
+    equal((await child.status).code, 0);
   }));
 
 Deno.test("deno task serve loads rules and a login of the operator's own", () =>

@@ -47,11 +47,17 @@ function flushQuietly(out: Output): void {
   }
 }
 
+/** Signals within so many milliseconds are one: `deno task` hands on what a service manager sends to both. */
+const ONE_SIGNAL_MS = 500;
+
 /** Aborted by the first Ctrl-C; the second one ends the process at once. */
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
+  let first = Infinity;
   const stop = () => {
-    if (controller.signal.aborted) Deno.exit(exitCodes.interrupted);
+    const now = performance.now();
+    if (now - first > ONE_SIGNAL_MS) Deno.exit(exitCodes.interrupted);
+    first = Math.min(first, now);
     controller.abort();
   };
   Deno.addSignalListener("SIGINT", stop);
