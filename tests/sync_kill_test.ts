@@ -50,20 +50,29 @@ async function twoClients(stage: Stage): Promise<Map<string, Child>> {
   return new Map([["ann", ann], ["bob", bob]]);
 }
 
+/** How servers are killed. */
+interface Killing {
+  readonly kills: number;
+  /** Look into the folder of every so manieth before its successor does. */
+  readonly looks: number;
+}
+
 /** Kills the server so often, also while it starts; says in how many lives it kept a promise. */
 async function killServers(
   stage: Stage,
   random: () => number,
-  kills: number,
+  { kills, looks }: Killing,
 ): Promise<number> {
   let busy = 0;
   let promised = 0;
   for (let kill = 0; kill < kills; kill++) {
-    await delay(30 + random() * 500);
+    if (random() < 0.6) await hasPromised(stage, promised);
+    await delay(random() * 300);
     await stage.killServer();
-    const now = await stage.promised("ann") + await stage.promised("bob");
+    const now = await stage.promised();
     if (now > promised) busy++;
     promised = now;
+    if (kill % looks === looks - 1) await stage.checkLeft();
     if (random() < 0.2 && ++kill < kills) {
       await stage.orderServer();
       await delay(random() * 80);
@@ -74,13 +83,21 @@ async function killServers(
   return busy;
 }
 
+/** Resolves when there are more promises; or soon, on a machine that has other work. */
+async function hasPromised(stage: Stage, before: number): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await stage.promised() > before) return;
+    await delay(10);
+  }
+}
+
 Deno.test("kill -9 of the server under load, 50 times: nothing synced is lost", () =>
   play("default", async (stage, random) => {
     const clients = await twoClients(stage);
-    const busy = await killServers(stage, random, 50);
+    const busy = await killServers(stage, random, { kills: 50, looks: 3 });
     const promises = await stage.checkAll(clients);
     deepEqual(stage.trouble, []);
-    ok(busy >= 20, `${busy} lives of the server saw load`);
+    ok(busy >= 15, `${busy} lives of the server saw load`);
     ok(promises >= 1_000, `${promises} promises`);
   }));
 
@@ -119,7 +136,7 @@ for (const mode of ["trusted", "fast"] as const) {
     play(mode, async (stage, random) => {
       const clients = await twoClients(stage);
       for (let round = 0; round < 5; round++) {
-        await killServers(stage, random, 2);
+        await killServers(stage, random, { kills: 2, looks: 2 });
         await killClients(stage, random, clients, 2);
       }
       deepEqual(stage.trouble, []);
@@ -130,14 +147,14 @@ Deno.test("a server that loses its disk under load, twice, is whole again throug
   play("default", async (stage, random) => {
     const clients = await twoClients(stage);
     for (let wipe = 0; wipe < 2; wipe++) {
-      await killServers(stage, random, 3);
+      await killServers(stage, random, { kills: 3, looks: Infinity });
       await stage.rest(clients); // Now they can prove what there was.
       for (const client of clients.values()) await client.say("go");
       await delay(random() * 500);
       await stage.killServer();
       await Deno.remove(stage.data, { recursive: true });
       await stage.startServer();
-      await killServers(stage, random, 3); // It is killed while it is restored, too.
+      await killServers(stage, random, { kills: 3, looks: Infinity }); // It is killed while it is restored, too.
     }
     await stage.rest(clients);
     equal(await stage.missing(), 0);

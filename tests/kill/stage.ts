@@ -267,11 +267,32 @@ export class Stage implements AsyncDisposable {
     return `${this.folder}/ledger-${name}`;
   }
 
-  /** How many bytes of promises a client has. */
-  async promised(name: string): Promise<number> {
-    const stat = await Deno.stat(`${this.#ledger(name)}.synced`)
-      .catch(() => undefined);
-    return stat?.size ?? 0;
+  /** How many bytes of promises that the server has their writes there are. */
+  async promised(): Promise<number> {
+    let bytes = 0;
+    for (const name of this.#runs.keys()) {
+      const path = `${this.#ledger(name)}.synced`;
+      bytes += (await Deno.stat(path).catch(() => undefined))?.size ?? 0;
+    }
+    return bytes;
+  }
+
+  /** Checks what a killed server left, before anybody could bring it again. */
+  async checkLeft(): Promise<void> {
+    const copy = `${this.folder}/copy`;
+    await copyFolder(this.data, copy);
+    const look = await this.#look(copy);
+    await checkOne("the killed server", look, await this.#synced());
+    await Deno.remove(copy, { recursive: true });
+  }
+
+  /** Every promise that the server has a write. */
+  async #synced(): Promise<string[]> {
+    const lines: string[] = [];
+    for (const name of this.#runs.keys()) {
+      lines.push(...await readLedger(`${this.#ledger(name)}.synced`));
+    }
+    return lines;
   }
 
   /** A client that has nothing yet, in this process. */
@@ -309,24 +330,21 @@ export class Stage implements AsyncDisposable {
       const { difference } = await client.next("settled");
       equal(difference, "", `${name} and the server differ: ${difference}`);
     }
-    const synced: string[] = [];
-    for (const name of clients.keys()) {
-      const { mode } = this;
-      synced.push(...await readLedger(`${this.#ledger(name)}.synced`));
-      if (mode === "fast") continue;
-      synced.push(...await readLedger(`${this.#ledger(name)}.durable`));
+    const promises = await this.#synced();
+    for (const name of this.mode === "fast" ? [] : clients.keys()) {
+      promises.push(...await readLedger(`${this.#ledger(name)}.durable`));
     }
     const newcomer = await this.newcomer();
-    const whole = await checkOne("newcomer", newcomer, synced);
+    const whole = await checkOne("newcomer", newcomer, promises);
     for (const client of clients.values()) await this.end(client);
     await this.endServer();
     for (const name of ["server", ...clients.keys()]) {
       const look = await this.#look(`${this.folder}/${name}`);
-      const here = await checkOne(name, look, synced);
+      const here = await checkOne(name, look, promises);
       deepEqual(here.chains, whole.chains, `${name}: other commits`);
       equal(here.items, whole.items, `${name}: another state`);
     }
-    return synced.length;
+    return promises.length;
   }
 
   /** Resolves when the clients write no more, and the server has all of it. */
@@ -360,6 +378,14 @@ export class Stage implements AsyncDisposable {
     this.#isOver = true;
     await Promise.all([...this.#children].map((child) => child.kill()));
     await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    const copy = isDirectory ? copyFolder : Deno.copyFile;
+    await copy(`${from}/${name}`, `${to}/${name}`);
   }
 }
 
