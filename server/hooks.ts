@@ -207,7 +207,10 @@ export class ServerHooks implements
     return undefined;
   }
 
-  /** What a revoked session wrote is kept, and nothing of what others bring. */
+  /**
+   * What a revoked session wrote is kept, also where somebody else brings it:
+   * who has it got it from a server, maybe from one that has lost it since.
+   */
   keeps(
     { session }: HostPeer,
     name: RepositoryName,
@@ -223,13 +226,16 @@ export class ServerHooks implements
     if (isEmpty(batch)) return false;
     const bytesOfChain = chainBytes(chain);
     const author = toHex(bytesOfChain.subarray(0, KEY_CHARACTERS));
-    if (author !== toHex(session.key)) return false;
+    const { hub } = this.#parts;
+    const user = author === toHex(session.key)
+      ? session.user
+      : hub.replicaOf(name)?.userOf(chain, commits[0]!.wall) ?? "";
     return this.#parts.quarantine.keep({
       repository: name,
       chain: toHex(bytesOfChain),
       first,
       count: commits.length,
-      user: session.user,
+      user,
       reason: detail ?? refused,
       signed: kind === "signed",
       bytes,

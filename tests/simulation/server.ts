@@ -6,6 +6,8 @@
  */
 
 import { checkGate } from "../../repo/admit.ts";
+import { decodeBatch } from "../../repo/batch.ts";
+import { chainBytes, nameOf } from "../../repo/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { cutsOf, issueRevocation } from "../../repo/revocation.ts";
 import { countsOf, cutsToIssue } from "../../server/revocation_cuts.ts";
@@ -30,6 +32,8 @@ import type { Dice } from "./dice.ts";
 import { Shelf } from "./shelf.ts";
 import type { Stage } from "./stage.ts";
 
+const KEY_CHARACTERS = 32;
+
 /** See the file's header. */
 export class Server extends Actor {
   #host: SyncHost | undefined;
@@ -42,6 +46,8 @@ export class Server extends Actor {
     readonly name: string;
     readonly bytes: Uint8Array;
   }[] = [];
+  /** Batches of revoked sessions that somebody else brought. */
+  readonly #kept: { readonly name: string; readonly bytes: Uint8Array }[] = [];
   /** When its disk was lost last, in virtual milliseconds. */
   wipedMs = -Infinity;
 
@@ -103,7 +109,11 @@ export class Server extends Actor {
         };
       },
       gate: (_peer, _name, batch) => checkGate(batch, world.now()),
-      keeps: (_peer, _name, _arrival, { refused }) => refused === "revoked",
+      keeps: ({ session }, name, { bytes }, { refused }) => {
+        if (refused !== "revoked") return false;
+        this.#keep(session, name, bytes);
+        return true;
+      },
       event: (peer, event) => {
         if (!world.isDead) this.#heard(peer, event);
       },
@@ -226,6 +236,37 @@ export class Server extends Actor {
     this.revocations.push({ name: replica.name, bytes });
     replica.receive([{ kind: "revocation", bytes }]);
     replica.port().settle();
+  }
+
+  /** Keeps what others bring of a revoked session: they got it from a server that lost it. */
+  #keep(
+    session: PeerSession | undefined,
+    name: string,
+    bytes: Uint8Array,
+  ): void {
+    const { chain } = decodeBatch(bytes, true);
+    const isOwn = session !== undefined &&
+      nameOf(session.key, 0, KEY_CHARACTERS) === chain.slice(0, KEY_CHARACTERS);
+    if (!isOwn) this.#kept.push({ name, bytes: bytes.slice() });
+  }
+
+  /** Somebody looks through what was kept, and accepts what others had; then everybody comes back. */
+  acceptKept(): void {
+    if (this.state !== "up" || this.#kept.length === 0) return;
+    const { stage } = this;
+    for (const { name, bytes } of this.#kept.splice(0)) {
+      const replica = this.replica(name);
+      if (replica === undefined) continue;
+      const { chain, first, commits } = decodeBatch(bytes, true);
+      const sessionKey = chainBytes(chain).subarray(0, KEY_CHARACTERS);
+      const accepted = new Map([[chain, first + commits.length]]);
+      const cuts = cutsToIssue(replica, sessionKey, accepted);
+      stage.trace.note(this.name, "accept", `${name} ${first}`);
+      if (cuts !== undefined) this.#issue(replica, sessionKey, cuts);
+      replica.receive([{ kind: "signed", bytes }]);
+      replica.port().settle();
+    }
+    stage.network.breakAll({ client: "told", server: "told" });
   }
 
   /** What a true witness saw had been accepted, so it stands, also of a session that was revoked since. */

@@ -177,6 +177,7 @@ class Simulation {
           actor.lookAtDisk();
         }
         checkOnTheWay(this.#cast);
+        if (this.#stage.phase === "heal") this.#cast.server.acceptKept();
         this.#isQuietSeen = this.#stage.phase === "heal" &&
           openQuestion(this.#cast) === undefined;
       } catch (cause) {

@@ -62,7 +62,9 @@ function checkEntry(
 /** In Fast mode a crash may take the last writes of a life: those behind a gap must be gone as well. */
 function checkSuffixes({ stage, server }: Cast): void {
   const gaps = new Map<string, string>();
-  for (const { mark, repository, author, life } of stage.ledger.entries) {
+  for (const entry of stage.ledger.entries) {
+    const { mark, repository, author, life } = entry;
+    if (entry.refused !== undefined) continue;
     const served = server.replica(repository);
     if (served === undefined) continue;
     const key = `${repository} ${author} ${life}`;
