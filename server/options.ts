@@ -21,7 +21,7 @@ export interface QuotaOptions {
   readonly connectionsPerSession?: number;
   /** Connections that have not proved themselves yet (1,000). */
   readonly unproved?: number;
-  /** The same of one address (100). */
+  /** The same of one address (32): each may have the platform hold one frame of 64 MiB. */
   readonly unprovedPerAddress?: number;
   /** Commits a second of one session (20,000, ten seconds' worth at once). */
   readonly commitsPerSecond?: number;
@@ -46,7 +46,7 @@ export const defaultQuotas: Quotas = {
   connectionsPerAddress: 512,
   connectionsPerSession: 32,
   unproved: 1_000,
-  unprovedPerAddress: 100,
+  unprovedPerAddress: 32,
   commitsPerSecond: 20_000,
   bytesPerSecond: 32 * 1024 * 1024,
   loginsPerMinute: 120,

@@ -64,6 +64,9 @@ async function main(): Promise<void> {
 /** Quotas are for strangers; here one address plays all of them. */
 const unlimited = {
   connectionsPerAddress: 10_000,
+  unproved: 10_000,
+  unprovedPerAddress: 10_000,
+  repositoriesPerMinute: 1e9,
   loginsPerMinute: 1e9,
   commitsPerSecond: 1e9,
   bytesPerSecond: 1e12,
