@@ -74,6 +74,8 @@ export class SyncClient {
   #goodbyeMs: number | undefined;
   #notBeforeMs = -Infinity;
   #clockOffsetMs: number | undefined;
+  /** While this device's clock is so far ahead that its commits would be refused. */
+  #clockIncident: IncidentEvent | undefined;
   #status: ClientStatus;
   #isClosed = false;
 
@@ -111,6 +113,7 @@ export class SyncClient {
       keep: keepResume?.bind(this.#options),
     });
     this.#channels.set(port.name, channel);
+    if (this.#clockIncident) channel.incident(this.#clockIncident);
     if (this.#driver !== undefined) channel.begin(this.#driver);
     return channel;
   }
@@ -200,8 +203,17 @@ export class SyncClient {
 
   #ready(clockOffsetMs: number): void {
     this.#clockOffsetMs = clockOffsetMs;
+    this.#checkClock(-clockOffsetMs);
     this.#readyMs = this.#options.world.monotonic();
     this.#become("ready", undefined);
+  }
+
+  /** Told once, until the clock was right in between. */
+  #checkClock(aheadMs: number): void {
+    const isAhead = aheadMs > limits.clockAheadMsMax;
+    if (isAhead === (this.#clockIncident !== undefined)) return;
+    this.#clockIncident = isAhead ? clockIncident(aheadMs) : undefined;
+    if (this.#clockIncident) this.#incident(this.#clockIncident);
   }
 
   /** The server refused what a certificate that ran out had signed. */
@@ -284,4 +296,16 @@ export class SyncClient {
     this.#driver?.close("closed", "The client closed");
     this.#become("closed", undefined);
   }
+}
+
+function clockIncident(aheadMs: number): IncidentEvent {
+  const seconds = Math.round(aheadMs / 1_000);
+  return {
+    tell: "incident",
+    name: undefined,
+    kind: "clock",
+    message:
+      `This device's clock is ${seconds} s ahead of the server's: what it writes is refused until the clock is right`,
+    details: { aheadMs },
+  };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { CommitPlace } from "../repo/commit_place.ts";
 import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
 import {
   certificateFor,
   ManualWorld,
@@ -16,6 +17,7 @@ import {
 } from "../tests/kit/sync_place.ts";
 import { rights } from "./conversation.ts";
 import { decodeResume } from "./resume.ts";
+import type { Incident } from "./status.ts";
 
 const digest = (place: Place) => place.replica.graph.digest();
 
@@ -32,6 +34,16 @@ async function settled(server: ServerPlace, ...clients: ClientPlace[]) {
   for (const { place } of clients) {
     assert.deepEqual(digest(place), digest(server.place));
   }
+}
+
+/** The same world with another clock. */
+function ahead(world: ManualWorld, aheadMs: number): World {
+  return {
+    now: () => world.now() + aheadMs,
+    monotonic: () => world.monotonic(),
+    random: world.random,
+    after: (delayMs, task) => world.after(delayMs, task),
+  };
 }
 
 async function end(server: ServerPlace, ...clients: ClientPlace[]) {
@@ -56,6 +68,29 @@ Deno.test("two clients converge through a server, and hear of each other's write
   assert.equal(server.opened, 1);
   await end(server, ann, ben);
   assert.equal(ann.channel.status.state, "closed");
+});
+
+Deno.test("a client whose clock is far ahead is told so, once, also in a repository that joins later", async () => {
+  const server = await ServerPlace.start();
+  const aheadMs = 3_600_000;
+  const ann = await ClientPlace.connect(server, 1, {
+    world: ahead(server.world, aheadMs),
+  });
+  const kinds = () => ann.channel.status.incidents.map(({ kind }) => kind);
+  await ann.live();
+  assert.deepEqual(kinds(), ["clock"]);
+  const [{ message, details }] = ann.channel.status.incidents as [Incident];
+  assert.match(message, /3600 s ahead/);
+  assert.deepEqual(details, { aheadMs });
+  const port = ann.place.replica.port();
+  const later = ann.client.add(port);
+  assert.deepEqual(later.status.incidents.map(({ kind }) => kind), ["clock"]);
+  const ben = await ClientPlace.connect(server, 2, {
+    world: ahead(server.world, limits.clockAheadMsMax),
+  });
+  await ben.live();
+  assert.deepEqual(ben.channel.status.incidents, []);
+  await end(server, ann, ben);
 });
 
 Deno.test("what was written offline arrives when a client connects", async () => {

@@ -9,6 +9,7 @@ import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import type { Session } from "../../repo/session.ts";
 import type { Refusal } from "../../src/base/errors.ts";
+import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
 import { IdSource } from "../../src/schema/names.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -188,6 +189,8 @@ export interface ClientParts {
   readonly connector?: Connector;
   /** Who proves itself; the replica's session when absent. */
   readonly prover?: (renew: boolean) => Prover;
+  /** Where its clock is another one than the server's. */
+  readonly world?: World;
 }
 
 /** A client of it. */
@@ -208,7 +211,7 @@ export class ClientPlace {
     this.place = place;
     this.client = new SyncClient({
       connector: parts.connector ?? server.connector,
-      world: server.world,
+      world: parts.world ?? server.world,
       rootKey: place.replica.port().rootKey,
       prover: (renew) =>
         Promise.resolve(
