@@ -38,3 +38,10 @@ Deno.test("commits before the withdrawn end stay", () => {
   equal(moves.place("a", 1).chain, "a");
   equal(moves.place("b", 0).chain, "b");
 });
+
+Deno.test("a commit behind the withdrawn ones is none of them: a copy came back", () => {
+  const moves = new Moves();
+  moves.note("a", { from: 2, chain: "b", numbers: [0] });
+  const place = moves.place("a", 3);
+  deepEqual([place.chain, place.number, place.state], ["a", 3, "kept"]);
+});

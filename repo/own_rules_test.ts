@@ -139,3 +139,10 @@ Deno.test("modes that do not prove who wrote judge nobody", async () => {
     await replica.close();
   }
 });
+
+Deno.test("a session that may issue certificates is not judged at home either", async () => {
+  const office = await RuledDevice.open({ seed: 1, rules, mayIssue: true });
+  office.put("x", { owner: "eve" });
+  equal(office.get("x", "owner"), "eve");
+  await office.replica.close();
+});

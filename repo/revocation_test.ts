@@ -85,14 +85,17 @@ Deno.test("decodeRevocation() throws nothing but SyntaxError, whatever the bytes
 Deno.test("a revocation is admitted from the root and from keys that may issue, for its own repository", () => {
   const door = new Replica();
   const [office, clerk, late] = [signerOf(5), signerOf(6), signerOf(7)];
+  const next = signerOf(9);
   door.trust(
     certify(office, { mayIssue: true }),
     certify(clerk),
+    certify(next, { mayIssue: true, notBefore: dayOne + 1 }),
     certify(late, { mayIssue: true, notAfter: dayOne - 1 }),
   );
   const outcome = (revocation: Revocation) => door.outcome(arrival(revocation));
   equal(outcome(revoke(door, {}, clerk)), "bad-certificate");
   equal(outcome(revoke(door, {}, late)), "bad-certificate");
+  equal(outcome(revoke(door, {}, next)), "bad-certificate");
   equal(outcome(revoke(door, {}, signerOf(8))), "bad-certificate");
   equal(outcome(revoke(new Replica("default", "team/other"))), "malformed");
   const forged = revoke(door);

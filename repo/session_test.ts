@@ -187,3 +187,16 @@ Deno.test("verification still refuses what another key signed that nobody certif
   equal(report.ok, false);
   ok(report.damage!.reason.startsWith("unknown-session"));
 });
+
+Deno.test("a certificate that came before the first write stands before it", async () => {
+  const session = bareSession(1);
+  const ada = await Place.open({ session });
+  const bob = await Place.open({ seed: 2 });
+  const certificate = certificateFor(session);
+  ada.replica.useSession({ ...ada.replica.session, certificate });
+  await ada.write("a", "one");
+  const kinds = ada.replica.port().read(0, 1 << 20).records
+    .map(({ kind }) => kind);
+  deepEqual(kinds, ["certificate", "signed"]);
+  deepEqual(tell(ada, bob), ["admit-certificate", "known", "admit"]);
+});
