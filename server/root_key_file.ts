@@ -31,25 +31,53 @@ export async function readRootKeyFile(
   return fromHex(secret.toLowerCase());
 }
 
-/** Writes a root secret to a file that must not be there yet. */
+/**
+ * Writes a root secret to a file that must not be there yet: whole or not at
+ * all, as half a key would keep the server from starting ever again.
+ */
 export async function writeRootKeyFile(
   path: string,
   secret: Uint8Array,
 ): Promise<void> {
+  const half = `${path}.half`;
   try {
-    using file = await Deno.open(path, {
-      write: true,
-      createNew: true,
-      mode: 0o600,
-    });
-    const bytes = new TextEncoder().encode(`${toHex(secret)}\n`);
-    let written = 0;
-    while (written < bytes.length) {
-      written += await file.write(bytes.subarray(written));
-    }
-    await file.syncData();
+    await remove(half);
+    await writeWhole(half, new TextEncoder().encode(`${toHex(secret)}\n`));
+    await publish(half, path);
   } catch (cause) {
     throw invalid(path, "it cannot be written", cause);
+  }
+}
+
+async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  using file = await Deno.open(path, {
+    write: true,
+    createNew: true,
+    mode: 0o600,
+  });
+  let written = 0;
+  while (written < bytes.length) {
+    written += await file.write(bytes.subarray(written));
+  }
+  await file.syncData();
+}
+
+/** Gives a file its name; replaces nothing where the medium knows hard links. */
+async function publish(half: string, path: string): Promise<void> {
+  try {
+    await Deno.link(half, path);
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) throw error;
+    return await Deno.rename(half, path);
+  }
+  await remove(half);
+}
+
+async function remove(path: string): Promise<void> {
+  try {
+    await Deno.remove(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 
