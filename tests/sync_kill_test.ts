@@ -29,8 +29,7 @@ async function play(mode: Mode, act: Play): Promise<void> {
     }, DEADLINE_MS);
   });
   try {
-    const acting = stage.set().then(() => act(stage, seededRandom(seed)));
-    await Promise.race([acting, late]);
+    await Promise.race([act(stage, seededRandom(seed)), late]);
   } catch (error) {
     console.error(`Once more with SHEAF_KILL_SEED=${seed}`);
     throw error;
@@ -43,8 +42,9 @@ function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Two clients that write from now on. */
+/** A server with two clients that write from now on. */
 async function twoClients(stage: Stage): Promise<Map<string, Child>> {
+  await stage.set();
   const ann = await stage.startClient("ann", "lone");
   const bob = await stage.startClient("bob", "shared");
   return new Map([["ann", ann], ["bob", bob]]);
@@ -165,4 +165,21 @@ Deno.test("a server that loses its disk under load, twice, is whole again throug
     );
     deepEqual(others, []);
     ok(stage.trouble.length >= 2, "each loss is told of");
+  }));
+
+Deno.test("kill -9 of a server while it makes its database: it comes up with one root key", () =>
+  play("default", async (stage, random) => {
+    for (let kill = 0; kill < 12; kill++) {
+      await stage.orderServer();
+      await delay(random() * 60);
+      await stage.killServer();
+    }
+    await stage.set();
+    const { rootKey } = stage;
+    await stage.killServer();
+    await Deno.remove(stage.data, { recursive: true });
+    await stage.startServer();
+    equal(stage.rootKey, rootKey, "the root key file is of the first life");
+    await stage.endServer();
+    deepEqual(stage.trouble, []);
   }));
