@@ -163,7 +163,10 @@ export class LoginRoute {
   ): HttpFault {
     const { metrics, log } = this.#parts;
     const isRefusal = error instanceof HttpFault;
-    metrics.login(kind, isRefusal ? "refused" : "failed");
+    // A wrong clock is no guess at a password: the client signs again.
+    const isClock = isRefusal && error.code === "bad-clock";
+    const result = isClock ? "bad-clock" : isRefusal ? "refused" : "failed";
+    metrics.login(kind, result);
     log.tellOf(address, isRefusal ? "info" : "error", "login-refused", {
       kind,
       sessionKey,

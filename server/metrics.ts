@@ -50,7 +50,13 @@ const CODES = [
   "foreign-origin",
 ] as const;
 const LOGIN_KINDS = ["anonymous", "token", "jwt", "app"] as const;
-const LOGIN_RESULTS = ["ok", "refused", "rate-limited", "failed"] as const;
+const LOGIN_RESULTS = [
+  "ok",
+  "refused",
+  "bad-clock",
+  "rate-limited",
+  "failed",
+] as const;
 
 /** From half a millisecond to ten seconds. */
 const SECONDS = [

@@ -112,6 +112,11 @@ Deno.test("server: a login that was signed long ago, or in future, is asked for 
       deepEqual([status, answer["code"]], [400, "bad-clock"]);
       ok(Math.abs(Number(answer["now"]) - Date.now()) < 60_000);
     }
+    const metrics = await (await place.ask("/metrics")).text();
+    match(
+      metrics,
+      /sheaf_logins_total\{kind="anonymous",result="bad-clock"\} 2/,
+    );
     for (const minutes of [-9, 9]) {
       const at = Date.now() + minutes * 60_000;
       equal((await login(place, { sessionKey, at })).status, 200);
