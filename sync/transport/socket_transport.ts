@@ -35,6 +35,7 @@ export interface SocketEvent {
   readonly code?: number;
   readonly reason?: string;
   readonly message?: string;
+  readonly error?: unknown;
 }
 
 const CLOSE_CODE = 4000;
@@ -54,6 +55,8 @@ export class SocketTransport implements Transport {
   #closing: TransportEnd | undefined;
   #end: TransportEnd | undefined;
   #isTold = false;
+  /** Did the socket refuse a frame for its size? It closes without a word of that. */
+  #isTooLarge = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -66,7 +69,9 @@ export class SocketTransport implements Transport {
     this.#protocol = protocol;
     socket.binaryType = "arraybuffer";
     socket.addEventListener("message", ({ data }) => this.#receive(data));
-    socket.addEventListener("error", () => {});
+    socket.addEventListener("error", ({ error }) => {
+      this.#isTooLarge ||= isAboutSize(error);
+    });
     socket.addEventListener("close", (event) => this.#closed(event));
     if (isOpen) this.#open();
     else {
@@ -173,7 +178,8 @@ export class SocketTransport implements Transport {
 
   #closed({ code = 0, reason = "" }: SocketEvent): void {
     const closing = this.#closing;
-    const end = closing ?? endOfClose(code, reason);
+    const end = closing ??
+      endOfClose(this.#isTooLarge ? TOO_BIG : code, reason);
     if (this.#incoming === undefined) this.#finish(end);
     else this.#incoming.afterwards(() => this.#finish(end));
   }
@@ -202,6 +208,12 @@ function reasonOf(code: string, detail: string): string {
   let end = REASON_BYTES_MAX;
   while ((bytes[end]! & 0xc0) === 0x80) end--;
   return decodeText(bytes.subarray(0, end));
+}
+
+/** npm's `ws` says so in the code of an error. */
+function isAboutSize(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 }
 
 function endOfClose(code: number, reason: string): TransportEnd {
