@@ -67,7 +67,9 @@ async function readBounded(request: Request): Promise<Uint8Array> {
     return await Promise.race([gather(reader), late]);
   } catch (error) {
     reader.cancel().catch(() => {}); // The request is over either way.
-    throw error;
+    if (error instanceof HttpFault) throw error;
+    // Whoever sent it is gone: no failure of this server.
+    throw new HttpFault(400, "bad-request", "The body ended early");
   } finally {
     clearTimeout(timer);
   }
