@@ -26,7 +26,7 @@ import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
 import type { ReceiveOptions } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
-import { publish } from "./state.ts";
+import { ChangeList } from "./state.ts";
 import type { Withdrawal } from "./withdrawal.ts";
 
 /** What an intake works with. */
@@ -54,6 +54,8 @@ export class Intake {
   readonly #took: IntakeParts["took"];
   readonly #flush: () => void;
   readonly #withdrawAgain: IntakeParts["withdrawAgain"];
+  /** What a receive has changed so far. */
+  readonly #changes = new ChangeList();
 
   constructor(parts: IntakeParts) {
     const { loaded, commits, rootKey, rules, took } = parts;
@@ -89,8 +91,12 @@ export class Intake {
     const judged: Judged[] = [];
     const take = (admitted: Admitted, bytes: Uint8Array) =>
       this.#take(admitted, bytes);
-    for (const arrival of arrivals) {
-      judged.push(...admit(arrival, knowledge, parking, take, gate));
+    try {
+      for (const arrival of arrivals) {
+        judged.push(...admit(arrival, knowledge, parking, take, gate));
+      }
+    } finally {
+      this.#changes.publish(); // What was taken is told, whatever failed then.
     }
     return judged;
   }
@@ -125,12 +131,9 @@ export class Intake {
       const patch = patches[i - from]!;
       const operationsAt = address + payloadAt + patch.operationsOffset;
       const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
-      const changes = state.foldChanges(
-        patch.operations,
-        patch.createOffsets,
-        origin,
+      this.#changes.add(
+        state.foldChanges(patch.operations, patch.createOffsets, origin),
       );
-      publish(changes);
     }
   }
 

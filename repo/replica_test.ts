@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import type { ItemChange } from "../src/schema/source.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import {
   ManualWorld,
@@ -236,6 +237,27 @@ Deno.test("opening and closing an empty or an untouched repository leaves no com
     equal(again.replica.loaded.log.end, end);
     await again.replica.close();
   }
+});
+
+Deno.test("receive() tells once what many commits did, one change per item", async () => {
+  const author = await Place.open({ seed: 2 });
+  const place = await Place.open();
+  await place.write("a", "own");
+  const before = place.replica.state.table(Note.name).cellOf("a")?.item;
+  for (const text of ["one", "two", "three"]) await author.write("b", text);
+  await author.write("a", "four");
+  const told: (readonly ItemChange[])[] = [];
+  const table = place.replica.state.table(Note.name);
+  table.subscribe((changes) => told.push(changes));
+  verdicts(place, await author.arrivals());
+  deepEqual(
+    told.map((changes) =>
+      changes.map(({ before, after }) => [before, after?.id])
+    ),
+    [[[undefined, "b"], [before, "a"]]],
+  );
+  deepEqual(told[0]![0]!.after, table.cellOf("b")?.item);
+  await Promise.all([place.replica.close(), author.replica.close()]);
 });
 
 Deno.test("receive() runs callbacks when everything is part of the state", async () => {

@@ -111,7 +111,7 @@ export class State {
     }
   }
 
-  /** As {@linkcode fold}, and says what changed, one change per item. */
+  /** As {@linkcode fold}, and says what changed where somebody listens, one change per item. */
   foldChanges(
     operations: readonly Operation[],
     createOffsets: readonly number[],
@@ -120,6 +120,7 @@ export class State {
     const touched = new Map<Table, Map<string, Cell | undefined>>();
     for (const { shape, id } of operations) {
       const table = this.#admitted(shape.collection);
+      if (!table.isHeard) continue;
       let cells = touched.get(table);
       if (cells === undefined) touched.set(table, cells = new Map());
       if (!cells.has(id)) cells.set(id, table.cellOf(id));
@@ -151,4 +152,33 @@ function changesOf(
 /** Tells every listener what a transaction did. */
 export function publish(changes: Changes): void {
   for (const [table, list] of changes) if (list.length > 0) table.publish(list);
+}
+
+/** What several transactions did, one change per item: told once. */
+export class ChangeList {
+  readonly #tables = new Map<Table, Map<number, ItemChange>>();
+
+  /** Takes what one more transaction did. */
+  add(changes: Changes): void {
+    for (const [table, list] of changes) {
+      let known = this.#tables.get(table);
+      if (known === undefined) this.#tables.set(table, known = new Map());
+      for (const change of list) {
+        const { ordinal } = change;
+        const before = known.get(ordinal);
+        known.set(
+          ordinal,
+          before === undefined ? change : { ...change, before: before.before },
+        );
+      }
+    }
+  }
+
+  /** Tells every listener. */
+  publish(): void {
+    for (const [table, changes] of this.#tables) {
+      table.publish([...changes.values()]);
+    }
+    this.#tables.clear();
+  }
 }
