@@ -33,8 +33,19 @@ const IDLE_SECONDS = 30;
 /** So many connections of an address may fail at once, and one a second. */
 const FAILURES = 60;
 
-/** As many is a flood worth: what the platform has of one, it deals with before anything else. */
-const FLOOD_FAILURES = 20;
+/**
+ * What no honest peer ends with, and how many failures it is worth: what the
+ * platform has of a flood, it deals with before anything else. Silence, say, is
+ * no offence: a whole office may close its laptops at once.
+ */
+const FAILURE_TOKENS: ReadonlyMap<string, number> = new Map([
+  ["bad-message", 1],
+  ["bad-proof", 1],
+  ["bad-certificate", 1],
+  ["too-large", 1],
+  ["window-exceeded", 1],
+  ["rate-limited", 20],
+]);
 
 /** What connections work with. */
 export interface ConnectionParts {
@@ -268,7 +279,7 @@ export class Connections {
       log.write("debug", "connection-ended", { connection: peer.id, code });
     } else {
       metrics.protocolError(code);
-      const tokens = code === "rate-limited" ? FLOOD_FAILURES : 1;
+      const tokens = FAILURE_TOKENS.get(code) ?? 0;
       this.#failed.take(peer.address, tokens, this.#parts.world.monotonic());
       connection.trouble.warn("connection-failed", code, { detail });
     }

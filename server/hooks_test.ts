@@ -175,6 +175,24 @@ Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () 
   equal(hooks.gate(peer, name("a"), batchOf(1)), undefined);
 });
 
+Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, and an address twice that", () => {
+  let nowMs = 0;
+  const hooks = hooksIn({ monotonicMs: () => nowMs });
+  const of = (id: number, address: string): HostPeer => ({
+    id,
+    address,
+    session: { ...session, key: new Uint8Array(32).fill(id) },
+  });
+  const [one, two, three] = [of(1, "a"), of(2, "a"), of(3, "a")];
+  equal(hooks.workDelay(one, 400), 0);
+  equal(hooks.workDelay(one, 20), 100);
+  equal(hooks.workDelay(two, 380), 0);
+  equal(hooks.workDelay(three, 40), 100, "the address owes it");
+  equal(hooks.workDelay(of(4, "b"), 40), 0);
+  nowMs += 10_000;
+  equal(hooks.workDelay(one, 1), 0);
+});
+
 Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {
   const hooks = hooksIn({ logBytes: defaultQuotas.repositoryBytes + 1 });
   equal(hooks.gate(peer, name("a"), batchOf(1))?.refused, "quota");

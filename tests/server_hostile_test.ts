@@ -57,12 +57,38 @@ Deno.test("server: closes who sends garbage, counts it, logs it once, and serves
 
 Deno.test("server: closes a frame that is too large", () =>
   withServer({}, async (place) => {
+    await using ann = await clientOf(place.server, { token: ANN });
+    await ann.repo.sync.ready;
     const { socket, ended } = await rawSocket(place);
     socket.send(new Uint8Array(3 * 1024 * 1024));
     await ended;
-    await eventually(() => place.server.status().connections === 0);
+    await eventually(() => place.server.status().connections === 1);
     const text = await (await place.ask("/metrics")).text();
     match(text, /sheaf_protocol_errors_total\{code="too-large"\} 1/);
+    const told = place.records.filter(({ kind }) => kind === "too-large");
+    deepEqual(told.map(({ event }) => event), ["connection-failed"]);
+    await ann.notes.create({ text: "still here" }).synced;
+  }));
+
+Deno.test("server: lets nobody in for a while from where too much came that is no honest peer's", () =>
+  withServer({}, async (place) => {
+    await using ann = await clientOf(place.server, { token: ANN });
+    await ann.repo.sync.ready;
+    const tried = async () => {
+      const raw = await rawSocket(place).catch(() => undefined);
+      raw?.socket.send(new Uint8Array([0xff]));
+      await raw?.ended;
+      return raw !== undefined;
+    };
+    let failures = 0;
+    while (failures < 100 && await tried()) failures++;
+    ok(failures >= 60 && failures < 100, `${failures} were let in`);
+    const told = place.records.filter(({ event }) =>
+      event === "connection-declined"
+    );
+    equal(told.length, 1);
+    equal(told[0]!["kind"], "too-many-connections");
+    await ann.notes.create({ text: "who is in stays" }).synced;
   }));
 
 Deno.test("server: refuses upgrades without its subprotocol", () =>
