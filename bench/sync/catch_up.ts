@@ -138,6 +138,7 @@ export async function resume(stage: Stage): Promise<SyncRow[]> {
     const url = `ws://127.0.0.1:${proxy.port}`;
     const counts: { up: number; down: number; turns: number }[] = [];
     for (let i = 0; i < 5; i++) {
+      await quiet(100); // The end of the last connection is not part of the next.
       proxy.reset();
       await a.connect(url);
       await quiet(300);

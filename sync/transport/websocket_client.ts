@@ -103,11 +103,25 @@ async function connect(
   }
 }
 
+/** What is used of a socket of the package `ws` besides. */
+interface NodeSocket extends Socket {
+  on(
+    type: "upgrade",
+    listener: (response: { readonly socket: Wire }) => void,
+  ): void;
+}
+
+/** What is used of the TCP or TLS socket below. */
+interface Wire {
+  cork(): void;
+  uncork(): void;
+}
+
 type SocketClass = new (
   url: string,
   protocols: string[],
   options?: Record<string, unknown>,
-) => Socket;
+) => NodeSocket;
 
 async function openSocket(
   url: string,
@@ -118,10 +132,31 @@ async function openSocket(
     return new WebSocket(url, protocols) as unknown as Socket;
   }
   const ws = await import("ws") as unknown as { WebSocket: SocketClass };
-  return new ws.WebSocket(url, protocols, {
+  const socket = new ws.WebSocket(url, protocols, {
     perMessageDeflate: false,
     maxPayload: limits.frameBytesMax + 1,
     ...(authorities !== undefined && { ca: authorities }),
+  });
+  gatherWrites(socket);
+  return socket;
+}
+
+/** Frames of one turn go out in one write: proof and opening in one packet. */
+function gatherWrites(socket: NodeSocket): void {
+  socket.on("upgrade", ({ socket: wire }) => {
+    const send = socket.send.bind(socket);
+    let isGathering = false;
+    socket.send = (bytes) => {
+      if (!isGathering) {
+        isGathering = true;
+        wire.cork();
+        queueMicrotask(() => {
+          isGathering = false;
+          wire.uncork();
+        });
+      }
+      send(bytes);
+    };
   });
 }
 
