@@ -139,7 +139,9 @@ for (const mode of ["trusted", "fast"] as const) {
         await killServers(stage, random, { kills: 2, looks: 2 });
         await killClients(stage, random, clients, 2);
       }
+      const promises = await stage.checkAll(clients);
       deepEqual(stage.trouble, []);
+      ok(promises >= 200, `${promises} promises`);
     }));
 }
 
