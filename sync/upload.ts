@@ -61,15 +61,9 @@ export class Upload {
     this.outbox = parts.outbox;
   }
 
-  /**
-   * Own log address before which the server has everything. What was refused
-   * is acknowledged as well, and stays behind it until it was acted on.
-   */
+  /** Own log address before which the server has everything. */
   get uploadedTo(): number {
-    let from = this.#sent[0]?.from ?? this.outbox.position;
-    for (const { entry } of this.#gathered.values()) {
-      from = Math.min(from, entry.from);
-    }
+    const from = this.#sent[0]?.from ?? this.outbox.position;
     return Math.min(from, this.#stuckAt);
   }
 

@@ -237,6 +237,53 @@ Deno.test("a replica that believes it has what it lacks is noticed, named, and h
   again.end();
 });
 
+Deno.test("a server that lacks what a replica believes it has is noticed, and given it", async () => {
+  const { serving, place } = await start();
+  for (let i = 0; i < 3; i++) await place.write(`a${i}`, "1");
+  const port = place.replica.port();
+  const resume = {
+    ...emptyResume(port.genesisId),
+    cursor: {
+      epoch: serving.life.epoch,
+      position: serving.place.replica.port().shareable,
+      check: serving.life.check(serving.place.replica.port().shareable),
+    },
+    uploadedTo: port.shareable,
+    commits: port.commits,
+  };
+  const both = talk(serving, place, resume);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  await both.pass(limits.witnessMs);
+  assert.equal(both.client.told("incident")[0]?.kind, "desync");
+  assert.equal(serving.place.text("a2"), "1");
+  assert.deepEqual(
+    place.replica.graph.digest(),
+    serving.place.replica.graph.digest(),
+  );
+  both.end();
+});
+
+Deno.test("a replica that lacks something and goes on writing is noticed after its last ack", async () => {
+  const { serving, place, world } = await start();
+  await serving.place.write("a", "1");
+  const first = talk(serving, place);
+  await first.settle();
+  await first.pass(limits.witnessMs);
+  const { cursor } = first.client.resume!;
+  first.end();
+  const other = await Place.open({ world, seed: 2 });
+  const { genesisId } = other.replica.port();
+  await other.write("b", "2");
+  const again = talk(serving, other, { ...emptyResume(genesisId), cursor });
+  await again.settle();
+  await again.pass(limits.witnessMs);
+  await again.pass(limits.witnessMs);
+  assert.equal(again.client.told("incident")[0]?.kind, "desync");
+  assert.equal(other.text("a"), "1");
+  again.end();
+});
+
 /** Runs an audit between two ports. */
 function audited(
   ours: RepositoryPort,

@@ -8,6 +8,8 @@ import {
   rulesFor,
   type Storage,
 } from "../mod.ts";
+import { internalsOf } from "../src/db/internals.ts";
+import { createSigner } from "../crypto/mod.ts";
 import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
 import {
   clientOf,
@@ -333,4 +335,27 @@ Deno.test("server: a fresh server with the root secret is rebuilt by its clients
   const events = records.map(({ event }) => event);
   ok(events.indexOf("restore-incomplete") < events.indexOf("restore-complete"));
   ok(events.includes("restore-incomplete"));
+});
+
+Deno.test("server: what a lost server had accepted of a session stands, though it is revoked before anybody came back", async () => {
+  const rootSecret = crypto.getRandomValues(new Uint8Array(32));
+  const first = await createServer(serverOptions({ rootSecret }, []));
+  const port = Number(new URL(first.url).port);
+  const ann = await clientOf(first, { token: ANN });
+  await using bob = await clientOf(first, { token: BOB });
+  await ann.notes.create({ text: "from ann" }).synced;
+  await hasNote(bob, "from ann");
+  const { secretKey } = internalsOf(ann.db).keyring.session;
+  const sessionKey = createSigner(secretKey).publicKey.toHex();
+  const heard = new Date();
+  await syncFits(bob, ({ equalAt = new Date(0) }) => equalAt >= heard);
+  await ann.db.close();
+  await first.close();
+  const options = serverOptions({ rootSecret, port }, []);
+  await using second = await createServer(options);
+  await second.revoke({ sessionKey });
+  await using cid = await clientOf(second);
+  await hasNote(cid, "from ann");
+  await bob.notes.create({ text: "behind it" }).synced;
+  deepEqual(second.quarantine(), []);
 });

@@ -6,20 +6,21 @@
  */
 
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
-import type { CommitPlace } from "../../repo/commit_place.ts";
 import { parseRepositoryName } from "../../repo/genesis.ts";
-import { Replica } from "../../repo/replica.ts";
+import type { RefusedEntry } from "../../repo/refusals.ts";
+import { type Done, Replica } from "../../repo/replica.ts";
 import type { Session } from "../../repo/session.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
-import type { Channel, Incident } from "../../src/db/channel.ts";
+import type { Incident } from "../../src/db/channel.ts";
 import { SyncClient } from "../../sync/client.ts";
 import type { Prover } from "../../sync/conversation.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import { mayRead } from "./allowed.ts";
-import { knowing, Mark } from "./collections.ts";
+import { knowing, Mark, shows } from "./collections.ts";
 import type { Dice } from "./dice.ts";
+import type { Desk } from "./desk.ts";
 import type { Entry } from "./ledger.ts";
 import type { Link } from "./network.ts";
 import type { Person } from "./people.ts";
@@ -28,19 +29,7 @@ import { rules } from "./rules.ts";
 import type { Stage } from "./stage.ts";
 import { Worker } from "./work.ts";
 
-/** One repository of a client in one life. */
-export interface Desk {
-  readonly name: string;
-  readonly replica: Replica;
-  readonly channel: Channel;
-  readonly worker: Worker;
-  /** Writes of this life whose fate is not known. */
-  pending: { readonly entry: Entry; readonly place: CommitPlace }[];
-  /** What `equalAt` was when it was looked at last. */
-  equalAtMs: number;
-  /** How many of its incidents were heard. */
-  incidents: number;
-}
+export type { Desk } from "./desk.ts";
 
 /** A session that outlives every simulation. */
 const ENDLESS_MS = 1e11;
@@ -53,7 +42,8 @@ export class Client extends Actor {
   /** Does it know no rules, and write what they forbid? */
   readonly isNaughty: boolean;
   /** What its channels reported, over all lives. */
-  readonly incidents: Incident[] = [];
+  readonly incidents: (Incident & { readonly isTainted: boolean })[] = [];
+  readonly #tainted = new Set<string>();
   /** Was its session revoked? */
   isRevoked = false;
   desks: Desk[] = [];
@@ -163,6 +153,7 @@ export class Client extends Actor {
       }),
       pending: [],
       equalAtMs: channel.status.equalAt?.getTime() ?? 0,
+      equalHeardMs: channel.status.equalAt?.getTime() ?? 0,
       incidents: 0,
     };
     channel.subscribe(() => {
@@ -222,8 +213,52 @@ export class Client extends Actor {
     });
   }
 
+  /** Deals with a write that was refused: tries it again as it is, or gives it up. */
+  #reconsider(desk: Desk, world: ActorWorld): void {
+    const { replica } = desk;
+    const refusals = replica.refusals();
+    if (refusals.length === 0) return;
+    const refusal = this.dice.pick(refusals);
+    const entries = marksOf(refusal).map((mark) =>
+      this.stage.ledger.find(mark)!
+    );
+    const isRetried = this.dice.chance(0.5);
+    const { trace } = this.stage;
+    try {
+      if (!isRetried) {
+        for (const entry of entries) entry.isGone = true;
+        const gone = replica.discard(refusal);
+        this.guard(world, gone);
+        trace.note(this.name, "discard", desk.name);
+        return;
+      }
+      const done = replica.retry(refusal);
+      trace.note(this.name, "retry", desk.name);
+      for (const entry of entries) {
+        entry.refused = undefined;
+        entry.isRetried = true;
+        entry.isGone = false;
+        this.#follow(desk, entry, done, world);
+      }
+    } catch (cause) {
+      if (cause instanceof DatabaseError && cause.code === "denied") {
+        trace.note(this.name, "denied", "again");
+      } else if (!world.isDead) this.broke(cause);
+    }
+  }
+
+  #follow(desk: Desk, entry: Entry, done: Done<void>, world: ActorWorld): void {
+    const pending = { entry, place: done.commit!, isDurable: false };
+    desk.pending.push(pending);
+    const durable = done.durability.promise.then(() => {
+      if (!world.isDead) entry.isDurable = pending.isDurable = true;
+    });
+    this.guard(world, durable);
+  }
+
   #write(world: ActorWorld): void {
     const desk = this.dice.pick(this.desks);
+    if (this.dice.chance(0.2)) this.#reconsider(desk, world);
     const { trace, ledger, timeline } = this.stage;
     const mark = `${this.name}-${++this.#writes}`;
     try {
@@ -237,11 +272,7 @@ export class Client extends Actor {
         madeMs: timeline.nowMs,
       });
       trace.note(this.name, "write", `${mark} ${desk.name}`);
-      desk.pending.push({ entry, place: done.commit! });
-      const durable = done.durability.promise.then(() => {
-        if (!world.isDead) entry.isDurable = true;
-      });
-      this.guard(world, durable);
+      this.#follow(desk, entry, done, world);
     } catch (cause) {
       if (cause instanceof DatabaseError && cause.code === "denied") {
         trace.note(this.name, "denied", mark);
@@ -253,6 +284,7 @@ export class Client extends Actor {
   #heard(desk: Desk): void {
     const { channel, pending } = desk;
     this.#hearIncidents(desk);
+    this.#hearEqual(desk);
     desk.pending = pending.filter(({ entry, place }) => {
       if (place.state === "refused") {
         entry.refused = "refused";
@@ -267,10 +299,20 @@ export class Client extends Actor {
     });
   }
 
+  /** It says that it is equal with the server: is it? */
+  #hearEqual(desk: Desk): void {
+    const atMs = desk.channel.status.equalAt?.getTime() ?? 0;
+    if (atMs === desk.equalHeardMs) return;
+    desk.equalHeardMs = atMs;
+    if (this.link.mangler === undefined) this.#tainted.delete(desk.name);
+    if (!this.isTainted(desk.name)) this.stage.equal?.(this, desk);
+  }
+
   #hearIncidents(desk: Desk): void {
     const { incidents } = desk.channel.status;
     for (const incident of incidents.slice(desk.incidents)) {
-      this.incidents.push(incident);
+      const isTainted = this.isTainted(desk.name);
+      this.incidents.push({ ...incident, isTainted });
       this.stage.trace.note(
         this.name,
         "incident",
@@ -280,14 +322,28 @@ export class Client extends Actor {
     desk.incidents = incidents.length;
   }
 
+  /** Is the mark part of what its replica shows? */
+  shows(repository: string, mark: string): boolean {
+    const desk = this.desks.find(({ name }) => name === repository);
+    return desk !== undefined && shows(desk.replica, mark);
+  }
+
+  /** From now on frames of its may be others than were sent, until it was found equal with the server again. */
+  taint(): void {
+    for (const name of this.readable) this.#tainted.add(name);
+  }
+
+  /** May what it knows of the server be wrong, since somebody changed frames? */
+  isTainted(repository: string): boolean {
+    return this.#tainted.has(repository);
+  }
+
   /** Marks of the writes that its replica says were refused. */
   refusedMarks(repository: string): Set<string> {
     const desk = this.desks.find(({ name }) => name === repository);
     const marks = new Set<string>();
-    for (const { patch } of desk?.replica.refusals() ?? []) {
-      for (const { shape, id } of patch.operations) {
-        if (shape.collection === Mark.name) marks.add(id);
-      }
+    for (const refusal of desk?.replica.refusals() ?? []) {
+      for (const mark of marksOf(refusal)) marks.add(mark);
     }
     return marks;
   }
@@ -309,6 +365,13 @@ export class Client extends Actor {
     const server = this.dice.chance(0.7) ? "told" : "untold";
     this.stage.network.breakLink(this.link, { client: "dead", server });
   }
+}
+
+/** Marks of the writes of a refused commit. */
+function marksOf({ patch }: RefusedEntry): string[] {
+  return patch.operations
+    .filter(({ shape }) => shape.collection === Mark.name)
+    .map(({ id }) => id);
 }
 
 function lane(dice: Dice) {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Replica } from "../../repo/replica.ts";
 import { field } from "../../src/schema/field.ts";
 import { defineSchema } from "../../src/schema/schema.ts";
 import { createView, type View } from "../../src/schema/view.ts";
@@ -37,6 +38,11 @@ export const Mark = defineSchema("mark", {
   tally: field.string().default(""),
   by: field.number().default(0),
 });
+
+/** Is the mark part of what this replica shows? */
+export function shows(replica: Replica, mark: string): boolean {
+  return replica.state.find(Mark.name)?.cellOf(mark)?.item !== undefined;
+}
 
 const views = new Map<string, View>(
   [Card, Tally, Mark].map((schema) => [schema.name, createView(schema)]),

@@ -21,6 +21,8 @@ export interface Entry {
   isSynced: boolean;
   /** Did its author hear that it was refused, and why? */
   refused: string | undefined;
+  /** Was it refused, and tried again? */
+  isRetried: boolean;
   /** Was it given up by its author, or lost with a machine that was wiped? */
   isGone: boolean;
 }
@@ -53,6 +55,7 @@ export class Ledger {
       isDurable: false,
       isSynced: false,
       refused: undefined,
+      isRetried: false,
       isGone: false,
     };
     this.#entries.set(made.mark, entry);

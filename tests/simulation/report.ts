@@ -13,6 +13,8 @@ const TOLD = [
   "stop",
   "wipe",
   "refused",
+  "retry",
+  "discard",
   "synced",
   "login",
   "revoke",

@@ -10,7 +10,12 @@
 
 import { Client } from "./client.ts";
 import { Dice } from "./dice.ts";
-import { checkAtEnd, checkOnTheWay, openQuestion } from "./checks/mod.ts";
+import {
+  checkAtEnd,
+  checkEqual,
+  checkOnTheWay,
+  openQuestion,
+} from "./checks/mod.ts";
 import { CheckFailed } from "./failure.ts";
 import { Intruder } from "./intruder.ts";
 import { Ledger } from "./ledger.ts";
@@ -120,6 +125,7 @@ class Simulation {
       (_, index) => new Client(this.#stage, index, dice.fork()),
     );
     wire.watch(clients);
+    this.#stage.equal = (client, desk) => checkEqual(this.#cast, client, desk);
     const intruder = new Intruder(this.#stage, dice.fork());
     this.#cast = { stage: this.#stage, server, clients, intruder, wire };
     this.#weather = new Weather(this.#cast, dice.fork());

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Client, Desk } from "./client.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Network } from "./network.ts";
 import type { Authority } from "./people.ts";
@@ -25,6 +26,8 @@ export interface Stage {
   phase: "work" | "heal";
   /** Accidents that somebody may have to answer for, by what they did to whom. */
   readonly blames: Set<string>;
+  /** Is told when a client says that it is equal with the server. */
+  equal?: (client: Client, desk: Desk) => void;
   /** Ends the simulation: a check did not hold. */
   fail(cause: unknown): void;
 }

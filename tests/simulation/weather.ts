@@ -68,6 +68,13 @@ export class Weather {
 
   #calm(link: Link): void {
     link.isCut = false;
+    // What was exchanged is kept for the next frame: it never comes.
+    if (link.mangler !== undefined) {
+      this.#cast.stage.network.breakLink(link, {
+        client: "told",
+        server: "told",
+      });
+    }
     link.mangler = undefined;
     Object.assign(link.up, CALM);
     Object.assign(link.down, CALM);
@@ -225,8 +232,10 @@ export class Weather {
   hostile(): void {
     const { stage } = this.#cast;
     const share = this.#dice.pick([0.02, 0.1, 0.3]);
+    const taint = (link: Link) =>
+      this.#cast.clients.find((client) => client.link === link)?.taint();
     this.#trouble("hostile", 10_000, (link) => {
-      stage.blames.add(`hostile ${link.client}`);
+      taint(link);
       link.mangler = new Mangler(
         this.#dice.fork(),
         share,
@@ -234,6 +243,7 @@ export class Weather {
       );
     }, (link) => {
       link.mangler = undefined;
+      taint(link);
       // A frame that is missing on a connection is missed for ever.
       stage.network.breakLink(link, { client: "told", server: "told" });
     });

@@ -10,10 +10,9 @@ import type { Cast } from "../simulation.ts";
 /** Asks of each incident who is to blame. */
 export function checkIncidents({ clients, stage }: Cast): void {
   for (const client of clients) {
-    for (const { kind, message } of client.incidents) {
-      const isExplained = blamesFor(kind, client.name).some((blame) =>
-        stage.blames.has(blame)
-      );
+    for (const { kind, message, isTainted } of client.incidents) {
+      const isExplained = isTainted ||
+        blamesFor(kind, client.name).some((blame) => stage.blames.has(blame));
       check(
         isExplained,
         "incidents",
@@ -24,9 +23,8 @@ export function checkIncidents({ clients, stage }: Cast): void {
 }
 
 function blamesFor(kind: string, client: string): string[] {
-  const hostile = `hostile ${client}`;
-  if (kind === "clock") return [`clock ${client}`, hostile];
+  if (kind === "clock") return [`clock ${client}`, "clock s"];
   if (kind === "restore-incomplete") return ["wipe"];
-  if (kind === "foreign-refused") return ["wipe", "revoke", hostile];
-  return [hostile];
+  if (kind === "foreign-refused") return ["wipe", "revoke"];
+  return [];
 }

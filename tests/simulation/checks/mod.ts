@@ -6,6 +6,7 @@
 
 import type { Cast } from "../simulation.ts";
 import { checkConverged } from "./converged.ts";
+import { checkForbidden } from "./forbidden.ts";
 import { checkHonest } from "./honest.ts";
 import { checkIncidents } from "./incidents.ts";
 import { checkJudged } from "./judge.ts";
@@ -13,12 +14,14 @@ import { checkPromises } from "./promises.ts";
 import { checkBounds } from "./bounds.ts";
 import { checkSums } from "./sums.ts";
 
+export { checkEqual } from "./honest.ts";
 export { openQuestion } from "./converged.ts";
 
 /** Runs every second. */
 export function checkOnTheWay(cast: Cast): void {
   checkHonest(cast);
   checkBounds(cast);
+  checkForbidden(cast);
 }
 
 /** Runs when all is quiet. */

@@ -6,17 +6,11 @@
  * @module
  */
 
-import type { Replica } from "../../../repo/replica.ts";
 import type { Client } from "../client.ts";
-import { Mark } from "../collections.ts";
+import { Mark, shows } from "../collections.ts";
 import { check } from "../failure.ts";
 import type { Entry } from "../ledger.ts";
 import type { Cast } from "../simulation.ts";
-
-/** Is the mark part of what this replica shows? */
-export function shows(replica: Replica, mark: string): boolean {
-  return replica.state.find(Mark.name)?.cellOf(mark)?.item !== undefined;
-}
 
 /** Compares the ledger with what is there. */
 export function checkPromises(cast: Cast): void {
@@ -49,11 +43,16 @@ function checkEntry(
   }
   if (isThere || stage.plan.mode === "fast") return;
   // What only a revoked session still has, when the server's disk was lost, may wait in quarantine.
-  if (author.isRevoked) return;
-  check(!entry.isSynced, "promises", () => `${what()} was synced and is gone`);
-  if (!entry.isDurable) return;
+  const mayWait = author.isRevoked && stage.blames.has("wipe");
   check(
-    author.refusedMarks(repository).has(mark),
+    !entry.isSynced || mayWait,
+    "promises",
+    () => `${what()} was synced and is gone`,
+  );
+  if (!entry.isDurable || entry.isGone) return;
+  check(
+    author.refusedMarks(repository).has(mark) ||
+      author.isRevoked && author.shows(repository, mark),
     "promises",
     () => `${what()} was durable and is gone`,
   );
@@ -64,7 +63,7 @@ function checkSuffixes({ stage, server }: Cast): void {
   const gaps = new Map<string, string>();
   for (const entry of stage.ledger.entries) {
     const { mark, repository, author, life } = entry;
-    if (entry.refused !== undefined) continue;
+    if (entry.refused !== undefined || entry.isRetried) continue;
     const served = server.replica(repository);
     if (served === undefined) continue;
     const key = `${repository} ${author} ${life}`;

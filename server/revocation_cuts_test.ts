@@ -1,0 +1,30 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { toHex } from "../src/base/bytes.ts";
+import { chainBytes } from "../repo/commit.ts";
+import { Place } from "../tests/kit/replica_place.ts";
+import { countsOf, cutsToIssue } from "./revocation_cuts.ts";
+
+Deno.test("countsOf() reads a summary", async () => {
+  const place = await Place.open();
+  for (const id of ["a", "b", "c"]) await place.write(id, "1");
+  const port = place.replica.port();
+  deepEqual(countsOf(port.summary()!), port.vector());
+});
+
+Deno.test("cutsToIssue() lets stand what is here and what a witness saw, of this session alone", async () => {
+  const place = await Place.open();
+  await place.write("a", "1");
+  await place.write("b", "1");
+  const [chain = ""] = place.replica.port().vector().keys();
+  const key = chainBytes(chain).subarray(0, 32);
+  const incarnation = chain.slice(32);
+  const other = "x".repeat(40);
+  const cuts = (accepted: Record<string, number>) =>
+    cutsToIssue(place.replica, key, new Map(Object.entries(accepted)));
+  deepEqual(cuts({}), new Map([[incarnation, 2]]));
+  deepEqual(cuts({ [chain]: 1, [other]: 9 }), new Map([[incarnation, 2]]));
+  deepEqual(cuts({ [chain]: 5 }), new Map([[incarnation, 5]]));
+  const stranger = new Uint8Array(32).fill(7);
+  equal(cutsToIssue(place.replica, stranger, new Map()), undefined);
+  equal(toHex(key).length, 64);
+});

@@ -1,0 +1,34 @@
+/**
+ * What the rules forbid is not even for a moment to be read, but where it was
+ * written by somebody who knows no rules.
+ *
+ * @module
+ */
+
+import type { Replica } from "../../../repo/replica.ts";
+import { Card } from "../collections.ts";
+import { check } from "../failure.ts";
+import type { Cast } from "../simulation.ts";
+
+/** Looks at everybody who is up and knows the rules. */
+export function checkForbidden({ clients, server, stage }: Cast): void {
+  if (!stage.plan.hasRules) return;
+  for (const name of stage.repositories) {
+    const served = server.replica(name);
+    if (served !== undefined) checkCards("the server", served);
+  }
+  for (const { name, isNaughty, desks } of clients) {
+    if (isNaughty) continue;
+    for (const { replica } of desks) checkCards(name, replica);
+  }
+}
+
+function checkCards(who: string, replica: Replica): void {
+  for (const { id, title } of replica.state.find(Card.name)?.items() ?? []) {
+    check(
+      title !== "forbidden",
+      "forbidden",
+      () => `${who} shows ${id} of ${replica.name}, which nobody may write`,
+    );
+  }
+}
