@@ -97,7 +97,7 @@ export async function memory(stage: Stage): Promise<SyncRow[]> {
       stderr: "inherit",
     }).output();
     const clientBytes = Number(new TextDecoder().decode(child.stdout));
-    const { rssBytes } = await server.figures();
+    const { rssBytes } = await server.figures(true);
     const row = (who: string, bytes: number, goal: number): SyncRow =>
       rowOfSamples({
         suite: "table 2",
@@ -121,7 +121,7 @@ export async function memory(stage: Stage): Promise<SyncRow[]> {
 export async function idleConnections(stage: Stage): Promise<SyncRow[]> {
   const count = stage.isQuick ? 100 : 1_000;
   const server = await startServer(stage);
-  const before = (await server.figures()).rssBytes;
+  const before = (await server.figures(true)).rssBytes;
   const databases = [];
   try {
     for (let i = 0; i < count; i++) {
@@ -136,7 +136,7 @@ export async function idleConnections(stage: Stage): Promise<SyncRow[]> {
       db.connect(server.url, { session: { anonymous: true } });
       await repository.sync.ready;
     }
-    const after = (await server.figures()).rssBytes;
+    const after = (await server.figures(true)).rssBytes;
     const name: RowName = {
       suite: "table 2",
       operation: `${

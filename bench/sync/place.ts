@@ -87,9 +87,10 @@ export class ServerProcess {
     return Number(new URL(this.hello.url).port);
   }
 
-  /** What it says of itself now. */
-  async figures(): Promise<ServerFigures> {
-    await this.#input.write(new TextEncoder().encode("?\n"));
+  /** What it says of itself now; its memory after everything that can go is gone. */
+  async figures(isOfMemory = false): Promise<ServerFigures> {
+    const command = isOfMemory ? "memory\n" : "?\n";
+    await this.#input.write(new TextEncoder().encode(command));
     return await this.#read();
   }
 
