@@ -5,7 +5,7 @@
 import { equal, match, notEqual, ok } from "node:assert/strict";
 import type { Replica } from "../../repo/replica.ts";
 import { blankCell } from "../../src/schema/cell.ts";
-import { Mark } from "./collections.ts";
+import { Card, Mark } from "./collections.ts";
 import type { Cast, Report } from "./simulation.ts";
 import { simulate } from "./simulation.ts";
 
@@ -82,6 +82,44 @@ Deno.test("the checks find a state that differs", async () => {
     forget(replica, replica.state.table(Mark.name).ids()[0]!);
   });
   equal(report.failure?.checker, "converge");
+});
+
+Deno.test("the checks find what the rules forbid", async () => {
+  const report = await tampered(({ clients }) => {
+    const { replica } = clients[0]!.desks[0]!;
+    const table = replica.state.table(Card.name);
+    const cell = table.cellOf(table.ids()[0]!)!;
+    const item = { ...cell.item!, title: "forbidden" };
+    table.put({ ...cell, item });
+  });
+  equal(report.failure?.checker, "forbidden");
+});
+
+Deno.test("the checks find an incident that nothing explains", async () => {
+  const report = await tampered(({ clients }) => {
+    clients[0]!.incidents.push({
+      kind: "desync",
+      at: new Date(0),
+      message: "made up",
+      details: {},
+      isTainted: false,
+    });
+  });
+  equal(report.failure?.checker, "incidents");
+});
+
+Deno.test("the checks find a client that says equal and has more than the server", async () => {
+  const report = await tampered(({ clients, server, stage }) => {
+    const desk = clients[0]!.desks[0]!;
+    const graph = {
+      ...server.replica(desk.name)!,
+      graph: { chain: () => undefined },
+    };
+    stage.equal!(clients[0]!, desk);
+    server.replica = () => graph as unknown as Replica;
+    stage.equal!(clients[0]!, desk);
+  });
+  equal(report.failure?.checker, "honest");
 });
 
 Deno.test("the checks find an increment that no mark stands for", async () => {

@@ -26,6 +26,7 @@ export function checkOnTheWay(cast: Cast): void {
 
 /** Runs when all is quiet. */
 export async function checkAtEnd(cast: Cast): Promise<void> {
+  checkForbidden(cast);
   await checkConverged(cast);
   checkPromises(cast);
   checkSums(cast);
