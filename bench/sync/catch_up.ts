@@ -150,19 +150,7 @@ export async function resume(stage: Stage): Promise<SyncRow[]> {
     await quiet(3_000);
     const idle = (proxy.up + proxy.down) / 3;
     await a.leave();
-    const row = (
-      operation: string,
-      unit: RowName["unit"],
-      samples: number[],
-      goal?: number,
-    ): SyncRow =>
-      rowOfSamples({
-        suite: "table 2",
-        operation,
-        mode: stage.mode,
-        unit,
-        goals: goal === undefined ? [] : [{ figure: "median", value: goal }],
-      }, samples);
+    const row = rowsOf(stage);
     return [
       row(
         "come back to 100k items: sent, with upgrade and proofs",
@@ -186,6 +174,23 @@ export async function resume(stage: Stage): Promise<SyncRow[]> {
     await a.db.close();
     await server.stop();
   }
+}
+
+/** Makes rows of the second table. */
+function rowsOf({ mode }: Stage) {
+  return (
+    operation: string,
+    unit: RowName["unit"],
+    samples: number[],
+    goal?: number,
+  ): SyncRow =>
+    rowOfSamples({
+      suite: "table 2",
+      operation,
+      mode,
+      unit,
+      goals: goal === undefined ? [] : [{ figure: "median", value: goal }],
+    }, samples);
 }
 
 function quiet(ms: number): Promise<void> {
