@@ -64,6 +64,8 @@ export interface RepositoryPort {
   vector(): VersionVector;
   /** Log address up to which everything may be shared. */
   readonly shareable: number;
+  /** Is everything that is visible here shareable? */
+  readonly isComplete: boolean;
   /** Runs whenever `shareable` has grown; the result ends it. */
   onShareable(listener: () => void): () => void;
   /** Certificates and revocations, whatever their place in the log. */

@@ -86,6 +86,10 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.sharing.shareable;
   }
 
+  get isComplete(): boolean {
+    return this.#parts.sharing.isComplete;
+  }
+
   onShareable(listener: () => void): () => void {
     return this.#parts.sharing.onShareable(listener);
   }

@@ -46,8 +46,8 @@ export class ChannelKnowledge {
   /** Up to which log address was counted last. */
   #countedTo = 0;
   #counted: Unsent | undefined;
-  /** What was shareable when commits were taken back; until that grows an older count stands. */
-  #withdrawnAt: number | undefined;
+  /** Were commits taken back? Until those that were written again may be sent an older count stands. */
+  #isRewriting = false;
   #cancelCount: (() => void) | undefined;
   #cancelKeep: (() => void) | undefined;
 
@@ -114,7 +114,7 @@ export class ChannelKnowledge {
    * before the log is durable so far, and are unsent all the same.
    */
   noteWithdrawn(): void {
-    this.#withdrawnAt = this.#parts.port.shareable;
+    this.#isRewriting = true;
   }
 
   /** How many commits of a chain the server is known to have durably. */
@@ -140,10 +140,8 @@ export class ChannelKnowledge {
    */
   unsent(isOpen: boolean): Unsent {
     const { port, world, due } = this.#parts;
-    if (this.#withdrawnAt === port.shareable && this.#counted !== undefined) {
-      return this.#counted;
-    }
-    this.#withdrawnAt = undefined;
+    this.#isRewriting &&= !port.isComplete;
+    if (this.#isRewriting && this.#counted !== undefined) return this.#counted;
     if (isOpen && this.#driver?.core.isQuiet(port.name)) {
       this.#countedTo = port.shareable;
       return this.#counted = this.#unsent.none();

@@ -58,3 +58,25 @@ Deno.test("a count that is put off waits whole milliseconds", async () => {
   knowledge.unsent(false);
   assert.deepEqual(time.waits, [1]);
 });
+
+Deno.test("while what was taken back is written again an older count stands", async () => {
+  const place = await Place.open();
+  await place.write("a", "1");
+  const real = place.replica.port();
+  let isComplete = false;
+  const port = new Proxy(real, {
+    get(target, key) {
+      if (key === "isComplete") return isComplete;
+      const value = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const world = place.world;
+  const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
+  assert.equal(knowledge.unsent(false).commits, 1);
+  knowledge.noteWithdrawn();
+  for (const [chain, count] of real.vector()) knowledge.noteAcked(chain, count);
+  assert.equal(knowledge.unsent(false).commits, 1);
+  isComplete = true;
+  assert.equal(knowledge.unsent(false).commits, 0);
+});
