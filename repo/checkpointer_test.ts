@@ -169,6 +169,21 @@ Deno.test("a checkpoint is written by itself when the log has grown, and tried a
   await place.replica.close();
 });
 
+Deno.test("a replica that only receives writes checkpoints by itself, too", async () => {
+  const world = new ManualWorld();
+  const author = await Place.open({ world, mode: "trusted" });
+  const reader = await Place.open({ world, mode: "trusted", seed: 2 });
+  const text = "x".repeat(3 * 1024 * 1024);
+  for (let i = 0; i < 6; i++) await author.write(`big-${i}`, text);
+  const { records } = author.replica.port().read(0, Infinity);
+  for (const { kind, bytes } of records) {
+    if (kind === "unsigned") reader.replica.receive([{ kind, bytes }]);
+  }
+  for (let i = 0; i < 50; i++) await turns();
+  equal(checkpoints(reader).length, 1);
+  await Promise.all([author.replica.close(), reader.replica.close()]);
+});
+
 Deno.test("close() waits for the checkpoint under way, and refuses one that would come later", async () => {
   const slow = new SlowStorage();
   const place = await Place.open({ storage: slow });

@@ -215,6 +215,8 @@ export class Replica {
       judged = this.#intake.receive(arrivals, options);
       this.#writer.beginAfterSetBack();
     });
+    // A picture holds nothing without an address; own writes ask when they are in the log.
+    if (this.#writer.pendingBytes === 0) this.#checkpointer.grown();
     return judged;
   }
 

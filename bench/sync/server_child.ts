@@ -77,4 +77,8 @@ const unlimited = {
   bytesPerSecond: 1e12,
 };
 
-if (import.meta.main) await main();
+if (import.meta.main) {
+  await main();
+  // Sockets of peers that went away without a word keep their idle timers.
+  Deno.exit(0);
+}
