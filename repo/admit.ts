@@ -190,7 +190,8 @@ function checkOrder({ first, commits }: Batch): Refusal | undefined {
 
 /**
  * Are the batch's first `from` commits the ones that are known by these numbers?
- * Compared are bytes, because the id of an old commit is not at hand.
+ * Compared are bytes, because the id of an old commit is not at hand. A fork is
+ * only what the author sealed: a spoilt copy is a bad signature.
  */
 function checkKnown(
   batch: Batch,
@@ -205,10 +206,21 @@ function checkKnown(
       known === undefined || !equalBytes(known, bytesOf(batch, commits[i]!))
     ) {
       const detail = `Another commit ${first + i} is known`;
-      return refuseAt(first + i, "fork", detail);
+      return checkSeal(batch, knowledge) ??
+        refuseAt(first + i, "fork", detail);
     }
   }
   return undefined;
+}
+
+/** Did the author seal the batch, on top of what is known? */
+function checkSeal(batch: Batch, knowledge: Knowledge): Refusal | undefined {
+  const { mode, genesisId } = knowledge;
+  if (mode !== "default") return undefined;
+  const previousId = knowledge.idBefore(batch.chain, batch.first);
+  if (previousId === undefined) return undefined;
+  const verified = verifyBatch(batch, previousId, genesisId);
+  return "refused" in verified ? verified : undefined;
 }
 
 /** The id of the batch's last commit under a sound seal; `undefined` without signatures. */

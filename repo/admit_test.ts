@@ -221,6 +221,22 @@ Deno.test("admit() refuses a second commit with the same number", () => {
   }
 });
 
+Deno.test("admit() calls a spoilt copy of what is known a bad signature, not a fork", () => {
+  const ada = new Writer(1, reader());
+  const bob = reader();
+  const first = ada.write(["a", "b"]);
+  const second = ada.write(["c", "d"]);
+  for (const arrival of [first, second]) {
+    assert.equal(bob.outcome(arrival), "admit");
+  }
+  for (const { kind, bytes } of [first, second]) {
+    const spoilt = bytes.slice();
+    const at = spoilt.length - 70; // The last payload, before the seal.
+    spoilt[at] = spoilt[at]! ^ 1;
+    assert.equal(bob.outcome({ kind, bytes: spoilt }), "bad-signature");
+  }
+});
+
 Deno.test("admit() refuses what goes on with the chain that this replica is writing", () => {
   const ada = new Writer(1, reader());
   // Shown here at once, not sealed yet: nobody else can have this commit.

@@ -42,6 +42,8 @@ export interface Knowledge {
    * in nobody's hands but ours, so that no other replica can have them.
    */
   commitAt(chain: string, number: number): Uint8Array | undefined;
+  /** The id before commit `number` of a chain that is known up to there; computed, so asked seldom. */
+  idBefore(chain: string, number: number): Uint8Array | undefined;
 }
 
 /** What judges the commits of a sound batch by the app's rules. */

@@ -53,6 +53,13 @@ export class ChainIds {
     return numbers.map((number) => ids.get(number)!);
   }
 
+  /** The id before commit `number`, or the start of the chain; `undefined` when that commit is not in the log. */
+  before(chain: string, number: number): Uint8Array | undefined {
+    if (number === 0) return chainStart(this.#genesisId, chain);
+    if (this.#commits.find(chain, number - 1) === undefined) return undefined;
+    return this.at(chain, [number - 1])[0];
+  }
+
   /** The nearest kept id at or before a commit: that of the commit before `number`. */
   #before(chain: string, number: number): { number: number; id: Uint8Array } {
     let kept = this.#kept.get(chain);

@@ -20,6 +20,7 @@ import type {
   Knowledge,
 } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
+import { ChainIds } from "./chain_ids.ts";
 import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
 import { LocalRecords } from "./local_records.ts";
 import { recordKind } from "./log_format.ts";
@@ -54,6 +55,10 @@ export class Intake {
   readonly #took: IntakeParts["took"];
   readonly #flush: () => void;
   readonly #withdrawAgain: IntakeParts["withdrawAgain"];
+  /** Ids in the middle of chains, made when a fork is first claimed. */
+  #ids: ChainIds | undefined;
+  /** Which withdrawals they know of. */
+  #idsAt = 0;
   /** What a receive has changed so far. */
   readonly #changes = new ChangeList();
 
@@ -70,7 +75,17 @@ export class Intake {
       rules,
       clockAt: (chain, number) => commits.clockAt(chain, number),
       commitAt: (chain, number) => bytesOfCommit(commits, chain, number),
+      idBefore: (chain, number) => this.#idBefore(chain, number),
     };
+  }
+
+  #idBefore(chain: string, number: number): Uint8Array | undefined {
+    const { revision } = this.#commits;
+    if (this.#ids === undefined || this.#idsAt !== revision) {
+      this.#ids = new ChainIds(this.#commits, this.#knowledge.genesisId);
+      this.#idsAt = revision;
+    }
+    return this.#ids.before(chain, number);
   }
 
   /** Judges arrivals and takes what is admitted; visible when it returns. */

@@ -201,8 +201,6 @@ export class Replica {
     this.#checkWritable();
     return receiveBack(arrivals, {
       chain: this.#writer.written.chain,
-      commits: this.commits,
-      genesisId: this.#loaded.genesisId,
       receive: (arrivals) => this.#receive(arrivals, options),
       withdraw: (chain, from) => this.withdraw(chain, from, []),
     });

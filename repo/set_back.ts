@@ -3,8 +3,8 @@
  * chain, and its commits come from elsewhere.
  *
  * What this folder wrote since in that chain is in nobody's hands who has the
- * others; it is written again in a new one. Only what the own key has sealed is
- * believed: nobody else can make a device take anything back.
+ * others; it is written again in a new one. The door calls fork only what the
+ * own key has sealed: nobody else can make a device take anything back.
  *
  * Architecture invariant: one number of a chain stands for one commit.
  *
@@ -13,17 +13,12 @@
 
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
-import { type Batch, decodeBatch, verifyBatch } from "./batch.ts";
-import { ChainIds } from "./chain_ids.ts";
-import { chainStart } from "./commit.ts";
-import type { CommitReader } from "./commit_reader.ts";
+import { type Batch, decodeBatch } from "./batch.ts";
 
 /** What is known of the own chain, and what can be done about it. */
 export interface OwnChain {
   /** Its name; "" before it began. */
   readonly chain: string;
-  readonly commits: CommitReader;
-  readonly genesisId: Uint8Array;
   /** Takes arrivals through the door. */
   readonly receive: (arrivals: Iterable<Arrival>) => Judged[];
   /** Writes the end of the chain again in a new one. */
@@ -56,9 +51,7 @@ function forkOf(
     if (verdict.verdict !== "refuse") continue;
     const { refused, number } = verdict.refusal;
     if (refused !== "fork" || number === undefined) continue;
-    const batch = batchOf(arrival, own.chain);
-    if (batch === undefined || !isOurs(batch, own)) continue;
-    return number;
+    if (batchOf(arrival, own.chain) !== undefined) return number;
   }
   return undefined;
 }
@@ -80,14 +73,4 @@ function batchOf({ kind, bytes }: Arrival, chain: string): Batch | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/** Did the own key seal it, on top of what is the same here? */
-function isOurs(batch: Batch, { commits, genesisId }: OwnChain): boolean {
-  if (batch.seal === undefined) return true; // Modes that do not sign trust their peers.
-  const { chain, first } = batch;
-  const [previousId = chainStart(genesisId, chain)] = first === 0
-    ? []
-    : new ChainIds(commits, genesisId).at(chain, [first - 1]);
-  return !("refused" in verifyBatch(batch, previousId, genesisId, 0));
 }

@@ -86,7 +86,7 @@ Deno.test("nobody else makes a device take anything back", async () => {
   forged[forged.length - 70]! ^= 1; // In the payload of the last commit.
   const [judged] = port.receive([{ kind: "signed", bytes: forged }]);
   ok(judged?.verdict.verdict === "refuse");
-  equal(judged.verdict.refusal.refused, "fork");
+  equal(judged.verdict.refusal.refused, "bad-signature");
   equal(port.lengthOf(chain), number + 1);
   equal(back.last.chain, chain);
 });

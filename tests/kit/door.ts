@@ -15,6 +15,7 @@ import {
   type Batch,
   bytesOf,
   decodeBatch,
+  hashBatch,
   type PreparedCommit,
   type Run,
   writeBatch,
@@ -26,7 +27,12 @@ import {
   Certificates,
   issueCertificate,
 } from "../../repo/certificate.ts";
-import { encodeHeader, type Header, joinChain } from "../../repo/commit.ts";
+import {
+  chainStart,
+  encodeHeader,
+  type Header,
+  joinChain,
+} from "../../repo/commit.ts";
 import { CommitIndex } from "../../repo/commit_index.ts";
 import {
   encodeGenesis,
@@ -101,6 +107,17 @@ export class Replica implements Knowledge {
     if (entry === undefined) return undefined;
     const batch = this.log[entry.address]!;
     return bytesOf(batch, batch.commits[number - batch.first]!);
+  }
+
+  idBefore(chain: string, number: number): Uint8Array | undefined {
+    let id: Uint8Array = chainStart(this.genesisId, chain);
+    for (const batch of this.log) {
+      const { first, commits } = batch;
+      if (batch.chain !== chain || first >= number) continue;
+      if (first + commits.length > number) return undefined;
+      id = hashBatch(batch, id);
+    }
+    return id;
   }
 
   /** Takes a certificate without the door. */
