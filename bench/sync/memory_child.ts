@@ -5,6 +5,7 @@
  */
 
 import { touch } from "../items.ts";
+import { restingBytes } from "./collect.ts";
 import { Client, type Stage } from "./place.ts";
 
 const { stage, url, rootKey, size }: {
@@ -23,7 +24,8 @@ await client.until(() =>
 );
 const items = client.items.all();
 for (const item of items) touch(item);
-(globalThis as { gc?: () => void }).gc?.();
-console.log(Deno.memoryUsage().rss + items.length * 0);
+const bytes = await restingBytes();
+if (items.length !== size) throw new Error("Items are missing");
+console.log(bytes);
 await client.db.close();
 Deno.exit(0);

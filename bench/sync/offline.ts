@@ -22,7 +22,7 @@ export async function offlineEdits(stage: Stage): Promise<SyncRow[]> {
     const times: number[] = [];
     const counts: { up: number; down: number; turns: number }[] = [];
     let wrong: string | undefined;
-    for (let round = 0; round < (stage.isQuick ? 2 : 6); round++) {
+    for (let round = 0; round < (stage.isQuick ? 2 : 12); round++) {
       await Promise.all([a.leave(), b.leave()]);
       await editAlone(a, round, 0);
       await editAlone(b, round, 1);

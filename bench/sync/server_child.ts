@@ -6,6 +6,7 @@
 
 import { createServer } from "../../server/mod.ts";
 import type { Mode } from "../engine.ts";
+import { restingBytes } from "./collect.ts";
 import { Lines } from "./lines.ts";
 
 /** How the server is started. */
@@ -25,6 +26,7 @@ export interface ServerHello {
 
 /** What it says of itself. */
 export interface ServerFigures {
+  /** Only where it was asked for memory. */
   readonly rssBytes: number;
   /** Commits of the bench's repository. */
   readonly commits: number;
@@ -55,10 +57,10 @@ async function main(): Promise<void> {
     command = await commands.next()
   ) {
     // Only for who asks for memory: it takes longer than what others wait for.
-    if (command === "memory") (globalThis as { gc?: () => void }).gc?.();
+    const rssBytes = command === "memory" ? await restingBytes() : 0;
     const repository = await server.database.repository("bench");
     say({
-      rssBytes: Deno.memoryUsage().rss,
+      rssBytes,
       commits: repository.status().commits,
       isRestoring: server.status().restoring.length > 0,
     });
