@@ -122,6 +122,9 @@ export function startServer(
   });
 }
 
+/** Whoever waits longer waits for something that does not come. */
+const WAIT_MS_MAX = 60_000;
+
 /** One client with the bench's repository. */
 export class Client {
   private constructor(readonly db: Database, readonly repository: Repository) {}
@@ -163,20 +166,34 @@ export class Client {
 
   /** Resolves when the condition holds; asked whenever sync or items changed. */
   until(holds: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const check = (): void => {
-        if (!holds()) return;
-        clearInterval(timer);
-        unsubscribe();
-        live[Symbol.dispose]();
-        resolve();
-      };
-      const timer = setInterval(check, 2);
-      const unsubscribe = this.repository.sync.subscribe(check);
-      const live = this.items.where({}).orderBy("rank").limit(1).subscribe(
-        check,
-      );
-      queueMicrotask(check);
+    const levers = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (holds()) levers.resolve();
+    };
+    const timer = setInterval(check, 2);
+    const late = setTimeout(
+      () => levers.reject(new Error(`Waited too long: ${this.#state()}`)),
+      WAIT_MS_MAX,
+    );
+    const unsubscribe = this.repository.sync.subscribe(check);
+    const live = this.items.where({}).orderBy("rank").limit(1).subscribe(check);
+    queueMicrotask(check);
+    return levers.promise.finally(() => {
+      clearInterval(timer);
+      clearTimeout(late);
+      unsubscribe();
+      live[Symbol.dispose]();
+    });
+  }
+
+  /** Where it stands, for whoever waited in vain. */
+  #state(): string {
+    const { sync } = this.repository;
+    return JSON.stringify({
+      items: this.items.count(),
+      commits: this.repository.status().commits,
+      sync: { ...sync.status, refusals: sync.status.refusals.length },
+      connection: this.db.connection?.status,
     });
   }
 
