@@ -114,6 +114,12 @@ export class Sharing {
     return chain === mine.chain ? Math.min(known, mine.written) : known;
   }
 
+  /** How many own commits may not be shared yet. */
+  get unshared(): number {
+    const { chain } = this.#parts.own();
+    return this.#parts.graph.lengthOf(chain) - this.lengthOf(chain);
+  }
+
   /** Chain → how many of its commits may be shared. */
   vector(): VersionVector {
     const vector = new Map<string, number>();

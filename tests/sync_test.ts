@@ -141,6 +141,20 @@ Deno.test("a live query on one device moves after a write on another", async () 
   deepEqual(a.repo.history().map(({ user }) => user), ["ann", "bob"]);
 });
 
+Deno.test("what was written in this very turn is unsent, though nothing of it is on its way", async () => {
+  await using server = serve();
+  await using a = await device(server, "a");
+  await a.repo.sync.ready;
+  equal(a.repo.sync.status.unsent.commits, 0);
+  const write = a.tasks.create({ title: "Ship it" });
+  const { unsent } = a.repo.sync.status;
+  equal(unsent.commits, 1);
+  ok(unsent.oldest instanceof Date);
+  equal(a.repo.sync.status.unsent, unsent, "the same object until it changes");
+  await write.synced;
+  equal(a.repo.sync.status.unsent.commits, 0);
+});
+
 Deno.test("what three devices write offline converges when they meet", async () => {
   await using server = serve();
   await using a = await device(server);

@@ -14,6 +14,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { RefusedEntry, Replica } from "../../repo/mod.ts";
+import type { RepositoryPort } from "../../repo/port.ts";
 import type {
   AuditReport,
   Channel,
@@ -93,6 +94,8 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   #entries: readonly RefusedEntry[] = [];
   #refusals: readonly RefusedWrite[] = [];
   #endShareable: (() => void) | undefined;
+  /** Kept, so that it can be asked while the replica closes. */
+  #port: RepositoryPort | undefined;
   readonly #endRefusals: () => void;
 
   constructor(parts: RepositorySyncingParts) {
@@ -130,6 +133,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     }
     return {
       ...channel,
+      unsent: this.#withUnshared(channel.unsent),
       equalAt: channel.equalAt ?? this.#equalAt,
       incidents: this.#allIncidents(channel.incidents),
     };
@@ -144,6 +148,18 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       this.#parts.knownBefore(),
     );
     return this.#unsent.get();
+  }
+
+  /** What was written in this very turn has not even begun to travel, and is unsent all the same. */
+  #withUnshared(sent: ChannelStatus["unsent"]): ChannelStatus["unsent"] {
+    const { replica } = this.#parts;
+    const { unshared } = this.#port ??= replica.port();
+    if (unshared <= 0) return sent;
+    const commits = sent.commits + unshared;
+    const last = this.#status?.unsent;
+    if (last?.commits === commits && last.bytes === sent.bytes) return last;
+    const oldest = sent.oldest ?? new Date(replica.graph.clock.wall);
+    return Object.freeze({ commits, bytes: sent.bytes, oldest });
   }
 
   #allIncidents(now: readonly Incident[]): readonly Incident[] {
