@@ -11,7 +11,6 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
 import { ClientGreeting } from "./client_greeting.ts";
@@ -65,15 +64,10 @@ export class ClientConversation implements ClientCore {
   #run(moment: Moment | undefined, act: () => void): Output[] {
     const line = this.#line;
     if (line.isOver) return [];
-    if (moment !== undefined) line.at(moment);
-    try {
+    line.run(moment, () => {
       act();
       this.#openWaiting();
-      line.giveCredit();
-    } catch (error) {
-      if (!(error instanceof DatabaseError)) throw error;
-      line.fail("unavailable", error.code);
-    }
+    });
     if (line.isOver) this.end();
     return line.flush();
   }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { ConversationEvent, Moment, Output } from "./conversation.ts";
 import type { Message, OtherVersion } from "./message.ts";
@@ -124,8 +125,20 @@ export class Line {
     }
   }
 
-  /** Grants what was dealt with, once it is worth a frame. */
-  giveCredit(): void {
+  /** Runs one step and grants what it dealt with. Our own faults end the conversation, too. */
+  run(moment: Moment | undefined, act: () => void): void {
+    if (moment !== undefined) this.at(moment);
+    try {
+      act();
+      this.#giveCredit();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      this.fail("unavailable", error.code);
+    }
+  }
+
+  /** Once it is worth a frame. */
+  #giveCredit(): void {
     const bytes = this.receiving.credit();
     if (bytes > 0) this.send({ is: "credit", bytes });
   }

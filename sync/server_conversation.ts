@@ -78,18 +78,11 @@ export class ServerConversation implements ServerCore {
     });
   }
 
-  /** Runs something, then sends what can be sent. Our own faults end the conversation, too. */
+  /** Runs something, then sends what can be sent. */
   #run(moment: Moment | undefined, act: () => void): Output[] {
     const line = this.#line;
     if (line.isOver) return [];
-    if (moment !== undefined) line.at(moment);
-    try {
-      act();
-      line.giveCredit();
-    } catch (error) {
-      if (!(error instanceof DatabaseError)) throw error;
-      line.fail("unavailable", error.code);
-    }
+    line.run(moment, act);
     if (line.isOver) this.end();
     return line.flush();
   }
