@@ -4,134 +4,138 @@
  * @module
  */
 
-import { compareRuns, comparisonLines } from "./compare.ts";
-import { describeMachine, describeVersions, warningOf } from "./machine.ts";
-import { budgetOf, commandOf, type Options, parseOptions } from "./options.ts";
-import { Progress } from "./progress.ts";
-import { docReport } from "./report_doc.ts";
-import { parseRows, type RunFile, toCsv, toJson } from "./report_files.ts";
-import { textReport } from "./report_text.ts";
-import { run } from "./run.ts";
-import { killRunners } from "./runner.ts";
-import { syncText } from "./sync/report.ts";
-import { casesOf, runSync } from "./sync/run.ts";
-import { type RowPlan, rowPlans } from "./table1.ts";
+import { killChildren } from "./harness/children.ts";
+import type { Run, SuiteRun } from "./harness/figure.ts";
+import { toCsv, toJson } from "./harness/files.ts";
+import { makeRunFolder, removeFolder } from "./harness/folders.ts";
+import { loadNow } from "./harness/noise.ts";
+import { type Options, parseOptions } from "./harness/options.ts";
+import { Progress } from "./harness/progress.ts";
+import { runOne, type Scene, suitesWithCases } from "./harness/run.ts";
+import { readSuiteRuns, storeSuiteRun } from "./harness/stored.ts";
+import { headerText, suiteText } from "./harness/terminal.ts";
+import { compareRuns, movesText } from "./report/compare.ts";
+import { docReport } from "./report/doc.ts";
+import { htmlReport } from "./report/html.ts";
+import { parseRun } from "./report/read.ts";
+import { killRunners } from "./sqlite/runner.ts";
 
 const root = new URL("../", import.meta.url);
-/** A run that is broken off must not leave its databases behind. */
+/** A run that is broken off must not leave its processes and databases behind. */
 const breakingOff: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT"]
   : ["SIGINT", "SIGTERM", "SIGHUP"];
 const docPath = new URL("docs/benchmarks.md", root);
+/** Where nobody watches, or the width is not known, everything is shown. */
+const widthUnknown = 200;
 
 async function main(): Promise<number> {
-  const options = parseOptions(Deno.args);
-  const plans = plansOf(options);
-  if (plans.length === 0 && syncCasesOf(options).length === 0) {
-    return complain(`No row contains "${options.filter}".`);
-  }
+  const load = loadNow();
+  const options = parseOptions(Deno.args, (name) => Deno.env.get(name));
+  const suites = await suitesWithCases(options);
+  if (suites.length === 0) return complain(nothingText(options));
   // Read before the long run, so that a wrong file is told at once.
   const earlier = options.compare === undefined
     ? undefined
     : readEarlier(options.compare);
-  const result = await runIn(makeFolder(options.folder), options, plans);
-  const { machine, versions, rows, sync } = result;
-  const lines = textReport(machine, versions, rows);
-  if (sync.length > 0) lines.push(...syncText(sync));
+  if (typeof earlier === "string") return complain(earlier);
+  const run: Run = {
+    format: 1,
+    suites: await inFolder(options, load, async (scene) => {
+      const done: SuiteRun[] = [];
+      for (const suite of suites) {
+        done.push(await runOne(suite, options, scene));
+        print(done);
+        // Each suite is kept as soon as it is there: the next may be broken off.
+        write(options, { format: 1, suites: done }, earlier);
+      }
+      return done;
+    }),
+  };
   if (earlier !== undefined) {
-    lines.push("", ...comparisonLines(compareRuns(result.rows, earlier)));
+    console.log(["", ...movesText(compareRuns(run, earlier))].join("\n"));
   }
-  console.log(lines.join("\n"));
-  writeFiles(options, result);
-  const isBroken = [...rows, ...sync].some(({ wrong, failed }) =>
+  return run.suites.some(isBroken) ? 1 : 0;
+}
+
+function isBroken({ figures }: SuiteRun): boolean {
+  return figures.some(({ wrong, failed }) =>
     wrong !== undefined || failed !== undefined
   );
-  return isBroken ? 1 : 0;
 }
 
-function syncCasesOf(options: Options): ReturnType<typeof casesOf> {
-  return options.suites.includes("sync") ? casesOf(options) : [];
+function nothingText({ filter, engines }: Options): string {
+  const words = [
+    ...(filter === "" ? [] : [`contains "${filter}"`]),
+    ...(engines.length === 0 ? [] : [`is of ${engines.join(" or ")}`]),
+  ];
+  return `No row ${words.join(" and ")}.`;
 }
 
-function plansOf(options: Options): RowPlan[] {
-  if (!options.suites.includes("sqlite")) return [];
-  const wanted = options.filter.toLowerCase();
-  return rowPlans.filter((plan) =>
-    `${plan.suite} ${plan.operation}`.toLowerCase().includes(wanted) &&
-    plan.modes.some((mode) => options.modes.includes(mode))
-  );
-}
-
-async function runIn(
-  folder: string,
+/** Makes the run's folder, and takes it and every process away however the run ends. */
+async function inFolder<Result>(
   options: Options,
-  plans: readonly RowPlan[],
-): Promise<RunFile> {
-  const clear = (): void => Deno.removeSync(folder, { recursive: true });
-  const interrupt = (): void => {
+  load: number,
+  work: (scene: Scene) => Promise<Result>,
+): Promise<Result> {
+  const folder = makeRunFolder(
+    options.folder ?? new URL(".data", root).pathname,
+  );
+  const watcher = new Progress();
+  const interrupt = async (): Promise<void> => {
     killRunners();
-    clear();
+    killChildren();
+    watcher.end();
+    await removeFolder(folder);
     Deno.exit(130);
   };
   for (const signal of breakingOff) Deno.addSignalListener(signal, interrupt);
-  const progress = new Progress();
   try {
-    const machine = describeMachine(folder);
-    const versions = describeVersions();
-    const warning = warningOf(machine);
-    if (warning !== undefined) progress.note(`WARNING: ${warning}`);
-    const { sizes, modes } = options;
-    const rows = plans.length === 0 ? [] : await run({
-      plans,
-      modes,
-      sizes,
-      budget: budgetOf(options),
-      folder,
-    }, progress);
-    const sync = syncCasesOf(options).length === 0
-      ? []
-      : await runSync({ ...options, folder }, progress);
-    return { machine, versions, rows, sync };
+    return await work({ folder, load, watcher });
   } finally {
-    progress.end();
+    watcher.end();
     for (const signal of breakingOff) {
       Deno.removeSignalListener(signal, interrupt);
     }
-    clear();
+    await removeFolder(folder);
   }
 }
 
-/** A folder of this run's own: on the project's disk, since the temporary folder is often in memory. */
-function makeFolder(parent: string | undefined): string {
-  const dir = parent ?? new URL(".data", root).pathname;
-  Deno.mkdirSync(dir, { recursive: true });
-  return Deno.realPathSync(Deno.makeTempDirSync({ dir, prefix: "bench-" }));
+/** Shows the suite that has just ended; the machine once, before the first. */
+function print(done: readonly SuiteRun[]): void {
+  const last = done.at(-1);
+  if (last === undefined) return;
+  const head = done.length > 1 ? [] : headerText(last.machine, last.versions);
+  console.log([...head, ...suiteText(last, widthOf())].join("\n"));
 }
 
-function readEarlier(path: string): ReturnType<typeof parseRows> {
+function widthOf(): number {
+  return Deno.stdout.isTerminal() ? Deno.consoleSize().columns : widthUnknown;
+}
+
+/** The earlier run, or why it cannot be read. */
+function readEarlier(path: string): Run | string {
   try {
-    return parseRows(Deno.readTextFileSync(path));
+    return parseRun(Deno.readTextFileSync(path));
   } catch (error) {
     const isExpected = error instanceof SyntaxError ||
       error instanceof Deno.errors.NotFound;
     if (!isExpected) throw error;
-    Deno.exit(complain(`Cannot compare with ${path}: ${error.message}`));
+    return `Cannot compare with ${path}: ${error.message}`;
   }
 }
 
-function writeFiles(options: Options, result: RunFile): void {
-  if (options.json !== undefined) {
-    Deno.writeTextFileSync(options.json, toJson(result));
+function write(options: Options, run: Run, earlier: Run | undefined): void {
+  const { json, csv, html, isDoc } = options;
+  if (json !== undefined) Deno.writeTextFileSync(json, toJson(run));
+  if (csv !== undefined) Deno.writeTextFileSync(csv, toCsv(run));
+  if (html !== undefined) {
+    Deno.writeTextFileSync(html, htmlReport(run, earlier));
   }
-  if (options.csv !== undefined) {
-    Deno.writeTextFileSync(options.csv, toCsv(result.rows));
-  }
-  if (options.isDoc) {
-    Deno.writeTextFileSync(
-      docPath,
-      docReport(result, commandOf(options), readPage()),
-    );
-  }
+  const last = run.suites.at(-1);
+  if (!isDoc || last === undefined) return;
+  storeSuiteRun(last);
+  Deno.writeTextFileSync(docPath, docReport(readSuiteRuns(), readPage()));
 }
 
 function readPage(): string | undefined {

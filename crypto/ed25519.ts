@@ -48,10 +48,23 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
+/** Signs with a session's key: at once, or later where the key cannot be read. */
+export interface SessionSigner {
+  /** 32 bytes: the encoded point. */
+  readonly publicKey: Uint8Array;
+  /** The signature of `message`: 64 bytes. */
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
 /** The algorithm over one platform. */
 export interface Ed25519 {
-  /** Makes a {@linkcode Signer} of a 32-byte seed. */
-  createSigner(secretKey: Uint8Array): Signer;
+  /**
+   * Makes a {@linkcode Signer} of a 32-byte seed.
+   *
+   * @param known its public key, where the caller has it: deriving one costs as
+   * much as ten signatures
+   */
+  createSigner(secretKey: Uint8Array, known?: Uint8Array): Signer;
   /** Is `signature` one of `message` by `publicKey`, under ZIP-215? */
   verify(
     signature: Uint8Array,
@@ -62,9 +75,15 @@ export interface Ed25519 {
 
 /** The algorithm by noble alone: the last word on every platform. */
 export const portable: Ed25519 = {
-  createSigner(secretKey) {
-    const publicKey = getPublicKey(secretKey);
-    return { publicKey, sign: (message) => nobleSign(message, secretKey) };
+  createSigner(secretKey, known) {
+    assert(secretKey.length === 32, "a secret key is 32 bytes");
+    let publicKey = known;
+    return {
+      get publicKey() {
+        return publicKey ??= getPublicKey(secretKey);
+      },
+      sign: (message) => nobleSign(message, secretKey),
+    };
   },
   verify(signature, message, publicKey) {
     if (signature.length !== 64 || publicKey.length !== 32) return false;
@@ -81,7 +100,8 @@ export function ed25519With(platform: Native["crypto"]): Ed25519 {
   if (platform === undefined) return portable;
   const verifyFast = nativeVerify(platform);
   return {
-    createSigner: (secretKey) => nativeSigner(platform, secretKey),
+    createSigner: (secretKey, known) =>
+      nativeSigner(platform, secretKey, known),
     verify: (signature, message, publicKey) =>
       verifyFast(signature, message, publicKey) ||
       portable.verify(signature, message, publicKey),
@@ -120,10 +140,14 @@ function importPublicKey(platform: Platform, publicKey: Uint8Array): KeyObject {
 }
 
 /** A signer whose key is imported once, when it is first asked for. */
-function nativeSigner(platform: Platform, secretKey: Uint8Array): Signer {
+function nativeSigner(
+  platform: Platform,
+  secretKey: Uint8Array,
+  known?: Uint8Array,
+): Signer {
   assert(secretKey.length === 32, "a secret key is 32 bytes");
   let imported: KeyObject | undefined;
-  let publicKey: Uint8Array | undefined;
+  let publicKey = known;
   const key = () => imported ??= importSecretKey(platform, secretKey);
   return {
     get publicKey() {

@@ -15,6 +15,13 @@ export {
   generateKeyPair,
   isWeakKey,
   type KeyPair,
+  type SessionSigner,
   type Signer,
   verify,
 } from "./ed25519.ts";
+export {
+  generateWebKey,
+  isWebKey,
+  type WebKey,
+  webSigner,
+} from "./web_keys.ts";

@@ -147,7 +147,7 @@ function judgeBatch(
   const parents = judgeParents(batch, from, knowledge);
   if (parents !== undefined) return parents;
   const patches = patchesOf(batch, from);
-  const refusal = gate?.(batch) ??
+  const refusal = gate?.(batch, from, patches) ??
     knowledge.rules?.judge(batch, from, patches);
   if (refusal !== undefined) return declined(refusal);
   return { verdict: "admit", batch, from, patches, lastId };

@@ -56,8 +56,16 @@ export interface BatchRules {
   ): Refusal | undefined;
 }
 
-/** Asked once of every sound batch with new commits (law 7): clock, quota, rate. */
-export type Gate = (batch: Batch) => Refusal | undefined;
+/**
+ * Asked once of every sound batch with new commits (law 7): clock, quota, rate,
+ * and what depends on the moment of acceptance. Gets the patches of its commits
+ * from index `from` on; those before are known.
+ */
+export type Gate = (
+  batch: Batch,
+  from: number,
+  patches: readonly DecodedPatch[],
+) => Refusal | undefined;
 
 /** What becomes of an arrival. */
 export type Verdict =

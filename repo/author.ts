@@ -8,7 +8,7 @@
  * @module
  */
 
-import { createSigner, type Signer } from "../crypto/mod.ts";
+import type { SessionSigner } from "../crypto/mod.ts";
 import { ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import { compareHlc, nextHlc, wallMax } from "../src/base/hlc.ts";
@@ -18,6 +18,7 @@ import {
   batchLength,
   batchParts,
   type Run,
+  type Sealed,
   sealRun,
   writeBatch,
 } from "./batch.ts";
@@ -44,8 +45,8 @@ export interface AuthorParts {
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
   readonly world: World;
-  /** May the last incarnation of this session go on? */
-  readonly continues: boolean;
+  /** May the last incarnation of this session go on? A name: exactly this chain goes on. */
+  readonly continues: boolean | string;
   /** A chain whose end was taken back never goes on. */
   readonly withdrawals: Pick<Withdrawals, "isClosed">;
 }
@@ -57,7 +58,6 @@ export class Author {
   #key: Uint8Array;
   #keyName: string;
   #writer: ByteWriter | undefined;
-  #signer: Signer | undefined;
   #chain: string | undefined;
   /** Number of the next commit to be written to the log. */
   #next = 0;
@@ -69,7 +69,12 @@ export class Author {
     this.#session = parts.session;
     this.#key = sessionKeyOfSession(parts.session);
     this.#keyName = nameOf(this.#key, 0, 32);
-    if (parts.continues) this.#continue();
+    const { continues, graph } = parts;
+    if (continues === true) this.#continue();
+    else if (continues !== false) {
+      this.#chain = continues;
+      this.#next = graph.lengthOf(continues);
+    }
   }
 
   /** The name of its chain: 40 characters, one a byte. */
@@ -97,7 +102,6 @@ export class Author {
     if (equalBytes(key, this.#key)) return;
     this.#key = key;
     this.#keyName = nameOf(key, 0, 32);
-    this.#signer = undefined;
     this.renew();
   }
 
@@ -180,10 +184,8 @@ export class Author {
   append(log: Log, commits: readonly QueuedCommit[]): void {
     const run: Run = { chain: this.chain, first: this.#next, commits };
     const isSealed = this.#parts.mode === "default";
-    const parts = this.#encode(run);
-    if (isSealed) parts.push(this.#seal(run));
-    const kind = isSealed ? recordKind.signedBatch : recordKind.unsignedBatch;
-    const address = log.append(kind, parts);
+    const seal = isSealed ? this.#seal(run) : undefined;
+    const address = appendRun(log, this.#encode(run), seal);
     for (let i = 0; i < commits.length; i++) {
       const { origin, payloadAt, operationsOffset } = commits[i]!;
       origin.operationsAt = address + payloadAt + operationsOffset;
@@ -201,12 +203,8 @@ export class Author {
     if (isSealed && !equalBytes(sessionKeyOf(run.chain), this.#key)) {
       return false;
     }
-    const parts = this.#encode(run);
-    if (isSealed) parts.push(this.#sealAfter(run, previousId).seal);
-    log.append(
-      isSealed ? recordKind.signedBatch : recordKind.unsignedBatch,
-      parts,
-    );
+    const seal = isSealed ? this.#sealAfter(run, previousId).seal : undefined;
+    appendRun(log, this.#encode(run), seal);
     return true;
   }
 
@@ -224,7 +222,7 @@ export class Author {
     return [writer.view()];
   }
 
-  #seal(run: Run): Uint8Array {
+  #seal(run: Run): Seal {
     const { graph } = this.#parts;
     const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first);
     assert(previousId !== undefined, "a chain is hashed before it goes on");
@@ -234,8 +232,19 @@ export class Author {
     return seal;
   }
 
-  #sealAfter(run: Run, previousId: Uint8Array): ReturnType<typeof sealRun> {
-    this.#signer ??= createSigner(this.#session.secretKey);
-    return sealRun(run, previousId, this.#parts.genesisId, this.#signer);
+  #sealAfter(run: Run, previousId: Uint8Array): Sealed<SessionSigner> {
+    const { genesisId } = this.#parts;
+    return sealRun(run, previousId, genesisId, this.#session.signer);
   }
+}
+
+type Seal = Uint8Array | Promise<Uint8Array>;
+
+/** Appends a batch with its seal, where it has one. */
+function appendRun(log: Log, parts: Uint8Array[], seal?: Seal): number {
+  if (seal === undefined) return log.append(recordKind.unsignedBatch, parts);
+  const kind = recordKind.signedBatch;
+  return seal instanceof Uint8Array
+    ? log.append(kind, [...parts, seal])
+    : log.append(kind, parts, seal);
 }

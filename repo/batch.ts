@@ -12,7 +12,7 @@
  * @module
  */
 
-import { type Signer, verify } from "../crypto/mod.ts";
+import { type SessionSigner, type Signer, verify } from "../crypto/mod.ts";
 import {
   ByteReader,
   ByteWriter,
@@ -22,6 +22,7 @@ import {
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { readCount } from "./canonical.ts";
+import { SEAL_BYTES } from "./log_format.ts";
 import {
   chainBytes,
   chainBytesLength,
@@ -40,7 +41,7 @@ const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
 const chainHash = /* @__PURE__ */ new ChainHash();
 
 /** Bytes of a seal. */
-export const sealLength = 64;
+export const sealLength: number = SEAL_BYTES;
 
 /** A commit that is ready to be written. */
 export interface PreparedCommit {
@@ -171,20 +172,25 @@ export function batchParts(run: Run): Uint8Array[] {
   ) => [writer.view(cuts[i - 1] ?? 0, cuts[i]), payload]);
 }
 
+/** A seal, or its promise where the signer signs later, and the id that it signs. */
+export interface Sealed<S extends SessionSigner> {
+  readonly seal: ReturnType<S["sign"]>;
+  readonly lastId: Uint8Array<ArrayBuffer>;
+}
+
 /** The seal of a run that follows `previousId`, and the last id, which it signs. */
-export function sealRun(
+export function sealRun<S extends SessionSigner>(
   run: Run,
   previousId: Uint8Array,
   genesisId: Uint8Array,
-  signer: Signer,
-): { seal: Uint8Array; lastId: Uint8Array<ArrayBuffer> } {
+  signer: S,
+): Sealed<S> {
   const hash = new ChainHash().start(previousId);
   for (const { header, payload } of run.commits) hash.next(header, payload);
   const lastId = hash.id.slice();
-  return {
-    seal: signer.sign(sealMessage(genesisId, run.chain, lastId)),
-    lastId,
-  };
+  const seal = signer.sign(sealMessage(genesisId, run.chain, lastId));
+  // Proof: it is what this signer's `sign` gave.
+  return { seal: seal as ReturnType<S["sign"]>, lastId };
 }
 
 /** What a seal signs. */

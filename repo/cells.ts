@@ -56,6 +56,18 @@ export class Cells {
       this.get(ordinal) !== undefined;
   }
 
+  /** The first ordinal from this one on that may be in memory, or `size`. */
+  seek(ordinal: number): number {
+    const from = ordinal >>> CHUNK_BITS;
+    const items = this.#items;
+    const cells = this.#cells;
+    let at = from;
+    while (
+      at < cells.length && items[at] === undefined && cells[at] === undefined
+    ) at++;
+    return at === from ? ordinal : Math.min(at << CHUNK_BITS, this.#size);
+  }
+
   /** The id of an ordinal; `undefined` when neither cell nor item is in memory. */
   idAt(ordinal: number): string | undefined {
     return this.itemAt(ordinal)?.id ?? this.get(ordinal)?.id;

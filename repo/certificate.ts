@@ -10,7 +10,12 @@
  * @module
  */
 
-import { isWeakKey, type Signer, verify } from "../crypto/mod.ts";
+import {
+  isWeakKey,
+  type SessionSigner,
+  type Signer,
+  verify,
+} from "../crypto/mod.ts";
 import {
   ByteReader,
   ByteWriter,
@@ -59,6 +64,34 @@ export function issueCertificate(
   fields: CertificateFields,
   issuer: Signer,
 ): Certificate {
+  const unsigned = unsignedCertificate(fields, issuer.publicKey);
+  return certificateOf(unsigned, issuer.sign(messageOf(unsigned)));
+}
+
+/** The same by an issuer whose key signs later. */
+export async function issueCertificateLater(
+  fields: CertificateFields,
+  issuer: SessionSigner,
+): Promise<Certificate> {
+  const unsigned = unsignedCertificate(fields, issuer.publicKey);
+  return certificateOf(unsigned, await issuer.sign(messageOf(unsigned)));
+}
+
+function messageOf(unsigned: Uint8Array): Uint8Array {
+  return concatBytes(CERTIFICATE_DOMAIN, unsigned);
+}
+
+function certificateOf(
+  unsigned: Uint8Array,
+  signature: Uint8Array,
+): Certificate {
+  return decodeCertificate(concatBytes(unsigned, signature));
+}
+
+function unsignedCertificate(
+  fields: CertificateFields,
+  issuerKey: Uint8Array,
+): Uint8Array {
   checkFields(fields);
   const writer = new ByteWriter();
   writer.u8(FORMAT);
@@ -68,9 +101,8 @@ export function issueCertificate(
   writer.u48(fields.notAfter);
   writer.text(fields.user);
   writer.text(fields.claims);
-  writer.bytes(issuer.publicKey);
-  writer.bytes(issuer.sign(concatBytes(CERTIFICATE_DOMAIN, writer.view())));
-  return decodeCertificate(writer.copy());
+  writer.bytes(issuerKey);
+  return writer.copy();
 }
 
 function checkFields(fields: CertificateFields): void {

@@ -2,8 +2,9 @@
  * When to write a checkpoint, and that only one is written at a time.
  *
  * In the background, when the log behind the last one has grown by a fraction
- * of the whole (so that the cost per write stays bounded); and on close, where
- * the next opening would otherwise replay more than a checkpoint costs.
+ * of the whole (so that the cost per write stays bounded); on close, where
+ * the next opening would otherwise replay more than a checkpoint costs; and,
+ * where the process may end without a word, when nothing was written for a while.
  *
  * Architecture invariant: a checkpoint holds nothing that the log does not, and
  * a failure to write one costs time only (law 5).
@@ -15,7 +16,6 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { removeOldCheckpoints } from "./checkpoint/checkpoint.ts";
-import { writeCheckpoint } from "./checkpoint/write.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
@@ -24,6 +24,11 @@ const TAIL_BYTES_MIN = 16 * 1024 * 1024;
 const TAIL_FRACTION = 0.5;
 /** On close: a hundredth, because the next opening waits for it. */
 const TAIL_FRACTION_CLOSE = 0.01;
+/** In idle time: a hundredth, but no less than opening replays within a frame. */
+const TAIL_FRACTION_IDLE = 0.01;
+const TAIL_BYTES_IDLE = 64 * 1024;
+/** So long nothing may have been appended. */
+const IDLE_MS = 1_000;
 /** On close a small repository always leaves a fresh checkpoint. */
 const SMALL_BYTES = 1024 * 1024;
 
@@ -38,6 +43,10 @@ export interface CheckpointerParts {
   readonly settle: () => void;
   /** Hashes what is in the log, right before the picture is taken. */
   readonly prepare: () => void;
+  /** Does anybody open these files again? A tab's are an image. */
+  readonly isNeeded: boolean;
+  /** May it end at any moment, without being closed? A browser's page does. */
+  readonly isHasty: boolean;
 }
 
 /** Writes checkpoints of one repository. */
@@ -53,13 +62,16 @@ export class Checkpointer {
   #voidFrom = Infinity;
   /** Where the log ended at the last failure: the next try waits for as much growth again. */
   #failedAt = 0;
+  #cancelIdle: (() => void) | undefined;
 
   constructor(parts: CheckpointerParts) {
     this.#parts = parts;
     const { checkpoint, skipped } = parts.loaded;
+    this.#isClosing = !parts.isNeeded;
     const numbers = skipped.map(({ name }) => Number(name.replace(/\D/g, "")));
     this.#number = Math.max(checkpoint?.number ?? 0, ...numbers);
     this.#covers = checkpoint?.covers ?? 0;
+    this.#planIdle();
   }
 
   /** Bytes of the newest checkpoint that this process wrote. */
@@ -82,8 +94,25 @@ export class Checkpointer {
     const grown = end - Math.max(this.#covers, this.#failedAt);
     const isDue =
       grown > Math.max(TAIL_BYTES_MIN, this.#covers * TAIL_FRACTION);
-    if (!isDue || this.#running !== undefined || this.#isClosing) return;
-    void this.#start().catch(() => {});
+    if (this.#running !== undefined || this.#isClosing) return;
+    if (isDue) void this.#start().catch(() => {});
+    else this.#planIdle();
+  }
+
+  /** One is written when the log has rested for a while, if it would help much. */
+  #planIdle(): void {
+    const { isHasty, world, loaded: { log } } = this.#parts;
+    if (!isHasty || this.#isClosing || this.#cancelIdle !== undefined) return;
+    const { end } = log;
+    const grown = end - Math.max(this.#covers, this.#failedAt);
+    if (grown <= Math.max(TAIL_BYTES_IDLE, this.#covers * TAIL_FRACTION_IDLE)) {
+      return;
+    }
+    this.#cancelIdle = world.after(IDLE_MS, () => {
+      this.#cancelIdle = undefined;
+      if (log.end > end) this.#planIdle();
+      else void this.write().catch(() => {});
+    });
   }
 
   /**
@@ -112,13 +141,16 @@ export class Checkpointer {
   /** Waits for the running one, and writes the last one where it pays. */
   async close(isSound: boolean): Promise<void> {
     this.#isClosing = true;
+    this.#cancelIdle?.();
     await this.#running?.catch(() => {});
     const { loaded } = this.#parts;
     const due = loaded.log.end > SMALL_BYTES
       ? this.#covers * TAIL_FRACTION_CLOSE
       : 0;
     const isDue = this.#tail > due && loaded.graph.commits > 0;
-    if (!isSound || !isDue || this.#failure !== undefined) return;
+    if (
+      !isSound || !isDue || !this.#parts.isNeeded || this.#failure !== undefined
+    ) return;
     // A checkpoint is derived: failing to write one must not fail the close.
     await this.#start().catch(() => {});
   }
@@ -130,14 +162,17 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    const { storage, world, loaded, meta, prepare } = this.#parts;
+    const { storage, world, loaded, meta, settle, prepare } = this.#parts;
     const { folder, log, state, checkpoint } = loaded;
-    prepare();
-    const number = this.#number + 1;
-    const covers = log.end;
-    this.#number = number;
-    this.#voidFrom = Infinity;
     try {
+      // A page has an image of its files, and writes none.
+      const { writeCheckpoint } = await import("./seldom.ts");
+      settle(); // Others may have written meanwhile.
+      prepare();
+      const number = this.#number + 1;
+      const covers = log.end;
+      this.#number = number;
+      this.#voidFrom = Infinity;
       await writeCheckpoint({
         storage,
         folder,
@@ -149,6 +184,7 @@ export class Checkpointer {
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,
         pause: () => this.#isClosing ? undefined : pause(world),
+        sealed: () => log.sealed >= covers ? undefined : log.sync(),
         settled: () => log.synced >= covers ? undefined : log.sync(),
       });
       this.#covers = this.#voidFrom < covers ? 0 : covers;
@@ -156,7 +192,7 @@ export class Checkpointer {
       this.#bytes = removeOlder(storage, folder, number);
     } catch (cause) {
       this.#failure = asFailure(cause);
-      this.#failedAt = covers;
+      this.#failedAt = log.end;
       throw this.#failure;
     }
   }

@@ -2,12 +2,16 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { filesOf, restored } from "../tests/kit/images.ts";
 import {
+  lateSession,
   ManualWorld,
   Place,
+  sessionOf,
   SlowStorage,
   turns,
 } from "../tests/kit/replica_place.ts";
+import { verifyReplica } from "./verify.ts";
 
 function checkpoints(place: Place): string[] {
   return place.storage.list(place.folder).filter((name) =>
@@ -41,12 +45,12 @@ Deno.test("checkpoint() holds nothing that the log does not, however writes go o
     for (let i = 0; !isDone; i++) {
       writes.push(i % 3 === 0 ? place.write(`b${i}`, "new") : place.vote("a"));
       await Promise.resolve();
-      if (i % 7 === 0) slow.release();
+      if (i % 7 === 0) slow.finish();
       ok(i < 10_000, "the checkpoint ends under load");
     }
     await done;
     slow.isSlow = false;
-    slow.release();
+    slow.finish();
     await Promise.all(writes);
     await place.replica.durable();
     const votes = place.votes("a");
@@ -73,11 +77,17 @@ function copyOf(storage: Storage): Storage {
 }
 
 Deno.test("checkpoint() called twice at once writes one after the other", async () => {
-  const place = await Place.open();
-  place.write("a", "one");
+  const slow = new SlowStorage();
+  const place = await Place.open({ storage: slow });
+  slow.isSlow = true;
+  const writes = [place.write("a", "one")];
   const both = [place.replica.checkpoint(), place.replica.checkpoint()];
-  place.write("b", "two");
-  await Promise.all(both);
+  await turns();
+  // Behind the picture of the first.
+  writes.push(place.write("b", "two"));
+  slow.isSlow = false;
+  slow.finish();
+  await Promise.all([...writes, ...both]);
   equal(place.replica.status().checkpointFailure, undefined);
   deepEqual(checkpoints(place), ["checkpoint-00000002"]);
   await place.replica.close();
@@ -95,7 +105,7 @@ Deno.test("a checkpoint is put into place only when the log under it is durable"
   await turns();
   deepEqual(checkpoints(place), ["checkpoint-1.new"]);
   slow.isSlow = false;
-  slow.release();
+  slow.finish();
   await Promise.all([write, done]);
   deepEqual(checkpoints(place), ["checkpoint-00000001"]);
   await place.replica.close();
@@ -108,7 +118,7 @@ Deno.test("after a failed sync close() writes no checkpoint, and reopening has w
   slow.isSlow = true;
   const lost = rejects(place.write("b", "two"), { code: "storage-failed" });
   await turns();
-  slow.release(new DatabaseError("storage-failed", "The disk is gone"));
+  slow.finish(new DatabaseError("storage-failed", "The disk is gone"));
   await lost;
   slow.isSlow = false;
   await rejects(place.replica.close(), { code: "storage-failed" });
@@ -196,7 +206,7 @@ Deno.test("close() waits for the checkpoint under way, and refuses one that woul
   await turns(50);
   equal(isClosed, false);
   slow.isSlow = false;
-  slow.release();
+  slow.finish();
   await Promise.all([first, second, closing]);
   const again = await place.reopen();
   equal(again.replica.loaded.checkpoint?.number, 1);
@@ -265,4 +275,54 @@ Deno.test("a damaged page met while reading is a coded error, and reopening reco
   equal(third.text("note-7"), "text 7");
   equal(third.votes("note-1999"), 1);
   await third.replica.close();
+});
+
+Deno.test("a checkpoint waits for the seals of what it covers: the log's bytes change with them", async () => {
+  const late = lateSession(sessionOf(1));
+  const place = await Place.open({ session: late.session });
+  const write = place.write("a", "one");
+  place.replica.flush();
+  let isWritten = false;
+  const written = place.replica.checkpoint().then(() => isWritten = true);
+  await turns();
+  equal(isWritten, false);
+  late.signOne();
+  await Promise.all([write, written]);
+  const again = await place.reopen({
+    storage: restored(filesOf(place.storage)),
+  });
+  equal(again.text("a"), "one");
+  const { replica } = again;
+  equal(replica.loaded.checkpoint?.covers, replica.loaded.log.end);
+  const report = await verifyReplica(
+    replica.loaded,
+    {},
+    () => Promise.resolve(),
+  );
+  deepEqual([report.ok, report.damage], [true, undefined]);
+});
+
+Deno.test("Checkpointer writes one in idle time, for a process that may end without a word", async () => {
+  const world = new ManualWorld();
+  for (const lent of ["new", undefined] as const) {
+    const place = await Place.open({ world, lent });
+    await place.write("small", "too little to help");
+    equal(world.timers, 0);
+    await place.write("a", "x".repeat(300_000));
+    world.advance(600);
+    await place.write("b", "more");
+    world.advance(600);
+    await turns();
+    deepEqual(checkpoints(place), [], "it had no rest yet");
+    world.advance(1_000);
+    for (let i = 0; i < 50 && checkpoints(place).length === 0; i++) {
+      await new Promise((resolve) => setTimeout(resolve));
+      world.advance(1);
+    }
+    const written = checkpoints(place);
+    deepEqual(written, lent === "new" ? ["checkpoint-00000001"] : []);
+    await place.write("c", "x".repeat(300_000));
+    await place.replica.close();
+    equal(world.timers, 0, "closing ends the wait");
+  }
 });

@@ -4,8 +4,9 @@
  * Commits of this replica wait here for one microtask (Default, Trusted, and
  * Fast where peers wait for them) or a few milliseconds (Fast); all that
  * gathered becomes one batch, one seal, one write and, except in Fast mode, one
- * sync (group commit). It never looks inside a payload, and never retries a
- * failed sync (law 12).
+ * sync (group commit). Syncs of several queues that meet in one turn run side
+ * by side. It never looks inside a payload, and never retries a failed sync
+ * (law 12).
  *
  * Architecture invariant: effects happen in the order in which a crash may
  * stop them: append, sync, then tell (law 3).
@@ -18,6 +19,7 @@ import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
 import type { PreparedCommit } from "./batch.ts";
+import { type SyncCrowd, threadCrowd } from "./sync_crowd.ts";
 
 /** One commit on its way to the log. */
 export interface QueuedCommit extends PreparedCommit {
@@ -33,8 +35,8 @@ export interface CommitSink {
   append(commits: readonly QueuedCommit[]): void;
   /** Runs when a whole group is in the log and not yet durable: nothing visible lacks an address. */
   appended(): void;
-  /** Makes everything appended durable. */
-  sync(): Promise<void> | undefined;
+  /** Makes everything appended durable; do other queues sync at the same time? */
+  sync(isMet: boolean): Promise<void> | undefined;
 }
 
 /** When a queue acknowledges and syncs. */
@@ -43,6 +45,8 @@ export interface QueuePolicy {
   readonly durable: boolean;
   /** Does somebody share what is written? Then nothing is gathered for longer than a microtask. */
   readonly isFollowed?: () => boolean;
+  /** Whose syncs it may meet; those of its thread unless told. */
+  readonly crowd?: SyncCrowd;
 }
 
 /** Fast mode gathers for this long before it writes. */
@@ -94,6 +98,7 @@ export class CommitQueue {
   readonly #world: World;
   readonly #durable: boolean;
   readonly #isFollowed: () => boolean;
+  readonly #crowd: SyncCrowd;
   #pending: QueuedCommit[] = [];
   #pendingBytes = 0;
   #group = new Group();
@@ -112,6 +117,7 @@ export class CommitQueue {
     this.#world = world;
     this.#durable = policy.durable;
     this.#isFollowed = policy.isFollowed ?? (() => false);
+    this.#crowd = policy.crowd ?? threadCrowd;
   }
 
   /** Why nothing can be written any more, if so. */
@@ -172,7 +178,7 @@ export class CommitQueue {
     if (this.#durable) return;
     this.#cancelSync?.();
     this.#cancelSync = undefined;
-    await this.#guard(() => this.#sink.sync());
+    await this.#guard(() => this.#sink.sync(false));
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -184,6 +190,7 @@ export class CommitQueue {
 
   #schedule(): void {
     this.#scheduled = true;
+    if (this.#durable) this.#crowd.announce();
     if (this.#durable || this.#isFollowed()) {
       queueMicrotask(() => this.#flush());
     } else {
@@ -196,6 +203,7 @@ export class CommitQueue {
 
   /** One group: append, sync, tell. While a slow sync runs, the next group gathers. */
   #flush(): void {
+    if (this.#scheduled && this.#durable) this.#crowd.arrive();
     this.#scheduled = false;
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -205,20 +213,31 @@ export class CommitQueue {
     this.#isWritten = false;
     try {
       this.#append();
-      const waiting = this.#durable ? this.#sink.sync() : undefined;
-      if (waiting === undefined) return this.#finish(group);
-      this.#flight = group;
-      this.#flushing = waiting.then(
-        () => this.#finish(group),
-        (cause) => {
-          this.#flushing = undefined;
-          this.#flight = undefined;
-          this.#fail(group, cause);
-        },
-      );
+      const waiting = this.#durable
+        ? this.#sink.sync(this.#crowd.isMet)
+        : undefined;
+      if (waiting === undefined) this.#finish(group);
+      else this.#await(waiting, group);
     } catch (cause) {
       this.#fail(group, cause);
     }
+  }
+
+  #await(waiting: Promise<void>, group: Group): void {
+    this.#crowd.launched();
+    this.#flight = group;
+    this.#flushing = waiting.then(
+      () => {
+        this.#crowd.landed();
+        this.#finish(group);
+      },
+      (cause) => {
+        this.#crowd.landed();
+        this.#flushing = undefined;
+        this.#flight = undefined;
+        this.#fail(group, cause);
+      },
+    );
   }
 
   #append(): void {
@@ -251,7 +270,7 @@ export class CommitQueue {
   syncLater(): void {
     this.#cancelSync ??= this.#world.after(FAST_SYNC_MS, () => {
       this.#cancelSync = undefined;
-      void this.#guard(() => this.#sink.sync());
+      void this.#guard(() => this.#sink.sync(false));
     });
   }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, turns } from "../tests/kit/replica_place.ts";
@@ -7,6 +7,7 @@ import {
   type CommitSink,
   type QueuedCommit,
 } from "./commit_queue.ts";
+import { SyncCrowd } from "./sync_crowd.ts";
 
 const lost = new DatabaseError("storage-failed", "The disk is gone");
 
@@ -165,6 +166,105 @@ Deno.test("a failed write() leaves the sync under way to tell its own end", asyn
   sink.end();
   await first;
   await rejects(queue.drain(), { code: "storage-failed" });
+});
+
+/** Its syncs are slow where others sync at the same time, as those of a disk. */
+class MeetingSink extends FakeSink {
+  override sync(isMet = false): Promise<void> | undefined {
+    this.isSlow = isMet;
+    this.events.push(isMet ? "beside others" : "alone");
+    return super.sync();
+  }
+}
+
+/** Queues of one thread. */
+function setUpMeeting(
+  count: number,
+): { sink: MeetingSink; queue: CommitQueue }[] {
+  const crowd = new SyncCrowd();
+  return Array.from({ length: count }, () => {
+    const sink = new MeetingSink();
+    const policy = { durable: true, crowd };
+    return { sink, queue: new CommitQueue(sink, new ManualWorld(), policy) };
+  });
+}
+
+Deno.test("queues that flush in one turn sync side by side, each as soon as it has appended", async () => {
+  const events: string[] = [];
+  const all = setUpMeeting(3);
+  for (const [at, { sink }] of all.entries()) {
+    sink.events.push = (event) => events.push(`${at} ${event}`);
+  }
+  const told: number[] = [];
+  const waiting = all.map(({ queue }, at) =>
+    queue.push(commitOf()).promise.then(() => told.push(at))
+  );
+  await turns();
+  deepEqual(events.filter((event) => !event.endsWith("sync")), [
+    ...["0 append 1", "0 appended", "0 beside others"],
+    ...["1 append 1", "1 appended", "1 beside others"],
+    ...["2 append 1", "2 appended", "2 alone"],
+  ]);
+  deepEqual(told, [2], "nobody is told before the sync that covers it");
+  all[1]?.sink.end();
+  await turns();
+  deepEqual(told, [2, 1]);
+  all[0]?.sink.end();
+  await Promise.all(waiting);
+});
+
+Deno.test("a lone queue syncs alone, also when others have synced before", async () => {
+  const [one, other] = setUpMeeting(2);
+  ok(one && other);
+  const met = other.queue.push(commitOf()).promise;
+  await one.queue.push(commitOf()).promise;
+  other.sink.end();
+  await met;
+  for (let turn = 0; turn < 3; turn++) {
+    one.sink.events.length = 0;
+    await one.queue.push(commitOf()).promise;
+    deepEqual(one.sink.events, ["append 1", "appended", "alone", "sync"]);
+  }
+});
+
+Deno.test("a sync that fails beside others fails its own queue only, and leaves no crowd behind", async () => {
+  const [bad, good] = setUpMeeting(2);
+  ok(bad && good);
+  const lostWrite = rejects(bad.queue.push(commitOf()).promise, {
+    code: "storage-failed",
+  });
+  await good.queue.push(commitOf()).promise;
+  bad.sink.end(lost);
+  await lostWrite;
+  equal(bad.queue.failure, lost);
+  await rejects(bad.queue.push(commitOf()).promise, { code: "storage-failed" });
+  await good.queue.push(commitOf()).promise;
+  deepEqual(good.sink.events.filter((event) => event === "alone").length, 2);
+});
+
+Deno.test("a queue whose append fails is missed by nobody", async () => {
+  const [bad, good] = setUpMeeting(2);
+  ok(bad && good);
+  bad.sink.failure = lost;
+  const failing = rejects(bad.queue.push(commitOf()).promise, {
+    code: "storage-failed",
+  });
+  await good.queue.push(commitOf()).promise;
+  await failing;
+  equal(good.sink.events.includes("alone"), true);
+});
+
+Deno.test("while a sync is under way, who writes on and on leaves the thread to its end", async () => {
+  const [slow, busy] = setUpMeeting(2);
+  ok(slow && busy);
+  const first = slow.queue.push(commitOf()).promise;
+  await busy.queue.push(commitOf()).promise; // Last of the turn: alone.
+  const next = busy.queue.push(commitOf()).promise;
+  await turns();
+  equal(busy.sink.events.at(-2), "beside others");
+  slow.sink.end();
+  busy.sink.end();
+  await Promise.all([first, next]);
 });
 
 Deno.test("Fast mode acknowledges at once and writes a little later", async () => {

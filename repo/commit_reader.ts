@@ -22,6 +22,7 @@ import {
 import { type CommitEntry, CommitIndex } from "./commit_index.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
+import type { ItemTouches } from "./item_touches.ts";
 import type { Log } from "./log.ts";
 import { readU32, RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
 import type { Cut } from "./withdrawal.ts";
@@ -48,6 +49,8 @@ export interface CommitReaderParts {
 
 /** Reads the commits of one repository. */
 export class CommitReader {
+  /** What touches each item, where a door brings that: histories read all of the log without. */
+  touches: ItemTouches | undefined;
   readonly #log: Log;
   readonly #graph: Graph;
   readonly #mode: Mode;

@@ -48,7 +48,7 @@ export interface IntakeParts {
 /** Takes foreign records into one repository. */
 export class Intake {
   /** Where batches wait whose peer has no parking of its own. */
-  readonly parking = new Parking();
+  readonly parking: Parking = new Parking();
   readonly #loaded: LoadedReplica;
   readonly #commits: CommitReader;
   readonly #knowledge: Knowledge;
@@ -88,18 +88,24 @@ export class Intake {
     return this.#ids.before(chain, number);
   }
 
-  /** Judges arrivals and takes what is admitted; visible when it returns. */
+  /**
+   * Judges arrivals and takes what is admitted; visible when it returns.
+   *
+   * @param ends nothing behind a verdict for which it holds is looked at
+   */
   receive(
     arrivals: Iterable<Arrival>,
     options: ReceiveOptions = {},
+    ends?: (judged: Judged) => boolean,
   ): Judged[] {
-    return this.#receive(arrivals, this.#knowledge, options);
+    return this.#receive(arrivals, this.#knowledge, options, ends);
   }
 
   #receive(
     arrivals: Iterable<Arrival>,
     knowledge: Knowledge,
     { parking = this.parking, gate }: ReceiveOptions,
+    ends?: (judged: Judged) => boolean,
   ): Judged[] {
     this.#flush();
     this.#commits.hashAll();
@@ -108,7 +114,9 @@ export class Intake {
       this.#take(admitted, bytes);
     try {
       for (const arrival of arrivals) {
-        judged.push(...admit(arrival, knowledge, parking, take, gate));
+        const verdicts = admit(arrival, knowledge, parking, take, gate);
+        judged.push(...verdicts);
+        if (ends !== undefined && verdicts.some(ends)) break;
       }
     } finally {
       this.#changes.publish(); // What was taken is told, whatever failed then.

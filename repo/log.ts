@@ -5,7 +5,8 @@
  * Never knows what a record's body means, and never decides when to sync.
  *
  * Architecture invariant: a failed append or sync is final (law 12): every later
- * call throws until the log is opened, and so recovered, again.
+ * call throws until the log is opened, and so recovered, again. So is a seal
+ * that never comes.
  *
  * Order of effects in an append: grow the file by zeros, then write the record;
  * a new segment's name is durable before the first record is written into it.
@@ -20,15 +21,12 @@ import type { Storage } from "../src/storage/storage.ts";
 import {
   isRecordKind,
   RECORD_HEADER_BYTES,
+  SEAL_BYTES,
   SEGMENT_HEADER_BYTES,
   SYNC_MARK,
 } from "./log_format.ts";
-import {
-  recoverLog,
-  type RecoverOptions,
-  type Recovery,
-} from "./log_recovery.ts";
-import { LogReader } from "./log_reader.ts";
+import { type LateRecord, LateSeals } from "./late_seals.ts";
+import type { LogReader } from "./log_reader.ts";
 import type { OnRecord, Segment } from "./log_segment.ts";
 import { createSegment, type ExtentSizes, LogTail } from "./log_tail.ts";
 
@@ -38,73 +36,18 @@ export interface LogSizes extends ExtentSizes {
   readonly segmentBytesMax?: number;
 }
 
-/** How to open a log. */
-export interface OpenLogOptions extends RecoverOptions, LogSizes {
-  /** Dice for the salts of new segments. */
-  readonly world: World;
-}
-
 /** How to create a log. */
 export interface CreateLogOptions extends LogSizes {
   /** Dice for the salts of new segments. */
   readonly world: World;
 }
 
-/** A record to append. */
-export interface NewRecord {
-  /** One of `recordKind`. */
-  readonly kind: number;
-  /** Its body, in pieces. */
-  readonly parts: readonly Uint8Array[];
-}
-
-/** A log that was there, and what opening it found. */
-export interface OpenedLog {
-  /** Ready to append. */
-  readonly log: Log;
-  /** What was found and done. */
-  readonly recovery: Recovery;
-}
-
-/**
- * Opens the log in `folder`, calling `onRecord` for every record from `from`
- * on. `undefined` when there is none, or when its creation never became
- * durable. What was read is durable.
- */
-export async function openLog(
-  storage: Storage,
-  folder: string,
-  options: OpenLogOptions,
-): Promise<OpenedLog | undefined> {
-  const found = await recoverLog(storage, folder, options);
-  if (found === undefined) return undefined;
-  const { reader, last, end, recovery } = found;
-  const log = new Log(storage, folder, options, reader, last, end, false);
-  return { log, recovery };
-}
-
-/**
- * Creates a log with its first records in a folder that has none. They are
- * durable after its first {@linkcode Log.sync}.
- */
-export function createLog(
-  storage: Storage,
-  folder: string,
-  options: CreateLogOptions,
-  first: readonly NewRecord[],
-): Log {
-  const segment = createSegment(storage, folder, options.world, 0, 0);
-  const { start } = segment;
-  const reader = new LogReader(storage, folder, [segment]);
-  const log = new Log(storage, folder, options, reader, segment, start, true);
-  for (const { kind, parts } of first) log.append(kind, parts);
-  return log;
-}
-
 /** An open log. */
 export class Log {
   /** Runs whenever `synced` has grown; it must not throw. */
   onSynced: () => void = () => {};
+  /** Runs whenever `sealed` has grown by a seal that came; it must not throw. */
+  onSealed: () => void = () => {};
   readonly #storage: Storage;
   readonly #folder: string;
   readonly #world: World;
@@ -121,10 +64,11 @@ export class Log {
   #flight: Promise<void> | undefined;
   /** Syncs of segments that were left meanwhile. */
   #left: Promise<void> | undefined;
+  readonly #late = new LateSeals();
   #failure: DatabaseError | undefined;
   #closed = false;
 
-  /** Use {@linkcode openLog} or {@linkcode createLog}. */
+  /** Use `openLog` or `createLog`. */
   constructor(
     storage: Storage,
     folder: string,
@@ -155,6 +99,11 @@ export class Log {
     return this.#synced;
   }
 
+  /** Address up to which every record has its seal. */
+  get sealed(): number {
+    return this.#late.first ?? this.#end;
+  }
+
   /** Bytes of the log, headers included. */
   get bytes(): number {
     return this.#end;
@@ -167,12 +116,17 @@ export class Log {
 
   /**
    * Appends a record and says at which address its body starts. It is in the
-   * file when this returns, and durable after the next {@linkcode sync}.
+   * file when this returns, and durable after the next {@linkcode sync}. Its last
+   * 64 bytes, the seal, may come later: it is read here without them meanwhile.
    */
-  append(kind: number, parts: readonly Uint8Array[]): number {
+  append(
+    kind: number,
+    parts: readonly Uint8Array[],
+    seal?: Promise<Uint8Array>,
+  ): number {
     this.#checkWritable();
     assert(isRecordKind(kind) && kind < SYNC_MARK, "kinds are in recordKind");
-    let length = 0;
+    let length = seal === undefined ? 0 : SEAL_BYTES;
     for (const part of parts) length += part.length;
     if (length > limits.batchBytesMax) {
       throw new DatabaseError(
@@ -181,7 +135,7 @@ export class Log {
       );
     }
     try {
-      return this.#write(kind, parts, length);
+      return this.#write(kind, parts, length, seal);
     } catch (error) {
       throw this.#fail(error);
     }
@@ -190,13 +144,20 @@ export class Log {
   /**
    * Makes everything appended so far durable: at once (`undefined`), or when
    * the promise resolves.
+   *
+   * @param isMet do other logs of this thread sync at the same time?
    */
-  sync(): Promise<void> | undefined {
+  sync(isMet = false): Promise<void> | undefined {
+    return this.#syncTo(this.#end, isMet);
+  }
+
+  #syncTo(end: number, isMet: boolean): Promise<void> | undefined {
     this.#checkWritable();
-    if (this.#flight !== undefined) {
-      return this.#flight.then(() => this.sync());
+    const waiting = this.#flight ?? this.#late.before(end);
+    if (waiting !== undefined) {
+      return waiting.then(() => this.#syncTo(end, isMet));
     }
-    return this.#synced === this.#end ? undefined : this.#launch();
+    return this.#synced >= end ? undefined : this.#launch(isMet);
   }
 
   /** Is it durable that the log is in use? */
@@ -223,13 +184,13 @@ export class Log {
     return this.#launch();
   }
 
-  #launch(): Promise<void> | undefined {
-    const end = this.#end;
+  #launch(isMet = false): Promise<void> | undefined {
+    const end = this.sealed; // What is not sealed yet is not whole.
     const { segment } = this.#tail;
     try {
       if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
       this.#nameUnsynced = false;
-      const pending = segment.file.sync();
+      const pending = segment.file.sync(isMet);
       if (pending !== undefined || this.#left !== undefined) {
         return this.#await(pending, end, segment);
       }
@@ -272,7 +233,12 @@ export class Log {
     }
   }
 
-  #write(kind: number, parts: readonly Uint8Array[], length: number): number {
+  #write(
+    kind: number,
+    parts: readonly Uint8Array[],
+    length: number,
+    seal: Promise<Uint8Array> | undefined,
+  ): number {
     const size = RECORD_HEADER_BYTES + length;
     const offset = this.#end - this.#tail.segment.base;
     if (
@@ -282,9 +248,37 @@ export class Log {
     }
     const address = this.#end;
     const marked = this.#synced === address ? kind | SYNC_MARK : kind;
-    this.#tail.write(marked, parts, length, address);
+    if (seal === undefined) this.#tail.write(marked, parts, length, address);
+    else {
+      const late = this.#tail.writeUnsealed(marked, parts, length, address);
+      this.#sealLater(late, seal);
+    }
     this.#end = address + size;
     return address + RECORD_HEADER_BYTES;
+  }
+
+  #sealLater(record: LateRecord, seal: Promise<Uint8Array>): void {
+    const sealed = seal.then((bytes) => this.#seal(record, bytes))
+      .catch((error) => {
+        this.#fail(error);
+        throw this.#failure;
+      });
+    sealed.catch(() => {}); // Who waits for it hears; `failure` tells the others.
+    this.#late.add(record, sealed);
+  }
+
+  #seal(record: LateRecord, seal: Uint8Array): void {
+    this.#checkWritable();
+    assert(seal.length === SEAL_BYTES, "a seal has its length");
+    const { sealed } = this;
+    this.#tail.seal(record, seal);
+    this.#late.remove(record);
+    const { segment } = record;
+    if (segment !== this.#tail.segment && !this.#late.isIn(segment)) {
+      // It was left before it was whole.
+      this.#leave(segment.file.sync());
+    }
+    if (this.sealed > sealed) this.onSealed();
   }
 
   /** Leaves the full segment, which is cut to its records, for a new one. */
@@ -297,8 +291,7 @@ export class Log {
       );
     }
     const end = this.#end;
-    const pending = file.sync();
-    if (pending !== undefined) this.#leave(pending);
+    this.#leave(file.sync());
     if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
     file.truncate(end - base);
     this.#tail.segment.size = end - base;
@@ -314,13 +307,13 @@ export class Log {
     this.#reader.add(next);
     this.#tail.segment = next;
     this.#end = next.start;
-    if (this.#left === undefined && this.#flight === undefined) {
-      this.#synced = next.start;
-    }
+    const isWaited = this.#left ?? this.#flight ?? this.#late.first;
+    if (isWaited === undefined) this.#synced = next.start;
   }
 
   /** Keeps the sync of a segment that is left, for the next `sync` to await. */
-  #leave(pending: Promise<void>): void {
+  #leave(pending: Promise<void> | undefined): void {
+    if (pending === undefined) return;
     this.#left = Promise.all([this.#left, pending]).then(() => {});
     this.#left.catch((error) => this.#fail(error));
   }
@@ -373,7 +366,8 @@ export class Log {
 }
 
 function readOnly(folder: string, cause: unknown): DatabaseError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const why = message.replace(/\.?$/, ".");
   return new DatabaseError(
     "storage-readonly",
     `Cannot write the log in ${folder} since a write failed: ${why} ` +

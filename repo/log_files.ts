@@ -10,6 +10,7 @@ import {
   decodeSegmentHeader,
   mendSegmentHeader,
   parseSegmentName,
+  quarantineName,
   SEGMENT_HEADER_BYTES,
   segmentName,
 } from "./log_format.ts";
@@ -144,4 +145,17 @@ function loadHeader(
     }
     return { name, file, size, segment: undefined, damage: error };
   }
+}
+
+/** The quarantine's name for `address`, with `.1`, `.2`, … when it is taken. */
+export function freeName(
+  storage: Storage,
+  folder: string,
+  address: number,
+): string {
+  const name = quarantineName(address);
+  const taken = new Set(storage.list(folder));
+  let free = name;
+  for (let i = 1; taken.has(free); i++) free = `${name}.${i}`;
+  return free;
 }

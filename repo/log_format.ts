@@ -31,6 +31,15 @@ export const recordKind = {
 /** Set in the kind of the first record after a successful sync. */
 export const SYNC_MARK = 0x80;
 
+/**
+ * Set in the kind of a record whose seal, its last bytes, is still to come: only
+ * the process that wrote it takes it for a record.
+ */
+export const UNSEALED_MARK = 0x40;
+
+/** Bytes of a seal. */
+export const SEAL_BYTES = 64;
+
 /** Bytes of a segment's header. */
 export const SEGMENT_HEADER_BYTES = 64;
 

@@ -10,7 +10,7 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
-import { quarantineName } from "./log_format.ts";
+import { freeName } from "./log_files.ts";
 import { findRecords } from "./log_search.ts";
 import { CHUNK_BYTES, endOfBytes, type Segment } from "./log_segment.ts";
 
@@ -122,17 +122,4 @@ function readBody(
   file.readAt(body, offset);
   file.close();
   return body;
-}
-
-/** The quarantine's name for `address`, with `.1`, `.2`, … when it is taken. */
-export function freeName(
-  storage: Storage,
-  folder: string,
-  address: number,
-): string {
-  const name = quarantineName(address);
-  const taken = new Set(storage.list(folder));
-  let free = name;
-  for (let i = 1; taken.has(free); i++) free = `${name}.${i}`;
-  return free;
 }

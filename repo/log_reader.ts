@@ -13,6 +13,7 @@ import {
   decodeSegmentHeader,
   SEGMENT_HEADER_BYTES,
   segmentName,
+  UNSEALED_MARK,
 } from "./log_format.ts";
 import { type OnRecord, readRecords, Segment } from "./log_segment.ts";
 
@@ -62,7 +63,7 @@ export class LogReader {
       const limit = Math.min(to, next?.base ?? to);
       const start = Math.max(at, segment.start);
       const end = start < limit
-        ? readRecords(segment, start, limit, take)
+        ? readRecords(segment, start, limit, take, UNSEALED_MARK)
         : limit;
       if (stopped) return end;
       if (end < limit) throw this.#damaged(segment, end);

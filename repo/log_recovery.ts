@@ -17,12 +17,13 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { SEGMENT_HEADER_BYTES } from "./log_format.ts";
 import {
+  freeName,
   type LoadedSegment,
   type LoadOptions,
   loadSegments,
 } from "./log_files.ts";
 import { LogReader } from "./log_reader.ts";
-import { freeName, Quarantine, type Survivor } from "./log_quarantine.ts";
+import type { Quarantine, Survivor } from "./log_quarantine.ts";
 import { findRecords } from "./log_search.ts";
 import {
   endOfBytes,
@@ -223,6 +224,8 @@ async function setAside(
   stop: Stop,
   used: number,
 ): Promise<Quarantine> {
+  // Only repairs need it.
+  const { Quarantine } = await import("./seldom.ts");
   const quarantine = new Quarantine(storage, folder, stop.end);
   quarantine.addTail(stop.last, used);
   for (const { segment, file, size } of stop.later) {

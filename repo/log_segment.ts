@@ -143,13 +143,15 @@ class Window {
 
 /**
  * Reads the records of `[from, to)` in order and says where the first byte
- * stands that is no part of a valid record.
+ * stands that is no part of a valid record. One whose seal is still to come is
+ * valid for its writer alone, who says so by `accepted`, the mark of such ones.
  */
 export function readRecords(
   segment: Segment,
   from: number,
   to: number,
   onRecord: OnRecord,
+  accepted = 0,
 ): number {
   const { base, saltCrc } = segment;
   if (from >= to) return from;
@@ -160,14 +162,14 @@ export function readRecords(
     const length = readU32(window.bytes, head);
     const crc = readU32(window.bytes, head + 4);
     const kind = window.bytes[head + 8]!;
-    if (!isPlausible(length, kind, window.room)) break;
+    if (!isPlausible(length, kind & ~accepted, window.room)) break;
     if (!window.need(RECORD_HEADER_BYTES + length)) break;
     const start = window.start + RECORD_HEADER_BYTES;
     const body = window.bytes.subarray(start, start + length);
     const seed = recordSeed(saltCrc, address, length, kind);
     if (crc32(body, seed) !== crc) break;
     const stops = onRecord(
-      kind & ~SYNC_MARK,
+      kind & ~SYNC_MARK & ~accepted,
       body,
       address + RECORD_HEADER_BYTES,
     );

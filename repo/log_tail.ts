@@ -19,9 +19,12 @@ import {
   encodeSegmentHeader,
   RECORD_HEADER_BYTES,
   recordSeed,
+  SEAL_BYTES,
   segmentName,
+  UNSEALED_MARK,
   writeRecordHeader,
 } from "./log_format.ts";
+import type { LateRecord } from "./late_seals.ts";
 import { Segment } from "./log_segment.ts";
 
 /** Bodies up to this size are copied, so that header and body are one write. */
@@ -29,6 +32,8 @@ const COPY_BYTES_MAX = 64 * 1024;
 
 /** Zeros are written in pieces of this size. */
 const ZEROS: Uint8Array = /* @__PURE__ */ new Uint8Array(256 * 1024);
+
+const NO_SEAL: Uint8Array = /* @__PURE__ */ new Uint8Array(SEAL_BYTES);
 
 /**
  * A file in use is longer than its records by at least this much, so that only
@@ -81,6 +86,30 @@ export class LogTail {
     } else {
       this.#writeParts(kind, parts, length, address);
     }
+  }
+
+  /** Writes a record whose last bytes, the seal, are still to come. */
+  writeUnsealed(
+    kind: number,
+    parts: readonly Uint8Array[],
+    length: number,
+    address: number,
+  ): LateRecord {
+    const { segment } = this;
+    let crc = recordSeed(segment.saltCrc, address, length, kind);
+    for (const part of parts) crc = crc32(part, crc);
+    this.write(kind | UNSEALED_MARK, [...parts, NO_SEAL], length, address);
+    return { segment, address, length, kind, crc };
+  }
+
+  /** Makes it a whole record: first the seal, then the header that counts on it. */
+  seal(record: LateRecord, seal: Uint8Array): void {
+    const { segment: { file, base }, address, length, kind, crc } = record;
+    const at = address - base;
+    file.writeAt(seal, at + RECORD_HEADER_BYTES + length - SEAL_BYTES);
+    const header = this.#staging.subarray(0, RECORD_HEADER_BYTES);
+    writeRecordHeader(header, 0, length, crc32(seal, crc), kind);
+    file.writeAt(header, at);
   }
 
   /** Grows the file behind the last record, at `end`; `false` when it is done already. */

@@ -18,16 +18,20 @@ export {
   type Certificate,
   decodeCertificate,
   issueCertificate,
+  issueCertificateLater,
 } from "./certificate.ts";
+export { rewriteLost } from "./lost_keys.ts";
 export { chainBytes, displayChain, type Position } from "./commit.ts";
+export type { Door } from "./door.ts";
 export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";
-export {
-  type Epoch,
-  type EpochFacts,
-  epochFactsOf,
-  openEpoch,
-} from "./epoch.ts";
+export type { Epoch, EpochFacts } from "./epoch.ts";
+export type { LentChain } from "./continuity.ts";
+export type { Followed } from "./follower.ts";
+export type { Mirror, MirrorSlice } from "./mirror.ts";
+export type { Outgoing, Shipment } from "./outgoing.ts";
+export type { LogPoint, OwnRecord } from "./own_log.ts";
+export type { ItemCommit } from "./item_touches.ts";
 export { recordKind } from "./log_format.ts";
 export {
   type Mode,
@@ -36,8 +40,12 @@ export {
 } from "./genesis.ts";
 export { copyLog, type LogCopy } from "./log_copy.ts";
 export type { RefusedEntry } from "./refusals.ts";
-export { Replica } from "./replica.ts";
-export { listReplicas } from "./replica_list.ts";
+export { type Done, Replica } from "./replica.ts";
+export {
+  listReplicas,
+  lookForReplicas,
+  replicaFolder,
+} from "./replica_list.ts";
 export { REPOSITORIES } from "./replica_open.ts";
 export type { Session } from "./session.ts";
 export type { State } from "./state.ts";
@@ -53,10 +61,7 @@ export {
   stateOf,
   upTo,
 } from "./time_travel.ts";
-export type { Transaction } from "./transaction.ts";
+export type { Noted, Noting, Transaction } from "./transaction.ts";
 export { setUnbornAside } from "./unborn.ts";
-export {
-  type VerifyOptions,
-  verifyReplica,
-  type VerifyReport,
-} from "./verify.ts";
+// Verifying itself is loaded when it is asked for: few pages ever do.
+export type { VerifyOptions, VerifyReport } from "./verify.ts";

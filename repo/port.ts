@@ -11,10 +11,8 @@
  * @module
  */
 
-import type { Refusal } from "../src/base/errors.ts";
 import type { Judged } from "./admit.ts";
-import type { Arrival } from "./arrival.ts";
-import type { Batch } from "./batch.ts";
+import type { Arrival, Gate } from "./arrival.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import type { Parking } from "./parking.ts";
 import type { VersionVector } from "./version_vector.ts";
@@ -46,8 +44,8 @@ export interface FeedSlice {
 export interface ReceiveOptions {
   /** Where this peer's batches wait for their parents; a parking of the port's own when absent. */
   readonly parking?: Parking;
-  /** Asked once of every sound batch with new commits (law 7): clock, quota, rate. */
-  readonly gate?: (batch: Batch) => Refusal | undefined;
+  /** Asked once of every sound batch with new commits. */
+  readonly gate?: Gate;
 }
 
 /** One repository as its peers deal with it. */
@@ -89,6 +87,7 @@ export interface RepositoryPort {
     chain: string,
     from: number,
     refused: readonly RefusedCommit[],
+    isFork?: boolean,
   ): void;
   /** What the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
   summary(): Uint8Array | undefined;

@@ -10,26 +10,25 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
+import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
-import type { World } from "../src/base/world.ts";
-import type { Storage } from "../src/storage/storage.ts";
+import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
-import { doorRulesOf } from "./batch_rules.ts";
-import { checkpointName } from "./checkpoint/checkpoint.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
-import {
-  type Epoch,
-  type EpochFacts,
-  epochFactsOf,
-  openEpoch,
-} from "./epoch.ts";
+import { isSpotless, noteLent, provesContinuity } from "./continuity.ts";
+import { Device } from "./device.ts";
+import type { Epoch } from "./epoch.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
-import { Intake } from "./intake.ts";
-import type { ReceiveOptions, RefusedCommit, RepositoryPort } from "./port.ts";
+import type { Intake } from "./intake.ts";
+import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusals.ts";
+import {
+  closeReplica,
+  type ClosingParts,
+  giveFilesBack,
+} from "./replica_close.ts";
 import {
   type LoadedReplica,
   loadReplica,
@@ -37,12 +36,12 @@ import {
 } from "./replica_open.ts";
 import { encodeMeta } from "./replica_meta.ts";
 import { ReplicaPort } from "./replica_port.ts";
-import type { Session } from "./session.ts";
+import { type Session, userOf } from "./session.ts";
 import { receiveBack } from "./set_back.ts";
 import { Sharing } from "./sharing.ts";
 import { OwnRules } from "./own_rules.ts";
 import { type ReplicaStatus, statusOf } from "./status.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Noting, Transaction } from "./transaction.ts";
 import { type TakeBackParts, withdraw, withdrawAgain } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
 
@@ -56,19 +55,28 @@ export class Replica {
   readonly mode: Mode;
   /** Reads commits back from the log. */
   readonly commits: CommitReader;
-  readonly #loaded: LoadedReplica;
-  readonly #storage: Storage;
+  /** What opening found and did. */
+  readonly loaded: LoadedReplica;
+  /** Its tables. */
+  readonly state: LoadedReplica["state"];
+  /** Which commits are known. */
+  readonly graph: LoadedReplica["graph"];
+  /** Who may sign. */
+  readonly certificates: LoadedReplica["certificates"];
   readonly #writer: Writer;
-  readonly #intake: Intake;
+  readonly #intake: Intake | undefined;
   readonly #checkpointer: Checkpointer;
   readonly #sharing: Sharing;
   readonly #refusals: Refusals;
-  readonly #rootKey: Uint8Array;
-  readonly #world: World;
+  /** Among the other replicas of this device: its owner, or its tabs. */
+  readonly device: Device;
+  readonly #options: OpenReplicaOptions;
   #port: ReplicaPort | undefined;
   #epoch: Epoch | undefined;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
   publishing: (tell: () => void) => void = (tell) => tell();
+  /** Wraps each own transaction, while somebody measures them. */
+  watch: (<R>(begin: () => Done<R>) => Done<R>) | undefined;
   #closing: Promise<void> | undefined;
 
   /** Opens a repository, or makes it. */
@@ -76,37 +84,38 @@ export class Replica {
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
     try {
-      await replica.#intake.readmit();
+      await replica.#intake?.readmit();
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
     } catch (cause) {
-      await replica.#abandon();
+      await giveFilesBack(replica.#closingParts());
       throw cause;
     }
     return replica;
   }
 
   private constructor(options: OpenReplicaOptions, loaded: LoadedReplica) {
-    const { name, world, session, storage, rootKey, isOriginal } = options;
+    const { name, world, storage, lent } = options;
+    const isTab = typeof lent === "object";
     this.name = name;
     this.mode = loaded.mode;
     // Who wrote is proved in Default mode only: elsewhere there is nobody to judge.
     const rules = this.mode === "default" ? options.rules?.of(name) : undefined;
-    this.#rootKey = rootKey;
-    this.#world = world;
-    this.#storage = storage;
-    this.#loaded = loaded;
-    this.commits = new CommitReader(loaded, loaded.mode);
+    this.#options = options;
+    this.loaded = loaded;
+    this.state = loaded.state;
+    this.graph = loaded.graph;
+    this.certificates = loaded.certificates;
+    // A tab hashes nobody else's commits: the owner of the files does.
+    this.commits = new CommitReader(loaded, isTab ? "trusted" : loaded.mode);
+    if (isTab) noteLent(loaded, lent, this.commits);
     this.#writer = new Writer({
+      ...options,
       loaded,
       commits: this.commits,
-      session,
-      rootKey,
-      world,
       rules: rules && new OwnRules(rules),
-      isOriginal,
       appended: () => this.#checkpointer.grown(),
-      wrote: (...batch) => this.#sharing.appended(...batch),
+      wrote: (...batch) => this.device.wrote(...batch),
       isFollowed: () => this.#sharing.isFollowed,
       publishing: (tell) => this.publishing(tell),
     });
@@ -117,6 +126,8 @@ export class Replica {
       meta: () => encodeMeta(loaded),
       settle: () => this.flush(),
       prepare: () => this.commits.hashAll(),
+      isNeeded: !isTab,
+      isHasty: lent === "new",
     });
     this.#sharing = new Sharing({
       ...loaded,
@@ -129,54 +140,60 @@ export class Replica {
       transact: (run) => this.transact(run),
       flush: () => this.flush(),
     });
-    this.#intake = new Intake({
+    this.device = this.#join(isTab);
+    this.#intake = this.#makeIntake(rules);
+  }
+
+  #join(isTab: boolean): Device {
+    const { storage, isOriginal } = this.#options;
+    const { loaded } = this;
+    return new Device({
       loaded,
       commits: this.commits,
-      rootKey,
-      rules: rules && doorRulesOf(rules, loaded, this.commits),
-      flush: () => this.flush(),
-      withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
-      took: (chain, ...more) => {
-        this.#sharing.appended(chain, ...more);
-        this.#writer.cameBack(chain);
-      },
+      writer: this.#writer,
+      sharing: this.#sharing,
+      port: () => this.port(),
+      isTab,
+      mayLend: isOriginal && provesContinuity(loaded),
+      isSpotless: () => isSpotless(storage, loaded),
+      check: () => this.#writer.checkWritable(), // Also while it closes: own writes may wait for what comes.
+      publishing: (tell) => this.#publish(tell),
+      withdraw: (chain, from) => this.withdraw(chain, from, []),
+      refusalsChanged: () => this.#refusals.tell(),
     });
   }
 
-  /** Its tables. */
-  get state(): LoadedReplica["state"] {
-    return this.#loaded.state;
-  }
-
-  /** Which commits are known. */
-  get graph(): LoadedReplica["graph"] {
-    return this.#loaded.graph;
-  }
-
-  /** Who may sign. */
-  get certificates(): LoadedReplica["certificates"] {
-    return this.#loaded.certificates;
-  }
-
-  /** What opening found and did. */
-  get loaded(): LoadedReplica {
-    return this.#loaded;
+  #makeIntake(rules: RepositoryRules | undefined): Intake | undefined {
+    const { loaded, commits } = this;
+    const { door, rootKey } = this.#options;
+    const parts = { loaded, commits, rootKey, rules };
+    return door?.intake({
+      ...parts,
+      flush: () => this.flush(),
+      withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
+      took: (...batch) => this.device.took(...batch),
+    });
   }
 
   /** Fails with `closed` when it is closed. */
   readonly check = (): void => {
-    if (this.#closing !== undefined) {
-      throw new DatabaseError(
-        "closed",
-        `The repository "${this.name}" is closed: open it again`,
-      );
-    }
+    if (this.#closing === undefined) return;
+    throw new DatabaseError(
+      "closed",
+      `The repository "${this.name}" is closed: open it again`,
+    );
   };
+
+  /** Hears what own transactions did, to undo it. */
+  set noting(hear: Noting | undefined) {
+    this.#writer.noting = hear;
+  }
 
   /** Runs one atomic transaction; what throws leaves nothing behind. */
   transact<R>(run: (transaction: Transaction) => R): Done<R> {
     this.check();
-    return this.#writer.transact(run, this.check);
+    const begin = () => this.#writer.transact(run, this.check);
+    return this.watch?.(begin) ?? begin();
   }
 
   /** What rules would say of the writes of a transaction; nothing is written. */
@@ -201,21 +218,34 @@ export class Replica {
     this.#checkWritable();
     return receiveBack(arrivals, {
       chain: this.#writer.written.chain,
-      receive: (arrivals) => this.#receive(arrivals, options),
-      withdraw: (chain, from) => this.withdraw(chain, from, []),
+      receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
+      withdraw: (chain, from) => this.withdraw(chain, from, [], true),
     });
   }
 
-  #receive(arrivals: Iterable<Arrival>, options: ReceiveOptions): Judged[] {
+  #receive(
+    arrivals: Iterable<Arrival>,
+    options: ReceiveOptions,
+    ends: ((judged: Judged) => boolean) | undefined,
+  ): Judged[] {
+    const intake = this.#intake;
+    assert(
+      intake !== undefined,
+      "a tab follows its owner, and receives nothing",
+    );
     let judged: Judged[] = [];
-    // Callbacks may write: they run when all of it is part of the state.
-    this.publishing(() => {
-      judged = this.#intake.receive(arrivals, options);
+    this.#publish(() => {
+      judged = intake.receive(arrivals, options, ends);
       this.#writer.beginAfterSetBack();
     });
+    return judged;
+  }
+
+  /** Callbacks may write: they run when all of it is part of the state. */
+  #publish(tell: () => void): void {
+    this.publishing(tell);
     // A picture holds nothing without an address; own writes ask when they are in the log.
     if (this.#writer.pendingBytes === 0) this.#checkpointer.grown();
-    return judged;
   }
 
   /** The repository as its peers deal with it; always the same one. */
@@ -223,8 +253,8 @@ export class Replica {
     this.check();
     return this.#port ??= new ReplicaPort({
       name: this.name,
-      rootKey: this.#rootKey,
-      loaded: this.#loaded,
+      rootKey: this.#options.rootKey,
+      loaded: this.loaded,
       commits: this.commits,
       sharing: this.#sharing,
       receive: (arrivals, options) => this.receive(arrivals, options),
@@ -237,14 +267,12 @@ export class Replica {
    * has: the refused ones become refusals, the others are written again.
    */
   withdraw(
-    chain: string,
-    from: number,
-    refused: readonly RefusedCommit[],
+    ...[chain, from, refused, isFork]: Parameters<RepositoryPort["withdraw"]>
   ): void {
     this.#checkWritable();
     this.publishing(() => {
       const parts = { ...this.#takeBackParts(), writer: this.#writer };
-      const tell = withdraw(parts, { chain, from, refused });
+      const tell = withdraw(parts, { chain, from, refused, isFork });
       if (tell === undefined) return;
       this.#port?.forget();
       tell();
@@ -255,7 +283,7 @@ export class Replica {
 
   #takeBackParts(): TakeBackParts {
     return {
-      loaded: this.#loaded,
+      loaded: this.loaded,
       commits: this.commits,
       writer: this.#writer,
       fence: () => this.#sharing.fence(),
@@ -294,9 +322,10 @@ export class Replica {
    */
   epoch(): Epoch {
     this.check();
-    const { folder } = this.#loaded;
-    const open = () =>
-      openEpoch(this.#storage, folder, this.#world, epochFactsOf(this));
+    const { storage, world, door: { lives } = {} } = this.#options;
+    assert(lives !== undefined, "this log is not served");
+    const { folder } = this.loaded;
+    const open = () => lives.open(storage, folder, world, lives.factsOf(this));
     return this.#epoch ??= open();
   }
 
@@ -313,18 +342,15 @@ export class Replica {
 
   /** Who wrote a commit, by a certificate; for own ones without any, who says so. */
   userOf(chain: string, wall: number): string | undefined {
-    const key = chain.slice(0, 32);
-    const { certificates } = this.#loaded;
-    const user = certificates.covering(key, wall)?.user;
-    if (user !== undefined || certificates.of(key).length > 0) return user;
-    return key === this.#writer.keyName ? this.session.user : undefined;
+    const own = { key: this.#writer.keyName, user: this.session.user };
+    return userOf(this.loaded.certificates, chain, wall, own);
   }
 
   /** Makes what an action put into the log shareable soon. */
   #settling(action: () => void): void {
-    const { end } = this.#loaded.log;
+    const { end } = this.loaded.log;
     action();
-    if (this.#loaded.log.end !== end) this.#sharing.settle();
+    if (this.loaded.log.end !== end) this.#sharing.settle();
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */
@@ -346,10 +372,10 @@ export class Replica {
 
   /** Counts, sizes, recovery report and failure, if any. */
   status(): ReplicaStatus {
-    return statusOf(this.#loaded, {
+    return statusOf(this.loaded, {
       checkpointBytes: this.#checkpointer.bytes,
       pendingBytes: this.#writer.pendingBytes,
-      parked: this.#intake.parking.size,
+      parked: this.#intake?.parking.size ?? 0,
       failure: this.#writer.failure,
       checkpointFailure: this.#checkpointer.failure,
     });
@@ -357,39 +383,18 @@ export class Replica {
 
   /** Makes everything durable, writes a checkpoint where it pays, and closes the files. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    const facts = () => this.#options.door?.lives?.factsOf(this);
+    this.#closing ??= closeReplica(this.#closingParts(), this.#epoch, facts);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    let isSound = false;
-    let facts: EpochFacts | undefined;
-    try {
-      await this.#writer.drain();
-      isSound = this.#loaded.log.failure === undefined;
-      if (this.#epoch !== undefined) {
-        await this.#loaded.log.sync();
-        facts = epochFactsOf(this);
-      }
-    } finally {
-      await this.#checkpointer.close(isSound);
-      await this.#abandon();
-    }
-    if (facts !== undefined) await this.#epoch?.close(facts);
-  }
-
-  /** Gives the files back. A checkpoint that met damage is of no more use. */
-  async #abandon(): Promise<void> {
-    const { log, checkpoint, folder } = this.#loaded;
-    this.#writer.stop();
-    this.#sharing.stop();
-    try {
-      await log.close();
-    } finally {
-      checkpoint?.close();
-      if (checkpoint?.file.isDamaged) {
-        this.#storage.remove(`${folder}/${checkpointName(checkpoint.number)}`);
-      }
-    }
+  #closingParts(): ClosingParts {
+    return {
+      storage: this.#options.storage,
+      loaded: this.loaded,
+      writer: this.#writer,
+      sharing: this.#sharing,
+      checkpointer: this.#checkpointer,
+    };
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Storage } from "../src/storage/storage.ts";
-import { decodeGenesis } from "./genesis.ts";
+import { decodeGenesis, folderOf, type RepositoryName } from "./genesis.ts";
 import {
   readU32,
   RECORD_HEADER_BYTES,
@@ -26,6 +26,34 @@ export function listReplicas(storage: Storage): string[] {
     if (name !== undefined) names.push(name);
   }
   return names.sort();
+}
+
+/** Folders of a storage whose files must be prepared that are looked into at once: each takes the browser some round trips. */
+const LOOKS_MAX = 8;
+
+/** The same of a storage whose files must be prepared, some folders at a time. */
+export async function lookForReplicas(storage: Storage): Promise<string[]> {
+  const names: string[] = [];
+  const folders = storage.folders(REPOSITORIES).values();
+  const look = async () => {
+    for (const folder of folders) { // All take from the same ones.
+      const path = `${REPOSITORIES}/${folder}`;
+      await storage.prepare?.(path);
+      try {
+        const name = nameIn(storage, path);
+        if (name !== undefined) names.push(name);
+      } finally {
+        storage.release?.(path);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LOOKS_MAX }, look));
+  return names;
+}
+
+/** The folder of a repository. */
+export function replicaFolder(name: RepositoryName): string {
+  return `${REPOSITORIES}/${folderOf(name)}`;
 }
 
 function nameIn(storage: Storage, folder: string): string | undefined {

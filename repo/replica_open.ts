@@ -16,12 +16,13 @@ import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Certificates } from "./certificate.ts";
+import type { LentChain } from "./continuity.ts";
 import {
   type Checkpoint,
   checkpointName,
-  listCheckpoints,
   openCheckpoint,
 } from "./checkpoint/checkpoint.ts";
+import type { Door } from "./door.ts";
 import {
   encodeGenesis,
   folderOf,
@@ -30,7 +31,8 @@ import {
   type RepositoryName,
 } from "./genesis.ts";
 import { Graph } from "./graph.ts";
-import { createLog, type Log, openLog } from "./log.ts";
+import type { Log } from "./log.ts";
+import { createLog, openLog } from "./log_open.ts";
 import { recordKind } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
@@ -59,8 +61,15 @@ export interface OpenReplicaOptions {
   readonly session: Session;
   /** Does the folder lie where it always did? */
   readonly isOriginal: boolean;
+  /**
+   * For one device with many replicas: a tab writes the chain that it was lent,
+   * the owner of the files none of those that it lends.
+   */
+  readonly lent?: LentChain | "new" | undefined;
   /** The app's rules; without any, whatever is soundly signed is admitted. */
   readonly rules?: Rules | undefined;
+  /** Where records of others come in; `undefined` for a tab, which follows its owner. */
+  readonly door: Door | undefined;
   /** How collections are read here. */
   readonly viewOf: ViewOf;
   /** Set damaged log bytes aside instead of failing. */
@@ -124,7 +133,10 @@ async function loadOver(
   folder: string,
   names: readonly string[],
 ): Promise<LoadedReplica | undefined> {
-  if (options.repair) return await loadRepaired(options, folder, names);
+  if (options.repair) {
+    const { loadRepaired } = await import("./seldom.ts");
+    return await loadRepaired(options, folder, names, load);
+  }
   const late: { log?: LogReader } = {};
   const { checkpoint, skipped } = openCheckpoint(
     options.storage,
@@ -158,62 +170,8 @@ function isDispensable(cause: unknown): boolean {
   return cause instanceof DatabaseError && cause.code === "checkpoint-damaged";
 }
 
-/**
- * A repair reads the whole log, whatever a checkpoint says of it. Where the log
- * must be cut, the checkpoints are set aside first: they tell of bytes that
- * will be others afterwards.
- */
-async function loadRepaired(
-  options: OpenReplicaOptions,
-  folder: string,
-  names: readonly string[],
-): Promise<LoadedReplica | undefined> {
-  const { storage } = options;
-  const skipped = listCheckpoints(names).map((number) => ({
-    name: checkpointName(number),
-    reason: "a repair reads the whole log",
-  }));
-  const parts = { folder, names, late: {}, checkpoint: undefined, skipped };
-  const covered = coveredBy(options, folder, names);
-  try {
-    const loaded = await load({ ...options, repair: false }, parts);
-    if (loaded === undefined || loaded.log.end >= covered) return loaded;
-    await loaded.log.close();
-  } catch (cause) {
-    const isDamage = cause instanceof DatabaseError &&
-      (cause.code === "log-damaged" || cause.code === "format-unknown");
-    if (!isDamage) throw cause;
-  }
-  for (const { name } of skipped) {
-    storage.rename(`${folder}/${name}`, `${folder}/quarantine-${name}`);
-  }
-  storage.syncFolder(folder);
-  const loaded = await load(options, parts);
-  const [newest] = skipped;
-  if (loaded === undefined || newest === undefined) return loaded;
-  const { recovery } = loaded;
-  const quarantine = recovery.quarantine ?? `quarantine-${newest.name}`;
-  return { ...loaded, recovery: { ...recovery, quarantine } };
-}
-
-/** How much of the log the newest sound checkpoint says that it covers. */
-function coveredBy(
-  { storage, viewOf }: OpenReplicaOptions,
-  folder: string,
-  names: readonly string[],
-): number {
-  const { checkpoint } = openCheckpoint(
-    storage,
-    folder,
-    () => 0,
-    viewOf,
-    names,
-  );
-  checkpoint?.close();
-  return checkpoint?.covers ?? 0;
-}
-
-interface LoadParts
+/** What a log is loaded over. */
+export interface LoadParts
   extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
   readonly names: readonly string[];
   /** The log, as soon as it can be read. */

@@ -20,7 +20,6 @@ import type {
   FeedRecord,
   FeedSlice,
   ReceiveOptions,
-  RefusedCommit,
   RepositoryPort,
 } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
@@ -132,12 +131,8 @@ export class ReplicaPort implements RepositoryPort {
     this.#parts.sharing.settle();
   }
 
-  withdraw(
-    chain: string,
-    from: number,
-    refused: readonly RefusedCommit[],
-  ): void {
-    this.#parts.withdraw(chain, from, refused);
+  withdraw(...request: Parameters<RepositoryPort["withdraw"]>): void {
+    this.#parts.withdraw(...request);
   }
 
   /** Commits were withdrawn: what was computed of them is void. */

@@ -57,7 +57,7 @@ Deno.test("a write is shareable after the sync of its group, and not before", as
     await turns();
     equal(storage.waiting, 1, "in the log, and its sync is under way");
     isHidden();
-    storage.release();
+    storage.finish();
     await turns();
     equal(heard.told, 1);
     ok(port.shareable > before);
@@ -85,7 +85,7 @@ Deno.test("what is received is shareable after one sync for all who settle in a 
   await turns();
   deepEqual([storage.syncs - syncs, storage.waiting], [1, 1]);
   equal(port.commits, 1);
-  storage.release();
+  storage.finish();
   await turns();
   deepEqual([port.commits, heard.told], [4, 1]);
 });
@@ -99,11 +99,11 @@ Deno.test("a sync that was begun before a batch came does not make it shareable"
   port.receive(await bob.arrivals());
   port.settle();
   await turns();
-  storage.release();
+  storage.finish();
   await turns();
   equal(port.commits, 2, "the own write");
   equal(storage.waiting, 1, "one more for what came");
-  storage.release();
+  storage.finish();
   await turns();
   equal(port.commits, 3);
 });
@@ -120,11 +120,11 @@ Deno.test("of a chain that comes in pieces, what a sync covered is shareable", a
   port.settle();
   const [chain] = bob.replica.graph.vector().keys();
   deepEqual([port.lengthOf(chain!), port.vector().get(chain!)], [0, undefined]);
-  storage.release();
+  storage.finish();
   await turns();
   deepEqual([port.lengthOf(chain!), port.vector().get(chain!)], [1, 1]);
   deepEqual([port.commits, port.summary()], [2, undefined]);
-  storage.release();
+  storage.finish();
   await turns();
   deepEqual([port.lengthOf(chain!), port.commits], [3, 4]);
 });
@@ -155,7 +155,7 @@ Deno.test("a failed sync is final: nothing more is shareable, and receive() says
     await bob.write("b", "one");
     const { storage, place, port } = await slowPlace(mode);
     await turns();
-    storage.release();
+    storage.finish();
     await turns();
     const heard = listen(port);
     const { shareable, commits } = port;
@@ -168,7 +168,7 @@ Deno.test("a failed sync is final: nothing more is shareable, and receive() says
     }
     port.settle();
     await turns();
-    storage.release(new Error("the medium is gone"));
+    storage.finish(new Error("the medium is gone"));
     await turns();
     throws(() => port.receive(records), { code: "storage-readonly" });
     deepEqual([port.shareable, heard.told], [shareable, 0], mode);
@@ -199,7 +199,7 @@ Deno.test("Fast mode shares what is in the log once it is durable that the log i
   world.advance(5);
   await turns();
   equal(shared.commits, 0);
-  storage.release();
+  storage.finish();
   await turns();
   deepEqual([shared.commits, shared.shareable], [
     2,
@@ -418,7 +418,7 @@ Deno.test("vector, counts and log say the same of what may be shared, at every s
       }
       withdrawals += replica.loaded.withdrawals.size;
       storage.isSlow = false;
-      storage.release();
+      storage.finish();
       await replica.durable();
       ok(port.summary(), "all of it is durable");
     }),

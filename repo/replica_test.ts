@@ -35,7 +35,7 @@ Deno.test("transact() shows a write at once and acknowledges it when it is durab
   equal(isDurable, false);
   ok(place.replica.status().unsyncedBytes > 0);
   slow.isSlow = false;
-  slow.release();
+  slow.finish();
   await write;
   equal(place.replica.status().unsyncedBytes, 0);
   await place.replica.close();
@@ -61,7 +61,7 @@ Deno.test("after any failure of the log nothing becomes visible any more, and re
   slow.isSlow = true;
   place.write("a", "two").catch(() => {});
   await turns();
-  slow.release(new DatabaseError("storage-failed", "The disk is gone"));
+  slow.finish(new DatabaseError("storage-failed", "The disk is gone"));
   await turns();
   throws(() => place.write("b", "never"), { code: "storage-failed" });
   equal(place.text("b"), undefined);
@@ -145,7 +145,7 @@ Deno.test("close() during a slow sync waits for it and keeps what it covers", as
   await turns();
   equal(isClosed, false);
   slow.isSlow = false;
-  slow.release();
+  slow.finish();
   await Promise.all([write, late, closing]);
   const again = await place.reopen();
   deepEqual([again.text("a"), again.text("b")], ["one", "two"]);
@@ -162,13 +162,13 @@ Deno.test("durable() is not held up by writes that come later", async () => {
   const durable = place.replica.durable().then(() => isDurable = true);
   for (let i = 0; i < 20 && !isDurable; i++) {
     void place.write(`b${i}`, "more");
-    slow.release();
+    slow.finish();
     await turns(10);
   }
   equal(isDurable, true);
   await durable;
   slow.isSlow = false;
-  slow.release();
+  slow.finish();
   await place.replica.close();
 });
 

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { createSigner } from "../crypto/mod.ts";
+import type { SessionSigner } from "../crypto/mod.ts";
 import {
   type Certificate,
   type Certificates,
@@ -21,8 +21,8 @@ import { nameOf } from "./commit.ts";
 export interface Session {
   /** Whose commits it signs; while it is not certified, whom the local user calls themself. */
   readonly user: string;
-  /** The Ed25519 seed, 32 bytes. */
-  readonly secretKey: Uint8Array;
+  /** Its key. */
+  readonly signer: SessionSigner;
   /** The certificate's bytes; absent until there is one. */
   readonly certificate?: Uint8Array | undefined;
   /** Certificates of its issuers, from the root on, and of keys that signed here before. */
@@ -31,10 +31,10 @@ export interface Session {
 
 /** The public key of a session, 32 bytes. */
 export function sessionKeyOfSession(
-  { certificate, secretKey }: Session,
+  { certificate, signer }: Session,
 ): Uint8Array {
   return certificate === undefined
-    ? createSigner(secretKey).publicKey
+    ? signer.publicKey
     : sessionKeyIn(certificate);
 }
 
@@ -68,4 +68,17 @@ export function introduce(
     append(certificate.bytes);
     known.add(certificate);
   }
+}
+
+/** Who wrote a commit, by a certificate; for the own key without any, who says so. */
+export function userOf(
+  certificates: Certificates,
+  chain: string,
+  wall: number,
+  own: { readonly key: string; readonly user: string },
+): string | undefined {
+  const key = chain.slice(0, 32);
+  const user = certificates.covering(key, wall)?.user;
+  if (user !== undefined || certificates.of(key).length > 0) return user;
+  return key === own.key ? own.user : undefined;
 }

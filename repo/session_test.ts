@@ -1,12 +1,14 @@
-import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import {
   bareSession,
   certificateFor,
+  lateSession,
   ManualWorld,
   Place,
   sessionOf,
   turns,
 } from "../tests/kit/replica_place.ts";
+import { filesOf, restored } from "../tests/kit/images.ts";
 import { repositoryHistory } from "../src/db/history.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { sessionName } from "./session.ts";
@@ -199,4 +201,68 @@ Deno.test("a certificate that came before the first write stands before it", asy
     .map(({ kind }) => kind);
   deepEqual(kinds, ["certificate", "signed"]);
   deepEqual(tell(ada, bob), ["admit-certificate", "known", "admit"]);
+});
+
+Deno.test("a session whose key signs later writes at once, and shares what is sealed", async () => {
+  const late = lateSession(sessionOf(1));
+  const ada = await Place.open({ session: late.session });
+  const bob = await Place.open({ seed: 2 });
+  const port = ada.replica.port();
+  const { shareable } = port;
+  const writes = [ada.write("a", "one")];
+  ada.replica.flush();
+  writes.push(ada.write("b", "two"));
+  ada.replica.flush();
+  await turns();
+  deepEqual([ada.text("a"), ada.text("b")], ["one", "two"]);
+  equal(late.waiting.length, 2, "the second needs nothing of the first seal");
+  const { log } = ada.replica.loaded;
+  deepEqual([port.shareable, port.commits], [shareable, 0]);
+  equal(log.sealed, shareable);
+  ok((await verify(ada)).ok, "what lacks its seal is not judged");
+  late.signOne(1);
+  await turns();
+  deepEqual([port.shareable, port.commits], [shareable, 0]);
+  late.signOne();
+  await Promise.all(writes);
+  deepEqual([port.shareable, port.commits], [log.end, 2]);
+  deepEqual(tell(ada, bob), ["admit-certificate", "known", "admit"]);
+  deepEqual([bob.text("a"), bob.text("b")], ["one", "two"]);
+  const report = await verify(ada);
+  deepEqual([report.ok, report.signatures, report.bytes], [true, 2, log.end]);
+});
+
+Deno.test("what lacks its seal in a crash was never written, and its chain goes on", async () => {
+  const late = lateSession(sessionOf(1));
+  const ada = await Place.open({ session: late.session });
+  const write = ada.write("a", "one");
+  await turns();
+  late.signOne();
+  await write;
+  void ada.write("a", "two");
+  await turns();
+  equal(ada.text("a"), "two");
+  const again = await ada.reopen({ storage: restored(filesOf(ada.storage)) });
+  equal(again.text("a"), "one");
+  ok(again.replica.loaded.recovery.droppedBytes > 64);
+  const third = again.write("a", "three");
+  await turns();
+  late.signOne(1);
+  await third;
+  equal(again.replica.graph.size, 1);
+  ok((await verify(again)).ok);
+});
+
+Deno.test("a key that fails makes the repository read-only, and nothing of it is shared", async () => {
+  const session = sessionOf(1);
+  const { publicKey } = session.signer;
+  const sign = () => Promise.reject(new Error("The key is gone"));
+  const ada = await Place.open({
+    session: { ...session, signer: { publicKey, sign } },
+  });
+  const { shareable } = ada.replica.port();
+  await rejects(ada.write("a", "one"), { code: "storage-readonly" });
+  throws(() => ada.write("a", "two"), { code: "storage-readonly" });
+  equal(ada.replica.port().shareable, shareable);
+  await rejects(ada.replica.close(), { code: "storage-readonly" });
 });

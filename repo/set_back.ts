@@ -19,41 +19,44 @@ import { type Batch, decodeBatch } from "./batch.ts";
 export interface OwnChain {
   /** Its name; "" before it began. */
   readonly chain: string;
-  /** Takes arrivals through the door. */
-  readonly receive: (arrivals: Iterable<Arrival>) => Judged[];
+  /** Takes arrivals through the door, up to and with the first whose verdict `ends` it. */
+  readonly receive: (
+    arrivals: Iterable<Arrival>,
+    ends?: (judged: Judged) => boolean,
+  ) => Judged[];
   /** Writes the end of the chain again in a new one. */
   readonly withdraw: (chain: string, from: number) => void;
 }
 
 /**
- * Takes arrivals; where they show another life of this device, what was written
- * here goes out of its way, and those that were refused for it come again.
+ * Takes arrivals; where one shows another life of this device, what was written
+ * here goes out of its way first. What others built on that life must not come in
+ * before it does: it would seem to have been built on what was written here.
  */
 export function receiveBack(
   arrivals: Iterable<Arrival>,
   own: OwnChain,
 ): Judged[] {
-  const judged = own.receive(arrivals);
-  const number = forkOf(judged, own);
-  if (number === undefined) return judged;
+  const all = [...arrivals];
+  const judged = own.receive(all, (one) => forkOf(one, own) !== undefined);
+  const last = judged.findLast((one) => forkOf(one, own) !== undefined);
+  if (last === undefined) return judged;
   const again = refusedOf(judged, own.chain);
-  own.withdraw(own.chain, number);
+  own.withdraw(own.chain, forkOf(last, own)!);
   const others = judged.filter(({ arrival }) => !again.includes(arrival));
-  return [...others, ...own.receive(again)];
+  const rest = all.slice(all.indexOf(last.arrival) + 1);
+  return [...others, ...own.receive([...again, ...rest])];
 }
 
-/** From which number on another life of this device went another way, if one of these says so. */
+/** From which number on another life of this device went another way, if that is the verdict. */
 function forkOf(
-  judged: readonly Judged[],
+  { arrival, verdict }: Judged,
   own: OwnChain,
 ): number | undefined {
-  for (const { arrival, verdict } of judged) {
-    if (verdict.verdict !== "refuse") continue;
-    const { refused, number } = verdict.refusal;
-    if (refused !== "fork" || number === undefined) continue;
-    if (batchOf(arrival, own.chain) !== undefined) return number;
-  }
-  return undefined;
+  if (verdict.verdict !== "refuse") return undefined;
+  const { refused, number } = verdict.refusal;
+  if (refused !== "fork" || number === undefined) return undefined;
+  return batchOf(arrival, own.chain) === undefined ? undefined : number;
 }
 
 /** The arrivals of a chain that were refused, in order. */

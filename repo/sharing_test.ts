@@ -4,7 +4,7 @@ import { SlowStorage, turns } from "../tests/kit/replica_place.ts";
 import { encodeText } from "../src/base/bytes.ts";
 import type { Mode } from "./genesis.ts";
 import { Graph } from "./graph.ts";
-import { createLog } from "./log.ts";
+import { createLog } from "./log_open.ts";
 import { Sharing } from "./sharing.ts";
 
 const CHAIN = "c".repeat(40);
@@ -57,7 +57,7 @@ Deno.test("Fast mode marks every segment before it shares what is in it", async 
     deepEqual([sharing.lengthOf(CHAIN), sharing.commits], [i - 1, i - 1]);
     equal(sharing.isComplete, false);
     await turns();
-    storage.release();
+    storage.finish();
     await turns();
     deepEqual([sharing.shareable, sharing.lengthOf(CHAIN)], [log.end, i]);
     equal(sharing.isComplete, true);
@@ -77,7 +77,7 @@ Deno.test("nothing behind a fence leaves before a sync covered it, in Fast mode 
   put();
   equal(sharing.shareable, shareable);
   await turns();
-  storage.release();
+  storage.finish();
   await turns();
   deepEqual([sharing.shareable, sharing.commits], [log.end, 4]);
   put();
@@ -96,7 +96,7 @@ Deno.test("settle() has Fast mode synced later, and the other modes at once", as
       [asked.later, storage.waiting],
       mode === "fast" ? [1, 0] : [0, 1],
     );
-    storage.release();
+    storage.finish();
     await turns();
     equal(sharing.shareable, log.end);
     sharing.stop();

@@ -283,7 +283,11 @@ export class Table implements Source {
   #fillColumn(column: FieldColumn): boolean {
     const cells = this.#cells;
     let isOpen = column.store === undefined;
-    for (let ordinal = 0; ordinal < cells.size; ordinal++) {
+    for (
+      let ordinal = cells.seek(0);
+      ordinal < cells.size;
+      ordinal = cells.seek(ordinal + 1)
+    ) {
       if (!cells.has(ordinal)) continue;
       const value = cells.itemAt(ordinal)?.[column.field];
       if (isOpen && value !== undefined) {

@@ -9,6 +9,8 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import type { Stamp } from "../src/base/hlc.ts";
+import { limits } from "../src/base/limits.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
@@ -27,6 +29,16 @@ interface Draft {
   changed: Map<number, Cell> | undefined;
 }
 
+/** What one operation did to its item. */
+export interface Noted {
+  readonly operation: Operation;
+  readonly before: Cell | undefined;
+  readonly after: Cell;
+}
+
+/** Takes what an own transaction did, and its commit's stamp. */
+export type Noting = (notes: readonly Noted[], stamp: Stamp) => void;
+
 /** One atomic set of operations under way. */
 export class Transaction {
   /** The stamp that its commit will have. */
@@ -34,6 +46,8 @@ export class Transaction {
   readonly #patch: PatchWriter;
   /** Asked of every operation, where the app has rules. */
   readonly #judge: OwnJudge | undefined;
+  /** What its operations did, where somebody asked for it: no more than can be undone, and one. */
+  notes: Noted[] | undefined;
   readonly #drafts: Draft[] = [];
   /** The draft and the ordinal that the last lookup found, for the write that follows it. */
   #draft: Draft | undefined;
@@ -97,6 +111,10 @@ export class Transaction {
     const cell = fold(before, operation, this.origin, createAt, table.view);
     this.#keep(table, cell);
     this.#operations++;
+    const { notes } = this;
+    if (notes !== undefined && notes.length <= limits.undoMarksMax) {
+      notes.push({ operation, before, after: cell });
+    }
     return cell;
   }
 
@@ -184,4 +202,15 @@ function applyDraft(
     table.put(cell, ordinal);
     list?.push({ ordinal, before, after: cell.item });
   }
+}
+
+/** Fails where a transaction's callback gave a promise. */
+export function refusePromise(result: unknown): void {
+  const then = (result as { then?: unknown } | null | undefined)?.then;
+  if (typeof then !== "function") return;
+  Promise.resolve(result).catch(() => {}); // Its failure is not heard beside this one.
+  throw new DatabaseError(
+    "invalid-option",
+    "A transaction's callback must be synchronous: await first, then transact",
+  );
 }

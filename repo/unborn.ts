@@ -27,10 +27,17 @@ const ASIDE = `quarantine-${LOG}`;
  * Sets aside the logs of a folder whose keys are missing, where none of them
  * holds a commit; otherwise does nothing and answers `false`.
  */
-export function setUnbornAside(storage: Storage): boolean {
+export async function setUnbornAside(storage: Storage): Promise<boolean> {
   const folders = storage.folders(REPOSITORIES)
     .map((folder) => `${REPOSITORIES}/${folder}`);
-  if (!folders.every((folder) => isUnborn(storage, folder))) return false;
+  for (const folder of folders) {
+    await storage.prepare?.(folder);
+    try {
+      if (!isUnborn(storage, folder)) return false;
+    } finally {
+      storage.release?.(folder);
+    }
+  }
   for (const folder of folders) {
     if (!storage.list(folder).includes(LOG)) continue;
     storage.rename(`${folder}/${LOG}`, `${folder}/${ASIDE}`);

@@ -90,7 +90,7 @@ export async function verifyReplica(
   pause: () => Promise<void>,
 ): Promise<VerifyReport> {
   const { log } = loaded;
-  const total = log.end;
+  const total = log.sealed; // What lacks its seal is not whole yet.
   const check = new LogCheck(loaded);
   let at = 0;
   try {
@@ -311,11 +311,14 @@ class LogCheck {
 
   /**
    * Certificates may come after what they vouch for: a replica writes before
-   * its first login. What its own key signed may wait for one still.
+   * its first login. What its own key signed may wait for one still; what a
+   * key wrote that was lost before that was taken back, all of it.
    */
   finish(): void {
+    const { ownKey, withdrawals } = this.#loaded;
     for (const { at, chain, wall } of this.#uncertified) {
-      if (chain.slice(0, 32) === this.#loaded.ownKey) continue;
+      if (chain.slice(0, 32) === ownKey) continue;
+      if (withdrawals.endOf(chain, at) === 0) continue;
       if (this.#isCertified(chain, wall)) continue;
       this.fail(at, "unknown-session: no certificate covers it");
     }

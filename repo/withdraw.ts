@@ -65,6 +65,8 @@ export interface WithdrawRequest {
   /** Number of the first commit that is taken back. */
   readonly from: number;
   readonly refused: readonly RefusedCommit[];
+  /** Have others other commits of these numbers? See `withdraw_plan.ts`. */
+  readonly isFork?: boolean | undefined;
 }
 
 /**
@@ -74,7 +76,7 @@ export interface WithdrawRequest {
  */
 export function withdraw(
   parts: WithdrawParts,
-  { chain, from, refused }: WithdrawRequest,
+  { chain, from, refused, isFork }: WithdrawRequest,
 ): (() => void) | undefined {
   const { loaded, commits, writer } = parts;
   writer.flush(); // What waits gets its place in the log first.
@@ -82,7 +84,7 @@ export function withdraw(
   const own = writer.ownKeys().add(chain.slice(0, 32));
   const isOwn = (key: string) => own.has(key);
   const canSeal = (name: string) => writer.canSeal(name);
-  const request = { chain, from, isOwn, canSeal };
+  const request = { chain, from, isOwn, canSeal, isFork };
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;
   const remains = gatherRemains(commits, loaded, plan);
@@ -90,14 +92,14 @@ export function withdraw(
 }
 
 /** An item before and after. */
-interface Touched {
+export interface Touched {
   readonly table: Table;
   readonly id: string;
   readonly before: Item | undefined;
 }
 
 /** Writes the record, and makes everything here what it is without what was taken back. */
-function takeBack(
+export function takeBack(
   { loaded, commits, writer, fence, outdate }: TakeBackParts,
   withdrawal: Withdrawal,
   plan: WithdrawalPlan,
@@ -181,7 +183,9 @@ class Withdrawing {
     const reasons = new Map(refused.map((one) => [one.number, one]));
     const reasonOf = (one: VoidCommit) =>
       one.chain === chain ? reasons.get(one.number) : undefined;
-    this.#kept = plan.voided.filter((one) => reasonOf(one) === undefined);
+    this.#kept = plan.voided.filter((one) =>
+      reasonOf(one) === undefined && isOwn(one.chain.slice(0, 32))
+    );
     this.#withdrawal = {
       cuts: plan.cuts,
       // Or the next opening could take an older incarnation for the latest.
@@ -335,6 +339,11 @@ function runOf(batch: Batch, count: number): Run {
   });
   const commits = batch.commits.slice(0, count).map(prepared);
   return { chain, first, commits };
+}
+
+/** Tells what became of items. */
+export function tellTouched(touched: readonly Touched[]): void {
+  publish(changesOf(touched));
 }
 
 /** What became of the items, one change for each that is another one now. */

@@ -60,12 +60,20 @@ export interface WithdrawalRequest {
   readonly isOwn: (key: string) => boolean;
   /** Can the beginning of a batch of this chain be sealed anew? Otherwise all of the batch goes. */
   readonly canSeal: (chain: string) => boolean;
+  /**
+   * Is it known that others have other commits of these numbers, as after a
+   * folder was set back? Then what others built on these numbers they built on
+   * those: it goes, too, and comes again behind them.
+   */
+  readonly isFork?: boolean | undefined;
+  /** Further cuts, where somebody has planned already. */
+  readonly cuts?: readonly Cut[];
 }
 
 /**
  * Plans to take back the commits of a chain from a number on, and what descends
  * from them. A commit that somebody else's descends from is in other hands
- * already: it stays, and so does what is before it.
+ * already: it stays, and so does what is before it; but not where it is a fork.
  */
 export function planWithdrawal(
   reader: CommitReader,
@@ -88,6 +96,7 @@ class Sift {
   seenTo = 0;
   readonly #isOwn: WithdrawalRequest["isOwn"];
   readonly #canSeal: WithdrawalRequest["canSeal"];
+  readonly #isFork: boolean;
   /** How many commits of the refused chain stay in any case. */
   readonly #floor: Position;
   readonly #graph: Graph;
@@ -101,13 +110,16 @@ class Sift {
 
   constructor(
     genesisId: Uint8Array,
-    { chain, from, isOwn, canSeal }: WithdrawalRequest,
+    request: WithdrawalRequest,
     floor: number,
   ) {
+    const { chain, from, isOwn, canSeal, isFork = false, cuts = [] } = request;
     this.#graph = new Graph(genesisId);
     this.#isOwn = isOwn;
     this.#canSeal = canSeal;
+    this.#isFork = isFork;
     this.#floor = { chain, number: floor };
+    for (const cut of cuts) this.#cuts.set(cut.chain, cut.from);
     this.#cuts.set(chain, from);
   }
 
@@ -153,7 +165,7 @@ class Sift {
       const parent = commits[i]!.parents.find((one) => this.#isVoid(one));
       if (parent === undefined) continue;
       const cause = this.#causes.get(parent.chain) ?? parent.number;
-      if (!this.#isOwn(chain.slice(0, 32))) {
+      if (!this.#isFork && !this.#isOwn(chain.slice(0, 32))) {
         this.seenTo = Math.max(this.seenTo, cause + 1);
       }
       this.#causes.set(chain, cause);

@@ -135,6 +135,14 @@ export class Withdrawals {
     return now;
   }
 
+  /** Was the commit of this stamp refused, and not written again? */
+  isRefused(stamp: Stamp): boolean {
+    return this.#logged.some(({ withdrawal: { cuts, refused } }) =>
+      cuts[0]!.chain === stamp.chain &&
+      refused.some((one) => compareHlc(one, stamp) === 0)
+    );
+  }
+
   #isAt(chain: string, number: number, stamp: Stamp): boolean {
     return this.#logged.some(({ withdrawal: { cuts, refused } }) =>
       cuts[0]!.chain === chain &&

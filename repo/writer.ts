@@ -24,8 +24,8 @@ import {
   type QueuedCommit,
 } from "./commit_queue.ts";
 import { nameOf } from "./commit.ts";
+import { continuityOf, type LentChain } from "./continuity.ts";
 import type { OwnRules } from "./own_rules.ts";
-import type { Mode } from "./genesis.ts";
 import { recordKind } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import {
@@ -35,7 +35,7 @@ import {
   sessionName,
 } from "./session.ts";
 import { publish } from "./state.ts";
-import { Transaction } from "./transaction.ts";
+import { type Noting, refusePromise, Transaction } from "./transaction.ts";
 
 /** What a transaction gave, and how to learn that it is durable. */
 export interface Done<R> {
@@ -56,6 +56,8 @@ export interface WriterParts {
   readonly rules: OwnRules | undefined;
   /** Is this folder the one that its session was made for? */
   readonly isOriginal: boolean;
+  /** Which chain it writes, where somebody says so. */
+  readonly lent?: LentChain | "new" | undefined;
   /** Runs when a group of commits has entered the log. */
   readonly appended: () => void;
   /** Runs when a batch of `chain` with `count` commits from `first` on has entered the log. */
@@ -69,7 +71,9 @@ export interface WriterParts {
 /** Writes the commits of this replica. */
 export class Writer {
   /** Where own commits went that were withdrawn. */
-  readonly moves = new Moves();
+  readonly moves: Moves = new Moves();
+  /** Hears what own transactions did, before anybody else hears of them. */
+  noting: Noting | undefined;
   readonly #parts: WriterParts;
   readonly #loaded: LoadedReplica;
   readonly #author: Author;
@@ -91,13 +95,13 @@ export class Writer {
     const { loaded, session, world } = parts;
     this.#loaded = loaded;
     const { mode } = loaded;
-    const continues = parts.isOriginal && provesContinuity(mode, loaded);
-    this.#isMarkDue = !continues && loaded.graph.commits > 0;
+    const { continues, isMarkDue } = continuityOf(loaded, parts);
+    this.#isMarkDue = isMarkDue;
     this.#author = new Author({ ...loaded, session, mode, world, continues });
     const sink = {
       append: (commits: readonly QueuedCommit[]) => this.#append(commits),
       appended: parts.appended,
-      sync: () => loaded.log.sync(),
+      sync: (isMet: boolean) => loaded.log.sync(isMet),
     };
     const { isFollowed } = parts;
     const policy = { durable: mode !== "fast", isFollowed };
@@ -129,17 +133,24 @@ export class Writer {
     );
   }
 
-  /** Runs one atomic transaction; what throws leaves nothing behind. */
+  /**
+   * Runs one atomic transaction; what throws leaves nothing behind. Rules are
+   * not asked of what `isAllowed` already.
+   */
   transact<R>(
     run: (transaction: Transaction) => R,
     check: () => void,
+    isAllowed = false,
   ): Done<R> {
     this.checkWritable();
     const patch = this.#patch ??= new PatchWriter();
-    const judge = this.#parts.rules?.judgeOf(this.#session);
+    const judge = isAllowed
+      ? undefined
+      : this.#parts.rules?.judgeOf(this.#session);
     if (judge !== undefined) this.#joinHeads();
     const transaction = new Transaction(this.#author.stamp(), patch, judge);
     this.#transaction = transaction;
+    if (this.noting !== undefined) transaction.notes = [];
     try {
       const result = run(transaction);
       refusePromise(result);
@@ -213,6 +224,9 @@ export class Writer {
     const number = this.#loaded.graph.lengthOf(origin.chain) - 1;
     const changes = transaction.apply();
     const durability = this.#queue.push(commit);
+    if (transaction.notes !== undefined) {
+      this.noting?.(transaction.notes, origin);
+    }
     if (changes !== undefined) this.#parts.publishing(() => publish(changes));
     return {
       result,
@@ -224,7 +238,7 @@ export class Writer {
   #append(commits: readonly QueuedCommit[]): void {
     const { log } = this.#loaded;
     const { commits: reader, wrote } = this.#parts;
-    if (!this.#isIntroduced) this.#introduce();
+    this.introduceNow();
     reader.hashAll();
     const from = log.end;
     const { written } = this.#author.written;
@@ -250,7 +264,7 @@ export class Writer {
 
   /** Begins a new chain for what is written from now on, and says its name. */
   beginChain(): string {
-    if (!this.#isIntroduced) this.#introduce();
+    this.introduceNow();
     this.#author.renew();
     return this.#author.chain;
   }
@@ -311,10 +325,17 @@ export class Writer {
     const isAsked = news.some(({ mayIssue, sessionKey }) =>
       mayIssue || names.has(nameOf(sessionKey, 0, 32))
     );
-    if (isAsked) this.#introduce();
+    if (isAsked) this.introduceNow();
   }
 
-  #introduce(): void {
+  /** Leaves a chain that does not go on, if it writes that one. */
+  leave(chain: string): void {
+    if (this.#author.written.chain === chain) this.#author.renew();
+  }
+
+  /** Its key writes here now: the log is told what issuers say of it. */
+  introduceNow(): void {
+    if (this.#isIntroduced) return;
     const { log, certificates } = this.#loaded;
     this.#isIntroduced = true;
     introduce(this.#session, this.#parts.rootKey, certificates, (bytes) => {
@@ -375,20 +396,4 @@ export class Writer {
   stop(): void {
     this.#queue.stop();
   }
-}
-
-/** Fast mode may have told others what a crash took back; the signed modes never do. */
-function provesContinuity(mode: Mode, { recovery }: LoadedReplica): boolean {
-  if (recovery.quarantine !== undefined) return false;
-  return mode !== "fast" || recovery.clean;
-}
-
-function refusePromise(result: unknown): void {
-  const then = (result as { then?: unknown } | null | undefined)?.then;
-  if (typeof then !== "function") return;
-  Promise.resolve(result).catch(() => {}); // Its failure is not heard beside this one.
-  throw new DatabaseError(
-    "invalid-option",
-    "A transaction's callback must be synchronous: await first, then transact",
-  );
 }

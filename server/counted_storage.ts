@@ -36,9 +36,9 @@ function countedFile(file: StorageFile, synced: () => void): StorageFile {
     readAt: (target, offset) => file.readAt(target, offset),
     writeAt: (bytes, offset) => file.writeAt(bytes, offset),
     truncate: (length) => file.truncate(length),
-    sync() {
+    sync(isMet) {
       synced();
-      return file.sync();
+      return file.sync(isMet);
     },
     close: () => file.close(),
   };

@@ -13,7 +13,7 @@ import type { Keyring } from "../src/db/keyring.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { decodeCertificate } from "../repo/mod.ts";
-import type { Prover } from "../sync/conversation.ts";
+import type { ServerProver } from "../sync/conversation.ts";
 import { type Books, bookSchemas, openBooks } from "./books.ts";
 import { countedStorage } from "./counted_storage.ts";
 import { defaultQuotas, type Quotas, type ServerOptions } from "./options.ts";
@@ -32,7 +32,7 @@ export interface Foundation {
   readonly database: Database;
   readonly storage: Storage;
   readonly books: Books;
-  readonly prover: Prover;
+  readonly prover: ServerProver;
   readonly issuer: Issuer;
   /** Was the database made just now? */
   readonly isNew: boolean;
@@ -128,8 +128,8 @@ async function keepRootSecret(
 }
 
 /** The server's own session. */
-function proverOf({ session }: Keyring): Prover {
-  const { certificate, others = [], secretKey } = session;
+function proverOf({ session, key }: Keyring): ServerProver {
+  const { certificate, others = [] } = session;
   const mayIssue = certificate !== undefined &&
     decodeCertificate(certificate).mayIssue;
   if (!mayIssue) {
@@ -139,12 +139,13 @@ function proverOf({ session }: Keyring): Prover {
         "to change that: give the root secret or key file",
     );
   }
-  const { publicKey, sign } = createSigner(secretKey);
+  assert(key.secret instanceof Uint8Array, "a server has no vault");
+  const { publicKey, sign } = createSigner(key.secret);
   return { publicKey, certificates: [certificate, ...others], sign };
 }
 
 /** The root itself where its secret is here, else the server's own session. */
-function issuerOf({ rootSecret }: Keyring, prover: Prover): Issuer {
+function issuerOf({ rootSecret }: Keyring, prover: ServerProver): Issuer {
   if (rootSecret !== undefined) {
     const signer = createSigner(rootSecret);
     return { signer, certificates: [], notAfter: wallMax };

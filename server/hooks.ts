@@ -15,8 +15,10 @@ import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
+import { createView } from "../src/schema/view.ts";
+import { judgeEntries } from "../src/kv/judge.ts";
 import { checkGate } from "../repo/admit.ts";
-import type { Arrival } from "../repo/arrival.ts";
+import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
 import { chainBytes } from "../repo/commit.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
@@ -63,6 +65,8 @@ const WORK_MS = 200;
 /** Who owes more than this ignored that credit was held back. */
 const DEBT_MS_MAX = 60_000;
 const KEY_CHARACTERS = 32;
+/** How cells are made of a collection that nothing is known of yet. */
+const AS_WRITTEN = createView(undefined);
 
 /** The hooks that need no bookkeeping of connections. */
 export class ServerHooks implements
@@ -174,7 +178,7 @@ export class ServerHooks implements
   gate(
     peer: HostPeer,
     name: RepositoryName,
-    batch: Batch,
+    ...[batch, from, patches]: Parameters<Gate>
   ): Refusal | undefined {
     const { world, revocations, hub } = this.#parts;
     const late = checkGate(batch, world.now());
@@ -183,7 +187,22 @@ export class ServerHooks implements
     if (revocations.has(hexOf(author)) && !hub.hasRecord(name, author)) {
       return refuse("revoked", "The session that wrote it was revoked");
     }
-    return this.#checkQuota(peer, name, batch);
+    return this.#checkQuota(peer, name, batch) ??
+      this.#checkEntries(name, batch, from, patches);
+  }
+
+  /** Of compare-and-sets that knew nothing of each other one is taken. */
+  #checkEntries(
+    name: RepositoryName,
+    ...[batch, from, patches]: Parameters<Gate>
+  ): Refusal | undefined {
+    const { hub } = this.#parts;
+    const tableOf = (collection: string) =>
+      hub.replicaOf(name)?.state.find(collection);
+    return judgeEntries(batch, from, patches, {
+      cellOf: (collection, id) => tableOf(collection)?.cellOf(id),
+      viewOf: (collection) => tableOf(collection)?.view ?? AS_WRITTEN,
+    });
   }
 
   #checkQuota(

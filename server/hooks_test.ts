@@ -147,32 +147,32 @@ Deno.test("ServerHooks.admits() bounds the connections of a session", () => {
 
 Deno.test("ServerHooks.gate() refuses clocks that are ahead", () => {
   const far = batchOf(1, NOW + limits.clockAheadMsMax + 1);
-  equal(hooksIn({}).gate(peer, name("a"), far)?.refused, "bad-clock");
+  equal(hooksIn({}).gate(peer, name("a"), far, 0, [])?.refused, "bad-clock");
   const near = batchOf(1, NOW + limits.clockAheadMsMax);
-  equal(hooksIn({}).gate(peer, name("a"), near), undefined);
+  equal(hooksIn({}).gate(peer, name("a"), near, 0, []), undefined);
 });
 
 Deno.test("ServerHooks.gate() refuses what a revoked session wrote, unless the door decides", () => {
   const revoked = hooksIn({ isRevoked: true });
-  equal(revoked.gate(peer, name("a"), batchOf(1))?.refused, "revoked");
+  equal(revoked.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "revoked");
   const recorded = hooksIn({ isRevoked: true, hasRecord: true });
-  equal(recorded.gate(peer, name("a"), batchOf(1)), undefined);
+  equal(recorded.gate(peer, name("a"), batchOf(1), 0, []), undefined);
 });
 
 Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () => {
   let nowMs = 0;
   const hooks = hooksIn({ monotonicMs: () => nowMs, commitsPerSecond: 10 });
-  equal(hooks.gate(peer, name("a"), batchOf(100)), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(100), 0, []), undefined);
   equal(hooks.creditDelay(peer, 1), 0);
-  equal(hooks.gate(peer, name("a"), batchOf(50)), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(50), 0, []), undefined);
   equal(hooks.creditDelay(peer, 1), 5_000);
-  equal(hooks.gate(peer, name("a"), batchOf(1_000)), undefined);
-  equal(hooks.gate(peer, name("a"), batchOf(1))?.refused, "quota");
+  equal(hooks.gate(peer, name("a"), batchOf(1_000), 0, []), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "quota");
   nowMs = 50_000; // what was refused was not counted
-  equal(hooks.gate(peer, name("a"), batchOf(1)), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, []), undefined);
   nowMs = 1_000_000;
   equal(hooks.creditDelay(peer, 1), 0);
-  equal(hooks.gate(peer, name("a"), batchOf(1)), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, []), undefined);
 });
 
 Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, and an address twice that", () => {
@@ -195,5 +195,5 @@ Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, an
 
 Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {
   const hooks = hooksIn({ logBytes: defaultQuotas.repositoryBytes + 1 });
-  equal(hooks.gate(peer, name("a"), batchOf(1))?.refused, "quota");
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "quota");
 });

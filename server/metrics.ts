@@ -26,6 +26,7 @@ const REASONS = [
   "denied",
   "revoked",
   "quota",
+  "kv-conflict",
 ] as const;
 const CODES = [
   "bad-message",

@@ -173,7 +173,7 @@ export class RunningServer implements Server {
         begins: (peer, session, name, genesisId) =>
           hooks.begins(peer, session, name, genesisId),
         openRepository: (name) => hooks.openRepository(name),
-        gate: (peer, name, batch) => hooks.gate(peer, name, batch),
+        gate: (...asked) => hooks.gate(...asked),
         keeps: (peer, name, arrival, refusal) =>
           hooks.keeps(peer, name, arrival, refusal),
         creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),

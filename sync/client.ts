@@ -48,6 +48,8 @@ export interface SyncClientOptions {
   prover(renew: boolean, signal: AbortSignal): Promise<Prover>;
   /** Keeps what is known of the server, at most once a second and at the end. */
   keepResume?(name: string, bytes: Uint8Array): void;
+  /** Sees every frame that comes or goes, for an inspector. */
+  frame?(way: "in" | "out", bytes: Uint8Array): void;
   /** Hears of faults of ours; each also ends the connection and is its reason. */
   report?(error: unknown): void;
 }
@@ -174,7 +176,9 @@ export class SyncClient {
     const driver = new Driver(core, transport, world, {
       tell: (event) => this.#tell(event),
       ended: (end) => this.#ended(end),
+      sign: (message) => session.sign(message),
       broke: (error) => this.#options.report?.(error),
+      moved: (way, bytes) => this.#options.frame?.(way, bytes),
     });
     this.#driver = driver;
     driver.start();

@@ -56,6 +56,7 @@ export class ClientConversation implements ClientCore {
     return this.#run(input, () => {
       if (input.is === "begin") this.#greeting.begin();
       else if (input.is === "time") this.#tick();
+      else if (input.is === "signed") this.#greeting.signed(input.signature);
       else this.#frame(input.bytes);
     });
   }

@@ -36,6 +36,7 @@ export class ClientGreeting {
   readonly #line: Line;
   readonly #nonce = new Uint8Array(32);
   #hello: MessageOf<"hello"> | undefined;
+  #hasProved = false;
   #welcomeBeforeMs = Infinity;
 
   constructor(options: ClientOptions, line: Line) {
@@ -53,7 +54,7 @@ export class ClientGreeting {
 
   /** Has this side proved itself? Then it may open channels. */
   get hasProved(): boolean {
-    return this.#hello !== undefined;
+    return this.#hasProved;
   }
 
   /** The server's name. */
@@ -76,8 +77,8 @@ export class ClientGreeting {
       line.fail("wrong-version", `This side speaks ${wireVersion}`);
     } else if (message.is === "hello" && this.#hello === undefined) {
       this.#prove(message);
-    } else if (message.is === "welcome" && this.#hello !== undefined) {
-      return this.#check(message, this.#hello);
+    } else if (message.is === "welcome" && this.#hasProved) {
+      return this.#check(message, this.#hello!);
     } else if (message.is === "failed") {
       line.close(message.code, message.detail);
     } else line.fail("bad-message", `"${message.is}" is not for now`);
@@ -85,18 +86,25 @@ export class ClientGreeting {
 
   #prove(hello: MessageOf<"hello">): void {
     const line = this.#line;
-    const { session, rootKey, windowBytes } = this.#options;
+    const { rootKey } = this.#options;
     if (!equalBytes(hello.rootKey, rootKey)) {
       return line.fail("root-key-mismatch", "The server has another root key");
     }
     this.#hello = hello;
     const nonces = { server: hello.nonce, client: this.#nonce };
-    line.send({
+    line.sign(clientMessage(nonces, rootKey, hello.name));
+  }
+
+  /** Shows the server what it asked to be signed. */
+  signed(signature: Uint8Array): void {
+    const { session, windowBytes } = this.#options;
+    this.#hasProved = true;
+    this.#line.send({
       is: "prove",
       nonce: this.#nonce,
       window: windowBytes ?? limits.windowBytes,
       certificates: session.certificates,
-      signature: session.sign(clientMessage(nonces, rootKey, hello.name)),
+      signature,
     });
   }
 

@@ -8,8 +8,8 @@
  * @module
  */
 
-import type { Arrival } from "../repo/arrival.ts";
-import type { Batch } from "../repo/batch.ts";
+import type { SessionSigner } from "../crypto/mod.ts";
+import type { Arrival, Gate } from "../repo/arrival.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Judged } from "../repo/admit.ts";
@@ -32,6 +32,8 @@ export type Input =
   | ({ readonly is: "begin" } & Moment)
   /** A whole frame came; its bytes are the conversation's own from now on. */
   | ({ readonly is: "frame"; readonly bytes: Uint8Array } & Moment)
+  /** What a `sign` asked for. */
+  | ({ readonly is: "signed"; readonly signature: Uint8Array } & Moment)
   /** Time went on, as a `wake` asked. */
   | ({ readonly is: "time" } & Moment);
 
@@ -41,15 +43,19 @@ export type Output =
   /** Nothing follows; `failed` or `goodbye` was sent before where the other side should hear. */
   | { readonly do: "close"; readonly code: string; readonly detail: string }
   | { readonly do: "tell"; readonly event: ConversationEvent }
+  /** Bring a `signed` input: this message under the session's key. Only a client's asks for it, once. */
+  | { readonly do: "sign"; readonly message: Uint8Array }
   /** Bring a `time` input after this long; the last `wake` counts. */
   | { readonly do: "wake"; readonly afterMs: number };
 
 /** Who proves itself: signs with a session key, shows its certificates. */
-export interface Prover {
-  /** The session public key, 32 bytes. */
-  readonly publicKey: Uint8Array;
+export interface Prover extends SessionSigner {
   /** Its own certificate first, then its issuers', up to the root. */
   readonly certificates: readonly Uint8Array[];
+}
+
+/** A server: it signs at once. */
+export interface ServerProver extends Prover {
   sign(message: Uint8Array): Uint8Array;
 }
 
@@ -284,14 +290,15 @@ export interface ServerChannelOptions {
   /** One for all channels of a repository; none: no witnesses. */
   readonly witness?: WitnessSource;
   /** Asked once of every sound new batch (law 7); not of sessions that may issue. */
-  readonly gate?: (batch: Batch) => Refusal | undefined;
+  readonly gate?: Gate;
   /** Will the server keep a refused batch for somebody to decide? Asked before `refuse` is sent. */
   readonly keeps?: (arrival: Arrival, refusal: Refusal) => boolean;
 }
 
 /** Options of a `ClientConversation`. */
 export interface ClientOptions {
-  readonly session: Prover;
+  /** Its driver signs. */
+  readonly session: Pick<Prover, "publicKey" | "certificates">;
   /** 32 bytes: what every certificate goes back to. */
   readonly rootKey: Uint8Array;
   readonly random: (target: Uint8Array) => void;
@@ -311,7 +318,7 @@ export interface ClientOptions {
 
 /** Options of a `ServerConversation`. */
 export interface ServerOptions {
-  readonly session: Prover;
+  readonly session: ServerProver;
   readonly rootKey: Uint8Array;
   /** The server's name, which clients sign. */
   readonly name: string;

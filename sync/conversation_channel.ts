@@ -20,6 +20,7 @@ import {
   type PeerSession,
   rights,
 } from "./conversation.ts";
+import { Doubts } from "./doubts.ts";
 import { Download, lackingOf } from "./download.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf, ServerWord } from "./message.ts";
@@ -51,6 +52,7 @@ interface Ways {
 export class ClientChannel {
   readonly #parts: ClientChannelParts;
   readonly #watch: ChannelWatch;
+  readonly #doubts: Doubts;
   #resume: ResumeState;
   /** 0 while it is not open and not opening. */
   #channel = 0;
@@ -73,6 +75,11 @@ export class ClientChannel {
     this.#parts = parts;
     this.#resume = fits ? resume : emptyResume(port.genesisId);
     this.#watch = new ChannelWatch(parts.line, port, this.#resume);
+    this.#doubts = new Doubts({
+      port,
+      owns: (chain) => this.#owns(chain),
+      again: () => this.#again(0, true),
+    });
   }
 
   /** Which repository it is. */
@@ -110,14 +117,13 @@ export class ClientChannel {
   /** Opens it under a number; false when that takes a vector, which may not go out yet. */
   open(channel: number, mayTellVector: boolean): boolean {
     const { line, port } = this.#parts;
-    const cursor = this.#needsVector
-      ? undefined
-      : usableCursor(this.#resume, port);
+    const kept = usableCursor(this.#resume, port);
+    const cursor = this.#needsVector ? undefined : kept;
     if (cursor === undefined && !mayTellVector) return false;
-    const vector = cursor === undefined ? port.vector() : undefined;
+    const vector = cursor === undefined ? this.#doubts.vector() : undefined;
     if (vector !== undefined && vector.size > limits.vectorChainsMax) {
-      this.#rest(Infinity);
-      this.#declined("too-large", `A vector of ${vector.size} chains`);
+      const detail = `A vector of ${vector.size} chains`;
+      this.#declined({ code: "too-large", detail });
       return true;
     }
     const { name, genesisId } = port;
@@ -133,13 +139,10 @@ export class ClientChannel {
   /** Deals with a message on this channel. */
   take(message: ServerWord, frameBytes: number, server: PeerSession): void {
     if (message.is === "opened") return this.#opened(message);
-    if (message.is === "declined") {
-      this.#rest(Infinity);
-      return this.#declined(message.code, message.detail);
-    }
+    if (message.is === "declined") return this.#declined(message);
     const ways = this.#ways;
+    const { line } = this.#parts;
     if (ways === undefined) {
-      const { line } = this.#parts;
       return line.fail("bad-message", `"${message.is}" before "opened"`);
     }
     if (message.is !== "refuse") this.#actOnRefusals(ways);
@@ -184,12 +187,12 @@ export class ClientChannel {
   }
 
   #expect(isSound: boolean, { is }: ServerWord): void {
-    if (isSound) return;
-    this.#parts.line.fail("bad-message", `"${is}" of nothing that was sent`);
+    const { line } = this.#parts;
+    if (!isSound) line.fail("bad-message", `"${is}" of nothing that was sent`);
   }
 
   #opened(message: MessageOf<"opened">): void {
-    const { line, port } = this.#parts;
+    const { line } = this.#parts;
     const { epoch, vector, commits } = message;
     if (this.#ways !== undefined || this.#started === undefined) {
       return line.fail("bad-message", "It is open already");
@@ -198,14 +201,15 @@ export class ClientChannel {
       return line.fail("bad-message", "A cursor stands that was not shown");
     }
     const mayRead = (message.rights & rights.read) !== 0;
+    if (vector && mayRead && this.#doubts.ofVector(vector)) return;
     const { cursor } = this.#resume;
     const isRefused = this.#started === "cursor" && vector !== undefined;
     if (isRefused && mayRead) {
       if (cursor !== undefined && equalBytes(cursor.epoch, epoch)) {
         this.#watch.suspect(cursor.position);
       }
-      const channel = this.#channel;
-      line.send({ is: "vector", channel, vector: port.vector() });
+      const vector = this.#doubts.vector();
+      line.send({ is: "vector", channel: this.#channel, vector });
     }
     this.#begin(message, mayRead);
     const opened = { rights: message.rights, epoch, commits };
@@ -246,6 +250,7 @@ export class ClientChannel {
       budget,
       noteHas: (chain, count) => outbox.noteHas(chain, count),
       noteCredential: (bytes) => outbox.noteCredential(bytes),
+      doubt: (chain) => this.#doubts.of(chain),
       total: stands
         ? Math.max(0, commits - port.commits)
         : lackingOf(port, vector),
@@ -263,8 +268,7 @@ export class ClientChannel {
     down.reach(cursor);
     if (this.#isLive) return;
     this.#isLive = true;
-    const { line } = this.#parts;
-    line.tell({ tell: "live", name: this.name });
+    this.#parts.line.tell({ tell: "live", name: this.name });
   }
 
   #presence({ peer, user, bytes }: MessageOf<"presence">): void {
@@ -278,13 +282,9 @@ export class ClientChannel {
   #actOnRefusals({ up }: Ways): void {
     this.#flushMs = Infinity;
     const then = up.hasRefusals ? up.flush() : undefined;
-    if (then === "later") return this.#later();
+    if (then === "later") return this.#again(limits.quotaRetryMs);
     if (then === "resynchronise") return this.#resynchronise();
     if (up.isPrefixLeft) this.#again(0, true);
-  }
-
-  #later(): void {
-    this.#again(this.#parts.line.moment.monotonicMs + limits.quotaRetryMs);
   }
 
   #resynchronise(): void {
@@ -293,8 +293,9 @@ export class ClientChannel {
   }
 
   /** Closes it and opens it again, so that both sides begin anew. */
-  #again(opensMs: number, isFromVectors = false): void {
+  #again(waitMs: number, isFromVectors = false): void {
     const { line } = this.#parts;
+    const opensMs = waitMs + line.moment.monotonicMs;
     this.#needsVector ||= isFromVectors;
     line.send({ is: "close", channel: this.#channel });
     this.#rest(opensMs);
@@ -312,9 +313,10 @@ export class ClientChannel {
     this.#opensMs = opensMs;
   }
 
-  #declined(code: string, detail: string): void {
-    const { line } = this.#parts;
-    line.tell({ tell: "declined", name: this.name, code, detail });
+  #declined({ code, detail }: { code: string; detail: string }): void {
+    const { name } = this;
+    this.#rest(Infinity);
+    this.#parts.line.tell({ tell: "declined", name, code, detail });
   }
 
   /** What may be shared has grown. */
@@ -375,9 +377,8 @@ export class ClientChannel {
 
   /** Sends own presence. */
   present(bytes: Uint8Array): void {
-    const { line } = this.#parts;
     if (this.#ways === undefined) return;
-    line.send({ is: "present", channel: this.#channel, bytes });
+    this.#parts.line.send({ is: "present", channel: this.#channel, bytes });
   }
 
   /** Compares with the server. */
@@ -392,8 +393,8 @@ export class ClientChannel {
 
   /** Closes it: tells the server where there is one to tell. */
   close(): void {
-    const { line } = this.#parts;
-    if (this.#channel !== 0) line.send({ is: "close", channel: this.#channel });
+    const channel = this.#channel;
+    if (channel !== 0) this.#parts.line.send({ is: "close", channel });
     this.#rest(Infinity);
   }
 }

@@ -25,6 +25,8 @@ export interface DownloadParts {
   readonly noteHas: (chain: string, count: number) => void;
   /** The log got a credential from the server. */
   readonly noteCredential: (bytes: Uint8Array) => void;
+  /** A chain's seal does not fit what is known of it here; true: the channel asks for all of it. */
+  readonly doubt: (chain: string) => boolean;
   /** Commits that the server has and we lacked when the channel opened. */
   readonly total: number;
   readonly cursor: Cursor | undefined;
@@ -156,8 +158,9 @@ export class Download {
     chain: string,
     number: number,
   ): void {
-    const { line, port: { name } } = this.#parts;
+    const { line, port: { name }, doubt } = this.#parts;
     const { refused: reason, detail = "" } = refusal;
+    if (reason === "bad-signature" && doubt(chain)) return;
     if (reason === "gap" || reason === "missing-parent") this.isMissing = true;
     line.tell({
       tell: "incident",

@@ -28,10 +28,12 @@ export interface DriverEvents {
   tell(event: ConversationEvent): void;
   /** Exactly once; `isOwn`: this side closed. */
   ended(end: TransportEnd, isOwn: boolean): void;
+  /** Signs what the conversation has to prove; only a client's asks. */
+  sign?(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** A fault of ours that ended the connection. */
   broke?(error: unknown): void;
-  /** Bytes of a frame that came (`in`) or went. */
-  moved?(way: "in" | "out", bytes: number): void;
+  /** A frame that came (`in`) or went; it must not be changed or kept. */
+  moved?(way: "in" | "out", frame: Uint8Array): void;
 }
 
 /** A conversation on its wire. */
@@ -91,7 +93,7 @@ export class Driver<C extends Core> {
     this.run((core) => core.step({ is: "begin", ...this.moment }));
     this.#transport.listen({
       frame: (bytes) => {
-        this.#events.moved?.("in", bytes.length);
+        this.#events.moved?.("in", bytes);
         this.run((core) => core.step({ is: "frame", bytes, ...this.moment }));
       },
       ended: (end) => this.#end(end),
@@ -145,11 +147,22 @@ export class Driver<C extends Core> {
     if (this.isOver) return;
     if (output.do === "send") this.#send(output.frame);
     else if (output.do === "close") this.close(output.code, output.detail);
+    else if (output.do === "sign") this.#sign(output.message);
     else this.#wake(output.afterMs);
   }
 
+  #sign(message: Uint8Array): void {
+    const give = (signature: Uint8Array) =>
+      this.run((core) =>
+        core.step({ is: "signed", signature, ...this.moment })
+      );
+    const signature = this.#events.sign!(message);
+    if (signature instanceof Uint8Array) return give(signature);
+    signature.then(give, (error) => this.#broke(error));
+  }
+
   #send(frame: Uint8Array): void {
-    this.#events.moved?.("out", frame.length);
+    this.#events.moved?.("out", frame);
     this.#transport.send(frame);
     if (this.#transport.buffered <= this.#bufferedMax) return;
     this.close("too-slow", "Too much waits to be read");

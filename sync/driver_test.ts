@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, turns } from "../tests/kit/replica_place.ts";
 import type { Input, Output } from "./conversation.ts";
-import { Driver } from "./driver.ts";
+import { Driver, type DriverEvents } from "./driver.ts";
 import { memoryWire } from "./transport/memory_transport.ts";
 import type { TransportEnd } from "./transport/transport.ts";
 
@@ -26,7 +26,11 @@ class Script {
   }
 }
 
-function start(answer: (input: Input) => Output[], tell = () => {}) {
+function start(
+  answer: (input: Input) => Output[],
+  tell = () => {},
+  sign?: DriverEvents["sign"],
+) {
   const world = new ManualWorld();
   const wire = memoryWire();
   const got: string[] = [];
@@ -41,6 +45,7 @@ function start(answer: (input: Input) => Output[], tell = () => {}) {
     tell,
     ended: (end) => ends.push(end),
     broke: (error) => faults.push(error),
+    ...(sign && { sign }),
   });
   return { world, wire, got, ends, core, driver, faults };
 }
@@ -54,6 +59,45 @@ Deno.test("what is asked while a conversation speaks waits for its turn", async 
   await turns();
   assert.deepEqual(got, ["1", "2", "3"]);
 });
+
+Deno.test("a signature goes back in, whenever it comes, and a key that fails ends the connection", async () => {
+  for (const how of ["at once", "later", "never", "too late"]) {
+    const { driver, got, core, faults, wait } = signing(how);
+    driver.start();
+    if (how === "too late") driver.close("closed", "No longer wanted");
+    await wait();
+    const isSigned = how === "at once" || how === "later";
+    assert.deepEqual(core.inputs, isSigned ? ["begin", "signed"] : ["begin"]);
+    const after = isSigned ? ["2"] : [];
+    const end = { never: ["internal"], "too late": ["closed"] }[how] ?? [];
+    assert.deepEqual(got, ["1", ...after, ...end], how);
+    assert.equal(faults.length, how === "never" ? 1 : 0);
+  }
+});
+
+/** A driver whose conversation has something signed between two frames. */
+function signing(how: string) {
+  const message = Uint8Array.of(9);
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const sign = (asked: Uint8Array) => {
+    assert.equal(asked, message);
+    return how === "at once" ? Uint8Array.of(2) : promise;
+  };
+  const started = start(
+    (input) =>
+      input.is === "signed"
+        ? [frame(...input.signature)]
+        : [frame(1), { do: "sign", message }],
+    () => {},
+    sign,
+  );
+  const wait = async () => {
+    if (how === "never") reject(new Error("The key is gone"));
+    else resolve(Uint8Array.of(2));
+    await turns();
+  };
+  return { ...started, wait };
+}
 
 Deno.test("the last wake counts, and none is left after the end", async () => {
   const { driver, world, core } = start(({ is }) =>

@@ -102,9 +102,9 @@ export class HostChannel {
         rights: given,
         life,
         witness,
-        gate: (batch) =>
+        gate: (batch, ...asked) =>
           checkGate(batch, driver.moment.nowMs) ??
-            hooks.gate?.(peer, name, batch),
+            hooks.gate?.(peer, name, batch, ...asked),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,
       }, driver.moment)

@@ -62,7 +62,7 @@ export class HostConnection implements HostPeer {
       tell: (event) => this.#tell(event),
       ended: (end, isOwn) => this.#ended(end, isOwn),
       broke: (error) => this.event({ kind: "fault", error }),
-      moved: (way, bytes) => {
+      moved: (way, { length: bytes }) => {
         this.event({ kind: "frame", way, bytes });
         if (way === "in") this.#creditSoon();
       },

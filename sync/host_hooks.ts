@@ -5,13 +5,12 @@
  */
 
 import type { Judged } from "../repo/admit.ts";
-import type { Arrival } from "../repo/arrival.ts";
-import type { Batch } from "../repo/batch.ts";
+import type { Arrival, Gate } from "../repo/arrival.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
-import type { EpochLife, PeerSession, Prover } from "./conversation.ts";
+import type { EpochLife, PeerSession, ServerProver } from "./conversation.ts";
 import type { TransportEnd } from "./transport/transport.ts";
 import type { Witness } from "./witness.ts";
 
@@ -128,7 +127,7 @@ export interface HostHooks {
   gate?(
     peer: HostPeer,
     name: RepositoryName,
-    batch: Batch,
+    ...asked: Parameters<Gate>
   ): Refusal | undefined;
   /** Keeps a refused batch for somebody to decide; says whether it did. */
   keeps?(
@@ -149,7 +148,7 @@ export interface HostHooks {
 export interface HostOptions {
   readonly world: World;
   /** The server's own session, whose certificate may issue. */
-  readonly prover: Prover;
+  readonly prover: ServerProver;
   /** The root public key, 32 bytes. */
   readonly rootKey: Uint8Array;
   /** The server's name, which clients sign. */

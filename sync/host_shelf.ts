@@ -6,7 +6,7 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { World } from "../src/base/world.ts";
-import type { Prover } from "./conversation.ts";
+import type { ServerProver } from "./conversation.ts";
 import type { HostedRepository } from "./host_hooks.ts";
 import { PresenceRoom } from "./presence_room.ts";
 import { WitnessMaker } from "./witness.ts";
@@ -24,7 +24,7 @@ export interface OpenRepository {
 /** What a shelf works with. */
 export interface ShelfParts {
   readonly world: World;
-  readonly prover: Prover;
+  readonly prover: ServerProver;
   open(name: RepositoryName): Promise<HostedRepository | undefined>;
   /** There is more to share; tell these. */
   news(followers: ReadonlySet<() => void>): void;

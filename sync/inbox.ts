@@ -9,9 +9,8 @@
  * @module
  */
 
-import type { Arrival } from "../repo/arrival.ts";
+import type { Arrival, Gate } from "../repo/arrival.ts";
 import type { Judged } from "../repo/admit.ts";
-import type { Batch } from "../repo/batch.ts";
 import type { Position } from "../repo/commit.ts";
 import { batchHead } from "../repo/batch_join.ts";
 import { Parking } from "../repo/parking.ts";
@@ -57,7 +56,7 @@ export interface Intake {
 export interface InboxOptions {
   readonly port: RepositoryPort;
   readonly budget: PartBudget;
-  readonly gate?: ((batch: Batch) => Refusal | undefined) | undefined;
+  readonly gate?: Gate | undefined;
   /** Window bytes may be granted again. */
   readonly release: (bytes: number) => void;
   /** The peer has a chain's first `count` commits. */
@@ -245,7 +244,22 @@ export class Inbox {
         pending.missing = verdict.missing;
       } else this.#admitted(pending);
     }
-    return refused;
+    return [...refused, ...this.#orphans()];
+  }
+
+  /** What waits for a commit of a chain that is ignored waits in vain. */
+  #orphans(): RefusedRecord[] {
+    const refused: RefusedRecord[] = [];
+    // Refusing one makes orphans of those that wait for it.
+    for (const one of this.#waiting.values()) {
+      if (!this.#ignored.has(one.missing?.chain ?? "")) continue;
+      if (this.#ignored.has(one.chain)) this.#finish(one);
+      else {
+        const detail = "One of its parents was refused";
+        refused.push(this.#refuse(one, refuse("missing-parent", detail)));
+      }
+    }
+    return refused.length === 0 ? refused : [...refused, ...this.#orphans()];
   }
 
   /** It is in the log; `lengthOf` tells when it is durable. */

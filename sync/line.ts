@@ -104,6 +104,11 @@ export class Line {
     }
   }
 
+  /** Has a message signed. */
+  sign(message: Uint8Array): void {
+    this.#out.push({ do: "sign", message });
+  }
+
   /** Deals with messages that mean the same on both sides; true when it was one. */
   common(message: Message): boolean {
     switch (message.is) {

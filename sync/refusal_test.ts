@@ -15,7 +15,7 @@ import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
 interface Options {
   readonly gate?: (batch: Batch) => Refusal | undefined;
   readonly channel?: Partial<ServerChannelOptions>;
-  readonly client?: Partial<ClientOptions>;
+  readonly client?: Omit<Partial<ClientOptions>, "session">;
 }
 
 async function start({ gate, channel = {}, client = {} }: Options = {}) {

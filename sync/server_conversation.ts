@@ -74,7 +74,7 @@ export class ServerConversation implements ServerCore {
     return this.#run(input, () => {
       if (input.is === "begin") this.#greeting.begin();
       else if (input.is === "time") this.#tick();
-      else this.#frame(input.bytes);
+      else if (input.is === "frame") this.#frame(input.bytes);
     });
   }
 

@@ -3,8 +3,12 @@ import { filesOf, restored } from "../tests/kit/images.ts";
 import { ManualWorld, Place, sessionOf } from "../tests/kit/replica_place.ts";
 import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";
 
-/** A client whose folder was set back after it had sent more; it writes before it connects again. */
-async function setBack(writes: number, isOneBatch: boolean) {
+/**
+ * A client whose folder was set back after it had sent more; it writes before it connects again.
+ *
+ * @param isAlone others wrote in between: then its chain does not lie in one piece in the server's log
+ */
+async function setBack(writes: number, isOneBatch: boolean, isAlone: boolean) {
   const server = await ServerPlace.start();
   const { world } = server;
   const ann = await ClientPlace.connect(server, 1);
@@ -12,9 +16,10 @@ async function setBack(writes: number, isOneBatch: boolean) {
   await ann.write("a", "zero");
   await ann.live();
   const files = filesOf(ann.place.storage);
-  for (const text of ["one", "two"]) {
+  for (const text of isAlone ? ["one", "two"] : ["1", "2", "3", "4", "two"]) {
     await ann.write("a", text);
     await ann.live();
+    if (!isAlone) await server.place.write("b", text);
   }
   ann.close();
   const place = await Place.open({
@@ -31,7 +36,7 @@ async function setBack(writes: number, isOneBatch: boolean) {
   await Promise.all(durable);
   const back = await ClientPlace.connect(server, 1, { place });
   // As many commits as the server has look alike, until there is one more.
-  if (writes === 2) {
+  if (isAlone && writes === 2) {
     await until(world, () => back.channel.status.state === "live");
     await back.write("more", "later");
   }
@@ -53,10 +58,14 @@ async function setBack(writes: number, isOneBatch: boolean) {
   await server.stop();
 }
 
-for (const writes of [0, 1, 2, 4]) {
+for (const writes of [0, 1, 2, 4, 8]) {
   for (const isOneBatch of [true, false]) {
-    Deno.test(`a client that was set back and wrote ${writes} ${isOneBatch ? "at once" : "one by one"} before it connects loses nothing`, async () => {
-      await setBack(writes, isOneBatch);
-    });
+    for (const isAlone of [true, false]) {
+      const how = isOneBatch ? "at once" : "one by one";
+      const where = isAlone ? "" : ", while others wrote";
+      Deno.test(`a client that was set back and wrote ${writes} ${how} before it connects loses nothing${where}`, async () => {
+        await setBack(writes, isOneBatch, isAlone);
+      });
+    }
   }
 }

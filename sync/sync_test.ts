@@ -4,6 +4,7 @@ import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import {
   certificateFor,
+  lateSession,
   ManualWorld,
   Place,
   sessionOf,
@@ -459,6 +460,32 @@ Deno.test("a session that runs out while it is connected logs in anew, and goes 
   await ann.write("a", "1");
   await settled(server, ann);
   assert.deepEqual(asked, [false, true]);
+  await end(server, ann);
+});
+
+Deno.test("a client whose key signs later proves itself, and sends what it sealed", async () => {
+  const server = await ServerPlace.start();
+  const late = lateSession(sessionOf(1));
+  const { world } = server;
+  const place = await Place.open({ seed: 1, world, session: late.session });
+  const ann = await ClientPlace.connect(server, 1, {
+    place,
+    prover: () => ({
+      ...late.session.signer,
+      certificates: [late.session.certificate!],
+    }),
+  });
+  await until(world, () => late.waiting.length === 1);
+  assert.equal(ann.channel.status.state, "connecting");
+  late.signOne();
+  await ann.live();
+  const write = ann.write("a", "1");
+  await until(world, () => late.waiting.length === 1);
+  assert.equal(server.place.text("a"), undefined);
+  late.signOne();
+  await write;
+  await settled(server, ann);
+  assert.equal(server.place.text("a"), "1");
   await end(server, ann);
 });
 

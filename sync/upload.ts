@@ -154,11 +154,11 @@ export class Upload {
   }
 
   #act(chain: string, { entry, messages }: Gathered): FollowUp {
+    if (this.#isGone(chain, entry, messages)) return "withdrawn";
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
     if (then === "withdrawn") {
-      this.#withdraw(chain, entry, messages);
-      return then;
+      return this.#withdraw(chain, entry, messages);
     }
     this.#skip(chain, entry);
     if (then === "skipped") this.#foreign(chain, messages[0]!);
@@ -173,6 +173,24 @@ export class Upload {
   #skip(chain: string, { from }: SentRecord): void {
     this.#skipped.add(chain);
     this.#stuckAt = Math.min(this.#stuckAt, from);
+  }
+
+  /** Did it descend from what was refused, and was it taken back with that? What is left of it goes out anew. */
+  #isGone(
+    chain: string,
+    entry: SentRecord,
+    messages: readonly MessageOf<"refuse">[],
+  ): boolean {
+    const left = this.#parts.port.lengthOf(chain);
+    const isGone = left < entry.end &&
+      messages.every(({ number, reason }) =>
+        left <= number || reason === "missing-parent"
+      );
+    if (isGone && left > messages[0]!.from) {
+      this.#isPrefixLeft = true;
+      this.#stuckAt = Math.min(this.#stuckAt, entry.from);
+    }
+    return isGone;
   }
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
@@ -192,13 +210,14 @@ export class Upload {
     chain: string,
     entry: SentRecord,
     messages: readonly MessageOf<"refuse">[],
-  ): void {
+  ): FollowUp {
     const known = Math.max(this.outbox.countOf(chain), messages[0]!.from);
     // What came before the first refused commit may have been admitted by a
     // server that is lost: others have it, so it stays as it is.
     const first = Math.min(...messages.map(({ number }) => number));
     // Where the server has other commits of these numbers, this folder was set
-    // back: nothing of it was refused, and all of it goes into a new chain.
+    // back: nothing of it was refused, and all of it goes into a new chain. What
+    // others built on the server's commits is asked for again, behind those.
     const isFork = messages.some(({ reason }) => reason === "fork");
     const from = isFork ? first : Math.max(known, first);
     if (from > known) {
@@ -214,7 +233,8 @@ export class Upload {
     }
     refused.sort((a, b) => a.number - b.number);
     const { port } = this.#parts;
-    port.withdraw(chain, from, refused);
+    port.withdraw(chain, from, refused, isFork);
+    return isFork ? "resynchronise" : "withdrawn";
   }
 
   #tell(message: MessageOf<"refuse">, then: FollowUp): void {

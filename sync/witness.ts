@@ -18,7 +18,7 @@ import {
   equalBytes,
 } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Prover, WitnessSource } from "./conversation.ts";
+import type { ServerProver, WitnessSource } from "./conversation.ts";
 
 const FORMAT = 1;
 const DOMAIN = encodeText("sheaf witness 1\n");
@@ -53,7 +53,7 @@ export interface Witness extends WitnessFields {
 /** Makes and signs a witness. */
 export function signWitness(
   fields: WitnessFields,
-  prover: Prover,
+  prover: ServerProver,
 ): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter(witnessBytes);
   writer.u8(FORMAT);
@@ -109,7 +109,7 @@ export function compareWitnesses(
 
 /** What a {@linkcode WitnessMaker} works with. */
 export interface WitnessMakerOptions {
-  readonly prover: Prover;
+  readonly prover: ServerProver;
   readonly port: RepositoryPort;
   readonly epoch: Uint8Array;
 }

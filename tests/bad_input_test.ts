@@ -324,6 +324,13 @@ Deno.test("openDatabase() refuses options that contradict each other", async () 
     () => openDatabase({ storage: memoryStorage(), schemas: [Task, Task] }),
     "invalid-schema",
   );
+  for (const schemas of [Task, [{}], [undefined], "task"]) {
+    const options = { storage: memoryStorage(), schemas };
+    await fails(
+      () => untyped((value) => openDatabase(value), options),
+      "invalid-schema",
+    );
+  }
   await fails(
     () => openDatabase({ storage: memoryStorage(), user: "" }),
     "invalid-option",
@@ -378,10 +385,20 @@ Deno.test("a folder of a newer format is refused and left alone", async () => {
   await inFolder(async (path) => {
     await (await openDatabase({ path })).close();
     const bytes = await Deno.readFile(`${path}/database`);
-    bytes[8] = 3;
+    bytes[8] = 4;
     await Deno.writeFile(`${path}/database`, bytes);
     await fails(() => openDatabase({ path }), "format-too-new");
     deepEqual(await Deno.readFile(`${path}/database`), bytes);
+  });
+});
+
+Deno.test("rules that are none are refused before anything is touched", async () => {
+  await inFolder(async (path) => {
+    for (const rules of [{}, null, "all"]) {
+      const options = { path, rules } as unknown as { path: string };
+      await fails(() => openDatabase(options), "invalid-option");
+    }
+    deepEqual([...Deno.readDirSync(path)], []);
   });
 });
 

@@ -4,6 +4,7 @@
  * (law 4); and what the door refuses is refused everywhere.
  */
 
+import { ruledDoor } from "../repo/ruled_door.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
@@ -23,6 +24,7 @@ import { defineSchema } from "../src/schema/schema.ts";
 import { createView } from "../src/schema/view.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { seededRandom, shuffle } from "./kit/mod.ts";
+import { signsLater } from "./kit/replica_place.ts";
 
 const Card = defineSchema("card", {
   title: field.string(),
@@ -85,6 +87,7 @@ class Device {
       },
     };
     const pair = generateKeyPair(this.world.random);
+    const signer = createSigner(pair.secretKey);
     const { bytes } = issueCertificate({
       sessionKey: pair.publicKey,
       user: `user-${seed}`,
@@ -95,13 +98,14 @@ class Device {
     }, createSigner(root.secretKey));
     this.#session = {
       user: `user-${seed}`,
-      secretKey: pair.secretKey,
+      signer: seed % 2 === 0 ? signer : signsLater(signer),
       certificate: bytes,
     };
   }
 
   async open(): Promise<this> {
     this.replica = await Replica.open({
+      door: ruledDoor,
       storage: this.storage,
       world: this.world,
       name,

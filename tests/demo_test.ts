@@ -1,16 +1,18 @@
 /**
- * The demo from outside: it ends by itself, twice, and judges its own answers.
+ * The tour and the demo from outside: the tour ends by itself, twice, and judges
+ * its own answers; the demo prints an address behind which everything is there.
  *
  * @module
  */
 
 import assert from "node:assert/strict";
-import { Report } from "../tools/demo/report.ts";
+import { Report } from "../tools/tour/report.ts";
 
+const tour = new URL("../tools/tour.ts", import.meta.url).pathname;
 const demo = new URL("../tools/demo.ts", import.meta.url).pathname;
 const config = new URL("../deno.json", import.meta.url).pathname;
 
-async function runDemo(folder: string, ...flags: string[]): Promise<string> {
+async function takeTour(folder: string, ...flags: string[]): Promise<string> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -20,7 +22,7 @@ async function runDemo(folder: string, ...flags: string[]): Promise<string> {
       "--allow-write",
       "--allow-env",
       "--allow-sys",
-      demo,
+      tour,
       ...flags,
     ],
     cwd: folder,
@@ -31,16 +33,16 @@ async function runDemo(folder: string, ...flags: string[]): Promise<string> {
   return decoder.decode(stdout);
 }
 
-Deno.test("deno task demo checks its answers, credits its data, and repeats cleanly", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "sheaf-demo-" });
+Deno.test("deno task tour checks its answers, credits its data, and repeats cleanly", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sheaf-tour-" });
   try {
-    const kept = await runDemo(folder, "--keep");
+    const kept = await takeTour(folder, "--keep");
     assert.match(kept, /GeoNames.*CC BY 4\.0/);
     assert.match(kept, /All \d+ answers were checked and are right\./);
-    assert.ok(Deno.statSync(`${folder}/.data/demo/database`).isFile);
-    await runDemo(folder);
+    assert.ok(Deno.statSync(`${folder}/.data/tour/database`).isFile);
+    await takeTour(folder);
     assert.throws(
-      () => Deno.statSync(`${folder}/.data/demo`),
+      () => Deno.statSync(`${folder}/.data/tour`),
       Deno.errors.NotFound,
     );
   } finally {
@@ -55,4 +57,47 @@ Deno.test("Report.finish() is false once a check did not hold", () => {
   report.check(false, "that");
   assert.equal(report.finish(), false);
   assert.deepEqual(lines, ["   WRONG: that", "\n1 of 2 answers are WRONG."]);
+});
+
+/** Starts the demo in a folder and waits for its address. */
+async function startDemo(folder: string) {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", `--config=${config}`, "-A", demo, "--port", "0"],
+    cwd: folder,
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  let said = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    said += text;
+    const [url] = /http:\/\/[\d.]+:\d+/.exec(said) ?? [];
+    if (url !== undefined && said.includes("Ctrl-C")) {
+      return { child, said, url };
+    }
+  }
+  throw new Error(`The demo ended: ${said}`);
+}
+
+Deno.test("deno task demo fills its boards once, prints its address, and serves the page", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sheaf-demo-" });
+  try {
+    const first = await startDemo(folder);
+    assert.match(first.said, /Filled the boards: 2\d\d things/);
+    const page = await (await fetch(first.url)).text();
+    const [script = ""] = /app-\w+\.js/.exec(page) ?? [];
+    for (const name of [script, "sw.js", "icon.svg", "app.webmanifest"]) {
+      const answer = await fetch(`${first.url}/${name}`);
+      assert.equal(answer.status, 200, name);
+      await answer.body?.cancel();
+    }
+    first.child.kill("SIGTERM");
+    assert.equal((await first.child.status).code, 0);
+
+    const second = await startDemo(folder);
+    assert.doesNotMatch(second.said, /Filled/);
+    second.child.kill("SIGTERM");
+    await second.child.status;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });

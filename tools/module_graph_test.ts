@@ -10,15 +10,20 @@ const root = new URL("..", import.meta.url);
 const SOURCES = ["src/", "crypto/", "repo/", "sync/", "server/"];
 /** What users run or import, the suites that adapters run, and what tests compare with or play the wire with. */
 const ENTRIES = [
-  "mod.ts",
-  "server/mod.ts",
-  "tests/kit/mod.ts",
+  ...exported(),
   "src/cli/main.ts",
   "src/storage/conformance.ts",
   "src/query/naive.ts",
   "sync/transport/conformance.ts",
   "sync/transport/memory_transport.ts",
 ];
+
+/** Paths of the modules that deno.json exports. */
+function exported(): string[] {
+  const config = Deno.readTextFileSync(new URL("deno.json", root));
+  const paths: string[] = Object.values(JSON.parse(config).exports);
+  return paths.map((path) => path.replace("./", ""));
+}
 
 function* modulesIn(folder: string): Generator<string> {
   for (const entry of Deno.readDirSync(new URL(folder, root))) {
@@ -91,6 +96,7 @@ Deno.test("commits become known in few places: the door, replay, own writes, wha
   }
   deepEqual(makers, {
     "repo/author.ts": ["graph.add("], // own commits, sealed by the writer
+    "repo/follower.ts": ["graph.addBatch("], // the log of this very device, in another replica of it
     "repo/intake.ts": ["graph.addBatch("], // batches that `admit` let in
     "repo/replay.ts": ["graph.addBatch("], // the own log, replayed
     "repo/withdraw.ts": ["graph.add("], // own commits, written again in another chain

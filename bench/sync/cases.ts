@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Mode } from "../engine.ts";
+import type { Mode } from "../sqlite/engine.ts";
 import {
   busyApp,
   idleConnections,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { itemAt, itemsBetween } from "../items.ts";
+import { itemAt, itemsBetween } from "../harness/items.ts";
 import {
   Client,
   differenceBetween,
@@ -13,7 +13,12 @@ import {
   startServer,
 } from "./place.ts";
 import { Proxy } from "./proxy.ts";
-import { type RowName, rowOfSamples, type SyncRow } from "./row.ts";
+import {
+  type RowName,
+  rowOfSamples,
+  type SyncRow,
+  type SyncTable,
+} from "./row.ts";
 
 /** How the history came about: it decides how many signatures there are. */
 type Writing =
@@ -41,7 +46,7 @@ export async function fill(
 export function catchUp(
   size: number,
   writing: Writing,
-  suite: SyncRow["suite"],
+  suite: SyncTable,
 ): (stage: Stage) => Promise<SyncRow[]> {
   return async (stage) => {
     const server = await startServer(stage);
@@ -64,9 +69,8 @@ export function catchUp(
         } items, written ${writing}`,
         mode: stage.mode,
         unit: isTable ? "items/s" : "ms",
-        goals: isHeld
-          ? [{ figure: "median", value: 100_000, isFloor: true }]
-          : [],
+        size,
+        goals: isHeld ? [{ figure: "median", value: 100_000 }] : [],
         wrong,
       };
       return [

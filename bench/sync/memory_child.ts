@@ -4,7 +4,7 @@
  * @module
  */
 
-import { touch } from "../items.ts";
+import { touch } from "../harness/items.ts";
 import { restingBytes } from "./collect.ts";
 import { Client, type Stage } from "./place.ts";
 

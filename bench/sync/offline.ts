@@ -4,7 +4,7 @@
  * @module
  */
 
-import { idOf, itemsBetween } from "../items.ts";
+import { idOf, itemsBetween } from "../harness/items.ts";
 import { fill } from "./catch_up.ts";
 import { type Client, differenceBetween, type Stage } from "./place.ts";
 import { withPair } from "./propagation.ts";

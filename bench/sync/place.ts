@@ -11,7 +11,7 @@ import {
   openDatabase,
   type Repository,
 } from "../../mod.ts";
-import type { Mode } from "../engine.ts";
+import type { Mode } from "../sqlite/engine.ts";
 import { Lines } from "./lines.ts";
 import type {
   ServerAssignment,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { idOf, itemAt } from "../items.ts";
+import { idOf, itemAt } from "../harness/items.ts";
 import {
   Client,
   type ServerProcess,

@@ -1,5 +1,5 @@
 /**
- * One figure of the sync suites, with its target.
+ * One figure of the sync suite, with its targets.
  *
  * Targets are absolute, stated for a machine like the one in TARGETS; beside
  * each stands the floor of the same run where there is one: what the bare wire
@@ -8,10 +8,12 @@
  * @module
  */
 
-import type { Mode } from "../engine.ts";
-import { percentile } from "../stats.ts";
+import type { Durability, Figure, Target, Unit } from "../harness/figure.ts";
+import { statisticsOf, thirdsOf } from "../harness/merge.ts";
+import { figuresOf } from "../harness/stats.ts";
+import type { Mode } from "../sqlite/engine.ts";
 
-/** The units of the sync suites. */
+/** The units in which cases count and goals are stated. */
 export type SyncUnit =
   | "ms"
   | "items/s"
@@ -21,39 +23,50 @@ export type SyncUnit =
   | "MB"
   | "trips";
 
-/** Which figure must stay on which side of what. */
+/** Which figure must stay on the better side of what, in the row's unit. */
 export interface Goal {
   readonly figure: "median" | "p99" | "max";
   readonly value: number;
-  /** Is more better? */
-  readonly isFloor?: boolean;
 }
 
-/** One row of the report. */
-export interface SyncRow {
-  readonly suite: "table 2" | "distributed";
+/** The tables of the suite. */
+export type SyncTable = "table 2" | "distributed";
+
+/** What a row is made of, beside its samples. */
+export interface RowName {
+  readonly suite: SyncTable;
   readonly operation: string;
   readonly mode: Mode;
   readonly unit: SyncUnit;
-  readonly median: number | null;
-  readonly p99: number | null;
-  readonly max: number | null;
-  readonly samples: number;
-  /** The bare wire and disk in the same run. */
-  readonly floor: number | null;
-  readonly goals: readonly Goal[];
-  /** What was wrong with an answer: then the figures count for nothing. */
-  readonly wrong?: string;
-  /** Why there is no figure. */
-  readonly failed?: string;
-}
-
-/** What a row is made of, beside its samples. */
-export interface RowName
-  extends Pick<SyncRow, "suite" | "operation" | "mode" | "unit"> {
+  /** Items in the repository. */
+  readonly size?: number;
   readonly goals?: readonly Goal[];
+  /** The bare wire and disk in the same run. */
   readonly floor?: number | undefined;
   readonly wrong?: string | undefined;
+}
+
+const titles: Readonly<Record<SyncTable, string>> = {
+  "table 2": "Sync over a real server",
+  "distributed": "Distributed scenarios",
+};
+
+/** Units of figures, and how many of them one of ours is. */
+const unitsOf: Readonly<Record<SyncUnit, readonly [Unit, number]>> = {
+  "ms": ["ms", 1],
+  "items/s": ["per s", 1],
+  "writes/s": ["per s", 1],
+  "B": ["B", 1],
+  "KB": ["B", 1e3],
+  "MB": ["B", 1e6],
+  "trips": ["trips", 1],
+};
+
+/** What one process found for one row. */
+export interface SyncRow {
+  readonly name: RowName;
+  /** In the row's unit. */
+  readonly samples: readonly number[];
 }
 
 /** Makes a row of samples in its unit. */
@@ -61,41 +74,69 @@ export function rowOfSamples(
   name: RowName,
   samples: readonly number[],
 ): SyncRow {
-  const { wrong, ...rest } = name;
-  const sorted = [...samples].sort((a, b) => a - b);
-  const at = (share: number): number | null =>
-    sorted.length === 0 ? null : percentile(sorted, share);
+  return { name, samples };
+}
+
+/** The figures of one case in one mode, out of what its processes found, one entry a process. */
+export function figuresOfTurns(
+  turns: readonly (readonly SyncRow[])[],
+): Figure[] {
+  const rows = Map.groupBy(turns.flat(), ({ name }) => name.operation);
+  return [...rows.values()].flatMap((row) => {
+    const [first] = row;
+    if (first === undefined) return [];
+    const figure = figureOf(first.name, row);
+    return row.length === turns.length ? figure : {
+      ...figure,
+      failed: `${row.length} of ${turns.length} repetitions gave this row`,
+    };
+  });
+}
+
+/** The figure of a case that broke. */
+export function failedFigure(name: RowName, failed: string): Figure {
+  return { ...figureOf(name, [{ name, samples: [] }]), failed };
+}
+
+/** One row's figure; `rows` has one entry a process, each of the same name. */
+function figureOf(name: RowName, rows: readonly SyncRow[]): Figure {
+  const [unit, factor] = unitsOf[name.unit];
+  const isMoreBetter = unit === "per s";
+  const [target, ...alsoTargets] = (name.goals ?? []).map(
+    ({ figure, value }): Target => ({ of: figure, value: value * factor }),
+  );
+  const groups = rows.map(({ samples }) =>
+    samples.map((value) => value * factor)
+  );
+  const floors = rows.map((row) => row.name.floor)
+    .filter((floor) => floor !== undefined);
+  const wrong = rows.find((row) => row.name.wrong !== undefined)?.name.wrong;
   return {
-    ...rest,
-    goals: name.goals ?? [],
-    floor: name.floor ?? null,
-    median: at(0.5),
-    p99: at(0.99),
-    max: at(1),
-    samples: sorted.length,
+    suite: "sync",
+    table: titles[name.suite],
+    operation: name.operation,
+    engine: `sheaf-${name.mode}`,
+    durability: durabilityOf(name.mode, unit),
+    size: name.size ?? 0,
+    unit,
+    isMoreBetter,
+    ...statisticsOf(
+      groups.length === 1 ? thirdsOf(groups.flat()) : groups,
+      isMoreBetter,
+    ),
+    repetitions: groups.length,
+    beside: {},
+    ...(target === undefined ? {} : { target }),
+    ...(alsoTargets.length === 0 ? {} : { alsoTargets }),
+    ...(floors.length === 0
+      ? {}
+      : { floor: figuresOf(floors).median * factor }),
     ...(wrong === undefined ? {} : { wrong }),
   };
 }
 
-/** Makes the row of a case that broke. */
-export function failedRow(name: RowName, failed: string): SyncRow {
-  return { ...rowOfSamples(name, []), failed };
-}
-
-/** Is the target reached? `undefined` where there is none. */
-export function isMet(row: SyncRow): boolean | undefined {
-  if (row.goals.length === 0) return undefined;
-  if (row.wrong !== undefined || row.failed !== undefined) return false;
-  return row.goals.every(({ figure, value, isFloor }) => {
-    const actual = row[figure];
-    return actual !== null &&
-      (isFloor === true ? actual >= value : actual <= value);
-  });
-}
-
-/** A goal in words. */
-export function showGoal({ figure, value, isFloor }: Goal): string {
-  return `${figure === "median" ? "" : `${figure} `}${
-    isFloor === true ? "≥" : "≤"
-  } ${value}`;
+/** Times and rates end when a write is as safe as the mode makes it; a size promises nothing. */
+function durabilityOf(mode: Mode, unit: Unit): Durability {
+  if (unit === "B" || unit === "trips") return "none";
+  return mode === "fast" ? "queued" : "fsync";
 }

@@ -1,83 +1,119 @@
 /**
- * The schedule of the sync suites: every case and mode alone, one after another.
+ * The schedule of the sync suites: every case in fresh processes, its
+ * modes to and fro, one process at a time.
  *
  * @module
  */
 
-import type { Mode } from "../engine.ts";
-import type { Progress } from "../progress.ts";
+import type { Mode } from "../sqlite/engine.ts";
+import { runChild } from "../harness/children.ts";
+import type { Figure } from "../harness/figure.ts";
+import { removeFolder } from "../harness/folders.ts";
+import type { Watcher } from "../harness/schedule.ts";
+import { isAsked, type Order } from "../harness/suite.ts";
 import { cases } from "./cases.ts";
-import { failedRow, type SyncRow } from "./row.ts";
-
-/** What is asked of a run. */
-export interface SyncOrder {
-  readonly modes: readonly Mode[];
-  /** Only cases whose name contains this. */
-  readonly filter: string;
-  readonly isQuick: boolean;
-  /** Where the databases are made. */
-  readonly folder: string;
-}
+import type { Assignment } from "./child.ts";
+import { failedFigure, figuresOfTurns, type SyncRow } from "./row.ts";
 
 /** A case that takes longer hangs. */
-const CASE_MS_MAX = 180_000;
+const caseMsMax = 180_000;
+
+/** Fresh processes for each case and mode. */
+const repetitions = { full: 3, quick: 1 } as const;
+
+/** One case with the modes that take turns at it. */
+export interface SyncRace {
+  readonly name: string;
+  readonly modes: readonly Mode[];
+}
 
 /** Which cases would run, with their modes. */
-export function casesOf(
-  { modes, filter }: Pick<SyncOrder, "modes" | "filter">,
-): [string, Mode][] {
-  return Object.entries(cases)
-    .filter(([name]) => `sync ${name}`.includes(filter.toLowerCase()))
-    .flatMap(([name, one]) =>
-      one.modes.filter((mode) => modes.includes(mode)).map((
-        mode,
-      ): [string, Mode] => [name, mode])
-    );
+export function syncRacesOf(
+  { engines, filter }: Pick<Order, "engines" | "filter">,
+): SyncRace[] {
+  return Object.entries(cases).map(([name, one]): SyncRace => ({
+    name,
+    modes: one.modes.filter((mode) =>
+      isAsked({ engines, filter }, {
+        suite: "sync",
+        table: name,
+        operation: "",
+        engine: `sheaf-${mode}`,
+      })
+    ),
+  })).filter(({ modes }) => modes.length > 0);
 }
 
 /** Runs what was ordered. */
-export async function runSync(
-  order: SyncOrder,
-  progress: Progress,
-): Promise<SyncRow[]> {
-  const rows: SyncRow[] = [];
-  const wanted = casesOf(order);
-  progress.begin(wanted.length);
-  for (const [name, mode] of wanted) {
-    progress.step(`sync: ${name}, ${mode}`);
-    const folder = `${order.folder}/${name}-${mode}`;
-    await Deno.mkdir(folder, { recursive: true });
-    rows.push(...await runCase(name, mode, folder, order.isQuick));
-    await Deno.remove(folder, { recursive: true });
+export async function runSyncSuite(
+  order: Order,
+  parent: string,
+  watcher: Watcher,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const races = syncRacesOf(order);
+  const rounds = order.isQuick ? repetitions.quick : repetitions.full;
+  watcher.begin(rounds * races.flatMap(({ modes }) => modes).length);
+  for (const race of races) {
+    const entrants = race.modes.map((mode): Entrant => ({ mode, turns: [] }));
+    for (let round = 0; round < rounds; round++) {
+      for (const one of round % 2 === 0 ? entrants : entrants.toReversed()) {
+        watcher.step(`sync: ${race.name}, ${one.mode}`);
+        if (one.failed !== undefined) continue;
+        const rows = await runTurn(race.name, one.mode, parent, order.isQuick);
+        if (typeof rows === "string") one.failed = rows;
+        else one.turns.push(rows);
+      }
+    }
+    figures.push(
+      ...entrants.flatMap((one) => figuresOfEntrant(race.name, one)),
+    );
   }
-  return rows;
+  return figures;
 }
 
-async function runCase(
+/** One mode at one case. */
+interface Entrant {
+  readonly mode: Mode;
+  readonly turns: (readonly SyncRow[])[];
+  failed?: string;
+}
+
+function figuresOfEntrant(
+  operation: string,
+  { mode, turns, failed }: Entrant,
+): Figure[] {
+  if (failed === undefined) return figuresOfTurns(turns);
+  const name = { suite: "table 2", operation, mode, unit: "ms" } as const;
+  return [failedFigure(name, failed)];
+}
+
+/** The rows that one process found, or why it found none. */
+async function runTurn(
   name: string,
   mode: Mode,
-  folder: string,
+  parent: string,
   isQuick: boolean,
-): Promise<SyncRow[]> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--allow-all",
-      new URL("child.ts", import.meta.url).href,
-      JSON.stringify({ name, stage: { mode, folder, isQuick } }),
-    ],
-    signal: AbortSignal.timeout(CASE_MS_MAX),
-  });
-  const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder().decode(stdout).trim().split("\n").at(-1) ?? "";
-  if (code === 0 && text.startsWith("[")) return JSON.parse(text);
-  const why = new TextDecoder().decode(stderr).trim().split("\n").slice(0, 3)
-    .join(" ");
-  const suite = "table 2";
-  return [
-    failedRow(
-      { suite, operation: name, mode, unit: "ms" },
-      why === "" ? `ended with ${code}, or took too long` : why,
-    ),
-  ];
+): Promise<readonly SyncRow[] | string> {
+  const folder = `${parent}/${name}-${mode}`;
+  const answer = `${folder}.json`;
+  await Deno.mkdir(folder, { recursive: true });
+  const argument: Assignment = {
+    name,
+    stage: { mode, folder, isQuick },
+    answer,
+  };
+  try {
+    const { complaint } = await runChild({
+      module: new URL("child.ts", import.meta.url),
+      argument,
+      msMax: caseMsMax,
+    });
+    return complaint === ""
+      ? JSON.parse(Deno.readTextFileSync(answer))
+      : complaint;
+  } finally {
+    await removeFolder(folder);
+    await removeFolder(answer);
+  }
 }

@@ -5,7 +5,7 @@
  */
 
 import { createServer } from "../../server/mod.ts";
-import type { Mode } from "../engine.ts";
+import type { Mode } from "../sqlite/engine.ts";
 import { restingBytes } from "./collect.ts";
 import { Lines } from "./lines.ts";
 

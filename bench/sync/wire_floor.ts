@@ -6,7 +6,7 @@
  */
 
 import WebSocket from "ws";
-import { percentile } from "../stats.ts";
+import { percentile } from "../harness/stats.ts";
 import { Lines } from "./lines.ts";
 
 const ROUNDS = 200;

@@ -8,9 +8,8 @@
  * @module
  */
 
-import { ByteReader, decodeAscii, decodeText } from "../../src/base/bytes.ts";
+import { decodeAscii, decodeText } from "../../src/base/bytes.ts";
 import { blankCell, type Cell } from "../../src/schema/cell.ts";
-import { decodeCell } from "../../src/schema/cell_codec.ts";
 import { decodeCreateAt } from "../../src/schema/patch_codec.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
@@ -19,6 +18,7 @@ import type { Cells } from "../cells.ts";
 import type { Store } from "../column.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { columnKey, drain, loadColumn } from "./columns.ts";
+import { Heap } from "./heap.ts";
 import {
   type CollectionPlace,
   type ColumnPlace,
@@ -29,14 +29,8 @@ import {
   slotOf,
   widths,
 } from "./layout.ts";
-import { PagePart, PageStream } from "./page_file.ts";
+import { PagePart } from "./page_file.ts";
 import { RowList } from "./row_list.ts";
-
-/** Heap bytes read at once by those who want many cells. */
-const AHEAD = 256 * 1024;
-
-/** What the heap holds of an item that nobody made. */
-const NOTHING = new Uint8Array(0);
 
 /** Where a row's cell is. */
 export interface Row {
@@ -56,7 +50,7 @@ export class Base implements BaseTable {
   readonly #rows: PagePart;
   readonly #ids: PagePart;
   readonly #idStarts: PagePart;
-  readonly #heap: PageStream;
+  readonly #heap: Heap;
   #dead: Set<number> | undefined;
   /** The ids of the page read last. */
   #page: IdPage | undefined;
@@ -71,7 +65,7 @@ export class Base implements BaseTable {
     this.place = place;
     this.#view = view;
     const { file } = checkpoint;
-    const { slots, rows, ids, idStarts, heap } = place;
+    const { slots, rows, ids, idStarts } = place;
     this.#slots = new PagePart(file, slots.first, slots.count, widths.slot);
     this.#rows = new PagePart(file, rows.first, rows.count, widths.row);
     this.#ids = new PagePart(file, ids.first, ids.count, DATA);
@@ -81,7 +75,7 @@ export class Base implements BaseTable {
       idStarts.count,
       widths.idStart,
     );
-    this.#heap = new PageStream(file, heap.first, heap.bytes);
+    this.#heap = new Heap(checkpoint, place, view);
   }
 
   /** Ordinals, deleted ones included. */
@@ -139,7 +133,7 @@ export class Base implements BaseTable {
   read(ordinal: number, cells: Cells): void {
     const row = this.rowAt(ordinal);
     if (row.shape === IN_HEAP) {
-      cells.set(ordinal, this.#decodeHeap(row.address, 0, ordinal));
+      this.#heap.read(row.address, ordinal, cells, this.#idAt);
     } else cells.setItem(ordinal, this.#readItem(row));
   }
 
@@ -154,8 +148,13 @@ export class Base implements BaseTable {
   /** The cell of an ordinal, with the item that `cells` has of it. */
   cellAt(ordinal: number, cells: Cells): Cell {
     const row = this.rowAt(ordinal);
-    if (row.shape === IN_HEAP) return this.#decodeHeap(row.address, 0, ordinal);
-    const item = cells.itemAt(ordinal) ?? this.#readItem(row);
+    const known = cells.itemAt(ordinal);
+    if (row.shape === IN_HEAP) {
+      const cell = this.#heap.cell(row.address) ??
+        blankCell(this.idAt(ordinal), this.place.name);
+      return known === undefined ? cell : { ...cell, item: known };
+    }
+    const item = known ?? this.#readItem(row);
     const origin = this.#checkpoint.origin(row.origin);
     return {
       id: item.id,
@@ -171,26 +170,7 @@ export class Base implements BaseTable {
 
   /** The bytes of a cell in the heap. */
   heapBytes(address: number, ahead = 0): Uint8Array {
-    const headEnd = Math.min(this.#heap.length, address + 8);
-    const head = new ByteReader(this.#heap.bytes(address, headEnd, ahead));
-    const length = head.varint();
-    if (length === 0) return NOTHING;
-    const start = address + head.at;
-    return this.#heap.bytes(start, start + length, ahead);
-  }
-
-  #decodeHeap(address: number, ahead: number, ordinal: number): Cell {
-    const bytes = this.heapBytes(address, ahead);
-    if (bytes.length === 0) {
-      return blankCell(this.idAt(ordinal), this.place.name);
-    }
-    try {
-      return decodeCell(new ByteReader(bytes), this.#checkpoint, this.#view);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      const page = this.place.heap.first + Math.floor(address / DATA);
-      throw this.#checkpoint.file.damage(page, error.message);
-    }
+    return this.#heap.bytes(address, ahead);
   }
 
   /** Was the item of this ordinal there? */
@@ -211,6 +191,8 @@ export class Base implements BaseTable {
     }
     return dead;
   }
+
+  readonly #idAt = (ordinal: number): string => this.idAt(ordinal);
 
   /** The id of an ordinal. */
   idAt(ordinal: number): string {
@@ -284,45 +266,57 @@ export class Base implements BaseTable {
 
   /** Reads those of `ordinals` that `cells` lacks. */
   load(ordinals: ArrayLike<number>, cells: Cells): void {
-    drain(this.#loadSteps(ordinals, ordinals.length, cells));
+    const { size } = this;
+    const lacks = (one: number) => one < size && !cells.has(one);
+    // In the order of the file nearly always, whatever order was asked for.
+    const wanted = Uint32Array.from(ordinals).filter(lacks).sort();
+    if (wanted.length > 0) this.#load(wanted, cells);
   }
 
   /** Reads every item that `cells` lacks. */
   loadAll(cells: Cells): void {
-    drain(this.#loadSteps(undefined, this.size, cells));
+    this.load(Uint32Array.from({ length: this.size }, (_, i) => i), cells);
   }
 
-  *#loadSteps(
-    ordinals: ArrayLike<number> | undefined,
-    count: number,
-    cells: Cells,
-  ): Generator<void> {
-    const wanted = new RowList(count);
-    const { perPage } = this.#rows;
-    for (let i = 0; i < count; i++) {
-      const ordinal = ordinals === undefined ? i : ordinals[i]!;
-      if (ordinal >= this.size || cells.has(ordinal)) continue;
-      const view = this.#rows.page(ordinal / perPage | 0);
-      const at = ordinal % perPage * widths.row;
-      const address = addressAt(view, at);
-      const shape = view.getUint16(at + 6, true);
-      if (shape !== IN_HEAP) wanted.add(ordinal, address, shape);
-      else cells.set(ordinal, this.#decodeHeap(address, AHEAD, ordinal));
-      if ((i & 1023) === 1023) yield;
+  /** No generator, because V8 runs a generator's loops by its interpreter. */
+  #load(ordinals: Uint32Array, cells: Cells): void {
+    const wanted = new RowList(ordinals.length);
+    const inHeap = new RowList(ordinals.length);
+    for (let i = 0; i < ordinals.length; i++) {
+      const ordinal = ordinals[i]!;
+      const { address, shape } = this.rowAt(ordinal);
+      const list = shape === IN_HEAP ? inHeap : wanted;
+      list.add(ordinal, address, shape);
     }
+    inHeap.sort();
+    this.#heap.readAll(inHeap, cells, this.#idAt);
     wanted.sort();
     const checkpoint = this.#checkpoint;
     const { addresses, ordinals: order, shapes } = wanted;
-    yield* checkpoint.log.rows(addresses, wanted.count, (reader, i) => {
+    drain(checkpoint.log.rows(addresses, wanted.count, (reader, i) => {
       const shape = checkpoint.shape(shapes[i]!);
       cells.setItem(order[i]!, decodeCreateAt(reader, shape, this.#view).item);
-    });
+    }));
   }
 
   #column(field: string): ColumnPlace | undefined {
     const column = this.place.columns.find((column) => column.field === field);
     if (column === undefined || column.type === "none") return undefined;
-    return column.key === columnKey(this.#view, field) ? column : undefined;
+    const fits = column.key === columnKey(this.#view, field) ||
+      this.#isWritten(field);
+    return fits ? column : undefined;
+  }
+
+  /**
+   * Did every writer know the field as the local schema does? Then all readers
+   * see what was written, whatever their schemas say of items without it.
+   */
+  #isWritten(field: string): boolean {
+    const plan = this.#view.schema?.plan.find(({ name }) => name === field);
+    return plan !== undefined &&
+      this.shapes().every(({ fields }) =>
+        fields.some(({ name, kind }) => name === field && kind === plan.kind)
+      );
   }
 
   /** Is the field's column stored? */

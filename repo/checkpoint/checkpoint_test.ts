@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { system } from "../../src/base/system.ts";
+import { field } from "../../src/schema/field.ts";
+import { defineSchema, type Schema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import { Table } from "../table.ts";
@@ -11,6 +13,7 @@ import {
   removeOldCheckpoints,
   verifyCheckpoint,
 } from "./checkpoint.ts";
+import type { Base } from "./base.ts";
 import { drain } from "./columns.ts";
 import {
   createOf,
@@ -18,6 +21,7 @@ import {
   operationOf,
   rich,
   Subject,
+  Task,
   updateOf,
   valuesOf,
 } from "./kit_test.ts";
@@ -216,6 +220,54 @@ Deno.test("a collection without a schema works too", async () => {
   // The stored columns show a schema's defaults, so a reader without one reads the rows.
   assert.equal(base.hasColumn("author"), false);
   assert.equal(table.column("author")?.kind, "word");
+});
+
+/** What a reader with a schema finds in a checkpoint that was written without one. */
+function seenBy(subject: Subject, schema: Schema): Base {
+  const view = createView(schema);
+  const { checkpoint } = openCheckpoint(
+    subject.storage,
+    folder,
+    subject.readLog,
+    () => view,
+  );
+  return checkpoint!.base("task")!;
+}
+
+Deno.test("columns written without a schema serve fields that every writer knew", async () => {
+  const subject = new Subject(undefined, createView(undefined));
+  subject.commit([createOf("a", { author: "ada" }), createOf("b")]);
+  await subject.write();
+  const base = seenBy(subject, Task);
+  const column = base.column("author", 2);
+  assert.ok(column?.kind === "word");
+  assert.deepEqual([...column.codes].map((code) => column.words[code]), [
+    "ada",
+    undefined,
+  ]);
+  const title = field.string().default("untitled");
+  const other = defineSchema("task", { title, author: field.number() });
+  // A default is for items without the field: these have it.
+  assert.equal(seenBy(subject, other).hasColumn("title"), true);
+  assert.equal(seenBy(subject, other).hasColumn("author"), false);
+});
+
+Deno.test("columns written without a schema lack the defaults of items that do not have the field", async () => {
+  const subject = new Subject(undefined, createView(undefined));
+  const level = field.number().default(3);
+  const Newer = defineSchema("task", { level });
+  const item = { id: "new", level: 7 };
+  subject.commit([
+    createOf("old"),
+    { what: "create", shape: Newer.shape, id: "new", generation: 0, item },
+  ]);
+  await subject.write();
+  const base = seenBy(subject, Newer);
+  assert.equal(base.hasColumn("level"), false);
+  const table = new Table({ name: "task", view: createView(Newer), base });
+  const column = table.column("level");
+  assert.ok(column?.kind === "number");
+  assert.deepEqual([...column.values.slice(0, 2)], [3, 7]);
 });
 
 Deno.test("openCheckpoint() takes the newest sound one", async () => {

@@ -184,10 +184,10 @@ Deno.test("a spoilt directory with a right checksum never points outside the fil
 Deno.test("a checkpoint of a newer format is skipped with the reason", async () => {
   const { subject, bytes, name } = await image();
   const last = new DataView(bytes.buffer, bytes.length - 4096);
-  last.setUint16(8, 2, true);
+  last.setUint16(8, 3, true);
   const data = bytes.subarray(bytes.length - 4096, bytes.length - 4);
   last.setUint32(4092, crc32(data), true);
   const { checkpoint, skipped } = openImage(subject, bytes, name);
   assert.equal(checkpoint, undefined);
-  assert.match(skipped[0]!.reason, /format 2/);
+  assert.match(skipped[0]!.reason, /format 3/);
 });

@@ -12,7 +12,7 @@ import { fold } from "../../src/schema/merge.ts";
 import type { Operation, Value } from "../../src/schema/patch.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { defineSchema } from "../../src/schema/schema.ts";
-import { createView } from "../../src/schema/view.ts";
+import { createView, type View } from "../../src/schema/view.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { Table } from "../table.ts";
@@ -62,18 +62,21 @@ export function createOf(
 /** A repository of one collection. */
 export class Subject {
   readonly storage: Storage;
-  readonly view = createView(Task);
+  readonly view: View;
   /** Never stood on a checkpoint. */
-  readonly twin = new Table({ name: "task", view: this.view });
-  table = new Table({ name: "task", view: this.view });
+  readonly twin: Table;
+  table: Table;
   checkpoint: Checkpoint | undefined;
   readonly log = new ByteWriter(1024);
   number = 0;
   readonly #patch = new PatchWriter();
   #wall = 0;
 
-  constructor(storage: Storage = memoryStorage()) {
+  constructor(storage: Storage = memoryStorage(), view = createView(Task)) {
     this.storage = storage;
+    this.view = view;
+    this.twin = new Table({ name: "task", view });
+    this.table = new Table({ name: "task", view });
   }
 
   readonly readLog = (target: Uint8Array, address: number): number => {

@@ -17,7 +17,7 @@ export const DATA = PAGE - 4;
 /** First bytes of the last page. */
 export const MAGIC = "SHEAFCKP";
 /** The format that this code writes and reads. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 /** A row with this shape is in the checkpoint's heap. */
 export const IN_HEAP = 0xffff;
 /** The address of an origin that no log holds: what comes before all commits. */

@@ -51,6 +51,8 @@ export interface WriteCheckpointOptions {
   readonly previous?: Checkpoint | undefined;
   /** Clock and dice. */
   readonly world: World;
+  /** Resolves when the bytes of the log up to `covers` change no more: before, none is read. */
+  readonly sealed?: () => Promise<void> | undefined;
   /** Resolves when the log is durable up to `covers`; nothing may be put into place before. */
   readonly settled?: () => Promise<void> | undefined;
   /** Lets others work; `undefined` when nobody waits. */
@@ -73,6 +75,7 @@ export async function writeCheckpoint(
     assert(file !== undefined, "a file that may be created opens");
     const salt = new Uint32Array(1);
     world.random(new Uint8Array(salt.buffer));
+    await options.sealed?.();
     await inSlices(steps(options, pictures, file, salt[0]!), file, options);
     await file.sync();
     await options.settled?.();

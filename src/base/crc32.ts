@@ -7,25 +7,40 @@
 
 import { native } from "./system.ts";
 
-const TABLE = /* @__PURE__ */ makeTable();
+/** Tables for a byte that stands before 0 to 7 others ("slicing by 8", Kounavis and Berry, 2005). */
+const TABLES = /* @__PURE__ */ makeTables();
 
-function makeTable(): Uint32Array {
-  const table = new Uint32Array(256);
+function makeTables(): Uint32Array {
+  const tables = new Uint32Array(8 * 256);
   for (let i = 0; i < 256; i++) {
     let rest = i;
     for (let bit = 0; bit < 8; bit++) {
       rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;
     }
-    table[i] = rest;
+    tables[i] = rest;
   }
-  return table;
+  for (let i = 256; i < tables.length; i++) {
+    const before = tables[i - 256]!;
+    tables[i] = tables[before & 0xff]! ^ (before >>> 8);
+  }
+  return tables;
 }
 
 /** The portable twin of {@linkcode crc32}. */
 export function crc32Portable(bytes: Uint8Array, seed = 0): number {
+  const t = TABLES;
   let crc = ~seed;
-  for (let i = 0; i < bytes.length; i++) {
-    crc = TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
+  let i = 0;
+  for (const end = bytes.length - 7; i < end; i += 8) {
+    const a = crc ^ (bytes[i]! | bytes[i + 1]! << 8 |
+      bytes[i + 2]! << 16 | bytes[i + 3]! << 24);
+    crc = t[1792 + (a & 0xff)]! ^ t[1536 + (a >>> 8 & 0xff)]! ^
+      t[1280 + (a >>> 16 & 0xff)]! ^ t[1024 + (a >>> 24)]! ^
+      t[768 + bytes[i + 4]!]! ^ t[512 + bytes[i + 5]!]! ^
+      t[256 + bytes[i + 6]!]! ^ t[bytes[i + 7]!]!;
+  }
+  for (; i < bytes.length; i++) {
+    crc = t[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
   }
   return ~crc >>> 0;
 }

@@ -38,6 +38,8 @@ export type ErrorCode =
   | "closed"
   /** Another process or handle owns the folder. */
   | "database-locked"
+  /** Another tab runs another version of this program. */
+  | "other-version"
   /** The path is a file, or cannot be a database folder. */
   | "invalid-path"
   /** The operating system denies access. */
@@ -48,6 +50,8 @@ export type ErrorCode =
   | "storage-readonly"
   /** The medium failed in another way. */
   | "storage-failed"
+  /** The browser has removed the files. */
+  | "storage-evicted"
   /** The folder was written by a newer Sheaf. */
   | "format-too-new"
   /** The file is not one of ours, or its header is damaged. */
@@ -119,7 +123,9 @@ export type RefusalReason =
   /** The session was revoked before it was accepted. */
   | "revoked"
   /** More than the gate lets a session bring in. */
-  | "quota";
+  | "quota"
+  /** A compare-and-set of an entry that had another value when the server took it. */
+  | "kv-conflict";
 
 /** Makes a {@linkcode Refusal}. */
 export function refuse(refused: RefusalReason, detail?: string): Refusal {

@@ -30,6 +30,10 @@ export const limits = {
   positionBytesMax: 256,
   /** The id of one list element. */
   elementIdBytesMax: 128,
+  /** Pieces of text that one change inserts: a liar can make each of them pass all others on its way to its place. */
+  textRunsMax: 1_024,
+  /** Steps that a text may take Yjs to be put in order, 0.1 µs each: two who typed in 1,000 places of one gap, apart. */
+  textStepsMax: 1_000_000,
   /** A key of a map field. */
   keyBytesMax: 1_024,
   /** Generations of one item: each delete and create begins one. */
@@ -88,6 +92,26 @@ export const limits = {
   extentBytesFirst: 64 * KiB,
   /** Segments of one log. */
   segmentsMax: 65_536,
+  /** A file's name in a storage: a folder of hexadecimal digits and a number are far shorter. */
+  storageNameBytesMax: 1_024,
+  /** Empty OPFS files that are kept open, because opening one cannot be waited for: and two for each prepared folder … */
+  sparesMin: 2,
+  /** … up to this: each is a handle. */
+  sparesMax: 128,
+  /** With less than this left, or less than a tenth, a storage calls itself nearly full. */
+  storageFreeBytesMin: 16 * MiB,
+  /** A browser's storage that writes asks so often whether there is room. */
+  storageRoomMs: 10_000,
+  /** A browser's storage looks so often whether its files are still there. */
+  storageLookMs: 2_000,
+  /** IndexedDB that failed is asked for so long what became of it, before anybody hears of the failure: removing takes time. */
+  storageAskMsMax: 10_000,
+  /** After a flush it looks at once, but no more often than this. */
+  storageLookMsMin: 250,
+  /** Opening waits so long for handles that another page has not given back. */
+  storageWaitMsMax: 2_000,
+  /** A thief waits no longer: who does not share its handles will not give them back. */
+  storageStealMsMax: 250,
   /** Parked batches wait for parents that may never come. */
   parkedMax: 10_000,
   /** Bytes of parked batches. */
@@ -228,6 +252,58 @@ export const limits = {
   witnessMs: 1_000,
   /** A client tries again after so long what a quota refused. */
   quotaRetryMs: 10_000,
+  /** Characters of a repository's whole name: all its segments. */
+  nameCharsMax: 8 * 65,
+  /** Tabs of one origin that share an owner: each has a replica and a chain. */
+  tabsMax: 256,
+  /** Characters of an address or an error's text between tabs. */
+  tabTextMax: 16 * KiB,
+  /** Chains that one tab claims: one for each repository that it has open. An owner remembers them. */
+  tabChainsMax: 10_000,
+  /** Entries of one list between tabs: chains of a repository, records, files. */
+  tabListMax: 1_000_000,
+  /** Bytes of records in one message between tabs: parsed and folded within a few frames. */
+  tabRecordsBytesSoft: 256 * KiB,
+  /** Work of a tab on what other tabs wrote, in one go, in milliseconds: half a frame. */
+  tabSliceMsMax: 6,
+  /** A tab asks whether the owner is alive so often, in milliseconds, while it waits for it. */
+  tabPingMs: 30,
+  /** An owner that answers nothing for so long, in milliseconds, while a tab waits, and whose page nobody sees, is replaced. */
+  tabSilenceMsMax: 90,
+  /** What tabs are told of sync, storage and each other is gathered for so long, in milliseconds: a frame. */
+  tabReportMs: 16,
+  /** Frames of the connection are shown to an inspector in another thread so often … */
+  tabFramesMs: 100,
+  /** … the newest of them, when there are more. */
+  tabFramesMax: 256,
+  /** A repository that no tab has open is closed after so long, in milliseconds: a reload comes back sooner. */
+  tabIdleMs: 10_000,
+  /** A tab that is asked for credentials and gives none for so long is passed over, in milliseconds: people type. */
+  tabAskMsMax: 5 * 60_000,
+  /** What a page that goes away keeps of what it wrote, in text of 4/3 the size: a browser keeps 5 MiB of that for an origin. */
+  tabLeftBytesMax: 1 * MiB,
+  /** A small file of a tab beside the log: what can be undone, say. */
+  tabFileBytesMax: 1 * MiB,
+  /** Steps that can be undone: more than anybody remembers. */
+  undoStepsMax: 200,
+  /** Fields and elements that all steps may touch: a larger import is taken back otherwise. */
+  undoMarksMax: 10_000,
+  /** Characters of texts and values that steps keep in memory, roughly. */
+  undoCharsMax: 8 * MiB,
+  /** Bytes of the steps that are kept over a reload, the newest: written after each write. */
+  undoBytesMax: 256 * KiB,
+  /** Writes in one field that follow each other within this are one step, in milliseconds. */
+  undoTypingMs: 1_000,
+  /** Nor is more than this much typing one step, however quick, in milliseconds. */
+  undoTypingMsMax: 10_000,
+  /** Steps are kept this long after they changed, in milliseconds. */
+  undoSaveMs: 100,
+  /** One value of the key-value face: it is held in memory, and sent whole with every write. */
+  kvValueBytesMax: 1 * MiB,
+  /** One bigint inside such a value: larger ones take long to show as digits. */
+  kvIntegerBytesMax: 1_024,
+  /** Who waits for entries to expire looks at the clock so often, in milliseconds: it may have been set. */
+  kvTimerMsMax: 60_000,
   /** Work per slice of a background task, in milliseconds. */
   sliceMsMax: 2,
 } as const;

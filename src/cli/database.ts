@@ -36,10 +36,12 @@ import type {
 /** The database as the command line uses it. */
 export const engine: Engine = {
   async open({ path, mode, schemas }: OpenRequest): Promise<Database> {
+    const { engine: textEngine } = await import("../text/engine.ts");
     const database = await openDatabase({
       ...(path === undefined ? { storage: memoryStorage() } : { path }),
       ...(mode !== undefined && { mode: parseMode(mode) }),
       schemas: schemas.map(schemaOf),
+      textEngine,
     });
     return wrapDatabase(database);
   },

@@ -16,6 +16,7 @@ import type { Connector } from "../../sync/transport/transport.ts";
 import type { ClientStatus as ConnectionStatus } from "../../sync/status.ts";
 import type { SyncReason } from "./channel.ts";
 import { parseAddress } from "./connectors.ts";
+import type { Tap } from "./internals.ts";
 import { Listeners } from "./listeners.ts";
 import {
   checkCredentials,
@@ -83,6 +84,8 @@ export interface ConnectionParts {
   readonly ended: () => void;
   /** Hears what listeners throw. */
   readonly report?: (error: unknown) => void;
+  /** Sees the frames, while somebody wants to. */
+  readonly tap?: Tap;
 }
 
 const bare = { reason: undefined, attempts: 0, retryAt: undefined };
@@ -134,11 +137,11 @@ export class DatabaseConnection implements Connection {
   }
 
   async #start(): Promise<void> {
-    const { world, rootKey, links, report } = this.#parts;
+    const { world, rootKey, links, report, tap } = this.#parts;
     for (const link of links()) link.sync.without("connecting");
     try {
       const [{ SyncClient }, connector] = await Promise.all([
-        import("../../sync/client.ts"),
+        import("./online.ts"),
         this.#connector(),
       ]);
       if (this.#stop.signal.aborted) return;
@@ -148,6 +151,7 @@ export class DatabaseConnection implements Connection {
         rootKey,
         prover: (renew: boolean, signal: AbortSignal) =>
           this.#prover(renew, signal),
+        ...(tap !== undefined && { frame: tap }),
       });
       this.#client = client;
       client.subscribe(() => this.#changed());
@@ -167,9 +171,7 @@ export class DatabaseConnection implements Connection {
   async #connector(): Promise<Connector> {
     const { target } = this.#parts;
     if (this.#url === undefined) return target as Connector;
-    const { websocketConnector } = await import(
-      "../../sync/transport/websocket_client.ts"
-    );
+    const { websocketConnector } = await import("./online.ts");
     return websocketConnector(this.#url);
   }
 
@@ -279,7 +281,7 @@ async function loginAt(address: string | URL | undefined): Promise<Login> {
       "This device has no certificate, and nowhere to log in: give connect() the `login` option",
     );
   }
-  const { loginTo } = await import("../../sync/transport/login.ts");
+  const { loginTo } = await import("./online.ts");
   return loginTo(address);
 }
 

@@ -56,7 +56,7 @@ Deno.test("repository() of one that is being closed waits, and opens it anew", a
   await turns(50);
   deepEqual([isOpen, looks], [false, 0], "its files are not looked at yet");
   storage.isSlow = false;
-  storage.release();
+  storage.finish();
   await Promise.all([closing, write]);
   const again = await opening;
   notEqual(again, first);
@@ -80,7 +80,7 @@ Deno.test("close() closes what is open, being opened and being closed, and gives
   equal(isClosed, false);
   throws(() => storage.lock(), { code: "database-locked" });
   storage.isSlow = false;
-  storage.release();
+  storage.finish();
   await Promise.all([closing, early, opening, ...writes]);
   storage.lock()();
   await db.close();

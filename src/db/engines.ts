@@ -11,6 +11,7 @@ import { copyForReader } from "../schema/reader.ts";
 import type { FieldKind } from "../schema/patch.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { State } from "../../repo/mod.ts";
+import { Listeners } from "./listeners.ts";
 
 /** What engines are made with. */
 export interface EnginesParts {
@@ -22,18 +23,22 @@ export interface EnginesParts {
   readonly hooks: QueryHooks;
 }
 
-/** Who hears of slow queries, and of listeners that throw. */
-export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError">;
+/** Who hears of slow queries, and of listeners that throw; and when there is time. */
+export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError" | "later">;
 
 /** Makes engines and keeps them. */
 export class Engines {
   readonly #parts: EnginesParts;
   readonly #engines = new Map<string, QueryEngine>();
   readonly #tasks: (() => void)[] = [];
+  /** Told after each transaction, when all callbacks of queries ran. */
+  readonly changes: Listeners;
   #isPublishing = false;
+  #isMeasured = false;
 
   constructor(parts: EnginesParts) {
     this.#parts = parts;
+    this.changes = new Listeners(parts.hooks.onError);
   }
 
   /** The engine of a schema's collection. */
@@ -57,8 +62,20 @@ export class Engines {
       world,
       ...hooks,
     });
+    if (this.#isMeasured) engine.measure(true);
     this.#engines.set(schema.name, engine);
     return engine;
+  }
+
+  /** Measures what live queries cost from now on, or no more. */
+  measure(isOn: boolean): void {
+    this.#isMeasured = isOn;
+    for (const engine of this.#engines.values()) engine.measure(isOn);
+  }
+
+  /** All engines that were asked for. */
+  all(): QueryEngine[] {
+    return [...this.#engines.values()];
   }
 
   #related(collection: string): QueryEngine | undefined {
@@ -81,6 +98,7 @@ export class Engines {
     } finally {
       this.#isPublishing = false;
       for (const task of this.#tasks.splice(0)) task();
+      this.changes.tell();
     }
   }
 
@@ -88,6 +106,7 @@ export class Engines {
   dispose(): void {
     for (const engine of this.#engines.values()) engine.dispose();
     this.#engines.clear();
+    this.changes.clear();
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * History: which commits touched what, by whom, when, and what they changed.
  *
- * Read from the log, so its cost grows with the history and not with what is
- * open; nothing is kept for it in memory.
+ * Read from the log. Where an index tells what touches an item (see
+ * `repo/item_touches.ts`), only its commits are read; in a page, all are.
  *
  * @module
  */
@@ -22,6 +22,7 @@ import {
   concerns,
   displayChain,
   type Includes,
+  type ItemCommit,
   type ItemName,
   itemOf,
   type LoggedBatch,
@@ -101,6 +102,10 @@ export function repositoryHistory(
 
 /** The commits that touched an item, oldest first. */
 export function itemHistory(replica: Replica, item: ItemName): CommitSummary[] {
+  const { touches } = replica.commits;
+  if (touches !== undefined) {
+    return touches.of(item).map((commit) => shown(replica, commit));
+  }
   const summaries: CommitSummary[] = [];
   const [isMentioned, isMeant] = [mentions(item), concerns(item)];
   replica.commits.each((logged) => {
@@ -134,16 +139,27 @@ function summary(
   concerns: (operation: Operation) => boolean,
 ): CommitSummary {
   const commit = batch.commits[index]!;
-  const number = batch.first + index;
   const { operations } = decodePatch(payloadOf(batch, commit));
+  return shown(replica, {
+    ...commit,
+    chain: batch.chain,
+    number: batch.first + index,
+    operations: operations.filter(concerns),
+  });
+}
+
+function shown(
+  replica: Replica,
+  { chain, number, wall, parents, operations }: ItemCommit,
+): CommitSummary {
   return {
-    commit: commitName({ chain: batch.chain, number }),
-    chain: displayChain(batch.chain),
+    commit: commitName({ chain, number }),
+    chain: displayChain(chain),
     number,
-    at: new Date(commit.wall),
-    user: replica.userOf(batch.chain, commit.wall),
-    parents: commit.parents.map((parent) => commitName(parent)),
-    operations: operations.filter(concerns).map((operation) => ({
+    at: new Date(wall),
+    user: replica.userOf(chain, wall),
+    parents: parents.map((parent) => commitName(parent)),
+    operations: operations.map((operation) => ({
       collection: operation.shape.collection,
       id: operation.id,
       ...describeOperation(operation),

@@ -83,7 +83,7 @@ Deno.test("history() and at() know of writes whose sync is under way", async () 
     ["text"],
   );
   storage.isSlow = false;
-  storage.release();
+  storage.finish();
   await Promise.all(writes);
   equal((await repo.verify()).ok, true);
 });
@@ -167,3 +167,21 @@ Deno.test("points that are none are refused with a code", () =>
     // @ts-expect-error: a number is no point.
     throws(() => repo.at(5), { code: "invalid-option" });
   }));
+
+Deno.test("items of one id in two collections have histories of their own, also when asked again", async () => {
+  const Page = defineSchema("page", { text: field.string() });
+  const options = { storage: memoryStorage(), schemas: [Note, Page] };
+  await using db = await openDatabase({ ...options, user: "ada" });
+  const repo = await db.repository("a");
+  const [notes, pages] = [repo.collection(Note), repo.collection(Page)];
+  notes.create({ id: "a", text: "one" });
+  pages.create({ id: "a", text: "two" });
+  for (let version = 1; version < 4; version++) {
+    equal(notes.history("a").length, version);
+    equal(repo.history({ item: { collection: "page", id: "a" } }).length, 1);
+    notes.update("a", { votes: { increment: 1 } });
+  }
+  deepEqual(pages.history("a")[0]?.operations.map(({ what }) => what), [
+    "create",
+  ]);
+});

@@ -1,5 +1,6 @@
 /**
- * What `server/` needs of the objects that users hold, past their public face.
+ * What `server/` and the inspector need of the objects that users hold, past
+ * their public face.
  *
  * Never exported from `mod.ts`.
  *
@@ -10,7 +11,10 @@ import { assert } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
+import type { Engines } from "./engines.ts";
 import type { Keyring } from "./keyring.ts";
+import type { Repository } from "./repository.ts";
+import type { Arrivals } from "./write.ts";
 
 /** What a database is made of. */
 export interface DatabaseInternals {
@@ -47,4 +51,71 @@ export function replicaOf(repository: object): Replica {
   const replica = replicas.get(repository);
   assert(replica !== undefined, "it was opened by a database");
   return replica;
+}
+
+/** Sees every frame of a connection, which it must not change or keep. */
+export type Tap = (way: "in" | "out", frame: Uint8Array) => void;
+
+/** One message on the connection. */
+export interface Frame {
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  readonly way: "in" | "out";
+  /** What it is, as docs/protocol.md names it; "unreadable" where it is nothing. */
+  readonly kind: string;
+  readonly bytes: number;
+}
+
+/** Sees what is said on a connection. */
+export type FrameTap = (frame: Frame) => void;
+
+/** A repository that is open. */
+export interface OpenRepository {
+  readonly repository: Repository;
+  readonly replica: Replica;
+  readonly engines: Engines;
+  readonly world: World;
+  /** Whom to ask when the server has a commit. */
+  readonly arrivals: Arrivals;
+  /** Writes down what can be undone, where undo is in use. */
+  readonly saveUndo: () => void;
+}
+
+/** A database, as far as an inspector looks into it. */
+export interface Observable {
+  readonly world: World;
+  /** What is open now. */
+  open(): readonly OpenRepository[];
+  /** Shows the frames of the connection to `tap`, or no more to anybody. */
+  tap(tap: FrameTap | undefined): void;
+}
+
+const observables = new WeakMap<object, Observable>();
+const opened = new WeakMap<object, OpenRepository>();
+
+/** Notes how to look into a database. */
+export function noteObservable(database: object, one: Observable): void {
+  observables.set(database, one);
+}
+
+/** How to look into a database. */
+export function observableOf(database: object): Observable {
+  const observable = observables.get(database);
+  assert(observable !== undefined, "it was opened by openDatabase()");
+  return observable;
+}
+
+/** Notes what else is behind a repository. */
+export function noteOpened(
+  repository: Repository,
+  parts: Omit<OpenRepository, "repository" | "replica">,
+): void {
+  const replica = replicaOf(repository);
+  opened.set(repository, { repository, replica, ...parts });
+}
+
+/** What is behind a repository; nothing, where it has no items to look at. */
+export function openedOf(repository: object): OpenRepository[] {
+  const one = opened.get(repository);
+  return one === undefined ? [] : [one];
 }

@@ -14,14 +14,13 @@
 
 import { equalBytes, toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { wallMax } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
+import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
-import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import { createSigner } from "../../crypto/mod.ts";
 import {
   decodeCertificate,
-  issueCertificate,
   type Session,
   setUnbornAside,
 } from "../../repo/mod.ts";
@@ -32,16 +31,37 @@ import {
   type StoredSession,
   writeKeys,
 } from "./keyring_file.ts";
+import {
+  isFit,
+  newSession,
+  type OpenSession,
+  type SessionOptions,
+  storedOf,
+  withSession,
+} from "./keyring_session.ts";
+import {
+  findKey,
+  keepAgain,
+  keyOfSeed,
+  newKey,
+  type SessionKey,
+  type StoredKey,
+  storedKeyOf,
+} from "./session_key.ts";
 
 /** What a caller asks of the keys. */
-export interface KeyringOptions {
-  readonly user: string;
+export interface KeyringOptions extends SessionOptions {
   /** The root key that the folder must belong to, or gets when it is new. */
   readonly rootKey?: Uint8Array | undefined;
   /** The secret of the root key, where this folder shall have it. */
   readonly rootSecret?: Uint8Array | undefined;
-  /** May the session certify others? For servers. */
-  readonly mayIssue?: boolean | undefined;
+  /** Who wrote here until all files were lost: new ones go on with it. */
+  readonly lostSession?: KeptSession | undefined;
+}
+
+/** A session's key, and what issuers say of it. */
+export interface KeptSession extends Omit<Session, "user" | "signer"> {
+  readonly key: SessionKey;
 }
 
 /** Reads the keys, or makes them when the database is new. */
@@ -54,7 +74,7 @@ export async function openKeyring(
   const identity = storage.identity();
   const stored = readKeys(storage);
   if (stored === undefined) {
-    return createKeyring(storage, world, options, identity);
+    return await createKeyring(storage, world, options, identity);
   }
   checkRoot(stored.rootKey, options);
   const isOriginal = stored.identity === identity;
@@ -62,71 +82,104 @@ export async function openKeyring(
   // opened, continues a chain of the original.
   const keys: Keys = {
     ...stored,
-    rootSecret: stored.rootSecret ?? options.rootSecret?.slice(),
+    root: stored.root ?? givenRoot(options),
     identity,
     sessions: isOriginal ? stored.sessions : [],
   };
-  const known = keys.sessions.find(({ user }) => user === options.user);
-  const session = known !== undefined && isFit(known, keys, options)
-    ? known
-    : newSession(keys, world, options, known);
+  const { user, vault } = options;
+  const known = keys.sessions.find((session) => session.user === user);
   if (known === undefined && keys.sessions.length >= limits.sessionsMax) {
-    throw tooManyUsers(options.user);
+    throw tooManyUsers(user);
   }
-  const next = withSession(keys, session);
-  const isChanged = session !== known || !isOriginal ||
-    keys.rootSecret !== stored.rootSecret;
+  const root = keys.root && await findKey(keys.root, vault);
+  const key = known && await findKey(known.key, vault);
+  const isKept = known !== undefined && key !== undefined &&
+    isFit(known, root, options);
+  const session = isKept
+    ? { ...known, key }
+    : await newSession(root, world, options, known, key);
+  const next = withSession(keys, storedOf(session));
+  const isChanged = !isKept || !isOriginal || keys.root !== stored.root;
   if (isChanged) await replaceKeys(storage, next);
-  return new Keyring(storage, next, options.user, isOriginal, undefined);
-}
-
-/** Is nothing to be done for this session that its folder could do? */
-function isFit(
-  { certificate }: StoredSession,
-  { rootSecret }: Keys,
-  { mayIssue }: KeyringOptions,
-): boolean {
-  if (rootSecret === undefined) return true;
-  if (certificate === undefined) return false;
-  return mayIssue !== true || decodeCertificate(certificate).mayIssue;
+  return new Keyring({
+    storage,
+    world,
+    vault,
+    user,
+    keys: next,
+    root,
+    key: session.key,
+    isOriginal,
+    isKeyLost: known !== undefined && key === undefined,
+    file: undefined,
+  });
 }
 
 /**
  * Makes the keys of a new database. Creating a database is one trip to the
  * medium: the file is synced together with the first repository, or on close.
  */
-function createKeyring(
+async function createKeyring(
   storage: Storage,
   world: World,
   options: KeyringOptions,
   identity: string,
-): Keyring {
-  if (!setUnbornAside(storage)) {
+): Promise<Keyring> {
+  if (!await setUnbornAside(storage)) {
     throw new DatabaseError(
       "format-unknown",
       'Cannot open: the folder has repositories but no "database" file. Restore that file from a backup',
     );
   }
-  const bare: Keys = { ...rootOf(world, options), identity, sessions: [] };
-  const keys = withSession(bare, newSession(bare, world, options));
-  const file = writeKeys(storage, keys);
-  return new Keyring(storage, keys, options.user, true, file);
+  const { user, vault } = options;
+  const root = await rootOf(world, options);
+  const rootKey = root?.signer.publicKey ?? options.rootKey!.slice();
+  const session = await goneOn(root, options) ??
+    await newSession(root, world, options);
+  const keys: Keys = {
+    rootKey,
+    root: root && storedKeyOf(root),
+    identity,
+    sessions: [storedOf(session)],
+  };
+  return new Keyring({
+    storage,
+    world,
+    vault,
+    user,
+    keys,
+    root,
+    key: session.key,
+    isOriginal: true,
+    isKeyLost: false,
+    file: writeKeys(storage, keys),
+  });
 }
 
-/** The root of a new database: given, or made. */
-function rootOf(
+/** The session of files that were lost; whoever has the root's secret makes another. */
+async function goneOn(
+  root: SessionKey | undefined,
+  { lostSession, user, vault }: KeyringOptions,
+): Promise<OpenSession | undefined> {
+  if (lostSession === undefined || root !== undefined) return undefined;
+  const { key, certificate, others = [] } = lostSession;
+  checkCertificate(certificate, key);
+  // A vault that fails costs the key at the next opening, not now.
+  await keepAgain(key, vault).catch(() => {});
+  return { user, key, certificate, others, lost: [] };
+}
+
+/** The root of a new database: given, or made; `undefined` where somebody else has its secret. */
+async function rootOf(
   world: World,
-  { rootKey, rootSecret }: KeyringOptions,
-): Pick<Keys, "rootKey" | "rootSecret"> {
-  if (rootSecret !== undefined) {
-    const { publicKey } = createSigner(rootSecret);
-    return { rootKey: publicKey, rootSecret: rootSecret.slice() };
-  }
-  if (rootKey !== undefined) {
-    return { rootKey: rootKey.slice(), rootSecret: undefined };
-  }
-  const pair = generateKeyPair((target) => world.random(target));
-  return { rootKey: pair.publicKey, rootSecret: pair.secretKey };
+  { rootKey, rootSecret, vault }: KeyringOptions,
+): Promise<SessionKey | undefined> {
+  if (rootSecret !== undefined) return keyOfSeed(rootSecret.slice());
+  return rootKey === undefined ? await newKey(world, vault) : undefined;
+}
+
+function givenRoot({ rootSecret }: KeyringOptions): StoredKey | undefined {
+  return rootSecret && storedKeyOf(keyOfSeed(rootSecret));
 }
 
 function checkKeys(options: KeyringOptions): void {
@@ -158,48 +211,6 @@ function checkRoot(
   }
 }
 
-/** A session with a certificate, where there is a root secret; else one without. */
-function newSession(
-  { rootSecret }: Keys,
-  world: World,
-  { user, mayIssue = false }: KeyringOptions,
-  known?: StoredSession,
-): StoredSession {
-  // A key that nobody certified yet is kept: it has written.
-  const isKept = known !== undefined && known.certificate === undefined;
-  const secretKey = isKept
-    ? known.secretKey
-    : generateKeyPair((target) => world.random(target)).secretKey;
-  const others = pastOf(known);
-  if (rootSecret === undefined) {
-    return { user, secretKey, certificate: undefined, others };
-  }
-  const { bytes: certificate } = issueCertificate(
-    {
-      sessionKey: createSigner(secretKey).publicKey,
-      user,
-      claims: "{}",
-      mayIssue,
-      notBefore: 0,
-      notAfter: wallMax,
-    },
-    createSigner(rootSecret),
-  );
-  return { user, secretKey, certificate, others };
-}
-
-/** What a session keeps of what it was. */
-function pastOf(known: StoredSession | undefined): Uint8Array[] {
-  const past = [...known?.others ?? []];
-  if (known?.certificate !== undefined) past.push(known.certificate);
-  return past.slice(-limits.pastCertificatesMax);
-}
-
-function withSession(keys: Keys, session: StoredSession): Keys {
-  const others = keys.sessions.filter(({ user }) => user !== session.user);
-  return { ...keys, sessions: [...others, session] };
-}
-
 function tooManyUsers(user: string): DatabaseError {
   return new DatabaseError(
     "value-too-large",
@@ -209,33 +220,45 @@ function tooManyUsers(user: string): DatabaseError {
   );
 }
 
+/** What a {@linkcode Keyring} is made of. */
+interface KeyringParts {
+  readonly storage: Storage;
+  readonly world: World;
+  readonly vault: KeyVault | undefined;
+  readonly user: string;
+  readonly keys: Keys;
+  readonly root: SessionKey | undefined;
+  readonly key: SessionKey;
+  readonly isOriginal: boolean;
+  readonly isKeyLost: boolean;
+  /** Of keys which are not durable yet. */
+  readonly file: StorageFile | undefined;
+}
+
 /** The keys of an open database. */
 export class Keyring {
   /** Is this folder where it was when it was last written? */
   readonly isOriginal: boolean;
   /** Were the keys made just now? */
   readonly isNew: boolean;
-  readonly #storage: Storage;
-  readonly #user: string;
+  /** Had the vault lost the key of the session, so that there is a new one? */
+  readonly isKeyLost: boolean;
+  readonly #parts: KeyringParts;
   #keys: Keys;
+  #key: SessionKey;
   #file: StorageFile | undefined;
   #settling: Promise<void> | undefined;
   #storing: Promise<unknown> = Promise.resolve();
 
-  /** Use {@linkcode openKeyring}; `file` is that of keys which are not durable yet. */
-  constructor(
-    storage: Storage,
-    keys: Keys,
-    user: string,
-    isOriginal: boolean,
-    file: StorageFile | undefined,
-  ) {
-    this.#storage = storage;
-    this.#keys = keys;
-    this.#user = user;
-    this.#file = file;
-    this.isOriginal = isOriginal;
-    this.isNew = file !== undefined;
+  /** Use {@linkcode openKeyring}. */
+  constructor(parts: KeyringParts) {
+    this.#parts = parts;
+    this.#keys = parts.keys;
+    this.#key = parts.key;
+    this.#file = parts.file;
+    this.isOriginal = parts.isOriginal;
+    this.isKeyLost = parts.isKeyLost;
+    this.isNew = parts.file !== undefined;
   }
 
   /** The root public key, 32 bytes. */
@@ -243,21 +266,38 @@ export class Keyring {
     return this.#keys.rootKey;
   }
 
-  /** The root secret, where this folder has it. */
+  /** The root secret, where this folder has it as bytes. */
   get rootSecret(): Uint8Array | undefined {
-    return this.#keys.rootSecret;
+    return this.#keys.root?.secret;
+  }
+
+  /** The key that signs here. */
+  get key(): SessionKey {
+    return this.#key;
   }
 
   /** The session that signs here. */
   get session(): Session {
-    const { user, secretKey, certificate, others } = this.#stored();
-    if (certificate === undefined) return { user, secretKey, others };
+    const { user, certificate, others } = this.#stored();
+    const { signer } = this.#key;
+    if (certificate === undefined) return { user, signer, others };
     const certified = decodeCertificate(certificate).user;
-    return { user: certified, secretKey, certificate, others };
+    return { user: certified, signer, certificate, others };
   }
 
   #stored(): StoredSession {
-    return this.#keys.sessions.find(({ user }) => user === this.#user)!;
+    const { user } = this.#parts;
+    return this.#keys.sessions.find((session) => session.user === user)!;
+  }
+
+  /** Public keys that it wrote with, and that were lost before anybody certified them. */
+  get lost(): readonly Uint8Array[] {
+    return this.#stored().lost;
+  }
+
+  /** Makes another key, which signs once it is stored. */
+  newKey(): Promise<SessionKey> {
+    return newKey(this.#parts.world, this.#parts.vault);
   }
 
   /** Makes new keys durable, but not yet the name of their file; runs before anything that needs them is. */
@@ -274,39 +314,55 @@ export class Keyring {
     }
   }
 
+  /** Writes its keys into other files, where those have none: the own ones were lost. */
+  async copyTo(storage: Storage): Promise<void> {
+    if (readKeys(storage) !== undefined) return;
+    const { root, vault } = this.#parts;
+    for (const key of [root, this.#key]) if (key) await keepAgain(key, vault);
+    const identity = storage.identity();
+    await replaceKeys(storage, { ...this.#keys, identity });
+  }
+
   /** Keeps a session with what issuers say of it, instead of the one there was; durable when it resolves. */
-  store(session: Omit<Session, "user">): Promise<Session> {
+  store(session: KeptSession): Promise<Session> {
     const storing = this.#storing.then(() => this.#store(session));
     this.#storing = storing.catch(() => {});
     return storing;
   }
 
-  async #store(session: Omit<Session, "user">): Promise<Session> {
-    const { secretKey, certificate, others = [] } = session;
-    if (!isOfKey(certificate, secretKey)) {
-      throw new DatabaseError(
-        "invalid-option",
-        "The certificate names another key than the session's",
-      );
-    }
+  async #store(session: KeptSession): Promise<Session> {
+    const { key, certificate, others = [] } = session;
+    checkCertificate(certificate, key);
     await this.settle();
+    const { storage, user, vault } = this.#parts;
     const keys = withSession(this.#keys, {
-      user: this.#user,
-      secretKey: secretKey.slice(),
+      user,
+      key: storedKeyOf(key),
       certificate: certificate?.slice(),
       others: others.slice(-limits.pastCertificatesMax),
+      lost: this.lost,
     });
-    await replaceKeys(this.#storage, keys);
+    await replaceKeys(storage, keys);
+    const { publicKey } = this.#key.signer;
     this.#keys = keys;
+    this.#key = key;
+    if (!equalBytes(publicKey, key.signer.publicKey)) {
+      // It signs no more; one that stays in the vault does no harm.
+      await vault?.remove(publicKey).catch(() => {});
+    }
     return this.session;
   }
 }
 
-function isOfKey(
+function checkCertificate(
   certificate: Uint8Array | undefined,
-  secretKey: Uint8Array,
-): boolean {
-  if (certificate === undefined) return true;
-  const { publicKey } = createSigner(secretKey);
-  return equalBytes(decodeCertificate(certificate).sessionKey, publicKey);
+  { signer: { publicKey } }: SessionKey,
+): void {
+  if (certificate === undefined) return;
+  const { sessionKey } = decodeCertificate(certificate);
+  if (equalBytes(sessionKey, publicKey)) return;
+  throw new DatabaseError(
+    "invalid-option",
+    "The certificate names another key than the session's",
+  );
 }

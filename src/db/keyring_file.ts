@@ -2,14 +2,14 @@
  * The `database` file: the keys of this replica, and whose copy it is.
  *
  * ```text
- * magic "SHEAFKEY" {8} | format u16 = 2 | root public key {32} | root secret flag u8 | root secret {32 when the flag is 1}
- * | identity text | sessions varint | session* | crc32 u32
- * session  user text | secret key {32} | certified u8 | certificate varint {n} (when certified is 1)
- *          | others varint | (certificate varint {n})*
+ * magic "SHEAFKEY" {8} | format u16 = 3 | root key | identity text | sessions varint | session* | crc32 u32
+ * key      public key {32} | place u8 (0 elsewhere, 1 here, 2 vault) | secret {32 when the place is 1}
+ * session  user text | key | certified u8 | certificate varint {n} (when certified is 1)
+ *          | others varint | (certificate varint {n})* | lost varint | (public key {32})*
  * ```
  *
- * Format 1, which had one certificate in every session and nothing else, is
- * read as well. It is the only file with secrets. The identity names the place
+ * Format 2, which had no vault, and format 1, which had one certificate in every
+ * session and nothing else, are read as well. It is the only file with secrets. The identity names the place
  * where the folder lies.
  *
  * @module
@@ -20,27 +20,33 @@ import { crc32 } from "../base/crc32.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
+import { keyOfSeed, type StoredKey, storedKeyOf } from "./session_key.ts";
 
 const FILE = "database";
 const MAGIC = "SHEAFKEY";
-const FORMAT = 2;
+const FORMAT = 3;
+/** Where a secret is. */
+const place = { elsewhere: 0, here: 1, vault: 2 } as const;
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A session as the file has it. */
 export interface StoredSession {
   /** The user that `openDatabase()` names it by. */
   readonly user: string;
-  readonly secretKey: Uint8Array;
+  readonly key: StoredKey;
   /** Absent until somebody certified the key. */
   readonly certificate: Uint8Array | undefined;
   /** Certificates of its issuers, from the root on, and of keys it had before. */
   readonly others: readonly Uint8Array[];
+  /** Public keys that it wrote with, and that were lost before anybody certified them. */
+  readonly lost: readonly Uint8Array[];
 }
 
 /** What the file says. */
 export interface Keys {
   readonly rootKey: Uint8Array;
-  readonly rootSecret: Uint8Array | undefined;
+  /** Absent where somebody else has the secret. */
+  readonly root: StoredKey | undefined;
   readonly identity: string;
   readonly sessions: readonly StoredSession[];
 }
@@ -83,9 +89,7 @@ function encodeKeys(keys: Keys): Uint8Array {
   const writer = new ByteWriter(512);
   for (const char of MAGIC) writer.u8(char.charCodeAt(0));
   writer.u16(FORMAT);
-  writer.bytes(keys.rootKey);
-  writer.u8(keys.rootSecret === undefined ? 0 : 1);
-  if (keys.rootSecret !== undefined) writer.bytes(keys.rootSecret);
+  writeKey(writer, keys.rootKey, keys.root);
   writer.text(keys.identity);
   writer.varint(keys.sessions.length);
   for (const session of keys.sessions) writeSession(writer, session);
@@ -94,13 +98,26 @@ function encodeKeys(keys: Keys): Uint8Array {
 }
 
 function writeSession(writer: ByteWriter, session: StoredSession): void {
-  const { user, secretKey, certificate, others } = session;
+  const { user, key, certificate, others, lost } = session;
   writer.text(user);
-  writer.bytes(secretKey);
+  writeKey(writer, key.publicKey, key);
   writer.u8(certificate === undefined ? 0 : 1);
   if (certificate !== undefined) writeBytes(writer, certificate);
   writer.varint(others.length);
   for (const other of others) writeBytes(writer, other);
+  writer.varint(lost.length);
+  for (const publicKey of lost) writer.bytes(publicKey);
+}
+
+function writeKey(
+  writer: ByteWriter,
+  publicKey: Uint8Array,
+  key: StoredKey | undefined,
+): void {
+  writer.bytes(publicKey);
+  if (key === undefined) return writer.u8(place.elsewhere);
+  writer.u8(key.secret === undefined ? place.vault : place.here);
+  if (key.secret !== undefined) writer.bytes(key.secret);
 }
 
 function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
@@ -149,10 +166,31 @@ function parseKeys(bytes: Uint8Array): Keys {
     throw new SyntaxError("the checksum does not match");
   }
   const rootKey = reader.take(32).slice();
-  const rootSecret = reader.u8() === 1 ? reader.take(32).slice() : undefined;
+  const root = parsePlace(reader, rootKey);
   const identity = reader.text();
   const sessions = parseSessions(reader, format);
-  return { rootKey, rootSecret, identity, sessions };
+  return { rootKey, root, identity, sessions };
+}
+
+function parsePlace(
+  reader: ByteReader,
+  publicKey: Uint8Array,
+): StoredKey | undefined {
+  const where = reader.u8();
+  if (where === place.elsewhere) return undefined;
+  if (where > place.vault) throw new SyntaxError("a key is nowhere");
+  const isHere = where === place.here;
+  return { publicKey, secret: isHere ? reader.take(32).slice() : undefined };
+}
+
+function parseKey(reader: ByteReader, format: number): StoredKey {
+  if (format < 3) {
+    const { signer, secret } = keyOfSeed(reader.take(32).slice());
+    return storedKeyOf({ signer, secret });
+  }
+  const key = parsePlace(reader, reader.take(32).slice());
+  if (key === undefined) throw new SyntaxError("a session has no key");
+  return key;
 }
 
 function parseSessions(reader: ByteReader, format: number): StoredSession[] {
@@ -167,16 +205,24 @@ function parseSessions(reader: ByteReader, format: number): StoredSession[] {
 
 function parseSession(reader: ByteReader, format: number): StoredSession {
   const user = reader.text();
-  const secretKey = reader.take(32).slice();
+  const key = parseKey(reader, format);
   const isCertified = format === 1 || reader.u8() === 1;
   const certificate = isCertified ? readBytes(reader) : undefined;
-  const others: Uint8Array[] = [];
-  const count = format === 1 ? 0 : reader.varint();
+  const others = readList(reader, format > 1, () => readBytes(reader));
+  const lost = readList(reader, format > 2, () => reader.take(32).slice());
+  return { user, key, certificate, others, lost };
+}
+
+function readList(
+  reader: ByteReader,
+  isThere: boolean,
+  read: () => Uint8Array,
+): Uint8Array[] {
+  const count = isThere ? reader.varint() : 0;
   if (count > limits.pastCertificatesMax) {
-    throw new SyntaxError("a session has too many certificates");
+    throw new SyntaxError("a session has too many keys or certificates");
   }
-  for (let i = 0; i < count; i++) others.push(readBytes(reader));
-  return { user, secretKey, certificate, others };
+  return Array.from({ length: count }, read);
 }
 
 function readBytes(reader: ByteReader): Uint8Array {

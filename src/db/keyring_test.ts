@@ -5,21 +5,34 @@ import {
   ok,
   rejects,
 } from "node:assert/strict";
-import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import {
+  createSigner,
+  generateKeyPair,
+  isWebKey,
+  verify,
+} from "../../crypto/mod.ts";
 import {
   decodeCertificate,
   issueCertificate,
   type Session,
 } from "../../repo/mod.ts";
 import { ManualWorld } from "../../tests/kit/replica_place.ts";
-import { ByteWriter, encodeText } from "../base/bytes.ts";
+import { Vault } from "../../tests/kit/vault.ts";
+import { ByteWriter, encodeText, toHex } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 import { limits } from "../base/limits.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type Keyring, openKeyring } from "./keyring.ts";
+import { type Keyring, type KeyringOptions, openKeyring } from "./keyring.ts";
+import type { KeyVault } from "../storage/key_vault.ts";
+import { newKey } from "./session_key.ts";
 
 const world = new ManualWorld();
+
+/** What tells sessions apart: a key shows as its public half. */
+function shown({ session: { signer, ...rest } }: Pick<Keyring, "session">) {
+  return { ...rest, key: signer.publicKey };
+}
 
 async function open(storage: Storage, user = "ada"): Promise<Keyring> {
   const keyring = await openKeyring(storage, world, { user });
@@ -41,7 +54,7 @@ Deno.test("openKeyring() makes keys once and finds them again", async () => {
   const second = await open(storage);
   deepEqual([first.isNew, second.isNew], [true, false]);
   deepEqual([first.isOriginal, second.isOriginal], [true, true]);
-  deepEqual(second.session, first.session);
+  deepEqual(shown(second), shown(first));
   deepEqual(second.rootKey, first.rootKey);
   deepEqual(bytesOf(storage), bytes, "opening writes nothing");
 });
@@ -50,9 +63,9 @@ Deno.test("each user has a key of their own, which comes back with them", async 
   const storage = memoryStorage();
   const ada = await open(storage, "ada");
   const bob = await open(storage, "bob");
-  notDeepEqual(bob.session.secretKey, ada.session.secretKey);
-  deepEqual((await open(storage, "ada")).session, ada.session);
-  deepEqual((await open(storage, "bob")).session, bob.session);
+  notDeepEqual(bob.session.signer.publicKey, ada.session.signer.publicKey);
+  deepEqual(shown(await open(storage, "ada")), shown(ada));
+  deepEqual(shown(await open(storage, "bob")), shown(bob));
 });
 
 Deno.test("a copy gets sessions of its own, for every user, and keeps them", async () => {
@@ -62,11 +75,11 @@ Deno.test("a copy gets sessions of its own, for every user, and keeps them", asy
   const adaThere = await open(copy, "ada");
   equal(adaThere.isOriginal, false);
   deepEqual(adaThere.rootKey, ada.rootKey);
-  notDeepEqual(adaThere.session.secretKey, ada.session.secretKey);
+  notDeepEqual(adaThere.session.signer.publicKey, ada.session.signer.publicKey);
   const bobThere = await open(copy, "bob");
-  notDeepEqual(bobThere.session.secretKey, bob.session.secretKey);
+  notDeepEqual(bobThere.session.signer.publicKey, bob.session.signer.publicKey);
   const again = await open(copy, "ada");
-  deepEqual([again.isOriginal, again.session], [true, adaThere.session]);
+  deepEqual([again.isOriginal, shown(again)], [true, shown(adaThere)]);
 });
 
 Deno.test("more users than a folder may hold are refused, and the folder stays whole", async () => {
@@ -131,10 +144,9 @@ Deno.test("another root key than the expected one is refused", async () => {
 const root = generateKeyPair((target) => world.random(target));
 
 function certify(
-  { secretKey }: Session,
+  { signer: { publicKey } }: Pick<Session, "signer">,
   fields: { user?: string; claims?: string } = {},
 ): Uint8Array {
-  const { publicKey } = createSigner(secretKey);
   const { user = "ada@example.org", claims = "{}" } = fields;
   return issueCertificate({
     sessionKey: publicKey,
@@ -156,71 +168,70 @@ async function openClient(storage: Storage, user = "ada"): Promise<Keyring> {
 
 Deno.test("an empty folder with a given root key has a session that nobody certified yet", async () => {
   const storage = memoryStorage();
-  const { session, rootKey, rootSecret } = await openClient(storage);
+  const first = await openClient(storage);
+  const { session, rootKey, rootSecret } = first;
   deepEqual(rootKey, root.publicKey);
   equal(rootSecret, undefined);
   equal(session.certificate, undefined);
   equal(session.user, "ada");
   const again = await openClient(storage);
   deepEqual([again.isNew, again.isOriginal], [false, true]);
-  deepEqual(again.session, session, "the same key goes on");
+  deepEqual(shown(again), shown(first), "the same key goes on");
   const bob = await openClient(storage, "bob");
-  notDeepEqual(bob.session.secretKey, session.secretKey);
+  notDeepEqual(bob.session.signer.publicKey, session.signer.publicKey);
 });
 
 Deno.test("store() keeps a certificate, and a later opening has it", async () => {
   const storage = memoryStorage();
   const keyring = await openClient(storage);
-  const { secretKey } = keyring.session;
-  const certificate = certify(keyring.session);
-  const stored = await keyring.store({ secretKey, certificate });
+  const { key } = keyring;
+  const certificate = certify(key);
+  const stored = shown({ session: await keyring.store({ key, certificate }) });
   deepEqual(stored, {
     user: "ada@example.org",
-    secretKey,
+    key: key.signer.publicKey,
     certificate,
     others: [],
   });
-  deepEqual(keyring.session, stored);
-  deepEqual((await openClient(storage, "ada")).session, stored);
+  deepEqual(shown(keyring), stored);
+  deepEqual(shown(await openClient(storage, "ada")), stored);
 });
 
 Deno.test("store() takes another key with its certificate, and what belongs to them", async () => {
   const storage = memoryStorage();
   const keyring = await openClient(storage);
-  const first = await keyring.store({
-    ...keyring.session,
-    certificate: certify(keyring.session),
-  });
-  const pair = generateKeyPair((target) => world.random(target));
-  const session = { user: "", secretKey: pair.secretKey };
-  const certificate = certify(session, { claims: '{"role":"admin"}' });
+  const { key } = keyring;
+  const first = await keyring.store({ key, certificate: certify(key) });
+  const next = await newKey(world, undefined);
+  const certificate = certify(next, { claims: '{"role":"admin"}' });
   const others = [first.certificate!];
-  const second = await keyring.store({ ...session, certificate, others });
+  const second = await keyring.store({ key: next, certificate, others });
   deepEqual(second.others, others);
-  deepEqual((await openClient(storage)).session, second);
+  deepEqual(second.signer.publicKey, next.signer.publicKey);
+  deepEqual(shown(await openClient(storage)), shown({ session: second }));
 });
 
 Deno.test("store() refuses a certificate of another key", async () => {
   const keyring = await openClient(memoryStorage());
-  const { secretKey } = generateKeyPair((target) => world.random(target));
-  const before = keyring.session;
-  const certificate = certify(before);
-  await rejects(keyring.store({ secretKey, certificate }), {
+  const key = await newKey(world, undefined);
+  const before = shown(keyring);
+  const certificate = certify(keyring.key);
+  await rejects(keyring.store({ key, certificate }), {
     code: "invalid-option",
   });
-  deepEqual(keyring.session, before);
+  deepEqual(shown(keyring), before);
 });
 
 Deno.test("a copy of a client's folder gets a key of its own, not certified", async () => {
   const storage = memoryStorage();
   const keyring = await openClient(storage);
-  const { secretKey } = keyring.session;
-  await keyring.store({ secretKey, certificate: certify(keyring.session) });
+  const { key } = keyring;
+  await keyring.store({ key, certificate: certify(key) });
   const copy = memoryStorage([["database", bytesOf(storage)]]);
   const { session, isOriginal } = await openClient(copy);
   equal(isOriginal, false);
   equal(session.certificate, undefined);
-  notDeepEqual(session.secretKey, secretKey);
+  notDeepEqual(session.signer.publicKey, key.signer.publicKey);
 });
 
 Deno.test("a given root secret gives a new folder its root key again", async () => {
@@ -240,13 +251,13 @@ Deno.test("a given root secret gives a new folder its root key again", async () 
 
 Deno.test("a client's folder that is given the root secret certifies the key it has", async () => {
   const storage = memoryStorage();
-  const { session } = await openClient(storage);
+  const { key } = await openClient(storage);
   const options = { user: "ada", rootSecret: root.secretKey };
-  const now = (await openKeyring(storage, world, options)).session;
-  deepEqual(now.secretKey, session.secretKey);
-  const { sessionKey } = decodeCertificate(now.certificate!);
-  deepEqual(sessionKey, createSigner(session.secretKey).publicKey);
-  deepEqual((await open(storage)).session, now);
+  const now = await openKeyring(storage, world, options);
+  deepEqual(now.key.secret, key.secret);
+  const { sessionKey } = decodeCertificate(now.session.certificate!);
+  deepEqual(sessionKey, key.signer.publicKey);
+  deepEqual(shown(await open(storage)), shown(now));
 });
 
 Deno.test("a session may issue where that is asked for, and is made anew where it could not", async () => {
@@ -254,35 +265,184 @@ Deno.test("a session may issue where that is asked for, and is made anew where i
   const plain = await open(storage, "server");
   equal(decodeCertificate(plain.session.certificate!).mayIssue, false);
   const options = { user: "server", mayIssue: true };
-  const { session } = await openKeyring(storage, world, options);
+  const second = await openKeyring(storage, world, options);
+  const { session } = second;
   equal(decodeCertificate(session.certificate!).mayIssue, true);
-  notDeepEqual(session.secretKey, plain.session.secretKey);
+  notDeepEqual(session.signer.publicKey, plain.session.signer.publicKey);
   deepEqual(session.others, [plain.session.certificate]);
-  deepEqual((await openKeyring(storage, world, options)).session, session);
+  const third = await openKeyring(storage, world, options);
+  deepEqual(shown(third), shown(second));
 });
 
-Deno.test("a key file of format 1 is read, and written as format 2 with the next change", async () => {
+for (const format of [1, 2]) {
+  Deno.test(`a key file of format ${format} is read, and written as format 3 with the next change`, async () => {
+    const storage = memoryStorage();
+    const first = await open(storage);
+    const { session, key, rootKey, rootSecret } = first;
+    const writer = new ByteWriter();
+    writer.bytes(encodeText("SHEAFKEY"));
+    writer.u16(format);
+    writer.bytes(rootKey);
+    writer.u8(1);
+    writer.bytes(rootSecret!);
+    writer.text(storage.identity());
+    writer.varint(1);
+    writer.text("ada");
+    writer.bytes(key.secret as Uint8Array);
+    if (format === 2) writer.u8(1);
+    writer.varint(session.certificate!.length);
+    writer.bytes(session.certificate!);
+    if (format === 2) writer.varint(0);
+    writer.u32(crc32(writer.view()));
+    const file = storage.open("database")!;
+    file.truncate(0);
+    file.writeAt(writer.copy(), 0);
+    deepEqual(shown(await open(storage)), shown(first));
+    deepEqual(bytesOf(storage), writer.copy(), "opening writes nothing");
+    await open(storage, "bob");
+    equal(bytesOf(storage)[8], 3);
+    deepEqual(shown(await open(storage)), shown(first));
+  });
+}
+
+/** A folder whose keys are in a vault. */
+async function openVaulted(
+  storage: Storage,
+  vault: KeyVault,
+  options: Partial<KeyringOptions> = {},
+): Promise<Keyring> {
+  const all = { user: "ada", ...options, vault };
+  const keyring = await openKeyring(storage, world, all);
+  await keyring.settle();
+  return keyring;
+}
+
+async function signs({ key: { signer } }: Keyring): Promise<boolean> {
+  const message = encodeText("message");
+  return verify(await signer.sign(message), message, signer.publicKey);
+}
+
+Deno.test("with a vault no secret is in the file, and the keys sign after another opening", async () => {
   const storage = memoryStorage();
-  const { session, rootKey, rootSecret } = await open(storage);
-  const writer = new ByteWriter();
-  writer.bytes(encodeText("SHEAFKEY"));
-  writer.u16(1);
-  writer.bytes(rootKey);
-  writer.u8(1);
-  writer.bytes(rootSecret!);
-  writer.text(storage.identity());
-  writer.varint(1);
-  writer.text("ada");
-  writer.bytes(session.secretKey);
-  writer.varint(session.certificate!.length);
-  writer.bytes(session.certificate!);
-  writer.u32(crc32(writer.view()));
-  const file = storage.open("database")!;
-  file.truncate(0);
-  file.writeAt(writer.copy(), 0);
-  deepEqual((await open(storage)).session, session);
-  deepEqual(bytesOf(storage), writer.copy(), "opening writes nothing");
-  await open(storage, "bob");
-  equal(bytesOf(storage)[8], 2);
-  deepEqual((await open(storage)).session, session);
+  const vault = new Vault();
+  const first = await openVaulted(storage, vault);
+  equal(first.rootSecret, undefined);
+  equal(vault.keys.size, 2, "root and session");
+  const second = await openVaulted(storage, vault);
+  for (const keyring of [first, second]) {
+    equal(await signs(keyring), true);
+    ok(isWebKey(keyring.key.secret));
+    equal(keyring.key.signer.sign(new Uint8Array()) instanceof Promise, true);
+  }
+  deepEqual(shown(second), shown(first));
+  const { issuerKey } = decodeCertificate(second.session.certificate!);
+  deepEqual(issuerKey, second.rootKey);
+  const bob = await openVaulted(storage, vault, { user: "bob" });
+  const { issuerKey: ofBob, user } = decodeCertificate(
+    bob.session.certificate!,
+  );
+  deepEqual([ofBob, user], [bob.rootKey, "bob"], "the root signs on");
+});
+
+Deno.test("a vault that lost its keys costs a new key, and what the old one was is kept", async () => {
+  const storage = memoryStorage();
+  const vault = new Vault();
+  const first = await openVaulted(storage, vault);
+  vault.keys.clear();
+  const second = await openVaulted(storage, vault);
+  deepEqual([first.isKeyLost, second.isKeyLost], [false, true]);
+  notDeepEqual(second.key.signer.publicKey, first.key.signer.publicKey);
+  equal(await signs(second), true);
+  deepEqual(second.rootKey, first.rootKey);
+  equal(second.session.certificate, undefined, "the root is lost, too");
+  deepEqual(second.session.others, [first.session.certificate]);
+  deepEqual(second.lost, [], "it was certified");
+  const third = await openVaulted(storage, vault);
+  deepEqual([third.isKeyLost, shown(third)], [false, shown(second)]);
+});
+
+Deno.test("a key that was lost before anybody certified it is not forgotten", async () => {
+  const storage = memoryStorage();
+  const vault = new Vault();
+  const options = { rootKey: root.publicKey };
+  const lost: Uint8Array[] = [];
+  for (let i = 0; i < 3; i++) {
+    const keyring = await openVaulted(storage, vault, options);
+    deepEqual(keyring.lost, lost);
+    lost.push(keyring.key.signer.publicKey);
+    vault.keys.clear();
+  }
+  const keyring = await openVaulted(storage, vault, options);
+  const { key } = keyring;
+  await keyring.store({ key, certificate: certify(key) });
+  deepEqual((await openVaulted(storage, vault, options)).lost, lost);
+});
+
+Deno.test("a key that another one takes the place of leaves the vault, when the file says so", async () => {
+  const storage = memoryStorage();
+  const vault = new Vault();
+  const keyring = await openVaulted(storage, vault, {
+    rootKey: root.publicKey,
+  });
+  const next = await keyring.newKey();
+  equal(vault.keys.size, 2);
+  await keyring.store({ key: next, certificate: certify(next) });
+  deepEqual([...vault.keys.keys()], [toHex(next.signer.publicKey)]);
+  equal(await signs(keyring), true);
+});
+
+Deno.test("a vault that keeps nothing, or fails, leaves a secret in the file", async () => {
+  const fails = () => Promise.reject(new Error("No room"));
+  for (
+    const vault of [
+      { put: fails, get: fails, remove: fails },
+      {
+        ...new Vault(),
+        put: () => Promise.resolve(),
+        get: () => Promise.resolve(),
+        remove: fails,
+      },
+    ]
+  ) {
+    const storage = memoryStorage();
+    const first = await openVaulted(storage, vault);
+    equal(first.rootSecret?.length, 32);
+    deepEqual(shown(await open(storage)), shown(first));
+  }
+});
+
+Deno.test("an empty folder goes on with the session that lost its files, unless it has the root's secret", async () => {
+  const vault = new Vault();
+  const options = { rootKey: root.publicKey };
+  const first = await openVaulted(memoryStorage(), vault, options);
+  const certificate = certify(first.key);
+  await first.store({ key: first.key, certificate });
+  vault.keys.clear();
+  const { key, session: { others } } = first;
+  const lostSession = { key, certificate, others };
+  const storage = memoryStorage();
+  const second = await openVaulted(storage, vault, { ...options, lostSession });
+  deepEqual(shown(second), shown(first));
+  await second.settle();
+  const third = await openVaulted(storage, vault, options);
+  deepEqual(shown(third), shown(first));
+  equal(await signs(third), true);
+  const own = await openVaulted(memoryStorage(), vault, { lostSession });
+  notDeepEqual(shown(own), shown(first));
+  const foreign = { ...lostSession, key: own.key };
+  await rejects(
+    openVaulted(memoryStorage(), vault, { ...options, lostSession: foreign }),
+    { code: "invalid-option" },
+  );
+});
+
+Deno.test("copyTo() has the vault keep its keys again", async () => {
+  const vault = new Vault();
+  const keyring = await openVaulted(memoryStorage(), vault);
+  vault.keys.clear();
+  const other = memoryStorage();
+  await keyring.copyTo(other);
+  const copy = await openVaulted(other, vault);
+  deepEqual(shown(copy), shown(keyring));
+  equal(copy.isKeyLost, false);
 });

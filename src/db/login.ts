@@ -36,7 +36,7 @@ export interface LoginRequest {
   /** This device's clock, in milliseconds since 1970. */
   readonly nowMs: number;
   /** Signs with the session key: whoever certifies it asks for a proof that its owner wants that. */
-  sign(message: Uint8Array): Uint8Array;
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
 /** What a login gives. */

@@ -10,10 +10,12 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Rules } from "../schema/rules.ts";
 import type { Schema } from "../schema/schema.ts";
-import { denoStorage } from "../storage/deno_storage.ts";
+import type { TextEngine } from "../schema/text_state.ts";
+import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Mode } from "../../repo/mod.ts";
 import type { QueryHooks } from "./engines.ts";
+import type { KeptSession } from "./keyring.ts";
 
 /** How a database is opened. */
 export interface DatabaseOptions {
@@ -28,6 +30,11 @@ export interface DatabaseOptions {
   readonly mode?: Mode;
   /** The collections of this app. */
   readonly schemas?: readonly Schema[];
+  /**
+   * Shows edited texts of collections that are in none of `schemas`: the
+   * `textEngine` of `@sheaf/sheaf/text`. Without it they read as `undefined`.
+   */
+  readonly textEngine?: TextEngine;
   /**
    * Who may write what (`defineRules`): asked before each write of a certified
    * session, which throws `denied`, and of everything that comes in. Servers and
@@ -66,19 +73,14 @@ export interface DatabaseOptions {
   readonly world?: World;
 }
 
-/** The medium that the options name. */
-export function storageOf({ path, storage }: DatabaseOptions): Storage {
-  if ((path === undefined) === (storage === undefined)) {
-    throw new DatabaseError(
-      "invalid-option",
-      "Give openDatabase() either `path` or `storage`",
-    );
-  }
-  if (storage !== undefined) return storage;
-  if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new DatabaseError("invalid-path", "`path` must name a folder");
-  }
-  return denoStorage(path);
+/** What `src/browser` asks for beside it. */
+export interface OwnerOptions extends DatabaseOptions {
+  /** Is it the owner of a device's files, whose tabs write the chains? */
+  readonly isOwner?: boolean;
+  /** Keeps new keys so that nobody can read them. */
+  readonly vault?: KeyVault;
+  /** Who wrote here until all files were lost: fresh ones go on with it. */
+  readonly lostSession?: KeptSession;
 }
 
 /** A mode, or `invalid-option`. */
@@ -123,5 +125,15 @@ export function parseRootKey(key: unknown): Uint8Array {
   throw new DatabaseError(
     "invalid-option",
     "`rootKey` must be 32 bytes or 64 hexadecimal digits. A server prints it at its start",
+  );
+}
+
+/** Fails with `invalid-option` where rules are none. */
+export function checkRules(rules: unknown): void {
+  const of = (rules as { of?: unknown } | null | undefined)?.of;
+  if (rules === undefined || typeof of === "function") return;
+  throw new DatabaseError(
+    "invalid-option",
+    "`rules` must be what defineRules() gives",
   );
 }

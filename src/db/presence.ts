@@ -38,6 +38,7 @@ export interface Presence {
 }
 
 const nobody: readonly PresentUser[] = Object.freeze([]);
+const noPeers: readonly PresentPeer[] = Object.freeze([]);
 const nothing: Uint8Array = new Uint8Array(0);
 
 /** The presence of one repository, over connections that come and go. */
@@ -61,16 +62,22 @@ export class RepositoryPresence implements Presence {
         `Cannot show this: presence takes ${limits.presenceBytesMax} bytes of JSON at most`,
       );
     }
-    this.#show(bytes);
+    this.show(bytes);
   }
 
   clear(): void {
-    this.#show(nothing);
+    this.show(nothing);
   }
 
-  #show(bytes: Uint8Array): void {
+  /** Shows bytes as they are; none: nothing any more. */
+  show(bytes: Uint8Array): void {
     this.#shown = bytes;
     this.#channel?.present(bytes);
+  }
+
+  /** The others as they came; the same array until it changes. */
+  get peers(): readonly PresentPeer[] {
+    return this.#channel?.others ?? noPeers;
   }
 
   get others(): readonly PresentUser[] {
@@ -82,9 +89,9 @@ export class RepositoryPresence implements Presence {
     return this.#others;
   }
 
-  subscribe(listener: () => void): () => void {
+  readonly subscribe = (listener: () => void): () => void => {
     return this.#listeners.add(listener);
-  }
+  };
 
   readonly getSnapshot = (): readonly PresentUser[] => this.others;
 

@@ -8,9 +8,12 @@
  */
 
 import { hasMutableValues } from "../schema/reader.ts";
+import { textIn } from "../schema/prepare_text.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
+import type { TextState } from "../schema/text_state.ts";
 import type { QueryEngine } from "../query/engine.ts";
-import type { OrderField, Query, Where } from "../query/mod.ts";
+import type { OrderField, Query, QueryStore, Where } from "../query/mod.ts";
+import { itemStore } from "../query/store.ts";
 import type { Table } from "../../repo/mod.ts";
 import { type RowReader, rowReader } from "./rows.ts";
 
@@ -55,6 +58,18 @@ export class ReadableCollection<S extends Schema>
     if (ordinal < 0) return undefined;
     const item = this.#table.itemAt(ordinal);
     return item === undefined ? undefined : this.row(item);
+  }
+
+  /** The item with this id as a store for views, whether it is there or not. */
+  store(id: string): QueryStore<Infer<S> | undefined> {
+    this.#check();
+    return itemStore<Infer<S>>(this.#engine, id);
+  }
+
+  /** What is known of a text field: for `@sheaf/sheaf/text`. `undefined` when the item is not there. */
+  textOf(id: string, field: string): TextState | undefined {
+    if (!this.has(id)) return undefined;
+    return textIn(this.#table.cellAt(this.#table.ordinalOf(id)), field);
   }
 
   /** Is there an item with this id? */

@@ -5,18 +5,10 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import type { World } from "../base/world.ts";
 import { IdSource } from "../schema/names.ts";
 import type { Decision } from "../schema/rule_types.ts";
 import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
-import {
-  type Mode,
-  type Replica,
-  type ReplicaStatus,
-  type VerifyOptions,
-  verifyReplica,
-  type VerifyReport,
-} from "../../repo/mod.ts";
+import { type BareParts, BareRepository } from "./bare_repository.ts";
 import { Collection } from "./collection.ts";
 import { Editor } from "./editor.ts";
 import { Engines, type QueryHooks } from "./engines.ts";
@@ -25,11 +17,9 @@ import {
   type HistoryOptions,
   repositoryHistory,
 } from "./history.ts";
-import { noteReplica } from "./internals.ts";
-import type { Presence } from "./presence.ts";
+import { noteOpened } from "./internals.ts";
+import type { LocalFile } from "./local_file.ts";
 import { ReadableCollection } from "./readable_collection.ts";
-import type { RepositoryLink } from "./repository_link.ts";
-import type { RepositorySync } from "./repository_sync.ts";
 import type { Schemas } from "./schemas.ts";
 import { openSnapshot, type Snapshot } from "./snapshot.ts";
 import {
@@ -38,30 +28,29 @@ import {
   type StoredCollection,
 } from "./stored.ts";
 import { TransactionScope } from "./transaction_scope.ts";
+import { RepositoryUndo, type Undo } from "./undo.ts";
 import { Write } from "./write.ts";
 
 /** What a repository is made of. */
-export interface RepositoryParts {
-  readonly replica: Replica;
+export interface RepositoryParts extends BareParts {
   readonly schemas: Schemas;
-  readonly world: World;
   readonly hooks: QueryHooks;
-  readonly link: RepositoryLink;
-  /** Runs when it begins to close, with what tells the end. */
-  readonly closing: (done: Promise<void>) => void;
+  /** Keeps what can be undone over a reload. */
+  readonly undoFile?: LocalFile | undefined;
 }
 
 /** One set of collections with one log and one history. */
-export class Repository implements AsyncDisposable {
+export class Repository extends BareRepository {
   readonly #parts: RepositoryParts;
   readonly #engines: Engines;
   readonly #ids: IdSource;
   readonly #editors = new Map<string, Editor<Schema>>();
   readonly #collections = new Map<string, Collection<Schema>>();
-  #closing: Promise<void> | undefined;
+  #undo: RepositoryUndo | undefined;
 
   /** Use `database.repository(name)`. */
   constructor(parts: RepositoryParts) {
+    super(parts);
     const { replica, schemas, world, hooks } = parts;
     this.#parts = parts;
     this.#ids = new IdSource(world);
@@ -73,27 +62,12 @@ export class Repository implements AsyncDisposable {
       hooks,
     });
     replica.publishing = (tell) => this.#engines.publish(tell);
-    noteReplica(this, replica);
-  }
-
-  /** Its name. */
-  get name(): string {
-    return this.#parts.replica.name;
-  }
-
-  /** How it signs, and when it calls a write durable. */
-  get mode(): Mode {
-    return this.#parts.replica.mode;
-  }
-
-  /** How it and the server converge: status, refusals, audits. */
-  get sync(): RepositorySync {
-    return this.#parts.link.sync;
-  }
-
-  /** Who else is here now, and what they show. */
-  get presence(): Presence {
-    return this.#parts.link.presence;
+    noteOpened(this, {
+      engines: this.#engines,
+      world,
+      arrivals: parts.link,
+      saveUndo: () => void this.#undo?.save(),
+    });
   }
 
   /**
@@ -149,10 +123,35 @@ export class Repository implements AsyncDisposable {
     const { replica, link } = this.#parts;
     const done = replica.transact((transaction) =>
       callback(
-        new TransactionScope(transaction, (schema) => this.#editorOf(schema)),
+        new TransactionScope(
+          transaction,
+          (schema) => this.#editorOf(schema),
+          replica,
+        ),
       )
     );
     return new Write(done.result, done, link);
+  }
+
+  /**
+   * Undo and redo of what is written here, from when it is first asked for; what
+   * could be undone before a reload can be undone after it.
+   *
+   * @throws {DatabaseError} `closed`
+   */
+  get undo(): Undo {
+    if (this.#undo !== undefined) return this.#undo;
+    const { replica, schemas, world, link, hooks, undoFile } = this.#parts;
+    replica.check();
+    return this.#undo = new RepositoryUndo({
+      replica,
+      schemaOf: (collection) => schemas.find(collection),
+      ids: this.#ids,
+      arrivals: link,
+      world,
+      file: undoFile,
+      report: hooks.onError,
+    });
   }
 
   /** May an item be created so? As {@linkcode can} with "delete". */
@@ -189,6 +188,12 @@ export class Repository implements AsyncDisposable {
       else if (action === "delete") editor.delete(tx, target as string);
       else editor.update(tx, target as string, changes as UpdateInput<S>);
     });
+  }
+
+  /** Calls after every transaction that changed something here; the result ends it. */
+  subscribe(listener: () => void): () => void {
+    this.#parts.replica.check();
+    return this.#engines.changes.add(listener);
   }
 
   /** The newest commits, oldest first. */
@@ -244,50 +249,11 @@ export class Repository implements AsyncDisposable {
     });
   }
 
-  /** Counts, sizes, the recovery report, and why it is read-only, if it is. */
-  status(): ReplicaStatus {
-    return this.#parts.replica.status();
+  protected override async leaving(): Promise<void> {
+    await this.#undo?.save();
   }
 
-  /** Resolves when everything visible now is on the medium, in every mode. */
-  durable(): Promise<void> {
-    return this.#parts.replica.durable();
-  }
-
-  /** Writes a checkpoint now; they are also written by themselves. */
-  checkpoint(): Promise<void> {
-    return this.#parts.replica.checkpoint();
-  }
-
-  /** Checks every byte, hash and signature again; reports, never repairs. */
-  async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
-    const { replica, world } = this.#parts;
-    await replica.durable();
-    const pause = () =>
-      new Promise<void>((resolve) => void world.after(0, resolve));
-    return await verifyReplica(replica.loaded, options, pause);
-  }
-
-  /** Makes everything durable, ends live queries, and closes the files. */
-  close(): Promise<void> {
-    if (this.#closing === undefined) {
-      this.#closing = this.#close();
-      this.#parts.closing(this.#closing);
-    }
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    this.#parts.link.close();
-    try {
-      await this.#parts.replica.close();
-    } finally {
-      this.#engines.dispose();
-    }
-  }
-
-  /** As {@linkcode close}. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+  protected override left(): void {
+    this.#engines.dispose();
   }
 }

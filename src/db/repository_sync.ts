@@ -199,14 +199,14 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     return this.#ready.promise;
   }
 
-  subscribe(listener: () => void): () => void {
+  readonly subscribe = (listener: () => void): () => void => {
     const end = this.#listeners.add(listener);
     // What is written while there is no channel changes the count of unsent commits.
     this.#endShareable ??= this.#parts.replica.port().onShareable(() => {
       if (this.#channel === undefined) this.changed();
     });
     return end;
-  }
+  };
 
   async audit(): Promise<AuditReport> {
     this.#parts.replica.check();
@@ -230,11 +230,16 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     return await levers.promise;
   }
 
+  /** How many commits of a chain the server has durably. */
+  acknowledged(chain: string): number {
+    return Math.max(
+      this.#acknowledged.get(chain) ?? 0,
+      this.#channel?.acknowledged(chain) ?? 0,
+    );
+  }
+
   #hasArrived({ state, chain, number }: Place): boolean {
-    if (state === "refused") return false;
-    const known = this.#acknowledged.get(chain) ?? 0;
-    if (number < known) return true;
-    return number < (this.#channel?.acknowledged(chain) ?? 0);
+    return state !== "refused" && number < this.acknowledged(chain);
   }
 
   #checkSoon(): void {

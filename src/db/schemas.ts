@@ -6,16 +6,27 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { TextEngine } from "../schema/text_state.ts";
 import { createView, type View } from "../schema/view.ts";
-
-const schemaless: View = createView(undefined);
 
 /** The collections that an app declared. */
 export class Schemas {
   readonly #schemas = new Map<string, Schema>();
   readonly #views = new Map<string, View>();
+  readonly #engine: TextEngine | undefined;
 
-  constructor(schemas: readonly Schema[]) {
+  /**
+   * @param schemas what the app declared
+   * @param engine shows edited texts of other collections
+   */
+  constructor(schemas: readonly Schema[], engine?: TextEngine) {
+    this.#engine = engine;
+    if (!Array.isArray(schemas) || !schemas.every(isSchema)) {
+      throw new DatabaseError(
+        "invalid-schema",
+        "`schemas` must be a list of what defineSchema() gave",
+      );
+    }
     for (const schema of schemas) {
       if (this.#schemas.has(schema.name)) {
         throw new DatabaseError(
@@ -37,7 +48,7 @@ export class Schemas {
     const known = this.#views.get(collection);
     if (known !== undefined) return known;
     const schema = this.#schemas.get(collection);
-    const view = schema === undefined ? schemaless : createView(schema);
+    const view = createView(schema, schema ? undefined : this.#engine);
     this.#views.set(collection, view);
     return view;
   }
@@ -50,4 +61,8 @@ export class Schemas {
       `The schema "${schema.name}" was not given to openDatabase(): add it to \`schemas\``,
     );
   }
+}
+
+function isSchema(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "fields" in value;
 }

@@ -31,7 +31,7 @@ export async function serverInfo(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<ServerInfo> {
   parseAddress(address);
-  const { serverInfo } = await import("../../sync/transport/login.ts");
+  const { serverInfo } = await import("./online.ts");
   const info = await serverInfo(address, options.signal);
   const { name, rootKey, mode, login } = info;
   return { name, rootKey: toHex(rootKey), mode, login };

@@ -12,7 +12,6 @@ import { equalBytes } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
-import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import {
   type Certificate,
   decodeCertificate,
@@ -30,6 +29,7 @@ import {
   type LoginRequest,
   renewalAt,
 } from "./login.ts";
+import type { SessionKey } from "./session_key.ts";
 
 /** What it works with. */
 export interface SessionKeeperParts {
@@ -77,7 +77,7 @@ export class SessionKeeper {
   /** The public key that signs here, 32 bytes. */
   get sessionKey(): Uint8Array {
     return this.certificate?.sessionKey.slice() ??
-      createSigner(this.#session.secretKey).publicKey.slice();
+      this.#session.signer.publicKey.slice();
   }
 
   /** Is there a certificate that is worth showing? */
@@ -108,7 +108,7 @@ export class SessionKeeper {
   prover(): Prover | undefined {
     const certificates = this.#chain();
     if (certificates === undefined) return undefined;
-    const signer = createSigner(this.#session.secretKey);
+    const { signer } = this.#session;
     return {
       publicKey: signer.publicKey,
       certificates,
@@ -139,27 +139,25 @@ export class SessionKeeper {
   ): Promise<void> {
     const credentials = await credentialsOf(source);
     const { sessionKey, certificate: known } = this;
-    const { secretKey } = this.#session;
+    const { key } = this.#parts.keyring;
     const given = await login({
-      ...this.#question(secretKey, credentials),
+      ...this.#question(key, credentials),
       ...(known !== undefined && { certificate: known.bytes }),
     }, signal);
     if (given !== "key-taken") {
       const certificate = readCertificate(given, sessionKey);
       if (known === undefined || isAlike(known, certificate)) {
-        return await this.#use(secretKey, given, signal);
+        return await this.#use(key, given, signal);
       }
     }
-    const pair = generateKeyPair((target) => this.#parts.world.random(target));
-    const question = this.#question(pair.secretKey, credentials);
-    const other = await login(question, signal);
-    readCertificate(other, pair.publicKey);
-    await this.#use(pair.secretKey, other as LoginAnswer, signal);
+    const next = await this.#parts.keyring.newKey();
+    const other = await login(this.#question(next, credentials), signal);
+    readCertificate(other, next.signer.publicKey);
+    await this.#use(next, other as LoginAnswer, signal);
   }
 
-  #question(secretKey: Uint8Array, credentials: Credentials): LoginRequest {
+  #question({ signer }: SessionKey, credentials: Credentials): LoginRequest {
     const { keyring, world } = this.#parts;
-    const signer = createSigner(secretKey);
     return {
       sessionKey: signer.publicKey,
       credentials,
@@ -171,7 +169,7 @@ export class SessionKeeper {
 
   /** First the keys are durable, then they sign. */
   async #use(
-    secretKey: Uint8Array,
+    key: SessionKey,
     { certificate, issuers = [] }: LoginAnswer,
     signal: AbortSignal,
   ): Promise<void> {
@@ -185,8 +183,8 @@ export class SessionKeeper {
       !above.some((known) => equalBytes(known, bytes))
     );
     const kept = before.slice(above.length - limits.pastCertificatesMax);
-    const keys = { secretKey, certificate, others: [...above, ...kept] };
-    const storing = keyring.store(keys);
+    const session = { key, certificate, others: [...above, ...kept] };
+    const storing = keyring.store(session);
     this.#storing = storing.catch(() => {});
     this.#session = await storing;
     this.#obtainedAt = world.now();

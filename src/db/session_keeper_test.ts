@@ -115,13 +115,14 @@ Deno.test("other claims belong to a new key; what the old one signed keeps its c
 Deno.test("a login proves the key that it asks for, also a new one", async () => {
   const { keeper } = await keeperOf();
   const asked: Uint8Array[] = [];
-  const login: Login = ({ sessionKey, rootKey, nowMs, sign }) => {
+  const login: Login = async ({ sessionKey, rootKey, nowMs, sign }) => {
     const message = Uint8Array.of(1, asked.length);
-    equal(verify(sign(message), message, sessionKey), true);
+    equal(verify(await sign(message), message, sessionKey), true);
     deepEqual([rootKey, nowMs], [root.publicKey, world.now()]);
     asked.push(sessionKey);
-    if (asked.length === 1) return Promise.resolve("key-taken");
-    return Promise.resolve({ certificate: certify(sessionKey) });
+    return asked.length === 1
+      ? "key-taken"
+      : { certificate: certify(sessionKey) };
   };
   await keeper.login(login, token, never);
   notDeepEqual(asked[0], asked[1]);

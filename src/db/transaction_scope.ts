@@ -11,21 +11,35 @@ import type {
   Schema,
   UpdateInput,
 } from "../schema/schema.ts";
-import type { Transaction } from "../../repo/mod.ts";
+import type { Replica, Transaction } from "../../repo/mod.ts";
 import type { Editor } from "./editor.ts";
 import { type RowReader, rowReader } from "./rows.ts";
 
+/** The transaction behind a scope, where it is one of `replica`'s; for what writes beside collections. */
+export let transactionOf: (
+  scope: TransactionScope,
+  replica: Replica,
+) => Transaction | undefined;
+
 /** A transaction under way; use it only inside the callback. */
 export class TransactionScope {
+  static {
+    transactionOf = (scope, replica) =>
+      scope.#replica === replica ? scope.#transaction : undefined;
+  }
+
   readonly #transaction: Transaction;
+  readonly #replica: Replica;
   readonly #editorOf: <S extends Schema>(schema: S) => Editor<S>;
 
   /** Use `repository.transact(callback)`. */
   constructor(
     transaction: Transaction,
     editorOf: <S extends Schema>(schema: S) => Editor<S>,
+    replica: Replica,
   ) {
     this.#transaction = transaction;
+    this.#replica = replica;
     this.#editorOf = editorOf;
   }
 

@@ -12,14 +12,15 @@ import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { FieldKind, Item } from "../schema/patch.ts";
 import { Columns } from "./columns.ts";
-import type { Fields } from "./condition.ts";
+import type { Condition, Fields } from "./condition.ts";
 import { type Effort, Executor } from "./execute.ts";
 import { IndexSet } from "./index_set.ts";
 import { choosePlan, type Plan, type Request } from "./plan.ts";
 import { helpfulIndex } from "./hint.ts";
 import type { Include } from "./include.ts";
 import { emptyState, Query } from "./query.ts";
-import { asRows } from "./rows.ts";
+import { asRow, asRows } from "./rows.ts";
+import type { QueryStore } from "./store.ts";
 import type { AnyRow } from "./where.ts";
 import type { ItemChange, Source } from "./source.ts";
 
@@ -39,13 +40,18 @@ export interface EngineOptions {
   readonly reader?: (item: Item) => Item;
   /** Hears which index would help a slow query; needs `world`. */
   readonly onSlow?: (message: string) => void;
-  /** The clock for `onSlow`. */
-  readonly world?: Pick<World, "monotonic">;
+  /** The clock for `onSlow`, and the timer of stores that nobody uses. */
+  readonly world?: Pick<World, "monotonic"> & Partial<Pick<World, "after">>;
   /**
    * Runs a task that calls users' callbacks. Immediately, when absent; an owner
    * of several engines runs it when all of them heard of the transaction.
    */
   readonly deliver?: (task: () => void) => void;
+  /**
+   * Runs a task when the thread is free: large indexes are built in slices then;
+   * needs `world`. At once, when absent.
+   */
+  readonly later?: (task: () => void) => void;
   /** Hears what a callback threw; when absent it is thrown in a microtask. */
   readonly onError?: (error: unknown) => void;
 }
@@ -56,6 +62,26 @@ export interface Follower {
   absorb(ordinals: readonly number[]): void;
   /** The engine was closed. */
   end(): void;
+  /** What is kept up to date, for who asks what it costs. */
+  readonly about?: CostedResult;
+}
+
+/** A live result, as far as who watches costs wants to know it. */
+export interface CostedResult {
+  /** What it asks. */
+  readonly request: Request;
+  /** How many rows it has. */
+  count(): number;
+}
+
+/** What keeping one live result up to date has cost while somebody measured. */
+export interface FollowerCost {
+  readonly result: CostedResult;
+  /** Transactions that reached its collection. */
+  changes: number;
+  lastMs: number;
+  totalMs: number;
+  maxMs: number;
 }
 
 /** A query that takes longer than this, in milliseconds, is worth a hint. */
@@ -74,10 +100,15 @@ export class QueryEngine {
   readonly #indexes: IndexSet;
   readonly #executor: Executor;
   readonly #followers = new Set<Follower>();
+  /** Stores in use, by what they ask for. */
+  readonly stores: Map<string, QueryStore<unknown>> = new Map();
+  readonly #predicates = new WeakMap<object, Condition>();
   /** Set once there is something to keep up to date: an index or a live result. */
   #unsubscribe: (() => void) | undefined;
   readonly #hinted = new Set<string>();
   readonly #tasks: (() => void)[] = [];
+  /** Present while somebody measures. */
+  #costs: WeakMap<Follower, FollowerCost> | undefined;
   #absorbing = false;
   #delivering = false;
   #disposed = false;
@@ -89,7 +120,10 @@ export class QueryEngine {
     this.name = options.name;
     this.fields = new Map([...options.fields, ["id", "string"]]);
     const listen = () => this.#listen();
-    this.#indexes = new IndexSet(options.indexes, this.fields, source, listen);
+    const { indexes, later, world } = options;
+    const slices = later && world &&
+      { later, monotonic: () => world.monotonic() };
+    this.#indexes = new IndexSet(indexes, this.fields, source, listen, slices);
     const columns = new Columns(source);
     this.#executor = new Executor(source, columns, this.fields);
   }
@@ -108,6 +142,19 @@ export class QueryEngine {
   /** Changes whenever cached plans go stale. */
   get epoch(): number {
     return this.#indexes.epoch;
+  }
+
+  /** A user's function as a condition: it sees rows as the user does. The same for the same function. */
+  predicate<Row>(test: (row: Row) => boolean): Condition {
+    let condition = this.#predicates.get(test);
+    if (condition === undefined) {
+      condition = {
+        what: "predicate",
+        test: (item) => test(asRow<Row>(this.read(item))) === true,
+      };
+      this.#predicates.set(test, condition);
+    }
+    return condition;
   }
 
   /** An item as users may have it. */
@@ -207,10 +254,44 @@ export class QueryEngine {
     }
     this.#absorbing = true;
     for (const follower of this.#followers) {
-      this.#attempt(() => follower.absorb(ordinals));
+      this.attempt(() => this.#absorb(follower, ordinals));
     }
     this.#absorbing = false;
     this.#deliver();
+  }
+
+  #absorb(follower: Follower, ordinals: readonly number[]): void {
+    const cost = this.#costs && this.#costOf(follower);
+    if (cost === undefined) return follower.absorb(ordinals);
+    const start = this.options.world!.monotonic();
+    follower.absorb(ordinals);
+    cost.lastMs = this.options.world!.monotonic() - start;
+    cost.changes++;
+    cost.totalMs += cost.lastMs;
+    cost.maxMs = Math.max(cost.maxMs, cost.lastMs);
+  }
+
+  #costOf(follower: Follower): FollowerCost | undefined {
+    const { about } = follower;
+    if (about === undefined) return undefined;
+    let cost = this.#costs!.get(follower);
+    if (cost === undefined) {
+      cost = { result: about, changes: 0, lastMs: 0, totalMs: 0, maxMs: 0 };
+      this.#costs!.set(follower, cost);
+    }
+    return cost;
+  }
+
+  /** Measures what live results cost from now on, or no more. */
+  measure(isOn: boolean): void {
+    const canMeasure = isOn && this.options.world !== undefined;
+    this.#costs = canMeasure ? new WeakMap() : undefined;
+  }
+
+  /** What live results have cost since they are measured. */
+  costs(): FollowerCost[] {
+    if (this.#costs === undefined) return [];
+    return [...this.#followers].flatMap((one) => this.#costOf(one) ?? []);
   }
 
   /** Puts a call of a user's callback behind those that wait already. */
@@ -235,14 +316,14 @@ export class QueryEngine {
         let task = this.#tasks.shift();
         task !== undefined;
         task = this.#tasks.shift()
-      ) this.#attempt(task);
+      ) this.attempt(task);
     } finally {
       this.#delivering = false;
     }
   }
 
   /** One callback that throws must not keep the others from hearing. */
-  #attempt(task: () => void): void {
+  attempt(task: () => void): void {
     try {
       task();
     } catch (error) {
@@ -267,8 +348,10 @@ export class QueryEngine {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#unsubscribe?.();
+    this.#indexes.close();
     for (const follower of [...this.#followers]) follower.end();
     this.#followers.clear();
+    this.stores.clear();
     this.#tasks.length = 0;
   }
 

@@ -76,6 +76,42 @@ Deno.test("Query.explain() looks ids up", () => {
   strictEqual(told.rowsReturned, 2);
 });
 
+Deno.test("Ranges of ids and pages in their order read no more than they give", () => {
+  const { all, source } = filled(false);
+  const ids = Array.from({ length: 1_000 }, (_, n) => `i${n}`).sort();
+  const from = all.where({ id: { gte: "i5" } });
+  const range = from.orderBy("id").limit(7);
+  const at = ids.findIndex((id) => id >= "i5");
+  deepStrictEqual(range.run().map(({ id }) => id), ids.slice(at, at + 7));
+  strictEqual(range.explain().rowsScanned, 7);
+  match(range.explain().plan, /^index id, in order up/);
+  const same = from.limit(7).explain();
+  deepStrictEqual([same.index, same.rowsScanned], [["id"], 7]);
+
+  const down = from.orderBy("id", "desc").limit(3);
+  const last = ids.toReversed();
+  deepStrictEqual(down.run().map(({ id }) => id), last.slice(0, 3));
+  deepStrictEqual(
+    down.after(down.run()[2]!).run().map(({ id }) => id),
+    last.slice(3, 6),
+  );
+  strictEqual(down.explain().rowsScanned, 3);
+
+  const begun = all.where({ id: { prefix: "i99" } });
+  deepStrictEqual(begun.run().length, 11);
+  strictEqual(begun.explain().rowsScanned, 11);
+
+  const page = all.limit(4).after(all.limit(4).run()[3]!);
+  deepStrictEqual(page.run().map(({ id }) => id), ids.slice(4, 8));
+  strictEqual(page.explain().rowsScanned, 4);
+  source.write(["i5", undefined], ["i5a", task("i5a")]);
+  deepStrictEqual(range.run().slice(0, 2).map(({ id }) => id), ["i50", "i500"]);
+  deepStrictEqual(
+    all.where({ id: { gt: "i599", lt: "i6" } }).run().map(({ id }) => id),
+    ["i5a"],
+  );
+});
+
 Deno.test("QueryEngine hints once at the index that a slow query lacks", () => {
   const { all, hints } = filled(false);
   all.where({ title: "t3" }).run();

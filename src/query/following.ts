@@ -7,17 +7,21 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import type { Follower, QueryEngine } from "./engine.ts";
+import type { Request } from "./plan.ts";
 
 /** A result that follows its collection. */
 export abstract class Following<Rows, Change> implements Disposable {
   readonly #engine: QueryEngine;
+  readonly #request: Request | undefined;
   readonly #callbacks = new Set<(change: Change) => void>();
   readonly #endings = new Set<() => void>();
   readonly #releases: (() => void)[] = [];
   #disposed = false;
 
-  constructor(engine: QueryEngine) {
+  /** `request` is what it asks, for who measures what that costs. */
+  constructor(engine: QueryEngine, request?: Request) {
     this.#engine = engine;
+    this.#request = request;
   }
 
   /** The rows now, frozen: the same object until something visible changes. */
@@ -58,7 +62,15 @@ export abstract class Following<Rows, Change> implements Disposable {
     const end = () => {
       if (engine === this.#engine) this.dispose();
     };
-    this.#releases.push(engine.follow({ absorb, end }));
+    const about = this.#about(engine);
+    this.#releases.push(engine.follow({ absorb, end, ...about }));
+  }
+
+  #about(engine: QueryEngine): Pick<Follower, "about"> {
+    const request = this.#request;
+    if (request === undefined || engine !== this.#engine) return {};
+    const count = () => (this.getSnapshot() as readonly unknown[]).length;
+    return { about: { request, count } };
   }
 
   /** Ends when the signal says so; at once when it has said so already. */

@@ -19,6 +19,7 @@ import type { LiveChange } from "./live.ts";
 import { invalidQuery } from "./parse_where.ts";
 import type { Request } from "./plan.ts";
 import { asRow, asRows } from "./rows.ts";
+import { type QueryStore, storeOf } from "./store.ts";
 import { isOrderable } from "./value.ts";
 import type { AnyRow } from "./where.ts";
 
@@ -85,14 +86,14 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
   readonly #engine: QueryEngine;
   readonly #request: Request;
   readonly #groups: GroupRequest;
-  readonly #finish: (rows: Item[]) => Result;
+  readonly #finish: (rows: readonly Item[]) => Result;
 
   /** Made by `aggregate`, not by users. */
   constructor(
     engine: QueryEngine,
     request: Request,
     groups: GroupRequest,
-    finish: (rows: Item[]) => Result,
+    finish: (rows: readonly Item[]) => Result,
   ) {
     this.#engine = engine;
     this.#request = request;
@@ -143,6 +144,20 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncIterable<readonly Row[]> {
     return latest(() => this.#live(options.signal), options.signal);
+  }
+
+  /** The result as a store for views; as `store` of a query. */
+  store(): QueryStore<Result> {
+    const asked = [this.#request, this.#groups];
+    return storeOf(this.#engine, asked, () => {
+      const live = new LiveGroups<Item>(
+        this.#engine,
+        this.#request,
+        this.#groups,
+        undefined,
+      );
+      return { live, read: () => this.#finish(live.getSnapshot()) };
+    });
   }
 
   #live(signal: AbortSignal | undefined): LiveGroups<Row> {

@@ -122,6 +122,10 @@ function placeKeys(
   }
   for (let i = plan.single; i < plan.index.fields.length; i++) {
     const field = plan.index.fields[i]!;
+    if (field === "id") {
+      keys.push(after.id);
+      continue;
+    }
     const at = request.order.findIndex((term) => term.field === field);
     const key = at < 0 ? null : keyOf(fields.get(field)!, after.values[at]);
     if (key === null || key === -Infinity) return undefined;

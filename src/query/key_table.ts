@@ -15,7 +15,7 @@
  */
 
 import type { FieldKind, Item } from "../schema/patch.ts";
-import { sortByNumber } from "./radix.ts";
+import { sortByNumberSteps } from "./radix.ts";
 import type { Column } from "./source.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
@@ -107,11 +107,17 @@ export class KeyTable {
 
   /** Sorts ordinals by their keys; those with equal keys keep their order. */
   sort(ordinals: number[]): void {
+    for (const _ of this.sortSteps(ordinals));
+  }
+
+  /** The same in steps. */
+  *sortSteps(ordinals: number[]): Generator<void> {
     if (ordinals.length < fewOrdinals) {
       ordinals.sort((a, b) => this.compare(a, b));
       return;
     }
-    sortByNumber(ordinals, this.#numbers);
+    yield* sortByNumberSteps(ordinals, this.#numbers);
+    yield;
     if (!this.numeric) this.#settleTexts(ordinals);
   }
 

@@ -127,7 +127,8 @@ function numberColumn(
     ) column[at] = value;
     else return undefined;
   }
-  return { kind: "number", values: column };
+  const type = kind === "boolean" || kind === "date" ? kind : "number";
+  return { kind: "number", type, values: column };
 }
 
 function wordColumn(values: readonly Value[]): Column | undefined {

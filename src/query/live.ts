@@ -43,7 +43,7 @@ export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
     include: Include | undefined,
     signal: AbortSignal | undefined,
   ) {
-    super(engine);
+    super(engine, request);
     this.#engine = engine;
     this.#include = include;
     this.#window = new LiveWindow(engine, guarded(engine, request));

@@ -50,7 +50,7 @@ export class LiveGroups<Row>
     groups: GroupRequest,
     signal: AbortSignal | undefined,
   ) {
-    super(engine);
+    super(engine, asked);
     const request = guarded(engine, asked);
     this.#engine = engine;
     this.#request = request;

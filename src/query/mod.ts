@@ -19,4 +19,5 @@ export type { Explanation } from "./explain.ts";
 export { Live, type LiveChange } from "./live.ts";
 export { LiveGroups } from "./live_groups.ts";
 export { Query } from "./query.ts";
+export type { QueryStore } from "./store.ts";
 export type { OrderField, Where } from "./where.ts";

@@ -13,11 +13,16 @@
 
 import type { Item } from "../schema/patch.ts";
 import type { Fields } from "./condition.ts";
+import { IdTable } from "./id_table.ts";
+import { orderOf } from "./index_build.ts";
 import { KeyTable } from "./key_table.ts";
-import { sortById } from "./sort_ids.ts";
 import type { Source } from "./source.ts";
 import type { Key } from "./value.ts";
 
+/** Ordinals of one step of building. */
+const stepOrdinals = 8_192;
+/** Chunks of one. */
+const stepChunks = 64;
 const chunkMax = 512;
 const chunkFill = 384;
 
@@ -47,11 +52,14 @@ export class OrderedIndex {
   /** A value did not fit its field's kind: the index can no longer be trusted. */
   broken = false;
   readonly #tables: readonly KeyTable[];
-  readonly #ids = new KeyTable("id", "string");
+  readonly #ids: IdTable;
   /** The fields' tables and then the ids': what entries are sorted by. */
   readonly #sortedBy: readonly KeyTable[];
+  /** The tables of {@linkcode fields}. */
+  readonly #named: readonly KeyTable[];
   readonly #source: Source;
-  /** Ordinals below this have their ids kept. */
+  readonly #isLater: boolean;
+  /** Ordinals below this have their place in every table. */
   #known = 0;
   readonly #probe: Float64Array;
   readonly #keys: (Key | null)[];
@@ -60,56 +68,66 @@ export class OrderedIndex {
   /** Each chunk's first ordinal: the upper search touches nothing else. */
   readonly #firsts: number[] = [];
 
-  constructor(fields: readonly string[], kinds: Fields, source: Source) {
+  /**
+   * @param isLater does somebody else run {@linkcode build}, step by step?
+   * @param ids of the same source; indexes of one collection share them
+   */
+  constructor(
+    fields: readonly string[],
+    kinds: Fields,
+    source: Source,
+    isLater = false,
+    ids: IdTable = new IdTable(source),
+  ) {
     this.fields = fields;
     this.#source = source;
-    this.#tables = fields.map((field) =>
+    this.#isLater = isLater;
+    // Ids stand at the end anyway: who is asked for them needs no second copy.
+    this.#tables = fields.filter((field) => field !== "id").map((field) =>
       new KeyTable(field, kinds.get(field)!)
     );
-    this.#keys = fields.map(() => undefined);
-    this.#sortedBy = [...this.#tables, this.#ids];
+    this.#keys = this.#tables.map(() => undefined);
+    this.#ids = ids;
+    this.#sortedBy = [...this.#tables, ids.keys];
+    this.#named = this.#sortedBy.slice(0, fields.length);
     this.#probe = new Float64Array(this.#sortedBy.length);
-    this.#build();
+    if (!isLater) { for (const _ of this.build()); }
   }
 
-  #build(): void {
+  /**
+   * Puts everything in. What changes between two steps must be told by
+   * {@linkcode update} afterwards, and nothing before.
+   */
+  *build(): Generator<void> {
     const source = this.#source;
     const { size } = source;
-    this.#grow(size);
-    const slow = this.#tables.filter((table) => !this.#fillFast(table, size));
-    const live: number[] = [];
-    for (let i = 0; i < size; i++) if (source.isLive(i)) live.push(i);
-    if (slow.length > 0) this.#fillSlow(slow, live);
-    if (this.broken) return;
-    sortById(live, (ordinal) => source.idAt(ordinal));
-    // Stable sorts from the last field to the first keep what came before.
-    for (const table of this.#tables.toReversed()) table.sort(live);
-    for (let i = 0; i < live.length; i += chunkFill) {
-      const chunk = chunkOf(live.slice(i, i + chunkFill));
+    for (const table of this.#sortedBy) {
+      table.reserve(size);
+      yield;
+    }
+    while (this.#known < size) {
+      this.#grow(Math.min(size, this.#known + stepOrdinals), size);
+      yield;
+    }
+    const parts = {
+      source,
+      tables: this.#tables,
+      ids: this.#ids,
+      isLater: this.#isLater,
+    };
+    const sorted = yield* orderOf(parts, size);
+    if (sorted === undefined) {
+      this.broken = true;
+      return;
+    }
+    for (let i = 0; i < sorted.length; i += chunkFill) {
+      const chunk = chunkOf(sorted.slice(i, i + chunkFill));
       this.#chunks.push(chunk);
       this.#firsts.push(chunk.ordinals[0]!);
+      if (this.#firsts.length % stepChunks === 0) yield;
     }
-    for (const ordinal of live) this.#present[ordinal] = 1;
-    this.count = live.length;
-  }
-
-  #fillFast(table: KeyTable, size: number): boolean {
-    const { field } = table;
-    if (!this.#source.hasColumn(field)) return false;
-    const column = this.#source.column(field);
-    return column !== undefined && table.fill(column, size);
-  }
-
-  #fillSlow(tables: readonly KeyTable[], live: readonly number[]): void {
-    for (const ordinal of live) {
-      const item = this.#source.itemAt(ordinal);
-      if (item === undefined) continue;
-      for (const table of tables) {
-        const key = table.keyOf(item);
-        if (key === null) this.broken = true;
-        else table.set(ordinal, key);
-      }
-    }
+    for (const ordinal of sorted) this.#present[ordinal] = 1;
+    this.count = sorted.length;
   }
 
   #reserve(size: number): void {
@@ -131,17 +149,14 @@ export class OrderedIndex {
     const same = this.#read(ordinal, item);
     if (this.broken || (present && same)) return;
     if (present) this.#remove(ordinal);
-    for (let f = 0; f < this.#tables.length; f++) {
-      this.#tables[f]!.set(ordinal, this.#keys[f]!);
-    }
+    this.#tables.forEach((table, f) => table.set(ordinal, this.#keys[f]!));
     this.#insert(ordinal);
   }
 
-  #grow(size: number): void {
-    this.#reserve(size);
-    for (; this.#known < size; this.#known++) {
-      this.#ids.set(this.#known, this.#source.idAt(this.#known));
-    }
+  #grow(size: number, room = size): void {
+    this.#reserve(room);
+    this.#ids.grow(size);
+    this.#known = size;
   }
 
   /** Reads an item's keys; true when they are what is kept already. */
@@ -256,7 +271,8 @@ export class OrderedIndex {
    * may follow when all fields have a key.
    */
   seat(prefix: readonly Key[], after: boolean, id?: string): Seat {
-    const keys = id === undefined ? prefix : [...prefix, id];
+    const isWhole = id === undefined || prefix.length === this.#sortedBy.length;
+    const keys = isWhole ? prefix : [...prefix, id];
     for (let f = 0; f < keys.length; f++) {
       this.#probe[f] = this.#sortedBy[f]!.numberOf(keys[f]);
     }
@@ -355,7 +371,7 @@ export class OrderedIndex {
     const before = this.#before(seat);
     // Unique keys are common: one look saves the search.
     if (before < 0 || !this.#sameKeys(this.#at(before), ordinal)) return seat;
-    const keys = this.#tables.map((table) => table.get(ordinal));
+    const keys = this.#named.map((table) => table.get(ordinal));
     return this.seat(keys, false);
   }
 
@@ -364,10 +380,7 @@ export class OrderedIndex {
   }
 
   #sameKeys(a: number, b: number): boolean {
-    for (let f = 0; f < this.#tables.length; f++) {
-      if (this.#tables[f]!.compare(a, b) !== 0) return false;
-    }
-    return true;
+    return this.#named.every((table) => table.compare(a, b) === 0);
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Choosing how to find rows: by id, by an index, or by a scan.
+ * Choosing how to find rows: by id, by an index, or by a scan. The ids have an
+ * index like declared ones, for ranges of them and for pages in their order.
  *
  * Among the indexes that apply, the one with the fewest entries to read wins;
  * one that yields rows in the wanted order may stop early when there is a
@@ -115,6 +116,9 @@ function planIndex(
   const bound = binding.used.length > 0;
   const walks = reading !== "unordered" && request.limit < Infinity;
   if (!bound && !walks) return undefined;
+  // Rows in order of their ids are wanted often, and seldom for what else is
+  // asked: columns then find them sooner than a walk.
+  if (!bound && isOfIds(declared) && parts.length > 0) return undefined;
   const index = indexes.want(declared);
   if (index === undefined) return undefined;
   const residual = without(parts, binding.used);
@@ -128,6 +132,10 @@ function planIndex(
     residual,
     budget: mayGiveUp ? Math.ceil(source.count / walkShare) : Infinity,
   };
+}
+
+function isOfIds({ fields }: DeclaredIndex): boolean {
+  return fields[0] === "id";
 }
 
 function without(
@@ -158,6 +166,8 @@ function readingOf(
     first = false;
     at++;
   }
+  // Ids are the order within equals, upwards, also where nobody names them.
+  if (fields[at] === "id" && reading === "up") at++;
   return at === fields.length ? reading : "unordered";
 }
 

@@ -91,6 +91,11 @@ const leaf: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   fc.record({ extra: fc.constant(undefined) }),
   fc.record({ id: id }),
   fc.record({ id: fc.record({ in: fc.array(id, { maxLength: 5 }) }) }),
+  fc.record({
+    id: fc.record({ gte: id, lt: id }, { requiredKeys: ["gte"] }),
+  }),
+  fc.record({ id: fc.record({ gt: id, lte: id }, { requiredKeys: ["lte"] }) }),
+  fc.record({ id: fc.record({ prefix: fc.constantFrom("i", "i1", "j") }) }),
 );
 
 const where: fc.Arbitrary<Record<string, unknown>> = fc.oneof(

@@ -32,7 +32,7 @@ import { latest } from "./latest.ts";
 import { addTerm, type OrderTerm, type Place } from "./order.ts";
 import { invalidQuery, parseWhere } from "./parse_where.ts";
 import type { Plan, Request } from "./plan.ts";
-import { asRow } from "./rows.ts";
+import { type QueryStore, storeOf } from "./store.ts";
 import type { AnyRow, Direction, OrderField, Where } from "./where.ts";
 
 /** What a query has been told so far. */
@@ -90,7 +90,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   where(condition: Where<Base> | ((row: Base) => boolean)): Query<Row, Base> {
     const engine = this.#engine;
     const parts: readonly Condition[] = typeof condition === "function"
-      ? [predicate(engine, condition)]
+      ? [engine.predicate(condition)]
       : parseWhere(condition, engine.fields);
     const before = this.#state.parts;
     return this.#with({
@@ -236,6 +236,18 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     return new Live<Row>(this.#engine, request, include, options.signal);
   }
 
+  /**
+   * The rows as a store for views. Equal queries give the same store, so it may
+   * be asked for in each render; it ends a while after nobody uses it.
+   */
+  store(): QueryStore<readonly Row[]> {
+    const asked = [this.#asked(), this.#state.include];
+    return storeOf(this.#engine, asked, () => {
+      const live = this.#live({});
+      return { live, read: live.getSnapshot };
+    });
+  }
+
   /** How this query is answered, and what it read when run for this answer. */
   explain(): Explanation {
     const request = this.#asked();
@@ -270,17 +282,6 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     const include = this.#include();
     return this.#engine.rows<Row>(items, include);
   }
-}
-
-/** A user's function sees rows as the user does. */
-function predicate<Base extends AnyRow>(
-  engine: QueryEngine,
-  test: (row: Base) => boolean,
-): Condition {
-  return {
-    what: "predicate",
-    test: (item) => test(asRow<Base>(engine.read(item))) === true,
-  };
 }
 
 function checkCount(count: number, what: string): number {

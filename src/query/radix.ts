@@ -21,25 +21,59 @@ export function sortByNumber(
   ordinals: number[],
   numbers: Float64Array,
 ): void {
+  for (const _ of sortByNumberSteps(ordinals, numbers));
+}
+
+/** The same, pass by pass: `ordinals` are in order at the end, and as they were until then. */
+export function* sortByNumberSteps(
+  ordinals: number[],
+  numbers: Float64Array,
+): Generator<void> {
   const count = ordinals.length;
   const words = [new Uint32Array(count), new Uint32Array(count)] as const;
   fillWords(words[0], words[1], ordinals, numbers);
+  yield;
   let from = new Uint32Array(count);
-  for (let i = 0; i < count; i++) from[i] = i;
+  countUp(from);
   let to = new Uint32Array(count);
   const starts = new Uint32Array(BUCKETS);
   for (const word of words) {
     for (const shift of SHIFTS) {
       if (!countDigits(starts, word, shift)) continue;
-      for (let i = 0; i < count; i++) {
-        const place = from[i]!;
-        to[starts[word[place]! >>> shift & BUCKETS - 1]!++] = place;
-      }
+      spread(from, to, starts, word, shift);
       [from, to] = [to, from];
+      yield;
     }
   }
-  const unsorted = Uint32Array.from(ordinals);
-  for (let i = 0; i < count; i++) ordinals[i] = unsorted[from[i]!]!;
+  arrange(ordinals, from);
+}
+
+// Loops stand in functions of their own: V8 does not replace a generator that
+// runs by its compiled form, and the first index of a process would be sorted
+// by the interpreter.
+
+/** One pass: each place goes to where its digit's keys start. */
+function spread(
+  from: Uint32Array,
+  to: Uint32Array,
+  starts: Uint32Array,
+  word: Uint32Array,
+  shift: number,
+): void {
+  for (let i = 0; i < from.length; i++) {
+    const place = from[i]!;
+    to[starts[word[place]! >>> shift & BUCKETS - 1]!++] = place;
+  }
+}
+
+function countUp(places: Uint32Array): void {
+  for (let i = 0; i < places.length; i++) places[i] = i;
+}
+
+/** Puts the ordinals in the order of their places. */
+function arrange(ordinals: number[], places: Uint32Array): void {
+  const unsorted = new Uint32Array(ordinals);
+  for (let i = 0; i < places.length; i++) ordinals[i] = unsorted[places[i]!]!;
 }
 
 /** The two words of each key, so turned that they order like integers. */

@@ -15,9 +15,9 @@ import type { Cell, Origin } from "./cell.ts";
 import { isRich } from "./kinds.ts";
 import { expand, nowhere } from "./merge.ts";
 import { showState } from "./merge_rich.ts";
-import type { RichState, SetEntry } from "./merge_state.ts";
+import type { RichState, SetEntry, Shown } from "./merge_state.ts";
 import { isFieldName } from "./names.ts";
-import type { Shape, Value } from "./patch.ts";
+import type { Item, Shape, Value } from "./patch.ts";
 import { readStamp, writeStamp } from "./shape_codec.ts";
 import { type ReadStamp, readState, writeState } from "./state_codec.ts";
 import {
@@ -47,13 +47,18 @@ const STAMPED = 2;
 const RICH = 4;
 /** Updates came without their create. */
 const ORPHAN = 8;
+/** A register has its value behind its stamp, because no field of the shape has it. */
+const OUTSIDE = 16;
 
 /** Writes a cell. */
 export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
   const { id, generation, item, shape, origin, stamps, rich } = cell;
+  const inside = stamps === undefined ? [] : stampedIn(cell, stamps);
+  const isOutside = stamps !== undefined && inside.length < stamps.size;
   w.u8(
     (item === undefined ? DELETED : 0) | (stamps ? STAMPED : 0) |
-      (rich ? RICH : 0) | (origin === nowhere ? ORPHAN : 0),
+      (rich ? RICH : 0) | (origin === nowhere ? ORPHAN : 0) |
+      (isOutside ? OUTSIDE : 0),
   );
   w.text(id);
   w.varint(generation);
@@ -68,20 +73,41 @@ export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
     if (isRich(kind)) writeValue(w, kind, item[name]);
     else writeAny(w, item[name]);
   }
-  if (stamps) writeRegisters(w, cell, stamps, stamp);
+  if (stamps) writeRegisters(w, cell, stamps, inside, stamp);
+}
+
+/** Where registers with stamps stand in the shape, which has their values then. */
+function stampedIn(
+  { shape, rich }: Cell,
+  stamps: ReadonlyMap<string, Stamp>,
+): number[] {
+  const inside: number[] = [];
+  shape.fields.forEach(({ name, kind }, at) => {
+    if (stamps.has(name) && !isRich(kind) && !rich?.has(name)) inside.push(at);
+  });
+  return inside;
 }
 
 function writeRegisters(
   w: ByteWriter,
-  cell: Cell,
+  { item, shape }: Cell,
   stamps: ReadonlyMap<string, Stamp>,
+  inside: readonly number[],
   stamp: (w: ByteWriter, stamp: Stamp) => void,
 ): void {
   w.varint(stamps.size);
+  for (const at of inside) {
+    w.varint(at + 1);
+    stamp(w, stamps.get(shape.fields[at]!.name)!);
+  }
+  if (inside.length === stamps.size) return;
+  const written = new Set(inside.map((at) => shape.fields[at]!.name));
   for (const [name, from] of stamps) {
+    if (written.has(name)) continue;
+    w.varint(0);
     w.text(name);
     stamp(w, from);
-    writeAny(w, cell.item?.[name]);
+    writeAny(w, item?.[name]);
   }
 }
 
@@ -136,6 +162,36 @@ export function decodeCell(
   return decodeLive(r, tables, view, flags, { id, generation, shape, origin });
 }
 
+/**
+ * The item of a cell, where it can be told without its stamps and states: most
+ * readers want no more, and it costs a fraction. `undefined` where it cannot, or
+ * is deleted: {@linkcode decodeCell} tells.
+ */
+export function decodeItem(
+  r: ByteReader,
+  tables: CellTables,
+  view: View,
+): Item | undefined {
+  const flags = r.u8();
+  if (flags & (DELETED | RICH | OUTSIDE)) return undefined;
+  const id = r.text();
+  r.varint();
+  const shape = tables.shape(r.varint()) ?? malformed("a cell has no shape");
+  if (!(flags & ORPHAN)) r.varint();
+  const { template, names, kinds } = view.planFor(shape);
+  const draft = { ...template };
+  draft.id = id;
+  for (let i = 0; i < names.length; i++) {
+    const kind = kinds[i]!;
+    const value = isRich(kind) ? readValue(r, kind, false) : readAny(r, false);
+    if (value instanceof Date || value instanceof Uint8Array) {
+      view.meet("bytes");
+    }
+    draft[names[i]!] = value;
+  }
+  return Object.freeze(draft);
+}
+
 function originOf(tables: CellTables, number: number): Origin {
   return tables.origin(number) ?? malformed("a cell has no origin");
 }
@@ -152,7 +208,7 @@ function decodeLive(
 ): Cell {
   const stamp: ReadStamp = (r) => readRef(r, tables);
   const rich = flags & RICH ? readStates(r, stamp) : undefined;
-  const values = new Map<string, Value>();
+  const values = new Map<string, Shown>();
   for (const { name, kind } of head.shape.fields) {
     if (rich?.has(name)) continue;
     values.set(
@@ -160,7 +216,9 @@ function decodeLive(
       isRich(kind) ? readValue(r, kind, false) : readAny(r, false),
     );
   }
-  const stamps = flags & STAMPED ? readRegisters(r, stamp, values) : undefined;
+  const stamps = flags & STAMPED
+    ? readRegisters(r, stamp, head.shape, values)
+    : undefined;
   for (const [name, state] of rich ?? []) values.set(name, showState(state));
   for (const value of values.values()) {
     if (value instanceof Date || value instanceof Uint8Array) {
@@ -188,10 +246,18 @@ function readStates(r: ByteReader, stamp: ReadStamp): Map<string, RichState> {
 function readRegisters(
   r: ByteReader,
   stamp: ReadStamp,
-  values: Map<string, Value>,
+  shape: Shape,
+  values: Map<string, Shown>,
 ): Map<string, Stamp> {
   const stamps = new Map<string, Stamp>();
-  for (let left = readCount(r, Infinity, 3); left > 0; left--) {
+  for (let left = readCount(r, Infinity, 2); left > 0; left--) {
+    const at = r.varint();
+    if (at > 0) {
+      const field = shape.fields[at - 1] ??
+        malformed("a register has no field");
+      stamps.set(field.name, stamp(r));
+      continue;
+    }
     const name = readName(r);
     stamps.set(name, stamp(r));
     values.set(name, readAny(r, false));

@@ -18,6 +18,7 @@ import type {
 } from "./patch.ts";
 import { isPosition } from "./position.ts";
 import { readStamps, writeStamp } from "./shape_codec.ts";
+import { readTextChange, writeTextState } from "./text_codec.ts";
 import {
   malformed,
   readCount,
@@ -39,6 +40,7 @@ const codes = {
   move: 7,
   delete: 8,
   replace: 9,
+  edit: 10,
 } as const;
 
 /** Which merge class takes a change, by its number. */
@@ -53,6 +55,7 @@ const classes: readonly MergeClass[] = [
   "list",
   "list",
   "list",
+  "text",
 ];
 
 /** Writes one change of a field. */
@@ -85,6 +88,8 @@ export function writeChange(
       return writeElements(w, change.elements);
     case "move":
       return writePlacements(w, change.moves);
+    case "edit":
+      return writeTextState(w, change.text);
   }
 }
 
@@ -160,6 +165,8 @@ export function readChange(r: ByteReader, field: ShapeField): Change {
       return { what: "move", moves: readMany(r, 2, readPlacement) };
     case codes.delete:
       return { what: "delete", elements: readMany(r, 1, readElementId) };
+    case codes.edit:
+      return { what: "edit", text: readTextChange(r) };
     default:
       return { what: "replace", values: readMany(r, 2, readReplacement) };
   }

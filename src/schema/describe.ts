@@ -12,8 +12,18 @@ import { copyValue } from "./reader.ts";
 export interface FieldDescription {
   readonly name: string;
   /** Values in it belong to the caller. */
-  readonly change: Change;
+  readonly change: ChangeDescription;
 }
+
+/** What a change does; of a text, what was inserted, and how much deleted. */
+export type ChangeDescription =
+  | Exclude<Change, { readonly what: "edit" }>
+  | {
+    readonly what: "edit";
+    readonly inserted: string;
+    /** Units of text. */
+    readonly deleted: number;
+  };
 
 /** What one operation does. */
 export interface OperationDescription {
@@ -32,14 +42,26 @@ export function describeOperation(operation: Operation): OperationDescription {
         what: "update",
         fields: operation.changes.map(({ field, change }) => ({
           name: field.name,
-          change: change.what === "set"
-            ? { what: "set", value: copyValue(change.value) }
-            : change,
+          change: describeChange(change),
         })),
       };
     case "delete":
       return { what: "delete", fields: [] };
   }
+}
+
+function describeChange(change: Change): ChangeDescription {
+  if (change.what === "set") {
+    return { what: "set", value: copyValue(change.value) };
+  }
+  if (change.what !== "edit") return change;
+  let inserted = "";
+  let deleted = 0;
+  for (const { runs, gone } of change.text.clients.values()) {
+    for (const { text } of runs) inserted += text ?? "";
+    for (const { length } of gone) deleted += length;
+  }
+  return { what: "edit", inserted, deleted };
 }
 
 function describeItem(item: Item): FieldDescription[] {

@@ -9,6 +9,7 @@
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { FieldKind } from "./patch.ts";
+import type { TextEngine, TextSplice, TextState } from "./text_state.ts";
 
 /** Must a create name the field? `optional` reads as `undefined`, `default` is filled in. */
 export type FieldMode = "required" | "optional" | "default";
@@ -47,6 +48,8 @@ export interface FieldDefinition {
   readonly options?: readonly string[];
   /** The field of the elements of a set, map or list. */
   readonly inner?: FieldDefinition;
+  /** Knows the order of a text's characters. */
+  readonly engine?: TextEngine;
   /** The collection that a ref points into. */
   readonly target?: string;
   /** Least number, or least length. */
@@ -193,6 +196,9 @@ export interface ListChange<T> {
   readonly insert?: readonly { readonly at: number; readonly value: T }[];
 }
 
+/** Explicit changes of a text: splices, all meant for the text as it was; or what a bound editor did. */
+export type TextChange = { readonly splice: readonly TextSplice[] } | TextState;
+
 /** A map as readers see it: a frozen object without a prototype. */
 export type ReadonlyRecord<T> = { readonly [key: string]: T };
 
@@ -204,6 +210,8 @@ export type MapOf<T> = RichField<
   ReadonlyRecord<T>,
   MapChange<T>
 >;
+/** Text whose characters merge. */
+export type TextField = RichField<string, string, TextChange>;
 /** Values in an order. */
 export type ListOf<T> = RichField<readonly T[], readonly T[], ListChange<T>>;
 
@@ -267,6 +275,11 @@ function rich<Read, Write, Change>(
 
 function collectionOf(kind: FieldKind, inner: AnyField): FieldDefinition {
   return { ...begin(kind), mode: "default", inner: inner.definition };
+}
+
+/** A text field over an engine: `text()` of `@sheaf/sheaf/text` has one. */
+export function textField(engine: TextEngine): TextField {
+  return rich({ ...begin("text"), mode: "default", engine });
 }
 
 /** Builders of fields, one for each kind. */

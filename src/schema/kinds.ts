@@ -11,7 +11,7 @@ import {
   type Value,
 } from "./patch.ts";
 
-/** Kinds that a shape may name; `text` is reserved for its own entry point. */
+/** Kinds that a shape may name. */
 const kinds: readonly FieldKind[] = [
   "string",
   "number",
@@ -25,6 +25,7 @@ const kinds: readonly FieldKind[] = [
   "set",
   "map",
   "list",
+  "text",
 ];
 
 /** How concurrent changes of a field of this kind merge. */
@@ -65,6 +66,8 @@ export function emptyOf(kind: FieldKind): Value {
   switch (kind) {
     case "counter":
       return 0;
+    case "text":
+      return "";
     case "set":
     case "list":
       return emptyList;

@@ -6,10 +6,10 @@
  *   wins over everything else in it.
  * - **Registers.** The last writer wins for each field by (wall, count, chain).
  * - **Two creates** of one generation merge field by field. The later one is the
- *   cell's base; counters add up, sets, maps and lists hold what both wrote.
+ *   cell's base; counters add up, sets, maps, lists and texts hold what both wrote.
  * - **Disagreeing writers.** Where writers give one field different merge classes,
- *   the greatest of register < counter < set < map < list holds it; changes of a
- *   lesser class are history, not state.
+ *   the greatest of register < counter < set < map < list < text holds it; changes
+ *   of a lesser class are history, not state.
  *
  * Operations of one commit share a stamp and must be folded in their order;
  * commits may come in any order, each once (the caller drops repeated ones).
@@ -23,6 +23,7 @@
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
+import { withValues } from "./merge_item.ts";
 import {
   changeState,
   emptyState,
@@ -31,7 +32,7 @@ import {
   showState,
   stateOfCreate,
 } from "./merge_rich.ts";
-import type { RichState } from "./merge_state.ts";
+import type { RichState, Shown } from "./merge_state.ts";
 import type {
   CreateOperation,
   FieldChange,
@@ -43,7 +44,6 @@ import type {
   UpdateOperation,
   Value,
 } from "./patch.ts";
-import type { DraftItem } from "./schema.ts";
 import type { View } from "./view.ts";
 
 export type { RichState } from "./merge_state.ts";
@@ -166,7 +166,7 @@ export function mergeClassIn(cell: Cell, name: string): MergeClass | undefined {
 }
 
 /** The commit that wrote a register; `undefined` when nobody did. */
-function stampIn(cell: Cell, name: string): Stamp | undefined {
+export function stampIn(cell: Cell, name: string): Stamp | undefined {
   return cell.stamps?.get(name) ??
     (shapeFieldOf(cell.shape, name) === undefined ? undefined : cell.origin);
 }
@@ -184,7 +184,7 @@ export function stateIn(cell: Cell, name: string, merge: RichClass): RichState {
 
 /** What an update changes, gathered before the new cell is made. */
 interface Edit {
-  readonly values: Map<string, Value>;
+  readonly values: Map<string, Shown>;
   stamps: Map<string, Stamp> | undefined;
   rich: Map<string, RichState> | undefined;
 }
@@ -254,33 +254,6 @@ function editState(
     edit.stamps ??= new Map(cell.stamps);
     edit.stamps.delete(name);
   }
-}
-
-/** The item with other values; a field that is new to it may take its place among others. */
-function withValues(
-  cell: Cell,
-  item: Item,
-  values: ReadonlyMap<string, Value>,
-  view: View,
-): Item {
-  const draft: DraftItem = { ...item };
-  for (const [name, value] of values) {
-    if (!Object.hasOwn(draft, name)) return rebuild(cell, item, values, view);
-    draft[name] = value;
-  }
-  return Object.freeze(draft);
-}
-
-function rebuild(
-  cell: Cell,
-  item: Item,
-  changed: ReadonlyMap<string, Value>,
-  view: View,
-): Item {
-  const { id, ...fields } = item;
-  const values = new Map<string, Value>(Object.entries(fields));
-  for (const [name, value] of changed) values.set(name, value);
-  return view.build(id, cell.shape, values);
 }
 
 /** A register with the commit that wrote it. */
@@ -363,7 +336,7 @@ function mergeField(
 export function showCell(cell: Cell, from: View, to: View): Item | undefined {
   const { item } = cell;
   if (item === undefined || from.schema === to.schema) return item;
-  return from.schema === undefined
+  return from.schema === undefined && !from.hasTexts
     ? to.recast(cell.shape, item)
     : buildExpanded(cell.id, cell.shape, expand(cell), to);
 }
@@ -390,7 +363,7 @@ function buildExpanded(
   view: View,
 ): Item {
   for (const field of shape.fields) view.meet(field.kind);
-  const values = new Map<string, Value>();
+  const values = new Map<string, Shown>();
   for (const [name, register] of all.registers) {
     values.set(name, register.value);
   }

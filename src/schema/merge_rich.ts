@@ -1,5 +1,5 @@
 /**
- * What a change does to the state of a counter, set, map or list.
+ * What a change does to the state of a counter, set, map, list or text.
  *
  * @module
  */
@@ -22,16 +22,18 @@ import type {
   MapState,
   RichState,
   SetState,
+  Shown,
 } from "./merge_state.ts";
 import type { Change, Element, MergeClass, Value } from "./patch.ts";
 import { positionAt } from "./position.ts";
+import { emptyText, joinTexts, textOfCreate } from "./text_state.ts";
 
 /** Merge classes that keep a state. */
 export type RichClass = RichState["merge"];
 
 /** Does this class keep a state? */
 export function isRichClass(merge: MergeClass): merge is RichClass {
-  return merge !== "register" && merge !== "text";
+  return merge !== "register";
 }
 
 const emptyCounter: CounterState = { merge: "counter", total: 0n };
@@ -47,6 +49,8 @@ export function emptyState(merge: RichClass): RichState {
       return emptyMap;
     case "list":
       return emptyListState;
+    case "text":
+      return emptyText;
   }
 }
 
@@ -65,6 +69,11 @@ export function stateOfCreate(
       return putIntoMap(state, entriesOf(value), stamp);
     case "list":
       return insertIntoList(state, elementsOfCreate(value, stamp), stamp);
+    case "text":
+      return joinTexts(
+        state,
+        textOfCreate(typeof value === "string" ? value : ""),
+      );
   }
 }
 
@@ -110,6 +119,8 @@ export function changeState(
       return changeMap(state, change, stamp);
     case "list":
       return changeList(state, change, stamp);
+    case "text":
+      return change.what === "edit" ? joinTexts(state, change.text) : state;
   }
 }
 
@@ -145,8 +156,8 @@ function changeList(state: ListState, change: Change, stamp: Stamp): ListState {
   }
 }
 
-/** What readers see of a state. */
-export function showState(state: RichState): Value {
+/** What readers see of a state; a text is left for the view to show. */
+export function showState(state: RichState): Shown {
   switch (state.merge) {
     case "counter":
       return Number(state.total);
@@ -156,5 +167,7 @@ export function showState(state: RichState): Value {
       return showMap(state);
     case "list":
       return showList(state);
+    case "text":
+      return state;
   }
 }

@@ -11,6 +11,7 @@
 
 import type { Stamp } from "../base/hlc.ts";
 import type { Value } from "./patch.ts";
+import type { TextState } from "./text_state.ts";
 
 /** A counter: the exact sum of all increments. */
 export interface CounterState {
@@ -61,5 +62,13 @@ export interface ListState {
   readonly elements: ReadonlyMap<string, ListElement>;
 }
 
-/** The state of one counter, set, map or list. */
-export type RichState = CounterState | SetState | MapState | ListState;
+/** The state of one counter, set, map, list or text. */
+export type RichState =
+  | CounterState
+  | SetState
+  | MapState
+  | ListState
+  | TextState;
+
+/** A value, or the text that it will be read from. */
+export type Shown = Value | TextState;

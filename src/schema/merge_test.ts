@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Cell, Origin } from "./cell.ts";
-import { cellDigestBytes, decodeCell, encodeCell } from "./cell_codec.ts";
+import {
+  cellDigestBytes,
+  decodeCell,
+  decodeItem,
+  encodeCell,
+} from "./cell_codec.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import type {
@@ -15,6 +20,9 @@ import type {
   Value,
 } from "./patch.ts";
 import { positionAt } from "./position.ts";
+import { engine } from "../text/engine.ts";
+import { textField } from "./field.ts";
+import { textChange } from "./text_kit_test.ts";
 import { recordOf, sortedSet } from "./validate.ts";
 import { createView, type View } from "./view.ts";
 
@@ -28,7 +36,7 @@ function shape(version: number, fields: Record<string, FieldKind>): Shape {
 
 /** Three writers: an old one, a new one, and one that means other things by the same names. */
 const shapes = [
-  shape(1, { title: "string", votes: "counter", tags: "set" }),
+  shape(1, { title: "string", votes: "counter", tags: "set", body: "text" }),
   shape(2, {
     extra: "json",
     title: "string",
@@ -37,8 +45,15 @@ const shapes = [
     labels: "map",
     steps: "list",
     when: "date",
+    body: "text",
   }),
-  shape(3, { title: "number", votes: "string", tags: "list", labels: "json" }),
+  shape(3, {
+    title: "number",
+    votes: "string",
+    tags: "list",
+    labels: "json",
+    body: "string",
+  }),
 ];
 
 const Local = defineSchema("thing", {
@@ -47,6 +62,7 @@ const Local = defineSchema("thing", {
   votes: field.counter(),
   tags: field.set(field.string()),
   steps: field.list(field.string()),
+  body: textField(engine),
 });
 
 const views: readonly View[] = [createView(undefined), createView(Local)];
@@ -86,6 +102,8 @@ function valueOf(kind: FieldKind): fc.Arbitrary<Value> {
       );
     case "list":
       return fc.array(word, { maxLength: 3 });
+    case "text":
+      return fc.constantFrom("", "ab", "xyz");
     default:
       return fc.option(word, { nil: undefined });
   }
@@ -121,6 +139,8 @@ function changeOf(kind: FieldKind): fc.Arbitrary<Change> {
       );
     case "list":
       return listChange();
+    case "text":
+      return textChange.map((text) => ({ what: "edit", text }));
     default:
       return valueOf(kind).map((value) => ({ what: "set", value }));
   }
@@ -278,7 +298,8 @@ function refsFor() {
   };
 }
 
-Deno.test("decodeCell() gives back what encodeCell() wrote, and folding goes on from it", () => {
+Deno.test("decodeCell() gives back what encodeCell() wrote, and folding goes on from it; decodeItem() its item, if any", () => {
+  let plain = 0;
   fc.assert(
     fc.property(shuffled, fc.nat(8), ([, all], cut) => {
       for (const view of views) {
@@ -290,6 +311,12 @@ Deno.test("decodeCell() gives back what encodeCell() wrote, and folding goes on 
         const r = new ByteReader(w.copy());
         const back = decodeCell(r, tables, view);
         assert.ok(r.done);
+        const alone = decodeItem(new ByteReader(w.copy()), tables, view);
+        if (alone !== undefined) {
+          plain++;
+          assert.deepEqual(alone, cell.item);
+          assert.deepEqual(Object.keys(alone), Object.keys(cell.item ?? {}));
+        }
         assert.deepEqual(back.item, cell.item);
         assert.equal(digest(back), digest(cell));
         const rest = all.slice(cut);
@@ -301,6 +328,7 @@ Deno.test("decodeCell() gives back what encodeCell() wrote, and folding goes on 
     }),
     run,
   );
+  assert.ok(plain > 0);
 });
 
 Deno.test("decodeCell() meets garbage with nothing but SyntaxError", () => {
@@ -314,10 +342,12 @@ Deno.test("decodeCell() meets garbage with nothing but SyntaxError", () => {
       encodeCell(w, cell, refs);
       const damaged = w.copy();
       for (const [at, byte] of damages) damaged[at % damaged.length] = byte;
-      try {
-        decodeCell(new ByteReader(damaged), tables, views[0]!);
-      } catch (error) {
-        assert.ok(error instanceof SyntaxError, String(error));
+      for (const decode of [decodeCell, decodeItem]) {
+        try {
+          decode(new ByteReader(damaged), tables, views[0]!);
+        } catch (error) {
+          assert.ok(error instanceof SyntaxError, String(error));
+        }
       }
     }),
     run,
@@ -400,6 +430,7 @@ Deno.test("fold() shows defaults to readers of older items and keeps newer field
     "votes",
     "tags",
     "steps",
+    "body",
     "extra",
     "labels",
     "when",

@@ -9,6 +9,7 @@
  */
 
 import type { Stamp } from "../base/hlc.ts";
+import type { TextState } from "./text_state.ts";
 
 /** Field kinds, with the numbers that stand on disk. */
 export const fieldKinds = {
@@ -86,7 +87,8 @@ export type Change =
   | {
     readonly what: "replace";
     readonly values: readonly (readonly [string, Value])[];
-  };
+  }
+  | { readonly what: "edit"; readonly text: TextState };
 
 /** A set element with the adds of it that the remover had seen. */
 export interface TaggedValue {

@@ -8,6 +8,8 @@ import { defineSchema, field } from "./mod.ts";
 import type { Operation, Shape } from "./patch.ts";
 import { decodeCreateAt, decodePatch, PatchWriter } from "./patch_codec.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
+import { engine } from "../text/engine.ts";
+import { textField } from "./field.ts";
 import { createView } from "./view.ts";
 
 const run = { seed: 11, numRuns: 500 } as const;
@@ -26,6 +28,7 @@ const Thing = defineSchema("thing", {
   sizes: field.set(field.number()),
   labels: field.map(field.json()),
   steps: field.list(field.string()),
+  body: textField(engine),
 });
 const view = createView(Thing);
 
@@ -57,6 +60,7 @@ const rich = fc.record({
   sizes: fc.array(number, { maxLength: 4 }),
   labels: fc.dictionary(key, json, { maxKeys: 3 }),
   steps: fc.array(text, { maxLength: 5 }),
+  body: text,
 });
 const input = fc.record({
   title: text,
@@ -261,7 +265,8 @@ const malformed: readonly (readonly [string, number, readonly number[]])[] = [
   ["a huge number in JSON", 7, [9, 10, ...encodeText("1e999")]],
   ["a lone surrogate in JSON", 7, [9, 16, ...encodeText('"\\ud800"')]],
   ["bytes after the last operation", 1, [6, 2, 0x78, 0]],
-  ["a reserved kind", 24, [6, 2, 0x78]],
+  ["an absent text", 24, [0]],
+  ["a number for a text", 24, [3, 1]],
   ["an unknown kind", 99, [6, 2, 0x78]],
 ];
 

@@ -23,6 +23,7 @@ import type {
   Value,
 } from "./patch.ts";
 import { richChanges } from "./prepare_rich.ts";
+import { shapeOfEdit } from "./prepare_text.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import { parseValue, type SchemaField } from "./validate.ts";
 
@@ -135,7 +136,11 @@ export function prepareUpdate(
   }
   if (changes.length === 0) return undefined;
   const { id, generation } = cell;
-  return { what: "update", shape: schema.shape, id, generation, changes };
+  const [first, second] = changes;
+  const shape = first?.change.what === "edit" && second === undefined
+    ? shapeOfEdit(schema.shape, first.field)
+    : schema.shape;
+  return { what: "update", shape, id, generation, changes };
 }
 
 function checkId(schema: Schema, cell: Cell, value: unknown): void {

@@ -11,6 +11,7 @@ import { equalValues } from "./json.ts";
 import { stateIn } from "./merge.ts";
 import type { Change, Value } from "./patch.ts";
 import { listChanges } from "./prepare_list.ts";
+import { textChanges } from "./prepare_text.ts";
 import {
   checkCount,
   parseCount,
@@ -24,7 +25,7 @@ import {
   sortedSet,
 } from "./validate.ts";
 
-/** The changes of a counter, set, map or list that an update asks for. */
+/** The changes of a counter, set, map, list or text that an update asks for. */
 export function richChanges(
   field: SchemaField,
   cell: Cell,
@@ -38,6 +39,8 @@ export function richChanges(
       return setChanges(field, cell, given);
     case "map":
       return mapChanges(field, cell, given);
+    case "text":
+      return textChanges(field, cell, given, ids);
     default:
       return listChanges(field, cell, given, ids);
   }

@@ -4,6 +4,8 @@ import type { Cell, Origin } from "./cell.ts";
 import { cellDigestBytes } from "./cell_codec.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
+import { engine } from "../text/engine.ts";
+import { textField } from "./field.ts";
 import type { Operation } from "./patch.ts";
 import { decodePatch, PatchWriter } from "./patch_codec.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
@@ -15,6 +17,7 @@ const Note = defineSchema("note", {
   tags: field.set(field.string()),
   labels: field.map(field.string()),
   steps: field.list(field.string()),
+  body: textField(engine),
 });
 const view = createView(Note);
 const writer = new PatchWriter();
@@ -93,6 +96,9 @@ const input = fc.oneof(
   fc.record({ labels: fc.record({ put: fc.dictionary(word, word) }) }),
   fc.record({ labels: fc.record({ drop: fc.array(word) }) }),
   fc.record({ steps: fc.array(word, { maxLength: 5 }) }),
+  fc.record({
+    body: fc.array(word, { maxLength: 5 }).map((all) => all.join("")),
+  }),
 );
 const step = fc.record({
   at: fc.nat(2),

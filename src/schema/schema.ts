@@ -199,6 +199,7 @@ function compileDefinition(
     initial: undefined,
     options: optionsOf(collection, name, definition),
     inner: innerOf(collection, name, definition),
+    engine: definition.engine,
     target,
     min,
     max,
@@ -276,7 +277,14 @@ function compileIndexes(
   }));
 }
 
-const unordered: readonly FieldKind[] = ["json", "bytes", "set", "map", "list"];
+const unordered: readonly FieldKind[] = [
+  "json",
+  "bytes",
+  "set",
+  "map",
+  "list",
+  "text",
+];
 
 function checkIndexed(
   collection: string,

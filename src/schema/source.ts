@@ -14,6 +14,8 @@ import type { Item } from "./patch.ts";
 /** Numbers, booleans (0, 1) and dates (milliseconds) of one field; NaN is absent. */
 export interface NumberColumn {
   readonly kind: "number";
+  /** What the values are in the items. */
+  readonly type: "number" | "boolean" | "date";
   /** By ordinal; may be longer than the source. The owner replaces it when it grows: read it anew for each use. */
   readonly values: Float64Array;
 }

@@ -1,5 +1,5 @@
 /**
- * Bytes of the state of counters, sets, maps and lists, for checkpoints and
+ * Bytes of the state of counters, sets, maps, lists and texts, for checkpoints and
  * digests. The two differ only in how they write stamps and order entries.
  *
  * @module
@@ -17,6 +17,7 @@ import type {
   SetState,
 } from "./merge_state.ts";
 import type { Value } from "./patch.ts";
+import { readTextState, writeTextState } from "./text_codec.ts";
 import {
   compareScalars,
   malformed,
@@ -30,7 +31,7 @@ export type WriteStamp = (w: ByteWriter, stamp: Stamp) => void;
 /** Reads one stamp. */
 export type ReadStamp = (r: ByteReader) => Stamp;
 
-const classes = ["counter", "set", "map", "list"] as const;
+const classes = ["counter", "set", "map", "list", "text"] as const;
 const INSERTED = 1;
 const DELETED = 2;
 const VALUED = 4;
@@ -52,6 +53,8 @@ export function writeState(
       return writeMap(w, state, stamp);
     case "list":
       return writeList(w, state, stamp);
+    case "text":
+      return writeTextState(w, state);
   }
 }
 
@@ -120,6 +123,8 @@ export function readState(r: ByteReader, stamp: ReadStamp): RichState {
       return { merge: "map", entries: readMap(r, stamp) };
     case "list":
       return { merge: "list", elements: readList(r, stamp) };
+    case "text":
+      return readTextState(r);
     default:
       return malformed("a state is of an unknown class");
   }

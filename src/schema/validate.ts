@@ -12,6 +12,7 @@ import type { AnyCheck } from "./field.ts";
 import { copyJson, equalValues } from "./json.ts";
 import { isLongerThan, itemIdFault, show } from "./names.ts";
 import type { FieldKind, Value } from "./patch.ts";
+import type { TextEngine } from "./text_state.ts";
 import { compareScalars } from "./value_codec.ts";
 
 /** One field of a schema, ready for use. */
@@ -25,6 +26,8 @@ export interface SchemaField {
   initial: Value;
   readonly options: ReadonlySet<string> | undefined;
   readonly inner: SchemaField | undefined;
+  /** Knows the order of a text's characters. */
+  readonly engine: TextEngine | undefined;
   /** The collection that a ref points into. */
   readonly target: string | undefined;
   readonly min: number;
@@ -60,6 +63,7 @@ export function parseValue(field: SchemaField, value: unknown): Value {
 function parseKind(field: SchemaField, value: unknown): Value {
   switch (field.kind) {
     case "string":
+    case "text":
       return parseString(field, value);
     case "number":
       return parseNumber(field, value);

@@ -148,6 +148,8 @@ export function readCount(r: ByteReader, max: number, bytesEach: number) {
   return count;
 }
 
+const textKinds: readonly FieldKind[] = ["string", "ref", "enum", "text"];
+
 /** Reads the value of a field of this kind. */
 export function readValue(
   r: ByteReader,
@@ -157,14 +159,14 @@ export function readValue(
   const tag = r.u8();
   switch (tag) {
     case tags.text:
-      if (kind !== "string" && kind !== "ref" && kind !== "enum") break;
+      if (!textKinds.includes(kind)) break;
       return readText(r, limits.valueBytesMax, strict);
     case tags.natural:
       if (kind !== "number" && kind !== "counter") break;
       return r.varint();
     case tags.absent:
       if (kind === "counter" || kind === "set") break;
-      if (kind === "map" || kind === "list") break;
+      if (kind === "map" || kind === "list" || kind === "text") break;
       return undefined;
     case tags.false:
     case tags.true:

@@ -13,8 +13,10 @@
 
 import { limits } from "../base/limits.ts";
 import { emptyOf } from "./kinds.ts";
-import type { FieldKind, Item, Shape, Value } from "./patch.ts";
+import type { FieldKind, Item, Shape } from "./patch.ts";
+import type { Shown } from "./merge_state.ts";
 import type { DraftItem, Schema } from "./schema.ts";
+import { type TextEngine, TextState } from "./text_state.ts";
 
 /** How items of one shape are built for readers. */
 export interface RowPlan {
@@ -37,12 +39,23 @@ export class View {
   #lastShape: Shape | undefined;
   #lastPlan: RowPlan | undefined;
   #hasMutableValues = false;
+  #hasTexts = false;
+  readonly #engines = new Map<string, TextEngine>();
+  /** Of texts that no schema tells of. */
+  readonly #engine: TextEngine | undefined;
 
-  /** @param schema the readers' own; none on a server */
-  constructor(schema: Schema | undefined) {
+  /**
+   * @param schema the readers' own; none on a server
+   * @param engine shows texts that the schema does not tell of
+   */
+  constructor(schema: Schema | undefined, engine?: TextEngine) {
     this.schema = schema;
+    this.#engine = engine;
     this.#defaults = schema?.template ?? { id: "" };
-    for (const field of schema?.plan ?? []) this.meet(field.kind);
+    for (const { kind, name, engine } of schema?.plan ?? []) {
+      this.meet(kind);
+      if (engine !== undefined) this.#engines.set(name, engine);
+    }
   }
 
   /** May an item hold dates or bytes, which cannot be frozen? */
@@ -50,8 +63,14 @@ export class View {
     return this.#hasMutableValues;
   }
 
+  /** May an item hold texts, which are shown when they are read? */
+  get hasTexts(): boolean {
+    return this.#hasTexts;
+  }
+
   /** Takes note that items may hold values of this kind. */
   meet(kind: FieldKind): void {
+    if (kind === "text") this.#hasTexts = true;
     if (kind === "date" || kind === "bytes") this.#hasMutableValues = true;
   }
 
@@ -97,22 +116,35 @@ export class View {
    * An item of these values. Fields that neither the schema nor the shape of
    * the create knows come last, by name, so that all replicas agree.
    */
-  build(id: string, shape: Shape, values: ReadonlyMap<string, Value>): Item {
+  build(id: string, shape: Shape, values: ReadonlyMap<string, Shown>): Item {
     const draft = { ...this.planFor(shape).template };
     draft.id = id;
     const others: string[] = [];
     for (const [name, value] of values) {
-      if (Object.hasOwn(draft, name)) draft[name] = value;
+      if (Object.hasOwn(draft, name)) this.#put(draft, name, value);
       else others.push(name);
     }
-    for (const name of others.sort()) draft[name] = values.get(name);
+    for (const name of others.sort()) this.#put(draft, name, values.get(name));
     return Object.freeze(draft);
+  }
+
+  /** A text is put in order when somebody reads it. */
+  #put(draft: DraftItem, name: string, value: Shown): void {
+    if (!(value instanceof TextState)) draft[name] = value;
+    else {
+      const engine = this.#engines.get(name) ?? this.#engine;
+      const get = () => value.show(engine);
+      Object.defineProperty(draft, name, { enumerable: true, get });
+    }
   }
 }
 
 /** What readers of a collection see; without a schema, whatever is there. */
-export function createView(schema: Schema | undefined): View {
-  return new View(schema);
+export function createView(
+  schema: Schema | undefined,
+  engine?: TextEngine,
+): View {
+  return new View(schema, engine);
 }
 
 function planOf(shape: Shape, defaults: DraftItem): RowPlan {

@@ -146,6 +146,22 @@ const files: Record<string, Check> = {
     expectBytes(file, [0, 1, 2, 3, 4]);
     file.close();
   },
+  async "sync() may be told that other files are synced at the same time"(
+    { storage },
+  ) {
+    const files = ["a", "b", "c"].map((name) => create(storage, name));
+    for (let round = 0; round < 3; round++) {
+      for (const [at, file] of files.entries()) {
+        file.writeAt(bytes(at, round), 0);
+      }
+      await Promise.all(files.map((file) => file.sync(true)));
+    }
+    for (const [at, file] of files.entries()) {
+      await file.sync();
+      expectBytes(file, [at, 2]);
+      file.close();
+    }
+  },
   "close() may be called twice"({ storage }) {
     const file = create(storage, "a");
     file.close();

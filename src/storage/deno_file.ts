@@ -3,7 +3,8 @@
  *
  * Keeps the file's position in mind, so that appending costs one system call.
  * Syncing blocks while the medium is quick, as a lone write then costs no more
- * than the flush, and leaves the thread free where it is slow.
+ * than the flush, and leaves the thread free where it is slow, or where other
+ * files are synced meanwhile: the medium then works on all of them at once.
  *
  * Architecture invariant: a failed sync is final for this handle (law 12).
  *
@@ -93,10 +94,10 @@ export class DenoFile implements StorageFile {
     }
   }
 
-  sync(): Promise<void> | undefined {
+  sync(isMet = false): Promise<void> | undefined {
     this.#checkWritable("sync");
-    if (this.#flight !== undefined) return this.#syncAfter(this.#flight);
-    if (this.#syncMs > QUICK_SYNC_MS) return this.#launchSync();
+    if (this.#flight !== undefined) return this.#syncAfter(this.#flight, isMet);
+    if (isMet || this.#syncMs > QUICK_SYNC_MS) return this.#launchSync(isMet);
     const start = performance.now();
     try {
       this.#file.syncDataSync();
@@ -113,20 +114,21 @@ export class DenoFile implements StorageFile {
   }
 
   /** One sync may be under way and one waiting, which serves all who ask meanwhile. */
-  #syncAfter(flight: Promise<void>): Promise<void> {
+  #syncAfter(flight: Promise<void>, isMet: boolean): Promise<void> {
     this.#queued ??= flight.then(() => {
       this.#queued = undefined;
-      return this.sync();
+      return this.sync(isMet);
     });
     return this.#queued;
   }
 
-  #launchSync(): Promise<void> {
+  #launchSync(isMet: boolean): Promise<void> {
     const start = performance.now();
     this.#flight = this.#file.syncData().then(
       () => {
         this.#flight = undefined;
-        this.#measured(start);
+        // What others made it wait for says nothing of a lone sync.
+        if (!isMet) this.#measured(start);
       },
       (cause) => {
         this.#flight = undefined;

@@ -221,6 +221,40 @@ Deno.test("sync() leaves the thread once the medium is slow, one at a time", () 
     file.close();
   }));
 
+Deno.test("sync() that meets others leaves the thread at once, so that they run side by side", () =>
+  withFolder(async (path) => {
+    const slow = new SlowFile(
+      Deno.openSync(`${path}/a`, { read: true, write: true, create: true }),
+    );
+    // One fake behind two files counts what runs together.
+    const files = ["a", "b"].map((name) =>
+      new DenoFile(slow as unknown as Deno.FsFile, name)
+    );
+    const flights = files.map((file) => file.sync(true));
+    equal(slow.running, 2);
+    await Promise.all(flights);
+    equal(slow.together, 2);
+    slow.syncDataSync = () => void slow.syncs++;
+    equal(files[0]?.sync(), undefined, "a lone one still blocks");
+    equal(slow.syncs, 3);
+    slow.real.close();
+  }));
+
+Deno.test("sync() that meets others and fails makes its handle read-only", () =>
+  withFolder(async (path) => {
+    const { slow, file } = openSlow(path);
+    slow.failing = true;
+    const flight = file.sync(true);
+    await rejects(flight ?? Promise.resolve(), { code: "storage-failed" });
+    slow.failing = false;
+    throws(() => file.sync(true), { code: "storage-readonly" });
+    throws(() => file.sync(), { code: "storage-readonly" });
+    throws(() => file.writeAt(new Uint8Array(1), 0), {
+      code: "storage-readonly",
+    });
+    file.close();
+  }));
+
 Deno.test("sync() that fails later makes its handle read-only too", () =>
   withFolder(async (path) => {
     const { slow, file } = openSlow(path);

@@ -22,8 +22,11 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EINVAL: "storage-failed",
 };
 
-/** Deno's classes, for errors that carry no code of the operating system. */
+/** Deno's classes and browsers' exceptions, for errors that carry no code of the operating system. */
 const CLASSES: Readonly<Record<string, ErrorCode>> = {
+  QuotaExceededError: "storage-full",
+  NoModificationAllowedError: "database-locked",
+  SecurityError: "permission-denied",
   NotCapable: "permission-denied",
   PermissionDenied: "permission-denied",
   NotADirectory: "invalid-path",
@@ -38,6 +41,8 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   "permission-denied":
     "Give this process the right to read and write it (with Deno also --allow-read and --allow-write).",
   "invalid-path": "Choose a path that is a folder or can become one.",
+  "database-locked":
+    "Another page has it open: close that one, or use its handle.",
   "storage-failed":
     "Check the medium, then open the database again: what was acknowledged is kept.",
 };

@@ -22,7 +22,10 @@ import type {
 
 let storages = 0;
 
-/** An empty storage in memory, optionally filled with `files`. */
+/**
+ * An empty storage in memory, optionally with `files`: it never changes their
+ * bytes, nor may anybody else while it is used.
+ */
 export function memoryStorage(
   files: Iterable<readonly [name: string, bytes: Uint8Array]> = [],
 ): Storage {
@@ -118,26 +121,61 @@ class MemoryStorage implements Storage {
   }
 }
 
-/** A file's bytes, shared by all who have it open. */
+/**
+ * A file's bytes, shared by all who have it open: those that it began with, which
+ * are not copied before somebody writes into them, and those behind them.
+ */
 class Content {
-  bytes: Uint8Array;
+  #head: Uint8Array;
+  #isOwn = false;
+  #rest = new Uint8Array(0);
   length: number;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes.slice();
+    this.#head = bytes;
     this.length = bytes.length;
   }
 
   /** Makes the file `length` bytes long; new bytes are zero. */
   resize(length: number): void {
-    if (length > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(length, this.bytes.length * 2));
-      grown.set(this.bytes.subarray(0, this.length));
-      this.bytes = grown;
-    } else if (length < this.length) {
-      this.bytes.fill(0, length, this.length);
-    }
+    const need = length - this.#head.length;
+    if (need < 0) {
+      this.#head = this.#head.subarray(0, length);
+      this.#rest = new Uint8Array(0);
+    } else if (need > this.#rest.length) {
+      const grown = new Uint8Array(Math.max(need, this.#rest.length * 2));
+      grown.set(this.#rest);
+      this.#rest = grown;
+    } else if (length < this.length) this.#rest.fill(0, need);
     this.length = length;
+  }
+
+  read(target: Uint8Array, offset: number): number {
+    const count = Math.max(0, Math.min(target.length, this.length - offset));
+    const head = this.#head.subarray(offset, offset + count);
+    target.set(head);
+    const from = offset + head.length - this.#head.length;
+    const rest = count - head.length;
+    if (rest > 0) {
+      target.set(this.#rest.subarray(from, from + rest), head.length);
+    }
+    return count;
+  }
+
+  write(bytes: Uint8Array, offset: number): void {
+    const end = offset + bytes.length;
+    if (end > this.length) this.resize(end);
+    const inHead = Math.max(
+      0,
+      Math.min(bytes.length, this.#head.length - offset),
+    );
+    if (inHead > 0) {
+      if (!this.#isOwn) this.#head = this.#head.slice();
+      this.#isOwn = true;
+      this.#head.set(bytes.subarray(0, inHead), offset);
+    }
+    const at = offset + inHead - this.#head.length;
+    if (inHead < bytes.length) this.#rest.set(bytes.subarray(inHead), at);
   }
 }
 
@@ -153,16 +191,11 @@ class MemoryFile implements StorageFile {
   }
 
   readAt(target: Uint8Array, offset: number): number {
-    const { bytes, length } = this.#content;
-    const count = Math.max(0, Math.min(target.length, length - offset));
-    target.set(bytes.subarray(offset, offset + count));
-    return count;
+    return this.#content.read(target, offset);
   }
 
   writeAt(bytes: Uint8Array, offset: number): void {
-    const end = offset + bytes.length;
-    if (end > this.#content.length) this.#content.resize(end);
-    this.#content.bytes.set(bytes, offset);
+    this.#content.write(bytes, offset);
   }
 
   truncate(length: number): void {

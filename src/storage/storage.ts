@@ -25,8 +25,12 @@ export interface StorageFile {
    * quick, so that a lone write costs no more than the flush; a promise where
    * waiting would block the thread for long. After a failure the file is lost
    * for writing (law 12): every later call fails too.
+   *
+   * @param isMet other files of this thread are synced at the same time: where
+   * the medium can work on several, it should answer a promise, so that they
+   * are flushed side by side; an adapter may ignore it
    */
-  sync(): Promise<void> | undefined;
+  sync(isMet?: boolean): Promise<void> | undefined;
   /** Gives the handle back; never throws for a handle that failed before. */
   close(): void;
 }
@@ -47,6 +51,10 @@ export interface StorageUsage {
   readonly persisted: boolean;
   /** Bytes that may be used, where the medium tells. */
   readonly quotaBytes?: number;
+  /** Bytes of it that are used, by everything of this origin. */
+  readonly usedBytes?: number;
+  /** Will it soon take nothing more? */
+  readonly isNearlyFull?: boolean;
 }
 
 /**
@@ -77,4 +85,11 @@ export interface Storage {
   identity(): string;
   /** What the medium says of itself. */
   usage(): StorageUsage;
+  /**
+   * Where opening cannot be synchronous: opens the files of `folder`, and spare
+   * ones for new names. Awaited before `open` of what is in it; counted.
+   */
+  prepare?(folder: string): Promise<void>;
+  /** Takes one `prepare` of `folder` back: its files may be closed. */
+  release?(folder: string): void;
 }

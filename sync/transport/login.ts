@@ -41,7 +41,7 @@ export interface LoginQuestion {
   /** This device's clock, in milliseconds since 1970. */
   readonly nowMs: number;
   /** Signs with the session key: who asks must own it. */
-  sign(message: Uint8Array): Uint8Array;
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
 /** What a login gives. */
@@ -103,7 +103,7 @@ export function loginTo(
   };
 }
 
-function post(
+async function post(
   url: URL,
   question: LoginQuestion,
   nowMs: number,
@@ -114,6 +114,7 @@ function post(
   const credentials = JSON.stringify(question.credentials);
   const atMs = Math.min(Math.max(Math.round(nowMs), 0), wallMax);
   const message = loginMessage({ rootKey, sessionKey, atMs, credentials });
+  const proof = toHex(await question.sign(message));
   return ask(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -123,7 +124,7 @@ function post(
       credentials,
       ...(certificate && { certificate: toHex(certificate) }),
       at: atMs,
-      proof: toHex(question.sign(message)),
+      proof,
     }),
   }, signal);
 }

@@ -15,6 +15,8 @@ interface Timer {
 
 /** Microtasks that a promise of ours may need before it waits for a timer. */
 const TURNS = 200;
+/** Modules that are loaded when they are first wanted take turns that no timer of this world knows. */
+const REAL_TURNS = 200;
 
 /** See the file's header. */
 export class VirtualWorld implements World {
@@ -71,10 +73,12 @@ export class VirtualWorld implements World {
     let isSettled = false;
     const settled = () => void (isSettled = true);
     promise.then(settled, settled);
+    let turns = 0;
     for (await this.idle(); !isSettled; await this.idle()) {
       const next = this.#next();
-      if (next === undefined) throw new Error("A promise waits for nothing");
-      this.#fire(next);
+      if (next !== undefined) this.#fire(next);
+      else if (turns++ < REAL_TURNS) await realTurn();
+      else throw new Error("A promise waits for nothing");
     }
     return await promise;
   }
@@ -97,4 +101,9 @@ export class VirtualWorld implements World {
     this.#nowMs = Math.max(this.#nowMs, timer.dueMs);
     timer.task();
   }
+}
+
+/** A turn of the program's own loop. */
+function realTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { indexedDoor } from "../../repo/indexed_door.ts";
 import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
@@ -17,7 +18,7 @@ import { toHex } from "../../src/base/bytes.ts";
 import { crc32 } from "../../src/base/crc32.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import { Editor } from "../../src/db/editor.ts";
-import { field } from "../../src/schema/field.ts";
+import { field } from "../../src/text/mod.ts";
 import { IdSource } from "../../src/schema/names.ts";
 import { defineSchema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
@@ -33,6 +34,7 @@ export const Leaf = defineSchema("leaf", {
   votes: field.counter(),
   steps: field.list(field.string()),
   notes: field.map(field.string()),
+  body: field.text(),
 }, { indexes: [["rank"]] });
 
 const root = generateKeyPair(steadyWorld(1).random);
@@ -81,6 +83,7 @@ export class AuthorPlace {
     );
     const world = steadyWorld(dice);
     const replica = await Replica.open({
+      door: indexedDoor,
       storage,
       world,
       name,
@@ -239,7 +242,7 @@ function sessionOf(seed: number, key: number) {
   }, createSigner(root.secretKey));
   return {
     user: `user-${seed}`,
-    secretKey: pair.secretKey,
+    signer: createSigner(pair.secretKey),
     certificate: bytes,
   };
 }

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { createSigner } from "../../crypto/mod.ts";
+import type { Signer } from "../../crypto/mod.ts";
 import { writeSealedBatch } from "../../repo/batch.ts";
 import { chainStart, type Header, joinChain } from "../../repo/commit.ts";
-import type { Session } from "../../repo/session.ts";
 import { ByteWriter } from "../../src/base/bytes.ts";
 import type { WireRecord } from "../../sync/message.ts";
+import type { Session } from "../../repo/session.ts";
 import { prepare } from "./door.ts";
 
 /** What is forged. */
@@ -27,8 +27,10 @@ export interface Forgery {
 
 /** The chain that a forgery is of. */
 export function forgedChain({ session, incarnation = 1 }: Forgery): string {
-  const { publicKey } = createSigner(session.secretKey);
-  return joinChain(publicKey, new Uint8Array(8).fill(incarnation));
+  return joinChain(
+    session.signer.publicKey,
+    new Uint8Array(8).fill(incarnation),
+  );
 }
 
 /** A sealed batch; its ids follow the chain's start, whatever its number. */
@@ -50,7 +52,8 @@ export function forge(forgery: Forgery): WireRecord {
   };
   const writer = new ByteWriter();
   const previous = chainStart(genesisId, chain);
-  const signer = createSigner(session.secretKey);
+  // Proof: a test's session signs at once.
+  const signer = session.signer as Signer;
   writeSealedBatch(writer, run, previous, genesisId, signer);
   return { kind: "signed", bytes: writer.copy() };
 }

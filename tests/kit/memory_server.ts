@@ -6,10 +6,12 @@
  * @module
  */
 
+import { ruledDoor } from "../../repo/ruled_door.ts";
 import {
   createSigner,
   generateKeyPair,
   type KeyPair,
+  type Signer,
 } from "../../crypto/mod.ts";
 import {
   issueCertificate,
@@ -53,6 +55,7 @@ export class MemoryServer {
   readonly #options: MemoryServerOptions;
   readonly #root: KeyPair = generateKeyPair((bytes) => system.random(bytes));
   readonly #session: Session;
+  readonly #signer: Signer;
   readonly #open = new Map<RepositoryName, Promise<Replica>>();
   readonly #wires = new Set<MemoryWire>();
   readonly #secret = crypto.getRandomValues(new Uint8Array(24));
@@ -75,9 +78,10 @@ export class MemoryServer {
   constructor(options: MemoryServerOptions = {}) {
     this.#options = options;
     const pair = generateKeyPair((bytes) => system.random(bytes));
+    this.#signer = createSigner(pair.secretKey);
     this.#session = {
       user: "server",
-      secretKey: pair.secretKey,
+      signer: this.#signer,
       certificate: this.#certify(pair.publicKey, "server", true, "{}"),
     };
     this.#host = this.#listen();
@@ -107,8 +111,8 @@ export class MemoryServer {
   }
 
   #listen(): SyncHost {
-    const { certificate, secretKey } = this.#session;
-    const signer = createSigner(secretKey);
+    const { certificate } = this.#session;
+    const signer = this.#signer;
     return new SyncHost({
       world: system,
       prover: {
@@ -157,6 +161,7 @@ export class MemoryServer {
     if (opening === undefined) {
       const { mode = "default", rules } = this.#options;
       opening = Replica.open({
+        door: ruledDoor,
         storage: this.storage,
         world: system,
         name: key,

@@ -4,7 +4,14 @@
  * @module
  */
 
-import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+// Here already, a replica has it in its very turn.
+import { ruledDoor } from "../../repo/ruled_door.ts";
+import "../../repo/seldom.ts";
+import {
+  createSigner,
+  generateKeyPair,
+  type SessionSigner,
+} from "../../crypto/mod.ts";
 import type { Arrival } from "../../repo/arrival.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
@@ -98,6 +105,8 @@ export interface PlaceOptions {
   readonly seed?: number | undefined;
   readonly repair?: boolean;
   readonly isOriginal?: boolean;
+  /** As an owner of tabs opens it. */
+  readonly lent?: "new" | undefined;
   /** Who signs; by `seed` when absent. */
   readonly session?: Session | undefined;
 }
@@ -132,6 +141,7 @@ export class Place {
     const { mode = "default", seed = 1, repair = false, isOriginal = true } =
       options;
     this.replica = await Replica.open({
+      door: ruledDoor,
       storage: this.storage,
       world: this.world,
       name: parseRepositoryName("place"),
@@ -140,6 +150,7 @@ export class Place {
       rootKey: root.publicKey,
       session: options.session ?? sessionOf(seed),
       isOriginal,
+      lent: options.lent,
       viewOf: () => viewOfNote,
       repair,
       settle: () => Promise.resolve(),
@@ -218,26 +229,67 @@ export class Place {
 }
 
 /** A session that the root key certified. */
-export function sessionOf(seed: number): Session {
+export function sessionOf(seed: number): BareSession {
   const session = bareSession(seed);
   return { ...session, certificate: certificateFor(session) };
 }
 
+/** A session whose secret is at hand. */
+export interface BareSession extends Session {
+  readonly secretKey: Uint8Array;
+}
+
 /** A session that nobody certified yet. */
-export function bareSession(seed: number): Session {
+export function bareSession(seed: number): BareSession {
   const { secretKey } = generateKeyPair(diceOf(seed + 1000));
-  return { user: `user-${seed}`, secretKey };
+  return { user: `user-${seed}`, signer: createSigner(secretKey), secretKey };
+}
+
+/** The same session with a key that signs later: when `sign` is called for each signature, in any order. */
+export function lateSession(session: Session): LateSession {
+  const waiting: (() => void)[] = [];
+  const { signer } = session;
+  const sign = (message: Uint8Array) =>
+    new Promise<Uint8Array>((resolve) => {
+      waiting.push(() => resolve(signer.sign(message)));
+    });
+  const signOne = (index = 0) => waiting.splice(index, 1)[0]!();
+  return {
+    session: { ...session, signer: { publicKey: signer.publicKey, sign } },
+    waiting,
+    signOne,
+  };
+}
+
+/** The same key; it signs a few turns of promises later. */
+export function signsLater(signer: SessionSigner): SessionSigner {
+  return {
+    publicKey: signer.publicKey,
+    sign: async (message) => {
+      await Promise.resolve();
+      return await signer.sign(message);
+    },
+  };
+}
+
+/** See {@linkcode lateSession}. */
+export interface LateSession {
+  readonly session: Session;
+  /** What is to be signed. */
+  readonly waiting: readonly unknown[];
+  /** Signs one of them; the oldest, unless it says another. */
+  signOne(index?: number): void;
 }
 
 /** What an issuer says of a session's key; the root when none is given. */
 export function certificateFor(
-  { user, secretKey }: Session,
+  { user, signer }: Session,
   issuer: Uint8Array = root.secretKey,
   mayIssue = false,
   notAfter = wallMax,
 ): Uint8Array {
   return issueCertificate({
-    sessionKey: createSigner(secretKey).publicKey,
+    sessionKey: signer.publicKey,
     user,
     claims: "{}",
     mayIssue,
@@ -272,7 +324,7 @@ export class SlowStorage implements Storage {
   }
 
   /** Ends the syncs that wait, well or badly. */
-  release(failure?: Error): void {
+  finish(failure?: Error): void {
     for (const { resolve, reject } of this.#waiting.splice(0)) {
       if (failure === undefined) resolve();
       else reject(failure);

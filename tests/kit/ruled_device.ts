@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ruledDoor } from "../../repo/ruled_door.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import type { Judged } from "../../repo/admit.ts";
 import type { Arrival } from "../../repo/arrival.ts";
@@ -108,7 +109,7 @@ export class RuledDevice {
     this.certificate = bytes;
     this.#session = {
       user: this.user,
-      secretKey: pair.secretKey,
+      signer: createSigner(pair.secretKey),
       certificate: options.isNew ? undefined : bytes,
     };
   }
@@ -121,6 +122,7 @@ export class RuledDevice {
   async #open(): Promise<this> {
     const { rules, reading = Card, mode = "default" } = this.options;
     this.replica = await Replica.open({
+      door: ruledDoor,
       storage: this.#storage,
       world: this.#world,
       name,

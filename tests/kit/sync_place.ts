@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createSigner } from "../../crypto/mod.ts";
+import type { Signer } from "../../crypto/mod.ts";
 import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import type { Session } from "../../repo/session.ts";
@@ -15,7 +15,11 @@ import { IdSource } from "../../src/schema/names.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { SyncChannel } from "../../sync/client_channel.ts";
 import { SyncClient } from "../../sync/client.ts";
-import { type Prover, rights } from "../../sync/conversation.ts";
+import {
+  type Prover,
+  rights,
+  type ServerProver,
+} from "../../sync/conversation.ts";
 import { SyncHost } from "../../sync/host.ts";
 import type { Access, HostEvent, HostHooks } from "../../sync/host_hooks.ts";
 import {
@@ -50,8 +54,9 @@ export async function until(
 }
 
 /** The prover of a session. */
-export function proverOf({ secretKey, certificate }: Session): Prover {
-  const signer = createSigner(secretKey);
+export function proverOf(session: Session): ServerProver {
+  const { certificate } = session;
+  const signer = session.signer as Signer; // Proof: a test's session signs at once.
   return {
     publicKey: signer.publicKey,
     certificates: certificate === undefined ? [] : [certificate],

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { createSigner } from "../../crypto/mod.ts";
+import type { Signer } from "../../crypto/mod.ts";
 import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import type { Mode } from "../../repo/genesis.ts";
 import type { Session } from "../../repo/session.ts";
@@ -15,10 +15,10 @@ import {
   type ConversationEvent,
   type EpochLife,
   type Output,
-  type Prover,
   rights,
   type ServerChannelOptions,
   type ServerOptions,
+  type ServerProver,
 } from "../../sync/conversation.ts";
 import type { Message } from "../../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../../sync/message_codec.ts";
@@ -36,8 +36,8 @@ import {
 const SERVER_SEED = 90;
 
 /** The prover of a session. */
-export function proverFor(session: Session): Prover {
-  const signer = createSigner(session.secretKey);
+export function proverFor(session: Session): ServerProver {
+  const signer = session.signer as Signer; // Proof: a test's session signs at once.
   const { certificate } = session;
   return {
     publicKey: signer.publicKey,
@@ -112,6 +112,7 @@ export abstract class Side {
     for (const output of outputs) {
       if (output.do === "send") this.sent.push(output.frame);
       else if (output.do === "close") this.ended = output;
+      else if (output.do === "sign") this.sign(output.message);
       else if (output.do === "wake") {
         this.wakeMs = this.world.monotonic() + output.afterMs;
       } else {
@@ -120,6 +121,9 @@ export abstract class Side {
       }
     }
   }
+
+  /** Signs what has to be proved. */
+  sign(_message: Uint8Array): void {}
 
   /** Hears an event. */
   hear(_event: ConversationEvent): void {}
@@ -211,19 +215,21 @@ export class ServerSide extends Side {
 export class ClientSide extends Side {
   readonly core: ClientConversation;
   readonly place: Place;
+  readonly #prover: ServerProver;
   readonly #stop: () => void;
 
   constructor(
     world: ManualWorld,
     place: Place,
     resume?: ResumeState,
-    options: Partial<ClientOptions> = {},
+    options: Partial<ClientOptions> & { readonly session?: ServerProver } = {},
   ) {
     super(world);
     const port = place.replica.port();
     this.place = place;
+    this.#prover = options.session ?? proverFor(place.replica.session);
     this.core = new ClientConversation({
-      session: proverFor(place.replica.session),
+      session: this.#prover,
       rootKey: port.rootKey,
       random: world.random,
       ...options,
@@ -248,6 +254,11 @@ export class ClientSide extends Side {
   /** Time goes on. */
   tick(): void {
     this.perform(this.core.step({ is: "time", ...this.moment }));
+  }
+
+  override sign(message: Uint8Array): void {
+    const signature = this.#prover.sign(message);
+    this.perform(this.core.step({ is: "signed", signature, ...this.moment }));
   }
 
   /** What to keep. */

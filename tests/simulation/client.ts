@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ruledDoor } from "../../repo/ruled_door.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import { parseRepositoryName } from "../../repo/genesis.ts";
 import type { RefusedEntry } from "../../repo/refusals.ts";
@@ -111,7 +112,7 @@ export class Client extends Actor {
     const others = [authority.serverCertificate];
     const session = {
       user,
-      secretKey: keys.secretKey,
+      signer: createSigner(keys.secretKey),
       certificate: this.#certificate,
       others,
     };
@@ -121,6 +122,7 @@ export class Client extends Actor {
   #openReplica(name: string, world: ActorWorld): Promise<Replica> {
     const { plan } = this.stage;
     return Replica.open({
+      door: ruledDoor,
       storage: this.disk.storage,
       world,
       name: parseRepositoryName(name),

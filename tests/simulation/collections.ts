@@ -5,9 +5,9 @@
  */
 
 import type { Replica } from "../../repo/replica.ts";
-import { field } from "../../src/schema/field.ts";
 import { defineSchema } from "../../src/schema/schema.ts";
 import { createView, type View } from "../../src/schema/view.ts";
+import { field } from "../../src/text/mod.ts";
 
 /** Every kind of field; few ids, so that actors meet on them. */
 export const Card = defineSchema("card", {
@@ -18,6 +18,7 @@ export const Card = defineSchema("card", {
   votes: field.counter(),
   steps: field.list(field.string()),
   notes: field.map(field.string()),
+  body: field.text(),
 });
 
 /** A counter that must be the sum of what the marks say was added. */

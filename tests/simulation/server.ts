@@ -14,8 +14,8 @@ import { countsOf, cutsToIssue } from "../../server/revocation_cuts.ts";
 import { equalBytes, fromHex, toHex } from "../../src/base/bytes.ts";
 import {
   type PeerSession,
-  type Prover,
   rights,
+  type ServerProver,
 } from "../../sync/conversation.ts";
 import { SyncHost } from "../../sync/host.ts";
 import type {
@@ -85,7 +85,7 @@ export class Server extends Actor {
     return Promise.resolve();
   }
 
-  #prover(): Prover {
+  #prover(): ServerProver {
     const { issuer, serverCertificate } = this.stage.authority;
     return {
       publicKey: issuer.publicKey,

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ruledDoor } from "../../repo/ruled_door.ts";
 import { type Epoch, epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import { parseRepositoryName } from "../../repo/genesis.ts";
 import { Replica } from "../../repo/replica.ts";
@@ -92,6 +93,7 @@ export class Shelf {
     const { plan, authority } = stage;
     stage.trace.note("s", "open", name);
     const replica = await Replica.open({
+      door: ruledDoor,
       storage: disk.storage,
       world: this.#world,
       name: parseRepositoryName(name),
@@ -100,7 +102,7 @@ export class Shelf {
       rootKey: authority.root.publicKey,
       session: {
         user: "server",
-        secretKey: authority.server.secretKey,
+        signer: authority.issuer,
         certificate: authority.serverCertificate,
       },
       isOriginal: true,

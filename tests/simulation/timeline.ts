@@ -11,6 +11,9 @@
  * @module
  */
 
+// Here already, replicas do not wait for its file.
+import "../../repo/seldom.ts";
+
 interface Event {
   readonly atMs: number;
   readonly order: number;

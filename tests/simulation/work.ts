@@ -86,13 +86,23 @@ export class Worker {
         rank: dice.between(0, 9),
         tags: [word],
         steps: [word],
+        body: word,
       };
       this.#cards.create(tx, input);
     } else if (dice.chance(0.1) && (isForbidden || item.owner === user)) {
       this.#cards.delete(tx, id);
     } else if (dice.chance(0.3)) {
       this.#cards.update(tx, id, { title, rank: dice.between(0, 9) });
-    } else this.#enrich(tx, id, item.steps as string[], word);
+    } else if (dice.chance(0.35)) this.#edit(tx, id, item.body as string, word);
+    else this.#enrich(tx, id, item.steps as string[], word);
+  }
+
+  #edit(tx: Transaction, id: string, body: string, word: string): void {
+    const { dice } = this.#parts;
+    const at = dice.between(0, body.length);
+    const to = dice.chance(0.3) ? dice.between(at, body.length) : at;
+    const edited = body.slice(0, at) + word + body.slice(to);
+    this.#cards.update(tx, id, { body: edited.toWellFormed() });
   }
 
   #enrich(

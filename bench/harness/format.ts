@@ -1,0 +1,50 @@
+/**
+ * How figures and tables are written, for eyes.
+ *
+ * @module
+ */
+
+/** Three digits that count, with the unit: `0.213 ms`, `1540 µs`. */
+export function showFigure(value: number | null, unit: string): string {
+  return value === null ? "–" : `${digits(value)} ${unit}`;
+}
+
+/** A ratio or a change, with as many digits as say something. */
+export function showRatio(value: number | null): string {
+  return value === null ? "–" : digits(value);
+}
+
+/** A size as people say it: 1k, 100k, 1m. */
+export function showSize(size: number): string {
+  if (size % 1_000_000 === 0) return `${size / 1_000_000}m`;
+  return size % 1_000 === 0 ? `${size / 1_000}k` : `${size}`;
+}
+
+/** Lines of text with the columns below each other; numbers stand to the right. */
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  leftColumns: number,
+): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, at) =>
+      widths[at] = Math.max(widths[at] ?? 0, cell.length)
+    );
+  }
+  return rows.map((row) =>
+    row.map((cell, at) => {
+      if (at === row.length - 1) return cell;
+      const width = widths[at] ?? 0;
+      return at < leftColumns ? cell.padEnd(width) : cell.padStart(width);
+    }).join("  ").trimEnd()
+  );
+}
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 100) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(1);
+  if (size >= 1) return value.toFixed(2);
+  return value.toFixed(Math.min(5, 2 - Math.floor(Math.log10(size))));
+}

@@ -1,0 +1,7 @@
+/**
+ * The worker that keeps a database's files, in OPFS.
+ *
+ * @module
+ */
+
+import "../../src/browser/worker.ts";

@@ -1,0 +1,127 @@
+/**
+ * The heap of a collection in a checkpoint: cells that are not exactly a create
+ * that the log holds, because somebody wrote over them or deleted them.
+ *
+ * Who reads an item gets the item alone where its bytes tell it: stamps are read
+ * by who changes it. Never keeps a cell or an item.
+ *
+ * @module
+ */
+
+import { ByteReader } from "../../src/base/bytes.ts";
+import { blankCell, type Cell } from "../../src/schema/cell.ts";
+import { decodeCell, decodeItem } from "../../src/schema/cell_codec.ts";
+import type { View } from "../../src/schema/view.ts";
+import type { Cells } from "../cells.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { type CollectionPlace, DATA } from "./layout.ts";
+import { PageStream } from "./page_file.ts";
+import type { RowList } from "./row_list.ts";
+
+/** Most bytes read at once by those who want many cells. */
+const READ_MAX = 256 * 1024;
+/** Cells that lie further apart are read for themselves. */
+const GAP_MAX = 16 * 1024;
+
+/** What the heap holds of an item that nobody made. */
+const NOTHING = new Uint8Array(0);
+
+/** Reads one thing from the bytes of a cell. */
+type Decode<T> = (reader: ByteReader, tables: Checkpoint, view: View) => T;
+
+/** The cells of one collection that are not in the log. */
+export class Heap {
+  readonly #checkpoint: Checkpoint;
+  readonly #place: CollectionPlace;
+  readonly #view: View;
+  readonly #stream: PageStream;
+
+  /**
+   * @param checkpoint what it is a part of
+   * @param place where it lies
+   * @param view how its cells become items
+   */
+  constructor(checkpoint: Checkpoint, place: CollectionPlace, view: View) {
+    this.#checkpoint = checkpoint;
+    this.#place = place;
+    this.#view = view;
+    const { first, bytes } = place.heap;
+    this.#stream = new PageStream(checkpoint.file, first, bytes);
+  }
+
+  /** The bytes of a cell. */
+  bytes(address: number, ahead = 0): Uint8Array {
+    const stream = this.#stream;
+    const headEnd = Math.min(stream.length, address + 8);
+    const head = new ByteReader(stream.bytes(address, headEnd, ahead));
+    const length = head.varint();
+    if (length === 0) return NOTHING;
+    const start = address + head.at;
+    return stream.bytes(start, start + length, ahead);
+  }
+
+  /** The cell at an address; `undefined` of an item that nobody made. */
+  cell(address: number): Cell | undefined {
+    return this.#decode(this.bytes(address), address, decodeCell);
+  }
+
+  /** Reads an item into `cells`, or the cell where that is not enough. */
+  read(
+    address: number,
+    ordinal: number,
+    cells: Cells,
+    idAt: (ordinal: number) => string,
+    ahead = 0,
+  ): void {
+    const bytes = this.bytes(address, ahead);
+    const item = this.#decode(bytes, address, decodeItem);
+    if (item !== undefined) return cells.setItem(ordinal, item);
+    const cell = this.#decode(bytes, address, decodeCell);
+    cells.set(ordinal, cell ?? blankCell(idAt(ordinal), this.#place.name));
+  }
+
+  #decode<T>(
+    bytes: Uint8Array,
+    address: number,
+    decode: Decode<T>,
+  ): T | undefined {
+    if (bytes.length === 0) return undefined;
+    try {
+      return decode(new ByteReader(bytes), this.#checkpoint, this.#view);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      const page = this.#place.heap.first + Math.floor(address / DATA);
+      throw this.#checkpoint.file.damage(page, error.message);
+    }
+  }
+
+  /** As `read`, for rows in the order of their addresses: neighbours in one read. */
+  readAll(
+    { addresses, ordinals, count }: RowList,
+    cells: Cells,
+    idAt: (ordinal: number) => string,
+  ): void {
+    for (let i = 0, end = 0; i < count; i++) {
+      if (i === end) end = endOfRun(addresses, i, count);
+      // The last cell of a run mostly fits in what is read behind its address.
+      const isLast = i === end - 1;
+      const ahead = isLast ? 0 : addresses[end - 1]! - addresses[i]! + DATA;
+      this.read(addresses[i]!, ordinals[i]!, cells, idAt, ahead);
+    }
+  }
+}
+
+/** The first row that is not read together with row `from`. */
+function endOfRun(
+  addresses: Float64Array,
+  from: number,
+  count: number,
+): number {
+  const last = addresses[from]! + READ_MAX;
+  let end = from + 1;
+  while (
+    end < count && addresses[end]! <= last &&
+    addresses[end]! - addresses[end - 1]! <= GAP_MAX
+  ) end++;
+  return end;
+}

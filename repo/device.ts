@@ -1,0 +1,218 @@
+/**
+ * One device, many replicas: the owner of a device's files shows its log to
+ * tabs and takes what they write; a tab follows that log and gives out what it
+ * wrote (docs/tabs.md).
+ *
+ * Never judges: what is followed was judged by this device before.
+ *
+ * Architecture invariant: one number of a chain stands for one commit: a chain
+ * is lent to one tab at a time, and where its commits turn out to be others,
+ * what the tab wrote goes out of their way into a new one.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../src/base/errors.ts";
+import type { Batch } from "./batch.ts";
+import { batchHead } from "./batch_join.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { lendableChains, type LentChain } from "./continuity.ts";
+import { type Followed, Follower } from "./follower.ts";
+import { Mirror } from "./mirror.ts";
+import { Outgoing } from "./outgoing.ts";
+import { kindName, type OwnRecord } from "./own_log.ts";
+import type { RepositoryPort } from "./port.ts";
+import type { LoadedReplica } from "./replica_open.ts";
+import type { Sharing } from "./sharing.ts";
+import {
+  type Told,
+  type ToldParts,
+  withdrawAsTold,
+  writeLost,
+} from "./withdraw_told.ts";
+import type { Withdrawal } from "./withdrawal.ts";
+import type { Writer } from "./writer.ts";
+
+/** What it works with. */
+export interface DeviceParts {
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly writer: Writer;
+  readonly sharing: Sharing;
+  readonly port: () => RepositoryPort;
+  /** Is it a tab's replica, over an image of the owner's? */
+  readonly isTab: boolean;
+  /** May the chains of this folder go on at all? */
+  readonly mayLend: boolean;
+  /** Was there never a repair of this folder? */
+  readonly isSpotless: () => boolean;
+  readonly check: () => void;
+  readonly publishing: (tell: () => void) => void;
+  /** Writes the end of an own chain again in a new one. */
+  readonly withdraw: (chain: string, from: number) => void;
+  readonly refusalsChanged: () => void;
+}
+
+/** A replica among the others of its device. */
+export class Device {
+  /** What a tab's log got of the tab itself; `undefined` where it is no tab's. */
+  readonly outgoing: Outgoing | undefined;
+  readonly #parts: DeviceParts;
+  readonly #follower: Follower;
+  #mirror: Mirror | undefined;
+  /** What is to be written again, when what comes before it has come. */
+  #told: Told[] = [];
+
+  constructor(parts: DeviceParts) {
+    const { loaded, isTab, refusalsChanged } = parts;
+    this.#parts = parts;
+    this.outgoing = isTab ? new Outgoing(loaded.log) : undefined;
+    this.#follower = new Follower({
+      loaded,
+      append: (kind, body) =>
+        this.#foreign(() => loaded.log.append(kind, [body])),
+      took: (...batch) => this.took(...batch),
+      isSame: ({ chain, first, bytes }) =>
+        this.outgoing?.echo(chain, first, bytes) ?? true,
+      isPart: (batch) => isTab && this.#isPart(batch),
+      yield: ({ chain }: Batch) => this.leaveChain(chain),
+      withdraw: (withdrawal) => this.#withdraw(withdrawal),
+      refusalsChanged,
+    });
+  }
+
+  /** The chain that is written here, "" before it began. */
+  get chain(): string {
+    return this.#parts.writer.written.chain;
+  }
+
+  /** The log as tabs see it. */
+  mirror(): Mirror {
+    const { loaded, port } = this.#parts;
+    return this.#mirror ??= new Mirror(loaded.log, port());
+  }
+
+  /** Own chains that may go on and that nobody writes here, the latest first. */
+  lendable(): LentChain[] {
+    const { loaded, commits, writer, mayLend, isSpotless } = this.#parts;
+    if (!mayLend) return [];
+    commits.hashAll();
+    const { chain } = writer.written;
+    return lendableChains(loaded, writer.keyName, chain, isSpotless());
+  }
+
+  /**
+   * Takes records of another replica of this device, in the order of its log.
+   * They are visible when this returns, and durable when `durable()` says so.
+   */
+  follow(records: readonly OwnRecord[]): Followed {
+    const { writer, publishing } = this.#parts;
+    this.#parts.check();
+    let followed: Followed = { taken: 0 };
+    // Callbacks may write: they run when all of it is part of the state.
+    publishing(() => {
+      writer.flush();
+      if (this.outgoing === undefined) writer.introduceNow();
+      followed = this.#follower.follow(records);
+      this.#writeLost();
+      writer.beginAfterSetBack();
+    });
+    return followed;
+  }
+
+  #foreign<T>(append: () => T): T {
+    return this.outgoing?.foreign(append) ?? append();
+  }
+
+  /** `count` commits of `chain` from `first` on, which were not written here, have entered the log. */
+  took(chain: string, first: number, count: number): void {
+    const { sharing, writer } = this.#parts;
+    if (this.outgoing === undefined) sharing.appended(chain, first, count);
+    writer.cameBack(chain);
+  }
+
+  /** So many, which were written here. */
+  wrote(chain: string, first: number, count: number): void {
+    this.#parts.sharing.appended(chain, first, count);
+    this.outgoing?.wrote(chain, first);
+  }
+
+  #isPart({ chain, first, commits: { length } }: Batch): boolean {
+    const { commits } = this.#parts;
+    const entry = commits.find(chain, first);
+    if (entry === undefined) return false;
+    const logged = commits.batchAt(entry.address);
+    return logged.first === first && logged.commits.length > length;
+  }
+
+  #toldParts(): ToldParts {
+    const { loaded, commits, writer } = this.#parts;
+    return {
+      loaded,
+      commits,
+      note: (chain, move) => writer.moves.note(chain, move),
+      ownFrom: (chain) => this.outgoing?.firstUnechoed(chain) ?? Infinity,
+      drop: (chain) => this.outgoing?.drop(chain),
+    };
+  }
+
+  #withdraw(withdrawal: Withdrawal): void {
+    if (this.outgoing === undefined) return; // An owner takes back itself.
+    const done = this.#foreign(() =>
+      withdrawAsTold(this.#toldParts(), withdrawal)
+    );
+    if (done === undefined) return;
+    const { chain } = this.#parts.writer.written;
+    const { withdrawals } = this.#parts.loaded;
+    if (withdrawals.isClosed(chain)) this.#parts.writer.leave(chain);
+    this.#told.push(done.told);
+    done.tell();
+    this.#parts.refusalsChanged();
+  }
+
+  #writeLost(): void {
+    const { loaded, writer } = this.#parts;
+    const unchecked = () => {}; // Also while it closes.
+    let told = this.#told[0];
+    while (told && loaded.graph.lengthOf(told.chain) >= told.count) {
+      this.#told.shift();
+      writeLost(told.lost, this.#toldParts(), (run) => {
+        try {
+          return writer.transact(run, unchecked, true).commit;
+        } catch (cause) {
+          if (cause instanceof DatabaseError) return undefined;
+          throw cause;
+        }
+      });
+      told = this.#told[0];
+    }
+    writer.flush();
+  }
+
+  /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */
+  leaveChain(chain: string): void {
+    const { withdraw, loaded } = this.#parts;
+    const from = this.outgoing?.firstUnechoed(chain) ?? Infinity;
+    this.outgoing?.drop(chain);
+    if (from < loaded.graph.lengthOf(chain)) withdraw(chain, from);
+    else this.#parts.writer.leave(chain);
+  }
+
+  /** Records that somebody lacks who has so many commits of each chain, in the order of this log. */
+  lackedBy(known: ReadonlyMap<string, number>): OwnRecord[] {
+    const { loaded, commits } = this.#parts;
+    const records: OwnRecord[] = [];
+    loaded.log.records(0, loaded.log.sealed, (number, body, address) => {
+      const kind = kindName(number);
+      if (kind === undefined || kind === "withdrawal") return;
+      if (kind === "signed" || kind === "unsigned") {
+        const { chain, first, count } = batchHead(body);
+        const end = first + count;
+        if (end <= (known.get(chain) ?? 0)) return;
+        if (commits.isVoid(chain, end - 1, address)) return;
+      }
+      records.push({ kind, bytes: body.slice() });
+    });
+    return records;
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * Which operations touch an item, and where in the log they stand: for its
+ * history, without reading all of the log.
+ *
+ * Twelve bytes an operation and eight a commit, in flat arrays: a hash of the
+ * item's name and an address, in buckets by the hash. What is found is read and
+ * compared, a few hundred bytes each; who makes hashes collide makes that slow,
+ * at worst as a pass over the log, and nothing else. Built when a
+ * history is asked for, and gone on with to the log's end each time after that.
+ *
+ * Withdrawn commits stay in it and are passed over: a withdrawal voids what
+ * stands before it, and that is known when it is read.
+ *
+ * Architecture invariant: derived data is disposable (law 5); what comes out is
+ * what reading the whole log would give.
+ *
+ * @module
+ */
+
+import { ByteReader } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
+import type { Operation, Shape } from "../src/schema/patch.ts";
+import { readOperation, readPatchHead } from "../src/schema/patch_codec.ts";
+import { readShape } from "../src/schema/shape_codec.ts";
+import { batchHead } from "./batch_join.ts";
+import { hashId } from "./checkpoint/layout.ts";
+import { type Position, readParents } from "./commit.ts";
+import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
+import type { Log } from "./log.ts";
+import { RECORD_HEADER_BYTES } from "./log_format.ts";
+import type { ItemName } from "./time_travel.ts";
+
+/** A commit, and what it did to one item. */
+export interface ItemCommit extends Position {
+  /** When, by the writer's clock: milliseconds since 1970. */
+  readonly wall: number;
+  readonly parents: readonly Position[];
+  /** Those on the item; at least one. */
+  readonly operations: readonly Operation[];
+}
+
+/** A commit while its operations are looked for. */
+interface Candidate extends ItemCommit {
+  readonly operations: Operation[];
+  readonly shapes: readonly Shape[];
+  /** Log address of its batch. */
+  readonly body: number;
+}
+
+/** Bytes that most commits fit into, with the head of their batch. */
+const ROOM_FIRST = 1024;
+/** So many unsorted operations, or a sixteenth of all, are looked through one by one. */
+const FRESH_MAX = 256;
+const FRESH_FIRST = 64;
+const SEED = 0x5eaf;
+
+/** Operations by what they touch, for one repository. */
+export class ItemTouches {
+  readonly #commits: CommitReader;
+  readonly #log: Log;
+  /** Where each bucket of hashes begins. */
+  #starts = new Uint32Array(3);
+  #shift = 31;
+  /** By bucket, and in each in the log's order: hashes, and addresses of operations. */
+  #hashes = new Uint32Array(0);
+  #places = new Float64Array(0);
+  /** What came since then, in the log's order. */
+  #freshHashes = new Uint32Array(0);
+  #freshPlaces = new Float64Array(0);
+  #fresh = 0;
+  /** Where commits start, ascending; of the first in a batch, minus where the batch does. */
+  #marks = new Float64Array(0);
+  #marked = 0;
+  #indexedTo = 0;
+  /** What was read last, and from which address. */
+  #window = new Uint8Array(0);
+  #windowAt = 0;
+  /** What stood first in the last payload: its shapes, and what hashes of their items start with. */
+  #head = new Uint8Array(0);
+  #shapes: readonly Shape[] = [];
+  #seeds: readonly number[] = [];
+
+  constructor(commits: CommitReader, log: Log) {
+    this.#commits = commits;
+    this.#log = log;
+  }
+
+  /** Bytes that it keeps. */
+  get bytes(): number {
+    return [
+      this.#starts,
+      this.#hashes,
+      this.#places,
+      this.#freshHashes,
+      this.#freshPlaces,
+      this.#marks,
+    ].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** The commits that touched an item, in the log's order, and what they did to it. */
+  of({ collection, id }: ItemName): ItemCommit[] {
+    this.#extend();
+    this.#window = new Uint8Array(0); // More may stand behind what was read then.
+    const found: Candidate[] = [];
+    /** By chain: how far its commits were found; the same may come twice. */
+    const known = new Map<string, number>();
+    const hash = hashId(id, hashId(collection, SEED));
+    let mark = -1;
+    let commit: Candidate | undefined;
+    for (const place of this.#placesOf(hash)) {
+      const at = this.#markOf(place);
+      if (commit === undefined || at !== mark) commit = this.#commitAt(at);
+      mark = at;
+      const { chain, number, body, shapes, operations } = commit;
+      if (this.#commits.isVoid(chain, number, body)) continue;
+      const isMore = operations.length > 0;
+      if (!isMore && number < (known.get(chain) ?? 0)) continue;
+      const operation = this.#operationAt(place, shapes, body, hash);
+      const isMeant = operation.id === id &&
+        operation.shape.collection === collection;
+      if (!isMeant) continue;
+      operations.push(operation);
+      if (isMore) continue;
+      known.set(chain, number + 1);
+      found.push(commit);
+    }
+    return found;
+  }
+
+  #extend(): void {
+    const { end } = this.#log;
+    if (this.#indexedTo === end) return;
+    this.#commits.each((logged) => this.#index(logged), this.#indexedTo, end);
+    this.#indexedTo = end;
+    if (this.#fresh > Math.max(FRESH_MAX, this.#hashes.length / 16)) {
+      this.#gather();
+    }
+  }
+
+  #index({ batch, address }: LoggedBatch): void {
+    const { bytes, commits } = batch;
+    this.#reserveMarks(this.#marked + commits.length);
+    for (let i = 0; i < commits.length; i++) {
+      const { at, payloadAt, end } = commits[i]!;
+      this.#marks[this.#marked++] = i === 0 ? -address : address + at;
+      const reader = new ByteReader(bytes, payloadAt, end);
+      this.#readHead(reader);
+      this.#indexOperations(reader, reader.varint(), address);
+    }
+    this.#indexedTo = address + bytes.length;
+  }
+
+  /** Reads the shapes of a payload; nearly always they are those of the one before. */
+  #readHead(reader: ByteReader): void {
+    const { bytes, at: start } = reader;
+    const head = this.#head;
+    let same = 0;
+    while (same < head.length && bytes[start + same] === head[same]) same++;
+    if (same > 0 && same === head.length) return reader.skip(same);
+    reader.skip(1);
+    const shapes: Shape[] = [];
+    for (let left = reader.varint(); left > 0; left--) {
+      shapes.push(readShape(reader));
+    }
+    this.#shapes = shapes;
+    this.#seeds = shapes.map(({ collection }) => hashId(collection, SEED));
+    this.#head = bytes.slice(start, reader.at);
+  }
+
+  #indexOperations(reader: ByteReader, count: number, address: number): void {
+    for (let left = count; left > 0; left--) {
+      const { at } = reader;
+      const shape = Math.floor(reader.varint() / 4);
+      reader.varint();
+      const hash = hashId(reader.text(), this.#seeds[shape]!);
+      this.#add(hash, address + at);
+      if (left === 1) return; // Nobody asks where the last one ends.
+      reader.at = at;
+      readOperation(reader, this.#shapes);
+    }
+  }
+
+  #add(hash: number, place: number): void {
+    const at = this.#fresh++;
+    if (at === this.#freshHashes.length) {
+      const [hashes, places] = [this.#freshHashes, this.#freshPlaces];
+      this.#freshHashes = new Uint32Array(at * 2 || FRESH_FIRST);
+      this.#freshHashes.set(hashes);
+      this.#freshPlaces = new Float64Array(at * 2 || FRESH_FIRST);
+      this.#freshPlaces.set(places);
+    }
+    this.#freshHashes[at] = hash;
+    this.#freshPlaces[at] = place;
+  }
+
+  #reserveMarks(length: number): void {
+    const marks = this.#marks;
+    if (length <= marks.length) return;
+    const more = Math.ceil(marks.length * 1.25);
+    this.#marks = new Float64Array(Math.max(length, more));
+    this.#marks.set(marks);
+  }
+
+  /** Puts everything into buckets, four to eight operations each. */
+  #gather(): void {
+    const parts = [
+      [this.#hashes, this.#places, this.#hashes.length],
+      [this.#freshHashes, this.#freshPlaces, this.#fresh],
+    ] as const;
+    const size = this.#hashes.length + this.#fresh;
+    // Buckets are only ever split: each stays in the log's order.
+    const bits = Math.max(1, Math.floor(Math.log2(size / 4)));
+    const shift = 32 - bits;
+    const starts = new Uint32Array(2 ** bits + 1);
+    for (const [from, , length] of parts) {
+      for (let i = 0; i < length; i++) starts[(from[i]! >>> shift) + 1]!++;
+    }
+    for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
+    const next = starts.slice();
+    const hashes = new Uint32Array(size);
+    const places = new Float64Array(size);
+    for (const [from, addresses, length] of parts) {
+      for (let i = 0; i < length; i++) {
+        const at = next[from[i]! >>> shift]!++;
+        hashes[at] = from[i]!;
+        places[at] = addresses[i]!;
+      }
+    }
+    this.#starts = starts;
+    this.#shift = shift;
+    this.#hashes = hashes;
+    this.#places = places;
+    this.#freshHashes = new Uint32Array(0);
+    this.#freshPlaces = new Float64Array(0);
+    this.#fresh = 0;
+  }
+
+  #placesOf(hash: number): number[] {
+    const found: number[] = [];
+    const bucket = hash >>> this.#shift;
+    const end = this.#starts[bucket + 1]!;
+    for (let i = this.#starts[bucket]!; i < end; i++) {
+      if (this.#hashes[i] === hash) found.push(this.#places[i]!);
+    }
+    for (let i = 0; i < this.#fresh; i++) {
+      if (this.#freshHashes[i] === hash) found.push(this.#freshPlaces[i]!);
+    }
+    return found;
+  }
+
+  /** Which commit an operation stands in: the last one that starts before it. */
+  #markOf(place: number): number {
+    let [low, high] = [0, this.#marked - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (Math.abs(this.#marks[middle]!) <= place) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #commitAt(mark: number): Candidate {
+    let first = mark;
+    while (this.#marks[first]! > 0) first--;
+    const body = -this.#marks[first]!;
+    const head = this.#decode(
+      body,
+      body,
+      ({ bytes, at }) => batchHead(bytes.subarray(at)),
+    );
+    const { chain } = head;
+    const number = head.first + mark - first;
+    const at = mark === first ? body + head.start : this.#marks[mark]!;
+    return this.#decode(at, body, (reader) => {
+      const wall = reader.u48();
+      reader.skip(2);
+      const parents = readParents(reader, chain);
+      reader.varint();
+      const shapes = readPatchHead(reader);
+      return { chain, number, wall, parents, operations: [], shapes, body };
+    });
+  }
+
+  #operationAt(
+    place: number,
+    shapes: readonly Shape[],
+    body: number,
+    hash: number,
+  ): Operation {
+    const operation = this.#decode(
+      place,
+      body,
+      (reader) => readOperation(reader, shapes),
+    );
+    const { id, shape: { collection } } = operation;
+    // Another item than was noted here: the bytes are not what they were.
+    if (hashId(id, hashId(collection, SEED)) !== hash) this.#checkRecord(body);
+    return operation;
+  }
+
+  /** Decodes what stands at an address, in the batch at `body`; reads more where it was cut. */
+  #decode<T>(
+    address: number,
+    body: number,
+    decode: (reader: ByteReader) => T,
+  ): T {
+    for (let room = ROOM_FIRST;;) {
+      const at = address - this.#windowAt;
+      const isRead = at >= 0 && at < this.#window.length;
+      if (!isRead) this.#read(address, room);
+      const start = isRead ? at : 0;
+      try {
+        return decode(new ByteReader(this.#window, start));
+      } catch (error) {
+        const isEnd = !isRead && this.#window.length < room;
+        if (!(error instanceof SyntaxError)) throw error;
+        if (isEnd || room >= limits.batchBytesMax) this.#checkRecord(body);
+        if (isEnd || room >= limits.batchBytesMax) throw error;
+        this.#window = new Uint8Array(0);
+        if (!isRead) room *= 8;
+      }
+    }
+  }
+
+  #read(address: number, room: number): void {
+    const bytes = new Uint8Array(room);
+    this.#window = bytes.subarray(0, this.#log.readAt(bytes, address));
+    this.#windowAt = address;
+  }
+
+  /** Fails with `log-damaged` where the record of a batch is not what was written. */
+  #checkRecord(body: number): void {
+    const start = body - RECORD_HEADER_BYTES;
+    this.#log.records(start, this.#log.end, () => true);
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * What the index finds is what reading the whole log gives, whatever happened to
+ * it: the scan that pages still run is the judge.
+ */
+
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import fc from "fast-check";
+import { itemHistory } from "../src/db/history.ts";
+import { AuthorPlace, Leaf, refusedAt } from "../tests/kit/author_place.ts";
+import { seededRandom } from "../tests/kit/mod.ts";
+import { hashId } from "./checkpoint/layout.ts";
+import type { Mode } from "./genesis.ts";
+import type { ItemTouches } from "./item_touches.ts";
+
+const IDS = ["a", "b", "ab", "c", "é"];
+
+function touchesOf({ replica }: AuthorPlace): ItemTouches {
+  const { touches } = replica.commits;
+  ok(touches !== undefined);
+  return touches;
+}
+
+/** History as reading all of the log gives it. */
+function scanned({ replica }: AuthorPlace, id: string) {
+  const { touches } = replica.commits;
+  replica.commits.touches = undefined;
+  try {
+    return itemHistory(replica, { collection: Leaf.name, id });
+  } finally {
+    replica.commits.touches = touches;
+  }
+}
+
+function indexed({ replica }: AuthorPlace, id: string) {
+  return itemHistory(replica, { collection: Leaf.name, id });
+}
+
+function check(place: AuthorPlace, what: string): number {
+  place.replica.flush();
+  let found = 0;
+  for (const id of [...IDS, "bulk-7", "bulk-290", "nobody"]) {
+    const expected = scanned(place, id);
+    deepEqual(indexed(place, id), expected, `${what}: ${id}`);
+    found += expected.length;
+  }
+  return found;
+}
+
+/** One random transaction: now and then of hundreds of items, or over a window's bytes. */
+function writeRandom(place: AuthorPlace, random: () => number): void {
+  const below = (end: number) => Math.floor(random() * end);
+  place.write((tx, leaves) => {
+    if (random() < 0.1) {
+      for (let i = 0; i < 300; i++) {
+        leaves.upsert(tx, { id: `bulk-${i}`, title: "bulk" });
+      }
+    }
+    for (let left = below(4); left > 0; left--) {
+      const id = IDS[below(IDS.length)]!;
+      const title = "t".repeat(random() < 0.2 ? below(20_000) : below(20));
+      const isThere = leaves.get(tx, id) !== undefined;
+      if (isThere && random() < 0.3) leaves.delete(tx, id);
+      else leaves.upsert(tx, { id, title });
+    }
+  });
+}
+
+async function run(seed: number, mode: Mode): Promise<number> {
+  const random = seededRandom(seed);
+  let place = await AuthorPlace.open({ mode, seed: 1 });
+  const other = await AuthorPlace.open({ mode, seed: 2 });
+  /** What the other device has: nobody refuses that any more. */
+  const told = new Map<string, number>();
+  let found = 0;
+  for (let step = 0; step < 12; step++) {
+    for (let i = Math.floor(random() * 6); i >= 0; i--) {
+      writeRandom(place, random);
+      if (random() < 0.3) place.replica.flush();
+    }
+    const dice = random();
+    if (dice < 0.25) {
+      await place.tell(other);
+      for (const [chain, count] of place.replica.graph.vector()) {
+        told.set(chain, count);
+      }
+      writeRandom(other, random);
+      await other.tell(place);
+    } else if (dice < 0.65) {
+      withdrawSome(place, other, told, random);
+    } else if (dice < 0.75) {
+      const [entry] = place.replica.refusals();
+      if (entry !== undefined) place.replica.retry(entry);
+    } else if (dice < 0.85) {
+      if (random() < 0.5) await place.replica.checkpoint();
+      if (random() < 0.5) await place.replica.close();
+      else await place.replica.durable();
+      place = await place.reopened();
+    }
+    const what = `seed ${seed}, ${mode}, step ${step}`;
+    if (random() < 0.7) found += check(place, what);
+  }
+  return found + check(place, `seed ${seed}, ${mode}, end`) +
+    check(other, `seed ${seed}, ${mode}, the other`);
+}
+
+function withdrawSome(
+  { replica }: AuthorPlace,
+  other: AuthorPlace,
+  told: ReadonlyMap<string, number>,
+  random: () => number,
+): void {
+  replica.flush();
+  for (const [chain, count] of replica.graph.vector()) {
+    const safe = Math.max(
+      told.get(chain) ?? 0,
+      other.replica.graph.lengthOf(chain),
+    );
+    if (safe >= count) continue;
+    const from = safe + Math.floor(random() * (count - safe));
+    const refused = [];
+    for (let number = from; number < count; number++) {
+      if (random() < 0.4) refused.push(refusedAt(number));
+    }
+    replica.withdraw(chain, from, refused);
+    return;
+  }
+}
+
+for (const mode of ["default", "trusted", "fast"] as const) {
+  Deno.test(`an item's history in a ${mode} repository is what the whole log says of it`, async () => {
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 2 ** 30 }),
+        async (seed) => void (found += await run(seed, mode)),
+      ),
+      { numRuns: 10, seed: 11, endOnFailure: true },
+    );
+    ok(found > 1_000, `${found} commits were compared`);
+  });
+}
+
+Deno.test("what was withdrawn is gone from a history that was shown before, and comes back with who has it", async () => {
+  const place = await AuthorPlace.open();
+  place.put("a", "one");
+  const { chain, length } = place.last;
+  place.put("a", "two");
+  place.replica.flush();
+  equal(indexed(place, "a").length, 2);
+  const peer = await place.peer();
+  place.replica.withdraw(chain, length, [refusedAt(length)]);
+  equal(indexed(place, "a").length, 1);
+  await peer.tell(place);
+  equal(indexed(place, "a").length, 2);
+  check(place, "came back");
+});
+
+Deno.test("ids whose hashes are the same have histories of their own", async () => {
+  const seed = hashId(Leaf.name, 0x5eaf);
+  const known = new Map<number, string>();
+  let [one, two] = ["", ""];
+  for (let i = 0; two === ""; i++) {
+    const id = `item-${i}`;
+    const hash = hashId(id, seed);
+    const same = known.get(hash);
+    if (same !== undefined) [one, two] = [same, id];
+    known.set(hash, id);
+  }
+  const place = await AuthorPlace.open();
+  place.put(one, "first");
+  place.put(two, "second");
+  place.write((tx, leaves) => {
+    leaves.upsert(tx, { id: two, title: "both" });
+    leaves.upsert(tx, { id: one, title: "both" });
+  });
+  place.replica.flush();
+  for (const id of [one, two]) {
+    deepEqual(indexed(place, id), scanned(place, id));
+    deepEqual(indexed(place, id).map(({ number }) => number).length, 2);
+  }
+});
+
+Deno.test("an index takes nothing before it is asked, and twelve and a little an operation and ten a commit then", async () => {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  for (let i = 0; i < 3_000; i++) place.put(`item-${i % 700}`, `${i}`);
+  place.replica.flush();
+  ok(touchesOf(place).bytes < 100);
+  equal(indexed(place, "item-5").length, 5);
+  ok(touchesOf(place).bytes <= 3_000 * 23.5, `${touchesOf(place).bytes} bytes`);
+  const single = touchesOf(place).bytes;
+  place.write((tx, leaves) => {
+    for (let i = 0; i < 3_000; i++) leaves.upsert(tx, { id: `bulk-${i}` });
+  });
+  place.replica.flush();
+  equal(indexed(place, "bulk-2999").length, 1);
+  const { bytes } = touchesOf(place);
+  const most = 6_000 * 13.5 + 3_001 * 10;
+  ok(bytes <= most, `${bytes} bytes, ${single} before the bulk`);
+  place.put("bulk-2999", "again");
+  place.replica.flush();
+  equal(indexed(place, "bulk-2999").length, 2);
+  check(place, "after a bulk");
+});
+
+Deno.test("a history reads a few of the log's bytes, not all of them", async () => {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  for (let i = 0; i < 2_000; i++) {
+    place.put(`item-${i % 500}`, `${i}`.repeat(50));
+  }
+  place.replica.flush();
+  indexed(place, "item-1");
+  const { log } = place.replica.loaded;
+  let reads = 0;
+  const { readAt, records } = log;
+  log.readAt = (...from) => (reads++, readAt.apply(log, from));
+  log.records = (...from) => (reads += 1_000, records.apply(log, from));
+  equal(indexed(place, "item-7").length, 4);
+  ok(reads > 0 && reads <= 12, `${reads} reads`);
+});
+
+Deno.test("a damaged commit is said to be damaged", async () => {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  place.put("damaged", "one");
+  place.put("damaged", "two");
+  place.replica.flush();
+  equal(indexed(place, "damaged").length, 2);
+  for (const file of place.storage.list(place.replica.loaded.folder)) {
+    if (!file.startsWith("log-")) continue;
+    const opened = place.storage.open(`${place.replica.loaded.folder}/${file}`);
+    ok(opened !== undefined);
+    const bytes = new Uint8Array(opened.size());
+    opened.readAt(bytes, 0);
+    const at = new TextDecoder("latin1").decode(bytes).indexOf("damaged");
+    ok(at > 0);
+    opened.writeAt(new TextEncoder().encode("dAmaged"), at);
+  }
+  throws(() => indexed(place, "damaged"), { code: "log-damaged" });
+});

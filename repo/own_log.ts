@@ -1,0 +1,74 @@
+/**
+ * Records of a log of this very device, as they stand there: what its tabs and
+ * the owner of its files give each other.
+ *
+ * @module
+ */
+
+import { crc32 } from "../src/base/crc32.ts";
+import type { Log } from "./log.ts";
+import { recordKind, SEGMENT_HEADER_BYTES } from "./log_format.ts";
+
+const kinds = {
+  certificate: recordKind.certificate,
+  resolution: recordKind.resolution,
+  revocation: recordKind.revocation,
+  signed: recordKind.signedBatch,
+  unsigned: recordKind.unsignedBatch,
+  withdrawal: recordKind.withdrawal,
+} as const;
+
+/** A record of a log. */
+export interface OwnRecord {
+  readonly kind: keyof typeof kinds;
+  /** Its body. */
+  readonly bytes: Uint8Array;
+}
+
+const names: ReadonlyMap<number, OwnRecord["kind"]> = new Map(
+  Object.entries(kinds).map((
+    [name, kind],
+  ) => [kind, name as OwnRecord["kind"]]),
+);
+
+/** The number by which a log knows a kind. */
+export function kindOf({ kind }: OwnRecord): number {
+  return kinds[kind];
+}
+
+/** What a record of this kind is called; `undefined` for the genesis, which every log begins with. */
+export function kindName(kind: number): OwnRecord["kind"] | undefined {
+  return names.get(kind);
+}
+
+/** An address in a log, and what tells that log from others. */
+export interface LogPoint {
+  readonly address: number;
+  /** Checksum of the bytes before it. */
+  readonly crc: number;
+}
+
+/**
+ * So many bytes before an address tell whether it is the same log: a small
+ * record whole, with chain and clock. The ends of two commits may be the same.
+ */
+const POINT_BYTES = 1024;
+
+/** The point at an address. */
+export function pointAt(log: Log, address: number): LogPoint {
+  // Its first bytes are dice: no log that was made anew begins so.
+  const head = bytesOf(log, 0, SEGMENT_HEADER_BYTES);
+  const from = Math.max(0, address - POINT_BYTES);
+  const crc = crc32(bytesOf(log, from, address), crc32(head));
+  return { address, crc };
+}
+
+function bytesOf(log: Log, from: number, to: number): Uint8Array {
+  const bytes = new Uint8Array(to - from);
+  for (let at = 0; at < bytes.length;) {
+    const read = log.readAt(bytes.subarray(at), from + at); // One segment at a time.
+    if (read === 0) return bytes.subarray(0, at);
+    at += read;
+  }
+  return bytes;
+}

@@ -1,0 +1,12 @@
+/**
+ * What a replica does seldom, or never in a page: checkpoints are written,
+ * damage is set aside, everything is verified. Loaded together when the first
+ * of it is due.
+ *
+ * @module
+ */
+
+export { writeCheckpoint } from "./checkpoint/write.ts";
+export { Quarantine } from "./log_quarantine.ts";
+export { loadRepaired } from "./repair.ts";
+export { verifyReplica } from "./verify.ts";

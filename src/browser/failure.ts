@@ -1,0 +1,36 @@
+/**
+ * Coded errors as data, between a tab and its owner.
+ *
+ * @module
+ */
+
+import { DatabaseError, type ErrorCode } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { Failure } from "./messages.ts";
+
+/** What is told of an error. */
+export function failureOf(cause: unknown): Failure {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const message = text.slice(0, limits.tabTextMax);
+  const code = cause instanceof DatabaseError ? cause.code : "storage-failed";
+  return { code, message };
+}
+
+/** The error of what was told. */
+export function errorOf({ code, message }: Failure): DatabaseError {
+  // Both sides are one build (`TABS_VERSION`): what one calls a code is one to the other.
+  return new DatabaseError(code as ErrorCode, message);
+}
+
+/** Codes of files that are no longer this owner's: its end comes at once. */
+const GONE: ReadonlySet<string> = new Set([
+  "closed",
+  "database-locked",
+  "storage-evicted",
+]);
+
+/** Did it fail because the files are no longer this owner's? A log says so of all that comes after. */
+export function isGone(cause: unknown): boolean {
+  return cause instanceof DatabaseError &&
+    (GONE.has(cause.code) || isGone(cause.cause));
+}

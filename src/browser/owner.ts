@@ -1,0 +1,300 @@
+/**
+ * The owner: the one `Database` of a device, and the tabs that share it.
+ *
+ * It wires and delegates. Which tab writes what is in `owner_loans.ts`, what a
+ * repository shows and takes in `owner_repository.ts`.
+ *
+ * Architecture invariant: an owner that is closed or fenced says nothing any
+ * more; only a tab that is a member is heard.
+ *
+ * @module
+ */
+
+import { equalBytes, fromHex } from "../base/bytes.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
+import type { Connector } from "../../sync/transport/transport.ts";
+import { observableOf } from "../db/internals.ts";
+import type { Storage } from "../storage/storage.ts";
+import { failureOf, isGone } from "./failure.ts";
+import type { Locks } from "./locks.ts";
+import type {
+  Call,
+  ConnectRequest,
+  Failure,
+  Hello,
+  Open,
+  Opened,
+  TabMessage,
+  Welcome,
+  Wishes,
+} from "./messages.ts";
+import { Asks } from "./owner_asks.ts";
+import { answerCall } from "./owner_calls.ts";
+import { OwnerConnection } from "./owner_connection.ts";
+import { SmallFiles } from "./owner_files.ts";
+import { Loans } from "./owner_loans.ts";
+import {
+  type Broadcast,
+  type Member,
+  Members,
+  type Post,
+} from "./owner_members.ts";
+import { DatabaseReports, sessionOf } from "./owner_reports.ts";
+import { OwnerTap } from "./owner_tap.ts";
+import { type OwnedDatabase, OwnedRepositories } from "./owner_repositories.ts";
+
+/** What an owner is made of. */
+export interface OwnerParts {
+  /** Name of the database. */
+  readonly name: string;
+  readonly database: OwnedDatabase;
+  /** Whom the database was opened for. */
+  readonly user: string;
+  readonly storage: Storage;
+  readonly world: World;
+  readonly locks: Locks;
+  /** Says something to several tabs of other pages. */
+  readonly broadcast: Broadcast;
+  /** Another way to a server than its address, for tests. */
+  readonly connectorOf?: ((address: string) => Connector) | undefined;
+}
+
+/** The owner of a device's database, for one term. */
+export class Owner {
+  readonly #parts: OwnerParts;
+  readonly #members: Members;
+  readonly #loans = new Loans();
+  readonly #asks: Asks;
+  readonly #connection: OwnerConnection;
+  readonly #files: SmallFiles;
+  readonly #tap: OwnerTap;
+  readonly #repositories: OwnedRepositories;
+  readonly #reports: DatabaseReports;
+  #isClosed = false;
+
+  constructor(parts: OwnerParts) {
+    const { name, database, storage, world, locks, connectorOf } = parts;
+    this.#parts = parts;
+    const gone = (member: Member) => this.#gone(member);
+    this.#members = new Members({ locks, database: name, gone });
+    this.#asks = new Asks(world);
+    const tabs = () => this.#members.all();
+    this.#connection = new OwnerConnection({
+      database,
+      asks: this.#asks,
+      tabs,
+      changed: () => this.#reports.changed(),
+      ...connectorOf && { connectorOf },
+    });
+    const broadcast: Broadcast = (...said) =>
+      this.#isClosed || parts.broadcast(...said);
+    this.#files = new SmallFiles(storage);
+    this.#tap = new OwnerTap({
+      observable: observableOf(database),
+      world,
+      tabs,
+    });
+    this.#reports = new DatabaseReports({
+      database,
+      world,
+      tabs,
+      broadcast,
+      connection: () => this.#connection.report(),
+    });
+    this.#repositories = new OwnedRepositories({
+      database,
+      storage,
+      world,
+      loans: this.#loans,
+      broadcast,
+      isSettled: () => this.#members.isSettled,
+      changed: () => this.#reports.changed(),
+    });
+  }
+
+  /** Finds out who is alive, before it lends anything. */
+  begin(): Promise<void> {
+    return this.#members.expect();
+  }
+
+  /** Hears a tab. */
+  hear(from: string, message: TabMessage, isNear: boolean, post: Post): void {
+    if (this.#isClosed) return;
+    const guarded: Post = (...said) => this.#isClosed || post(...said);
+    if (message.kind === "hello") {
+      return this.#welcome(from, message, isNear, guarded);
+    }
+    if (message.kind === "ping") {
+      return guarded({ kind: "pong", ping: message.ping });
+    }
+    const tab = this.#members.get(from);
+    if (tab !== undefined) this.#hearMember(tab, message);
+  }
+
+  #hearMember(tab: Member, message: TabMessage): void {
+    const repositories = this.#repositories;
+    switch (message.kind) {
+      case "open":
+        return void this.#open(tab, message);
+      case "read":
+        return repositories.get(message.repository)?.read(tab, message);
+      case "write":
+        return repositories.write(tab, message);
+      case "close":
+        return repositories.leave(tab, message.repository);
+      case "call":
+        return void this.#call(tab, message);
+      case "reply":
+        return this.#asks.reply(tab, message);
+      case "present":
+        return repositories.get(message.repository)
+          ?.reports.present(tab, message.bytes);
+      case "visibility":
+        tab.isHidden = message.isHidden;
+        return;
+      case "goodbye":
+        return this.#members.leave(tab.id);
+    }
+  }
+
+  #welcome(from: string, hello: Hello, isNear: boolean, post: Post): void {
+    try {
+      this.#checkWishes(hello.wishes);
+    } catch (cause) {
+      return post({ kind: "rejected", ...failureOf(cause) });
+    }
+    const tab = this.#members.join(from, isNear, post, hello);
+    if (tab === undefined) {
+      const message = `${limits.tabsMax} tabs share this database: close one`;
+      return post({ kind: "rejected", code: "value-too-large", message });
+    }
+    for (const [repository, chain] of hello.chains) {
+      this.#loans.claim(repository, chain, tab.id);
+    }
+    this.#connectAs(tab, hello.connect);
+    tab.post(this.#introduction()); // It says that there is a connection: else the tab's ends.
+    this.#reports.changed();
+  }
+
+  #connectAs(tab: Member, request: ConnectRequest | undefined): void {
+    if (request === undefined) return;
+    try {
+      this.#connection.connect(tab, request);
+    } catch {
+      // It is connected elsewhere, and the tab is told where.
+    }
+  }
+
+  #introduction(): Welcome {
+    const { database } = this.#parts;
+    return {
+      kind: "welcome",
+      rootKey: database.rootKey,
+      mode: database.mode,
+      session: sessionOf(database),
+      report: this.#reports.report(),
+    };
+  }
+
+  /** Does the database fit what a tab wants of it? */
+  #checkWishes({ user, rootKey, mode }: Wishes): void {
+    const { database, user: owner } = this.#parts;
+    if (user !== owner) {
+      throw new DatabaseError(
+        "database-locked",
+        `Another tab has the database open for user ${
+          JSON.stringify(owner)
+        }: close it first`,
+      );
+    }
+    if (
+      rootKey !== undefined && !equalBytes(fromHex(rootKey), database.rootKey)
+    ) {
+      throw new DatabaseError(
+        "root-key-mismatch",
+        "The database of this browser belongs to another root key: give it another `name`",
+      );
+    }
+    if (mode !== undefined && mode !== database.mode) {
+      throw new DatabaseError(
+        "mode-mismatch",
+        `Another tab has the database open in ${database.mode} mode: reload it`,
+      );
+    }
+  }
+
+  async #open(tab: Member, open: Open): Promise<void> {
+    const { call, repository } = open;
+    try {
+      await this.#repositories.open(tab, open);
+    } catch (cause) {
+      const failure = failureOf(cause);
+      const answer = this.#members.get(tab.id)?.post;
+      // It was closed meanwhile: what it asks of now is another one.
+      if (failure.code === "closed") answer?.({ kind: "reload", repository });
+      else if (!isGone(cause)) {
+        answer?.(failed(call, repository, failure));
+      }
+    }
+  }
+
+  async #call(tab: Member, call: Call): Promise<void> {
+    const { method, args, repository: name } = call;
+    const result = { kind: "result", call: call.call } as const;
+    try {
+      const value = await answerCall(method, {
+        tab,
+        args,
+        connection: this.#connection,
+        files: this.#files,
+        tap: this.#tap,
+        repository: () => this.#repositories.need(name),
+        handIn: (records) => this.#repositories.handIn(name, records),
+        folder: () =>
+          name === undefined ? "" : this.#repositories.folderOf(name),
+      });
+      tab.post({ ...result, value });
+    } catch (cause) {
+      tab.post({ ...result, failure: failureOf(cause) });
+    }
+  }
+
+  #gone(member: Member): void {
+    this.#repositories.gone(member);
+    this.#loans.end(member.id);
+    this.#asks.left(member);
+    this.#tap.set(member, false);
+    this.#reports.changed();
+  }
+
+  /** Makes everything durable and gives the files back. */
+  close(): Promise<void> {
+    this.stop();
+    return this.#parts.database.close();
+  }
+
+  /** Says and hears nothing any more. */
+  stop(): void {
+    this.#isClosed = true;
+    this.#reports.close();
+    this.#tap.close();
+    this.#repositories.stop();
+    this.#members.close();
+  }
+}
+
+/** A repository that cannot be opened. */
+function failed(call: number, repository: string, failure: Failure): Opened {
+  const empty = { status: undefined, acknowledged: [], others: [] };
+  return {
+    kind: "opened",
+    call,
+    repository,
+    failure,
+    at: { address: 0, crc: 0 },
+    known: [],
+    sync: { kind: "sync", repository, ...empty },
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * What tabs ask their owner to do, method by method.
+ *
+ * @module
+ */
+
+import type { BareRepository } from "../db/bare_repository.ts";
+import { DatabaseError } from "../base/errors.ts";
+import type { CallMethod, ConnectRequest, TabRecord } from "./messages.ts";
+import { isRecords } from "./parse_message.ts";
+import type { OwnerConnection } from "./owner_connection.ts";
+import type { SmallFiles } from "./owner_files.ts";
+import type { OwnerTap } from "./owner_tap.ts";
+import type { Member } from "./owner_members.ts";
+
+/** What a call is about. */
+export interface CallPlace {
+  readonly tab: Member;
+  readonly args: readonly unknown[];
+  readonly connection: OwnerConnection;
+  readonly files: SmallFiles;
+  readonly tap: OwnerTap;
+  /** The repository that the call names, which must be open. */
+  readonly repository: () => BareRepository;
+  /** Gives it what pages that are gone have left. */
+  readonly handIn: (records: readonly TabRecord[]) => Promise<boolean>;
+  /** The folder of that repository, or the database's where it names none. */
+  readonly folder: () => string;
+}
+
+type Method = (place: CallPlace) => unknown;
+
+const methods: Readonly<Partial<Record<CallMethod, Method>>> = {
+  audit: ({ repository }) => repository().sync.audit(),
+  checkpoint: ({ repository }) => repository().checkpoint(),
+  // The parser has seen that `connect` brings an object; `connect()` looks at its fields.
+  connect: ({ connection, tab, args }) =>
+    connection.connect(tab, args[0] as ConnectRequest),
+  disconnect: ({ connection }) => connection.disconnect(),
+  durable: ({ repository }) => repository().durable(),
+  handIn: ({ handIn, args: [records] }) =>
+    isRecords(records) && handIn(records),
+  readFile: ({ files, folder, args }) => files.read(folder(), args[0]),
+  retryConnection: ({ connection }) => connection.retry(),
+  sign: ({ connection, args }) => connection.sign(args[0], args[1]),
+  tap: ({ tap, tab, args }) => tap.set(tab, args[0] === true),
+  verify: ({ repository, args }) =>
+    repository().verify(args[0] as Record<string, never> ?? {}),
+  writeFile: ({ files, folder, args }) =>
+    files.write(folder(), args[0], args[1]),
+};
+
+/** Does what a tab asked for. */
+export async function answerCall(
+  method: CallMethod,
+  place: CallPlace,
+): Promise<unknown> {
+  const run = methods[method];
+  if (run === undefined) {
+    throw new DatabaseError(
+      "invalid-option",
+      `The owner of the files does not do "${method}"`,
+    );
+  }
+  return await run(place);
+}

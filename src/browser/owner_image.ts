@@ -1,0 +1,72 @@
+/**
+ * The image of a repository: its files as a tab gets them to begin with.
+ *
+ * Architecture invariant: an image holds the log up to a point and nothing
+ * behind it, so that what the tab is told from there on is all it lacks.
+ *
+ * @module
+ */
+
+import {
+  decodeSegmentHeader,
+  parseSegmentName,
+  SEGMENT_HEADER_BYTES,
+} from "../../repo/log_format.ts";
+import {
+  checkpointName,
+  listCheckpoints,
+} from "../../repo/checkpoint/checkpoint.ts";
+import { DatabaseError } from "../base/errors.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** One file of an image. */
+export interface ImagePart {
+  readonly name: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads the files of a repository's folder up to a log address. */
+export function readImage(
+  storage: Storage,
+  folder: string,
+  to: number,
+): ImagePart[] {
+  const names = storage.list(folder);
+  const [newest] = listCheckpoints(names);
+  const parts: ImagePart[] = [];
+  if (newest !== undefined) {
+    const name = checkpointName(newest);
+    parts.push({ name, bytes: readFile(storage, `${folder}/${name}`) });
+  }
+  for (const name of names) {
+    const index = parseSegmentName(name);
+    if (index === undefined) continue;
+    const path = `${folder}/${name}`;
+    const head = readFile(storage, path, SEGMENT_HEADER_BYTES);
+    const { base } = decodeSegmentHeader(head, path);
+    if (index > 0 && base >= to) continue;
+    parts.push({ name, bytes: readFile(storage, path, to - base) });
+  }
+  return parts;
+}
+
+/** The bytes of a file, or its first ones. */
+export function readFile(
+  storage: Storage,
+  path: string,
+  bytesMax = Infinity,
+): Uint8Array<ArrayBuffer> {
+  const file = storage.open(path);
+  if (file === undefined) {
+    throw new DatabaseError(
+      "storage-failed",
+      `Cannot read ${path}: it is missing. Reload the page`,
+    );
+  }
+  try {
+    const bytes = new Uint8Array(Math.min(file.size(), bytesMax));
+    return bytes.subarray(0, file.readAt(bytes, 0));
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The tabs that share an owner: who they are, how they are reached, and when
+ * they are gone for certain.
+ *
+ * Architecture invariant: a tab is gone when its lock was granted to us, or it
+ * said so; silence proves nothing. Nothing of a tab that is gone is heard.
+ *
+ * @module
+ */
+
+import { limits } from "../base/limits.ts";
+import { livingTabs, type Locks, tabLock, whenFree } from "./locks.ts";
+import type { ConnectRequest, Hello, OwnerMessage } from "./messages.ts";
+
+/** Says something to one tab. */
+export type Post = (message: OwnerMessage, transfer?: ArrayBuffer[]) => void;
+
+/** Says one thing to several tabs over the channel: each page takes every message of it apart. */
+export type Broadcast = (
+  tabs: readonly string[],
+  message: OwnerMessage,
+) => void;
+
+/** Says one thing to tabs, once for all that are far. */
+export function tellAll(
+  tabs: readonly Member[],
+  message: OwnerMessage,
+  broadcast: Broadcast,
+): void {
+  const far = tabs.filter(({ isNear }) => !isNear);
+  const isMany = far.length > 1;
+  if (isMany) broadcast(far.map(({ id }) => id), message);
+  for (const tab of tabs) {
+    if (tab.isNear || !isMany) tab.post(message);
+  }
+}
+
+/** One tab. */
+export interface Member {
+  readonly id: string;
+  /** Is it the page of the owner's own worker? */
+  readonly isNear: boolean;
+  readonly post: Post;
+  isHidden: boolean;
+  /** How it is connected, if it called `connect()`. */
+  connect: ConnectRequest | undefined;
+}
+
+/** What members need. */
+export interface MembersParts {
+  readonly locks: Locks;
+  readonly database: string;
+  /** Runs when a member is gone. */
+  readonly gone: (member: Member) => void;
+}
+
+/** All tabs of one owner. */
+export class Members {
+  readonly #parts: MembersParts;
+  readonly #members = new Map<string, Member>();
+  readonly #watches = new Map<string, () => void>();
+  /** Tabs that lived when the owner began and that said nothing yet. */
+  #expected: Set<string> | undefined;
+
+  constructor(parts: MembersParts) {
+    this.#parts = parts;
+  }
+
+  /** Notes who is alive, and may hold something of an owner before. */
+  async expect(): Promise<void> {
+    const { locks, database } = this.#parts;
+    this.#expected = await livingTabs(locks, database);
+    for (const id of this.#members.keys()) this.#expected.delete(id);
+    for (const id of this.#expected) this.#watch(id);
+  }
+
+  /** Is it known of every living tab what it holds? */
+  get isSettled(): boolean {
+    return this.#expected?.size === 0;
+  }
+
+  /** The member of an id. */
+  get(id: string): Member | undefined {
+    return this.#members.get(id);
+  }
+
+  /** All, the owner's own page first. */
+  all(): Member[] {
+    return [...this.#members.values()].sort((a, b) =>
+      Number(b.isNear) - Number(a.isNear)
+    );
+  }
+
+  /** A tab came, or came again; `undefined` where there are too many. */
+  join(
+    id: string,
+    isNear: boolean,
+    post: Post,
+    { isHidden, connect }: Hello,
+  ): Member | undefined {
+    const known = this.#members.get(id);
+    if (known === undefined && this.#members.size >= limits.tabsMax) {
+      return undefined;
+    }
+    const member: Member = { id, isNear, post, isHidden, connect };
+    this.#members.set(id, member);
+    this.#expected?.delete(id);
+    this.#watch(id);
+    return member;
+  }
+
+  #watch(id: string): void {
+    if (this.#watches.has(id)) return;
+    const { locks, database } = this.#parts;
+    const name = tabLock(database, id);
+    this.#watches.set(id, whenFree(locks, name, () => this.leave(id)));
+  }
+
+  /** A tab is gone. */
+  leave(id: string): void {
+    this.#watches.get(id)?.();
+    this.#watches.delete(id);
+    this.#expected?.delete(id);
+    const member = this.#members.get(id);
+    if (member === undefined) return;
+    this.#members.delete(id);
+    this.#parts.gone(member);
+  }
+
+  /** Watches nobody any more. */
+  close(): void {
+    for (const stop of this.#watches.values()) stop();
+    this.#watches.clear();
+    this.#members.clear();
+  }
+}

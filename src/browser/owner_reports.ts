@@ -1,0 +1,90 @@
+/**
+ * What tabs are told of the database as a whole: storage, connection, session,
+ * repositories and tabs; whenever it changed, at most once a frame.
+ *
+ * @module
+ */
+
+import type { World } from "../base/world.ts";
+import { limits } from "../base/limits.ts";
+import { internalsOf } from "../db/internals.ts";
+import type { OwnedDatabase } from "./owner_repositories.ts";
+import type { DatabaseReport, SessionReport } from "./messages.ts";
+import { type Broadcast, type Member, tellAll } from "./owner_members.ts";
+
+/** What it works with. */
+export interface DatabaseReportsParts {
+  readonly database: OwnedDatabase;
+  readonly world: World;
+  readonly tabs: () => readonly Member[];
+  readonly broadcast: Broadcast;
+  readonly connection: () => DatabaseReport["connection"];
+}
+
+/** Reports of one database. */
+export class DatabaseReports {
+  readonly #parts: DatabaseReportsParts;
+  #session: SessionReport;
+  #cancel: (() => void) | undefined;
+  readonly #endListening: () => void;
+
+  constructor(parts: DatabaseReportsParts) {
+    this.#parts = parts;
+    this.#session = sessionOf(parts.database);
+    this.#endListening = parts.database.storage.subscribe(() => this.changed());
+  }
+
+  /** Something changed: tabs are told soon. */
+  changed(): void {
+    this.#cancel ??= this.#parts.world.after(limits.tabReportMs, () => {
+      this.#cancel = undefined;
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    const session = sessionOf(this.#parts.database);
+    const isNew = !isSame(session, this.#session);
+    this.#session = session;
+    const report = { ...this.report(), ...isNew && { session } };
+    const { tabs, broadcast } = this.#parts;
+    tellAll(tabs(), report, broadcast);
+  }
+
+  /** What is told now. */
+  report(): DatabaseReport {
+    const { database, tabs, connection } = this.#parts;
+    return {
+      kind: "database",
+      storage: database.storage.status(),
+      connection: connection(),
+      repositories: database.repositories(),
+      tabs: tabs().map(({ id }) => id),
+    };
+  }
+
+  /** Tells nothing any more. */
+  close(): void {
+    this.#cancel?.();
+    this.#endListening();
+  }
+}
+
+/** The device's session, as tabs need it to write. */
+export function sessionOf(database: OwnedDatabase): SessionReport {
+  const { keyring } = internalsOf(database);
+  const { user, signer, certificate, others = [] } = keyring.session;
+  return {
+    user,
+    publicKey: signer.publicKey,
+    key: keyring.key.secret,
+    certificate,
+    others,
+  };
+}
+
+function isSame(a: SessionReport, b: SessionReport): boolean {
+  return a.user === b.user && String(a.publicKey) === String(b.publicKey) &&
+    String(a.certificate) === String(b.certificate) &&
+    a.others.length === b.others.length;
+}

@@ -1,0 +1,152 @@
+/**
+ * The repositories of an owner: opened when a tab asks, closed when none has
+ * them open any more, opened again after their log failed.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { DatabaseOf } from "../db/local_database.ts";
+import { replicaOf } from "../db/internals.ts";
+import type { BareRepository } from "../db/bare_repository.ts";
+import type { Open, TabRecord, WriteRecords } from "./messages.ts";
+import type { Member } from "./owner_members.ts";
+import {
+  OwnedRepository,
+  type OwnedRepositoryParts,
+} from "./owner_repository.ts";
+
+/** The database of an owner: nobody reads items there, the pages do. */
+export type OwnedDatabase = DatabaseOf<BareRepository>;
+
+/** What they are made of. */
+export interface OwnedRepositoriesParts
+  extends Omit<OwnedRepositoryParts, "repository"> {
+  readonly database: Pick<OwnedDatabase, "repository">;
+  /** Runs when one was opened or closed. */
+  readonly changed: () => void;
+}
+
+/** All that tabs have open. */
+export class OwnedRepositories {
+  readonly #parts: OwnedRepositoriesParts;
+  readonly #opening = new Map<string, Promise<OwnedRepository>>();
+  readonly #open = new Map<string, OwnedRepository>();
+  #isStopped = false;
+
+  constructor(parts: OwnedRepositoriesParts) {
+    this.#parts = parts;
+  }
+
+  /** One that is open. */
+  get(name: string): OwnedRepository | undefined {
+    return this.#open.get(name);
+  }
+
+  /** One that must be open, or `closed`. */
+  need(name: string | undefined): BareRepository {
+    return this.#need(name).repository;
+  }
+
+  /** Gives one what pages that are gone have left. */
+  async handIn(
+    name: string | undefined,
+    records: readonly TabRecord[],
+  ): Promise<boolean> {
+    return await this.#need(name).handIn(records);
+  }
+
+  #need(name: string | undefined): OwnedRepository {
+    const owned = this.#open.get(name ?? "");
+    if (owned !== undefined) return owned;
+    throw new DatabaseError(
+      "closed",
+      `The repository ${JSON.stringify(name)} is not open: open it first`,
+    );
+  }
+
+  /** Where its files are. */
+  folderOf(name: string): string {
+    return replicaOf(this.need(name)).loaded.folder;
+  }
+
+  /** Opens one for a tab. */
+  async open(tab: Member, open: Open): Promise<void> {
+    let owned = await this.#owned(open.repository);
+    if (owned.isFailed) {
+      await this.#restart(owned);
+      owned = await this.#owned(open.repository);
+    }
+    await owned.open(tab, open);
+  }
+
+  #owned(name: string): Promise<OwnedRepository> {
+    let opening = this.#opening.get(name);
+    if (opening === undefined) {
+      opening = this.#make(name);
+      this.#opening.set(name, opening);
+      opening.catch(() => this.#opening.delete(name));
+    }
+    return opening;
+  }
+
+  async #make(name: string): Promise<OwnedRepository> {
+    const repository = await this.#parts.database.repository(name);
+    const owned = new OwnedRepository({ ...this.#parts, repository });
+    if (this.#isStopped) owned.stop();
+    else this.#open.set(name, owned);
+    this.#parts.changed();
+    return owned;
+  }
+
+  /** A failed log is recovered by opening it again; its tabs go on after that. */
+  async #restart(owned: OwnedRepository): Promise<void> {
+    if (this.#open.get(owned.name) !== owned) return;
+    owned.reload();
+    await this.#close(owned).catch(() => {}); // It had failed before.
+  }
+
+  #close(owned: OwnedRepository): Promise<void> {
+    this.#open.delete(owned.name);
+    this.#opening.delete(owned.name);
+    owned.stop();
+    this.#parts.changed();
+    return owned.repository.close();
+  }
+
+  /** Takes what a tab wrote. */
+  write(tab: Member, message: WriteRecords): void {
+    const { repository } = message;
+    const owned = this.#open.get(repository);
+    if (owned !== undefined) owned.write(tab, message);
+    else tab.post({ kind: "reload", repository });
+  }
+
+  /** A tab has no more use for one. */
+  leave(tab: Member, name: string): void {
+    const owned = this.#open.get(name);
+    if (owned === undefined) return;
+    owned.leave(tab);
+    if (owned.isUsed) return;
+    this.#parts.world.after(limits.tabIdleMs, () => this.#idle(owned));
+  }
+
+  /** Nobody had it open a while ago. */
+  #idle(owned: OwnedRepository): void {
+    if (this.#isStopped || this.#open.get(owned.name) !== owned) return;
+    if (owned.isUsed || owned.isOpening) return;
+    this.#close(owned).catch(() => {}); // What failed is told to who opens it next.
+  }
+
+  /** A tab is gone. */
+  gone(tab: Member): void {
+    for (const name of [...this.#open.keys()]) this.leave(tab, name);
+  }
+
+  /** Tells nobody anything any more; the database closes them. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const owned of this.#open.values()) owned.stop();
+  }
+}

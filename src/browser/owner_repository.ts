@@ -1,0 +1,378 @@
+/**
+ * One repository of an owner: shown to the tabs that have it open, in the order
+ * of the log, and written by them.
+ *
+ * What a tab wrote was judged there: same origin, same key, same rules. It is
+ * put into the log here, and acknowledged when it is durable.
+ *
+ * Architecture invariant: acknowledged means durable (Fast: handed to the
+ * medium in order); what another tab is shown is durable, too (law 3).
+ *
+ * @module
+ */
+
+import { batchHead } from "../../repo/batch_join.ts";
+import type { Replica } from "../../repo/mod.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
+import { replicaOf } from "../db/internals.ts";
+import type { BareRepository } from "../db/bare_repository.ts";
+import type { Storage } from "../storage/storage.ts";
+import { failureOf, isGone } from "./failure.ts";
+import type {
+  Declined,
+  ImageFile,
+  LogPoint,
+  Open,
+  Opened,
+  OwnerMessage,
+  Read,
+  TabRecord,
+  WriteRecords,
+} from "./messages.ts";
+import { readImage } from "./owner_image.ts";
+import type { Loans } from "./owner_loans.ts";
+import { type Broadcast, type Member, tellAll } from "./owner_members.ts";
+import { RepositoryReports } from "./owner_repository_reports.ts";
+import { chainsOf } from "./tab_left.ts";
+
+/** The point before everything: a tab that is told it reads the whole log. */
+const START: LogPoint = { address: 0, crc: 0 };
+/** Slices that one tab is sent in one turn; the rest waits for the next. */
+const SLICES_MAX = 16;
+
+type Slice = ReturnType<ReturnType<Replica["device"]["mirror"]>["read"]>;
+
+/** What it works with. */
+export interface OwnedRepositoryParts {
+  readonly repository: BareRepository;
+  readonly storage: Storage;
+  readonly world: World;
+  readonly loans: Loans;
+  readonly broadcast: Broadcast;
+  /** Is it known of every living tab which chains it holds? */
+  readonly isSettled: () => boolean;
+}
+
+/** Why something was not taken, as far as the tab can do something about it. */
+type Refusal = Pick<Declined, "code" | "message" | "end">;
+
+/** A tab that has the repository open. */
+interface Follower {
+  readonly tab: Member;
+  /** Log address up to which it was told everything. */
+  at: number;
+  /** Does it give what was lost here, whoever wrote it? */
+  readonly isFilling: boolean;
+  /** Was something of it not taken? It opens again first. */
+  isDeclined: boolean;
+}
+
+/** One repository, as tabs deal with it. */
+export class OwnedRepository {
+  readonly name: string;
+  readonly repository: BareRepository;
+  readonly reports: RepositoryReports;
+  readonly #parts: OwnedRepositoryParts;
+  readonly #replica: Replica;
+  readonly #followers = new Map<string, Follower>();
+  readonly #endListening: () => void;
+  #openings = 0;
+  #isPumping = false;
+  #isClosed = false;
+
+  constructor(parts: OwnedRepositoryParts) {
+    const { repository, world } = parts;
+    this.#parts = parts;
+    this.repository = repository;
+    this.name = repository.name;
+    this.#replica = replicaOf(repository);
+    this.#endListening = this.#replica.port().onShareable(() => this.#pump());
+    this.reports = new RepositoryReports({
+      repository,
+      world,
+      tabs: () => this.#tabs(),
+    });
+  }
+
+  /** Does any tab have it open? */
+  get isUsed(): boolean {
+    return this.#followers.size > 0;
+  }
+
+  /** Is it being opened for a tab just now? */
+  get isOpening(): boolean {
+    return this.#openings > 0;
+  }
+
+  /** Can nothing be written any more until it is opened again? */
+  get isFailed(): boolean {
+    return this.#replica.status().failure !== undefined;
+  }
+
+  #tabs(): Member[] {
+    return [...this.#followers.values()].map(({ tab }) => tab);
+  }
+
+  /** Opens it for a tab, or goes on with it. */
+  async open(
+    tab: Member,
+    { call, at, chain, left = [] }: Open,
+  ): Promise<void> {
+    for (const one of left) this.#parts.loans.keep(this.name, one);
+    this.#followers.delete(tab.id); // What it sent before it asked belongs to its former life.
+    this.#openings++;
+    await this.#replica.durable().finally(() => this.#openings--);
+    if (this.#isClosed) throw closedError(this.name);
+    const mirror = this.#replica.device.mirror();
+    const point = at === undefined
+      ? mirror.next
+      : mirror.isPoint(at)
+      ? at
+      : START;
+    const image = at === undefined
+      ? this.#image(tab, point.address)
+      : undefined;
+    const opened: Opened = {
+      kind: "opened",
+      call,
+      repository: this.name,
+      ...image && { image: image.files },
+      at: point,
+      ...this.#lend(tab.id, chain),
+      known: this.#known(),
+      sync: this.reports.reportFor(tab),
+    };
+    this.#followers.set(tab.id, {
+      tab,
+      at: point.address,
+      isFilling: at !== undefined && point === START,
+      isDeclined: false,
+    });
+    tab.post(opened, image?.transfer);
+    this.reports.sync();
+    this.#pump();
+  }
+
+  /** Files for a tab: moved to the owner's own page, shared with others. */
+  #image(
+    { isNear }: Member,
+    to: number,
+  ): { files: ImageFile[]; transfer: ArrayBuffer[] } {
+    const parts = readImage(
+      this.#parts.storage,
+      this.#replica.loaded.folder,
+      to,
+    );
+    if (isNear) {
+      return { files: parts, transfer: parts.map(({ bytes }) => bytes.buffer) };
+    }
+    const files = parts.map(({ name, bytes }) => ({
+      name,
+      bytes: new Blob([bytes]),
+    }));
+    return { files, transfer: [] };
+  }
+
+  #known(): [string, number][] {
+    const port = this.#replica.port();
+    return [...port.vector()];
+  }
+
+  /** The chain that a tab writes: the one it has, else one that nobody has. */
+  #lend(
+    tab: string,
+    wanted: string | undefined,
+  ): Pick<Opened, "chain" | "lastId"> {
+    const { loans, isSettled } = this.#parts;
+    const { loaded: { withdrawals }, device } = this.#replica;
+    const isOpen = wanted !== undefined && !withdrawals.isClosed(wanted);
+    if (isOpen && loans.lend(this.name, wanted, tab)) return { chain: wanted };
+    if (!isSettled()) return {};
+    for (const one of device.lendable()) {
+      const { chain } = one;
+      if (chain === undefined) continue;
+      if (!loans.isFree(this.name, chain)) continue;
+      loans.lend(this.name, chain, tab);
+      return one;
+    }
+    return {};
+  }
+
+  /** Takes what a tab wrote. */
+  write(tab: Member, { seq, records }: WriteRecords): void {
+    const follower = this.#followers.get(tab.id);
+    if (follower === undefined) {
+      return tab.post({ kind: "reload", repository: this.name });
+    }
+    if (follower.isDeclined) return;
+    try {
+      const failure = this.#take(follower, records);
+      if (failure === undefined) this.#acknowledge(follower, seq);
+      else this.#decline(follower, seq, failure);
+    } catch (cause) {
+      this.#fail(follower, seq, cause);
+    }
+  }
+
+  /**
+   * Takes what pages that are gone had not been acknowledged; what was taken
+   * back meanwhile stays so. False where something before it is missing.
+   */
+  async handIn(records: readonly TabRecord[]): Promise<boolean> {
+    const { device, loaded: { withdrawals } } = this.#replica;
+    const goOn = records.filter((one) =>
+      !chainsOf([one]).some((chain) => withdrawals.isClosed(chain))
+    );
+    const { missing } = device.follow(goOn);
+    await this.#replica.durable();
+    return missing === undefined;
+  }
+
+  /** Puts records into the log, or says why not. */
+  #take(
+    { tab, isFilling }: Follower,
+    records: readonly TabRecord[],
+  ): Refusal | undefined {
+    const { loans } = this.#parts;
+    const { device, loaded: { withdrawals } } = this.#replica;
+    for (const { kind, bytes } of records) {
+      if (kind !== "signed" && kind !== "unsigned") continue;
+      const { chain, first } = batchHead(bytes);
+      if (withdrawals.isClosed(chain)) {
+        const message = "The chain was taken back: go on in another one";
+        return { code: "chain", message, end: device.mirror().end };
+      }
+      if (loans.holderOf(this.name, chain) === tab.id) continue;
+      // A chain that the tab has begun is the tab's; of another it gives what is lacked here.
+      if (first === 0 && !isFilling) loans.lend(this.name, chain, tab.id);
+      else loans.keep(this.name, chain);
+    }
+    const { missing } = device.follow(records);
+    return missing === undefined
+      ? undefined
+      : { code: "gap", message: missing };
+  }
+
+  #acknowledge(follower: Follower, seq: number): void {
+    const { tab } = follower;
+    const done: OwnerMessage = {
+      kind: "acknowledged",
+      repository: this.name,
+      seq,
+    };
+    if (this.#replica.mode === "fast") {
+      this.#replica.port().settle();
+      return tab.post(done);
+    }
+    this.#replica.durable().then(
+      () => this.#isCurrent(follower) && tab.post(done),
+      (cause) => this.#fail(follower, seq, cause),
+    );
+  }
+
+  #isCurrent(follower: Follower): boolean {
+    return this.#followers.get(follower.tab.id) === follower;
+  }
+
+  #fail(follower: Follower, seq: number, cause: unknown): void {
+    if (!isGone(cause)) this.#decline(follower, seq, failureOf(cause));
+    follower.isDeclined = true; // Of an owner that is gone, the next one is asked again.
+  }
+
+  #decline(follower: Follower, seq: number, failure: Refusal): void {
+    if (!this.#isCurrent(follower) || follower.isDeclined) return;
+    follower.isDeclined = true;
+    const repository = this.name;
+    follower.tab.post({ kind: "declined", repository, seq, ...failure });
+  }
+
+  /** A tab says where it stands: it missed something. */
+  read(tab: Member, { from }: Read): void {
+    const follower = this.#followers.get(tab.id);
+    if (follower === undefined) return;
+    if (!this.#replica.port().isStart(from)) {
+      return tab.post({ kind: "reload", repository: this.name });
+    }
+    follower.at = from;
+    this.#pump();
+  }
+
+  /** Tells every tab what it was not told yet. */
+  #pump(): void {
+    if (this.#isClosed) return;
+    const read = this.#reader();
+    const places = Map.groupBy(this.#followers.values(), ({ at }) => at);
+    const isDone = [...places]
+      .map(([at, followers]) => this.#tell(followers, at, read))
+      .every((isAll) => isAll);
+    if (isDone || this.#isPumping) return;
+    this.#isPumping = true;
+    this.#parts.world.after(0, () => {
+      this.#isPumping = false;
+      this.#pump();
+    });
+  }
+
+  /** Followers at one place share one reading. */
+  #reader(): (from: number) => Slice {
+    const mirror = this.#replica.device.mirror();
+    const slices = new Map<number, Slice>();
+    return (from) => {
+      const slice = slices.get(from) ??
+        mirror.read(from, limits.tabRecordsBytesSoft);
+      slices.set(from, slice);
+      return slice;
+    };
+  }
+
+  /** Tells those who stand at one place more; false when there is still more for the next turn. */
+  #tell(
+    followers: readonly Follower[],
+    at: number,
+    read: (from: number) => Slice,
+  ): boolean {
+    const tabs = followers.map(({ tab }) => tab);
+    const { shareable } = this.#replica.port();
+    const repository = this.name;
+    for (let i = 0, from = at; from < shareable; i++) {
+      if (i === SLICES_MAX) return false;
+      const slice = read(from);
+      const message = { kind: "records", repository, from, ...slice } as const;
+      tellAll(tabs, message, this.#parts.broadcast);
+      from = slice.next.address;
+      for (const follower of followers) follower.at = from;
+    }
+    return true;
+  }
+
+  /** A tab has no more use for it, or is gone. */
+  leave(tab: Member): void {
+    this.#parts.loans.end(tab.id, this.name);
+    this.#followers.delete(tab.id);
+    this.reports.left(tab);
+  }
+
+  /** Tells its tabs to open again. */
+  reload(): void {
+    for (const { tab } of this.#followers.values()) {
+      tab.post({ kind: "reload", repository: this.name });
+    }
+  }
+
+  /** Tells nobody anything any more. */
+  stop(): void {
+    this.#isClosed = true;
+    this.#endListening();
+    this.reports.close();
+    this.#followers.clear();
+  }
+}
+
+function closedError(name: string): DatabaseError {
+  return new DatabaseError(
+    "closed",
+    `The repository "${name}" was closed while it was opened: open it again`,
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * A route: envelopes in and out over one wire between tabs and an owner, be it a
+ * worker's port or a `BroadcastChannel`.
+ *
+ * It hears one side of the talk only, drops what is for somebody else, and
+ * never judges terms.
+ *
+ * @module
+ */
+
+import {
+  type Envelope,
+  type OwnerMessage,
+  type TabMessage,
+  TABS_VERSION,
+} from "./messages.ts";
+import { parseEnvelope } from "./parse_message.ts";
+
+/** What is needed of a `Worker`, its inside, a `MessagePort` or a `BroadcastChannel`. */
+export interface Wire {
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
+  addEventListener(type: "message", listener: (event: Event) => void): void;
+  removeEventListener(type: "message", listener: (event: Event) => void): void;
+  /** Begins to deliver; only a `MessagePort` has it. */
+  start?(): void;
+}
+
+/** The messages of each side. */
+export interface Sides {
+  readonly tab: TabMessage;
+  readonly owner: OwnerMessage;
+}
+
+/** How a route is used. */
+export interface RouteOptions<S extends keyof Sides> {
+  /** Who speaks here. */
+  readonly id: string;
+  /** Which side it listens to; it speaks as the other one. */
+  readonly hears: S;
+  readonly hear: (envelope: Envelope & { readonly message: Sides[S] }) => void;
+  /** Somebody of another build is here, and may speak to just this one. */
+  readonly otherVersion?: (from: string, isForMe: boolean) => void;
+}
+
+/** One wire, in envelopes. */
+export class Route<S extends keyof Sides> {
+  /** How many messages made no sense. */
+  dropped = 0;
+  readonly #wire: Wire;
+  readonly #options: RouteOptions<S>;
+  readonly #listener = (event: Event): void =>
+    this.#receive((event as MessageEvent).data);
+
+  constructor(wire: Wire, options: RouteOptions<S>) {
+    this.#wire = wire;
+    this.#options = options;
+    wire.addEventListener("message", this.#listener);
+    wire.start?.();
+  }
+
+  /** Says something to one, to several, or to everybody (`undefined`). */
+  post(
+    to: Envelope["to"],
+    term: number,
+    message: Exclude<TabMessage | OwnerMessage, Sides[S]>,
+    transfer: ArrayBuffer[] = [],
+  ): void {
+    const { id: from } = this.#options;
+    const envelope: Envelope = {
+      sheaf: TABS_VERSION,
+      from,
+      to,
+      term,
+      message,
+    };
+    this.#wire.postMessage(envelope, transfer);
+  }
+
+  #receive(data: unknown): void {
+    const { id, hears, hear, otherVersion } = this.#options;
+    const parsed = parseEnvelope(data);
+    if (parsed === undefined) {
+      this.dropped++;
+      return;
+    }
+    if (parsed.side === "other-version") {
+      return otherVersion?.(parsed.from, parsed.to === id);
+    }
+    const { envelope } = parsed;
+    const { to, from } = envelope;
+    const isForMe = typeof to === "string" ? to === id : to?.includes(id);
+    if (parsed.side !== hears || from === id || isForMe === false) return;
+    // The side was just compared: the message is one of its kind.
+    hear(envelope as Envelope & { readonly message: Sides[S] });
+  }
+
+  /** Hears nothing any more; the wire is its owner's. */
+  close(): void {
+    this.#wire.removeEventListener("message", this.#listener);
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Records that a tab was sent, on their way into its replica: in order, without
+ * gaps, and in slices, so that the page stays free to draw.
+ *
+ * Architecture invariant: the page's thread is not held for longer than
+ * `tabSliceMsMax` at a time by what others wrote, except by a single record.
+ *
+ * @module
+ */
+
+import type { Followed, LogPoint, OwnRecord } from "../../repo/mod.ts";
+import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
+import type { Records } from "./messages.ts";
+
+/** Records are followed in runs of about so many bytes: one look at the clock each. */
+const RUN_BYTES = 8 * 1024;
+
+/** What it works with. */
+export interface TabInboxParts {
+  readonly world: World;
+  readonly follow: (records: readonly OwnRecord[]) => Followed;
+  /** Asks for records from an address on. */
+  readonly ask: (from: number) => void;
+  /** Is nobody looking, so that nothing has to be drawn? */
+  readonly isHidden: () => boolean;
+  /** Everything that came is part of the replica. */
+  readonly caughtUp: () => void;
+  /** Following failed for good. */
+  readonly failed: (cause: unknown) => void;
+}
+
+/** The records of one repository, from one owner after the other. */
+export class TabInbox {
+  readonly #parts: TabInboxParts;
+  /** Up to here the replica has the owner's log. */
+  #at: LogPoint;
+  /** Up to here records have come. */
+  #heard: number;
+  #queue: Records[] = [];
+  /** Records of the first in the queue that were followed. */
+  #done = 0;
+  #isRunning = false;
+  /** Counts beginnings, so that what was planned before one is dropped. */
+  #life = 0;
+  #hasReadAll = false;
+  /** From where on records were asked for and did not come yet. */
+  #asked = -1;
+
+  constructor(at: LogPoint, parts: TabInboxParts) {
+    this.#at = at;
+    this.#heard = at.address;
+    this.#parts = parts;
+  }
+
+  /** Up to where the replica has the owner's log. */
+  get at(): LogPoint {
+    return this.#at;
+  }
+
+  /** The owner's log goes on from here. */
+  begin(at: LogPoint): void {
+    this.#life++;
+    this.#hasReadAll = false;
+    this.#asked = -1;
+    this.#queue = [];
+    this.#done = 0;
+    this.#at = at;
+    this.#heard = at.address;
+    this.#isRunning = false;
+  }
+
+  /** Takes what the owner sent. */
+  take(records: Records): void {
+    if (records.from > this.#heard) return this.#ask();
+    if (records.from < this.#heard) return; // It has come before.
+    this.#heard = records.next.address;
+    this.#asked = -1;
+    this.#queue.push(records);
+    if (!this.#isRunning) this.#run();
+  }
+
+  #ask(): void {
+    if (this.#asked === this.#heard) return;
+    this.#asked = this.#heard;
+    this.#parts.ask(this.#heard);
+  }
+
+  #run(): void {
+    const { world, isHidden } = this.#parts;
+    const life = this.#life;
+    const start = world.monotonic();
+    this.#isRunning = true;
+    while (this.#queue.length > 0) {
+      if (!this.#step() || life !== this.#life) return;
+      const isLong = world.monotonic() - start >= limits.tabSliceMsMax;
+      if (!isLong || isHidden() || this.#queue.length === 0) continue;
+      world.after(0, () => life === this.#life && this.#run());
+      return;
+    }
+    this.#isRunning = false;
+    this.#parts.caughtUp();
+  }
+
+  /** Follows one run of records; false when that was not possible. */
+  #step(): boolean {
+    const [first] = this.#queue;
+    const { records, next } = first!;
+    const run: OwnRecord[] = [];
+    for (let bytes = 0; bytes < RUN_BYTES;) {
+      const record = records[this.#done + run.length];
+      if (record === undefined) break;
+      run.push(record);
+      bytes += record.bytes.length;
+    }
+    let followed: Followed;
+    try {
+      followed = this.#parts.follow(run);
+    } catch (cause) {
+      this.#parts.failed(cause);
+      return false;
+    }
+    if (followed.missing !== undefined) return this.#miss(followed.missing);
+    this.#done += run.length;
+    if (this.#done < records.length) return true;
+    this.#done = 0;
+    this.#queue.shift();
+    this.#at = next;
+    return true;
+  }
+
+  /** Something that was before is not here: all of the owner's log is read once. */
+  #miss(missing: string): boolean {
+    if (this.#hasReadAll) {
+      this.#parts.failed(
+        new Error(`The log lacks ${missing} that its records build on`),
+      );
+      return false;
+    }
+    this.begin({ address: 0, crc: 0 });
+    this.#hasReadAll = true;
+    this.#ask();
+    return false;
+  }
+}

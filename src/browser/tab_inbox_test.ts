@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import type { OwnRecord } from "../../repo/mod.ts";
+import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
+import type { Records } from "./messages.ts";
+import { TabInbox } from "./tab_inbox.ts";
+
+/** An inbox in a world in which following a run of records takes a millisecond. */
+class Place {
+  now = 0;
+  isHidden = false;
+  readonly asked: number[] = [];
+  readonly followed: OwnRecord[] = [];
+  readonly later: (() => void)[] = [];
+  failure: unknown;
+  missing: string | undefined;
+  readonly inbox: TabInbox;
+
+  constructor() {
+    const world: World = {
+      now: () => this.now,
+      monotonic: () => this.now,
+      random: () => {},
+      after: (_delayMs, task) => {
+        this.later.push(task);
+        return () => {};
+      },
+    };
+    this.inbox = new TabInbox({ address: 100, crc: 1 }, {
+      world,
+      follow: (records) => {
+        this.now++;
+        if (this.missing !== undefined) {
+          return { taken: 0, missing: this.missing };
+        }
+        this.followed.push(...records);
+        return { taken: records.length };
+      },
+      ask: (from) => this.asked.push(from),
+      isHidden: () => this.isHidden,
+      caughtUp: () => {},
+      failed: (cause) => this.failure = cause,
+    });
+  }
+}
+
+/** `count` records of 8 KiB from an address on, which is counted in records. */
+function records(from: number, count: number): Records {
+  const record: OwnRecord = { kind: "signed", bytes: new Uint8Array(8_192) };
+  return {
+    kind: "records",
+    repository: "board",
+    from,
+    next: { address: from + count, crc: from + count },
+    records: new Array(count).fill(record),
+  };
+}
+
+Deno.test("an inbox holds the page no longer than a slice, unless nobody looks", () => {
+  const place = new Place();
+  place.inbox.take(records(100, 20));
+  assert.equal(place.now, limits.tabSliceMsMax);
+  assert.equal(place.inbox.at.address, 100, "a message is taken whole or not");
+  while (place.later.length > 0) {
+    const before = place.now;
+    place.later.shift()!();
+    assert.ok(place.now - before <= limits.tabSliceMsMax);
+  }
+  assert.equal(place.followed.length, 20);
+  assert.deepEqual(place.inbox.at, { address: 120, crc: 120 });
+  place.isHidden = true;
+  place.inbox.take(records(120, 20));
+  assert.equal(place.followed.length, 40);
+  assert.equal(place.later.length, 0);
+});
+
+Deno.test("an inbox asks for what it missed, once, and takes nothing twice", () => {
+  const place = new Place();
+  place.inbox.take(records(105, 1));
+  place.inbox.take(records(106, 1));
+  assert.deepEqual(place.asked, [100]);
+  place.inbox.take(records(100, 5));
+  place.inbox.take(records(100, 5));
+  assert.equal(place.followed.length, 5);
+  place.inbox.take(records(106, 1));
+  assert.deepEqual(place.asked, [100, 105]);
+});
+
+Deno.test("an inbox forgets what an owner before sent when another one begins", () => {
+  const place = new Place();
+  place.inbox.take(records(100, 20));
+  place.inbox.begin({ address: 7, crc: 7 });
+  const { length } = place.followed;
+  for (const task of place.later.splice(0)) task();
+  assert.equal(place.followed.length, length);
+  place.inbox.take(records(7, 1));
+  assert.equal(place.inbox.at.address, 8);
+});
+
+Deno.test("an inbox that lacks something reads the whole log once, and then gives up", () => {
+  const place = new Place();
+  place.missing = "a parent";
+  place.inbox.take(records(100, 1));
+  assert.deepEqual(place.asked, [0]);
+  assert.equal(place.failure, undefined);
+  place.inbox.take(records(0, 1));
+  assert.match(String(place.failure), /a parent/);
+});

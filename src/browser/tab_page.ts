@@ -1,0 +1,94 @@
+/**
+ * The page of a tab: whether somebody sees it, and its sleep, as the platform
+ * tells them.
+ *
+ * @module
+ */
+
+import { holdLock, type Locks, ownerLock } from "./locks.ts";
+
+/** What is needed of a `document` and a `window`. */
+interface EventSource {
+  addEventListener(type: string, listener: (event: Event) => void): void;
+  removeEventListener(type: string, listener: (event: Event) => void): void;
+}
+
+/** The page, as a tab deals with it. */
+export interface Page {
+  readonly isHidden: boolean;
+  /** Hears what happens to it; the result ends that. */
+  watch(listener: (what: PageEvent) => void): () => void;
+}
+
+/** `gone`: for ever. */
+export type PageEvent = "hidden" | "visible" | "freeze" | "resume" | "gone";
+
+/** A page that is always seen, as where there is no document. */
+export const steadyPage: Page = { isHidden: false, watch: () => () => {} };
+
+/** The page that this runs in. */
+export function platformPage(): Page {
+  const { document } = globalThis as {
+    readonly document?: EventSource & { readonly visibilityState: string };
+  };
+  if (document === undefined) return steadyPage;
+  return {
+    get isHidden() {
+      return document.visibilityState === "hidden";
+    },
+    watch(listener) {
+      const seen = () =>
+        listener(document.visibilityState === "hidden" ? "hidden" : "visible");
+      const freeze = () => listener("freeze");
+      const resume = () => listener("resume");
+      // A page that is kept for the way back may come to life again.
+      const left = (event: Event) =>
+        (event as Event & { readonly persisted?: boolean }).persisted
+          ? freeze()
+          : listener("gone");
+      const back = (event: Event) =>
+        (event as Event & { readonly persisted?: boolean }).persisted &&
+        resume();
+      const page = globalThis as unknown as EventSource;
+      const all: [EventSource, string, (event: Event) => void][] = [
+        [document, "visibilitychange", seen],
+        [document, "freeze", freeze],
+        [document, "resume", resume],
+        [page, "pagehide", left],
+        [page, "pageshow", back],
+      ];
+      for (const [on, type, hear] of all) on.addEventListener(type, hear);
+      return () => {
+        for (const [on, type, hear] of all) on.removeEventListener(type, hear);
+      };
+    },
+  };
+}
+
+/** The lock that says that somebody sees a tab. */
+export function seenLock(database: string, tab: string): string {
+  return `${ownerLock(database)}:seen:${tab}`;
+}
+
+/** Holds a lock while it is wanted. */
+export class SwitchedLock {
+  readonly #locks: Locks;
+  readonly #name: string;
+  #isOn = false;
+  #held: Promise<(() => void) | undefined> = Promise.resolve(undefined);
+
+  constructor(locks: Locks, name: string) {
+    this.#locks = locks;
+    this.#name = name;
+  }
+
+  /** Holds it from now on, or gives it back. */
+  set(isOn: boolean): void {
+    if (isOn === this.#isOn) return;
+    this.#isOn = isOn;
+    this.#held = this.#held.then((release) => {
+      release?.();
+      return isOn ? holdLock(this.#locks, this.#name) : undefined;
+    });
+  }
+}

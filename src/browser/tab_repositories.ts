@@ -1,0 +1,293 @@
+/**
+ * The repositories of a tab: opened once each, and closed with the owner's
+ * knowledge.
+ *
+ * @module
+ */
+
+import type { World } from "../base/world.ts";
+import type { DatabaseError } from "../base/errors.ts";
+import type { AuditReport } from "../db/channel.ts";
+import { openedOf, type OpenRepository } from "../db/internals.ts";
+import { type DatabaseOptions, hooksOf } from "../db/options.ts";
+import type { RemoteRepository } from "../db/bare_repository.ts";
+import { Repository } from "../db/repository.ts";
+import { RepositoryLink } from "../db/repository_link.ts";
+import type { Schemas } from "../db/schemas.ts";
+import type { LocalFile } from "../db/local_file.ts";
+import {
+  type LentChain,
+  parseRepositoryName,
+  Replica,
+  replicaFolder,
+  type RepositoryName,
+  type Session,
+  type VerifyReport,
+} from "../../repo/mod.ts";
+import type { Welcome } from "./messages.ts";
+import type { Left } from "./tab_left.ts";
+import type { TabLink } from "./tab_link.ts";
+import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
+import type { TabStorage } from "./tab_storage.ts";
+
+/** What they work with. */
+export interface TabRepositoriesParts {
+  readonly options: Omit<DatabaseOptions, "path" | "storage">;
+  readonly schemas: Schemas;
+  readonly world: World;
+  readonly isHidden: () => boolean;
+  readonly link: TabLink;
+  /** What the owner said of the database. */
+  readonly welcome: () => Welcome;
+  /** Who writes now. */
+  readonly session: () => Session;
+  /** One was opened or closed. */
+  readonly changed: () => void;
+  /** What pages that are gone have left. */
+  readonly left: Left;
+}
+
+/** All that a tab has open. */
+export class TabRepositories {
+  readonly #parts: TabRepositoriesParts;
+  readonly #opening = new Map<RepositoryName, Promise<Repository>>();
+  readonly #open = new Map<RepositoryName, Repository>();
+  readonly #tabs = new Map<string, TabRepository>();
+  readonly #closings = new Map<RepositoryName, Promise<void>>();
+
+  constructor(parts: TabRepositoriesParts) {
+    this.#parts = parts;
+  }
+
+  /** Names of those that are open. */
+  names(): string[] {
+    return [...this.#open.keys()].sort();
+  }
+
+  /** Those that are open. */
+  all(): OpenRepository[] {
+    return [...this.#open.values()].flatMap(openedOf);
+  }
+
+  /** Every chain that this tab holds. */
+  chains(): [repository: string, chain: string][] {
+    return [...this.#tabs].map(([name, { chain }]): [string, string] => [
+      name,
+      chain,
+    ]).filter(([, chain]) => chain !== "");
+  }
+
+  /** Bytes that this page would take along. */
+  get unsyncedBytes(): number {
+    return this.#tabs.values()
+      .reduce((sum, { unsyncedBytes }) => sum + unsyncedBytes, 0);
+  }
+
+  /** The page may go away, be it without another word. */
+  keep(): void {
+    for (const { saveUndo } of this.all()) saveUndo();
+    for (const one of this.#tabs.values()) one.keep();
+  }
+
+  /** It is back. */
+  back(): void {
+    for (const name of this.#tabs.keys()) this.#parts.left.back(name);
+  }
+
+  /** Has the owner one open for this tab? */
+  isJoined(name: string): boolean {
+    return this.#tabs.get(name)?.isJoined === true;
+  }
+
+  /** Does any of them wait for the owner? */
+  get isWaiting(): boolean {
+    return this.#tabs.values().some((one) => one.isWaiting);
+  }
+
+  /** There is an owner: all are asked of it. */
+  join(): void {
+    for (const one of this.#tabs.values()) one.join();
+  }
+
+  /** None can go on. */
+  fail(why: DatabaseError): void {
+    for (const one of this.#tabs.values()) one.fail(why);
+  }
+
+  /** Hears the owner. */
+  hear(message: RepositoryMessage): void {
+    this.#tabs.get(message.repository)?.hear(message);
+  }
+
+  /** Opens one; the same object until it is closed. */
+  open(name: string): Promise<Repository> {
+    let key: RepositoryName;
+    try {
+      key = parseRepositoryName(name);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+    let opening = this.#opening.get(key);
+    if (opening === undefined) {
+      opening = this.#make(key);
+      this.#opening.set(key, opening);
+      opening.catch(() => {
+        this.#opening.delete(key);
+        this.#end(key);
+      });
+    }
+    return opening;
+  }
+
+  async #make(name: RepositoryName): Promise<Repository> {
+    await this.#closings.get(name);
+    const { world, schemas, options, session } = this.#parts;
+    const tab = this.#join(name);
+    const { replica, storage, channel } = await tab.opened;
+    // Reading begins cold, and so do the app's first questions: the page may draw in between.
+    await new Promise<void>((resolve) => void world.after(0, resolve));
+    replica.useSession(session()); // A login may have come in between.
+    const { onListenerError } = options;
+    const link = new RepositoryLink({
+      replica,
+      storage,
+      world,
+      ...onListenerError && { report: onListenerError },
+    });
+    const repository = new Repository({
+      replica,
+      schemas,
+      world,
+      hooks: {
+        ...hooksOf(options),
+        later: (task) => void world.after(0, task),
+      },
+      link,
+      undoFile: this.#smallFile(name, "undo"),
+      remote: this.#remote(name, replica),
+      closing: (done) => this.#closes(name, done),
+    });
+    link.join(channel);
+    this.#open.set(name, repository);
+    this.#parts.changed();
+    return repository;
+  }
+
+  #join(name: RepositoryName): TabRepository {
+    const { world, isHidden, link, left } = this.#parts;
+    const tab = new TabRepository({
+      name,
+      left,
+      handIn: async (records) =>
+        await link.call("handIn", [records], name) === true,
+      folder: replicaFolder(name),
+      world,
+      isHidden,
+      post: (message) => link.post(message),
+      nextCall: () => link.nextCall(),
+      waits: () => link.watch(),
+      joined: () => link.ask(name),
+      openReplica: (storage, lent) => this.#openReplica(name, storage, lent),
+      // Both sides are one build: it is what the owner's audit gives.
+      audit: async () => await link.call("audit", [], name) as AuditReport,
+      present: (bytes) =>
+        link.post({ kind: "present", repository: name, bytes }),
+    });
+    this.#tabs.set(name, tab);
+    if (link.isWelcome) tab.join();
+    return tab;
+  }
+
+  #openReplica(
+    name: RepositoryName,
+    storage: TabStorage,
+    lent: LentChain,
+  ): Promise<Replica> {
+    const { world, schemas, options, welcome, session } = this.#parts;
+    const { mode, rootKey } = welcome();
+    return Replica.open({
+      door: undefined,
+      storage,
+      world,
+      name,
+      mode,
+      isModeRequired: options.mode !== undefined,
+      rootKey,
+      session: session(),
+      isOriginal: true,
+      lent,
+      viewOf: (collection) => schemas.viewOf(collection),
+      repair: false,
+      settle: () => Promise.resolve(),
+      ...options.rules && { rules: options.rules },
+    });
+  }
+
+  /** What is done where the files are. */
+  #remote(name: string, replica: Replica): RemoteRepository {
+    const { link } = this.#parts;
+    return {
+      async durable() {
+        await replica.durable();
+        // In Fast mode acknowledged is not durable.
+        if (replica.mode === "fast") await link.call("durable", [], name);
+      },
+      async checkpoint() {
+        await replica.durable();
+        await link.call("checkpoint", [], name);
+      },
+      async verify({ signal: _, onProgress: __, ...options }) {
+        await replica.durable();
+        // Both sides are one build: it is the report of the owner's `verify`.
+        return await link.call("verify", [options], name) as VerifyReport;
+      },
+    };
+  }
+
+  #smallFile(repository: string, file: string): LocalFile {
+    const { link } = this.#parts;
+    return {
+      async read() {
+        const bytes = await link.call("readFile", [file], repository);
+        return bytes instanceof Uint8Array ? bytes : undefined;
+      },
+      async write(bytes) {
+        await link.call("writeFile", [file, bytes], repository);
+      },
+    };
+  }
+
+  #closes(name: RepositoryName, done: Promise<void>): void {
+    this.#opening.delete(name);
+    this.#open.delete(name);
+    this.#parts.changed();
+    const { link, welcome } = this.#parts;
+    const gone = done.then(
+      async () => {
+        // In Fast mode the owner has it all in memory.
+        if (welcome().mode === "fast") await link.call("durable", [], name);
+      },
+    ).catch(() => {}).then(() => {
+      this.#closings.delete(name);
+      this.#end(name);
+    });
+    this.#closings.set(name, gone);
+  }
+
+  #end(name: RepositoryName): void {
+    this.#tabs.get(name)?.close();
+    this.#tabs.delete(name);
+  }
+
+  /** Closes all; says how that went. */
+  async close(): Promise<PromiseSettledResult<void>[]> {
+    const opening = await Promise.allSettled(this.#opening.values());
+    const results = await Promise.allSettled(
+      opening.map((one) =>
+        one.status === "fulfilled" ? one.value.close() : Promise.resolve()
+      ),
+    );
+    await Promise.all(this.#closings.values());
+    return results;
+  }
+}

@@ -1,0 +1,376 @@
+/**
+ * The database: a folder of repositories, its lock and its keys.
+ *
+ * It wires and delegates: storage below, replicas in `repo/`, collections
+ * beside it. No policy lives here.
+ *
+ * @module
+ */
+
+import { system } from "../base/system.ts";
+import type { World } from "../base/world.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Connector } from "../../sync/transport/transport.ts";
+import {
+  type Door,
+  listReplicas,
+  lookForReplicas,
+  type Mode,
+  parseRepositoryName,
+  Replica,
+  replicaFolder,
+  type RepositoryName,
+  rewriteLost,
+  type Session,
+} from "../../repo/mod.ts";
+import type { BareRepository } from "./bare_repository.ts";
+import {
+  type Connection,
+  type ConnectOptions,
+  DatabaseConnection,
+} from "./connect.ts";
+import {
+  type FrameTap,
+  noteInternals,
+  noteObservable,
+  openedOf,
+  type Tap,
+} from "./internals.ts";
+import {
+  closedError,
+  connectedError,
+  type Database,
+  type DatabaseTabs,
+  noTabs,
+} from "./face.ts";
+import { type Keyring, openKeyring } from "./keyring.ts";
+import { undoFileOf } from "./local_file.ts";
+import {
+  checkRules,
+  hooksOf,
+  type OwnerOptions,
+  parseMode,
+  parseRootKey,
+  parseUser,
+} from "./options.ts";
+import type { RepositoryParts } from "./repository.ts";
+import { RepositoryLink } from "./repository_link.ts";
+import { Schemas } from "./schemas.ts";
+import { SessionKeeper } from "./session_keeper.ts";
+import { StorageObserver, type StorageStatus } from "./storage_status.ts";
+
+/** How a database is opened whose files are here. */
+export type FilesOptions = OwnerOptions & { readonly storage: Storage };
+
+/** A database whose repositories are `R`. */
+export type DatabaseOf<R> = Omit<Database, "repository"> & {
+  repository(name: string): Promise<R>;
+};
+
+/** How much of its repositories a database loads. */
+export interface Kind<R> {
+  readonly make: (parts: RepositoryParts) => R;
+  /** Where records of others come in. */
+  readonly door: Door;
+}
+
+/** Opens a database of a kind whose files are here. */
+export async function openFilesAs<R extends BareRepository>(
+  kind: Kind<R>,
+  options: FilesOptions,
+): Promise<DatabaseOf<R>> {
+  const mode = parseMode(options.mode ?? "default");
+  const user = parseUser(options.user ?? "local");
+  checkRules(options.rules);
+  const schemas = new Schemas(options.schemas ?? [], options.textEngine);
+  const rootKey = options.rootKey === undefined
+    ? undefined
+    : parseRootKey(options.rootKey);
+  const { storage } = options;
+  const world = options.world ?? system;
+  const unlock = storage.lock();
+  try {
+    const names = storage.prepare && await lookForReplicas(storage);
+    const keyring = await openKeyring(storage, world, {
+      user,
+      rootKey,
+      rootSecret: options.rootSecret,
+      mayIssue: options.mayIssue,
+      vault: options.vault,
+      lostSession: options.lostSession,
+    });
+    return new LocalDatabase({
+      ...kind,
+      options,
+      mode,
+      schemas,
+      storage,
+      world,
+      keyring,
+      unlock,
+      names,
+    });
+  } catch (cause) {
+    unlock();
+    throw cause;
+  }
+}
+
+interface Parts<R> extends Kind<R> {
+  readonly options: OwnerOptions;
+  readonly mode: Mode;
+  readonly schemas: Schemas;
+  readonly storage: Storage;
+  readonly world: World;
+  readonly keyring: Keyring;
+  readonly unlock: () => void;
+  /** Names of all repositories, where looking for them takes time. */
+  readonly names: readonly string[] | undefined;
+}
+
+/** A database whose files are here. */
+class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
+  readonly storage: StorageObserver;
+  readonly tabs: DatabaseTabs = noTabs;
+  readonly #parts: Parts<R>;
+  readonly #repositories = new Map<RepositoryName, Promise<R>>();
+  readonly #open = new Map<RepositoryName, R>();
+  /** Repositories that are being closed; they are opened again only afterwards. */
+  readonly #closings = new Map<RepositoryName, Promise<void>>();
+  readonly #links = new Set<RepositoryLink>();
+  readonly #keeper: SessionKeeper;
+  #connection: DatabaseConnection | undefined;
+  #tap: Tap | undefined;
+  #frameTap: FrameTap | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** Names of repositories, where looking for them takes time. */
+  readonly #names: Set<string> | undefined;
+
+  constructor(parts: Parts<R>) {
+    const { keyring, world, storage, options, names } = parts;
+    this.#parts = parts;
+    this.#names = names && new Set(names);
+    this.storage = new StorageObserver({
+      world,
+      now: () => this.#storageStatus(),
+      persist: () => Promise.resolve(storage.usage().persisted),
+      report: options.onListenerError,
+    });
+    this.#keeper = new SessionKeeper({
+      keyring,
+      world,
+      replicas: () => this.#links.values().map((link) => link.replica),
+    });
+    noteInternals(this, parts);
+    noteObservable(this, {
+      world,
+      open: () => [...this.#open.values()].flatMap(openedOf),
+      tap: (tap) => this.#tapped(tap),
+    });
+  }
+
+  #tapped(tap: FrameTap | undefined): void {
+    this.#frameTap = tap;
+    this.#tap = undefined;
+    if (tap === undefined) return;
+    void import("./online.ts").then(({ framesTo }) => {
+      if (this.#frameTap === tap) this.#tap = framesTo(tap, this.#parts.world);
+    });
+  }
+
+  get mode(): Mode {
+    return this.#parts.mode;
+  }
+
+  get rootKey(): Uint8Array {
+    return this.#parts.keyring.rootKey.slice();
+  }
+
+  get user(): string {
+    return this.#keeper.user;
+  }
+
+  get sessionKey(): Uint8Array {
+    return this.#keeper.sessionKey;
+  }
+
+  get connection(): Connection | undefined {
+    return this.#connection;
+  }
+
+  connect(
+    target: string | URL | Connector,
+    options: ConnectOptions = {},
+  ): Connection {
+    if (this.#closing !== undefined) throw closedError();
+    if (this.#connection !== undefined) {
+      throw connectedError(this.#connection.address);
+    }
+    const { world, keyring, options: { onListenerError } } = this.#parts;
+    return this.#connection = new DatabaseConnection({
+      target,
+      options,
+      world,
+      rootKey: keyring.rootKey,
+      keeper: this.#keeper,
+      links: () => this.#links,
+      ended: () => this.#connection = undefined,
+      tap: (way, frame) => this.#tap?.(way, frame),
+      ...(onListenerError !== undefined && { report: onListenerError }),
+    });
+  }
+
+  repository(name: string): Promise<R> {
+    if (this.#closing !== undefined) return Promise.reject(closedError());
+    let key: RepositoryName;
+    try {
+      key = parseRepositoryName(name);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+    let opening = this.#repositories.get(key);
+    if (opening === undefined) {
+      opening = this.#openRepository(key);
+      this.#repositories.set(key, opening);
+      opening.catch(() => this.#repositories.delete(key));
+    }
+    return opening;
+  }
+
+  async #openRepository(name: RepositoryName): Promise<R> {
+    const { make, options, schemas, storage, world } = this.#parts;
+    await this.#closings.get(name);
+    const { session } = this.#keeper;
+    const folder = replicaFolder(name);
+    await storage.prepare?.(folder);
+    const replica = await this.#openReplica(name, session)
+      .catch((cause) => {
+        storage.release?.(folder);
+        throw cause;
+      });
+    this.#names?.add(name);
+    // A login may have come in between.
+    if (this.#keeper.session !== session) {
+      replica.useSession(this.#keeper.session);
+    }
+    rewriteLost(replica, this.#parts.keyring.lost);
+    const link = this.#link(replica);
+    const repository = make({
+      replica,
+      schemas,
+      world,
+      hooks: hooksOf(options),
+      link,
+      undoFile: undoFileOf(storage, replica.loaded.folder),
+      closing: (done) => this.#repositoryCloses(name, done),
+    });
+    this.#open.set(name, repository);
+    this.storage.changed();
+    this.#connection?.join(link);
+    return repository;
+  }
+
+  #openReplica(name: RepositoryName, session: Session): Promise<Replica> {
+    const { options, mode, schemas, keyring } = this.#parts;
+    const { storage, world, door } = this.#parts;
+    return Replica.open({
+      door,
+      storage,
+      world,
+      name,
+      mode,
+      isModeRequired: options.mode !== undefined,
+      rootKey: keyring.rootKey,
+      session,
+      isOriginal: keyring.isOriginal,
+      lent: options.isOwner === true ? "new" : undefined,
+      viewOf: (collection) => schemas.viewOf(collection),
+      repair: options.repair ?? false,
+      settle: keyring.settle,
+      ...(options.rules !== undefined && { rules: options.rules }),
+    });
+  }
+
+  #link(replica: Replica): RepositoryLink {
+    const { storage, world, options: { onListenerError } } = this.#parts;
+    const link = new RepositoryLink({
+      replica: replica,
+      storage,
+      world,
+      leaving: (link) => {
+        this.#links.delete(link);
+        this.#connection?.leave(link);
+      },
+      ...(onListenerError !== undefined && { report: onListenerError }),
+    });
+    this.#links.add(link);
+    return link;
+  }
+
+  #repositoryCloses(name: RepositoryName, done: Promise<void>): void {
+    this.#repositories.delete(name);
+    this.#open.delete(name);
+    this.storage.changed();
+    const gone = done.catch(() => {}).then(() => {
+      this.#closings.delete(name);
+      this.#parts.storage.release?.(replicaFolder(name));
+    });
+    this.#closings.set(name, gone);
+  }
+
+  repositories(): string[] {
+    const names = this.#names;
+    if (names === undefined) return listReplicas(this.#parts.storage);
+    return [...names].sort();
+  }
+
+  #storageStatus(): Omit<StorageStatus, "incidents"> {
+    let [usedBytes, unsyncedBytes] = [0, 0];
+    for (const repository of this.#open.values()) {
+      const status = repository.status();
+      usedBytes += status.logBytes + status.checkpointBytes;
+      unsyncedBytes += status.unsyncedBytes;
+    }
+    const open = [...this.#open.keys()].sort();
+    const usage = this.#parts.storage.usage();
+    const { isNearlyFull = false } = usage;
+    return { ...usage, usedBytes, unsyncedBytes, open, isNearlyFull };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#connection?.close();
+    this.storage.stop();
+    const opening = await Promise.allSettled(this.#repositories.values());
+    const closings = opening.map((result) =>
+      result.status === "fulfilled" ? result.value.close() : undefined
+    );
+    const results = await Promise.allSettled([
+      ...closings,
+      ...this.#closings.values(),
+      this.#settle(),
+      this.#keeper.settled(),
+    ]);
+    this.#parts.unlock();
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  /** A new database without repositories is durable when it is closed. */
+  async #settle(): Promise<void> {
+    const { keyring, storage } = this.#parts;
+    if (!keyring.isNew) return;
+    await keyring.settle();
+    storage.syncFolder("");
+  }
+
+  /** As {@linkcode close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Observing a database for an inspector: what writes take, what live queries
+ * cost, what is said on the connection. Nothing is measured for who does not
+ * observe, and one observer at a time does.
+ *
+ * @module
+ */
+
+import type { Done } from "../../repo/mod.ts";
+import type { FollowerCost, QueryEngine } from "../query/engine.ts";
+import { describe } from "../query/condition.ts";
+import type { Request } from "../query/plan.ts";
+import type { Database } from "./database.ts";
+import { type Frame, observableOf, type OpenRepository } from "./internals.ts";
+import type { Repository } from "./repository.ts";
+
+export type { Frame };
+
+/** What a live query costs. */
+export interface LiveCost extends Omit<FollowerCost, "result"> {
+  readonly collection: string;
+  /** What it asks, for people. */
+  readonly asks: string;
+  readonly rows: number;
+}
+
+/** Takes how far a write got, in milliseconds since it was begun. */
+export type WriteProgress = (stage: "durable" | "synced", ms: number) => void;
+
+/** What an observer hears. */
+export interface Observer {
+  /** A write became visible after `ms`; the result hears what becomes of it. */
+  wrote(ms: number): WriteProgress;
+  /** A message came or went. */
+  frame(frame: Frame): void;
+}
+
+/** A database under observation; disposing of it ends that. */
+export interface Observed extends Disposable {
+  /** The repositories that are open. */
+  repositories(): readonly Repository[];
+  /** Live queries of all of them, and what they have cost so far. */
+  costs(): LiveCost[];
+}
+
+/** Begins to observe a database. */
+export function observe(database: Database, observer: Observer): Observed {
+  const observable = observableOf(database);
+  const { world } = observable;
+  const watched = new Map<Repository, () => void>();
+  const watch = () => {
+    for (const opened of observable.open()) {
+      const { repository, replica, engines } = opened;
+      if (watched.has(repository)) continue;
+      engines.measure(true);
+      const clock = () => world.monotonic();
+      replica.watch = (begin) => watchWrite(begin, clock, opened, observer);
+      watched.set(repository, () => {
+        engines.measure(false);
+        replica.watch = undefined;
+      });
+    }
+  };
+  observable.tap((frame) => observer.frame(frame));
+  watch();
+  return {
+    repositories: () => {
+      watch(); // Others may have been opened since.
+      return observable.open().map(({ repository }) => repository);
+    },
+    costs: () =>
+      observable.open().flatMap(({ engines }) => engines.all().flatMap(costs)),
+    [Symbol.dispose]: () => {
+      observable.tap(undefined);
+      for (const end of watched.values()) end();
+    },
+  };
+}
+
+/** Runs one transaction and follows what becomes of it. */
+function watchWrite<R>(
+  begin: () => Done<R>,
+  clock: () => number,
+  { arrivals }: OpenRepository,
+  observer: Observer,
+): Done<R> {
+  const start = clock();
+  const done = begin();
+  if (done.commit === undefined) return done;
+  const progress = observer.wrote(clock() - start);
+  const note = (stage: "durable" | "synced") => () =>
+    progress(stage, clock() - start);
+  done.durability.promise.then(note("durable"), () => {});
+  arrivals.synced(done).then(note("synced"), () => {});
+  return done;
+}
+
+function costs(engine: QueryEngine): LiveCost[] {
+  return engine.costs().map(({ result, ...cost }) => ({
+    ...cost,
+    collection: engine.name,
+    asks: asks(result.request),
+    rows: result.count(),
+  }));
+}
+
+/** What a query asks, for people. */
+function asks({ parts, order, limit }: Request): string {
+  const texts = [
+    parts.length === 0 ? "all" : parts.map(describe).join(" and "),
+  ];
+  if (order.length > 0) {
+    const terms = order.map(({ field, descending }) =>
+      descending ? `${field} down` : field
+    );
+    texts.push(`by ${terms.join(", ")}`);
+  }
+  if (limit < Infinity) texts.push(`limit ${limit}`);
+  return texts.join(", ");
+}

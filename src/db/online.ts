@@ -1,0 +1,15 @@
+/**
+ * What a connection is made with; loaded when somebody connects, or asks a
+ * server for its name.
+ *
+ * @module
+ */
+
+// It is there already wherever this is loaded: said here, bundlers keep it in
+// one piece instead of cutting it by who needs what.
+import "../../repo/mod.ts";
+
+export { framesTo } from "./frames.ts";
+export { SyncClient } from "../../sync/client.ts";
+export { loginTo, serverInfo } from "../../sync/transport/login.ts";
+export { websocketConnector } from "../../sync/transport/websocket_client.ts";

@@ -1,0 +1,25 @@
+/**
+ * The medium that a database is opened on, outside of browsers.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { denoStorage } from "../storage/deno_storage.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { DatabaseOptions } from "./options.ts";
+
+/** The medium that the options name. */
+export function storageOf({ path, storage }: DatabaseOptions): Storage {
+  if ((path === undefined) === (storage === undefined)) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Give openDatabase() either `path` or `storage`",
+    );
+  }
+  if (storage !== undefined) return storage;
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new DatabaseError("invalid-path", "`path` must name a folder");
+  }
+  return denoStorage(path);
+}

@@ -1,0 +1,348 @@
+/**
+ * Takes marks back in a transaction, one field or element at a time, as far as
+ * they still stand; what somebody else changed since is left alone.
+ *
+ * @module
+ */
+
+import { compareStamps, type Stamp } from "../base/hlc.ts";
+import type { Cell } from "../schema/cell.ts";
+import { mergeClassOf } from "../schema/kinds.ts";
+import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
+import type { IdSource } from "../schema/names.ts";
+import type { Change, FieldChange, Value } from "../schema/patch.ts";
+import { richChanges } from "../schema/prepare_rich.ts";
+import type { DraftItem, Schema } from "../schema/schema.ts";
+import type { Table, Transaction } from "../../repo/mod.ts";
+import {
+  authorsOf,
+  type Created,
+  type Deleted,
+  type FieldMark,
+  type Mark,
+  plainStamp,
+  slotOf,
+} from "./undo_marks.ts";
+import type { MarkNames } from "./undo_names.ts";
+import { withoutEdit } from "./undo_text.ts";
+
+/** Something that was left as it is: somebody else changed it since, or it is not there any more. */
+export interface LeftAlone {
+  readonly collection: string;
+  readonly id: string;
+  /** `undefined` for the whole item. */
+  readonly field: string | undefined;
+}
+
+/** What an undo or a redo did. */
+export interface UndoResult {
+  /** Fields, elements and items that were taken back. */
+  readonly changed: number;
+  /** What others have changed meanwhile, and so stays. */
+  readonly leftAlone: readonly LeftAlone[];
+}
+
+/** What taking back works with. */
+export interface InversionParts {
+  readonly schemaOf: (collection: string) => Schema | undefined;
+  readonly tableOf: (collection: string) => Table;
+  readonly ids: IdSource;
+  /** By which stamp a commit is known now. */
+  readonly stampOf: (stamp: Stamp) => Stamp;
+  readonly names: MarkNames;
+}
+
+/** Changes of one item, on their way into one operation. */
+interface Gathering {
+  readonly table: Table;
+  readonly schema: Schema;
+  readonly cell: Cell;
+  readonly slots: Set<string>;
+  readonly changes: FieldChange[];
+}
+
+/** Characters of a chain's name that are its session's key. */
+const KEY_CHARS = 32;
+
+/** Takes the marks of one step back. */
+export class Inversion {
+  readonly #tx: Transaction;
+  readonly #parts: InversionParts;
+  readonly #leftAlone: LeftAlone[] = [];
+  readonly #origin: Stamp;
+  #changed = 0;
+  #gathering: Gathering | undefined;
+
+  constructor(tx: Transaction, parts: InversionParts) {
+    this.#tx = tx;
+    this.#parts = parts;
+    this.#origin = plainStamp(tx.origin)!;
+  }
+
+  /** Takes them back, the last one first. */
+  run(marks: readonly Mark[]): UndoResult {
+    for (const mark of marks.toReversed()) {
+      const isBack = mark.what === "create"
+        ? this.#deleteAgain(mark)
+        : mark.what === "delete"
+        ? this.#createAgain(mark)
+        : this.#changeBack(mark);
+      if (isBack) this.#changed++;
+      else {
+        const { collection, id } = mark;
+        const field = "field" in mark ? mark.field : undefined;
+        this.#leftAlone.push(Object.freeze({ collection, id, field }));
+      }
+    }
+    this.#flush();
+    return { changed: this.#changed, leftAlone: this.#leftAlone };
+  }
+
+  #is(current: Stamp | undefined, marked: Stamp): boolean {
+    return current !== undefined &&
+      compareStamps(current, this.#parts.stampOf(marked)) === 0;
+  }
+
+  #flush(): void {
+    const gathering = this.#gathering;
+    this.#gathering = undefined;
+    if (gathering === undefined || gathering.changes.length === 0) return;
+    const { table, schema: { shape }, cell, changes } = gathering;
+    const { id, generation } = cell;
+    const before = this.#tx.cellOf(table, id);
+    this.#tx.put(
+      table,
+      { what: "update", shape, id, generation, changes },
+      before,
+    );
+  }
+
+  /** Nobody else may have touched it: what they wrote would be gone. */
+  #deleteAgain({ collection, id, generation, stamp }: Created): boolean {
+    this.#flush();
+    const schema = this.#parts.schemaOf(collection);
+    const table = this.#parts.tableOf(collection);
+    const cell = this.#tx.cellOf(table, id);
+    if (schema === undefined || cell?.item === undefined) return false;
+    const keys = [stamp, this.#origin].map(({ chain }) =>
+      chain.slice(0, KEY_CHARS)
+    );
+    const isMine = authorsOf(cell).every(({ chain }) =>
+      keys.includes(chain.slice(0, KEY_CHARS))
+    );
+    if (cell.generation !== generation || !isMine) return false;
+    const { shape } = schema;
+    this.#tx.put(table, { what: "delete", shape, id, generation }, cell);
+    return true;
+  }
+
+  #createAgain(mark: Deleted): boolean {
+    this.#flush();
+    const { collection, id } = mark;
+    const schema = this.#parts.schemaOf(collection);
+    const table = this.#parts.tableOf(collection);
+    const cell = this.#tx.cellOf(table, id);
+    if (schema === undefined || cell === undefined) return false;
+    if (cell.item !== undefined || cell.generation !== mark.generation) {
+      return false;
+    }
+    if (!this.#is(cell.origin, mark.stamp)) return false;
+    const draft: DraftItem = { ...schema.template, id };
+    const changes: FieldChange[] = [];
+    for (const field of schema.shape.fields) {
+      // A list's elements come back to their places, and under their names.
+      const change = field.kind === "list"
+        ? elementsOf(mark, field.name)
+        : undefined;
+      if (change === undefined) draft[field.name] = mark.item[field.name];
+      else changes.push({ field, change });
+    }
+    const generation = cell.generation + 1;
+    const item = Object.freeze(draft);
+    const { shape } = schema;
+    const made = this.#tx.put(table, {
+      what: "create",
+      shape,
+      id,
+      generation,
+      item,
+    }, cell);
+    if (changes.length > 0) {
+      this.#tx.put(
+        table,
+        { what: "update", shape, id, generation, changes },
+        made,
+      );
+    }
+    this.#parts.names.created(mark, this.#origin);
+    return true;
+  }
+
+  #changeBack(mark: FieldMark): boolean {
+    const gathering = this.#gather(mark);
+    if (gathering === undefined) return false;
+    const { schema, cell, changes } = gathering;
+    const ordinal = schema.ordinals.get(mark.field)!;
+    const made = this.#inverse(mark, cell, schema);
+    if (made === undefined) return false;
+    const field = schema.shape.fields[ordinal]!;
+    for (const change of made) changes.push({ field, change });
+    if (mark.what === "drop") this.#flush(); // Earlier marks speak of the new element.
+    return true;
+  }
+
+  /** The changes of the mark's item, where the mark's field is there as it was. */
+  #gather(mark: FieldMark): Gathering | undefined {
+    const { collection, id, field } = mark;
+    let gathering = this.#gathering;
+    const slot = "value" in mark && "tags" in mark
+      ? `${field} = ${mark.value}`
+      : slotOf(mark);
+    const isOther = gathering?.schema.name !== collection ||
+      gathering.cell.id !== id || gathering.slots.has(slot);
+    if (isOther) {
+      this.#flush();
+      gathering = this.#begin(collection, id);
+    }
+    const schema = gathering?.schema;
+    const kind = schema?.plan[schema.ordinals.get(field) ?? -1]?.kind;
+    if (gathering === undefined || kind === undefined) return undefined;
+    const { cell } = gathering;
+    const isThere = cell.item !== undefined &&
+      cell.generation === mark.generation &&
+      (mergeClassIn(cell, field) ?? "register") === mergeClassOf(kind);
+    if (!isThere) return undefined;
+    gathering.slots.add(slot);
+    return gathering;
+  }
+
+  #begin(collection: string, id: string): Gathering | undefined {
+    const schema = this.#parts.schemaOf(collection);
+    const table = this.#parts.tableOf(collection);
+    const cell = this.#tx.cellOf(table, id);
+    if (schema === undefined || cell === undefined) return undefined;
+    return this.#gathering = {
+      table,
+      schema,
+      cell,
+      slots: new Set(),
+      changes: [],
+    };
+  }
+
+  /** What takes a mark back; `undefined` where it does not stand any more. */
+  #inverse(
+    mark: FieldMark,
+    cell: Cell,
+    schema: Schema,
+  ): readonly Change[] | undefined {
+    const { names, ids } = this.#parts;
+    const { field } = mark;
+    const to = this.#origin;
+    switch (mark.what) {
+      case "set":
+        if (!this.#is(stampIn(cell, field), mark.stamp)) return undefined;
+        names.moved(mark, mark.was, to);
+        return [{ what: "set", value: mark.value }];
+      case "increment":
+        return [{ what: "increment", amount: -mark.amount }];
+      case "edit": {
+        const now = cell.item?.[field];
+        const text = typeof now === "string"
+          ? withoutEdit(mark.before, mark.after, now)
+          : undefined;
+        if (text === undefined) return undefined;
+        const plan = schema.plan[schema.ordinals.get(field)!]!;
+        return richChanges(plan, cell, text, { elementId: () => ids.next() });
+      }
+      case "remove":
+        names.added(mark, mark.tags, to);
+        return [{ what: "add", values: [mark.value] }];
+      default:
+        return this.#inverseOfPart(mark, cell);
+    }
+  }
+
+  #inverseOfPart(mark: Part, cell: Cell): readonly Change[] | undefined {
+    const { field } = mark;
+    const { names, ids, stampOf } = this.#parts;
+    const to = this.#origin;
+    if (mark.what === "add") {
+      const state = stateIn(cell, field, "set");
+      const alive = state.merge === "set"
+        ? state.entries.get(mark.value)?.tags ?? []
+        : [];
+      const tags = mark.tags.map(stampOf)
+        .filter((tag) =>
+          alive.some((other) => compareStamps(tag, other) === 0)
+        );
+      return tags.length === 0
+        ? undefined
+        : [{ what: "remove", values: [{ value: mark.value, tags }] }];
+    }
+    if (mark.what === "entry") {
+      const state = stateIn(cell, field, "map");
+      const entry = state.merge === "map"
+        ? state.entries.get(mark.key)
+        : undefined;
+      // A key that was dropped before its item came back has no stamp but the item's.
+      if (!this.#is(entry?.stamp ?? cell.origin, mark.stamp)) return undefined;
+      names.moved(mark, mark.was, to);
+      return mark.value === undefined
+        ? [{ what: "drop", keys: [mark.key] }]
+        : [{ what: "put", entries: [[mark.key, mark.value]] }];
+    }
+    if (mark.what === "drop") {
+      const { value, position } = mark;
+      const element = ids.next();
+      names.inserted(mark, element, to);
+      return [{ what: "insert", elements: [{ element, position, value }] }];
+    }
+    return this.#inverseInList(mark, cell);
+  }
+
+  #inverseInList(
+    mark: FieldMark & { readonly what: "insert" | "move" | "replace" },
+    cell: Cell,
+  ): readonly Change[] | undefined {
+    const state = stateIn(cell, mark.field, "list");
+    const now = state.merge === "list"
+      ? state.elements.get(mark.key)
+      : undefined;
+    if (now?.isInserted !== true) return undefined;
+    const { what, key } = mark;
+    const stamp = what === "move" ? now.positionStamp : now.valueStamp;
+    if (!this.#is(stamp, mark.stamp)) return undefined;
+    if (what === "insert") return [{ what: "delete", elements: [key] }];
+    this.#parts.names.moved(mark, mark.was, this.#origin);
+    return what === "move"
+      ? [{ what, moves: [{ element: key, position: textOf(mark.value) }] }]
+      : [{ what, values: [[key, mark.value]] }];
+  }
+}
+
+/** The elements that a deleted item's list had. */
+function elementsOf(
+  { item, owners }: Deleted,
+  field: string,
+): Change | undefined {
+  const places = owners.find((owner) => owner.field === field)?.elements;
+  const values = item[field];
+  if (places === undefined || !Array.isArray(values)) return undefined;
+  const elements = places.map(({ element, position }, at) => ({
+    element,
+    position,
+    value: values[at],
+  }));
+  return { what: "insert", elements };
+}
+
+/** Marks of what a set, map or list is made of. */
+type Part = Exclude<
+  FieldMark,
+  { readonly what: "set" | "increment" | "edit" | "remove" }
+>;
+
+function textOf(value: Value): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,54 @@
+/**
+ * Elements in one call: tag, attributes, children.
+ *
+ * @module
+ */
+
+/** What an element gets: attributes, and listeners under `on…`. */
+export type Attributes = Readonly<
+  Record<string, string | number | boolean | ((event: Event) => void)>
+>;
+
+/** What an element holds. */
+export type Child = Node | string | number;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Makes an HTML element. */
+export function element(
+  tag: string,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElement {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Makes an SVG element. */
+export function shape(
+  tag: string,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): Element {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill<E extends Element>(
+  target: E,
+  attributes: Attributes,
+  children: readonly Child[],
+): E {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") {
+      target.addEventListener(name.slice(2), value);
+    } else if (value !== false) {
+      target.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  // Text is text: what users wrote is never read as markup.
+  target.append(
+    ...children.map((child) =>
+      typeof child === "number" ? String(child) : child
+    ),
+  );
+  return target;
+}

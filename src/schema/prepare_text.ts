@@ -1,0 +1,161 @@
+/**
+ * From a whole text, or splices of one, to the least change that says the same.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { Cell } from "./cell.ts";
+import { type ElementIds, explicitParts } from "./explicit.ts";
+import { stateIn } from "./merge.ts";
+import type { Change, Shape, ShapeField } from "./patch.ts";
+import {
+  clientOf,
+  emptyText,
+  joinTexts,
+  type TextEngine,
+  type TextSplice,
+  TextState,
+} from "./text_state.ts";
+import { parseValue, refuseValue, type SchemaField } from "./validate.ts";
+
+/** The change of a text that an update asks for. */
+export function textChanges(
+  field: SchemaField,
+  cell: Cell,
+  given: unknown,
+  ids: ElementIds,
+): readonly Change[] {
+  const before = textIn(cell, field.name);
+  const text = given instanceof TextState
+    ? given
+    : editOf(field, before, given, ids);
+  if (text.clients.size === 0) return [];
+  const after = joinTexts(before, text);
+  checkText(field, text, after);
+  return [{ what: "edit", text }];
+}
+
+/** The text that a cell holds in a field. */
+export function textIn(cell: Cell, name: string): TextState {
+  const state = stateIn(cell, name, "text");
+  return state.merge === "text" ? state : emptyText;
+}
+
+function editOf(
+  field: SchemaField,
+  before: TextState,
+  given: unknown,
+  ids: ElementIds,
+): TextState {
+  const { engine } = field;
+  if (engine === undefined) throw noEngine(field);
+  const parts = explicitParts(given, ["splice"]);
+  if (parts === undefined) {
+    const text = parseValue(field, given);
+    if (text === before.show(engine)) return emptyText;
+    return engine.edit(before, String(text), newClient(before, ids));
+  }
+  const splices = parseSplices(field, engine, before, parts.splice);
+  if (splices.length === 0) return emptyText;
+  return engine.edit(before, splices, newClient(before, ids));
+}
+
+function noEngine({ collection, name }: SchemaField): DatabaseError {
+  return new DatabaseError(
+    "invalid-schema",
+    `Cannot write ${collection}.${name}: declare it with text() of @sheaf/sheaf/text`,
+  );
+}
+
+/** A client that nobody has typed under yet. */
+function newClient({ clients }: TextState, ids: ElementIds): number {
+  for (;;) {
+    const client = clientOf(ids.elementId());
+    if (!clients.has(client)) return client;
+  }
+}
+
+function parseSplices(
+  field: SchemaField,
+  engine: TextEngine,
+  before: TextState,
+  given: unknown,
+): TextSplice[] {
+  if (!Array.isArray(given)) refuseValue(field, "an array of splices", given);
+  const text = before.show(engine) ?? "";
+  let end = 0;
+  return given.map((one: unknown) => {
+    const splice = parseSplice(field, one);
+    const { at, delete: length } = splice;
+    const isWithin = at >= end && at + length <= text.length &&
+      !isWithinCharacter(text, at) && !isWithinCharacter(text, at + length);
+    if (!isWithin) {
+      refuseValue(
+        field,
+        `splices in ascending order, within its ${text.length} units and between whole characters`,
+        at,
+      );
+    }
+    end = at + length;
+    return splice;
+  });
+}
+
+function parseSplice(field: SchemaField, given: unknown) {
+  if (typeof given === "object" && given !== null) {
+    const { at, delete: length = 0, insert = "" }: Record<string, unknown> = {
+      ...given,
+    };
+    if (
+      isCount(at) && isCount(length) && typeof insert === "string" &&
+      insert.isWellFormed()
+    ) return { at, delete: length, insert };
+  }
+  const expected =
+    "{ at, delete, insert }: two counts and a well-formed string";
+  refuseValue(field, expected, given);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Does this place stand within a character? */
+export function isWithinCharacter(text: string, at: number): boolean {
+  const [high, low] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+}
+
+function checkText(
+  field: SchemaField,
+  change: TextState,
+  after: TextState,
+): void {
+  if (field.isBounded) parseValue(field, after.show(field.engine));
+  if (after.length > limits.valueBytesMax) {
+    const expected = `at most ${limits.valueBytesMax} characters`;
+    refuseValue(field, expected, `${after.length}`, "value-too-large");
+  }
+  for (const { runs } of change.clients.values()) {
+    if (runs.length <= limits.textRunsMax) continue;
+    const expected = `at most ${limits.textRunsMax} insertions at a time`;
+    refuseValue(field, expected, `${runs.length}`, "value-too-large");
+  }
+}
+
+const narrow = new WeakMap<ShapeField, Shape>();
+
+/**
+ * The shape of an update that only edits one text: it names no other field,
+ * because it travels with every few keystrokes.
+ */
+export function shapeOfEdit(shape: Shape, field: ShapeField): Shape {
+  let own = narrow.get(field);
+  if (own === undefined) {
+    own = Object.freeze({ ...shape, fields: Object.freeze([field]) });
+    narrow.set(field, own);
+  }
+  return own;
+}

@@ -1,0 +1,310 @@
+/**
+ * Texts: every character that was ever typed, by name, and how two texts join.
+ *
+ * See docs/format-text.md. A change of a text is a small state, and a state is
+ * the join of all changes. Nothing here knows the order of characters: that is
+ * asked of a {@linkcode TextEngine} when somebody reads the text.
+ *
+ * Architecture invariant: joining is commutative, associative and idempotent,
+ * whatever the changes claim (law 4).
+ *
+ * @module
+ */
+
+/** The name of a unit: the stretch of editing that it was typed in, and its number there. */
+export interface TextId {
+  readonly client: number;
+  readonly clock: number;
+}
+
+/** Some units of one client. */
+export interface TextSpan {
+  readonly clock: number;
+  readonly length: number;
+}
+
+/** Units typed one after the other, all with one right neighbour, all there or all deleted. */
+export interface TextRun extends TextSpan {
+  /** Left of the first unit; each other one has its predecessor there. */
+  readonly left: TextId | undefined;
+  readonly right: TextId | undefined;
+  /** `undefined` when they are deleted. */
+  readonly text: string | undefined;
+}
+
+/** What is known of one client: both in ascending order, as long as can be. */
+export interface TextClient {
+  readonly runs: readonly TextRun[];
+  /** Deleted units that are not among the runs. */
+  readonly gone: readonly TextSpan[];
+}
+
+/** One splice of a text; `at` counts UTF-16 units of the text before all splices of the change. */
+export interface TextSplice {
+  readonly at: number;
+  /** Units to delete there. */
+  readonly delete?: number;
+  /** What to insert there. */
+  readonly insert?: string;
+}
+
+/** Knows the order of characters. */
+export interface TextEngine {
+  /** What readers see. Never throws. */
+  show(state: TextState): string;
+  /** The change that makes a text another one, or splices it. */
+  edit(
+    state: TextState,
+    change: string | readonly TextSplice[],
+    client: number,
+  ): TextState;
+}
+
+/** The state of a text field, or a change of one. Immutable. */
+export class TextState {
+  /** How it merges. */
+  readonly merge = "text";
+  /** By number. */
+  readonly clients: ReadonlyMap<number, TextClient>;
+  #shown: string | undefined;
+
+  /** @param clients what is known, by client */
+  constructor(clients: ReadonlyMap<number, TextClient>) {
+    this.clients = clients;
+  }
+
+  /** Characters that are there: an upper bound of what is shown. */
+  get length(): number {
+    let length = 0;
+    for (const { runs } of this.clients.values()) {
+      for (const run of runs) if (run.text !== undefined) length += run.length;
+    }
+    return length;
+  }
+
+  /** What readers see; `undefined` where that takes an engine and there is none. */
+  show(engine: TextEngine | undefined): string | undefined {
+    return this.#shown ??= plainOf(this) ?? engine?.show(this);
+  }
+}
+
+/** A text that nothing was written to. */
+export const emptyText: TextState = new TextState(new Map());
+
+/** A text of one run has its order without asking. */
+function plainOf({ clients }: TextState): string | undefined {
+  if (clients.size === 0) return "";
+  if (clients.size > 1) return undefined;
+  for (const { runs, gone } of clients.values()) {
+    if (runs.length !== 1 || gone.length > 0) return undefined;
+    const { clock, left, right, text } = runs[0]!;
+    if (clock > 0 || left !== undefined || right !== undefined) break;
+    return (text ?? "").toWellFormed();
+  }
+}
+
+/** Clients are below 2^35: what fits five bytes. */
+const HIGH = 2 ** 32;
+
+/** The client that a text names: every device gets the same. */
+export function clientOf(text: string): number {
+  let hash = 2166136261;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
+  }
+  return (hash >>> 0) + HIGH * (text.charCodeAt(text.length - 1) % 8);
+}
+
+/**
+ * The text of a create. Its client follows from nothing but the text, so a
+ * commit that is withdrawn or retried keeps it, and the log need not hold it.
+ */
+export function textOfCreate(text: string): TextState {
+  if (text === "") return emptyText;
+  const run = { clock: 0, length: text.length, left: undefined };
+  const runs = [{ ...run, right: undefined, text }];
+  return new TextState(new Map([[clientOf(text), { runs, gone: [] }]]));
+}
+
+/** Everything that either knows. */
+export function joinTexts(a: TextState, b: TextState): TextState {
+  if (a.clients.size === 0) return b;
+  const clients = new Map(a.clients);
+  for (const [client, theirs] of b.clients) {
+    const ours = clients.get(client);
+    clients.set(
+      client,
+      ours === undefined ? theirs : joinClients(client, ours, theirs),
+    );
+  }
+  return new TextState(clients);
+}
+
+/** The same text in its one form: whatever else `clients` says, runs are as long as can be. */
+export function normalText(clients: ReadonlyMap<number, TextClient>) {
+  const normal = new Map<number, TextClient>();
+  for (const [client, { runs, gone }] of clients) {
+    normal.set(client, bury(client, overlay(client, runs, []), gone));
+  }
+  return new TextState(normal);
+}
+
+function joinClients(client: number, a: TextClient, b: TextClient): TextClient {
+  const runs = overlay(client, a.runs, b.runs);
+  if (a.gone.length + b.gone.length === 0) return { runs, gone: a.gone };
+  return bury(client, runs, unite(a.gone, b.gone));
+}
+
+function endOf({ clock, length }: TextSpan): number {
+  return clock + length;
+}
+
+function isSameId(a: TextId | undefined, b: TextId | undefined): boolean {
+  return a === b || (a?.client === b?.client && a?.clock === b?.clock);
+}
+
+/** Appends a run, to the last one where it goes on with it. */
+function push(out: TextRun[], client: number, run: TextRun): void {
+  const last = out.at(-1);
+  const goesOn = last !== undefined && endOf(last) === run.clock &&
+    run.left?.client === client && run.left.clock === run.clock - 1 &&
+    isSameId(last.right, run.right) &&
+    (last.text === undefined) === (run.text === undefined);
+  if (!goesOn) out.push(run);
+  else {
+    const text = run.text === undefined ? undefined : last.text! + run.text;
+    out[out.length - 1] = { ...last, length: last.length + run.length, text };
+  }
+}
+
+/** The units of a run from one clock to another. */
+function cut(
+  client: number,
+  run: TextRun,
+  from: number,
+  to: number,
+): TextRun {
+  if (from === run.clock && to === endOf(run)) return run;
+  const start = from - run.clock;
+  return {
+    clock: from,
+    length: to - from,
+    left: start === 0 ? run.left : { client, clock: from - 1 },
+    right: run.right,
+    text: run.text?.slice(start, to - run.clock),
+  };
+}
+
+/** Two ascending lists of runs as one. */
+function overlay(
+  client: number,
+  a: readonly TextRun[],
+  b: readonly TextRun[],
+): TextRun[] {
+  const last = a.at(-1);
+  const isLater = last !== undefined && b.length > 0 &&
+    endOf(last) <= b[0]!.clock;
+  const out: TextRun[] = isLater ? a.slice() : [];
+  let [i, j] = [isLater ? a.length : 0, 0];
+  let [x, y] = [a[i], b[0]];
+  while (x !== undefined || y !== undefined) {
+    const xTo = x === undefined ? -1 : Math.min(endOf(x), y?.clock ?? Infinity);
+    const yTo = y === undefined ? -1 : Math.min(endOf(y), x?.clock ?? Infinity);
+    if (x !== undefined && xTo > x.clock) {
+      push(out, client, cut(client, x, x.clock, xTo));
+      x = xTo < endOf(x) ? cut(client, x, xTo, endOf(x)) : a[++i];
+    } else if (y !== undefined && yTo > y.clock) {
+      push(out, client, cut(client, y, y.clock, yTo));
+      y = yTo < endOf(y) ? cut(client, y, yTo, endOf(y)) : b[++j];
+    } else if (x !== undefined && y !== undefined) {
+      const to = Math.min(endOf(x), endOf(y));
+      const [one, other] = [x, y].map((run) => cut(client, run, run.clock, to));
+      push(out, client, greater(one!, other!));
+      x = to < endOf(x) ? cut(client, x, to, endOf(x)) : a[++i];
+      y = to < endOf(y) ? cut(client, y, to, endOf(y)) : b[++j];
+    }
+  }
+  return out;
+}
+
+/** The same units from two sides: equal, unless somebody gave one name to two of them. */
+function greater(a: TextRun, b: TextRun): TextRun {
+  return {
+    clock: a.clock,
+    length: a.length,
+    left: greaterId(a.left, b.left),
+    right: greaterId(a.right, b.right),
+    text: a.text === undefined || b.text === undefined
+      ? undefined
+      : greaterText(a.text, b.text),
+  };
+}
+
+function greaterId(a: TextId | undefined, b: TextId | undefined) {
+  if (a === undefined || b === undefined) return a ?? b;
+  return (a.client - b.client || a.clock - b.clock) >= 0 ? a : b;
+}
+
+function greaterText(a: string, b: string): string {
+  if (a === b) return a;
+  let text = "";
+  for (let i = 0; i < a.length; i++) text += a[i]! > b[i]! ? a[i] : b[i];
+  return text;
+}
+
+/** Appends a span, to the last one where they touch. */
+function pushSpan(out: TextSpan[], clock: number, end: number): void {
+  const last = out.at(-1);
+  if (last === undefined || endOf(last) < clock) {
+    out.push({ clock, length: end - clock });
+  } else if (endOf(last) < end) {
+    out[out.length - 1] = { clock: last.clock, length: end - last.clock };
+  }
+}
+
+function unite(a: readonly TextSpan[], b: readonly TextSpan[]): TextSpan[] {
+  const all = [...a, ...b].sort((one, other) => one.clock - other.clock);
+  const out: TextSpan[] = [];
+  for (const span of all) pushSpan(out, span.clock, endOf(span));
+  return out;
+}
+
+/** Deletes units: those among the runs there, the others stay to be deleted when they come. */
+function bury(
+  client: number,
+  runs: readonly TextRun[],
+  spans: readonly TextSpan[],
+): TextClient {
+  const out: TextRun[] = [];
+  const gone: TextSpan[] = [];
+  let next = 0;
+  let at = 0;
+  /** Spans up to a clock, piece by piece. */
+  const take = (end: number, meet: (from: number, to: number) => void) => {
+    for (; next < spans.length && spans[next]!.clock < end; next++) {
+      const span = spans[next]!;
+      const from = Math.max(at, span.clock);
+      const to = Math.min(end, endOf(span));
+      if (from < to) meet(from, to);
+      at = Math.max(at, to);
+      if (endOf(span) > end) break;
+    }
+    at = Math.max(at, end);
+  };
+  for (const run of runs) {
+    take(run.clock, (from, to) => pushSpan(gone, from, to));
+    let kept = run.clock;
+    const keepTo = (to: number) => {
+      if (kept < to) push(out, client, cut(client, run, kept, to));
+      kept = to;
+    };
+    take(endOf(run), (from, to) => {
+      keepTo(from);
+      push(out, client, { ...cut(client, run, from, to), text: undefined });
+      kept = to;
+    });
+    keepTo(endOf(run));
+  }
+  take(Infinity, (from, to) => pushSpan(gone, from, to));
+  return { runs: out, gone };
+}

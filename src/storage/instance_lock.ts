@@ -1,0 +1,28 @@
+/**
+ * The lock of a storage that only one object of one page can hold anyway.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+
+/** Taken once at a time. */
+export class InstanceLock {
+  #isTaken = false;
+
+  /** Takes it, or throws `database-locked`; the result gives it back. */
+  take(): () => void {
+    if (this.#isTaken) {
+      throw new DatabaseError(
+        "database-locked",
+        "Cannot open this storage: another handle has it open. Close that one first.",
+      );
+    }
+    this.#isTaken = true;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#isTaken = false;
+      isHeld = false;
+    };
+  }
+}

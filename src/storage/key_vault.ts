@@ -1,0 +1,18 @@
+/**
+ * A place for keys that cannot be read: a browser keeps them, bytes of a file
+ * could not.
+ *
+ * Never looks into a key: it is an object that survives a structured clone.
+ *
+ * @module
+ */
+
+/** Keeps keys by their public halves. */
+export interface KeyVault {
+  /** Keeps a key; it is durable when this resolves. */
+  put(publicKey: Uint8Array, key: object): Promise<void>;
+  /** The key; `undefined` where there is none, any more or yet. */
+  get(publicKey: Uint8Array): Promise<unknown>;
+  /** Forgets a key. */
+  remove(publicKey: Uint8Array): Promise<void>;
+}

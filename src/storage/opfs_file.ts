@@ -1,0 +1,146 @@
+/**
+ * One file of a pool, and one open handle of it.
+ *
+ * Architecture invariant: a failed flush is final for the file (law 12), and
+ * nothing is acknowledged when a younger storage has come meanwhile.
+ *
+ * @module
+ */
+
+import type { DatabaseError } from "../base/errors.ts";
+import { lostForWriting, storageFailure } from "./failure.ts";
+import type { AccessHandle } from "./opfs_types.ts";
+import { resize, writeAll } from "./opfs_write.ts";
+import type { StorageFile } from "./storage.ts";
+
+/** What a file needs of its storage. */
+export interface FileHost {
+  /** Stands before a change of the file with this id. */
+  before(id: string): void;
+  /** Throws when this storage is fenced. */
+  check(): void;
+  /** A write found the medium full. */
+  full(): void;
+  /** Something else failed: are the files still there? */
+  failed(): void;
+  /** A flush succeeded. */
+  flushed(): void;
+  /** An open handle of the file was closed. */
+  closed(file: PoolFile): void;
+}
+
+/** A file of the pool. */
+export class PoolFile {
+  /** Its name in the pool. */
+  readonly id: string;
+  /** Its name in the storage; `undefined` while it has none. */
+  name: string | undefined;
+  /** Present while its folder is prepared. */
+  handle: AccessHandle | undefined;
+  /** Being opened. */
+  opening: Promise<void> | undefined;
+  /** Open handles of the storage's users. */
+  users = 0;
+  /** The flush that failed. */
+  failure: DatabaseError | undefined;
+
+  /**
+   * @param id its name in the pool
+   * @param name its name in the storage
+   */
+  constructor(id: string, name?: string) {
+    this.id = id;
+    this.name = name;
+  }
+}
+
+/** A file of the pool as its users see it. */
+export class OpfsFile implements StorageFile {
+  readonly #file: PoolFile;
+  readonly #handle: AccessHandle;
+  readonly #host: FileHost;
+  /** Reused, so that a write makes no object. */
+  readonly #at = { at: 0 };
+  #isClosed = false;
+
+  /**
+   * @param file with its handle
+   * @param handle of the file
+   * @param host its storage
+   */
+  constructor(file: PoolFile, handle: AccessHandle, host: FileHost) {
+    this.#file = file;
+    this.#handle = handle;
+    this.#host = host;
+    file.users++;
+  }
+
+  size(): number {
+    try {
+      return this.#handle.getSize();
+    } catch (cause) {
+      throw this.#failed("measure", cause);
+    }
+  }
+
+  readAt(target: Uint8Array, offset: number): number {
+    try {
+      this.#at.at = offset;
+      return this.#handle.read(target, this.#at);
+    } catch (cause) {
+      throw this.#failed("read", cause);
+    }
+  }
+
+  writeAt(bytes: Uint8Array, offset: number): void {
+    this.#checkWritable("write");
+    try {
+      this.#host.before(this.#file.id);
+      this.#at.at = offset;
+      writeAll(this.#handle, bytes, this.#at);
+    } catch (cause) {
+      throw this.#failed("write", cause);
+    }
+  }
+
+  truncate(length: number): void {
+    this.#checkWritable("cut");
+    try {
+      this.#host.before(this.#file.id);
+      resize(this.#handle, length);
+    } catch (cause) {
+      throw this.#failed("cut", cause);
+    }
+  }
+
+  sync(): undefined {
+    this.#checkWritable("sync");
+    try {
+      this.#handle.flush();
+    } catch (cause) {
+      throw this.#file.failure = this.#failed("sync", cause);
+    }
+    this.#host.check();
+    this.#host.flushed();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#file.users--;
+    this.#host.closed(this.#file);
+  }
+
+  #checkWritable(verb: string): void {
+    const { failure, name } = this.#file;
+    if (failure !== undefined) throw lostForWriting(`${verb} ${name}`, failure);
+  }
+
+  #failed(verb: string, cause: unknown): DatabaseError {
+    const { name, id } = this.#file;
+    const failure = storageFailure(`${verb} ${name ?? id}`, cause);
+    if (failure.code === "storage-full") this.#host.full();
+    else this.#host.failed();
+    return failure;
+  }
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { memoryStorage, openDatabase } from "../../mod.ts";
+import { limits } from "../base/limits.ts";
+import { defineSchema } from "../schema/mod.ts";
+import { LiveText } from "./live_text.ts";
+import { field } from "./mod.ts";
+
+const Card = defineSchema("card", { note: field.text() });
+
+async function open(note: string) {
+  const db = await openDatabase({ storage: memoryStorage(), schemas: [Card] });
+  const repo = await db.repository("r");
+  const cards = repo.collection(Card);
+  cards.create({ id: "c", note });
+  const errors: unknown[] = [];
+  const live = new LiveText({
+    collection: cards,
+    id: "c",
+    field: "note",
+    delayMs: 1,
+    after: () => () => {},
+    onChange: () => {},
+    onError: (error) => void errors.push(error),
+  });
+  return { db, repo, cards, live, errors };
+}
+
+Deno.test("LiveText writes as one piece what one change has too many places for", async () => {
+  const words = limits.textRunsMax + 100;
+  const { db, repo, cards, live, errors } = await open("a ".repeat(words));
+  const splices = Array.from({ length: words }, (_, i) => ({
+    at: 2 * i,
+    delete: 1,
+    insert: "bc",
+  }));
+  live.edit(splices);
+  live.flush();
+  assert.deepEqual(errors, []);
+  assert.equal(cards.get("c")!.note, "bc ".repeat(words));
+  assert.equal(live.text, cards.get("c")!.note);
+  assert.equal(repo.history().length, 2);
+  await db.close();
+});
+
+Deno.test("LiveText writes before one change has too many places", async () => {
+  const places = limits.textRunsMax - 24;
+  const { db, repo, cards, live, errors } = await open("a".repeat(places));
+  for (let round = 0; round < 3; round++) {
+    const { length } = live.text;
+    const splices = Array.from({ length: places }, (_, i) => ({
+      at: Math.floor((i * length) / places),
+      delete: 0,
+      insert: "b",
+    }));
+    live.edit(splices);
+  }
+  live.flush();
+  assert.deepEqual(errors, []);
+  assert.equal(cards.get("c")!.note, live.text);
+  assert.equal(live.text.length, 4 * places);
+  assert.equal(repo.history().length, 4);
+  await db.close();
+});
+
+Deno.test("LiveText types on under a new name after its units were taken back", async () => {
+  const { db, repo, cards, live } = await open("a");
+  live.edit([{ at: 1, delete: 0, insert: "b" }]);
+  live.flush();
+  const before = new Set(cards.textOf("c", "note")!.clients.keys());
+  live.edit([{ at: 2, delete: 0, insert: "?" }]);
+  cards.delete("c");
+  cards.create({ id: "c", note: "new" });
+  assert.deepEqual([live.text, cards.get("c")!.note], ["new", "new"]);
+  live.edit([{ at: 3, delete: 0, insert: "er" }]);
+  live.flush();
+  assert.equal(cards.get("c")!.note, "newer");
+  const { clients } = cards.textOf("c", "note")!;
+  const fresh = [...clients].filter(([client]) => !before.has(client))
+    .flatMap(([, { runs }]) => runs.map(({ text }) => text));
+  assert.ok(fresh.includes("er"), fresh.join());
+  assert.equal(repo.history().length, 6);
+  await db.close();
+});

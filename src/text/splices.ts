@@ -1,0 +1,123 @@
+/**
+ * Splices: the least that makes one text another.
+ *
+ * @module
+ */
+
+import { isWithinCharacter } from "../schema/prepare_text.ts";
+import type { TextSplice } from "../schema/text_state.ts";
+
+/** A splice with all its parts. */
+export type Splice = Required<TextSplice>;
+
+/** Differences over this are replaced as a whole: the search is quadratic in them. */
+const differencesMax = 200;
+
+/**
+ * The splices that make `before` into `after`, ascending, between whole
+ * characters. `end` is where the cursor stands after the change, where it is
+ * known: of several places that a repeated character may have been typed at,
+ * it tells the one.
+ */
+export function splicesOf(
+  before: string,
+  after: string,
+  end: number = after.length,
+): Splice[] {
+  const tailMax = Math.min(before.length, after.length, after.length - end);
+  let tail = 0;
+  while (
+    tail < tailMax &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  ) tail++;
+  const headMax = Math.min(before.length, after.length) - tail;
+  let head = 0;
+  while (head < headMax && before[head] === after[head]) head++;
+  const rest = Math.min(before.length, after.length) - head;
+  while (
+    tail < rest &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  ) tail++;
+  if (isWithinCharacter(before, head) || isWithinCharacter(after, head)) head--;
+  if (
+    tail > 0 &&
+    (isWithinCharacter(before, before.length - tail) ||
+      isWithinCharacter(after, after.length - tail))
+  ) tail--;
+  const old = before.slice(head, before.length - tail);
+  const now = after.slice(head, after.length - tail);
+  if (old === "" && now === "") return [];
+  const whole = [{ at: head, delete: old.length, insert: now }];
+  if (old === "" || now === "") return whole;
+  return middle([...old], [...now], head) ?? whole;
+}
+
+/** Myers' search for the fewest differences; `undefined` when there are too many. */
+function middle(
+  old: readonly string[],
+  now: readonly string[],
+  offset: number,
+): Splice[] | undefined {
+  const reach = new Map<number, number>([[1, 0]]);
+  const trace: ReadonlyMap<number, number>[] = [];
+  for (let d = 0; d <= differencesMax; d++) {
+    trace.push(new Map(reach));
+    for (let k = -d; k <= d; k += 2) {
+      const isDown = k === -d ||
+        k !== d && reach.get(k - 1)! < reach.get(k + 1)!;
+      let x = isDown ? reach.get(k + 1)! : reach.get(k - 1)! + 1;
+      while (x < old.length && x - k < now.length && old[x] === now[x - k]) x++;
+      reach.set(k, x);
+      if (x < old.length || x - k < now.length) continue;
+      return x > old.length || x - k > now.length
+        ? undefined
+        : readBack(old, now, trace, offset);
+    }
+  }
+}
+
+/** The way that the search took, as splices. */
+function readBack(
+  old: readonly string[],
+  now: readonly string[],
+  trace: readonly ReadonlyMap<number, number>[],
+  offset: number,
+): Splice[] {
+  const isKept = new Array<number>(old.length).fill(-1);
+  let [x, y] = [old.length, now.length];
+  for (let d = trace.length - 1; d >= 0; d--) {
+    const reach = trace[d]!;
+    const k = x - y;
+    const isDown = k === -d || k !== d && reach.get(k - 1)! < reach.get(k + 1)!;
+    const fromK = isDown ? k + 1 : k - 1;
+    const fromX = d === 0 ? 0 : reach.get(fromK)!;
+    const fromY = d === 0 ? 0 : fromX - fromK;
+    while (x > fromX && y > fromY) isKept[--x] = --y;
+    [x, y] = [fromX, fromY];
+  }
+  return spliced(old, now, isKept, offset);
+}
+
+function spliced(
+  old: readonly string[],
+  now: readonly string[],
+  isKept: readonly number[],
+  offset: number,
+): Splice[] {
+  const splices: Splice[] = [];
+  let [at, y] = [offset, 0];
+  for (let x = 0; x <= old.length;) {
+    let length = 0;
+    while (x < old.length && isKept[x]! < 0) length += old[x++]!.length;
+    const to = x < old.length ? isKept[x]! : now.length;
+    const insert = now.slice(y, to).join("");
+    if (length > 0 || insert !== "") {
+      splices.push({ at, delete: length, insert });
+    }
+    at += length;
+    if (x === old.length) break;
+    at += old[x++]!.length;
+    y = to + 1;
+  }
+  return splices;
+}

@@ -1,0 +1,68 @@
+/**
+ * A page that writes while the browser removes its files.
+ *
+ * @module
+ */
+
+import {
+  type Database,
+  defineSchema,
+  field,
+  openDatabase,
+  type Repository,
+} from "../../src/browser/mod.ts";
+
+const Card = defineSchema("card", { title: field.string() });
+
+let db: Database;
+let repository: Repository;
+let count = 0;
+let isWriting = false;
+let writing: Promise<void> = Promise.resolve();
+
+/** Opens the database. */
+export async function open(name: string): Promise<void> {
+  db = await openDatabase({ name, worker: "/worker.js", schemas: [Card] });
+  repository = await db.repository("board");
+}
+
+/** Writes one card after the other, each when the last one is durable. */
+export function begin(): void {
+  isWriting = true;
+  writing = writeOn();
+}
+
+async function writeOn(): Promise<void> {
+  while (isWriting) {
+    await repository.collection(Card).create({ title: `card ${++count}` });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Resolves with how long it took until the status of the storage told of the eviction. */
+export async function noticed(): Promise<number> {
+  const began = performance.now();
+  const isTold = () =>
+    db.storage.status().incidents.some(({ code }) =>
+      code === "storage-evicted"
+    );
+  while (!isTold()) await new Promise((resolve) => setTimeout(resolve, 10));
+  return performance.now() - began;
+}
+
+/** Writes no more; resolves when all is durable, with how much was written. */
+export async function end(): Promise<number> {
+  isWriting = false;
+  await writing;
+  await repository.durable();
+  return count;
+}
+
+/** How many cards and commits there are, and who the root is. */
+export function found(): { cards: number; commits: number; root: string } {
+  return {
+    cards: repository.collection(Card).count(),
+    commits: repository.status().commits,
+    root: String(db.rootKey),
+  };
+}

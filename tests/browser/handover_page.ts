@@ -1,0 +1,153 @@
+/**
+ * A page that writes all the time, and finds out itself how long it waited for
+ * an owner. Its tab says what tabs say, and nothing else (`tests/kit/raw_tab.ts`).
+ *
+ * @module
+ */
+
+import { system } from "../../src/base/system.ts";
+import { ownerLock, webLocks } from "../../src/browser/locks.ts";
+import type { Wire } from "../../src/browser/route.ts";
+import { type RawRepository, RawTab } from "../kit/raw_tab.ts";
+
+interface WorkerClass {
+  new (address: string, options: { readonly type: "module" }): Wire;
+}
+
+/** How often it writes, and asks whether its owner is alive. */
+const EVERY_MS = 5;
+/** After so much silence it has its worker take the files. */
+const SILENCE_MS = 120;
+
+let tab: RawTab;
+let tree: RawRepository;
+let count = 0;
+let isWriting = false;
+/** The owner that it has the repository open with. */
+let term = 0;
+/** When each write was acknowledged, in the order of writing. */
+const acknowledged: number[] = [];
+
+/** Opens the tab and the repository; says how long the latter took, in milliseconds. */
+export async function open(name: string): Promise<number> {
+  const Worker = Reflect.get(globalThis, "Worker") as WorkerClass;
+  const port = new Worker("/worker.js", { type: "module" });
+  const channel = () =>
+    new BroadcastChannel(ownerLock(name)) as unknown as Wire;
+  const place = { port, channel, locks: webLocks()!, world: system };
+  tab = await RawTab.open(name, place);
+  const welcome = await tab.next("welcome");
+  const began = performance.now();
+  tree = await tab.openWith(welcome);
+  term = tab.term;
+  return performance.now() - began;
+}
+
+interface Document {
+  addEventListener(type: "freeze" | "resume", listener: () => void): void;
+}
+
+/** From now on it gives the files away before it is frozen, as tabs do. */
+export function beKind(): void {
+  const document = Reflect.get(globalThis, "document") as Document;
+  document.addEventListener("freeze", () => tab.tell({ kind: "freeze" }));
+  document.addEventListener("resume", () => tab.tell({ kind: "resume" }));
+}
+
+/** Writes many items, in batches. */
+export async function fill(items: number): Promise<void> {
+  for (let i = 0; i < items; i++) {
+    tree.put(`fill-${i}`, `An item of some length, the ${i}th of them`, false);
+    if (i % 1_000 === 999) await tree.settle();
+  }
+  await tree.settle();
+}
+
+/** Writes from now on, and follows whoever is the owner. */
+export function begin(prefix: string): void {
+  isWriting = true;
+  void writeOn(prefix);
+}
+
+async function writeOn(prefix: string): Promise<void> {
+  let heardAt = performance.now();
+  let hasStolen = false;
+  while (isWriting) {
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    const now = performance.now();
+    if (tab.term !== term) {
+      hasStolen = false;
+      heardAt = now;
+      await goOn();
+    }
+    tree.put(`${prefix}${++count}`, "written");
+    tree.ship();
+    tab.say({ kind: "ping", ping: count });
+    if (tab.heard.length > 0) heardAt = now;
+    look();
+    if (now - heardAt < SILENCE_MS || hasStolen) continue;
+    hasStolen = true;
+    tab.tell({ kind: "steal" });
+  }
+}
+
+async function goOn(): Promise<void> {
+  term = tab.term;
+  await tab.next("welcome");
+  await tree.again();
+}
+
+/** Waits for another owner than it had, and goes on with that one. */
+export async function follow(): Promise<void> {
+  while (tab.term === term) {
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
+  await goOn();
+}
+
+/** Looks at what its owner said. */
+function look(): void {
+  for (const message of tab.heard.splice(0)) {
+    if (message.kind === "records") tree.take(message);
+    if (message.kind === "declined") throw new Error(message.message);
+    if (message.kind !== "acknowledged") {
+      if (message.kind === "welcome") tab.heard.push(message);
+      continue;
+    }
+    const upTo = tree.acknowledged(message.seq);
+    const now = performance.timeOrigin + performance.now();
+    while (acknowledged.length < upTo) acknowledged.push(now);
+  }
+}
+
+/** Writes no more; resolves when everything was acknowledged. */
+export async function end(): Promise<void> {
+  isWriting = false;
+  await new Promise((resolve) => setTimeout(resolve, 4 * EVERY_MS));
+  while (acknowledged.length < count) {
+    tree.ship();
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    look();
+  }
+}
+
+/** Looks at what came since. */
+export async function catchUp(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  look();
+}
+
+/** How many writes were acknowledged, and the longest time without one, in milliseconds. */
+export function report(): { written: number; longestMs: number } {
+  let longestMs = 0;
+  for (let i = 1; i < acknowledged.length; i++) {
+    const gap = acknowledged[i]! - acknowledged[i - 1]!;
+    longestMs = Math.max(longestMs, gap);
+  }
+  return { written: acknowledged.length, longestMs };
+}
+
+/** Titles by id of what it holds, for the ids that begin so, and how many commits there are. */
+export function found(prefix: string): { items: number; commits: number } {
+  return { items: tree.count(prefix), commits: tree.replica.graph.commits };
+}

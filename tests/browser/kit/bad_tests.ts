@@ -1,0 +1,30 @@
+/**
+ * Tests that must fail, each in its own way: `failing_test.ts` runs them and
+ * looks at what is said.
+ *
+ * @module
+ */
+
+import type * as KitPage from "./kit_page.ts";
+import { browserTest } from "./mod.ts";
+
+const entries = { kit: new URL("kit_page.ts", import.meta.url) };
+type Page = typeof KitPage;
+
+browserTest("throws in a page", { entries }, async (place) => {
+  const tab = await place.open<Page>("kit");
+  const thrown = tab.page.waitForEvent("pageerror");
+  await tab.call("throwLater", "nobody caught me");
+  await thrown;
+});
+
+browserTest("never ends", { entries, secondsMax: 2 }, async (place) => {
+  const tab = await place.open<Page>("kit");
+  await tab.page.evaluate("console.warn('still here')");
+  console.log(`browser ${place.running.pid}`);
+  await new Promise((resolve) => setTimeout(resolve, 60_000));
+});
+
+browserTest("is served no such entry", { entries }, async (place) => {
+  await place.open("nothing");
+});

@@ -1,0 +1,241 @@
+import { ruledDoor } from "../repo/ruled_door.ts";
+import assert from "node:assert/strict";
+import { system } from "../src/base/system.ts";
+import { createSigner, generateKeyPair } from "../crypto/mod.ts";
+import { Schemas } from "../src/db/schemas.ts";
+import { defineSchema, field } from "../src/schema/mod.ts";
+import { Editor } from "../src/db/editor.ts";
+import { IdSource } from "../src/schema/names.ts";
+import { memoryStorage } from "../src/storage/memory_storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import type { LentChain } from "../repo/continuity.ts";
+import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
+import type { Mirror } from "../repo/mirror.ts";
+import type { LogPoint } from "../repo/own_log.ts";
+import { Replica } from "../repo/replica.ts";
+
+const Card = defineSchema("card", { title: field.string() });
+const schemas = new Schemas([Card]);
+const keys = generateKeyPair((bytes) => system.random(bytes));
+const signer = createSigner(keys.secretKey);
+
+/** A replica of one device: its owner's, or a tab's. */
+function open(
+  storage: Storage,
+  lent: LentChain | "new",
+  mode: Mode = "default",
+): Promise<Replica> {
+  return Replica.open({
+    door: ruledDoor,
+    storage,
+    world: system,
+    name: parseRepositoryName("board"),
+    mode,
+    isModeRequired: true,
+    rootKey: keys.publicKey,
+    session: { user: "ann", signer },
+    isOriginal: true,
+    lent,
+    viewOf: (collection) => schemas.viewOf(collection),
+    repair: false,
+    settle: () => Promise.resolve(),
+  });
+}
+
+/** A copy of all logs. */
+function copyOf(files: Storage): Storage {
+  const image: [string, Uint8Array][] = [];
+  for (const folder of files.folders("repositories")) {
+    for (const name of files.list(`repositories/${folder}`)) {
+      const path = `repositories/${folder}/${name}`;
+      const file = files.open(path)!;
+      const bytes = new Uint8Array(file.size());
+      file.readAt(bytes, 0);
+      image.push([path, bytes]);
+    }
+  }
+  return memoryStorage(image);
+}
+
+/** A tab over a copy of what the owner has. */
+function tabOf(files: Storage, lent: LentChain): Promise<Replica> {
+  return open(copyOf(files), lent);
+}
+
+function write(replica: Replica, ...titles: string[]): void {
+  const table = replica.state.table("card");
+  const editor = new Editor(Card, table, new IdSource(system));
+  for (const title of titles) {
+    replica.transact((tx) => void editor.create(tx, { title }));
+  }
+  replica.flush();
+}
+
+function titles(replica: Replica): string[] {
+  const table = replica.state.table("card");
+  const all: string[] = [];
+  for (let i = 0; i < table.size; i++) {
+    const title = table.itemAt(i)?.title;
+    if (typeof title === "string") all.push(title);
+  }
+  return all.sort();
+}
+
+/** Gives the owner what the tab wrote, and the tab what the owner has. */
+async function exchange(
+  owner: Replica,
+  tab: Replica,
+  from: number,
+): Promise<number> {
+  const shipment = tab.device.outgoing!.take(tab.loaded.log.sealed, 1e6);
+  if (shipment !== undefined) {
+    assert.equal(owner.device.follow(shipment.records).missing, undefined);
+    await owner.durable();
+    tab.device.outgoing!.acknowledged(shipment.to);
+  }
+  const slice = owner.device.mirror().read(from, 1e6);
+  assert.equal(tab.device.follow(slice.records).missing, undefined);
+  return slice.next.address;
+}
+
+Deno.test("device: a tab goes on with the chain that it is lent, and the next one after it", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const first = await tabOf(files, {});
+  write(first, "one");
+  await exchange(owner, first, start);
+  assert.deepEqual(titles(owner), ["one"]);
+  const [lent, ...others] = owner.device.lendable();
+  assert.equal(lent!.chain, first.device.chain);
+  assert.deepEqual(others, []);
+  const second = await tabOf(files, lent!);
+  const next = owner.device.mirror().next.address;
+  write(second, "two");
+  await exchange(owner, second, next);
+  assert.equal(owner.graph.size, 1, "one chain is enough");
+  assert.equal(owner.graph.lengthOf(lent!.chain!), 2);
+  assert.deepEqual(titles(owner), ["one", "two"]);
+  const { verifyReplica } = await import("../repo/seldom.ts");
+  const report = await verifyReplica(owner.loaded, {}, () => Promise.resolve());
+  assert.equal(report.damage, undefined);
+  assert.equal(report.signatures, 2);
+});
+
+Deno.test("device: the owner never writes a chain that it lends", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const tab = await tabOf(files, {});
+  write(tab, "tab");
+  await exchange(owner, tab, owner.device.mirror().next.address);
+  write(owner, "owner");
+  assert.notEqual(owner.device.chain, tab.device.chain);
+  const lendable = owner.device.lendable().map(({ chain }) => chain);
+  assert.deepEqual(lendable, [tab.device.chain]);
+});
+
+Deno.test("device: where another commit stands for a number, the tab's own one moves", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const first = await tabOf(files, {});
+  write(first, "zero");
+  await exchange(owner, first, start);
+  const [lent] = owner.device.lendable();
+  const next = owner.device.mirror().next.address;
+  // By mistake, or by a folder that was set back, two hold one chain.
+  const one = await tabOf(files, lent!);
+  const two = await tabOf(files, lent!);
+  write(one, "by one");
+  write(two, "by two");
+  await exchange(owner, one, next);
+  const slice = owner.device.mirror().read(next, 1e6);
+  two.device.follow(slice.records);
+  assert.notEqual(two.device.chain, lent!.chain);
+  assert.deepEqual(titles(two), ["by one", "by two", "zero"]);
+  await exchange(owner, two, slice.next.address);
+  assert.deepEqual(titles(owner), ["by one", "by two", "zero"]);
+});
+
+Deno.test("device: follow() leaves what builds on something missing, and lackedBy() names that", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const tab = await tabOf(files, {});
+  write(tab, "one");
+  write(tab, "two");
+  const { records } = tab.device.outgoing!.take(tab.loaded.log.end, 1e6)!;
+  const batches = records.filter(({ kind }) => kind === "signed");
+  assert.equal(batches.length, 2);
+  const late = owner.device.follow([batches[1]!]);
+  assert.equal(late.taken, 0);
+  assert.match(late.missing!, /earlier/);
+  assert.deepEqual(titles(owner), []);
+  const lacked = tab.device.lackedBy(owner.graph.vector());
+  assert.equal(owner.device.follow(lacked).missing, undefined);
+  assert.equal(owner.device.follow(lacked).missing, undefined);
+  assert.deepEqual(titles(owner), ["one", "two"]);
+});
+
+Deno.test("device: in Fast mode only the latest chain is lent, and none after a crash", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new", "fast");
+  const point = owner.device.mirror();
+  for (const title of ["one", "two"]) {
+    const tab = await open(memoryStorage(), {}, "fast");
+    write(tab, title);
+    owner.device.follow(
+      tab.device.outgoing!.take(tab.loaded.log.end, 1e6)!.records,
+    );
+  }
+  assert.equal(owner.graph.size, 2);
+  assert.equal(owner.device.lendable().length, 1);
+  assert.ok(point.isPoint(point.next));
+  const again = await open(files, "new", "fast"); // The first one never closed.
+  assert.deepEqual(again.device.lendable(), []);
+});
+
+Deno.test("device: a point of one log is none of another, however alike their commits are", async () => {
+  const files = memoryStorage();
+  await (await open(files, "new", "fast")).close();
+  const title = "the same long title in every one of them";
+  const points: { mirror: Mirror; point: LogPoint }[] = [];
+  // Two lives of one folder: the second does not know what the first one wrote.
+  for (const life of [files, copyOf(files), memoryStorage()]) {
+    const owner = await open(life, "new", "fast");
+    const tab = await open(memoryStorage(), {}, "fast");
+    write(tab, title);
+    const { records } = tab.device.outgoing!.take(tab.loaded.log.end, 1e6)!;
+    owner.device.follow(records);
+    const mirror = owner.device.mirror();
+    await owner.durable();
+    const point = mirror.next;
+    assert.equal(point.address, mirror.end);
+    points.push({ mirror, point });
+  }
+  assert.equal(points[0]!.point.address, points[1]!.point.address);
+  for (const { mirror, point } of points) {
+    const known = points.filter((one) => mirror.isPoint(one.point));
+    assert.deepEqual(known.map((one) => one.point), [point]);
+  }
+});
+
+for (const mode of ["default", "trusted"] as const) {
+  Deno.test(`device: a tab can give all of a batch that stays where its end was refused, in ${mode} mode`, async () => {
+    const files = memoryStorage();
+    const owner = await open(files, "new", mode);
+    const start = owner.device.mirror().next.address;
+    const tab = await open(copyOf(files), {}, mode);
+    write(tab, "stays", "refused", "goes on");
+    const next = await exchange(owner, tab, start);
+    const refusal = { reason: "denied", rule: "", detail: "", kept: true };
+    owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
+    await owner.durable();
+    const { records } = owner.device.mirror().read(next, 1e6);
+    assert.equal(tab.device.follow(records).missing, undefined);
+    assert.deepEqual(titles(tab), ["goes on", "stays"]);
+    const fresh = await open(memoryStorage(), "new", mode);
+    const lacked = tab.device.lackedBy(fresh.graph.vector());
+    assert.equal(fresh.device.follow(lacked).missing, undefined);
+    assert.deepEqual(titles(fresh), ["goes on", "stays"]);
+  });
+}

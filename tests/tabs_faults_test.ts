@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { defineSchema, field, openDatabase, type Repository } from "../mod.ts";
+import { system } from "../src/base/system.ts";
+import type { Opened, TabMessage } from "../src/browser/messages.ts";
+import { Left } from "../src/browser/tab_left.ts";
+import { TabRepository } from "../src/browser/tab_repository.ts";
+import { memoryStorage } from "../src/storage/memory_storage.ts";
+import { filesOf, restored } from "./kit/images.ts";
+import { MemoryServer } from "./kit/memory_server.ts";
+import { Origin } from "./kit/origin.ts";
+import {
+  ADDRESS,
+  Card as LedgerCard,
+  pause,
+  rules,
+  schemas as ledgerSchemas,
+} from "./kit/tab_ledger.ts";
+import { Tab, until } from "./kit/tab_place.ts";
+
+const Card = defineSchema("card", { title: field.string() });
+const schemas = [Card];
+
+function titlesOf(repository: Repository): string[] {
+  return repository.collection(Card).all().map(({ title }) => title).sort();
+}
+
+/** A tab's repository whose owner is the test. */
+function played(openReplica: () => Promise<never>) {
+  const said: TabMessage[] = [];
+  let calls = 0;
+  const tab = new TabRepository({
+    name: "board",
+    folder: "repositories/board",
+    world: system,
+    post: (message) => said.push(message),
+    nextCall: () => ++calls,
+    isHidden: () => false,
+    openReplica,
+    left: new Left(undefined, "played", "t1"),
+    handIn: () => Promise.resolve(true),
+    joined: () => {},
+    waits: () => {},
+    audit: () => Promise.reject(new Error("nobody asks")),
+    present: () => {},
+  });
+  return { tab, said };
+}
+
+function openedAs(call: number, changes: Partial<Opened> = {}): Opened {
+  const empty = { status: undefined, acknowledged: [], others: [] };
+  return {
+    kind: "opened",
+    call,
+    repository: "board",
+    image: [],
+    at: { address: 0, crc: 0 },
+    known: [],
+    sync: { kind: "sync", repository: "board", ...empty },
+    ...changes,
+  };
+}
+
+Deno.test("a tab holds the chain that it is lent from the moment in which it hears of it", () => {
+  const { tab } = played(() => new Promise(() => {}));
+  tab.join();
+  assert.equal(tab.chain, "");
+  const chain = "c".repeat(40);
+  tab.hear(openedAs(1, { chain }));
+  // Its image is being opened: a next owner must hear of the chain all the same.
+  assert.equal(tab.chain, chain);
+});
+
+Deno.test("a tab whose image died with its owner asks for another", async () => {
+  const { tab, said } = played(() => new Promise(() => {}));
+  const bytes = new Blob(["an image"]);
+  bytes.arrayBuffer = () => Promise.reject(new Error("its page is gone"));
+  tab.join();
+  tab.hear(openedAs(1, { image: [{ name: "log-0", bytes }] }));
+  await until(() => said.length === 2, "it asks again");
+  assert.deepEqual(said.map(({ kind }) => kind), ["open", "open"]);
+  assert.equal(tab.chain, "");
+});
+
+Deno.test("what an eviction took comes back whole, also where the next owner dies before it has it all", async () => {
+  const long = "x".repeat(90_000); // A few of these fill a message between tabs.
+  for (let after = 2; after <= 26; after += 3) {
+    using origin = new Origin();
+    const first = new Tab(origin, { schemas });
+    await first.repository();
+    const second = new Tab(origin, { schemas });
+    const repository = await second.repository();
+    const expected: string[] = [];
+    for (let i = 10; i < 22; i++) {
+      const title = `${i} ${long}`;
+      await repository.collection(Card).create({ title });
+      expected.push(title);
+    }
+    first.page.killAfter(after);
+    origin.evict();
+    await Promise.race([
+      first.page.life.death.promise,
+      new Promise((resolve) => setTimeout(resolve, 50)),
+    ]);
+    first.kill();
+    const third = new Tab(origin, { schemas });
+    const later = await third.repository();
+    await until(
+      () => titlesOf(later).length === expected.length,
+      `after message ${after}: ${titlesOf(later).length} came back`,
+    );
+    assert.deepEqual(titlesOf(later), expected);
+    assert.deepEqual(titlesOf(repository), expected);
+  }
+});
+
+Deno.test("a worker that finds no files goes on with the database that its page knows", async () => {
+  using origin = new Origin();
+  const first = new Tab(origin, { schemas });
+  await first.repository();
+  const second = new Tab(origin, { schemas });
+  const repository = await second.repository();
+  await repository.collection(Card).create({ title: "kept" });
+  const { rootKey, sessionKey } = await second.opening;
+  first.kill();
+  origin.files = memoryStorage(); // Removed in the moment in which nobody looked.
+  await repository.collection(Card).create({ title: "and later" });
+  assert.deepEqual((await second.opening).rootKey, rootKey);
+  assert.deepEqual((await second.opening).sessionKey, sessionKey);
+  const files = () => restored(filesOf(origin.files));
+  await using found = await openDatabase({ storage: files(), schemas });
+  assert.deepEqual(found.rootKey, rootKey);
+  const board = await found.repository("board");
+  assert.deepEqual(titlesOf(board), ["and later", "kept"]);
+  assert.equal((await board.verify()).damage, undefined);
+});
+
+Deno.test("a refusal of what was written before all files went blocks nothing", async () => {
+  await using server = new MemoryServer({ rules, users: { t: "ann" } });
+  const { rootKey, login } = server;
+  using origin = new Origin({
+    connectorOf: (address) => ({
+      address,
+      connect: (signal) => server.connector.connect(signal),
+    }),
+  });
+  const open = async () => {
+    const tab = new Tab(origin, { schemas: ledgerSchemas, rootKey });
+    return { tab, cards: (await tab.repository()).collection(LedgerCard) };
+  };
+  const session = () => ({ token: "t" });
+  const connect = async ({ opening }: Tab) =>
+    (await opening).connect(ADDRESS, { session, login });
+  const first = await open();
+  const second = await open();
+  await connect(first.tab);
+  const connection = await connect(second.tab);
+  await second.cards.create({ title: "before" }).synced;
+  server.isDown = true;
+  server.cut();
+  const bad = second.cards.create({ title: "bad" });
+  bad.synced.catch(() => {});
+  await bad.durable;
+  first.tab.kill();
+  origin.files = memoryStorage(); // Removed in the moment in which nobody looked.
+  await second.cards.create({ title: "behind" }).durable;
+  const database = await second.tab.opening;
+  assert.equal(database.connection, connection);
+  assert.equal(database.user, "ann", "the certificate came along");
+  server.isDown = false;
+  connection.retry();
+  const { sync } = await second.tab.repository();
+  await until(
+    () => sync.status.unsent.commits === 0 && sync.status.state === "live",
+    "the server has what was behind it",
+  );
+  const titles = second.cards.all().map(({ title }) => title).sort();
+  assert.deepEqual(titles, ["before", "behind"]);
+  assert.deepEqual(sync.status.refusals.length, 1);
+});
+
+Deno.test("a page that is closed in its sleep wakes, gives what it has, and goes", async () => {
+  for (const mode of ["default", "fast"] as const) {
+    using origin = new Origin();
+    const first = new Tab(origin, { schemas, mode });
+    await first.repository();
+    const second = new Tab(origin, { schemas, mode });
+    const repository = await second.repository();
+    await repository.durable();
+    second.page.life.freeze();
+    repository.collection(Card).create({ title: "asleep" }).durable
+      .catch(() => {});
+    const closing = second.opening.then((database) => database.close());
+    await (await first.opening).close();
+    second.page.life.thaw();
+    await closing;
+    await second.page.life.death.promise;
+    await pause(20); // Deno unsubscribes with the last channel, later than it says.
+    await using found = await openDatabase({
+      storage: restored(filesOf(origin.files)),
+      schemas,
+    });
+    assert.deepEqual(titlesOf(await found.repository("board")), ["asleep"]);
+  }
+});
+
+Deno.test("a tab that closes while its owner dies and the files go is closed all the same", async () => {
+  for (let after = 1; after <= 9; after++) {
+    using origin = new Origin();
+    const first = new Tab(origin, { schemas, mode: "fast" });
+    await first.repository();
+    const second = new Tab(origin, { schemas, mode: "fast" });
+    const repository = await second.repository();
+    repository.collection(Card).create({ title: "there" });
+    first.page.killAfter(after);
+    void first.page.life.death.promise.then(() => {
+      origin.files = memoryStorage();
+    });
+    let isClosed = false;
+    const closing = (await second.opening).close();
+    void closing.then(() => isClosed = true);
+    await until(() => isClosed, `after message ${after} it is closed`);
+  }
+});

@@ -1,0 +1,334 @@
+/**
+ * Texts from end to end: devices that know the schema, and a server that knows
+ * nothing of it, hold the same state and show the same characters.
+ */
+
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import fc from "fast-check";
+import {
+  type Collection,
+  defineRules,
+  defineSchema,
+  memoryStorage,
+  openDatabase,
+  type Repository,
+  rulesFor,
+} from "../mod.ts";
+import type { Rules } from "../src/schema/rules.ts";
+import { bindTextarea, field, textEngine } from "../src/text/mod.ts";
+import { seededRandom } from "./kit/mod.ts";
+import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
+import { MemoryServer } from "./kit/memory_server.ts";
+import { FakePage, FakeTextarea } from "./kit/fake_textarea.ts";
+
+const Note = defineSchema("note", {
+  title: field.string().default(""),
+  body: field.text(),
+});
+
+const users = { a: "ann", b: "bob" };
+
+interface Device extends AsyncDisposable {
+  readonly repo: Repository;
+  readonly notes: Collection<typeof Note>;
+  /** Goes on the wire. */
+  connect(): void;
+  disconnect(): Promise<void>;
+}
+
+async function device(
+  server: MemoryServer,
+  token: string,
+  rules?: Rules,
+): Promise<Device> {
+  const db = await openDatabase({
+    storage: memoryStorage(),
+    rootKey: server.rootKey,
+    schemas: [Note],
+    ...(rules !== undefined && { rules }),
+  });
+  const repo = await db.repository("team/a");
+  const { connector, login } = server;
+  return {
+    repo,
+    notes: repo.collection(Note),
+    connect: () => void db.connect(connector, { session: { token }, login }),
+    disconnect: () => db.connection!.close(),
+    [Symbol.asyncDispose]: () => db.close(),
+  };
+}
+
+/** Waits until the body of a note is so on a device. */
+async function untilBody({ notes }: Device, id: string, body: string) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const late = setTimeout(
+    () => reject(new Error(`It is ${JSON.stringify(notes.get(id))}`)),
+    5_000,
+  );
+  const live = notes.where({}).subscribe(() => {
+    if (notes.get(id)?.body === body) resolve();
+  });
+  if (notes.get(id)?.body === body) resolve();
+  await promise.finally(() => clearTimeout(late));
+  live.dispose();
+}
+
+Deno.test("two devices edit a text offline and converge, through a server without Yjs or schema", async () => {
+  await using server = new MemoryServer({ users });
+  await using a = await device(server, "a");
+  await using b = await device(server, "b");
+  a.connect();
+  b.connect();
+  await a.notes.create({ id: "n", body: "The fox jumps." }).synced;
+  await untilBody(b, "n", "The fox jumps.");
+  await a.disconnect();
+  await b.disconnect();
+  a.notes.update("n", { body: "The quick fox jumps." });
+  b.notes.update("n", { body: "The fox jumps over it." });
+  b.notes.update("n", { title: "Fox" });
+  a.connect();
+  b.connect();
+  const merged = "The quick fox jumps over it.";
+  await untilBody(a, "n", merged);
+  await untilBody(b, "n", merged);
+  const replica = await server.replica("team/a");
+  const cell = replica.state.find("note")!.cellOf("n")!;
+  deepEqual([cell.item!.title, cell.item!.body], ["Fox", undefined]);
+  ok(cell.rich!.has("body"));
+});
+
+Deno.test("history, at() and diff() show a text as it was, and who wrote what", async () => {
+  await using server = new MemoryServer({ users });
+  await using a = await device(server, "a");
+  a.notes.create({ id: "n", body: "one" });
+  a.notes.update("n", { body: "one two" });
+  a.notes.update("n", {
+    body: { splice: [{ at: 0, delete: 3, insert: "1" }] },
+  });
+  const history = a.notes.history("n");
+  deepEqual(history.slice(1).map(({ operations }) => operations[0]!.fields), [
+    [{
+      name: "body",
+      change: { what: "edit", inserted: " two", deleted: 0 },
+    }],
+    [{ name: "body", change: { what: "edit", inserted: "1", deleted: 3 } }],
+  ]);
+  const point = history[1]!.commit;
+  equal(a.repo.at(point).collection(Note).get("n")!.body, "one two");
+  const [difference] = a.notes.diff("n", point, history[2]!.commit);
+  deepEqual(difference, { name: "body", before: "one two", after: "1 two" });
+});
+
+Deno.test("a text survives a checkpoint and a reopening, and goes on from there", async () => {
+  const storage = memoryStorage();
+  for (const round of [0, 1, 2]) {
+    const db = await openDatabase({ storage, schemas: [Note] });
+    const repo = await db.repository("r");
+    const notes = repo.collection(Note);
+    if (round === 0) notes.create({ id: "n", body: "😀" });
+    const { body } = notes.get("n")!;
+    equal(body, "😀" + "!".repeat(round));
+    notes.update("n", { body: body + "!" });
+    if (round === 0) await repo.checkpoint();
+    await db.close();
+  }
+});
+
+Deno.test("queries look into a text, and indexes do not take it", async () => {
+  const db = await openDatabase({ storage: memoryStorage(), schemas: [Note] });
+  const notes = (await db.repository("r")).collection(Note);
+  notes.create({ id: "a", body: "apples" });
+  notes.create({ id: "b", body: "pears" });
+  const found: string[][] = [];
+  notes.where({ body: { contains: "pears" } }).subscribe(({ rows }) =>
+    void found.push(rows.map(({ id }) => id))
+  );
+  notes.update("a", { body: "apples and pears" });
+  deepEqual(notes.where({ body: { prefix: "apples and" } }).run().length, 1);
+  deepEqual(found.at(-1)!.toSorted(), ["a", "b"]);
+  throws(
+    () => defineSchema("x", { body: field.text() }, { indexes: [["body"]] }),
+    { code: "invalid-schema" },
+  );
+  await db.close();
+});
+
+Deno.test("update() refuses splices and texts that cannot be, and changes nothing", async () => {
+  const db = await openDatabase({ storage: memoryStorage(), schemas: [Note] });
+  const notes = (await db.repository("r")).collection(Note);
+  notes.create({ id: "n", body: "a😀b" });
+  const wrong: unknown[] = [
+    { splice: [{ at: 5 }] },
+    { splice: [{ at: 0, delete: 9 }] },
+    { splice: [{ at: 2, insert: "x" }] },
+    { splice: [{ at: 0, delete: 2 }] },
+    { splice: [{ at: 2, delete: 1 }] },
+    { splice: [{ at: 3, insert: "x" }, { at: 0, insert: "y" }] },
+    { splice: [{ at: -1 }] },
+    { splice: [{ at: 0, insert: "\ud800" }] },
+    { splice: [7] },
+    { splice: "x" },
+    "\udc00",
+    7,
+    undefined,
+    null,
+  ];
+  for (const body of wrong) {
+    throws(() => notes.update("n", { body } as never), {
+      code: "invalid-value",
+    });
+  }
+  equal(notes.get("n")!.body, "a😀b");
+  notes.update("n", {
+    body: {
+      splice: [{ at: 0, insert: "<" }, { at: 1, delete: 2 }, {
+        at: 4,
+        insert: ">",
+      }],
+    },
+  });
+  equal(notes.get("n")!.body, "<ab>");
+  await db.close();
+});
+
+Deno.test("rules read a text as it is after the write, and a denied edit goes back in the editor", async () => {
+  const rules = defineRules({
+    "team/{team}": {
+      read: () => true,
+      collections: [rulesFor(Note, {
+        create: () => true,
+        update: ({ after }) =>
+          after.body.includes("secret") ? "no secrets" : true,
+      })],
+    },
+  });
+  await using server = new MemoryServer({ users, rules });
+  await using a = await device(server, "a");
+  a.connect();
+  await a.notes.create({ id: "n", body: "plain" }).synced;
+  const page = new FakePage();
+  const element = new FakeTextarea(page);
+  const bound = bindTextarea(element, {
+    collection: a.notes,
+    id: "n",
+    field: "body",
+  });
+  element.type(5, " secret");
+  page.pass(500);
+  equal(a.notes.get("n")!.body, "plain secret");
+  await untilBody(a, "n", "plain");
+  deepEqual([element.value, bound.text], ["plain", "plain"]);
+  element.type(5, " text");
+  bound.close();
+  await untilBody(a, "n", "plain text");
+  const [refused] = a.repo.sync.status.refusals;
+  equal(refused?.detail, "no secrets");
+});
+
+Deno.test("replicas that fold the same texts in other orders have one digest and show one text", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), async (seed) => {
+      const random = seededRandom(seed);
+      await using server = new MemoryServer({ users });
+      await using a = await device(server, "a");
+      await using b = await device(server, "b");
+      a.connect();
+      b.connect();
+      await a.notes.create({ id: "n", body: "0123456789" }).synced;
+      await untilBody(b, "n", "0123456789");
+      await a.disconnect();
+      await b.disconnect();
+      for (let i = 0; i < 20; i++) {
+        const { notes } = random() < 0.5 ? a : b;
+        const { body } = notes.get("n")!;
+        const at = Math.floor(random() * (body.length + 1));
+        const length = Math.min(Math.floor(random() * 3), body.length - at);
+        notes.update("n", {
+          body: { splice: [{ at, delete: length, insert: "ab".slice(i % 3) }] },
+        });
+      }
+      a.connect();
+      b.connect();
+      await Promise.all(
+        [a, b].map(({ notes }) => notes.update("n", { title: "end" }).synced),
+      );
+      const replica = await server.replica("team/a");
+      for (const { repo, notes } of [a, b]) {
+        await untilBody({ notes } as Device, "n", a.notes.get("n")!.body);
+        ok(repo !== undefined);
+      }
+      const table = replica.state.find("note")!;
+      const digests = [a, b].map(({ notes }) =>
+        notes.textOf("n", "body")!.clients
+      );
+      deepEqual(digests[0], digests[1]);
+      equal(table.count, 1);
+    }),
+    { seed: 8, numRuns: 10 },
+  );
+});
+
+Deno.test("what was typed into a refused text comes back with its retry", async () => {
+  const place = await AuthorPlace.open();
+  const kept = place.put("kept", "kept").commit!;
+  place.write((tx, leaves) =>
+    void leaves.create(tx, { id: "n", title: "n", body: "one three" })
+  );
+  place.write((tx, leaves) =>
+    void leaves.update(tx, "n", { body: "one two three" })
+  );
+  place.replica.withdraw(kept.chain, 1, [refusedAt(1)]);
+  equal(place.get("n")?.body, "");
+  await place.agrees("without its create");
+  place.replica.retry(place.replica.refusals()[0]!);
+  equal(place.get("n")?.body, "one two three");
+  await place.agrees("with it");
+});
+
+Deno.test("a database without the schema shows an edited text where it is given the engine", async () => {
+  const storage = memoryStorage();
+  const db = await openDatabase({ storage, schemas: [Note] });
+  const notes = (await db.repository("r")).collection(Note);
+  notes.create({ id: "n", body: "one" });
+  notes.update("n", { body: "one and two" });
+  notes.update("n", { body: "one two" });
+  await db.close();
+  for (
+    const [given, body] of [[{}, undefined], [
+      { textEngine },
+      "one two",
+    ]] as const
+  ) {
+    const bare = await openDatabase({ storage, ...given });
+    const stored = (await bare.repository("r")).storedCollection("note");
+    deepEqual(stored.get("n"), { id: "n", title: "", body });
+    await bare.close();
+  }
+});
+
+Deno.test("undo takes back what was typed in an editor, and leaves what others typed", async () => {
+  await using server = new MemoryServer({ users });
+  await using a = await device(server, "a");
+  await using b = await device(server, "b");
+  const { undo } = a.repo;
+  await undo.ready;
+  a.connect();
+  b.connect();
+  await a.notes.create({ id: "n", body: "one" }).synced;
+  await untilBody(b, "n", "one");
+  const page = new FakePage();
+  const element = new FakeTextarea(page);
+  const place = { collection: a.notes, id: "n", field: "body" as const };
+  const bound = bindTextarea(element, place);
+  element.type(3, " two");
+  bound.flush();
+  await untilBody(b, "n", "one two");
+  await b.notes.update("n", { body: "zero one two" }).synced;
+  await untilBody(a, "n", "zero one two");
+  undo.undo();
+  equal(element.value, "zero one");
+  undo.redo();
+  equal(element.value, "zero one two");
+  bound.close();
+  await untilBody(b, "n", "zero one two");
+});

@@ -1,0 +1,113 @@
+/**
+ * Bundles TypeScript for a page: ES modules that share chunks, in a temporary
+ * folder. Names of deno.json's import map come from `node_modules`, our own
+ * package's names from this checkout.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+
+const root = new URL("../../", import.meta.url);
+
+/** Where our own package's names lead, `@sheaf/sheaf/browser` to its file. */
+function ownNames(): Map<string, string> {
+  const config = JSON.parse(Deno.readTextFileSync(new URL("deno.json", root)));
+  const names = new Map<string, string>();
+  for (const [name, path] of Object.entries<string>(config.exports)) {
+    const file = new URL(path, root).pathname;
+    names.set(`${config.name}${name.slice(1)}`, file);
+  }
+  return names;
+}
+
+/** Resolves the names by which an app imports us. */
+export function ownPackage(): esbuild.Plugin {
+  const names = ownNames();
+  return {
+    name: "own-package",
+    setup(build) {
+      build.onResolve({ filter: /^@sheaf\/sheaf/ }, ({ path }) => {
+        const file = names.get(path);
+        return file === undefined
+          ? { errors: [{ text: `deno.json exports no "${path}"` }] }
+          : { path: file };
+      });
+    },
+  };
+}
+
+/** What every bundle of this project is built with. */
+export function bundleOptions(): esbuild.BuildOptions & { bundle: true } {
+  return {
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2024",
+    absWorkingDir: root.pathname,
+    nodePaths: [new URL("node_modules", root).pathname],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "silent",
+    plugins: [ownPackage()],
+  };
+}
+
+/**
+ * Options that make modules of texts, by the names of their scripts. Their
+ * relative imports start in the root; `packages` is the folder in whose
+ * `node_modules` their packages are.
+ */
+export function textEntries(
+  texts: Readonly<Record<string, string>>,
+  packages = root.pathname,
+): Pick<esbuild.BuildOptions, "entryPoints" | "plugins"> {
+  const namespace = "text";
+  const plugin: esbuild.Plugin = {
+    name: "text-entries",
+    setup(build) {
+      build.onResolve(
+        { filter: /^text:/ },
+        ({ path }) => ({ path, namespace }),
+      );
+      build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+        contents: texts[path.slice("text:".length)] ?? "",
+        loader: "ts",
+        resolveDir: root.pathname,
+      }));
+      build.onResolve(
+        { filter: /^[^.]/, namespace },
+        ({ path, kind }) => build.resolve(path, { kind, resolveDir: packages }),
+      );
+    },
+  };
+  const entryPoints = Object.keys(texts)
+    .map((name) => ({ in: `text:${name}`, out: name }));
+  return { entryPoints, plugins: [ownPackage(), plugin] };
+}
+
+/** Bundles `entries` (name of the script without `.js`, and its source) into `folder`. */
+export async function bundle(
+  entries: Readonly<Record<string, URL>>,
+  folder: string,
+  options: esbuild.BuildOptions = {},
+): Promise<void> {
+  const entryPoints: Record<string, string> = {};
+  for (const [name, url] of Object.entries(entries)) {
+    entryPoints[name] = url.pathname;
+  }
+  await esbuild.build({
+    ...bundleOptions(),
+    sourcemap: "inline",
+    entryPoints,
+    outdir: folder,
+    ...options,
+  });
+}
+
+/** Ends esbuild's process. */
+export function endBundling(): Promise<void> {
+  return Promise.resolve(esbuild.stop());
+}

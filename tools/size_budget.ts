@@ -1,0 +1,83 @@
+/**
+ * What the parts of Sheaf may weigh in a page, in bytes of gzip.
+ *
+ * `target` is what we want. `atOnce` and `later` are ceilings a little above
+ * what it weighs today: nobody makes it heavier without changing this file, and
+ * who makes it lighter lowers them.
+ *
+ * @module
+ */
+
+/** One part, weighed as an app loads it. */
+export interface Part {
+  readonly name: string;
+  /** Modules of the part, as TypeScript text, by the name of their script. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** The part comes on top of this one, and only what it adds is counted. */
+  readonly on?: string;
+  /** Packages that the app brings. */
+  readonly external?: readonly string[];
+  /** Wanted at once; `undefined` where DESIGN names none. */
+  readonly target?: number;
+  readonly atOnce: number;
+  readonly later: number;
+  /** Ceilings of what entries load at once, each for itself: neither may load what only the other runs. */
+  readonly alone?: Readonly<Record<string, number>>;
+}
+
+/** All parts, each after the one it comes on top of. */
+export const parts: readonly Part[] = [
+  {
+    name: "core",
+    entries: {
+      page:
+        `export { DatabaseError, defineSchema, field, openDatabase } from "@sheaf/sheaf/browser";`,
+      worker: `import "@sheaf/sheaf/worker";`,
+    },
+    target: 40_000,
+    atOnce: 148_000,
+    later: 43_500,
+    alone: { page: 121_500, worker: 110_500 },
+  },
+  {
+    name: "rules and sums",
+    on: "core",
+    entries: {
+      rules:
+        `export { avg, count, defineRules, max, min, rulesFor, sum } from "@sheaf/sheaf/browser";`,
+    },
+    atOnce: 3_000,
+    later: 100,
+  },
+  {
+    name: "preact",
+    on: "core",
+    entries: { preact: `export * from "@sheaf/sheaf/preact";` },
+    external: ["preact", "preact/*"],
+    target: 2_000,
+    atOnce: 1_400,
+    later: 100,
+  },
+  {
+    name: "kv",
+    on: "core",
+    entries: { kv: `export * from "@sheaf/sheaf/kv";` },
+    atOnce: 8_400,
+    later: 100,
+  },
+  {
+    name: "text",
+    on: "core",
+    entries: { text: `export * from "@sheaf/sheaf/text";` },
+    external: ["@codemirror/*"],
+    atOnce: 31_500,
+    later: 200,
+  },
+  {
+    name: "inspector",
+    on: "core",
+    entries: { inspector: `export * from "@sheaf/sheaf/inspector";` },
+    atOnce: 6_500,
+    later: 200,
+  },
+];

@@ -1,0 +1,75 @@
+/**
+ * The server of the demo: the page, the team's repository, and its rules. New
+ * data is filled with the last weeks of a team.
+ *
+ * @module
+ */
+
+import { createServer, type Server } from "@sheaf/sheaf/server";
+import { buildDemo } from "./build.ts";
+import { teamRepository } from "./data/rules.ts";
+import { serverRules } from "./data/server_rules.ts";
+import { Board, schemas } from "./data/schema.ts";
+import { memberOf } from "./data/team.ts";
+import { seed } from "./seed/seed.ts";
+
+/** Where and how the demo runs. */
+export interface DemoOptions {
+  /** Holds the server's data and the built page. */
+  readonly folder: string;
+  readonly port: number;
+  readonly hostname?: string;
+  /** Does the page bring Sheaf's inspector? (default: false) */
+  readonly hasInspector?: boolean;
+}
+
+/** A demo that runs. */
+export interface Demo {
+  readonly server: Server;
+  /** How many steps of the story were played; 0 when data was there. */
+  readonly steps: number;
+}
+
+/** Builds the page, starts the server, and fills it when it is new. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { folder, port, hostname = "127.0.0.1" } = options;
+  const pages = `${folder}/pages`;
+  await buildDemo(pages, options);
+  const server = await createServer({
+    data: `${folder}/server`,
+    static: pages,
+    port,
+    hostname,
+    name: "stook",
+    schemas,
+    rules: serverRules,
+    logLevel: "warn",
+    login: { app: loginOf },
+  });
+  try {
+    return { server, steps: await fillOnce(server) };
+  } catch (cause) {
+    await server.close();
+    throw cause;
+  }
+}
+
+/** People say who they are; nobody checks, because this is a demo. */
+function loginOf(shown: unknown) {
+  const asked = typeof shown === "object" && shown !== null
+    ? Reflect.get(shown, "person")
+    : undefined;
+  const member = memberOf(asked);
+  if (member === undefined) return { refused: "Nobody of the team" };
+  return {
+    user: member.id,
+    claims: { role: member.role, team: "nordlys" },
+  };
+}
+
+async function fillOnce(server: Server): Promise<number> {
+  const repo = await server.database.repository(teamRepository);
+  const isNew = repo.collection(Board).count() === 0;
+  await repo.close();
+  return isNew ? await seed(server, Date.now()) : 0;
+}
