@@ -194,7 +194,6 @@ Deno.test("a page that is closed in its sleep wakes, gives what it has, and goes
     second.page.life.thaw();
     await closing;
     await second.page.life.death.promise;
-    await pause(20); // Deno unsubscribes with the last channel, later than it says.
     await using found = await openDatabase({
       storage: restored(filesOf(origin.files)),
       schemas,

@@ -26,6 +26,10 @@ import type { Connector } from "../../sync/transport/transport.ts";
 const platform = webLocks()!;
 let origins = 0;
 
+// Deno lets go of its subscription some time after the last channel was closed: a channel made in between can then
+// neither speak nor hear (`expected i32`). So there is never a last one.
+new BroadcastChannel("always open");
+
 /** How an origin is made. */
 export interface OriginOptions {
   readonly connectorOf?: (address: string) => Connector;
