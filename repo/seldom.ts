@@ -6,6 +6,9 @@
  * @module
  */
 
+// As in src/db/online.ts.
+import "./mod.ts";
+
 export { writeCheckpoint } from "./checkpoint/write.ts";
 export { Quarantine } from "./log_quarantine.ts";
 export { loadRepaired } from "./repair.ts";

@@ -4,6 +4,12 @@
  * @module
  */
 
+// As in src/db/online.ts.
+import "./failure.ts";
+import "./parse_message.ts";
+import "./route.ts";
+import "./tab_left.ts";
+import "./tab_session.ts";
 import type { Database } from "../db/face.ts";
 import { openFiles } from "../db/open_files.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";

@@ -8,6 +8,8 @@
 // It is there already wherever this is loaded: said here, bundlers keep it in
 // one piece instead of cutting it by who needs what.
 import "../../repo/mod.ts";
+import "./bare_repository.ts";
+import "./repository_sync.ts";
 
 export { framesTo } from "./frames.ts";
 export { SyncClient } from "../../sync/client.ts";

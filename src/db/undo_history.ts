@@ -12,7 +12,9 @@
  */
 
 // As in online.ts.
-import "../../repo/mod.ts";
+import "../storage/memory_storage.ts";
+import "./repository.ts";
+import "./repository_sync.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
