@@ -18,6 +18,7 @@ import {
   ByteWriter,
   concatBytes,
   encodeText,
+  toHex,
 } from "../src/base/bytes.ts";
 import { assert } from "../src/base/errors.ts";
 import type { Hlc } from "../src/base/hlc.ts";
@@ -34,6 +35,10 @@ export const idLength = 32;
 const CHAIN_DOMAIN = encodeText("sheaf chain 1\n");
 const HEADER_MAX = 9 + limits.parentsMax * (chainBytesLength + 8);
 const NO_PARENTS: readonly Position[] = [];
+
+/** Names that were shown last: a history shows the same few with each commit. */
+const hexes = new Map<string, string>();
+const HEXES_MAX = 64;
 
 /** One place in one chain: it names exactly one commit. */
 export interface Position {
@@ -69,10 +74,20 @@ export function chainBytes(name: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** A chain's name in hexadecimal digits. */
+export function chainHex(name: string): string {
+  let hex = hexes.get(name);
+  if (hex === undefined) {
+    if (hexes.size >= HEXES_MAX) hexes.clear();
+    hexes.set(name, hex = toHex(chainBytes(name)));
+  }
+  return hex;
+}
+
 /** A chain's name for people: the start of its key and of its incarnation. */
 export function displayChain(name: string): string {
-  const bytes = chainBytes(name);
-  return `${bytes.subarray(0, 4).toHex()}-${bytes.subarray(32, 34).toHex()}`;
+  const hex = chainHex(name);
+  return `${hex.slice(0, 8)}-${hex.slice(64, 68)}`;
 }
 
 /** The session public key in a chain's name. */

@@ -7,6 +7,7 @@ import { limits } from "../src/base/limits.ts";
 import {
   chainBytes,
   ChainHash,
+  chainHex,
   chainName,
   chainStart,
   commitId,
@@ -53,6 +54,19 @@ Deno.test("chainName() and chainBytes() carry every byte through", () => {
     assert.equal(name.length, 40);
     assert.equal(name.charCodeAt(39), at + 39);
     assert.deepEqual(chainBytes(name), allBytes.slice(at, at + 40));
+  }
+});
+
+Deno.test("chainHex() is right for more chains than it remembers, also when asked again", () => {
+  for (let turn = 0; turn < 2; turn++) {
+    for (let at = 0; at + 40 <= 256; at++) {
+      const hex = allBytes.slice(at, at + 40).toHex();
+      assert.equal(chainHex(chainName(allBytes, at)), hex);
+      assert.equal(
+        chainHex(chainName(allBytes)),
+        allBytes.slice(0, 40).toHex(),
+      );
+    }
   }
 });
 

@@ -18,16 +18,21 @@
  */
 
 import { ByteReader } from "../src/base/bytes.ts";
-import { limits } from "../src/base/limits.ts";
 import type { Operation, Shape } from "../src/schema/patch.ts";
-import { readOperation, readPatchHead } from "../src/schema/patch_codec.ts";
+import { readOperation } from "../src/schema/patch_codec.ts";
 import { readShape } from "../src/schema/shape_codec.ts";
-import { batchHead } from "./batch_join.ts";
 import { hashId } from "./checkpoint/layout.ts";
-import { type Position, readParents } from "./commit.ts";
+import {
+  chainBytes,
+  chainBytesLength,
+  chainName,
+  type Position,
+  readParents,
+} from "./commit.ts";
 import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import type { Log } from "./log.ts";
 import { RECORD_HEADER_BYTES } from "./log_format.ts";
+import { LogWindows } from "./log_windows.ts";
 import type { ItemName } from "./time_travel.ts";
 
 /** A commit, and what it did to one item. */
@@ -47,8 +52,6 @@ interface Candidate extends ItemCommit {
   readonly body: number;
 }
 
-/** Bytes that most commits fit into, with the head of their batch. */
-const ROOM_FIRST = 1024;
 /** So many unsorted operations, or a sixteenth of all, are looked through one by one. */
 const FRESH_MAX = 256;
 const FRESH_FIRST = 64;
@@ -72,9 +75,10 @@ export class ItemTouches {
   #marks = new Float64Array(0);
   #marked = 0;
   #indexedTo = 0;
-  /** What was read last, and from which address. */
-  #window = new Uint8Array(0);
-  #windowAt = 0;
+  readonly #windows: LogWindows;
+  /** The chain of the last batch that was read. */
+  #chain = "";
+  #chainBytes = new Uint8Array(0);
   /** What stood first in the last payload: its shapes, and what hashes of their items start with. */
   #head = new Uint8Array(0);
   #shapes: readonly Shape[] = [];
@@ -83,6 +87,7 @@ export class ItemTouches {
   constructor(commits: CommitReader, log: Log) {
     this.#commits = commits;
     this.#log = log;
+    this.#windows = new LogWindows(log);
   }
 
   /** Bytes that it keeps. */
@@ -98,27 +103,24 @@ export class ItemTouches {
   }
 
   /** The commits that touched an item, in the log's order, and what they did to it. */
-  of({ collection, id }: ItemName): ItemCommit[] {
+  of(item: ItemName): ItemCommit[] {
     this.#extend();
-    this.#window = new Uint8Array(0); // More may stand behind what was read then.
     const found: Candidate[] = [];
     /** By chain: how far its commits were found; the same may come twice. */
     const known = new Map<string, number>();
-    const hash = hashId(id, hashId(collection, SEED));
+    const hash = hashId(item.id, hashId(item.collection, SEED));
     let mark = -1;
     let commit: Candidate | undefined;
     for (const place of this.#placesOf(hash)) {
       const at = this.#markOf(place);
       if (commit === undefined || at !== mark) commit = this.#commitAt(at);
       mark = at;
-      const { chain, number, body, shapes, operations } = commit;
+      const { chain, number, body, operations } = commit;
       if (this.#commits.isVoid(chain, number, body)) continue;
       const isMore = operations.length > 0;
       if (!isMore && number < (known.get(chain) ?? 0)) continue;
-      const operation = this.#operationAt(place, shapes, body, hash);
-      const isMeant = operation.id === id &&
-        operation.shape.collection === collection;
-      if (!isMeant) continue;
+      const operation = this.#operationAt(place, commit, item, hash);
+      if (operation === undefined) continue;
       operations.push(operation);
       if (isMore) continue;
       known.set(chain, number + 1);
@@ -242,8 +244,10 @@ export class ItemTouches {
     for (let i = this.#starts[bucket]!; i < end; i++) {
       if (this.#hashes[i] === hash) found.push(this.#places[i]!);
     }
-    for (let i = 0; i < this.#fresh; i++) {
-      if (this.#freshHashes[i] === hash) found.push(this.#freshPlaces[i]!);
+    const fresh = this.#freshHashes;
+    for (let i = fresh.indexOf(hash); i >= 0 && i < this.#fresh;) {
+      found.push(this.#freshPlaces[i]!);
+      i = fresh.indexOf(hash, i + 1);
     }
     return found;
   }
@@ -263,69 +267,75 @@ export class ItemTouches {
     let first = mark;
     while (this.#marks[first]! > 0) first--;
     const body = -this.#marks[first]!;
-    const head = this.#decode(
-      body,
-      body,
-      ({ bytes, at }) => batchHead(bytes.subarray(at)),
-    );
-    const { chain } = head;
-    const number = head.first + mark - first;
-    const at = mark === first ? body + head.start : this.#marks[mark]!;
+    const { chain, number, start } = this.#decode(body, body, this.#readBatch);
+    const at = mark === first ? body + start : this.#marks[mark]!;
     return this.#decode(at, body, (reader) => {
       const wall = reader.u48();
       reader.skip(2);
       const parents = readParents(reader, chain);
       reader.varint();
-      const shapes = readPatchHead(reader);
-      return { chain, number, wall, parents, operations: [], shapes, body };
+      this.#readHead(reader);
+      return {
+        chain,
+        number: number + mark - first,
+        wall,
+        parents,
+        operations: [],
+        shapes: this.#shapes,
+        body,
+      };
     });
   }
 
+  /** Reads what stands before the commits of a batch; nearly always its chain is the last one. */
+  readonly #readBatch = (reader: ByteReader) => {
+    const { bytes, at } = reader;
+    reader.skip(1 + chainBytesLength);
+    const known = this.#chainBytes;
+    let same = 0;
+    while (same < known.length && bytes[at + 1 + same] === known[same]) same++;
+    if (same < chainBytesLength) {
+      this.#chain = chainName(bytes, at + 1);
+      this.#chainBytes = chainBytes(this.#chain);
+    }
+    const number = reader.varint();
+    reader.varint();
+    return { chain: this.#chain, number, start: reader.at - at };
+  };
+
+  /** The operation at a place, if it is one on this item. */
   #operationAt(
     place: number,
-    shapes: readonly Shape[],
-    body: number,
+    { shapes, body }: Candidate,
+    { collection, id }: ItemName,
     hash: number,
-  ): Operation {
+  ): Operation | undefined {
     const operation = this.#decode(
       place,
       body,
       (reader) => readOperation(reader, shapes),
     );
-    const { id, shape: { collection } } = operation;
+    const named = operation.shape.collection;
+    if (operation.id === id && named === collection) return operation;
     // Another item than was noted here: the bytes are not what they were.
-    if (hashId(id, hashId(collection, SEED)) !== hash) this.#checkRecord(body);
-    return operation;
+    if (hashId(operation.id, hashId(named, SEED)) !== hash) {
+      this.#checkRecord(body);
+    }
+    return undefined;
   }
 
-  /** Decodes what stands at an address, in the batch at `body`; reads more where it was cut. */
+  /** Decodes what stands at an address, in the batch at `body`. */
   #decode<T>(
     address: number,
     body: number,
     decode: (reader: ByteReader) => T,
   ): T {
-    for (let room = ROOM_FIRST;;) {
-      const at = address - this.#windowAt;
-      const isRead = at >= 0 && at < this.#window.length;
-      if (!isRead) this.#read(address, room);
-      const start = isRead ? at : 0;
-      try {
-        return decode(new ByteReader(this.#window, start));
-      } catch (error) {
-        const isEnd = !isRead && this.#window.length < room;
-        if (!(error instanceof SyntaxError)) throw error;
-        if (isEnd || room >= limits.batchBytesMax) this.#checkRecord(body);
-        if (isEnd || room >= limits.batchBytesMax) throw error;
-        this.#window = new Uint8Array(0);
-        if (!isRead) room *= 8;
-      }
+    try {
+      return this.#windows.decode(address, decode);
+    } catch (error) {
+      if (error instanceof SyntaxError) this.#checkRecord(body);
+      throw error;
     }
-  }
-
-  #read(address: number, room: number): void {
-    const bytes = new Uint8Array(room);
-    this.#window = bytes.subarray(0, this.#log.readAt(bytes, address));
-    this.#windowAt = address;
   }
 
   /** Fails with `log-damaged` where the record of a batch is not what was written. */

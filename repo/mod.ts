@@ -21,7 +21,7 @@ export {
   issueCertificateLater,
 } from "./certificate.ts";
 export { rewriteLost } from "./lost_keys.ts";
-export { chainBytes, displayChain, type Position } from "./commit.ts";
+export { chainBytes, chainHex, displayChain, type Position } from "./commit.ts";
 export type { Door } from "./door.ts";
 export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";

@@ -8,13 +8,18 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { toHex } from "../base/bytes.ts";
-import { chainBytes, type Position, type Replica } from "../../repo/mod.ts";
+import {
+  chainBytes,
+  chainHex,
+  type Position,
+  type Replica,
+} from "../../repo/mod.ts";
 
 const NAME = /^([0-9a-f]{4,80}):(\d{1,15})$/;
 
 /** The name of the commit at a position. */
 export function commitName({ chain, number }: Position): string {
-  return `${toHex(chainBytes(chain))}:${number}`;
+  return `${chainHex(chain)}:${number}`;
 }
 
 /** The position of a commit that is known here. */
