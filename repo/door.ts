@@ -9,7 +9,7 @@
 import { assert } from "../src/base/errors.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { epochFactsOf, openEpoch } from "./epoch.ts";
-import { Intake, type IntakeParts } from "./intake.ts";
+import type { Intake, IntakeParts } from "./intake.ts";
 
 /** What a door is made with. */
 export interface DoorParts extends Omit<IntakeParts, "rules"> {
@@ -17,10 +17,20 @@ export interface DoorParts extends Omit<IntakeParts, "rules"> {
   readonly rules: RepositoryRules | undefined;
 }
 
+/** What is asked of an intake. */
+export interface Entrance extends Pick<Intake, "receive" | "readmit"> {
+  readonly parking: { readonly size: number };
+}
+
 /** How a replica deals with others. */
 export interface Door {
   /** Takes in what they bring. */
-  readonly intake: (parts: DoorParts) => Intake;
+  readonly intake: (parts: DoorParts) => Entrance;
+  /**
+   * Loads what takes it in, where that is not here yet: before anybody comes, and before a
+   * repair, of which remains come in again.
+   */
+  readonly prepare?: () => Promise<void>;
   /** Tells who is given positions of the log which life of it they are of; where it is served. */
   readonly lives?: {
     readonly open: typeof openEpoch;
@@ -28,10 +38,58 @@ export interface Door {
   };
 }
 
-/** A door where no rules are asked, and nothing is served. */
-export const plainDoor: Door = {
-  intake({ rules, ...parts }) {
-    assert(rules === undefined, "rules have a door that asks them");
-    return new Intake({ ...parts, rules });
-  },
-};
+/** Where the code of an intake is. */
+type LoadIntake = () => Promise<{ readonly Intake: typeof Intake }>;
+
+/** A door where no rules are asked, and nothing is served; what judges is loaded when somebody is about to come. */
+export function lateDoor(load: LoadIntake): Door {
+  let loaded: typeof Intake | undefined;
+  const prepare = async () => {
+    loaded ??= (await load()).Intake;
+  };
+  return {
+    prepare,
+    intake({ rules, ...parts }) {
+      assert(rules === undefined, "rules have a door that asks them");
+      const make = () => {
+        assert(loaded !== undefined, "the door is prepared before others come");
+        return new loaded({ ...parts, rules });
+      };
+      return new LateIntake(parts, make);
+    },
+  };
+}
+
+/** An intake that is made when something comes. */
+class LateIntake implements Entrance {
+  readonly #parts: Pick<DoorParts, "loaded">;
+  readonly #make: () => Intake;
+  #intake: Intake | undefined;
+
+  constructor(
+    parts: Pick<DoorParts, "loaded">,
+    make: () => Intake,
+  ) {
+    this.#parts = parts;
+    this.#make = make;
+  }
+
+  get parking(): { readonly size: number } {
+    return this.#intake?.parking ?? { size: 0 };
+  }
+
+  receive(
+    ...asked: Parameters<Intake["receive"]>
+  ): ReturnType<Intake["receive"]> {
+    this.#intake ??= this.#make();
+    return this.#intake.receive(...asked);
+  }
+
+  async readmit(): Promise<void> {
+    const { log, recovery: { survivors } } = this.#parts.loaded;
+    // As a rule nothing was damaged.
+    if (survivors.length === 0) return await log.sync();
+    this.#intake ??= this.#make();
+    await this.#intake.readmit();
+  }
+}

@@ -19,9 +19,9 @@ import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./continuity.ts";
 import { Device } from "./device.ts";
+import type { Entrance } from "./door.ts";
 import type { Epoch } from "./epoch.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
-import type { Intake } from "./intake.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusals.ts";
 import {
@@ -64,7 +64,7 @@ export class Replica {
   /** Who may sign. */
   readonly certificates: LoadedReplica["certificates"];
   readonly #writer: Writer;
-  readonly #intake: Intake | undefined;
+  readonly #intake: Entrance | undefined;
   readonly #checkpointer: Checkpointer;
   readonly #sharing: Sharing;
   readonly #refusals: Refusals;
@@ -81,6 +81,7 @@ export class Replica {
 
   /** Opens a repository, or makes it. */
   static async open(options: OpenReplicaOptions): Promise<Replica> {
+    if (options.repair) await options.door?.prepare?.();
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
     try {
@@ -163,12 +164,11 @@ export class Replica {
     });
   }
 
-  #makeIntake(rules: RepositoryRules | undefined): Intake | undefined {
+  #makeIntake(rules: RepositoryRules | undefined): Entrance | undefined {
     const { loaded, commits } = this;
     const { door, rootKey } = this.#options;
-    const parts = { loaded, commits, rootKey, rules };
     return door?.intake({
-      ...parts,
+      ...{ loaded, commits, rootKey, rules },
       flush: () => this.flush(),
       withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.device.took(...batch),

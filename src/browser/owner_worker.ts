@@ -15,7 +15,7 @@ import type { World } from "../base/world.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import { plainDoor } from "../../repo/door.ts";
+import { lateDoor } from "../../repo/door.ts";
 import { type BareParts, BareRepository } from "../db/bare_repository.ts";
 import { openFilesAs } from "../db/local_database.ts";
 import { internalsOf } from "../db/internals.ts";
@@ -41,6 +41,9 @@ export interface OwnedStorage extends Storage {
   /** Gives all files back. */
   close(): Promise<void>;
 }
+
+/** Nothing comes from elsewhere before a connection. */
+const door = lateDoor(() => import("../db/online.ts"));
 
 /** What a worker works with. */
 export interface OwnerWorkerParts {
@@ -228,7 +231,7 @@ export class OwnerWorker {
   ): Promise<OwnedDatabase> {
     const { vaultOf, world } = this.#parts;
     const make = (parts: BareParts) => new BareRepository(parts);
-    return openFilesAs({ make, door: plainDoor }, {
+    return openFilesAs({ make, door }, {
       ...vaultOf && { vault: vaultOf(this.#name) },
       storage,
       world,

@@ -78,6 +78,8 @@ export interface ConnectionParts {
   readonly world: World;
   readonly rootKey: Uint8Array;
   readonly keeper: SessionKeeper;
+  /** Resolves when everything is here that takes in what comes. */
+  readonly prepare?: () => Promise<void>;
   /** The repositories that are open when it starts. */
   readonly links: () => Iterable<RepositoryLink>;
   /** Runs when it is closed. */
@@ -137,12 +139,13 @@ export class DatabaseConnection implements Connection {
   }
 
   async #start(): Promise<void> {
-    const { world, rootKey, links, report, tap } = this.#parts;
+    const { world, rootKey, links, report, tap, prepare } = this.#parts;
     for (const link of links()) link.sync.without("connecting");
     try {
       const [{ SyncClient }, connector] = await Promise.all([
         import("./online.ts"),
         this.#connector(),
+        prepare?.(),
       ]);
       if (this.#stop.signal.aborted) return;
       const client: Client = new SyncClient({

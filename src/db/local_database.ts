@@ -207,12 +207,13 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (this.#connection !== undefined) {
       throw connectedError(this.#connection.address);
     }
-    const { world, keyring, options: { onListenerError } } = this.#parts;
+    const { world, keyring, door, options: { onListenerError } } = this.#parts;
     return this.#connection = new DatabaseConnection({
       target,
       options,
       world,
       rootKey: keyring.rootKey,
+      ...door.prepare && { prepare: door.prepare },
       keeper: this.#keeper,
       links: () => this.#links,
       ended: () => this.#connection = undefined,

@@ -11,6 +11,7 @@ import "../../repo/mod.ts";
 import "./bare_repository.ts";
 import "./repository_sync.ts";
 
+export { Intake } from "../../repo/intake.ts";
 export { framesTo } from "./frames.ts";
 export { SyncClient } from "../../sync/client.ts";
 export { loginTo, serverInfo } from "../../sync/transport/login.ts";

@@ -5,6 +5,7 @@
  */
 
 // Here already, a replica has it in its very turn.
+import type { Door } from "../../repo/door.ts";
 import { ruledDoor } from "../../repo/ruled_door.ts";
 import "../../repo/seldom.ts";
 import {
@@ -107,6 +108,8 @@ export interface PlaceOptions {
   readonly isOriginal?: boolean;
   /** As an owner of tabs opens it. */
   readonly lent?: "new" | undefined;
+  /** Where others come in; a place opened again has the plain one. */
+  readonly door?: Door | undefined;
   /** Who signs; by `seed` when absent. */
   readonly session?: Session | undefined;
 }
@@ -141,7 +144,7 @@ export class Place {
     const { mode = "default", seed = 1, repair = false, isOriginal = true } =
       options;
     this.replica = await Replica.open({
-      door: ruledDoor,
+      door: options.door ?? ruledDoor,
       storage: this.storage,
       world: this.world,
       name: parseRepositoryName("place"),
