@@ -245,13 +245,9 @@ export class QueryEngine {
   }
 
   #hear(changes: readonly ItemChange[]): void {
-    const ordinals: number[] = [];
-    for (let i = 0; i < changes.length; i++) {
-      const { ordinal } = changes[i]!;
-      // What is true now, rather than what was told: news may come late.
-      this.#indexes.update(ordinal, this.source.itemAt(ordinal));
-      ordinals.push(ordinal);
-    }
+    // What is true now, rather than what was told: news may come late.
+    const ordinals = changes.map(({ ordinal }) => ordinal);
+    this.#indexes.update(ordinals);
     this.#absorbing = true;
     for (const follower of this.#followers) {
       this.attempt(() => this.#absorb(follower, ordinals));

@@ -11,7 +11,6 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import type { Item } from "../schema/patch.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./id_table.ts";
 import { OrderedIndex } from "./ordered_index.ts";
@@ -181,14 +180,16 @@ export class IndexSet {
     this.#isClosed = true;
   }
 
-  /** Takes an item's new state into every built index. */
-  update(ordinal: number, item: Item | undefined): void {
+  /** Takes the new state of these ordinals into every built index. */
+  update(ordinals: readonly number[]): void {
     this.#ids.forget();
+    const items = ordinals.map((ordinal) => this.#source.itemAt(ordinal));
     for (let i = 0; i < this.#slots.length; i++) {
       const slot = this.#slots[i]!;
-      slot.building?.changed.add(ordinal);
+      const { building } = slot;
+      if (building) { for (const one of ordinals) building.changed.add(one); }
       if (slot.built === undefined) continue;
-      slot.built.update(ordinal, item);
+      slot.built.updateAll(ordinals, items);
       if (slot.built.broken) this.#giveUp(slot);
     }
   }

@@ -9,7 +9,8 @@ import type { Item } from "../schema/patch.ts";
 import type { Fields } from "./condition.ts";
 import type { ItemTest } from "./item_check.ts";
 import { isBehind, type Place } from "./order.ts";
-import type { OrderedIndex, Seat } from "./ordered_index.ts";
+import type { Seat } from "./chunks.ts";
+import type { OrderedIndex } from "./ordered_index.ts";
 import type { IndexPlan, Request } from "./plan.ts";
 import type { Source } from "./source.ts";
 import { type Key, keyOf } from "./value.ts";
@@ -33,7 +34,9 @@ export function indexOrderedWalk(
   if (need <= 0) return items;
   const { source, test } = walk;
   const { budget } = plan;
-  let skip = request.offset;
+  // Where each entry is a row, the rows to skip are not looked at.
+  const leap = test === undefined && request.after === undefined;
+  let skip = leap ? 0 : request.offset;
   const visit = (ordinal: number): boolean => {
     if (++walk.scanned > budget) return false;
     if (test === undefined && skip > 0) {
@@ -49,7 +52,7 @@ export function indexOrderedWalk(
     items.push(item);
     return items.length < need;
   };
-  steer(plan, request, walk, visit);
+  steer(plan, request, walk, visit, leap ? request.offset : 0);
   return walk.scanned > budget ? undefined : items;
 }
 
@@ -59,6 +62,7 @@ function steer(
   request: Request,
   walk: Walk,
   visit: (ordinal: number) => boolean,
+  leap = 0,
 ): void {
   const { index, reading } = plan;
   const range = plan.ranges[0]!;
@@ -66,8 +70,8 @@ function steer(
   let to = index.seat(range.high, range.highAfter);
   const { after } = request;
   if (after === undefined) {
-    if (reading === "up") index.walk(from, to, visit);
-    else index.walkDown(from, to, visit);
+    if (reading === "up") index.walk(index.forward(from, leap), to, visit);
+    else index.walkDown(from, to, visit, leap);
     return;
   }
   const keys = placeKeys(plan, request, after, walk.fields);

@@ -1,17 +1,18 @@
 /**
  * An ordered index: ordinals sorted by some fields' keys and then by id.
  *
- *     chunks   [ 7 3 9 … ]  [ 1 4 … ]  [ 8 2 6 … ]     ordinals, at most 512 each
+ *     chunks   [ 7 3 9 … ]  [ 1 4 … ]  [ 8 2 6 … ]     ordinals
  *     tables   author: ada ada bob …   rank: 3 7 1 …   own copies, by ordinal
  *
  * An update takes the old place from its own copies and the new one from the
  * item, so it may be told twice or late and is right all the same. Two binary
- * searches find a place, one `copyWithin` makes room.
+ * searches find a place; many updates at once are one sweep instead.
  *
  * @module
  */
 
 import type { Item } from "../schema/patch.ts";
+import { Chunks, type Seat, seatOf } from "./chunks.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./id_table.ts";
 import { orderOf } from "./index_build.ts";
@@ -21,18 +22,12 @@ import type { Key } from "./value.ts";
 
 /** Ordinals of one step of building. */
 const stepOrdinals = 8_192;
-/** Chunks of one. */
-const stepChunks = 64;
-const chunkMax = 512;
-const chunkFill = 384;
-
-interface Chunk {
-  length: number;
-  readonly ordinals: Uint32Array;
-}
-
-/** A place between entries: chunk number times {@linkcode chunkMax} plus offset. */
-export type Seat = number;
+/** So many updates at once, and more than one of so many entries, are a sweep. */
+const sweepMin = 16;
+const sweepShare = 128;
+/** Marks of ordinals: there, and about to be. */
+const isHere = 1;
+const isComing = 2;
 
 /** Some entries: from the place before or behind one prefix of keys to another. */
 export interface KeyRange {
@@ -45,7 +40,7 @@ export interface KeyRange {
 }
 
 /** Ordinals in the order of some fields. */
-export class OrderedIndex {
+export class OrderedIndex extends Chunks {
   readonly fields: readonly string[];
   /** Entries. */
   count = 0;
@@ -63,10 +58,8 @@ export class OrderedIndex {
   #known = 0;
   readonly #probe: Float64Array;
   readonly #keys: (Key | null)[];
-  #present: Uint8Array = new Uint8Array(0);
-  readonly #chunks: Chunk[] = [];
-  /** Each chunk's first ordinal: the upper search touches nothing else. */
-  readonly #firsts: number[] = [];
+  /** By ordinal. */
+  #marks: Uint8Array = new Uint8Array(0);
 
   /**
    * @param isLater does somebody else run {@linkcode build}, step by step?
@@ -79,6 +72,7 @@ export class OrderedIndex {
     isLater = false,
     ids: IdTable = new IdTable(source),
   ) {
+    super();
     this.fields = fields;
     this.#source = source;
     this.#isLater = isLater;
@@ -120,28 +114,27 @@ export class OrderedIndex {
       this.broken = true;
       return;
     }
-    for (let i = 0; i < sorted.length; i += chunkFill) {
-      const chunk = chunkOf(sorted.slice(i, i + chunkFill));
-      this.#chunks.push(chunk);
-      this.#firsts.push(chunk.ordinals[0]!);
-      if (this.#firsts.length % stepChunks === 0) yield;
-    }
-    for (const ordinal of sorted) this.#present[ordinal] = 1;
+    this.#hold(Uint32Array.from(sorted));
+  }
+
+  #hold(sorted: Uint32Array): void {
+    this.fill(sorted);
+    for (let i = 0; i < sorted.length; i++) this.#marks[sorted[i]!] = isHere;
     this.count = sorted.length;
   }
 
   #reserve(size: number): void {
     for (const table of this.#sortedBy) table.reserve(size);
-    if (size <= this.#present.length) return;
-    const grown = new Uint8Array(Math.max(size, this.#present.length * 2));
-    grown.set(this.#present);
-    this.#present = grown;
+    if (size <= this.#marks.length) return;
+    const grown = new Uint8Array(Math.max(size, this.#marks.length * 2));
+    grown.set(this.#marks);
+    this.#marks = grown;
   }
 
   /** Takes an item's new state; `undefined` when it is gone. */
   update(ordinal: number, item: Item | undefined): void {
     if (ordinal >= this.#known) this.#grow(ordinal + 1);
-    const present = this.#present[ordinal] === 1;
+    const present = this.#marks[ordinal] === isHere;
     if (item === undefined) {
       if (present) this.#remove(ordinal);
       return;
@@ -149,8 +142,59 @@ export class OrderedIndex {
     const same = this.#read(ordinal, item);
     if (this.broken || (present && same)) return;
     if (present) this.#remove(ordinal);
-    this.#tables.forEach((table, f) => table.set(ordinal, this.#keys[f]!));
+    this.#keep(ordinal);
     this.#insert(ordinal);
+  }
+
+  /** {@linkcode update} of many, each with its item: the order of `ordinals`. */
+  updateAll(
+    ordinals: readonly number[],
+    items: readonly (Item | undefined)[],
+  ): void {
+    const many = ordinals.length;
+    if (many < sweepMin || many * sweepShare < this.count) {
+      for (let i = 0; i < many && !this.broken; i++) {
+        this.update(ordinals[i]!, items[i]);
+      }
+    } else this.#sweep(ordinals, items);
+  }
+
+  /** Who changed is left out of what stands, and comes back in its new place. */
+  #sweep(
+    ordinals: readonly number[],
+    items: readonly (Item | undefined)[],
+  ): void {
+    const coming: number[] = [];
+    let stay = this.count;
+    for (let i = 0; i < ordinals.length; i++) {
+      const ordinal = ordinals[i]!;
+      if (ordinal >= this.#known) this.#grow(ordinal + 1);
+      const mark = this.#marks[ordinal];
+      const item = items[i];
+      // Who was told twice is coming already.
+      if (mark === isComing) continue;
+      const same = item !== undefined && this.#read(ordinal, item);
+      if (this.broken) return;
+      if (mark === isHere) {
+        if (same) continue;
+        stay--;
+      }
+      this.#marks[ordinal] = 0;
+      if (item === undefined) continue;
+      this.#keep(ordinal);
+      this.#marks[ordinal] = isComing;
+      coming.push(ordinal);
+    }
+    if (stay === this.count && coming.length === 0) return;
+    const stood = this.marked(this.#marks, stay);
+    for (const table of this.#sortedBy.toReversed()) table.sort(coming);
+    this.#hold(this.merge(stood, coming));
+  }
+
+  #keep(ordinal: number): void {
+    for (let f = 0; f < this.#tables.length; f++) {
+      this.#tables[f]!.set(ordinal, this.#keys[f]!);
+    }
   }
 
   #grow(size: number, room = size): void {
@@ -173,80 +217,19 @@ export class OrderedIndex {
   }
 
   #insert(ordinal: number): void {
-    this.#present[ordinal] = 1;
+    if (this.count === 0) return this.#hold(Uint32Array.of(ordinal));
+    this.#marks[ordinal] = isHere;
     this.count++;
-    if (this.#chunks.length === 0) {
-      this.#chunks.push(chunkOf([ordinal]));
-      this.#firsts.push(ordinal);
-      return;
-    }
-    let at = this.#chunkFor(ordinal);
-    let chunk = this.#chunks[at]!;
-    let offset = this.#offsetIn(chunk, ordinal);
-    if (chunk.length === chunkMax) {
-      const upper = this.#split(at, offset === chunkMax);
-      if (offset > chunk.length) {
-        offset -= chunk.length;
-        chunk = upper;
-        at++;
-      }
-    }
-    chunk.ordinals.copyWithin(offset + 1, offset, chunk.length);
-    chunk.ordinals[offset] = ordinal;
-    chunk.length++;
-    if (offset === 0) this.#firsts[at] = ordinal;
-  }
-
-  /** Moves the upper half, or nothing when entries come in order, to a new chunk. */
-  #split(at: number, atEnd: boolean): Chunk {
-    const chunk = this.#chunks[at]!;
-    const keep = atEnd ? chunkMax - 1 : chunkMax / 2;
-    const upper = chunkOf(chunk.ordinals.subarray(keep, chunkMax));
-    chunk.length = keep;
-    this.#chunks.splice(at + 1, 0, upper);
-    this.#firsts.splice(at + 1, 0, upper.ordinals[0]!);
-    return upper;
+    this.add(ordinal);
   }
 
   #remove(ordinal: number): void {
-    this.#present[ordinal] = 0;
+    this.#marks[ordinal] = 0;
     this.count--;
-    const at = this.#chunkFor(ordinal);
-    const chunk = this.#chunks[at]!;
-    const offset = this.#offsetIn(chunk, ordinal);
-    chunk.ordinals.copyWithin(offset, offset + 1, chunk.length);
-    chunk.length--;
-    if (chunk.length === 0) {
-      this.#chunks.splice(at, 1);
-      this.#firsts.splice(at, 1);
-    } else if (offset === 0) this.#firsts[at] = chunk.ordinals[0]!;
+    this.remove(ordinal);
   }
 
-  /** The last chunk whose first entry is not behind `ordinal`. */
-  #chunkFor(ordinal: number): number {
-    let low = 0;
-    let high = this.#chunks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      const first = this.#firsts[middle]!;
-      if (this.#compare(first, ordinal) <= 0) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  #offsetIn(chunk: Chunk, ordinal: number): number {
-    let low = 0;
-    let high = chunk.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#compare(chunk.ordinals[middle]!, ordinal) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #compare(a: number, b: number): number {
+  protected override compare(a: number, b: number): number {
     if (a === b) return 0;
     const tables = this.#sortedBy;
     for (let f = 0; f < tables.length; f++) {
@@ -278,15 +261,15 @@ export class OrderedIndex {
     }
     const limit = after ? 0 : -1;
     let low = 0;
-    let high = this.#chunks.length - 1;
+    let high = this.chunks.length - 1;
     if (high < 0) return 0;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      const first = this.#firsts[middle]!;
+      const first = this.firsts[middle]!;
       if (this.#compareTo(first, keys) <= limit) low = middle;
       else high = middle - 1;
     }
-    const chunk = this.#chunks[low]!;
+    const chunk = this.chunks[low]!;
     let start = 0;
     let end = chunk.length;
     while (start < end) {
@@ -295,17 +278,7 @@ export class OrderedIndex {
       if (found <= limit) start = middle + 1;
       else end = middle;
     }
-    return low * (chunkMax * 2) + start;
-  }
-
-  /** Entries between two places. */
-  countBetween(from: Seat, to: Seat): number {
-    if (to <= from) return 0;
-    const first = chunkNumber(from);
-    const last = chunkNumber(to);
-    let count = offsetNumber(to) - offsetNumber(from);
-    for (let c = first; c < last; c++) count += this.#chunks[c]!.length;
-    return count;
+    return seatOf(low, start);
   }
 
   /** Entries of a range. */
@@ -314,22 +287,6 @@ export class OrderedIndex {
       this.seat(range.low, range.lowAfter),
       this.seat(range.high, range.highAfter),
     );
-  }
-
-  /** Visits entries upwards until `visit` says false; false when it did. */
-  walk(from: Seat, to: Seat, visit: (ordinal: number) => boolean): boolean {
-    if (to <= from) return true;
-    const last = chunkNumber(to);
-    let offset = offsetNumber(from);
-    for (let c = chunkNumber(from); c <= last; c++) {
-      const chunk = this.#chunks[c]!;
-      const end = c === last ? offsetNumber(to) : chunk.length;
-      for (; offset < end; offset++) {
-        if (!visit(chunk.ordinals[offset]!)) return false;
-      }
-      offset = 0;
-    }
-    return true;
   }
 
   /** Appends the ordinals of a range. */
@@ -343,12 +300,31 @@ export class OrderedIndex {
 
   /**
    * Visits entries downwards by their keys, and within equal keys upwards by
-   * id, until `visit` says false.
+   * id, until `visit` says false; the first `skip` are left out.
    */
-  walkDown(from: Seat, to: Seat, visit: (ordinal: number) => boolean): boolean {
+  walkDown(
+    from: Seat,
+    to: Seat,
+    visit: (ordinal: number) => boolean,
+    skip = 0,
+  ): boolean {
     let end = to;
+    if (skip > 0) {
+      const left = this.countBetween(from, to) - skip;
+      if (left <= 0) return true;
+      end = this.forward(from, left);
+      // Of the run that is cut here, the first ones are left out, not the last.
+      const last = this.at(this.before(end));
+      const keys = this.#named.map((table) => table.get(last));
+      const runEnd = this.seat(keys, true);
+      const cut = this.countBetween(end, runEnd);
+      if (cut > 0) {
+        end = this.seat(keys, false);
+        if (!this.walk(this.forward(end, cut), runEnd, visit)) return false;
+      }
+    }
     while (end > from) {
-      const before = this.#before(end);
+      const before = this.before(end);
       if (before < from) return true;
       const start = Math.max(from, this.#runStart(before));
       if (!this.walk(start, end, visit)) return false;
@@ -357,44 +333,17 @@ export class OrderedIndex {
     return true;
   }
 
-  /** The place of the entry just before a place; -1 when there is none. */
-  #before(seat: Seat): Seat {
-    const offset = offsetNumber(seat);
-    if (offset > 0) return seat - 1;
-    const c = chunkNumber(seat) - 1;
-    return c < 0 ? -1 : c * (chunkMax * 2) + this.#chunks[c]!.length - 1;
-  }
-
   /** The first entry with the same keys as the entry at `seat`. */
   #runStart(seat: Seat): Seat {
-    const ordinal = this.#at(seat);
-    const before = this.#before(seat);
+    const ordinal = this.at(seat);
+    const before = this.before(seat);
     // Unique keys are common: one look saves the search.
-    if (before < 0 || !this.#sameKeys(this.#at(before), ordinal)) return seat;
+    if (before < 0 || !this.#sameKeys(this.at(before), ordinal)) return seat;
     const keys = this.#named.map((table) => table.get(ordinal));
     return this.seat(keys, false);
-  }
-
-  #at(seat: Seat): number {
-    return this.#chunks[chunkNumber(seat)]!.ordinals[offsetNumber(seat)]!;
   }
 
   #sameKeys(a: number, b: number): boolean {
     return this.#named.every((table) => table.compare(a, b) === 0);
   }
-}
-
-/** A place may stand at a chunk's end, so chunks are numbered apart widely. */
-function chunkNumber(seat: Seat): number {
-  return Math.floor(seat / (chunkMax * 2));
-}
-
-function offsetNumber(seat: Seat): number {
-  return seat % (chunkMax * 2);
-}
-
-function chunkOf(ordinals: ArrayLike<number>): Chunk {
-  const chunk = new Uint32Array(chunkMax);
-  chunk.set(ordinals);
-  return { length: ordinals.length, ordinals: chunk };
 }

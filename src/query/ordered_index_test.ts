@@ -49,6 +49,8 @@ for (
             when: new Date(dice(50)),
           });
         const source = new MemorySource(kinds, false);
+        // The plain way is the oracle of the sweep.
+        const many = [new OrderedIndex(fields, kinds, source)];
         source.write(
           ...Array.from({ length: 300 }, (_, n) => {
             const id = `id${dice(5)}-${n}`;
@@ -56,22 +58,33 @@ for (
           }),
         );
         const index = new OrderedIndex(fields, kinds, source);
+        many.push(new OrderedIndex(fields, kinds, source));
+        many[0]!.updateAll(
+          Array.from({ length: source.size }, (_, ordinal) => ordinal),
+          Array.from({ length: source.size }, (_, n) => source.itemAt(n)),
+        );
         deepStrictEqual(walked(index, source), sortedIds(source, fields));
         source.subscribe((changes) => {
           // In any order, and twice: an index looks at what is true now.
-          for (const { ordinal } of [...changes, ...changes]) {
+          const ordinals = [...changes, ...changes].map((one) => one.ordinal);
+          for (const ordinal of ordinals) {
             index.update(ordinal, source.itemAt(ordinal));
           }
+          const items = ordinals.map((ordinal) => source.itemAt(ordinal));
+          for (const one of many) one.updateAll(ordinals, items);
         });
         for (let step = 0; step < 12; step++) {
           source.write(
-            ...Array.from({ length: 200 }, () => {
+            ...Array.from({ length: step % 3 === 0 ? 5 : 200 }, () => {
               const id = `id${dice(5)}-${dice(2_000)}`;
               return [id, dice(3) === 0 ? undefined : make(id)] as const;
             }),
           );
-          strictEqual(index.count, source.count);
-          deepStrictEqual(walked(index, source), sortedIds(source, fields));
+          const expected = sortedIds(source, fields);
+          for (const one of [index, ...many]) {
+            strictEqual(one.count, source.count);
+            deepStrictEqual(walked(one, source), expected);
+          }
         }
       }),
       { seed: 3, numRuns: 8 },
@@ -95,7 +108,10 @@ Deno.test("OrderedIndex.update() takes ten thousand entries in order and lets th
     }),
     101,
   );
-  for (let n = 0; n < 10_000; n++) index.update(n, undefined);
+  for (let n = 0; n < 5_000; n++) index.update(n, undefined);
+  strictEqual(walked(index, source).length, 5_000);
+  const rest = Array.from({ length: 5_000 }, (_, n) => 5_000 + n);
+  index.updateAll(rest, rest.map(() => undefined));
   strictEqual(index.count, 0);
   deepStrictEqual(walked(index, source), []);
 });
@@ -106,4 +122,32 @@ Deno.test("OrderedIndex is broken by a value of another kind", () => {
   source.write(["a", task("a", { rank: "odd" })]);
   index.update(0, source.itemAt(0));
   ok(index.broken);
+});
+
+Deno.test("OrderedIndex leaves entries out in either direction, as if it had walked over them", () => {
+  for (const [count, ranks] of [[900, 900], [900, 7], [900, 1], [3, 2]]) {
+    const source = new MemorySource(kinds, false);
+    source.write(...Array.from({ length: count! }, (_, n) => {
+      const id = `i${n * 7919 % 1_000}`;
+      return [id, task(id, { rank: n % ranks! })] as const;
+    }));
+    const index = new OrderedIndex(["rank"], kinds, source);
+    for (let low = 0; low < ranks!; low += 3) {
+      const from = index.seat([low], false);
+      const to = index.seat([low + 4], true);
+      const down: number[] = [];
+      index.walkDown(from, to, (ordinal) => down.push(ordinal) > 0);
+      const up: number[] = [];
+      index.walk(from, to, (ordinal) => up.push(ordinal) > 0);
+      for (let skip = 0; skip <= count! + 1; skip += skip < 9 ? 1 : 61) {
+        const rest: number[] = [];
+        index.walkDown(from, to, (ordinal) => rest.push(ordinal) > 0, skip);
+        deepStrictEqual(rest, down.slice(skip));
+        rest.length = 0;
+        const start = index.forward(from, skip);
+        index.walk(start, to, (ordinal) => rest.push(ordinal) > 0);
+        deepStrictEqual(rest, up.slice(skip));
+      }
+    }
+  }
 });
