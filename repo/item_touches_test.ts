@@ -294,22 +294,56 @@ Deno.test("a write behind what was read last is in the next history", async () =
   check(place, "one after the other");
 });
 
-Deno.test("a damaged commit is said to be damaged", async () => {
+Deno.test("a read that failed leaves nothing behind", async () => {
   const place = await AuthorPlace.open({ mode: "fast" });
-  place.put("far", "f".repeat(10_000));
-  place.put("damaged", "one");
-  place.put("damaged", "two");
+  for (let i = 0; i < 200; i++) place.put(`item-${i}`, "t".repeat(3_000));
   place.replica.flush();
-  equal(indexed(place, "far").length, 1);
-  for (const file of place.storage.list(place.replica.loaded.folder)) {
+  const { log } = place.replica.loaded;
+  const { readAt } = log;
+  const isThere = (i: number) =>
+    equal(indexed(place, `item-${i}`).length, 1, `item-${i}`);
+  for (let i = 1; i < 200; i++) {
+    isThere(i);
+    log.readAt = (target) => {
+      target.fill(0x41);
+      throw new RangeError("Cannot read");
+    };
+    throws(() => isThere(1 + (i + 100) % 199), RangeError);
+    log.readAt = readAt;
+    isThere(Math.max(0, i - i % 40)); // Now and then it is what was kept longest.
+  }
+  check(place, "after failed reads");
+});
+
+/** Writes over the log's first "damaged" behind its back. */
+function overwrite({ storage, replica }: AuthorPlace, text: Uint8Array): void {
+  const { folder } = replica.loaded;
+  for (const file of storage.list(folder)) {
     if (!file.startsWith("log-")) continue;
-    const opened = place.storage.open(`${place.replica.loaded.folder}/${file}`);
+    const opened = storage.open(`${folder}/${file}`);
     ok(opened !== undefined);
     const bytes = new Uint8Array(opened.size());
     opened.readAt(bytes, 0);
     const at = new TextDecoder("latin1").decode(bytes).indexOf("damaged");
     ok(at > 0);
-    opened.writeAt(new TextEncoder().encode("dAmaged"), at);
+    opened.writeAt(text, at);
   }
-  throws(() => indexed(place, "damaged"), { code: "log-damaged" });
-});
+}
+
+for (
+  const [what, bytes] of [
+    ["names another item", new TextEncoder().encode("dAmaged")],
+    ["is no operation", new Uint8Array(7).fill(0xff)],
+  ] as const
+) {
+  Deno.test(`a damaged commit that ${what} is said to be damaged`, async () => {
+    const place = await AuthorPlace.open({ mode: "fast" });
+    place.put("far", "f".repeat(10_000));
+    place.put("damaged", "one");
+    place.put("damaged", "two");
+    place.replica.flush();
+    equal(indexed(place, "far").length, 1);
+    overwrite(place, bytes);
+    throws(() => indexed(place, "damaged"), { code: "log-damaged" });
+  });
+}

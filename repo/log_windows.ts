@@ -84,11 +84,12 @@ export class LogWindows {
 
   /** Reads into the oldest window. */
   #fill(address: number): ByteReader {
-    const next = this.#filled = (this.#filled + 1) % WINDOWS;
+    const next = (this.#filled + 1) % WINDOWS;
     const old = this.#windows[next];
     if (old !== undefined) old.end = old.at; // Reading may fail.
     const bytes = old?.bytes ?? new Uint8Array(WINDOW_BYTES);
     const reader = this.#read(bytes, address);
+    this.#filled = next;
     const end = address + reader.end;
     this.#last = this.#windows[next] = { bytes, at: address, end, reader };
     return reader;
