@@ -10,11 +10,12 @@
 import type { Item, Value } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import { ExactSum } from "./exact_sum.ts";
+import type { groupedQuery } from "./grouped_query.ts";
 import { invalidQuery } from "./parse_where.ts";
 import { compareValues, isOrderable } from "./value.ts";
 import type { AnyRow, NumberField, OrderField } from "./where.ts";
 
-/** One aggregate; made by {@linkcode count}, {@linkcode sum} and the others. */
+/** One aggregate; made by `count`, `sum` and the others. */
 export interface Aggregate<
   What extends "count" | "sum" | "avg" | "min" | "max",
   Field extends string,
@@ -22,31 +23,8 @@ export interface Aggregate<
   readonly what: What;
   /** Empty for a count. */
   readonly field: Field;
-}
-
-/** How many rows. */
-export function count(): Aggregate<"count", ""> {
-  return { what: "count", field: "" };
-}
-
-/** The sum of a field; 0 without rows. */
-export function sum<F extends string>(field: F): Aggregate<"sum", F> {
-  return { what: "sum", field };
-}
-
-/** The average of a field; `undefined` when no row has it. */
-export function avg<F extends string>(field: F): Aggregate<"avg", F> {
-  return { what: "avg", field };
-}
-
-/** The least value of a field; `undefined` when no row has it. */
-export function min<F extends string>(field: F): Aggregate<"min", F> {
-  return { what: "min", field };
-}
-
-/** The greatest value of a field; `undefined` when no row has it. */
-export function max<F extends string>(field: F): Aggregate<"max", F> {
-  return { what: "max", field };
+  /** What works it out: a page that asks for no aggregate does not load it. */
+  readonly by: typeof groupedQuery;
 }
 
 /** Aggregates by the names of the results. */

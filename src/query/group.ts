@@ -1,27 +1,40 @@
 /**
- * Aggregated queries: `groupBy(…).aggregate(…)` and `aggregate(…)` over all.
+ * Aggregated queries as they are asked for: `groupBy(…).aggregate(…)` and
+ * `aggregate(…)` over all. The aggregates bring the code that answers.
  *
  * @module
  */
 
-import type { Item } from "../schema/patch.ts";
-import {
-  type Aggregated,
-  type AggregateSpec,
-  type AggregateTerm,
-  parseAggregates,
-} from "./aggregate.ts";
+import type { Aggregated, AggregateSpec } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
-import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
-import { latest } from "./latest.ts";
-import { LiveGroups } from "./live_groups.ts";
-import type { LiveChange } from "./live.ts";
+import type { GroupedQuery, groupedQuery } from "./grouped_query.ts";
 import { invalidQuery } from "./parse_where.ts";
 import type { Request } from "./plan.ts";
 import { asRow, asRows } from "./rows.ts";
-import { type QueryStore, storeOf } from "./store.ts";
 import { isOrderable } from "./value.ts";
 import type { AnyRow } from "./where.ts";
+
+/** What the first of the aggregates brings to work them out. */
+function answererOf(spec: object): typeof groupedQuery {
+  const [first] = Object.entries(spec);
+  if (first === undefined) {
+    throw invalidQuery("Cannot aggregate: no aggregate is given");
+  }
+  const [name, given] = first;
+  const { by }: { by?: unknown } = Object(given);
+  if (typeof by === "function") return by as typeof groupedQuery; // proof: `count` and the others made it
+  throw invalidQuery(`Cannot aggregate: '${name}' is no aggregate`);
+}
+
+/** Aggregates over all rows as one group. */
+export function overAll<Row>(
+  engine: QueryEngine,
+  request: Request,
+  spec: object,
+): GroupedQuery<Row, Row> {
+  const answer = answererOf(spec);
+  return answer(engine, request, [], spec, (rows) => asRow(rows[0]!));
+}
 
 /** Checks fields to group by. */
 export function parseGroupFields(
@@ -64,103 +77,12 @@ export class GroupBuilder<Base extends AnyRow, F extends keyof Base> {
     (Pick<Base, F> & Aggregated<Base, Spec>)[],
     Pick<Base, F> & Aggregated<Base, Spec>
   > {
-    const terms = parseAggregates(this.#engine, spec);
-    const clash = terms.find((term) => this.#fields.includes(term.name));
-    if (clash !== undefined) {
-      throw invalidQuery(
-        `Cannot aggregate: '${clash.name}' names a group field`,
-      );
-    }
-    const groups: GroupRequest = { fields: this.#fields, terms };
-    return new GroupedQuery(
+    return answererOf(spec)(
       this.#engine,
       this.#request,
-      groups,
+      this.#fields,
+      spec,
       asRows<Pick<Base, F> & Aggregated<Base, Spec>>,
     );
-  }
-}
-
-/** An aggregated query. `Result` is what it gives: rows, or one row over all. */
-export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
-  readonly #engine: QueryEngine;
-  readonly #request: Request;
-  readonly #groups: GroupRequest;
-  readonly #finish: (rows: readonly Item[]) => Result;
-
-  /** Made by `aggregate`, not by users. */
-  constructor(
-    engine: QueryEngine,
-    request: Request,
-    groups: GroupRequest,
-    finish: (rows: readonly Item[]) => Result,
-  ) {
-    this.#engine = engine;
-    this.#request = request;
-    this.#groups = groups;
-    this.#finish = finish;
-  }
-
-  /** Aggregates over all rows as one group. */
-  static overAll<Row>(
-    engine: QueryEngine,
-    request: Request,
-    terms: readonly AggregateTerm[],
-  ): GroupedQuery<Row, Row> {
-    const groups: GroupRequest = { fields: [], terms };
-    return new GroupedQuery(engine, request, groups, (rows) => asRow(rows[0]!));
-  }
-
-  /** The result, now. */
-  run(): Result {
-    const { fields } = this.#groups;
-    const grouping = new Grouping(this.#groups, this.#engine.fields);
-    for (const item of aggregatedItems(this.#engine, this.#request)) {
-      grouping.groupOf(item).add(item);
-    }
-    return this.#finish(grouping.sorted().map((group) => group.toRow(fields)));
-  }
-
-  /** Runs the query; so `await query` gives its result. */
-  then<A = Result, B = never>(
-    resolve?: ((result: Result) => A | PromiseLike<A>) | null,
-    reject?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    return Promise.try(() => this.run()).then(resolve, reject);
-  }
-
-  /** Calls back after every transaction that changed the rows, once each. */
-  subscribe(
-    callback: (change: LiveChange<Row>) => void,
-    options: { readonly signal?: AbortSignal } = {},
-  ): LiveGroups<Row> {
-    const live = this.#live(options.signal);
-    live.onChange(callback);
-    return live;
-  }
-
-  /** The rows now and after every change; a slow consumer skips those between. */
-  live(
-    options: { readonly signal?: AbortSignal } = {},
-  ): AsyncIterable<readonly Row[]> {
-    return latest(() => this.#live(options.signal), options.signal);
-  }
-
-  /** The result as a store for views; as `store` of a query. */
-  store(): QueryStore<Result> {
-    const asked = [this.#request, this.#groups];
-    return storeOf(this.#engine, asked, () => {
-      const live = new LiveGroups<Item>(
-        this.#engine,
-        this.#request,
-        this.#groups,
-        undefined,
-      );
-      return { live, read: () => this.#finish(live.getSnapshot()) };
-    });
-  }
-
-  #live(signal: AbortSignal | undefined): LiveGroups<Row> {
-    return new LiveGroups(this.#engine, this.#request, this.#groups, signal);
   }
 }

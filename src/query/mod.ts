@@ -14,10 +14,10 @@
  * @module
  */
 
-export { avg, count, max, min, sum } from "./aggregate.ts";
+export { avg, count, max, min, sum } from "./aggregates.ts";
 export type { Explanation } from "./explain.ts";
 export { Live, type LiveChange } from "./live.ts";
-export { LiveGroups } from "./live_groups.ts";
+export type { LiveGroups } from "./live_groups.ts";
 export { Query } from "./query.ts";
 export type { QueryStore } from "./store.ts";
 export type { OrderField, Where } from "./where.ts";

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import { count, sum } from "./aggregates.ts";
 import { taskEngine, taskFields } from "./kit_test.ts";
 import { parseWhere } from "./parse_where.ts";
 
@@ -123,9 +124,13 @@ Deno.test("Query refuses bad orders, limits, cursors, includes and groups", () =
     () => query.groupBy(),
     () => query.groupBy("tags"),
     () => query.groupBy("author").aggregate({ n: 5 }),
-    () => query.groupBy("author").aggregate({ author: { what: "count" } }),
-    () => query.aggregate({ n: { what: "sum", field: "title" } }),
+    () => query.groupBy("author").aggregate({ author: count() }),
+    () => query.aggregate({ n: sum("title") }),
     () => query.aggregate({ n: { what: "median", field: "rank" } }),
+    () => query.aggregate({ n: { ...count(), what: "median" } }),
+    () => query.aggregate({ n: count(), m: 5 }),
+    () => query.aggregate({}),
+    () => query.groupBy("author").aggregate({}),
   ];
   for (const call of calls) throws(call, isInvalid, String(call));
 });

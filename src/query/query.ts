@@ -9,16 +9,13 @@
  */
 
 import type { Item } from "../schema/patch.ts";
-import {
-  type Aggregated,
-  type AggregateSpec,
-  parseAggregates,
-} from "./aggregate.ts";
+import type { Aggregated, AggregateSpec } from "./aggregate.ts";
 import type { Condition } from "./condition.ts";
 import { decodeCursor, encodeCursor, placeOf } from "./cursor.ts";
 import type { QueryEngine } from "./engine.ts";
 import { explain, type Explanation } from "./explain.ts";
-import { GroupBuilder, GroupedQuery, parseGroupFields } from "./group.ts";
+import { GroupBuilder, overAll, parseGroupFields } from "./group.ts";
+import type { GroupedQuery } from "./grouped_query.ts";
 import {
   Include,
   type Included,
@@ -205,8 +202,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   aggregate<const Spec extends AggregateSpec<Base>>(
     spec: Spec,
   ): GroupedQuery<Aggregated<Base, Spec>, Aggregated<Base, Spec>> {
-    const terms = parseAggregates(this.#engine, spec);
-    return GroupedQuery.overAll(this.#engine, this.#asked(), terms);
+    return overAll(this.#engine, this.#asked(), spec);
   }
 
   /**

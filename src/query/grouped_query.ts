@@ -1,0 +1,107 @@
+/**
+ * Aggregated queries at work. The aggregates bring this module: what every page
+ * loads has `group.ts`.
+ *
+ * @module
+ */
+
+import type { Item } from "../schema/patch.ts";
+import { parseAggregates } from "./aggregate.ts";
+import type { QueryEngine } from "./engine.ts";
+import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
+import { latest } from "./latest.ts";
+import { LiveGroups } from "./live_groups.ts";
+import type { LiveChange } from "./live.ts";
+import { invalidQuery } from "./parse_where.ts";
+import type { Request } from "./plan.ts";
+import { type QueryStore, storeOf } from "./store.ts";
+
+/** Checks aggregates over groups by `fields`, and makes the query for them. */
+export function groupedQuery<Result, Row>(
+  engine: QueryEngine,
+  request: Request,
+  fields: readonly string[],
+  spec: object,
+  finish: (rows: readonly Item[]) => Result,
+): GroupedQuery<Result, Row> {
+  const terms = parseAggregates(engine, spec);
+  const clash = terms.find((term) => fields.includes(term.name));
+  if (clash !== undefined) {
+    throw invalidQuery(`Cannot aggregate: '${clash.name}' names a group field`);
+  }
+  return new GroupedQuery(engine, request, { fields, terms }, finish);
+}
+
+/** An aggregated query. `Result` is what it gives: rows, or one row over all. */
+export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
+  readonly #engine: QueryEngine;
+  readonly #request: Request;
+  readonly #groups: GroupRequest;
+  readonly #finish: (rows: readonly Item[]) => Result;
+
+  /** Made by `aggregate`, not by users. */
+  constructor(
+    engine: QueryEngine,
+    request: Request,
+    groups: GroupRequest,
+    finish: (rows: readonly Item[]) => Result,
+  ) {
+    this.#engine = engine;
+    this.#request = request;
+    this.#groups = groups;
+    this.#finish = finish;
+  }
+
+  /** The result, now. */
+  run(): Result {
+    const { fields } = this.#groups;
+    const grouping = new Grouping(this.#groups, this.#engine.fields);
+    for (const item of aggregatedItems(this.#engine, this.#request)) {
+      grouping.groupOf(item).add(item);
+    }
+    return this.#finish(grouping.sorted().map((group) => group.toRow(fields)));
+  }
+
+  /** Runs the query; so `await query` gives its result. */
+  then<A = Result, B = never>(
+    resolve?: ((result: Result) => A | PromiseLike<A>) | null,
+    reject?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return Promise.try(() => this.run()).then(resolve, reject);
+  }
+
+  /** Calls back after every transaction that changed the rows, once each. */
+  subscribe(
+    callback: (change: LiveChange<Row>) => void,
+    options: { readonly signal?: AbortSignal } = {},
+  ): LiveGroups<Row> {
+    const live = this.#live(options.signal);
+    live.onChange(callback);
+    return live;
+  }
+
+  /** The rows now and after every change; a slow consumer skips those between. */
+  live(
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncIterable<readonly Row[]> {
+    return latest(() => this.#live(options.signal), options.signal);
+  }
+
+  /** The result as a store for views; as `store` of a query. */
+  store(): QueryStore<Result> {
+    const asked = [this.#request, this.#groups];
+    return storeOf(this.#engine, asked, () => {
+      const live = new LiveGroups<Item>(
+        this.#engine,
+        this.#request,
+        this.#groups,
+        undefined,
+      );
+      return { live, read: () => this.#finish(live.getSnapshot()) };
+    });
+  }
+
+  #live(signal: AbortSignal | undefined): LiveGroups<Row> {
+    return new LiveGroups(this.#engine, this.#request, this.#groups, signal);
+  }
+}
