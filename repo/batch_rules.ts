@@ -18,7 +18,6 @@ import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { RuleSession } from "../src/schema/rule_types.ts";
-import { judgeWrite } from "../src/schema/rule_write.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import { createView, type View } from "../src/schema/view.ts";
 import type { Vector } from "./ancestry.ts";
@@ -158,7 +157,7 @@ class Judgement {
       ? this.#seen(collection, operation.id, index)
       : this.#drafted(draft, collection, index, view);
     let after: Cell | undefined;
-    const decision = judgeWrite(rules, {
+    const decision = rules.judge({
       session: this.#session,
       wall: origin.wall,
       operation,

@@ -11,7 +11,7 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import { allowed, type Decision } from "../src/schema/rule_types.ts";
-import { judgeWrite, type WrittenCell } from "../src/schema/rule_write.ts";
+import type { WrittenCell } from "../src/schema/rule_write.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { type KnownSession, sessionOf } from "./rule_sessions.ts";
@@ -57,7 +57,7 @@ export class OwnJudge {
   /** Fails with `denied` when a rule says so. */
   check(write: OwnWrite): void {
     const { session } = this.#known;
-    const decision = judgeWrite(this.#rules, { ...write, session });
+    const decision = this.#rules.judge({ ...write, session });
     this.decision = decision;
     if (decision.allowed) return;
     const { operation: { what, shape, id } } = write;

@@ -38,6 +38,7 @@ import {
   type RuleSession,
   type WriteRules,
 } from "./rule_types.ts";
+import { judgeWrite, type WrittenCell } from "./rule_write.ts";
 import type { Schema } from "./schema.ts";
 import { isPlainObject } from "./validate.ts";
 import { createView, type View } from "./view.ts";
@@ -241,6 +242,14 @@ export class RepositoryRules {
 
   #nameOf(collection: string, action: string): string {
     return `${this.#compiled?.pattern.text ?? ""} ${collection}.${action}`;
+  }
+
+  /**
+   * May a session write this? Asked here and not beside it, so that the rules bring what judges by them:
+   * a page that has none does not load it.
+   */
+  judge(write: WrittenCell): Decision {
+    return judgeWrite(this, write);
   }
 
   /** Asks the rule of a collection for one write. */
