@@ -5,6 +5,7 @@
  * @module
  */
 
+import { limits } from "../../src/base/limits.ts";
 import { system } from "../../src/base/system.ts";
 import { ownerLock, webLocks } from "../../src/browser/locks.ts";
 import type { Wire } from "../../src/browser/route.ts";
@@ -16,8 +17,8 @@ interface WorkerClass {
 
 /** How often it writes, and asks whether its owner is alive. */
 const EVERY_MS = 5;
-/** After so much silence it has its worker take the files. */
-const SILENCE_MS = 120;
+/** After so much silence it has its worker take the files, as tabs do. */
+const SILENCE_MS = limits.tabSilenceMsMax;
 
 let tab: RawTab;
 let tree: RawRepository;
@@ -77,8 +78,9 @@ async function writeOn(prefix: string): Promise<void> {
     const now = performance.now();
     if (tab.term !== term) {
       hasStolen = false;
-      heardAt = now;
       await goOn();
+      if (!isWriting) return;
+      heardAt = performance.now();
     }
     tree.put(`${prefix}${++count}`, "written");
     tree.ship();
@@ -105,6 +107,13 @@ export async function follow(): Promise<void> {
   await goOn();
 }
 
+/** Once in a while: goes on with another owner, if there is one, and looks at what it said. */
+async function lookLater(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  if (tab.term !== term) await goOn();
+  look();
+}
+
 /** Looks at what its owner said. */
 function look(): void {
   for (const message of tab.heard.splice(0)) {
@@ -126,15 +135,13 @@ export async function end(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 4 * EVERY_MS));
   while (acknowledged.length < count) {
     tree.ship();
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-    look();
+    await lookLater();
   }
 }
 
-/** Looks at what came since. */
-export async function catchUp(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  look();
+/** Looks at what came, until it holds so many commits; whoever calls gives up some time. */
+export async function catchUp(commits: number): Promise<void> {
+  while (tree.replica.graph.commits < commits) await lookLater();
 }
 
 /** How many writes were acknowledged, and the longest time without one, in milliseconds. */

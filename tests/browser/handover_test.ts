@@ -145,7 +145,7 @@ for (const isKind of [true, false]) {
       await owner.call("end");
       const { written } = await owner.call("report");
       ok(written > 5, `${written} writes`);
-      await writer.call("catchUp");
+      await writer.call("catchUp", before.commits + written);
       deepEqual(await writer.call("found", "w"), {
         items: before.items,
         commits: before.commits + written,

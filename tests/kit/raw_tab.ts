@@ -52,6 +52,8 @@ export interface TabPlace {
 }
 
 let calls = 0;
+/** What takes longer never comes; no measure of speed: machines are busy. */
+const HANGS_MS = 30_000;
 
 /** One tab. */
 export class RawTab<P extends TabPlace = TabPlace> {
@@ -136,7 +138,7 @@ export class RawTab<P extends TabPlace = TabPlace> {
       const timer = setTimeout(() => {
         const kinds = this.heard.map((message) => message.kind).join();
         news.reject(new Error(`${this.id} heard no ${kind}, but ${kinds}`));
-      }, 4_000);
+      }, HANGS_MS);
       try {
         await news.promise;
       } finally {
