@@ -19,16 +19,11 @@
 
 import { ByteReader } from "../src/base/bytes.ts";
 import type { Operation, Shape } from "../src/schema/patch.ts";
-import { readOperation } from "../src/schema/patch_codec.ts";
+import { readOperation, readPatchHead } from "../src/schema/patch_codec.ts";
 import { readShape } from "../src/schema/shape_codec.ts";
 import { hashId } from "./checkpoint/layout.ts";
-import {
-  chainBytes,
-  chainBytesLength,
-  chainName,
-  type Position,
-  readParents,
-} from "./commit.ts";
+import { batchHead } from "./batch_join.ts";
+import { type Position, readParents } from "./commit.ts";
 import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import type { Log } from "./log.ts";
 import { RECORD_HEADER_BYTES } from "./log_format.ts";
@@ -44,14 +39,17 @@ export interface ItemCommit extends Position {
   readonly operations: readonly Operation[];
 }
 
-/** A commit while its operations are looked for. */
-interface Candidate extends ItemCommit {
-  readonly operations: Operation[];
+/** A commit without its operations. */
+interface CommitHead extends Position {
+  readonly wall: number;
+  readonly parents: readonly Position[];
   readonly shapes: readonly Shape[];
   /** Log address of its batch. */
   readonly body: number;
 }
 
+/** Heads of so many commits are kept. */
+const HEADS_KEPT = 256;
 /** So many unsorted operations, or a sixteenth of all, are looked through one by one. */
 const FRESH_MAX = 256;
 const FRESH_FIRST = 64;
@@ -76,9 +74,8 @@ export class ItemTouches {
   #marked = 0;
   #indexedTo = 0;
   readonly #windows: LogWindows;
-  /** The chain of the last batch that was read. */
-  #chain = "";
-  #chainBytes = new Uint8Array(0);
+  /** By mark: of the commits that were found last. */
+  readonly #heads = new Map<number, CommitHead>();
   /** What stood first in the last payload: its shapes, and what hashes of their items start with. */
   #head = new Uint8Array(0);
   #shapes: readonly Shape[] = [];
@@ -105,26 +102,26 @@ export class ItemTouches {
   /** The commits that touched an item, in the log's order, and what they did to it. */
   of(item: ItemName): ItemCommit[] {
     this.#extend();
-    const found: Candidate[] = [];
+    const found: ItemCommit[] = [];
     /** By chain: how far its commits were found; the same may come twice. */
     const known = new Map<string, number>();
     const hash = hashId(item.id, hashId(item.collection, SEED));
-    let mark = -1;
-    let commit: Candidate | undefined;
+    let [mark, isFound] = [-1, false];
+    let operations: Operation[] = [];
     for (const place of this.#placesOf(hash)) {
       const at = this.#markOf(place);
-      if (commit === undefined || at !== mark) commit = this.#commitAt(at);
-      mark = at;
-      const { chain, number, body, operations } = commit;
+      if (at !== mark) [mark, isFound, operations] = [at, false, []];
+      const head = this.#headOf(at);
+      const { chain, number, wall, parents, body } = head;
       if (this.#commits.isVoid(chain, number, body)) continue;
-      const isMore = operations.length > 0;
-      if (!isMore && number < (known.get(chain) ?? 0)) continue;
-      const operation = this.#operationAt(place, commit, item, hash);
+      if (!isFound && number < (known.get(chain) ?? 0)) continue;
+      const operation = this.#operationAt(place, head, item, hash);
       if (operation === undefined) continue;
       operations.push(operation);
-      if (isMore) continue;
+      if (isFound) continue;
+      isFound = true;
       known.set(chain, number + 1);
-      found.push(commit);
+      found.push({ chain, number, wall, parents, operations });
     }
     return found;
   }
@@ -263,50 +260,40 @@ export class ItemTouches {
     return low;
   }
 
-  #commitAt(mark: number): Candidate {
+  #headOf(mark: number): CommitHead {
+    let head = this.#heads.get(mark);
+    if (head !== undefined) return head;
+    if (this.#heads.size >= HEADS_KEPT) this.#heads.clear();
+    this.#heads.set(mark, head = this.#readCommit(mark));
+    return head;
+  }
+
+  #readCommit(mark: number): CommitHead {
     let first = mark;
     while (this.#marks[first]! > 0) first--;
     const body = -this.#marks[first]!;
-    const { chain, number, start } = this.#decode(body, body, this.#readBatch);
-    const at = mark === first ? body + start : this.#marks[mark]!;
+    const batch = this.#decode(
+      body,
+      body,
+      ({ bytes, at, end }) => batchHead(bytes.subarray(at, end)),
+    );
+    const { chain } = batch;
+    const number = batch.first + mark - first;
+    const at = mark === first ? body + batch.start : this.#marks[mark]!;
     return this.#decode(at, body, (reader) => {
       const wall = reader.u48();
       reader.skip(2);
       const parents = readParents(reader, chain);
       reader.varint();
-      this.#readHead(reader);
-      return {
-        chain,
-        number: number + mark - first,
-        wall,
-        parents,
-        operations: [],
-        shapes: this.#shapes,
-        body,
-      };
+      const shapes = readPatchHead(reader);
+      return { chain, number, wall, parents, shapes, body };
     });
   }
-
-  /** Reads what stands before the commits of a batch; nearly always its chain is the last one. */
-  readonly #readBatch = (reader: ByteReader) => {
-    const { bytes, at } = reader;
-    reader.skip(1 + chainBytesLength);
-    const known = this.#chainBytes;
-    let same = 0;
-    while (same < known.length && bytes[at + 1 + same] === known[same]) same++;
-    if (same < chainBytesLength) {
-      this.#chain = chainName(bytes, at + 1);
-      this.#chainBytes = chainBytes(this.#chain);
-    }
-    const number = reader.varint();
-    reader.varint();
-    return { chain: this.#chain, number, start: reader.at - at };
-  };
 
   /** The operation at a place, if it is one on this item. */
   #operationAt(
     place: number,
-    { shapes, body }: Candidate,
+    { shapes, body }: CommitHead,
     { collection, id }: ItemName,
     hash: number,
   ): Operation | undefined {
