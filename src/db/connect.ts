@@ -93,10 +93,6 @@ export interface ConnectionParts {
 const bare = { reason: undefined, attempts: 0, retryAt: undefined };
 const connecting: ConnectionStatus = { state: "connecting", ...bare };
 const closed: ConnectionStatus = { state: "closed", ...bare };
-/** Timers of a platform take no longer delay than this. */
-const DELAY_MS_MAX = 24 * 60 * 60 * 1000;
-/** A renewal that failed is tried again after this long. */
-const RENEWAL_MS_MIN = 60_000;
 
 /** The one connection of a database. */
 export class DatabaseConnection implements Connection {
@@ -110,9 +106,6 @@ export class DatabaseConnection implements Connection {
   #client: Client | undefined;
   #failed: ConnectionStatus | undefined;
   #status = connecting;
-  #cancelRenewal: (() => void) | undefined;
-  /** Is the first login due whatever the certificate says? */
-  #isLoginDue: boolean;
 
   constructor(parts: ConnectionParts) {
     const { target, options } = parts;
@@ -123,7 +116,6 @@ export class DatabaseConnection implements Connection {
     if (typeof this.#source !== "function") checkCredentials(this.#source);
     if (isAddress(options.login)) parseAddress(options.login);
     this.#parts = parts;
-    this.#isLoginDue = options.renew ?? false;
     this.#listeners = new Listeners(parts.report);
     void this.#start();
   }
@@ -139,21 +131,30 @@ export class DatabaseConnection implements Connection {
   }
 
   async #start(): Promise<void> {
-    const { world, rootKey, links, report, tap, prepare } = this.#parts;
+    const { world, rootKey, keeper, options, links, report, tap, prepare } =
+      this.#parts;
     for (const link of links()) link.sync.without("connecting");
     try {
-      const [{ SyncClient }, connector] = await Promise.all([
+      const [{ Renewal, SyncClient }, connector] = await Promise.all([
         import("./online.ts"),
         this.#connector(),
         prepare?.(),
       ]);
       if (this.#stop.signal.aborted) return;
+      const renewal = new Renewal({
+        keeper,
+        world,
+        source: this.#source,
+        login: options.login ?? this.#url,
+        isDue: options.renew ?? false,
+        stop: this.#stop.signal,
+      });
       const client: Client = new SyncClient({
         connector,
         world,
         rootKey,
         prover: (renew: boolean, signal: AbortSignal) =>
-          this.#prover(renew, signal),
+          renewal.prover(renew, signal),
         ...(tap !== undefined && { frame: tap }),
       });
       this.#client = client;
@@ -176,52 +177,6 @@ export class DatabaseConnection implements Connection {
     if (this.#url === undefined) return target as Connector;
     const { websocketConnector } = await import("./online.ts");
     return websocketConnector(this.#url);
-  }
-
-  async #prover(renew: boolean, signal: AbortSignal) {
-    const { keeper } = this.#parts;
-    const isWanted = renew || this.#isLoginDue;
-    if (isWanted || !keeper.isCurrent()) {
-      try {
-        await this.#login(signal);
-      } catch (cause) {
-        // What still holds is good enough to go on with, while a login fails.
-        if (isWanted || !keeper.isValid()) throw cause;
-      }
-    }
-    this.#scheduleRenewal();
-    const prover = keeper.prover();
-    if (prover !== undefined) return prover;
-    throw new DatabaseError("closed", "The connection is closed");
-  }
-
-  async #login(signal: AbortSignal): Promise<void> {
-    const { keeper, options } = this.#parts;
-    const both = AbortSignal.any([signal, this.#stop.signal]);
-    const login = typeof options.login === "function"
-      ? options.login
-      : await loginAt(options.login ?? this.#url);
-    await keeper.login(login, this.#source, both);
-    this.#isLoginDue = false;
-  }
-
-  /** A connection may outlive its certificate: the next one is had in time. */
-  #scheduleRenewal(): void {
-    const { keeper, world } = this.#parts;
-    this.#cancelRenewal?.();
-    const delayMs = (keeper.renewalAt ?? Infinity) - world.now();
-    if (delayMs > 100 * DELAY_MS_MAX || this.#stop.signal.aborted) return;
-    this.#cancelRenewal = world.after(
-      Math.min(Math.max(delayMs, RENEWAL_MS_MIN), DELAY_MS_MAX),
-      () => void this.#renew(),
-    );
-  }
-
-  async #renew(): Promise<void> {
-    if (!this.#parts.keeper.isCurrent()) {
-      await this.#login(this.#stop.signal).catch(() => {});
-    }
-    this.#scheduleRenewal();
   }
 
   #changed(): void {
@@ -256,7 +211,6 @@ export class DatabaseConnection implements Connection {
   close(): Promise<void> {
     if (this.#stop.signal.aborted) return Promise.resolve();
     this.#stop.abort();
-    this.#cancelRenewal?.();
     for (const link of this.#joined) link.leave();
     for (const link of this.#parts.links()) link.sync.without("offline");
     this.#joined.clear();
@@ -275,17 +229,6 @@ export class DatabaseConnection implements Connection {
 
 function isAddress(login: ConnectOptions["login"]): login is string | URL {
   return login !== undefined && typeof login !== "function";
-}
-
-async function loginAt(address: string | URL | undefined): Promise<Login> {
-  if (address === undefined) {
-    throw new DatabaseError(
-      "login-failed",
-      "This device has no certificate, and nowhere to log in: give connect() the `login` option",
-    );
-  }
-  const { loginTo } = await import("./online.ts");
-  return loginTo(address);
 }
 
 function reasonOf(cause: unknown): SyncReason {

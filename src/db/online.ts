@@ -12,7 +12,8 @@ import "./bare_repository.ts";
 import "./repository_sync.ts";
 
 export { Intake } from "../../repo/intake.ts";
+export { Renewal } from "./session_login.ts";
 export { framesTo } from "./frames.ts";
 export { SyncClient } from "../../sync/client.ts";
-export { loginTo, serverInfo } from "../../sync/transport/login.ts";
+export { serverInfo } from "../../sync/transport/login.ts";
 export { websocketConnector } from "../../sync/transport/websocket_client.ts";

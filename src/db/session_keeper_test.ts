@@ -11,6 +11,7 @@ import { memoryStorage } from "../storage/memory_storage.ts";
 import { openKeyring } from "./keyring.ts";
 import type { Login } from "./login.ts";
 import { SessionKeeper } from "./session_keeper.ts";
+import { SessionLogin } from "./session_login.ts";
 
 const world = new ManualWorld(3);
 const root = generateKeyPair(world.random);
@@ -46,31 +47,31 @@ async function keeperOf(storage = memoryStorage()) {
     world,
     replicas: () => [replica as unknown as Replica],
   });
-  return { keeper, used, storage };
+  return { keeper, logins: new SessionLogin(keeper, world), used, storage };
 }
 
 const logsIn: Login = ({ sessionKey }) =>
   Promise.resolve({ certificate: certify(sessionKey) });
 
 Deno.test("a new device has a key, a name of its own choice, and nothing to prove", async () => {
-  const { keeper } = await keeperOf();
-  deepEqual([keeper.user, keeper.isCurrent(), keeper.isValid()], [
+  const { keeper, logins } = await keeperOf();
+  deepEqual([keeper.user, logins.isCurrent(), logins.isValid()], [
     "me",
     false,
     false,
   ]);
   equal(keeper.sessionKey.length, 32);
-  equal(keeper.prover(), undefined);
+  equal(logins.prover(), undefined);
 });
 
 Deno.test("a login certifies the key that is there, in the folder and in open repositories", async () => {
-  const { keeper, used, storage } = await keeperOf();
+  const { keeper, logins, used, storage } = await keeperOf();
   const key = keeper.sessionKey;
-  await keeper.login(logsIn, token, never);
+  await logins.login(logsIn, token, never);
   deepEqual([keeper.user, keeper.sessionKey], ["ann", key]);
-  equal(keeper.isCurrent(), true);
+  equal(logins.isCurrent(), true);
   equal(used.length, 1);
-  const prover = keeper.prover()!;
+  const prover = logins.prover()!;
   deepEqual(prover.publicKey, key);
   equal(prover.certificates.length, 1);
   const { keeper: again } = await keeperOf(storage);
@@ -78,22 +79,22 @@ Deno.test("a login certifies the key that is there, in the folder and in open re
 });
 
 Deno.test("a certificate is renewed near its end, and valid until then", async () => {
-  const { keeper } = await keeperOf();
-  await keeper.login(logsIn, token, never);
+  const { logins } = await keeperOf();
+  await logins.login(logsIn, token, never);
   world.time += hour * 0.79;
-  equal(keeper.isCurrent(), true);
+  equal(logins.isCurrent(), true);
   world.time += hour * 0.02;
-  deepEqual([keeper.isCurrent(), keeper.isValid()], [false, true]);
-  await keeper.login(logsIn, token, never);
-  equal(keeper.isCurrent(), true);
+  deepEqual([logins.isCurrent(), logins.isValid()], [false, true]);
+  await logins.login(logsIn, token, never);
+  equal(logins.isCurrent(), true);
   world.time += hour * 1.1;
-  deepEqual([keeper.isCurrent(), keeper.isValid()], [false, false]);
+  deepEqual([logins.isCurrent(), logins.isValid()], [false, false]);
 });
 
 Deno.test("other claims belong to a new key; what the old one signed keeps its certificate", async () => {
   for (const says of ["key-taken", "other claims"]) {
-    const { keeper, used, storage } = await keeperOf();
-    await keeper.login(logsIn, token, never);
+    const { keeper, logins, used, storage } = await keeperOf();
+    await logins.login(logsIn, token, never);
     const [key, { certificate }] = [keeper.sessionKey, used[0]!];
     const admin: Login = ({ sessionKey, certificate }) => {
       if (certificate !== undefined && says === "key-taken") {
@@ -102,7 +103,7 @@ Deno.test("other claims belong to a new key; what the old one signed keeps its c
       const given = certify(sessionKey, { claims: '{"role":"admin"}' });
       return Promise.resolve({ certificate: given });
     };
-    await keeper.login(admin, token, never);
+    await logins.login(admin, token, never);
     notDeepEqual(keeper.sessionKey, key);
     equal(keeper.certificate!.claims, '{"role":"admin"}');
     deepEqual(used.at(-1)!.others, [certificate]);
@@ -113,7 +114,7 @@ Deno.test("other claims belong to a new key; what the old one signed keeps its c
 });
 
 Deno.test("a login proves the key that it asks for, also a new one", async () => {
-  const { keeper } = await keeperOf();
+  const { keeper, logins } = await keeperOf();
   const asked: Uint8Array[] = [];
   const login: Login = async ({ sessionKey, rootKey, nowMs, sign }) => {
     const message = Uint8Array.of(1, asked.length);
@@ -124,7 +125,7 @@ Deno.test("a login proves the key that it asks for, also a new one", async () =>
       ? "key-taken"
       : { certificate: certify(sessionKey) };
   };
-  await keeper.login(login, token, never);
+  await logins.login(login, token, never);
   notDeepEqual(asked[0], asked[1]);
   deepEqual(keeper.sessionKey, asked[1]);
 });
@@ -137,39 +138,39 @@ Deno.test("issuers below the root are shown, and without them a login is due", a
       certificate: certify(sessionKey, {}, server.secretKey),
       issuers,
     });
-  const { keeper, storage } = await keeperOf();
-  await keeper.login(answers([]), token, never);
-  deepEqual([keeper.isCurrent(), keeper.prover()], [false, undefined]);
-  await keeper.login(answers([above]), token, never);
-  equal(keeper.isCurrent(), true);
-  const chain = keeper.prover()!.certificates;
+  const { logins, storage } = await keeperOf();
+  await logins.login(answers([]), token, never);
+  deepEqual([logins.isCurrent(), logins.prover()], [false, undefined]);
+  await logins.login(answers([above]), token, never);
+  equal(logins.isCurrent(), true);
+  const chain = logins.prover()!.certificates;
   deepEqual(chain.map((bytes) => decodeCertificate(bytes).user), [
     "ann",
     "server",
   ]);
-  const { keeper: again } = await keeperOf(storage);
+  const { logins: again } = await keeperOf(storage);
   deepEqual(again.prover()!.certificates, chain);
 });
 
 Deno.test("an answer that is no certificate of this key changes nothing", async () => {
-  const { keeper, used } = await keeperOf();
+  const { keeper, logins, used } = await keeperOf();
   const other = generateKeyPair(world.random).publicKey;
   for (const certificate of [certify(other), new Uint8Array(9)]) {
     const login: Login = () => Promise.resolve({ certificate });
-    await rejects(keeper.login(login, token, never), { code: "login-failed" });
+    await rejects(logins.login(login, token, never), { code: "login-failed" });
   }
   const taken: Login = () => Promise.resolve("key-taken");
-  await rejects(keeper.login(taken, token, never), { code: "login-failed" });
+  await rejects(logins.login(taken, token, never), { code: "login-failed" });
   deepEqual([used, keeper.certificate], [[], undefined]);
 });
 
 Deno.test("a login that is no longer wanted changes nothing", async () => {
-  const { keeper, used } = await keeperOf();
+  const { keeper, logins, used } = await keeperOf();
   const stop = new AbortController();
   const login: Login = (request, signal) => {
     stop.abort();
     return logsIn(request, signal);
   };
-  await keeper.login(login, token, stop.signal);
+  await logins.login(login, token, stop.signal);
   deepEqual([used, keeper.certificate], [[], undefined]);
 });
