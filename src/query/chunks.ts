@@ -29,19 +29,16 @@ export abstract class Chunks {
   /** Holds these entries instead of all. */
   protected fill(sorted: Uint32Array): void {
     this.chunks.length = this.firsts.length = 0;
-    for (let i = 0; i < sorted.length; i += chunkFill) {
-      this.#addChunk(this.chunks.length, sorted.subarray(i, i + chunkFill));
+    // One piece of memory for all of them: each of its own would take longer to get.
+    const count = Math.ceil(sorted.length / chunkFill);
+    const room = new Uint32Array(count * chunkMax);
+    for (let c = 0; c < count; c++) {
+      const ordinals = room.subarray(c * chunkMax, (c + 1) * chunkMax);
+      const some = sorted.subarray(c * chunkFill, (c + 1) * chunkFill);
+      ordinals.set(some);
+      this.chunks.push({ length: some.length, ordinals });
+      this.firsts.push(some[0]!);
     }
-  }
-
-  #addChunk(at: number, ordinals: Uint32Array): void {
-    const chunk: Chunk = {
-      length: ordinals.length,
-      ordinals: new Uint32Array(chunkMax),
-    };
-    chunk.ordinals.set(ordinals);
-    this.chunks.splice(at, 0, chunk);
-    this.firsts.splice(at, 0, ordinals[0]!);
   }
 
   /** Those of all entries, `room` at most, that are marked with 1, in order. */
@@ -68,7 +65,10 @@ export abstract class Chunks {
     if (chunk.length === chunkMax) {
       // Nothing moves when entries come in order.
       const keep = offset === chunkMax ? chunkMax - 1 : chunkMax / 2;
-      this.#addChunk(at + 1, chunk.ordinals.subarray(keep));
+      const ordinals = new Uint32Array(chunkMax);
+      ordinals.set(chunk.ordinals.subarray(keep));
+      this.chunks.splice(at + 1, 0, { length: chunkMax - keep, ordinals });
+      this.firsts.splice(at + 1, 0, ordinals[0]!);
       chunk.length = keep;
       if (offset > keep) {
         offset -= keep;
@@ -127,7 +127,7 @@ export abstract class Chunks {
   }
 
   /** Both together. Few come among many: each is searched from where the last one went, in growing steps. */
-  protected merge(stood: Uint32Array, coming: readonly number[]): Uint32Array {
+  protected merge(stood: Uint32Array, coming: Uint32Array): Uint32Array {
     const merged = new Uint32Array(stood.length + coming.length);
     let from = 0;
     for (let i = 0; i < coming.length; i++) {

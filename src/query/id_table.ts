@@ -2,21 +2,21 @@
  * The ids of a collection by ordinal, as all of its indexes need them: the last
  * thing that entries are sorted by.
  *
- * An ordinal keeps its id for ever, so one table serves every index. The order
- * of the live ones is kept until something changes: a first page asks several
- * questions at once, and each may want another index.
+ * An ordinal keeps its id for ever, so one table serves every index; the first
+ * entries that agree in all else fill it. The order of the live ones is kept
+ * until something changes: a first page asks several questions at once, and each
+ * may want another index.
  *
  * @module
  */
 
+import type { Key } from "./value.ts";
 import { KeyTable } from "./key_table.ts";
 import { sortById, sortByIdSteps } from "./sort_ids.ts";
 import type { Source } from "./source.ts";
 
 /** Ids by ordinal. */
-export class IdTable {
-  /** The ids as keys. */
-  readonly keys: KeyTable = new KeyTable("id", "string");
+export class IdTable extends KeyTable {
   readonly #source: Source;
   /** Ordinals below this have their ids kept. */
   #known = 0;
@@ -27,21 +27,32 @@ export class IdTable {
 
   /** @param source whose ids it keeps */
   constructor(source: Source) {
+    super("id", "string");
     this.#source = source;
-  }
-
-  /** Makes room for ordinals below `size`. */
-  reserve(size: number): void {
-    this.keys.reserve(size);
   }
 
   /** Keeps the ids of ordinals below `size`. */
   grow(size: number): void {
     if (size <= this.#known) return;
-    this.keys.reserve(size);
+    this.reserve(size);
     for (; this.#known < size; this.#known++) {
-      this.keys.set(this.#known, this.#source.idAt(this.#known));
+      this.set(this.#known, this.#source.idAt(this.#known));
     }
+  }
+
+  override get(ordinal: number): Key {
+    if (ordinal >= this.#known) this.grow(this.#source.size);
+    return super.get(ordinal);
+  }
+
+  override compare(a: number, b: number): number {
+    if (a >= this.#known || b >= this.#known) this.grow(this.#source.size);
+    return super.compare(a, b);
+  }
+
+  override compareTo(ordinal: number, key: Key, number: number): number {
+    if (ordinal >= this.#known) this.grow(this.#source.size);
+    return super.compareTo(ordinal, key, number);
   }
 
   /** Something changed: what is in order now is another matter. */
@@ -50,7 +61,7 @@ export class IdTable {
   }
 
   /**
-   * Live ordinals below `size`, whose ids are kept, by id: the caller's own
+   * Live ordinals below `size` by id: the caller's own
    * array. In steps, when none of them may take long.
    */
   *order(size: number, isLater: boolean): Generator<void, number[]> {
@@ -59,7 +70,7 @@ export class IdTable {
     if (this.#order !== undefined && isSame) return this.#order.slice();
     const live = liveBelow(this.#source, size);
     yield;
-    const idOf = (ordinal: number) => this.keys.get(ordinal) as string; // Each has one.
+    const idOf = (ordinal: number) => this.get(ordinal) as string; // Each has one.
     if (isLater) return yield* sortByIdSteps(live, idOf);
     const sorted = sortById(live, idOf);
     this.#order = sorted.slice();

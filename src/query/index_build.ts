@@ -7,10 +7,14 @@
 
 import { type IdTable, liveBelow } from "./id_table.ts";
 import type { KeyTable } from "./key_table.ts";
+import { sortById } from "./sort_ids.ts";
 import type { Source } from "./source.ts";
 
 /** Items of one step, which may have to be read. */
 const stepItems = 512;
+
+/** More entries than one of so many that agree in all but the id: sorting all ids first is quicker. */
+const tiesShare = 8;
 
 /** What is put in order. */
 export interface OrderParts {
@@ -21,14 +25,16 @@ export interface OrderParts {
   readonly ids: IdTable;
   /** Must no step take long? All of them take longer then. */
   readonly isLater: boolean;
+  /** All entries by the last so many tables and then by id, as another index has them. */
+  readonly tail?: { readonly entries: Uint32Array; readonly tables: number };
 }
 
 /** Live ordinals below `size`, by the tables' keys and then by id; `undefined` when a key does not fit. */
 export function* orderOf(
   parts: OrderParts,
   size: number,
-): Generator<void, number[] | undefined> {
-  const { source, tables, ids, isLater } = parts;
+): Generator<void, Uint32Array | undefined> {
+  const { source, tables, ids, isLater, tail } = parts;
   const slow: KeyTable[] = [];
   for (const table of tables) {
     if (!fillFast(source, table, size)) slow.push(table);
@@ -40,10 +46,94 @@ export function* orderOf(
     if (!fillSlow(source, slow, live.slice(i, i + stepItems))) return undefined;
     yield;
   }
-  const sorted = yield* ids.order(size, isLater);
-  // Stable sorts from the last field to the first keep what came before.
-  for (const table of tables.toReversed()) yield* table.sortSteps(sorted);
-  return sorted;
+  if (!isLater) {
+    if (tail !== undefined) {
+      const split = tables.length - tail.tables;
+      if (isOrder(tail.entries, source, [...tables.slice(split), ids])) {
+        return yield* sorted(tail.entries, tables.slice(0, split));
+      }
+    }
+    const found = yield* sorted(
+      Uint32Array.from(liveBelow(source, size)),
+      tables,
+    );
+    if (settleTies(found, tables, source, size / tiesShare)) return found;
+  }
+  const byId = yield* ids.order(size, isLater);
+  return yield* sorted(Uint32Array.from(byId), tables);
+}
+
+/** Stable sorts from the last field to the first keep what came before. */
+function* sorted(
+  ordinals: Uint32Array,
+  tables: readonly KeyTable[],
+): Generator<void, Uint32Array> {
+  for (const table of tables.toReversed()) yield* table.sortSteps(ordinals);
+  return ordinals;
+}
+
+/** Are these all live ordinals, by these tables? An index that is not yet told of a change has others. */
+function isOrder(
+  entries: Uint32Array,
+  source: Source,
+  tables: readonly KeyTable[],
+): boolean {
+  if (entries.length !== source.count) return false;
+  for (let i = 0; i < entries.length; i++) {
+    if (!source.isLive(entries[i]!)) return false;
+    if (i > 0 && compareBy(tables, entries[i - 1]!, entries[i]!) >= 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/**
+ * Sorts what agrees in all tables by id, where it stands side by side; `false`
+ * when that is more than `most`, and not everything is in order.
+ */
+export function settleTies(
+  sorted: Uint32Array,
+  tables: readonly KeyTable[],
+  source: Source,
+  most: number,
+): boolean {
+  let ties = 0;
+  for (let start = 0, end = 1; start < sorted.length; start = end++) {
+    const first = sorted[start]!;
+    while (end < sorted.length && agree(tables, first, sorted[end]!)) end++;
+    if (end - start === 1) continue;
+    ties += end - start;
+    if (ties > most) return false;
+    const run = Array.from(sorted.subarray(start, end));
+    sorted.set(sortById(run, (ordinal) => source.idAt(ordinal)), start);
+  }
+  return true;
+}
+
+/** Are two ordinals' keys the same? The last ones differ most often. */
+export function agree(
+  tables: readonly KeyTable[],
+  a: number,
+  b: number,
+): boolean {
+  for (let f = tables.length - 1; f >= 0; f--) {
+    if (tables[f]!.compare(a, b) !== 0) return false;
+  }
+  return true;
+}
+
+/** Negative, zero or positive as one ordinal's keys to another's. */
+export function compareBy(
+  tables: readonly KeyTable[],
+  a: number,
+  b: number,
+): number {
+  for (let f = 0; f < tables.length; f++) {
+    const found = tables[f]!.compare(a, b);
+    if (found !== 0) return found;
+  }
+  return 0;
 }
 
 function fillFast(source: Source, table: KeyTable, size: number): boolean {

@@ -131,11 +131,25 @@ export class IndexSet {
       this.#source,
       isLater,
       this.#ids,
+      isLater ? undefined : this.#tailOf(fields),
     );
     if (!isLater) return index;
     slot.building = { index, steps: index.build(), changed: new Set() };
     this.#onBuilt(); // Changes are heard from now on.
     return index;
+  }
+
+  /** The built index of most of the last of these fields: it has sorted them already. */
+  #tailOf(fields: readonly string[]): OrderedIndex | undefined {
+    for (let from = 1; from < fields.length; from++) {
+      const tail = fields.slice(from);
+      const slot = this.#slots.find((one) =>
+        one.built !== undefined && one.fields.length === tail.length &&
+        tail.every((field, at) => one.fields[at] === field)
+      );
+      if (slot !== undefined) return slot.built;
+    }
+    return undefined;
   }
 
   #plan(slot: Slot, slices: Slices): void {

@@ -21,7 +21,9 @@ import { isNumeric, type Key, keyOf } from "./value.ts";
 
 const absentNumber = -Infinity;
 /** Fewer are sorted by comparison. */
-const fewOrdinals = 1_024;
+const fewOrdinals = 256;
+/** More places for texts are made at once. */
+const fewPlaces = 1_024;
 const headChars = 7;
 const charBase = 128;
 
@@ -31,7 +33,7 @@ export class KeyTable {
   readonly kind: FieldKind;
   readonly numeric: boolean;
   #numbers: Float64Array = new Float64Array(0);
-  readonly #texts: (string | undefined)[] = [];
+  #texts: (string | undefined)[] = [];
 
   constructor(field: string, kind: FieldKind) {
     this.field = field;
@@ -48,7 +50,11 @@ export class KeyTable {
       this.#numbers = grown;
     }
     if (this.numeric) return;
-    while (this.#texts.length < size) this.#texts.push(undefined);
+    const missing = size - this.#texts.length;
+    if (missing > fewPlaces) {
+      const places = new Array<undefined>(missing).fill(undefined);
+      this.#texts = this.#texts.concat(places);
+    } else while (this.#texts.length < size) this.#texts.push(undefined);
   }
 
   /** The number that orders like a key, as far as a number can. */
@@ -106,12 +112,12 @@ export class KeyTable {
   }
 
   /** Sorts ordinals by their keys; those with equal keys keep their order. */
-  sort(ordinals: number[]): void {
+  sort(ordinals: Uint32Array): void {
     for (const _ of this.sortSteps(ordinals));
   }
 
   /** The same in steps. */
-  *sortSteps(ordinals: number[]): Generator<void> {
+  *sortSteps(ordinals: Uint32Array): Generator<void> {
     if (ordinals.length < fewOrdinals) {
       ordinals.sort((a, b) => this.compare(a, b));
       return;
@@ -122,15 +128,15 @@ export class KeyTable {
   }
 
   /** Sorts each run of equal numbers by the whole texts. */
-  #settleTexts(ordinals: number[]): void {
+  #settleTexts(ordinals: Uint32Array): void {
     const numbers = this.#numbers;
     for (let start = 0, end = 0; start < ordinals.length; start = end) {
       const number = numbers[ordinals[start]!]!;
       while (end < ordinals.length && numbers[ordinals[end]!] === number) end++;
       if (end - start < 2 || number % 2 === 0) continue;
-      const run = ordinals.slice(start, end);
-      run.sort((a, b) => compareTexts(this.#texts[a], this.#texts[b]));
-      for (let i = 0; i < run.length; i++) ordinals[start + i] = run[i]!;
+      ordinals.subarray(start, end).sort((a, b) =>
+        compareTexts(this.#texts[a], this.#texts[b])
+      );
     }
   }
 

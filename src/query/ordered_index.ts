@@ -15,7 +15,13 @@ import type { Item } from "../schema/patch.ts";
 import { Chunks, type Seat, seatOf } from "./chunks.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./id_table.ts";
-import { orderOf } from "./index_build.ts";
+import {
+  agree,
+  compareBy,
+  orderOf,
+  type OrderParts,
+  settleTies,
+} from "./index_build.ts";
 import { KeyTable } from "./key_table.ts";
 import type { Source } from "./source.ts";
 import type { Key } from "./value.ts";
@@ -64,6 +70,7 @@ export class OrderedIndex extends Chunks {
   /**
    * @param isLater does somebody else run {@linkcode build}, step by step?
    * @param ids of the same source; indexes of one collection share them
+   * @param tail an index of the last of these fields
    */
   constructor(
     fields: readonly string[],
@@ -71,6 +78,7 @@ export class OrderedIndex extends Chunks {
     source: Source,
     isLater = false,
     ids: IdTable = new IdTable(source),
+    tail?: OrderedIndex,
   ) {
     super();
     this.fields = fields;
@@ -82,39 +90,47 @@ export class OrderedIndex extends Chunks {
     );
     this.#keys = this.#tables.map(() => undefined);
     this.#ids = ids;
-    this.#sortedBy = [...this.#tables, ids.keys];
+    this.#sortedBy = [...this.#tables, ids];
     this.#named = this.#sortedBy.slice(0, fields.length);
     this.#probe = new Float64Array(this.#sortedBy.length);
-    if (!isLater) { for (const _ of this.build()); }
+    if (!isLater) { for (const _ of this.build(tail)); }
   }
 
   /**
    * Puts everything in. What changes between two steps must be told by
    * {@linkcode update} afterwards, and nothing before.
    */
-  *build(): Generator<void> {
+  *build(tail?: OrderedIndex): Generator<void> {
     const source = this.#source;
     const { size } = source;
-    for (const table of this.#sortedBy) {
+    for (const table of this.#isLater ? this.#sortedBy : this.#tables) {
       table.reserve(size);
       yield;
     }
-    while (this.#known < size) {
-      this.#grow(Math.min(size, this.#known + stepOrdinals), size);
+    for (let at = 0; this.#isLater && at < size; at += stepOrdinals) {
+      this.#ids.grow(Math.min(size, at + stepOrdinals));
       yield;
     }
+    this.#grow(size);
+    yield;
     const parts = {
       source,
       tables: this.#tables,
       ids: this.#ids,
       isLater: this.#isLater,
+      ...tail && { tail: tail.#asTail() },
     };
     const sorted = yield* orderOf(parts, size);
     if (sorted === undefined) {
       this.broken = true;
       return;
     }
-    this.#hold(Uint32Array.from(sorted));
+    this.#hold(sorted);
+  }
+
+  #asTail(): NonNullable<OrderParts["tail"]> {
+    const entries = this.marked(this.#marks, this.count);
+    return { entries, tables: this.#tables.length };
   }
 
   #hold(sorted: Uint32Array): void {
@@ -123,8 +139,9 @@ export class OrderedIndex extends Chunks {
     this.count = sorted.length;
   }
 
-  #reserve(size: number): void {
-    for (const table of this.#sortedBy) table.reserve(size);
+  #grow(size: number): void {
+    this.#known = size;
+    for (const table of this.#tables) table.reserve(size);
     if (size <= this.#marks.length) return;
     const grown = new Uint8Array(Math.max(size, this.#marks.length * 2));
     grown.set(this.#marks);
@@ -187,20 +204,16 @@ export class OrderedIndex extends Chunks {
     }
     if (stay === this.count && coming.length === 0) return;
     const stood = this.marked(this.#marks, stay);
-    for (const table of this.#sortedBy.toReversed()) table.sort(coming);
-    this.#hold(this.merge(stood, coming));
+    const sorted = Uint32Array.from(coming);
+    for (const table of this.#tables.toReversed()) table.sort(sorted);
+    settleTies(sorted, this.#tables, this.#source, Infinity);
+    this.#hold(this.merge(stood, sorted));
   }
 
   #keep(ordinal: number): void {
     for (let f = 0; f < this.#tables.length; f++) {
       this.#tables[f]!.set(ordinal, this.#keys[f]!);
     }
-  }
-
-  #grow(size: number, room = size): void {
-    this.#reserve(room);
-    this.#ids.grow(size);
-    this.#known = size;
   }
 
   /** Reads an item's keys; true when they are what is kept already. */
@@ -230,13 +243,7 @@ export class OrderedIndex extends Chunks {
   }
 
   protected override compare(a: number, b: number): number {
-    if (a === b) return 0;
-    const tables = this.#sortedBy;
-    for (let f = 0; f < tables.length; f++) {
-      const found = tables[f]!.compare(a, b);
-      if (found !== 0) return found;
-    }
-    return 0;
+    return a === b ? 0 : compareBy(this.#sortedBy, a, b);
   }
 
   /** Negative, zero or positive as an entry to the keys of the probe. */
@@ -338,12 +345,10 @@ export class OrderedIndex extends Chunks {
     const ordinal = this.at(seat);
     const before = this.before(seat);
     // Unique keys are common: one look saves the search.
-    if (before < 0 || !this.#sameKeys(this.at(before), ordinal)) return seat;
+    if (before < 0 || !agree(this.#named, this.at(before), ordinal)) {
+      return seat;
+    }
     const keys = this.#named.map((table) => table.get(ordinal));
     return this.seat(keys, false);
-  }
-
-  #sameKeys(a: number, b: number): boolean {
-    return this.#named.every((table) => table.compare(a, b) === 0);
   }
 }

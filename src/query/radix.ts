@@ -18,7 +18,7 @@ const SHIFTS = [0, 11, 22] as const;
  * their order. No number may be NaN.
  */
 export function sortByNumber(
-  ordinals: number[],
+  ordinals: Uint32Array,
   numbers: Float64Array,
 ): void {
   for (const _ of sortByNumberSteps(ordinals, numbers));
@@ -26,9 +26,10 @@ export function sortByNumber(
 
 /** The same, pass by pass: `ordinals` are in order at the end, and as they were until then. */
 export function* sortByNumberSteps(
-  ordinals: number[],
+  ordinals: Uint32Array,
   numbers: Float64Array,
 ): Generator<void> {
+  if (isAscending(ordinals, numbers)) return;
   const count = ordinals.length;
   const words = [new Uint32Array(count), new Uint32Array(count)] as const;
   fillWords(words[0], words[1], ordinals, numbers);
@@ -36,10 +37,12 @@ export function* sortByNumberSteps(
   let from = new Uint32Array(count);
   countUp(from);
   let to = new Uint32Array(count);
-  const starts = new Uint32Array(BUCKETS);
   for (const word of words) {
-    for (const shift of SHIFTS) {
-      if (!countDigits(starts, word, shift)) continue;
+    const counts = SHIFTS.map(() => new Uint32Array(BUCKETS));
+    countDigits(counts[0]!, counts[1]!, counts[2]!, word);
+    for (const [digit, shift] of SHIFTS.entries()) {
+      const starts = counts[digit]!;
+      if (!startsOf(starts, count)) continue;
       spread(from, to, starts, word, shift);
       [from, to] = [to, from];
       yield;
@@ -71,8 +74,8 @@ function countUp(places: Uint32Array): void {
 }
 
 /** Puts the ordinals in the order of their places. */
-function arrange(ordinals: number[], places: Uint32Array): void {
-  const unsorted = new Uint32Array(ordinals);
+function arrange(ordinals: Uint32Array, places: Uint32Array): void {
+  const unsorted = ordinals.slice();
   for (let i = 0; i < places.length; i++) ordinals[i] = unsorted[places[i]!]!;
 }
 
@@ -80,7 +83,7 @@ function arrange(ordinals: number[], places: Uint32Array): void {
 function fillWords(
   lows: Uint32Array,
   highs: Uint32Array,
-  ordinals: readonly number[],
+  ordinals: Uint32Array,
   numbers: Float64Array,
 ): void {
   const number = new Float64Array(1);
@@ -93,23 +96,37 @@ function fillWords(
   }
 }
 
-/** Where each digit's keys start; `false` when all keys have the same digit. */
-function countDigits(
-  starts: Uint32Array,
-  word: Uint32Array,
-  shift: number,
-): boolean {
-  starts.fill(0);
-  for (let i = 0; i < word.length; i++) {
-    starts[word[i]! >>> shift & BUCKETS - 1]!++;
+/** Are they in order already, as what was written in order is? */
+function isAscending(ordinals: Uint32Array, numbers: Float64Array): boolean {
+  for (let i = 1; i < ordinals.length; i++) {
+    if (numbers[ordinals[i - 1]!]! > numbers[ordinals[i]!]!) return false;
   }
-  const first = word.length === 0 ? 0 : word[0]! >>> shift & BUCKETS - 1;
-  if (starts[first] === word.length) return false;
+  return true;
+}
+
+/** How often each digit has each value. */
+function countDigits(
+  low: Uint32Array,
+  middle: Uint32Array,
+  high: Uint32Array,
+  word: Uint32Array,
+): void {
+  for (let i = 0; i < word.length; i++) {
+    const bits = word[i]!;
+    low[bits & BUCKETS - 1]!++;
+    middle[bits >>> SHIFTS[1] & BUCKETS - 1]!++;
+    high[bits >>> SHIFTS[2]]!++;
+  }
+}
+
+/** Turns counts into where each digit's keys start; `false` when all of `length` keys have the same digit. */
+function startsOf(counts: Uint32Array, length: number): boolean {
   let start = 0;
   for (let digit = 0; digit < BUCKETS; digit++) {
-    const length = starts[digit]!;
-    starts[digit] = start;
-    start += length;
+    const count = counts[digit]!;
+    if (count === length) return false;
+    counts[digit] = start;
+    start += count;
   }
   return true;
 }
