@@ -104,7 +104,9 @@ export interface Batch {
 /** How many bytes {@linkcode writeBatch} and a seal will take at most. */
 export function batchLength(run: Run): number {
   let length = 1 + chainBytesLength + 2 * 8 + sealLength;
-  for (const { header, payload } of run.commits) {
+  const { commits } = run;
+  for (let i = 0; i < commits.length; i++) {
+    const { header, payload } = commits[i]!;
     length += header.length + varintLength(payload.length) + payload.length;
   }
   return length;

@@ -20,11 +20,13 @@ import type { OwnJudge } from "./own_rules.ts";
 import type { Changes } from "./state.ts";
 import type { Table } from "./table.ts";
 
+const none: readonly never[] = [];
+
 /** What a transaction has made in one table. */
 interface Draft {
   readonly table: Table;
   /** New items, in the order of their reserved ordinals. */
-  readonly created: Cell[];
+  created: Cell[] | undefined;
   /** Items that were there, by ordinal. */
   changed: Map<number, Cell> | undefined;
 }
@@ -48,7 +50,7 @@ export class Transaction {
   readonly #judge: OwnJudge | undefined;
   /** What its operations did, where somebody asked for it: no more than can be undone, and one. */
   notes: Noted[] | undefined;
-  readonly #drafts: Draft[] = [];
+  #drafts: Draft[] | undefined;
   /** The draft and the ordinal that the last lookup found, for the write that follows it. */
   #draft: Draft | undefined;
   #ordinal = -1;
@@ -84,14 +86,17 @@ export class Transaction {
     this.#draft = draft;
     this.#ordinal = ordinal;
     if (ordinal < 0) return undefined;
-    if (ordinal >= table.size) return draft.created[ordinal - table.size];
+    if (ordinal >= table.size) return draft.created?.[ordinal - table.size];
     return draft.changed?.get(ordinal) ?? table.cellAt(ordinal);
   }
 
   #draftOf(table: Table): Draft {
-    for (const draft of this.#drafts) if (draft.table === table) return draft;
-    const draft: Draft = { table, created: [], changed: undefined };
-    this.#drafts.push(draft);
+    const drafts = this.#drafts ?? none;
+    for (let i = 0; i < drafts.length; i++) {
+      if (drafts[i]!.table === table) return drafts[i]!;
+    }
+    const draft: Draft = { table, created: undefined, changed: undefined };
+    this.#drafts = withOne(this.#drafts, draft);
     return draft;
   }
 
@@ -153,10 +158,11 @@ export class Transaction {
     const draft = this.#draft!;
     const ordinal = this.#ordinal;
     if (ordinal < 0) {
-      this.#ordinal = table.size + draft.created.push(cell) - 1;
+      draft.created = withOne(draft.created, cell);
+      this.#ordinal = table.size + draft.created.length - 1;
       table.reserve(cell.id);
     } else if (ordinal >= table.size) {
-      draft.created[ordinal - table.size] = cell;
+      draft.created![ordinal - table.size] = cell;
     } else (draft.changed ??= new Map()).set(ordinal, cell);
   }
 
@@ -168,31 +174,45 @@ export class Transaction {
   /** Forgets everything. */
   abandon(): void {
     this.end();
-    for (const { table, created } of this.#drafts) table.release(created);
-    this.#drafts.length = 0;
+    const drafts = this.#drafts ?? none;
+    for (let i = 0; i < drafts.length; i++) {
+      const { table, created } = drafts[i]!;
+      table.release(created ?? none);
+    }
+    this.#drafts = undefined;
   }
 
   /** Puts what it made into the tables and says what changed, where anybody listens. */
   apply(): Changes | undefined {
     let changes: Changes | undefined;
-    for (const draft of this.#drafts) {
+    const drafts = this.#drafts ?? none;
+    for (let i = 0; i < drafts.length; i++) {
+      const draft = drafts[i]!;
       const list: ItemChange[] | undefined = draft.table.isHeard
         ? []
         : undefined;
       applyDraft(draft, list);
       if (list !== undefined) (changes ??= new Map()).set(draft.table, list);
     }
-    this.#drafts.length = 0;
+    this.#drafts = undefined;
     return changes;
   }
+}
+
+/** Most lists here have one element; an empty one that is pushed to makes room for seventeen. */
+function withOne<T>(list: T[] | undefined, one: T): T[] {
+  if (list === undefined) return [one];
+  list.push(one);
+  return list;
 }
 
 function applyDraft(
   { table, created, changed }: Draft,
   list: ItemChange[] | undefined,
 ): void {
-  for (let i = 0; i < created.length; i++) {
-    const cell = created[i]!;
+  const cells = created ?? none;
+  for (let i = 0; i < cells.length; i++) {
+    const cell = cells[i]!;
     const ordinal = table.put(cell, table.size);
     list?.push({ ordinal, before: undefined, after: cell.item });
   }

@@ -175,7 +175,8 @@ export class ByteWriter {
    */
   text(value: string): void {
     const start = this.length;
-    this.reserve(value.length * 3 + 5);
+    // For ASCII, which nearly all is, and for its length, which must not grow it anew.
+    this.reserve(value.length + 8);
     const head = varintLength(value.length * 2);
     const end = this.#ascii(value, start + head);
     if (end >= 0) {
@@ -191,9 +192,11 @@ export class ByteWriter {
   /** Writes ASCII at `at`; -1 when `value` has any other character. */
   #ascii(value: string, at: number): number {
     if (value.length > SHORT_TEXT) {
-      const room = this.#bytes.subarray(at);
-      const { written } = encoder.encodeInto(value, room);
-      return written === value.length ? at + written : -1;
+      const end = at + value.length;
+      const room = this.#bytes.subarray(at, end);
+      // Text that is not ASCII is not read to its end: it takes more room.
+      const { read } = encoder.encodeInto(value, room);
+      return read === value.length ? end : -1;
     }
     const bytes = this.#bytes;
     for (let i = 0; i < value.length; i++) {

@@ -31,8 +31,8 @@ const DIGEST_CHARACTERS = 32;
 /** The digest of an entry that is not there. */
 export const absentDigest = "absent";
 
-/** The registers of an entry. */
-export interface Registers {
+/** The registers of an entry; a type, because only types are plain objects to others. */
+export type Registers = {
   /** A value that JSON can say. */
   readonly value: Value;
   /** Any other value, as `codec.ts` encodes it. */
@@ -41,7 +41,7 @@ export interface Registers {
   readonly expiresAt: number | undefined;
   /** What a compare-and-set compared with: a digest. */
   readonly expected: string | undefined;
-}
+};
 
 /** The registers of a deleted entry. */
 export const absent: Registers = {

@@ -56,7 +56,7 @@ export class KvScope {
   }
 
   /** Writes an entry when the transaction commits. Throws as `kv.set`. */
-  set(key: string, value: KvValue, options: ExpiryOptions = {}): void {
+  set(key: string, value: KvValue, options?: ExpiryOptions): void {
     const registers = this.#registersOf(value, options);
     this.#writer.put(this.#transaction, key, registers);
   }
@@ -73,7 +73,7 @@ export class KvScope {
     key: string,
     expected: KvValue | undefined,
     value: KvValue | undefined,
-    options: ExpiryOptions = {},
+    options?: ExpiryOptions,
   ): boolean {
     const digest = digestOf(expected && copyIn(expected).value);
     const registers = value === undefined
@@ -86,8 +86,10 @@ export class KvScope {
     return true;
   }
 
-  #registersOf(given: KvValue, options: ExpiryOptions): Registers {
-    const expiresAt = expiryFrom(options, () => this.#world.now());
+  #registersOf(given: KvValue, options: ExpiryOptions | undefined): Registers {
+    const expiresAt = options === undefined
+      ? undefined
+      : expiryFrom(options, () => this.#world.now());
     const { value, isJson } = copyIn(given);
     const expected = undefined;
     if (isJson) {

@@ -180,8 +180,12 @@ class Copier {
       );
     }
     const copy: Record<string, KvPart> = {};
-    for (const [key, inner] of Object.entries(value)) {
-      setOwn(copy, this.#text(key), this.copy(inner, depth + 1));
+    const given = value as Readonly<Record<string, unknown>>;
+    // Not by entries: an array and an iteration for each of them.
+    const keys = Object.keys(value);
+    for (let i = 0; i < keys.length; i++) {
+      const key = this.#text(keys[i]!);
+      setOwn(copy, key, this.copy(given[key], depth + 1));
     }
     return Object.freeze(copy);
   }

@@ -10,7 +10,7 @@
 import type { Cell } from "../schema/cell.ts";
 import { mergeClassIn } from "../schema/merge.ts";
 import { parseItemId } from "../schema/names.ts";
-import type { Item, ShapeField, Value } from "../schema/patch.ts";
+import type { FieldChange, Item, ShapeField, Value } from "../schema/patch.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Table, Transaction } from "../../repo/mod.ts";
 import type { Registers } from "./entry.ts";
@@ -20,11 +20,14 @@ export class EntryWriter {
   readonly #table: Table;
   readonly #schema: Schema;
   readonly #fields: readonly ShapeField[];
+  /** By field: nothing in it. Of the registers of an entry most are empty. */
+  readonly #empty: readonly FieldChange[];
 
   constructor(table: Table, schema: Schema) {
     this.#table = table;
     this.#schema = schema;
     this.#fields = schema.shape.fields;
+    this.#empty = this.#fields.map((field) => changeOf(field, undefined));
   }
 
   /** The item of a key as the transaction sees it, whether it means an entry or not. */
@@ -64,13 +67,22 @@ export class EntryWriter {
 
   #update(tx: Transaction, cell: Cell, registers: Registers): void {
     const { id, generation } = cell;
-    const values: Readonly<Record<string, Value>> = { ...registers };
-    const changes = this.#fields.map((field) => ({
-      field,
-      change: { what: "set" as const, value: values[field.name] },
-    }));
+    const changes = this.#changesTo(registers);
     const { shape } = this.#schema;
     this.#note(tx, { what: "update", shape, id, generation, changes }, cell);
+  }
+
+  #changesTo(registers: Readonly<Record<string, Value>>): FieldChange[] {
+    const fields = this.#fields;
+    const changes = new Array<FieldChange>(fields.length);
+    for (let i = 0; i < fields.length; i++) {
+      const field = fields[i]!;
+      const value = registers[field.name];
+      changes[i] = value === undefined
+        ? this.#empty[i]!
+        : changeOf(field, value);
+    }
+    return changes;
   }
 
   /** Undo is for what people edit: entries are no steps of it. */
@@ -97,4 +109,8 @@ export class EntryWriter {
       return merge !== undefined && merge !== "register";
     });
   }
+}
+
+function changeOf(field: ShapeField, value: Value): FieldChange {
+  return { field, change: { what: "set", value } };
 }

@@ -153,7 +153,11 @@ const precedence: Readonly<Record<MergeClass, number>> = {
 };
 
 function shapeFieldOf(shape: Shape, name: string): ShapeField | undefined {
-  for (const field of shape.fields) if (field.name === name) return field;
+  const { fields } = shape;
+  for (let i = 0; i < fields.length; i++) {
+    if (fields[i]!.name === name) return fields[i];
+  }
+  return undefined;
 }
 
 /** How a field of a cell merges; `undefined` when nobody wrote it yet. */
@@ -197,7 +201,8 @@ function applyUpdate(
   view: View,
 ): Cell {
   const edit: Edit = { values: new Map(), stamps: undefined, rich: undefined };
-  for (const change of op.changes) {
+  for (let i = 0; i < op.changes.length; i++) {
+    const change = op.changes[i]!;
     const known = edit.rich?.get(change.field.name)?.merge ??
       mergeClassIn(cell, change.field.name);
     const merge = mergeClassOf(change.field.kind);

@@ -21,7 +21,8 @@ export function withValues(
   // A copy would read its texts, and reading a text has a price.
   if (view.hasTexts && cell.rich) return rebuild(cell, item, values, view);
   const draft: DraftItem = { ...item };
-  for (const [name, value] of values) {
+  for (const name of values.keys()) {
+    const value = values.get(name);
     const isNew = !Object.hasOwn(draft, name);
     if (isNew || value instanceof TextState) {
       return rebuild(cell, item, values, view);

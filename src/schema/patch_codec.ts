@@ -135,7 +135,9 @@ export class PatchWriter {
     head.clear();
     head.u8(FORMAT);
     head.varint(this.#shapes.length);
-    for (const shape of this.#shapes) head.bytes(encodeShape(shape));
+    for (let i = 0; i < this.#shapes.length; i++) {
+      head.bytes(encodeShape(this.#shapes[i]!));
+    }
     head.varint(this.#count);
     return { payload: this.#join(head), operationsOffset: head.length };
   }
@@ -186,9 +188,10 @@ function writeItem(w: ByteWriter, op: CreateOperation): void {
 }
 
 function writeChanges(w: ByteWriter, op: UpdateOperation): void {
-  const { fields } = op.shape;
-  w.varint(op.changes.length);
-  for (const { field, change } of op.changes) {
+  const { changes, shape: { fields } } = op;
+  w.varint(changes.length);
+  for (let i = 0; i < changes.length; i++) {
+    const { field, change } = changes[i]!;
     const index = fields.indexOf(field);
     assert(index >= 0, "a change names a field of its operation's shape");
     w.varint(index);
