@@ -267,9 +267,9 @@ export const limits = {
   /** Work of a tab on what other tabs wrote, in one go, in milliseconds: half a frame. */
   tabSliceMsMax: 6,
   /** A tab asks whether the owner is alive so often, in milliseconds, while it waits for it. */
-  tabPingMs: 30,
-  /** An owner that answers nothing for so long, in milliseconds, while a tab waits, and whose page nobody sees, is replaced. */
-  tabSilenceMsMax: 90,
+  tabPingMs: 20,
+  /** An owner that nobody sees and that answers nothing for so long, in milliseconds, is replaced; a slow one later. */
+  tabSilenceMsMax: 60,
   /** What tabs are told of sync, storage and each other is gathered for so long, in milliseconds: a frame. */
   tabReportMs: 16,
   /** Frames of the connection are shown to an inspector in another thread so often … */

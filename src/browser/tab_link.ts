@@ -65,6 +65,13 @@ interface Question {
 
 /** An owner that is busy is waited for; each time that it was in vain, for twice as long. */
 const PATIENCE_MS = 5_000;
+/** One that nobody sees is given so many times what its slowest answer of late took, and never more than this. */
+const ANSWERS = 4;
+const HIDDEN_MS_MAX = 400;
+/** As long as it has answered nothing, or opens a repository, it counts as one that takes this long. */
+const UNKNOWN_MS = 40;
+/** What is left of the slowest answer with each further one. */
+const FADE = 0.97;
 
 /** The line of one tab. */
 export class TabLink {
@@ -84,6 +91,10 @@ export class TabLink {
   #pings = 0;
   #cancelWatch: (() => void) | undefined;
   #patienceMs = PATIENCE_MS;
+  /** When the owner was asked what it has not answered; 0: nothing. */
+  #askedAt = 0;
+  /** How long its slowest answer of late took, if it gave one. */
+  #slowestMs: number | undefined;
   /** A page of another build was heard: its owner may not know yet that this one waits. */
   #isForeignHeard = false;
   #isClosed = false;
@@ -164,8 +175,22 @@ export class TabLink {
     this.#looks = 0;
     if (message.kind === "welcome") return this.#welcome(message);
     if (!this.#isWelcome) return;
-    if (message.kind === "result") return this.#answer(message);
+    const { kind } = message;
+    if (kind === "acknowledged" || kind === "pong") this.#answered();
+    if (kind === "result") return this.#answer(message);
     this.#parts.hear(message);
+  }
+
+  /** It was asked something that is answered at once: a busy machine shows in how long that takes. */
+  #asked(): void {
+    if (this.#askedAt === 0) this.#askedAt = this.#parts.world.monotonic();
+  }
+
+  #answered(): void {
+    if (this.#askedAt === 0) return;
+    const tookMs = this.#heardAt - this.#askedAt;
+    this.#slowestMs = Math.max(tookMs, (this.#slowestMs ?? 0) * FADE);
+    this.#askedAt = 0;
   }
 
   /** There is an owner: unless this tab follows it, and by the shortest way. */
@@ -182,7 +207,7 @@ export class TabLink {
     this.#term = term;
     this.#route = route;
     this.#isWelcome = false;
-    this.#looks = 0;
+    this.#looks = this.#askedAt = 0;
     this.#heardAt = this.#parts.world.monotonic();
   }
 
@@ -217,6 +242,8 @@ export class TabLink {
   /** Says something to the owner, if there is one: the next one is asked anew. */
   post(message: TabMessage): void {
     if (!this.#isWelcome || this.#isClosed) return;
+    if (message.kind === "write") this.#asked();
+    if (message.kind === "open") this.#slowestMs = undefined;
     this.#route?.post(this.#owner, this.#term, message);
     this.watch();
   }
@@ -289,16 +316,23 @@ export class TabLink {
     const silence = this.#parts.world.monotonic() - this.#heardAt;
     if (this.#term > 0) {
       const ping = ++this.#pings;
+      this.#asked();
       this.#route?.post(this.#owner, this.#term, { kind: "ping", ping });
     }
     // A timer that came late says that this page stood still, not the owner.
-    if (++this.#looks < 3 || silence < limits.tabSilenceMsMax) return;
+    if (++this.#looks < 3 || silence < this.#hiddenMsMax) return;
     const term = this.#term;
     void this.#parts.lookAtOwner().then((sight) => {
       if (this.#looks < 3 || term !== this.#term || this.#isClosed) return;
       const isLong = silence >= this.#patienceMs;
       if (sight === "hidden" || (sight === "seen" && isLong)) this.#steal();
     });
+  }
+
+  /** Silence of an owner that nobody sees, after which it is replaced. */
+  get #hiddenMsMax(): number {
+    const slowMs = ANSWERS * (this.#slowestMs ?? UNKNOWN_MS);
+    return Math.max(limits.tabSilenceMsMax, Math.min(slowMs, HIDDEN_MS_MAX));
   }
 
   #steal(): void {
