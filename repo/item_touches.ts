@@ -2,11 +2,12 @@
  * Which operations touch an item, and where in the log they stand: for its
  * history, without reading all of the log.
  *
- * Twelve bytes an operation and eight a commit, in flat arrays: a hash of the
- * item's name and an address, in buckets by the hash. What is found is read and
- * compared, a few hundred bytes each; who makes hashes collide makes that slow,
- * at worst as a pass over the log, and nothing else. Built when a
- * history is asked for, and gone on with to the log's end each time after that.
+ * Eight bytes an operation and four a commit, twelve and eight beyond two
+ * gigabytes, in flat arrays: a hash of the item's name and an address, in buckets
+ * by the hash. What is found is read and compared, a few hundred bytes each; who
+ * makes hashes collide makes that slow, at worst as a pass over the log, and
+ * nothing else. Built when a history is asked for, and gone on with to the log's
+ * end each time after that.
  *
  * Withdrawn commits stay in it and are passed over: a withdrawal voids what
  * stands before it, and that is known when it is read.
@@ -48,6 +49,10 @@ interface CommitHead extends Position {
   readonly body: number;
 }
 
+/** Log addresses: while the log is below two gigabytes, in four bytes each. */
+type Addresses = Int32Array | Float64Array;
+const NARROW_MAX = 2 ** 31 - 1;
+
 /** Heads of so many commits are kept. */
 const HEADS_KEPT = 256;
 /** So many unsorted operations, or a sixteenth of all, are looked through one by one. */
@@ -64,14 +69,15 @@ export class ItemTouches {
   #shift = 31;
   /** By bucket, and in each in the log's order: hashes, and addresses of operations. */
   #hashes = new Uint32Array(0);
-  #places = new Float64Array(0);
+  #places: Addresses = new Int32Array(0);
   /** What came since then, in the log's order. */
   #freshHashes = new Uint32Array(0);
-  #freshPlaces = new Float64Array(0);
+  #freshPlaces: Addresses = new Int32Array(0);
   #fresh = 0;
   /** Where commits start, ascending; of the first in a batch, minus where the batch does. */
-  #marks = new Float64Array(0);
+  #marks: Addresses = new Int32Array(0);
   #marked = 0;
+  #isWide = false;
   #indexedTo = 0;
   readonly #windows: LogWindows;
   /** By mark: of the commits that were found last. */
@@ -138,6 +144,7 @@ export class ItemTouches {
 
   #index({ batch, address }: LoggedBatch): void {
     const { bytes, commits } = batch;
+    if (address + bytes.length > NARROW_MAX) this.#widen();
     this.#reserveMarks(this.#marked + commits.length);
     for (let i = 0; i < commits.length; i++) {
       const { at, payloadAt, end } = commits[i]!;
@@ -147,6 +154,18 @@ export class ItemTouches {
       this.#indexOperations(reader, reader.varint(), address);
     }
     this.#indexedTo = address + bytes.length;
+  }
+
+  /** Makes room for all addresses to come. */
+  #widen(): void {
+    if (this.#isWide) return;
+    this.#isWide = true;
+    this.#freshPlaces = new Float64Array(this.#freshPlaces);
+    this.#marks = new Float64Array(this.#marks);
+  }
+
+  #addresses(length: number): Addresses {
+    return this.#isWide ? new Float64Array(length) : new Int32Array(length);
   }
 
   /** Reads the shapes of a payload; nearly always they are those of the one before. */
@@ -185,7 +204,7 @@ export class ItemTouches {
       const [hashes, places] = [this.#freshHashes, this.#freshPlaces];
       this.#freshHashes = new Uint32Array(at * 2 || FRESH_FIRST);
       this.#freshHashes.set(hashes);
-      this.#freshPlaces = new Float64Array(at * 2 || FRESH_FIRST);
+      this.#freshPlaces = this.#addresses(at * 2 || FRESH_FIRST);
       this.#freshPlaces.set(places);
     }
     this.#freshHashes[at] = hash;
@@ -196,7 +215,7 @@ export class ItemTouches {
     const marks = this.#marks;
     if (length <= marks.length) return;
     const more = Math.ceil(marks.length * 1.25);
-    this.#marks = new Float64Array(Math.max(length, more));
+    this.#marks = this.#addresses(Math.max(length, more));
     this.#marks.set(marks);
   }
 
@@ -217,7 +236,7 @@ export class ItemTouches {
     for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
     const next = starts.slice();
     const hashes = new Uint32Array(size);
-    const places = new Float64Array(size);
+    const places = this.#addresses(size);
     for (const [from, addresses, length] of parts) {
       for (let i = 0; i < length; i++) {
         const at = next[from[i]! >>> shift]!++;
@@ -230,7 +249,7 @@ export class ItemTouches {
     this.#hashes = hashes;
     this.#places = places;
     this.#freshHashes = new Uint32Array(0);
-    this.#freshPlaces = new Float64Array(0);
+    this.#freshPlaces = this.#addresses(0);
     this.#fresh = 0;
   }
 
