@@ -13,7 +13,7 @@ import {
   openDatabase,
   type World,
 } from "../../mod.ts";
-import { openKv } from "./mod.ts";
+import { type ExpiryOptions, type KvValue, openKv } from "./mod.ts";
 
 async function place() {
   const db = await openDatabase({ storage: memoryStorage() });
@@ -39,6 +39,37 @@ Deno.test("what is set is there at once, and durable when awaited", async () => 
   equal(kv.delete("a").result, false);
   equal(kv.get("a"), undefined);
   deepEqual(kv.getMany(["a", "b"]), [undefined, undefined]);
+});
+
+Deno.test("each write of an entry leaves nothing of the one before, here and after opening again", async () => {
+  const storage = memoryStorage();
+  const expiresAt = Date.now() + 3_600_000;
+  const writes: [KvValue, ExpiryOptions?][] = [
+    [1],
+    [new Date(5), { expiresAt }],
+    [{ n: 2 }],
+    [new Uint8Array([1, 2])],
+    ["text", { expiresAt }],
+    [null],
+  ];
+  const steps = writes.length;
+  // One key for each step: it has seen the writes up to that one.
+  {
+    await using db = await openDatabase({ storage });
+    const kv = openKv(await db.repository("team"));
+    for (const [at, [value, options]] of writes.entries()) {
+      for (let key = at; key < steps; key++) kv.set(`${key}`, value, options);
+      deepEqual(kv.get(`${at}`), value);
+    }
+  }
+  await using db = await openDatabase({ storage });
+  const kv = openKv(await db.repository("team"));
+  for (const [at, [value, options]] of writes.entries()) {
+    const entry = kv.entry(`${at}`)!;
+    deepEqual(entry.value, value);
+    equal(entry.expiresAt, options?.expiresAt);
+    equal(entry.unreadable, undefined);
+  }
 });
 
 Deno.test("keys come in order, by prefix, range, page, and backwards", async () => {
