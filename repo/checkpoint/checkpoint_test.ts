@@ -183,6 +183,20 @@ Deno.test("load() reads scattered rows in large reads", async () => {
   subject.check();
 });
 
+Deno.test("items() reads every item that was not read yet, though it be one", async () => {
+  const one = new Subject();
+  one.commit([createOf("a")]);
+  const many = rich(2000);
+  for (const subject of [one, many]) {
+    await subject.write();
+    subject.open();
+    const known = subject === many ? subject.table.itemAt(701) : undefined;
+    const items = subject.table.items();
+    assert.deepEqual(items, subject.twin.items());
+    if (known !== undefined) assert.ok(items.includes(known));
+  }
+});
+
 Deno.test("rows larger than a chunk are read", async () => {
   const subject = new Subject();
   const title = "long ".repeat(200_000);

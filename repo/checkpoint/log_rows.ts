@@ -62,7 +62,7 @@ export class LogRows {
   /** Decodes the row at `address`. */
   row<T>(address: number, decode: (reader: ByteReader) => T): T {
     const start = address - address % LOG_PAGE;
-    const at = address - start;
+    const at = smallInteger(address - start);
     let room = this.#likely;
     for (;;) {
       const size = Math.ceil((at + room) / LOG_PAGE) * LOG_PAGE;
@@ -94,11 +94,7 @@ export class LogRows {
   ): Generator<void> {
     for (let row = 0; row < count;) {
       const start = addresses[row]! - addresses[row]! % LOG_PAGE;
-      let end = row + 1;
-      while (
-        end < count && addresses[end]! < start + CHUNK &&
-        addresses[end]! - addresses[end - 1]! <= GAP_MAX
-      ) end++;
+      const end = endOfRun(addresses, row, count, start + CHUNK);
       const wanted = addresses[end - 1]! + 2 * this.#likely - start;
       const length = Math.min(CHUNK, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
       const bytes = this.#read(start, length, bufferOf(length));
@@ -153,6 +149,30 @@ export class LogRows {
   }
 }
 
+/** The first row that is not read together with `row`; no part of the generator, whose loops V8 interprets. */
+function endOfRun(
+  addresses: Float64Array,
+  row: number,
+  count: number,
+  limit: number,
+): number {
+  let end = row + 1;
+  while (
+    end < count && addresses[end]! < limit &&
+    addresses[end]! - addresses[end - 1]! <= GAP_MAX
+  ) end++;
+  return end;
+}
+
+/**
+ * An offset below 2^31 as V8 keeps small integers. The difference of two
+ * addresses is an object of its own there, and a reader that starts at one
+ * would make another at every step until its code is optimized.
+ */
+function smallInteger(offset: number): number {
+  return offset | 0;
+}
+
 /** Decodes rows; says which is the first that is cut. */
 function decodeRows(
   bytes: Uint8Array,
@@ -166,7 +186,7 @@ function decodeRows(
   let i = row;
   try {
     for (; i < end; i++) {
-      reader.at = addresses[i]! - start;
+      reader.at = smallInteger(addresses[i]! - start);
       decode(reader, i);
     }
   } catch (error) {

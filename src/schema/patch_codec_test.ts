@@ -228,6 +228,7 @@ const double = (value: number) => [
 
 const malformed: readonly (readonly [string, number, readonly number[]])[] = [
   ["text in a number field", 2, [6, 2, 0x78]],
+  ["text in a JSON field", 7, [6, 2, 0x78]],
   ["a number in a text field", 1, [3, 5]],
   ["a boolean in a date field", 4, [2]],
   ["JSON in a bytes field", 5, [9, 2, 0x31]],

@@ -148,7 +148,10 @@ export function readCount(r: ByteReader, max: number, bytesEach: number) {
   return count;
 }
 
-const textKinds: readonly FieldKind[] = ["string", "ref", "enum", "text"];
+function isTextKind(kind: FieldKind): boolean {
+  return kind === "string" || kind === "ref" || kind === "enum" ||
+    kind === "text";
+}
 
 /** Reads the value of a field of this kind. */
 export function readValue(
@@ -159,7 +162,7 @@ export function readValue(
   const tag = r.u8();
   switch (tag) {
     case tags.text:
-      if (!textKinds.includes(kind)) break;
+      if (!isTextKind(kind)) break;
       return readText(r, limits.valueBytesMax, strict);
     case tags.natural:
       if (kind !== "number" && kind !== "counter") break;
