@@ -2,10 +2,10 @@
  * The ids of a collection by ordinal, as all of its indexes need them: the last
  * thing that entries are sorted by.
  *
- * An ordinal keeps its id for ever, so one table serves every index; the first
- * entries that agree in all else fill it. The order of the live ones is kept
- * until something changes: a first page asks several questions at once, and each
- * may want another index.
+ * An ordinal keeps its id for ever, so one table serves every index; it takes
+ * those that are compared, which entries with unique keys never are. The order
+ * of the live ones is kept until something changes: a first page asks several
+ * questions at once, and each may want another index.
  *
  * @module
  */
@@ -41,18 +41,25 @@ export class IdTable extends KeyTable {
   }
 
   override get(ordinal: number): Key {
-    if (ordinal >= this.#known) this.grow(this.#source.size);
+    this.#keep(ordinal);
     return super.get(ordinal);
   }
 
   override compare(a: number, b: number): number {
-    if (a >= this.#known || b >= this.#known) this.grow(this.#source.size);
+    this.#keep(a);
+    this.#keep(b);
     return super.compare(a, b);
   }
 
   override compareTo(ordinal: number, key: Key, number: number): number {
-    if (ordinal >= this.#known) this.grow(this.#source.size);
+    this.#keep(ordinal);
     return super.compareTo(ordinal, key, number);
+  }
+
+  #keep(ordinal: number): void {
+    if (super.get(ordinal) !== undefined) return;
+    this.reserve(this.#source.size);
+    this.set(ordinal, this.#source.idAt(ordinal));
   }
 
   /** Something changed: what is in order now is another matter. */
@@ -61,8 +68,8 @@ export class IdTable extends KeyTable {
   }
 
   /**
-   * Live ordinals below `size` by id: the caller's own
-   * array. In steps, when none of them may take long.
+   * Live ordinals below `size` by id: the caller's own array. In steps, when
+   * none of them may take long.
    */
   *order(size: number, isLater: boolean): Generator<void, number[]> {
     const { count } = this.#source;

@@ -26,7 +26,15 @@ export interface OrderParts {
   /** Must no step take long? All of them take longer then. */
   readonly isLater: boolean;
   /** All entries by the last so many tables and then by id, as another index has them. */
-  readonly tail?: { readonly entries: Uint32Array; readonly tables: number };
+  readonly tail?: Tail;
+}
+
+/** What an index of the last fields has. */
+export interface Tail {
+  readonly entries: Uint32Array;
+  /** 1 at the ordinals of entries. */
+  readonly marks: Uint8Array;
+  readonly tables: number;
 }
 
 /** Live ordinals below `size`, by the tables' keys and then by id; `undefined` when a key does not fit. */
@@ -49,18 +57,18 @@ export function* orderOf(
   if (!isLater) {
     if (tail !== undefined) {
       const split = tables.length - tail.tables;
-      if (isOrder(tail.entries, source, [...tables.slice(split), ids])) {
+      if (isOrder(tail, source, [...tables.slice(split), ids])) {
         return yield* sorted(tail.entries, tables.slice(0, split));
       }
     }
     const found = yield* sorted(
-      Uint32Array.from(liveBelow(source, size)),
+      new Uint32Array(liveBelow(source, size)),
       tables,
     );
     if (settleTies(found, tables, source, size / tiesShare)) return found;
   }
   const byId = yield* ids.order(size, isLater);
-  return yield* sorted(Uint32Array.from(byId), tables);
+  return yield* sorted(new Uint32Array(byId), tables);
 }
 
 /** Stable sorts from the last field to the first keep what came before. */
@@ -74,16 +82,15 @@ function* sorted(
 
 /** Are these all live ordinals, by these tables? An index that is not yet told of a change has others. */
 function isOrder(
-  entries: Uint32Array,
+  { entries, marks }: Tail,
   source: Source,
   tables: readonly KeyTable[],
 ): boolean {
-  if (entries.length !== source.count) return false;
-  for (let i = 0; i < entries.length; i++) {
-    if (!source.isLive(entries[i]!)) return false;
-    if (i > 0 && compareBy(tables, entries[i - 1]!, entries[i]!) >= 0) {
-      return false;
-    }
+  for (let i = 0; i < source.size; i++) {
+    if (source.isLive(i) !== (marks[i] === 1)) return false;
+  }
+  for (let i = 1; i < entries.length; i++) {
+    if (compareBy(tables, entries[i - 1]!, entries[i]!) >= 0) return false;
   }
   return true;
 }

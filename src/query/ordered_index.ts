@@ -19,8 +19,8 @@ import {
   agree,
   compareBy,
   orderOf,
-  type OrderParts,
   settleTies,
+  type Tail,
 } from "./index_build.ts";
 import { KeyTable } from "./key_table.ts";
 import type { Source } from "./source.ts";
@@ -128,9 +128,9 @@ export class OrderedIndex extends Chunks {
     this.#hold(sorted);
   }
 
-  #asTail(): NonNullable<OrderParts["tail"]> {
+  #asTail(): Tail {
     const entries = this.marked(this.#marks, this.count);
-    return { entries, tables: this.#tables.length };
+    return { entries, marks: this.#marks, tables: this.#tables.length };
   }
 
   #hold(sorted: Uint32Array): void {
