@@ -46,12 +46,8 @@ import type { Position } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { Parking } from "./parking.ts";
-import {
-  checkRevocation,
-  checkRoom,
-  decodeRevocation,
-  type Revocation,
-} from "./revocation.ts";
+import { decodeRevocation, type Revocation } from "./revocation.ts";
+import { checkRevocation, checkRoom } from "./revocation_check.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 const NOT_LATER = "A commit is not later than its predecessor";

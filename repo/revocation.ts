@@ -15,26 +15,26 @@
  * @module
  */
 
-import { type Signer, verify } from "../crypto/mod.ts";
+import type { Signer } from "../crypto/mod.ts";
 import {
   ByteReader,
   ByteWriter,
   concatBytes,
   encodeText,
-  equalBytes,
 } from "../src/base/bytes.ts";
-import { DatabaseError, type Refusal, refuse } from "../src/base/errors.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { readCount, readText } from "./canonical.ts";
-import type { Certificates } from "./certificate.ts";
 import { nameOf } from "./commit.ts";
 import type { Graph } from "./graph.ts";
 
 const FORMAT = 1;
 const INCARNATION = 8;
-const SIGNATURE_LENGTH = 64;
-const DOMAIN = encodeText("sheaf revocation 1\n");
+/** Bytes of the signature, its last ones. */
+export const SIGNATURE_LENGTH = 64;
+/** What is signed before the bytes in front of the signature. */
+export const DOMAIN = encodeText("sheaf revocation 1\n");
 const LENGTH_MAX = limits.revocationCutsMax * (INCARNATION + 8) +
   limits.revocationReasonBytesMax + 256;
 
@@ -189,7 +189,7 @@ export class Revocations {
     return this.#size;
   }
 
-  /** Takes a revocation that {@linkcode checkRevocation} found sound. */
+  /** Takes a revocation that `checkRevocation` found sound. */
   add(revocation: Revocation): void {
     if (this.tellsNothingNew(revocation)) return;
     const key = nameOf(revocation.sessionKey, 0, 32);
@@ -247,51 +247,4 @@ export class Revocations {
   *[Symbol.iterator](): Iterator<Revocation> {
     for (const { records } of this.#byKey.values()) yield* records;
   }
-}
-
-/** What the check of a revocation depends on. */
-export interface RevocationContext {
-  readonly genesisId: Uint8Array;
-  readonly rootKey: Uint8Array;
-  readonly certificates: Certificates;
-}
-
-/** Is the revocation sound? `undefined` when it is. */
-export function checkRevocation(
-  revocation: Revocation,
-  { genesisId, rootKey, certificates }: RevocationContext,
-): Refusal | undefined {
-  const { bytes, issuerKey, sessionKey, wall } = revocation;
-  if (!equalBytes(revocation.genesisId, genesisId)) {
-    return refuse("malformed", "The revocation is for another repository");
-  }
-  // Or an issuer whose key was stolen would let itself go on.
-  if (equalBytes(issuerKey, sessionKey)) {
-    return refuse("bad-certificate", "A session has no say in its own end");
-  }
-  const mayIssue = equalBytes(issuerKey, rootKey) ||
-    certificates.of(nameOf(issuerKey, 0, 32)).some((own) =>
-      own.mayIssue && own.notBefore <= wall && wall <= own.notAfter
-    );
-  if (!mayIssue) {
-    return refuse("bad-certificate", "Its issuer may not revoke sessions");
-  }
-  const end = bytes.length - SIGNATURE_LENGTH;
-  const message = concatBytes(DOMAIN, bytes.subarray(0, end));
-  if (!verify(bytes.subarray(end), message, issuerKey)) {
-    return refuse("bad-signature", "Its issuer did not sign it");
-  }
-  return undefined;
-}
-
-/** Is there no room for another one? Only issuers could fill it. */
-export function checkRoom(
-  revocations: Revocations,
-  { sessionKey }: Revocation,
-): Refusal | undefined {
-  const isFull = revocations.size >= limits.revocationsMax ||
-    revocations.countOf(sessionKey) >= limits.revocationsOfKeyMax;
-  return isFull
-    ? refuse("too-large", "There are too many revocations")
-    : undefined;
 }

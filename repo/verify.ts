@@ -37,7 +37,8 @@ import {
 import type { LoadedReplica } from "./replica_open.ts";
 import { VerifiedChains } from "./verified_chains.ts";
 import { decodeResolution, decodeWithdrawal } from "./withdrawal.ts";
-import { checkRevocation, decodeRevocation } from "./revocation.ts";
+import { decodeRevocation } from "./revocation.ts";
+import { checkRevocation } from "./revocation_check.ts";
 
 /** How far a verification has come. */
 export interface VerifyProgress {

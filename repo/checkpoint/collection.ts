@@ -7,7 +7,7 @@
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import { type Cell, isBlank } from "../../src/schema/cell.ts";
-import { encodeCell } from "../../src/schema/cell_codec.ts";
+import { encodeCell } from "../../src/schema/cell_writer.ts";
 import type { FieldKind, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../cells.ts";
@@ -15,7 +15,8 @@ import { type Store, storeOfKind } from "../column.ts";
 import type { Table } from "../table.ts";
 import type { Base, Row } from "./base.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { columnKey, wordsWorth, writeColumn } from "./columns.ts";
+import { wordsWorth, writeColumn } from "./column_writer.ts";
+import { columnKey } from "./columns.ts";
 import {
   type CollectionPlace,
   type ColumnPlace,

@@ -13,7 +13,8 @@ import {
 } from "./checkpoint.ts";
 import { drain } from "./columns.ts";
 import { folder, rich, type Subject, Task } from "./kit_test.ts";
-import { decodeDirectory, encodeDirectory } from "./layout.ts";
+import { encodeDirectory } from "./directory_writer.ts";
+import { decodeDirectory } from "./layout.ts";
 import { PageFile } from "./page_file.ts";
 
 /** A subject in memory whose checkpoint file can be spoilt. */

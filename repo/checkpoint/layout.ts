@@ -1,14 +1,14 @@
 /**
  * The checkpoint's parts and where they lie: the words of docs/format-checkpoint.md in
- * types, and the directory's bytes. Reads and writes no file.
+ * types, and how the directory is read. Touches no file.
  *
  * @module
  */
 
-import { type ByteReader, ByteWriter } from "../../src/base/bytes.ts";
+import type { ByteReader } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { Shape } from "../../src/schema/patch.ts";
-import { encodeShape, readShape } from "../../src/schema/shape_codec.ts";
+import { readShape } from "../../src/schema/shape_codec.ts";
 
 /** Bytes of one page. */
 export const PAGE = 4096;
@@ -40,7 +40,7 @@ export const widths = {
 } as const;
 
 /** Column types, with the numbers that stand on disk. */
-const columnTypes = [
+export const columnTypes = [
   "none",
   "number",
   "boolean",
@@ -148,56 +148,6 @@ export function slotsFor(size: number): number {
 /** The slot at which the search for a hash starts. */
 export function slotOf(hash: number, slots: number): number {
   return Math.floor(hash * slots / 2 ** 32);
-}
-
-/** Writes the directory. */
-export function encodeDirectory(directory: Directory): Uint8Array {
-  const writer = new ByteWriter(4096);
-  writer.u48(directory.covers);
-  writer.varint(directory.chains.length);
-  for (const chain of directory.chains) writer.text(chain);
-  writer.varint(directory.shapes.length);
-  for (const shape of directory.shapes) writer.bytes(encodeShape(shape));
-  writeRecords(writer, directory.origins);
-  writer.varint(directory.originsKept);
-  writeRecords(writer, directory.checks);
-  writer.varint(directory.collections.length);
-  for (const place of directory.collections) writeCollection(writer, place);
-  writer.varint(directory.meta.length);
-  writer.bytes(directory.meta);
-  return writer.copy();
-}
-
-function writeRecords(writer: ByteWriter, records: Records): void {
-  writer.varint(records.first);
-  writer.varint(records.count);
-}
-
-function writeCollection(writer: ByteWriter, place: CollectionPlace): void {
-  writer.text(place.name);
-  writer.varint(place.size);
-  writer.varint(place.count);
-  const parts = [
-    place.slots,
-    place.rows,
-    place.ids,
-    place.idStarts,
-    place.dead,
-  ];
-  for (const records of parts) writeRecords(writer, records);
-  writer.varint(place.heap.first);
-  writer.varint(place.heap.bytes);
-  writer.varint(place.columns.length);
-  for (const column of place.columns) {
-    writer.text(column.field);
-    writer.text(column.key);
-    writer.u8(columnTypes.indexOf(column.type));
-    writer.u8(column.encoding);
-    writeRecords(writer, column.records);
-    writer.varint(column.words.first);
-    writer.varint(column.words.bytes);
-    writer.varint(column.wordCount);
-  }
 }
 
 /**

@@ -20,9 +20,9 @@ import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Table } from "../table.ts";
 import { type Checkpoint, checkpointName } from "./checkpoint.ts";
 import { type Picture, pictureOf, writeCollection } from "./collection.ts";
+import { encodeDirectory } from "./directory_writer.ts";
 import {
   type CollectionPlace,
-  encodeDirectory,
   FORMAT,
   LOG_PAGE,
   MAGIC,

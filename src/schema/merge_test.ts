@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Cell, Origin } from "./cell.ts";
-import {
-  cellDigestBytes,
-  decodeCell,
-  decodeItem,
-  encodeCell,
-} from "./cell_codec.ts";
+import { cellDigestBytes, decodeCell, decodeItem } from "./cell_codec.ts";
+import { encodeCell } from "./cell_writer.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import type {

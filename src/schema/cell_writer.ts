@@ -1,0 +1,110 @@
+/**
+ * Cells as rows of a checkpoint, which `cell_codec.ts` reads. Loaded when one is
+ * written.
+ *
+ * @module
+ */
+
+import type { ByteWriter } from "../base/bytes.ts";
+import type { Stamp } from "../base/hlc.ts";
+import type { Cell, Origin } from "./cell.ts";
+import { DELETED, ORPHAN, OUTSIDE, RICH, STAMPED } from "./cell_codec.ts";
+import { isRich } from "./kinds.ts";
+import { nowhere } from "./merge.ts";
+import type { RichState } from "./merge_state.ts";
+import type { Shape } from "./patch.ts";
+import { writeStamp } from "./shape_codec.ts";
+import { writeState } from "./state_codec.ts";
+import { writeAny, writeValue } from "./value_codec.ts";
+
+/** Numbers of the objects that rows refer to. */
+export interface CellRefs {
+  origin(origin: Origin): number;
+  shape(shape: Shape): number;
+}
+
+/** Writes a cell. */
+export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
+  const { id, generation, item, shape, origin, stamps, rich } = cell;
+  const inside = stamps === undefined ? [] : stampedIn(cell, stamps);
+  const isOutside = stamps !== undefined && inside.length < stamps.size;
+  w.u8(
+    (item === undefined ? DELETED : 0) | (stamps ? STAMPED : 0) |
+      (rich ? RICH : 0) | (origin === nowhere ? ORPHAN : 0) |
+      (isOutside ? OUTSIDE : 0),
+  );
+  w.text(id);
+  w.varint(generation);
+  w.varint(refs.shape(shape));
+  if (origin !== nowhere) w.varint(refs.origin(origin));
+  if (item === undefined) return;
+  const stamp = (w: ByteWriter, stamp: Stamp) => writeRef(w, stamp, refs);
+  // States first: they tell which fields of the shape follow.
+  if (rich) writeStates(w, rich, stamp);
+  for (const { name, kind } of shape.fields) {
+    if (rich?.has(name)) continue;
+    if (isRich(kind)) writeValue(w, kind, item[name]);
+    else writeAny(w, item[name]);
+  }
+  if (stamps) writeRegisters(w, cell, stamps, inside, stamp);
+}
+
+/** Where registers with stamps stand in the shape, which has their values then. */
+function stampedIn(
+  { shape, rich }: Cell,
+  stamps: ReadonlyMap<string, Stamp>,
+): number[] {
+  const inside: number[] = [];
+  shape.fields.forEach(({ name, kind }, at) => {
+    if (stamps.has(name) && !isRich(kind) && !rich?.has(name)) inside.push(at);
+  });
+  return inside;
+}
+
+function writeRegisters(
+  w: ByteWriter,
+  { item, shape }: Cell,
+  stamps: ReadonlyMap<string, Stamp>,
+  inside: readonly number[],
+  stamp: (w: ByteWriter, stamp: Stamp) => void,
+): void {
+  w.varint(stamps.size);
+  for (const at of inside) {
+    w.varint(at + 1);
+    stamp(w, stamps.get(shape.fields[at]!.name)!);
+  }
+  if (inside.length === stamps.size) return;
+  const written = new Set(inside.map((at) => shape.fields[at]!.name));
+  for (const [name, from] of stamps) {
+    if (written.has(name)) continue;
+    w.varint(0);
+    w.text(name);
+    stamp(w, from);
+    writeAny(w, item?.[name]);
+  }
+}
+
+function writeStates(
+  w: ByteWriter,
+  rich: ReadonlyMap<string, RichState>,
+  stamp: (w: ByteWriter, stamp: Stamp) => void,
+): void {
+  w.varint(rich.size);
+  for (const [name, state] of rich) {
+    w.text(name);
+    writeState(w, state, stamp);
+  }
+}
+
+/** A commit by its number, a stamp that no commit here has by itself. */
+function writeRef(w: ByteWriter, stamp: Stamp, refs: CellRefs): void {
+  if (isOrigin(stamp)) w.varint(refs.origin(stamp) + 1);
+  else {
+    w.varint(0);
+    writeStamp(w, stamp);
+  }
+}
+
+function isOrigin(stamp: Stamp): stamp is Origin {
+  return "operationsAt" in stamp;
+}
