@@ -67,8 +67,9 @@ export function* orderOf(
     );
     if (settleTies(found, tables, source, size / tiesShare)) return found;
   }
-  const byId = yield* ids.order(size, isLater);
-  return yield* sorted(new Uint32Array(byId), tables);
+  const byId = new Uint32Array(yield* ids.order(size, isLater));
+  yield;
+  return yield* sorted(byId, tables);
 }
 
 /** Stable sorts from the last field to the first keep what came before. */

@@ -30,6 +30,7 @@ export function* sortByNumberSteps(
   numbers: Float64Array,
 ): Generator<void> {
   if (isAscending(ordinals, numbers)) return;
+  yield;
   const count = ordinals.length;
   const words = [new Uint32Array(count), new Uint32Array(count)] as const;
   fillWords(words[0], words[1], ordinals, numbers);

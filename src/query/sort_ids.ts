@@ -68,11 +68,14 @@ function* merge<T>(
 ): Generator<void, T[]> {
   const merged: T[] = [];
   let at = 0;
+  let pause = runLength;
   for (const one of right) {
     const id = idOf(one);
     while (at < left.length && idOf(left[at]!) < id) merged.push(left[at++]!);
     merged.push(one);
-    if (merged.length % runLength === 0) yield;
+    if (merged.length < pause) continue;
+    pause = merged.length + runLength;
+    yield;
   }
   while (at < left.length) merged.push(left[at++]!);
   yield;
