@@ -11,7 +11,6 @@ import { Origin } from "./kit/origin.ts";
 import {
   ADDRESS,
   Card as LedgerCard,
-  pause,
   rules,
   schemas as ledgerSchemas,
 } from "./kit/tab_ledger.ts";
@@ -132,6 +131,23 @@ Deno.test("a worker that finds no files goes on with the database that its page 
   const board = await found.repository("board");
   assert.deepEqual(titlesOf(board), ["and later", "kept"]);
   assert.equal((await board.verify()).damage, undefined);
+});
+
+Deno.test("a page that stood still in line, without a word, keeps nobody from the files for ever", async () => {
+  using origin = new Origin();
+  const first = new Tab(origin, { schemas });
+  await first.repository();
+  const next = new Tab(origin, { schemas });
+  const frozen = await next.repository();
+  const last = new Tab(origin, { schemas });
+  const repository = await last.repository();
+  next.page.life.freeze();
+  first.kill(); // The lock goes to the worker that stands still.
+  await repository.collection(Card).create({ title: "one" });
+  next.page.life.thaw();
+  await frozen.collection(Card).create({ title: "two" });
+  await until(() => titlesOf(repository).length === 2, "both are there");
+  assert.equal((await last.opening).tabs.status.role, "owner");
 });
 
 Deno.test("a refusal of what was written before all files went blocks nothing", async () => {

@@ -225,7 +225,10 @@ Deno.test("what many tabs lack is sent to all of them in one message, and to nob
   for (const other of others) {
     await until(() => cardsOf(other).has("one"), "it is there");
   }
-  const records = heard.filter(({ message }) => message.kind === "records");
+  const recordsOf = () =>
+    heard.filter(({ message }) => message.kind === "records");
+  await until(() => recordsOf().length > 0, "the spy heard it");
+  const records = recordsOf();
   spy.close();
   assert.equal(records.length, 1);
   assert.equal((records[0]!.to as string[]).length, 3);

@@ -54,7 +54,7 @@ export interface TabLinkParts {
 
 /**
  * `hidden`: its page may be frozen. `seen`: it is busy. `own`: it is this page's
- * own worker. `none`: the next one in line has its turn.
+ * own worker. `none`: the next one in line has its turn, unless it was frozen there.
  */
 export type OwnerSight = "hidden" | "seen" | "own" | "none";
 
@@ -325,7 +325,7 @@ export class TabLink {
     void this.#parts.lookAtOwner().then((sight) => {
       if (this.#looks < 3 || term !== this.#term || this.#isClosed) return;
       const isLong = silence >= this.#patienceMs;
-      if (sight === "hidden" || (sight === "seen" && isLong)) this.#steal();
+      if (sight === "hidden" || (sight !== "own" && isLong)) this.#steal();
     });
   }
 

@@ -3,7 +3,7 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { type Envelope, type OwnerMessage, TABS_VERSION } from "./messages.ts";
 import type { Wire } from "./route.ts";
-import { TabLink } from "./tab_link.ts";
+import { type OwnerSight, TabLink } from "./tab_link.ts";
 
 const bytes = new Uint8Array(32);
 const welcome: OwnerMessage = {
@@ -27,10 +27,11 @@ const welcome: OwnerMessage = {
   },
 };
 
-/** A tab that always waits for an owner which nobody sees. */
+/** A tab that always waits for an owner, which nobody sees. */
 class Place {
   now = 1_000;
   term = 7;
+  sight: OwnerSight = "hidden";
   readonly said: string[] = [];
   readonly link: TabLink;
   #timers: { at: number; task: () => void }[] = [];
@@ -61,7 +62,7 @@ class Place {
       otherVersion: () => assert.fail("it is this build"),
       isJoined: () => true,
       isWaiting: () => true,
-      lookAtOwner: () => Promise.resolve("hidden"),
+      lookAtOwner: () => Promise.resolve(this.sight),
     });
     this.link.start();
     this.owner({ kind: "announce" });
@@ -111,7 +112,7 @@ class Place {
   }
 
   /** How long a silent owner is left in place, at most `msMax`. */
-  async patience(msMax = 2_000): Promise<number> {
+  async patience(msMax = 20_000): Promise<number> {
     const began = this.now;
     while (!this.said.includes("steal") && this.now < began + msMax) {
       await this.pass(1);
@@ -190,3 +191,14 @@ Deno.test("TabLink does not hold against an owner what the one before left unans
   const ms = await place.patience();
   assert.ok(ms <= soonMs, `${ms}`);
 });
+
+for (const sight of ["seen", "none", "own"] as const) {
+  Deno.test(`TabLink waits five seconds for an owner that may begin or go on, and for ever for its own: ${sight}`, async () => {
+    const place = new Place();
+    await place.answers(1);
+    place.sight = sight;
+    const ms = await place.patience();
+    if (sight === "own") return assert.equal(ms, 20_000);
+    assert.ok(ms >= 4_990 && ms < 5_050, `${ms}`);
+  });
+}
