@@ -6,12 +6,12 @@ import {
   type Replica,
   type Session,
 } from "../../repo/mod.ts";
-import { ManualWorld } from "../../tests/kit/replica_place.ts";
+import { ManualWorld, turns } from "../../tests/kit/replica_place.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import { openKeyring } from "./keyring.ts";
 import type { Login } from "./login.ts";
 import { SessionKeeper } from "./session_keeper.ts";
-import { SessionLogin } from "./session_login.ts";
+import { Renewal, SessionLogin } from "./session_login.ts";
 
 const world = new ManualWorld(3);
 const root = generateKeyPair(world.random);
@@ -173,4 +173,41 @@ Deno.test("a login that is no longer wanted changes nothing", async () => {
   };
   await logins.login(login, token, stop.signal);
   deepEqual([used, keeper.certificate], [[], undefined]);
+});
+
+Deno.test("a connection has its certificate renewed in time, until it is closed", async () => {
+  const { keeper } = await keeperOf();
+  const stop = new AbortController();
+  let logins = 0;
+  const login: Login = (request) => {
+    logins++;
+    return logsIn(request, never);
+  };
+  const renewal = new Renewal({
+    keeper,
+    world,
+    source: token,
+    login,
+    isDue: true,
+    stop: stop.signal,
+  });
+  const before = world.timers;
+  await renewal.prover(false, never);
+  await renewal.prover(false, never);
+  equal(logins, 1, "what was due was had, and still holds");
+  await renewal.prover(true, never);
+  equal(logins, 2, "asked for");
+  equal(world.timers, before + 1);
+  world.advance(hour * 0.81);
+  await turns(200);
+  equal(logins, 3, "nobody asked: it was time");
+  stop.abort();
+  equal(world.timers, before);
+});
+
+Deno.test("a connection with nowhere to log in says so", async () => {
+  const { keeper } = await keeperOf();
+  const options = { keeper, world, source: token, login: undefined };
+  const renewal = new Renewal({ ...options, isDue: false, stop: never });
+  await rejects(renewal.prover(false, never), { code: "login-failed" });
 });
