@@ -1,8 +1,9 @@
 /**
  * YCSB's table in LevelDB: a record is one value, so an update reads it and
- * writes it anew. LevelDB has no transactions and its writes run on another
- * thread: what is being written is kept here until it can be read back, so that
- * two updates of one record in flight do not lose each other.
+ * writes it anew. LevelDB has no transactions and its writes run on several
+ * threads: what is being written is kept here until it can be read back, and the
+ * next write of the same record waits for it, so that two updates of one record
+ * in flight do not lose each other.
  *
  * @module
  */
@@ -18,12 +19,18 @@ import type { Durability } from "../../harness/figure.ts";
 import type { FieldName, Fields } from "../records.ts";
 import type { Done, Found, Store } from "../store.ts";
 
+/** A record on its way to LevelDB. */
+interface Writing {
+  readonly fields: Fields;
+  readonly done: Promise<void>;
+}
+
 class LevelStore implements Store {
   readonly durability: Durability;
   readonly others = [];
   readonly #level: Level;
   readonly #write: LevelWrite;
-  readonly #writing = new Map<string, Fields>();
+  readonly #writing = new Map<string, Writing>();
 
   constructor(level: Level, write: LevelWrite, durability: Durability) {
     this.#level = level;
@@ -46,15 +53,27 @@ class LevelStore implements Store {
   }
 
   update(key: string, field: FieldName, value: string): Done {
-    const fields = this.#writing.get(key) ?? this.read(key);
+    const fields = this.#writing.get(key)?.fields ?? this.read(key);
     if (fields === undefined) throw new RangeError(`There is no ${key}`);
     return this.insert(key, { ...fields, [field]: value });
   }
 
   async insert(key: string, fields: Fields): Promise<void> {
-    this.#writing.set(key, fields);
+    const before = this.#writing.get(key)?.done;
+    const done = this.#put(key, fields, before);
+    this.#writing.set(key, { fields, done });
+    await done;
+    if (this.#writing.get(key)?.done === done) this.#writing.delete(key);
+  }
+
+  async #put(
+    key: string,
+    fields: Fields,
+    before: Promise<void> | undefined,
+  ): Promise<void> {
+    // Not awaited where there is none: a turn later is not what LevelDB takes.
+    if (before !== undefined) await before;
     await this.#level.put(key, fields, this.#write);
-    if (this.#writing.get(key) === fields) this.#writing.delete(key);
   }
 
   load(records: readonly Found[]): Done {
