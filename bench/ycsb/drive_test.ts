@@ -80,6 +80,31 @@ Deno.test("All workloads find nothing wrong with an engine that is right, at onc
   assert.equal(late.inFlightMost, 8);
 });
 
+Deno.test("What is inserted and not acknowledged may be missing, however many came later", async () => {
+  class Hiding extends MapStore {
+    #inserts = 0;
+    misses = 0;
+    override read(key: string): Soon<Fields | undefined> {
+      const found = super.read(key);
+      if (found === undefined) this.misses++;
+      return found;
+    }
+    override async insert(key: string, fields: Fields): Promise<void> {
+      const isFirst = !this.map.has(key) && ++this.#inserts % 10 === 1;
+      await new Promise((resolve) => setTimeout(resolve, isFirst ? 20 : 0));
+      this.map.set(key, fields);
+    }
+  }
+  const store = new Hiding();
+  const model = new Model(records);
+  const runs = [{ workload: "D" as const, inFlight: 8 }];
+  const options = { store, model, operations: 2_000, msMax: 10_000, runs };
+  assert.deepEqual((await runAll(options)).map(({ wrong }) => wrong), [
+    undefined,
+  ]);
+  assert.ok(store.misses > 0, "a read came too early");
+});
+
 Deno.test("An engine that loses an update is found out", async () => {
   class Forgetful extends MapStore {
     #updates = 0;
