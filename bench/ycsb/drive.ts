@@ -191,7 +191,7 @@ class Drive {
     return since(
       start,
       done,
-      () => this.#model.acknowledge(index, field, version),
+      () => this.#model.acknowledge(index, field),
     );
   }
 
@@ -215,7 +215,7 @@ class Drive {
     };
     const done = isPromise(answer) ? answer.then(write) : write(answer);
     return since(start, done, () => {
-      this.#model.acknowledge(index, field, version);
+      this.#model.acknowledge(index, field);
       this.#take(index, from, fields);
     });
   }

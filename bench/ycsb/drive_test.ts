@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { drive } from "./drive.ts";
 import { keyOf } from "./generators.ts";
 import { Model } from "./model.ts";
-import { type FieldName, type Fields, fieldsOf } from "./records.ts";
+import { type FieldName, type Fields, fieldsOf, valueOf } from "./records.ts";
 import { rowsOf, thin } from "./rows.ts";
 import { runAll } from "./runs.ts";
 import { suite } from "./mod.ts";
@@ -103,6 +103,31 @@ Deno.test("What is inserted and not acknowledged may be missing, however many ca
     undefined,
   ]);
   assert.ok(store.misses > 0, "a read came too early");
+});
+
+Deno.test("Of writes of one field at the same time any may be the last, and none from before", async () => {
+  const model = new Model(1);
+  const holds = (version: number) =>
+    model.verify({
+      read: (key) =>
+        key === keyOf(0)
+          ? { ...fieldsOf(0), field0: valueOf(0, 0, version) }
+          : undefined,
+      scan: () => [],
+    });
+  const [first, second] = [model.ask(0, 0), model.ask(0, 0)];
+  assert.equal(model.before(0)[0], 0);
+  model.acknowledge(0, 0);
+  assert.equal(model.before(0)[0], first);
+  model.acknowledge(0, 0);
+  assert.equal(await holds(first), undefined);
+  assert.equal(await holds(second), undefined);
+  assert.match(await holds(0) ?? "", /is no version from 1 to 2/);
+  const third = model.ask(0, 0);
+  assert.equal(model.before(0)[0], first);
+  model.acknowledge(0, 0);
+  assert.equal(await holds(third), undefined);
+  assert.match(await holds(second) ?? "", /is no version from 3 to 3/);
 });
 
 Deno.test("An engine that loses an update is found out", async () => {

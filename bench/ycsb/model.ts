@@ -4,7 +4,9 @@
  *
  * A read that runs beside writes may see any version from the last one that was
  * acknowledged before it began to the last one that was asked for before it
- * ended; when all is quiet only the last one is right.
+ * ended; when all is quiet only the last one is right. Writes of one field that
+ * were under way at the same time are a burst: an engine may do them in any
+ * order, so that any of them may be the last.
  *
  * @module
  */
@@ -37,8 +39,12 @@ interface ScanAnswer {
 /** Records and versions of their fields. */
 export class Model {
   readonly keys: Keys = new Keys();
+  /** Of each field: the last version asked for, and how many are under way. */
   #asked: Uint16Array;
-  #done: Uint16Array;
+  #pending: Uint16Array;
+  /** The first version of the last burst, and the first that may still be seen. */
+  #burst: Uint16Array;
+  #least: Uint16Array;
   readonly #answers: Answer[] = [];
   readonly #scans: ScanAnswer[] = [];
   /** Records that are there. */
@@ -47,39 +53,46 @@ export class Model {
   constructor(records: number) {
     this.records = records;
     this.keys.reserve(records);
-    this.#asked = new Uint16Array(records * fieldCount);
-    this.#done = new Uint16Array(records * fieldCount);
+    const length = records * fieldCount;
+    this.#asked = new Uint16Array(length);
+    this.#pending = new Uint16Array(length);
+    this.#burst = new Uint16Array(length);
+    this.#least = new Uint16Array(length);
   }
 
   /** Makes room for records up to `count`, before a clock starts. */
   reserve(count: number): void {
     this.keys.reserve(count);
-    if (count * fieldCount <= this.#asked.length) return;
-    const [asked, done] = [this.#asked, this.#done];
-    this.#asked = new Uint16Array(count * fieldCount);
-    this.#done = new Uint16Array(count * fieldCount);
-    this.#asked.set(asked);
-    this.#done.set(done);
+    const length = count * fieldCount;
+    if (length <= this.#asked.length) return;
+    this.#asked = grown(this.#asked, length);
+    this.#pending = grown(this.#pending, length);
+    this.#burst = grown(this.#burst, length);
+    this.#least = grown(this.#least, length);
   }
 
   /** The version that a field is about to get. */
   ask(index: number, field: number): number {
     const at = index * fieldCount + field;
     const version = (this.#asked[at] ?? 0) + 1;
+    const pending = this.#pending[at] ?? 0;
+    if (pending === 0) this.#burst[at] = version;
+    this.#pending[at] = pending + 1;
     this.#asked[at] = version;
     return version;
   }
 
-  /** A field's version was acknowledged. */
-  acknowledge(index: number, field: number, version: number): void {
+  /** One of a field's versions was acknowledged: what was there before its burst is gone. */
+  acknowledge(index: number, field: number): void {
     const at = index * fieldCount + field;
-    if ((this.#done[at] ?? 0) < version) this.#done[at] = version;
+    this.#pending[at] = (this.#pending[at] ?? 1) - 1;
+    this.#least[at] = this.#burst[at] ?? 0;
   }
 
   /** What a read that begins now may see, at least. */
   before(index: number): readonly number[] {
     const at = index * fieldCount;
-    return [...this.#done.subarray(at, at + fieldCount)];
+    return [...this.#least.subarray(at, at + fieldCount)];
   }
 
   #asks(index: number): readonly number[] {
@@ -178,15 +191,15 @@ export class Model {
       : undefined;
   }
 
-  /** Reads everything back, when all is quiet: each field must be as it was written last. */
+  /** Reads everything back, when all is quiet: each field must be as one of its last burst wrote it. */
   async verify(
     store: Pick<Store, "read" | "scan">,
   ): Promise<string | undefined> {
     for (let index = 0; index < this.records; index++) {
       const answer: Soon<Fields | undefined> = store.read(this.keys.of(index));
       const fields = isPromise(answer) ? await answer : answer;
-      const last = this.#asks(index);
-      const wrong = this.#difference({ index, from: last, to: last }, fields);
+      const window = { index, from: this.before(index), to: this.#asks(index) };
+      const wrong = this.#difference(window, fields);
       if (wrong !== undefined) return wrong;
     }
     if (await store.read("user-nobody-wrote") !== undefined) {
@@ -200,6 +213,12 @@ export class Model {
 export const noVersions: readonly number[] = new Array<number>(fieldCount).fill(
   0,
 );
+
+function grown(values: Uint16Array, length: number): Uint16Array {
+  const larger = new Uint16Array(length);
+  larger.set(values);
+  return larger;
+}
 
 /** Where the first key that is not below `key` stands. */
 function placeOf(
