@@ -8,6 +8,8 @@
  * @module
  */
 
+import { lettersOf, scramble } from "./scramble.ts";
+
 /** One item, as both engines must give it back. */
 export interface Item {
   readonly id: string;
@@ -53,25 +55,9 @@ const tagNames =
   "alpha beta gamma delta home work urgent later idea draft review done next waiting bug feature paper phone mail visit"
     .split(" ").sort();
 
-/** Scrambles a number and a salt into 32 bits (the finalizer of MurmurHash3). */
-function scramble(index: number, salt: number): number {
-  let h = Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-}
-
 /** The id of item `index`. */
 export function idOf(index: number): string {
-  const codes = new Array<number>(idLength);
-  let bits = 0;
-  for (let at = 0; at < idLength; at++) {
-    if ((at & 3) === 0) bits = scramble(index, at);
-    codes[at] = idAlphabet.charCodeAt(
-      ((bits >>> ((at & 3) * 8)) & 0xff) % idAlphabet.length,
-    );
-  }
-  return String.fromCharCode(...codes);
+  return lettersOf(index, idLength, idAlphabet);
 }
 
 /** The first rank of item `index`: a permutation of 30 bits, so no two are equal. */

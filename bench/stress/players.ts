@@ -9,6 +9,8 @@
  * @module
  */
 
+import { lettersOf, scramble } from "../harness/scramble.ts";
+
 /** One player, as every engine must give it back. */
 export interface Player {
   readonly id: string;
@@ -72,25 +74,9 @@ const syllables =
   "an bel cor dra el fin gor hul ith jor ka lum mor nes or pel qua ril sar tor ul vex wyn yar zed"
     .split(" ");
 
-/** Scrambles two numbers into 32 bits (the finalizer of MurmurHash3). */
-export function scramble(index: number, salt: number): number {
-  let h = Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-}
-
-/** Looks random, so that no engine profits from order; flat, as ids are that were parsed. */
+/** The id of a player. */
 export function idOf(index: number): string {
-  const codes = new Array<number>(idLength);
-  let bits = 0;
-  for (let at = 0; at < idLength; at++) {
-    if ((at & 3) === 0) bits = scramble(index, at);
-    codes[at] = letters.charCodeAt(
-      ((bits >>> ((at & 3) * 8)) & 0xff) % letters.length,
-    );
-  }
-  return String.fromCharCode(...codes);
+  return lettersOf(index, idLength, letters);
 }
 
 /** The score of a player after so many changes. */

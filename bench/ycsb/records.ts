@@ -6,6 +6,7 @@
  * @module
  */
 
+import { scramble } from "../harness/scramble.ts";
 import { keyOf } from "./generators.ts";
 import { fieldCount } from "./workloads.ts";
 
@@ -48,14 +49,6 @@ function letters(): Uint8Array {
     sea[at] = firstLetter + scramble(at, 7) % letterCount;
   }
   return sea;
-}
-
-/** The finalizer of MurmurHash3 over two numbers. */
-function scramble(a: number, b: number): number {
-  let h = Math.imul(a + 1, 0x9e3779b1) ^ Math.imul(b + 1, 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }
 
 /** The value of a field of record `index`: a text of its own, not a slice of another. */
