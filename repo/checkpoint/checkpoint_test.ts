@@ -197,6 +197,15 @@ Deno.test("items() reads every item that was not read yet, though it be one", as
   }
 });
 
+Deno.test("items() reads rows by chunks of the log, not one by one", async () => {
+  const subject = rich(2000);
+  await subject.write();
+  const counter = counted(subject);
+  const table = counter.open();
+  assert.deepEqual(table.items(), subject.twin.items());
+  assert.ok(counter.reads < 30, `${counter.reads} reads for 2000 rows`);
+});
+
 Deno.test("rows larger than a chunk are read", async () => {
   const subject = new Subject();
   const title = "long ".repeat(200_000);
