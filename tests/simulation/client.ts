@@ -45,6 +45,7 @@ export class Client extends Actor {
   /** What its channels reported, over all lives. */
   readonly incidents: (Incident & { readonly isTainted: boolean })[] = [];
   readonly #tainted = new Set<string>();
+  readonly #spoiled = new Set<string>();
   /** Was its session revoked? */
   isRevoked = false;
   desks: Desk[] = [];
@@ -313,6 +314,10 @@ export class Client extends Actor {
   #hearIncidents(desk: Desk): void {
     const { incidents } = desk.channel.status;
     for (const incident of incidents.slice(desk.incidents)) {
+      // A certificate that was lost on the way is missed only when a commit needs it.
+      const isLateLoss = this.#spoiled.has(desk.name) &&
+        incident.message.endsWith("unknown-session");
+      if (isLateLoss) this.#tainted.add(desk.name);
       const isTainted = this.isTainted(desk.name);
       this.incidents.push({ ...incident, isTainted });
       this.stage.trace.note(
@@ -330,9 +335,15 @@ export class Client extends Actor {
     return desk !== undefined && shows(desk.replica, mark);
   }
 
-  /** From now on frames of its may be others than were sent, until it was found equal with the server again. */
+  /**
+   * From now on frames of its may be others than were sent, until it was found
+   * equal with the server again: of commits and items, not of certificates.
+   */
   taint(): void {
-    for (const name of this.readable) this.#tainted.add(name);
+    for (const name of this.readable) {
+      this.#tainted.add(name);
+      this.#spoiled.add(name);
+    }
   }
 
   /** May what it knows of the server be wrong, since somebody changed frames? */

@@ -10,7 +10,8 @@ import type { Cast, Report } from "./simulation.ts";
 import { simulate } from "./simulation.ts";
 
 /** Chosen so that all modes and all accidents are among them. */
-const SEEDS = [1, 2, 3, 4, 5, 6];
+/** The last one lost a certificate on the way, and missed it only after it had been found equal. */
+const SEEDS = [1, 2, 3, 4, 5, 6, 459518];
 
 function sound(report: Report): void {
   if (report.failure === undefined) return;
