@@ -63,15 +63,18 @@ Deno.test("garbage is no withdrawal, no resolution, and never anything but a Syn
       }
     }
   }
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-    for (const decode of [decodeWithdrawal, decodeResolution]) {
-      try {
-        decode(new ByteReader(Uint8Array.of(1, ...bytes)));
-      } catch (error) {
-        ok(error instanceof SyntaxError);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      for (const decode of [decodeWithdrawal, decodeResolution]) {
+        try {
+          decode(new ByteReader(Uint8Array.of(1, ...bytes)));
+        } catch (error) {
+          ok(error instanceof SyntaxError);
+        }
       }
-    }
-  }));
+    }),
+    { seed: 7 },
+  );
 });
 
 Deno.test("what a server says of a refusal is kept up to a limit, in whole characters", () => {

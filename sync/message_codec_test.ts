@@ -12,7 +12,7 @@ const bytesOf = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length });
 const bytes = fc.uint8Array({ maxLength: 40 });
 const count = fc.maxSafeNat();
-const u48 = fc.nat({ max: 2 ** 31 }).map((n) => n * 2 ** 17);
+const u48 = fc.nat({ max: 2 ** 31 - 1 }).map((n) => n * 2 ** 17);
 const text = fc.string({ unit: "binary", maxLength: 60 });
 const chain = bytesOf(40).map((bytes) => chainName(bytes));
 const flag = fc.boolean();

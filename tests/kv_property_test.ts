@@ -32,6 +32,11 @@ class Oracle {
     this.entries.set(key, { value, expiresAt: this.#world.time + ttlMs });
   }
 
+  /** What has expired is not there to be taken away: its clock may give it back. */
+  delete(key: string): void {
+    if (this.get(key) !== undefined) this.entries.delete(key);
+  }
+
   keys(options: ScanOptions = {}): string[] {
     const { prefix = "", from = "", to, after, limit, reverse } = options;
     const found = [...this.entries.keys()].sort().filter((key) =>
@@ -148,12 +153,12 @@ function run(command: Command, kv: Kv, oracle: Oracle): void {
     case "delete": {
       const { key } = command;
       equal(kv.delete(key).result, oracle.get(key) !== undefined);
-      oracle.entries.delete(key);
+      oracle.delete(key);
       return;
     }
     case "deleteMany":
       kv.deleteMany(command.keys);
-      return command.keys.forEach((key) => oracle.entries.delete(key));
+      return command.keys.forEach((key) => oracle.delete(key));
     case "swap": {
       const { key, isRight, value } = command;
       const expected = isRight ? oracle.get(key) : "never written";
@@ -208,7 +213,10 @@ Deno.test("a store is what a Map with a clock is, over waits, restarts, checkpoi
     await other.close();
   };
   const commands = fc.array(commandIn, { maxLength: 25 });
-  await fc.assert(fc.asyncProperty(commands, property), { numRuns: 150 });
+  await fc.assert(fc.asyncProperty(commands, property), {
+    seed: 7,
+    numRuns: 150,
+  });
 });
 
 Deno.test("who listens can keep a copy: every change is told once, with what was there before", async () => {
@@ -243,7 +251,10 @@ Deno.test("who listens can keep a copy: every change is told once, with what was
     equal(world.timers, 0);
   };
   const commands = fc.array(commandIn, { maxLength: 30 });
-  await fc.assert(fc.asyncProperty(commands, property), { numRuns: 150 });
+  await fc.assert(fc.asyncProperty(commands, property), {
+    seed: 7,
+    numRuns: 150,
+  });
 });
 
 function byKey([a]: [string, KvValue], [b]: [string, KvValue]): number {
@@ -275,5 +286,5 @@ Deno.test("a clock that is set back gives back what had expired, in scans as in 
     ),
     { maxLength: 30 },
   );
-  await fc.assert(fc.asyncProperty(steps, property), { numRuns: 150 });
+  await fc.assert(fc.asyncProperty(steps, property), { seed: 7, numRuns: 150 });
 });

@@ -80,7 +80,7 @@ Deno.test("devices that wrote apart from each other agree: the last writer wins 
   });
   await fc.assert(
     fc.asyncProperty(fc.array(round, { maxLength: 5 }), property),
-    { numRuns: 40 },
+    { seed: 7, numRuns: 40 },
   );
 });
 

@@ -177,12 +177,14 @@ async function live(
 
 Deno.test("undo of everything leaves what others wrote, where all see each other's writes", async () => {
   await fc.assert(fc.asyncProperty(happenings, (all) => live(all, true)), {
+    seed: 7,
     numRuns: 200,
   });
 });
 
 Deno.test("undo of everything leaves what others wrote, where people write at the same time", async () => {
   await fc.assert(fc.asyncProperty(happenings, (all) => live(all, false)), {
+    seed: 7,
     numRuns: 200,
   });
 });

@@ -83,8 +83,11 @@ Deno.test("parseEnvelope() takes no more chains of one tab than an owner remembe
 });
 
 Deno.test("parseEnvelope() throws for nothing that a clone can be", () => {
-  fc.assert(fc.property(fc.anything(), fc.anything(), (message, to) => {
-    parseEnvelope(message);
-    parseEnvelope(envelope(message, { to }));
-  }));
+  fc.assert(
+    fc.property(fc.anything(), fc.anything(), (message, to) => {
+      parseEnvelope(message);
+      parseEnvelope(envelope(message, { to }));
+    }),
+    { seed: 7 },
+  );
 });

@@ -31,10 +31,13 @@ function plain(value: KvValue): KvValue {
 }
 
 Deno.test("every value comes back as it was, and its bytes are of its own", () => {
-  fc.assert(fc.property(valueIn, (value) => {
-    const kept = plain(value);
-    deepEqual(decodeValue(encodeValue(kept)), kept);
-  }));
+  fc.assert(
+    fc.property(valueIn, (value) => {
+      const kept = plain(value);
+      deepEqual(decodeValue(encodeValue(kept)), kept);
+    }),
+    { seed: 7 },
+  );
 });
 
 Deno.test("equal values have one canonical encoding, different ones never do", () => {
@@ -79,7 +82,7 @@ Deno.test("bytes that are no value are a SyntaxError, whatever they are", () => 
       ok(error instanceof SyntaxError, String(error));
     }
   };
-  fc.assert(fc.property(hostile, property), { numRuns: 2_000 });
+  fc.assert(fc.property(hostile, property), { seed: 7, numRuns: 2_000 });
 });
 
 Deno.test("a liar's counts, depths and repetitions are refused before they cost anything", () => {

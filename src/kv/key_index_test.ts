@@ -78,7 +78,7 @@ Deno.test("an index of many chunks scans as a sorted array does, while keys come
       fc.array(ask, { maxLength: 8 }),
       property,
     ),
-    { numRuns: 60 },
+    { seed: 7, numRuns: 60 },
   );
 });
 
@@ -91,21 +91,24 @@ Deno.test("the end of a prefix is the first text behind all that begin with it",
 
 Deno.test("moments come in order, each ordinal once, whatever was set before", () => {
   const step = fc.tuple(fc.nat(20), fc.option(fc.nat(50), { nil: undefined }));
-  fc.assert(fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-    const moments = new Moments();
-    const known = new Map<number, number>();
-    for (const [ordinal, moment] of steps) {
-      moments.set(ordinal, moment);
-      if (moment === undefined) known.delete(ordinal);
-      else known.set(ordinal, moment);
-      equal(moments.size, known.size);
-      equal(moments.next, Math.min(Infinity, ...known.values()));
-      equal(moments.get(ordinal), moment);
-    }
-    for (const expected of [...known.values()].sort((a, b) => a - b)) {
-      equal(moments.next, expected);
-      equal(known.get(moments.shift()!), expected);
-    }
-    equal(moments.shift(), undefined);
-  }));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const moments = new Moments();
+      const known = new Map<number, number>();
+      for (const [ordinal, moment] of steps) {
+        moments.set(ordinal, moment);
+        if (moment === undefined) known.delete(ordinal);
+        else known.set(ordinal, moment);
+        equal(moments.size, known.size);
+        equal(moments.next, Math.min(Infinity, ...known.values()));
+        equal(moments.get(ordinal), moment);
+      }
+      for (const expected of [...known.values()].sort((a, b) => a - b)) {
+        equal(moments.next, expected);
+        equal(known.get(moments.shift()!), expected);
+      }
+      equal(moments.shift(), undefined);
+    }),
+    { seed: 7 },
+  );
 });

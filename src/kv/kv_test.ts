@@ -139,6 +139,21 @@ Deno.test("an entry is there until its moment, and not at it, without anybody sw
   deepEqual(kv.getMany(["ttl", "date"]), ["new", 4]);
 });
 
+Deno.test("a delete of what has expired finds and writes nothing: a clock that is set back gives it back", async () => {
+  const world = new Clock();
+  await using db = await openDatabase({ storage: memoryStorage(), world });
+  const kv = openKv(await db.repository("team"));
+  kv.set("one", 1, { ttlMs: 1 });
+  kv.set("two", 2, { ttlMs: 1 });
+  world.time += 1;
+  equal(kv.delete("one").result, false);
+  equal(kv.deleteMany(["one", "two"]).result, 0);
+  world.time -= 1;
+  deepEqual([kv.getMany(["one", "two"]), kv.size], [[1, 2], 2]);
+  equal(kv.deleteMany(["one", "two"]).result, 2);
+  equal(kv.history("one").length, 2);
+});
+
 Deno.test("an entry that is written after its end is not there, until the clock is set back before it", async () => {
   const world = new Clock();
   await using db = await openDatabase({ storage: memoryStorage(), world });
