@@ -19,11 +19,12 @@ import { InstanceLock } from "./instance_lock.ts";
 import {
   checkFileName,
   checkFolderName,
+  checkLength,
+  filesIn,
   folderOf,
   foldersIn,
 } from "./names.ts";
 import { closedError, isOver, notPrepared } from "./opfs_errors.ts";
-import { checkLength } from "./opfs_names.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
 
 /** What nobody syncs is written after this. */
@@ -132,8 +133,7 @@ class IdbStorage implements BrowserStorage {
 
   list(folder: string): string[] {
     checkFolderName(folder);
-    const start = folder === "" ? 0 : folder.length + 1;
-    return this.#in(folder).map(({ name }) => name.slice(start));
+    return filesIn(this.#files.keys(), folder);
   }
 
   folders(folder: string): string[] {

@@ -1,5 +1,6 @@
 /**
- * The lock of a storage that only one object of one page can hold anyway.
+ * The lock of a storage that no other process or page can have open: it keeps two
+ * databases of one program apart.
  *
  * @module
  */

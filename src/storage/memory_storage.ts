@@ -7,12 +7,8 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import {
-  checkFileName,
-  checkFolderName,
-  folderOf,
-  foldersIn,
-} from "./names.ts";
+import { InstanceLock } from "./instance_lock.ts";
+import { checkFileName, checkFolderName, filesIn, foldersIn } from "./names.ts";
 import type {
   OpenFileOptions,
   Storage,
@@ -37,7 +33,7 @@ export function memoryStorage(
 class MemoryStorage implements Storage {
   readonly #files = new Map<string, Content>();
   readonly #identity = `memory-${++storages}`;
-  #locked = false;
+  readonly #lock = new InstanceLock();
 
   put(name: string, bytes: Uint8Array): void {
     checkFileName(name);
@@ -57,12 +53,7 @@ class MemoryStorage implements Storage {
 
   list(folder: string): string[] {
     checkFolderName(folder);
-    const names: string[] = [];
-    for (const name of this.#files.keys()) {
-      if (folderOf(name) !== folder) continue;
-      names.push(folder === "" ? name : name.slice(folder.length + 1));
-    }
-    return names;
+    return filesIn(this.#files.keys(), folder);
   }
 
   folders(folder: string): string[] {
@@ -98,18 +89,7 @@ class MemoryStorage implements Storage {
   }
 
   lock(): () => void {
-    if (this.#locked) {
-      throw new DatabaseError(
-        "database-locked",
-        "Cannot open this storage: another handle has it open. Close that one first.",
-      );
-    }
-    this.#locked = true;
-    let held = true;
-    return () => {
-      if (held) this.#locked = false;
-      held = false;
-    };
+    return this.#lock.take();
   }
 
   identity(): string {

@@ -8,6 +8,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
 
 const NAME = /^(?!\.{1,2}(?:\/|$))[\w.-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.-]+)*$/;
 
@@ -26,9 +27,28 @@ export function checkFolderName(folder: string): void {
   if (folder !== "") checkFileName(folder);
 }
 
+/** Lets a name pass that a table of names has room for, or throws `invalid-path`. */
+export function checkLength(name: string): void {
+  if (name.length <= limits.storageNameBytesMax) return;
+  throw new DatabaseError(
+    "invalid-path",
+    `Cannot use a name of ${name.length} characters: the most is ${limits.storageNameBytesMax}`,
+  );
+}
+
 /** The folder that a name stands in; `""` for the storage itself. */
 export function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf("/")));
+}
+
+/** Names (last segment) of those files that stand directly in `folder`. */
+export function filesIn(names: Iterable<string>, folder: string): string[] {
+  const start = folder === "" ? 0 : folder.length + 1;
+  const files: string[] = [];
+  for (const name of names) {
+    if (folderOf(name) === folder) files.push(name.slice(start));
+  }
+  return files;
 }
 
 /** Names (last segment) of the folders directly in `folder` that hold any of these files. */

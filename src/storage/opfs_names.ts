@@ -8,8 +8,6 @@
  * @module
  */
 
-import { DatabaseError } from "../base/errors.ts";
-import { limits } from "../base/limits.ts";
 import { storageFailure } from "./failure.ts";
 import { folderOf } from "./names.ts";
 import { PoolFile } from "./opfs_file.ts";
@@ -136,13 +134,4 @@ export class Names {
       yield files.keys().next().value!;
     }
   }
-}
-
-/** Lets a name pass that a record has room for. */
-export function checkLength(name: string): void {
-  if (name.length <= limits.storageNameBytesMax) return;
-  throw new DatabaseError(
-    "invalid-path",
-    `Cannot use a name of ${name.length} characters: the most is ${limits.storageNameBytesMax}`,
-  );
 }

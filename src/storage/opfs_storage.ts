@@ -17,6 +17,7 @@ import { storageFailure } from "./failure.ts";
 import {
   checkFileName,
   checkFolderName,
+  checkLength,
   folderOf,
   foldersIn,
 } from "./names.ts";
@@ -31,7 +32,7 @@ import {
 } from "./opfs_errors.ts";
 import { type FileHost, OpfsFile, type PoolFile } from "./opfs_file.ts";
 import { Guard } from "./opfs_guard.ts";
-import { checkLength, Names, Table } from "./opfs_names.ts";
+import { Names, Table } from "./opfs_names.ts";
 import { openHandle, type Pool } from "./opfs_pool.ts";
 import { closeHandle, Stock } from "./opfs_stock.ts";
 import { parseFileId, type TableChange } from "./opfs_table.ts";

@@ -11,9 +11,11 @@
  */
 
 import { DatabaseError, type ErrorCode } from "../../src/base/errors.ts";
+import { InstanceLock } from "../../src/storage/instance_lock.ts";
 import {
   checkFileName,
   checkFolderName,
+  filesIn,
   folderOf,
   foldersIn,
 } from "../../src/storage/names.ts";
@@ -69,7 +71,7 @@ export class FaultyStorage implements Storage {
   readonly #live: Names = { files: new Map(), folders: new Set([""]) };
   readonly #durable: Names = { files: new Map(), folders: new Set([""]) };
   #changes: NameChange[] = [];
-  #locked = false;
+  readonly #lock = new InstanceLock();
   #failNext = 0;
   #isFrozen = false;
   /** Can files no longer grow? */
@@ -98,11 +100,7 @@ export class FaultyStorage implements Storage {
 
   list(folder: string): string[] {
     checkFolderName(folder);
-    const names: string[] = [];
-    for (const name of this.#live.files.keys()) {
-      if (folderOf(name) === folder) names.push(name.split("/").at(-1)!);
-    }
-    return names;
+    return filesIn(this.#live.files.keys(), folder);
   }
 
   folders(folder: string): string[] {
@@ -149,15 +147,7 @@ export class FaultyStorage implements Storage {
   }
 
   lock(): () => void {
-    if (this.#locked) {
-      throw new DatabaseError("database-locked", "Cannot lock twice");
-    }
-    this.#locked = true;
-    let isHeld = true;
-    return () => {
-      if (isHeld) this.#locked = false;
-      isHeld = false;
-    };
+    return this.#lock.take();
   }
 
   identity(): string {
