@@ -17,6 +17,7 @@ import { sha256 } from "../../crypto/mod.ts";
 import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { field } from "../schema/field.ts";
+import { parseItemId } from "../schema/names.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import { defineSchema, type Schema } from "../schema/schema.ts";
 import { canonicalBytes, decodeValue } from "./codec.ts";
@@ -53,7 +54,8 @@ export const absent: Registers = {
 
 /** The schema of a store's items; `invalid-name` when its name cannot be one. */
 export function entrySchema(name: string | undefined): Schema {
-  if (name !== undefined && !/^[A-Za-z0-9_-]{1,48}$/.test(name)) {
+  const isName = typeof name === "string" && /^[A-Za-z0-9_-]{1,48}$/.test(name);
+  if (name !== undefined && !isName) {
     throw new DatabaseError(
       "invalid-name",
       "A key-value store's name is 1 to 48 letters, digits, _ or -",
@@ -66,6 +68,11 @@ export function entrySchema(name: string | undefined): Schema {
     expiresAt: field.number().optional(),
     expected: field.string().optional(),
   }) as unknown as Schema;
+}
+
+/** Stops at a key that is no text: nothing can be under it. */
+export function checkKey(key: string): void {
+  if (typeof key !== "string") parseItemId(key);
 }
 
 /** Do items of this collection mean entries? */

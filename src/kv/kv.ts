@@ -16,7 +16,6 @@ import type { World } from "../base/world.ts";
 import type { Stamp } from "../base/hlc.ts";
 import type { Item } from "../schema/patch.ts";
 import { stampIn } from "../schema/merge.ts";
-import { parseItemId } from "../schema/names.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { QueryEngine } from "../query/engine.ts";
 import type { Replica, Table } from "../../repo/mod.ts";
@@ -26,9 +25,10 @@ import {
   type TransactionScope,
 } from "../db/transaction_scope.ts";
 import { type Arrivals, Write } from "../db/write.ts";
-import { expiryOf, isThere, readEntry, valueOf } from "./entry.ts";
+import { checkKey, expiryOf, isThere, readEntry, valueOf } from "./entry.ts";
 import { type KeptChange, KeysKept } from "./keys_kept.ts";
 import {
+  expiryFrom,
   type ExpiryOptions,
   matcherOf,
   rangeFrom,
@@ -102,7 +102,7 @@ export class Kv {
   /** The item of an entry that is there now. */
   #itemOf(key: string): Item | undefined {
     this.#replica.check();
-    if (typeof key !== "string") parseItemId(key);
+    checkKey(key);
     const ordinal = this.#table.ordinalOf(key);
     if (ordinal < 0) return undefined;
     const item = this.#table.itemAt(ordinal);
@@ -202,17 +202,20 @@ export class Kv {
   }
 
   /**
-   * Writes many entries as one atomic commit, and says how many. Throws as
-   * {@linkcode set}; then nothing is written.
+   * Writes many entries as one atomic commit, and says how many; with options,
+   * all end at one moment. Throws as {@linkcode set}; then nothing is written.
    */
   setMany(
     entries: Iterable<readonly [key: string, value: KvValue]>,
     options?: ExpiryOptions,
   ): Write<number> {
     return this.#write((scope) => {
+      const until = options === undefined
+        ? options
+        : { expiresAt: expiryFrom(options, this.#world) };
       let count = 0;
       for (const [key, value] of entries) {
-        scope.set(key, value, options);
+        scope.set(key, value, until);
         count++;
       }
       return count;
@@ -311,6 +314,7 @@ export class Kv {
   /** The commits that touched an entry, oldest first: who, when and what. */
   history(key: string): CommitSummary[] {
     this.#replica.check();
+    checkKey(key);
     this.#replica.flush();
     return itemHistory(this.#replica, { collection: this.collection, id: key });
   }

@@ -23,6 +23,7 @@ import type { Repository } from "../db/repository.ts";
 import type { Schema } from "../schema/schema.ts";
 import { entrySchema } from "./entry.ts";
 import { Kv } from "./kv.ts";
+import { optionsFrom } from "./options.ts";
 
 export type { Kv, KvEntry, KvPage, KvVersionedEntry } from "./kv.ts";
 export type { KvScope } from "./scope.ts";
@@ -33,7 +34,7 @@ export type { KvChange, KvListener } from "./watch.ts";
 /** Which store to open. */
 export interface KvOptions {
   /** 1 to 48 letters, digits, `_` or `-`; a repository may have several stores. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 const stores = new WeakMap<Repository, Map<string, Kv>>();
@@ -45,7 +46,7 @@ const stores = new WeakMap<Repository, Map<string, Kv>>();
  * a schema of its own for the store's collection, `closed`
  */
 export function openKv(repository: Repository, options: KvOptions = {}): Kv {
-  const schema = entrySchema(options.name);
+  const schema = entrySchema(optionsFrom(options).name);
   const [opened] = openedOf(repository);
   if (opened === undefined) {
     throw new DatabaseError(

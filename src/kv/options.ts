@@ -5,39 +5,40 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
 import { show } from "../schema/names.ts";
 import { endOfPrefix, type KeyRange } from "./key_index.ts";
 
 /** When an entry ends; at most one of both. */
 export interface ExpiryOptions {
   /** So many milliseconds from now, over 0. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** At this moment: milliseconds since 1970, or a date. */
-  readonly expiresAt?: number | Date;
+  readonly expiresAt?: number | Date | undefined;
 }
 
 /** Which keys a scan gives. All conditions hold together. */
 export interface ScanOptions {
   /** Keys that begin so. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** From this key on, itself included. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** Up to this key, itself not included. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   /** Behind this key, in the order of the scan: where the last page ended. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** At most this many; all, when absent. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** From the last key to the first. */
-  readonly reverse?: boolean;
+  readonly reverse?: boolean | undefined;
 }
 
 /** Which entries a subscription is about; all of them, when empty. */
 export interface WatchOptions {
   /** The entry of this key. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Entries whose keys begin so. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
 
 /** Milliseconds that a `Date` can hold. */
@@ -47,18 +48,25 @@ function invalid(why: string): never {
   throw new DatabaseError("invalid-option", why);
 }
 
+/** Options as they are; text or a number in their place would be overlooked in silence. */
+export function optionsFrom<O extends object>(options: O): O {
+  if (typeof options === "object" && options !== null) return options;
+  invalid(`Options must be an object, not ${show(options)}`);
+}
+
 /** The moment at which an entry expires; `undefined` when it does not. */
 export function expiryFrom(
-  { ttlMs, expiresAt }: ExpiryOptions,
-  now: () => number,
+  options: ExpiryOptions,
+  world: World,
 ): number | undefined {
+  const { ttlMs, expiresAt } = optionsFrom(options);
   if (ttlMs === undefined && expiresAt === undefined) return undefined;
   if (ttlMs !== undefined && expiresAt !== undefined) {
     invalid("Give `ttlMs` or `expiresAt`, not both");
   }
   if (ttlMs !== undefined) {
     if (typeof ttlMs === "number" && ttlMs > 0) {
-      const moment = Math.ceil(now() + ttlMs);
+      const moment = Math.ceil(world.now() + ttlMs);
       if (moment <= dateMsMax) return moment;
     }
     invalid(
@@ -84,7 +92,7 @@ function textOf(options: object, name: string): string | undefined {
 
 /** The keys that a scan asks for. */
 export function rangeFrom(options: ScanOptions): KeyRange {
-  const { limit = Infinity, reverse = false } = options;
+  const { limit = Infinity, reverse = false } = optionsFrom(options);
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) {
     invalid(`\`limit\` must be a whole number from 0 on, not ${show(limit)}`);
   }
@@ -114,7 +122,7 @@ function earlier(
 
 /** Does a subscription mean this key? */
 export function matcherOf(options: WatchOptions): (key: string) => boolean {
-  const key = textOf(options, "key");
+  const key = textOf(optionsFrom(options), "key");
   const prefix = textOf(options, "prefix");
   if (key !== undefined && prefix !== undefined) {
     invalid("Give `key` or `prefix`, not both");

@@ -89,7 +89,7 @@ export class KvScope {
   #registersOf(given: KvValue, options: ExpiryOptions | undefined): Registers {
     const expiresAt = options === undefined
       ? undefined
-      : expiryFrom(options, () => this.#world.now());
+      : expiryFrom(options, this.#world);
     const { value, isJson } = copyIn(given);
     const expected = undefined;
     if (isJson) {

@@ -13,7 +13,7 @@ import { parseItemId } from "../schema/names.ts";
 import type { FieldChange, Item, ShapeField, Value } from "../schema/patch.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Table, Transaction } from "../../repo/mod.ts";
-import type { Registers } from "./entry.ts";
+import { checkKey, type Registers } from "./entry.ts";
 
 /** Writes the entries of one store. */
 export class EntryWriter {
@@ -32,6 +32,7 @@ export class EntryWriter {
 
   /** The item of a key as the transaction sees it, whether it means an entry or not. */
   itemOf(tx: Transaction, key: string): Item | undefined {
+    checkKey(key);
     return tx.cellOf(this.#table, key)?.item;
   }
 
