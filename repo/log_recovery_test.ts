@@ -263,7 +263,7 @@ Deno.test("openLog() cuts a large torn batch quickly, whatever its bytes", async
     const before = performance.now();
     const { texts, recovery } =
       (await openTexts(memoryStorage([[FIRST_SEGMENT, image]])))!;
-    ok(performance.now() - before < 2_000);
+    ok(performance.now() - before < 10_000); // Each place with each would be minutes.
     deepEqual(texts, ["genesis"]);
     equal(recovery.droppedBytes, endOfZeros(image) - start);
   }

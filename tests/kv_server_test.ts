@@ -38,7 +38,7 @@ async function connect({ server }: Place, one: Client): Promise<void> {
 }
 
 async function until(isSo: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 30_000;
   while (!isSo()) {
     if (performance.now() > end) throw new Error(`in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -113,7 +113,7 @@ export function syncFits(
 
 /** Asks every few milliseconds: for what nothing tells of. */
 export async function eventually(isTrue: () => boolean): Promise<void> {
-  const end = Date.now() + 5_000;
+  const end = Date.now() + 30_000;
   while (!isTrue()) {
     if (Date.now() > end) throw new Error("It never came true");
     await new Promise((resolve) => setTimeout(resolve, 5));

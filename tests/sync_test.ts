@@ -33,7 +33,7 @@ const Task = defineSchema("task", {
 });
 
 const users = { a: "ann", b: "bob", c: "cyd" };
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 
 function serve(options: MemoryServerOptions = {}): MemoryServer {
   return new MemoryServer({ users, ...options });

@@ -17,7 +17,7 @@ import {
 import { createServer, type Server } from "../server/mod.ts";
 
 const Task = defineSchema("task", { title: field.string() });
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 function serve(storage: Storage, port = 0): Promise<Server> {
   return createServer({

@@ -63,7 +63,7 @@ async function untilBody({ notes }: Device, id: string, body: string) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const late = setTimeout(
     () => reject(new Error(`It is ${JSON.stringify(notes.get(id))}`)),
-    5_000,
+    30_000,
   );
   const live = notes.where({}).subscribe(() => {
     if (notes.get(id)?.body === body) resolve();

@@ -114,7 +114,7 @@ export function tile(page: Page, title: string) {
 
 /** Tries until it holds; fails with its last words after a while. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
-  const end = performance.now() + 8_000;
+  const end = performance.now() + 30_000;
   while (true) {
     try {
       return await check();

@@ -79,11 +79,11 @@ function textsOf({ life }: Page, texts: Map<string, string>): KeptTexts {
   };
 }
 
-/** Waits until something holds. */
+/** Waits until something holds; so long only where it never will, or the machine has much else to do. */
 export async function until(
   holds: () => boolean,
   what: string,
-  waitMs = 5_000,
+  waitMs = 30_000,
 ): Promise<void> {
   const end = Date.now() + waitMs;
   while (!holds()) {
