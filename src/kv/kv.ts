@@ -41,10 +41,10 @@ import { type KvListener, Watchers } from "./watch.ts";
 import { EntryWriter } from "./writer.ts";
 
 /** One entry, as scans give it. */
-export interface KvEntry {
+export interface KvEntry<V = KvValue> {
   readonly key: string;
   /** `undefined` only when it is unreadable. */
-  readonly value: KvValue | undefined;
+  readonly value: V | undefined;
   /** When it ends, in milliseconds since 1970; `undefined` when never. */
   readonly expiresAt: number | undefined;
   /** Why its value cannot be read, where another writer wrote no value of ours. */
@@ -52,14 +52,14 @@ export interface KvEntry {
 }
 
 /** One entry, and which write it is of. */
-export interface KvVersionedEntry extends KvEntry {
+export interface KvVersionedEntry<V = KvValue> extends KvEntry<V> {
   /** Equal for the same write, on every replica; otherwise opaque. */
   readonly version: string;
 }
 
 /** One page of a scan. */
-export interface KvPage {
-  readonly entries: KvEntry[];
+export interface KvPage<V = KvValue> {
+  readonly entries: KvEntry<V>[];
   /** Where the next page goes on, as its `after`; `undefined` when this was the last. */
   readonly cursor: string | undefined;
 }
@@ -76,7 +76,7 @@ export interface KvParts {
 }
 
 /** Keys and values of one repository; made by `openKv`. */
-export class Kv {
+export class Kv<V = KvValue> {
   readonly #parts: KvParts;
   readonly #replica: Replica;
   readonly #table: Table;
@@ -115,20 +115,20 @@ export class Kv {
    *
    * @throws {DatabaseError} `closed`
    */
-  get(key: string): KvValue | undefined {
+  get(key: string): V | undefined {
     const item = this.#itemOf(key);
-    return item === undefined ? undefined : valueOf(item);
+    return item === undefined ? undefined : valueOf(item) as V | undefined;
   }
 
   /** The values of many keys, in the order of the keys. Throws as {@linkcode get}. */
-  getMany(keys: Iterable<string>): (KvValue | undefined)[] {
-    const values: (KvValue | undefined)[] = [];
+  getMany(keys: Iterable<string>): (V | undefined)[] {
+    const values: (V | undefined)[] = [];
     for (const key of keys) values.push(this.get(key));
     return values;
   }
 
   /** The entry of a key, with when it ends and which write it is of. Throws as {@linkcode get}. */
-  entry(key: string): KvVersionedEntry | undefined {
+  entry(key: string): KvVersionedEntry<V> | undefined {
     const item = this.#itemOf(key);
     if (item === undefined) return undefined;
     const cell = this.#table.cellAt(this.#table.ordinalOf(key));
@@ -167,7 +167,7 @@ export class Kv {
   }
 
   /** Entries in order of their keys; with `limit`, in pages. Throws as {@linkcode keys}. */
-  list(options: ScanOptions = {}): KvPage {
+  list(options: ScanOptions = {}): KvPage<V> {
     const range = rangeFrom(options);
     const found: number[] = [];
     // One more tells whether there is a next page.
@@ -177,7 +177,7 @@ export class Kv {
       for (let i = 0; i < ordinals.length; i++) found.push(ordinals[i]!);
     });
     this.#table.load(found);
-    const entries: KvEntry[] = [];
+    const entries: KvEntry<V>[] = [];
     for (let i = 0; i < found.length; i++) {
       const item = this.#table.itemAt(found[i]!);
       if (item !== undefined) entries.push(entryOf(item));
@@ -197,7 +197,7 @@ export class Kv {
    * `invalid-option`, `denied`, `closed`, or the failure that made the
    * repository read-only
    */
-  set(key: string, value: KvValue, options?: ExpiryOptions): Write<void> {
+  set(key: string, value: V, options?: ExpiryOptions): Write<void> {
     return this.#write((scope) => scope.set(key, value, options));
   }
 
@@ -206,7 +206,7 @@ export class Kv {
    * all end at one moment. Throws as {@linkcode set}; then nothing is written.
    */
   setMany(
-    entries: Iterable<readonly [key: string, value: KvValue]>,
+    entries: Iterable<readonly [key: string, value: V]>,
     options?: ExpiryOptions,
   ): Write<number> {
     return this.#write((scope) => {
@@ -249,8 +249,8 @@ export class Kv {
    */
   compareAndSet(
     key: string,
-    expected: KvValue | undefined,
-    value: KvValue | undefined,
+    expected: V | undefined,
+    value: V | undefined,
     options?: ExpiryOptions,
   ): Write<boolean> {
     return this.#write((scope) =>
@@ -267,9 +267,9 @@ export class Kv {
    */
   update(
     key: string,
-    change: (value: KvValue | undefined) => KvValue | undefined,
+    change: (value: V | undefined) => V | undefined,
     options?: ExpiryOptions,
-  ): Write<KvValue | undefined> {
+  ): Write<V | undefined> {
     return this.#write((scope) => {
       const value = change(scope.get(key));
       if (value === undefined) scope.delete(key);
@@ -278,9 +278,9 @@ export class Kv {
     });
   }
 
-  #write<R>(run: (scope: KvScope) => R): Write<R> {
+  #write<R>(run: (scope: KvScope<V>) => R): Write<R> {
     const done = this.#replica.transact((tx) =>
-      run(new KvScope(tx, this.#writer, this.#world))
+      run(new KvScope<V>(tx, this.#writer, this.#world))
     );
     return new Write(done.result, done, this.#parts.arrivals);
   }
@@ -291,10 +291,10 @@ export class Kv {
    *
    * @throws {DatabaseError} `invalid-option` for another repository's transaction
    */
-  within(tx: TransactionScope): KvScope {
+  within(tx: TransactionScope): KvScope<V> {
     const transaction = transactionOf(tx, this.#replica) ??
       foreignTransaction();
-    return new KvScope(transaction, this.#writer, this.#world);
+    return new KvScope<V>(transaction, this.#writer, this.#world);
   }
 
   /**
@@ -303,12 +303,12 @@ export class Kv {
    *
    * @throws {DatabaseError} `invalid-option`, `closed`
    */
-  subscribe(options: WatchOptions, listener: KvListener): Disposable {
+  subscribe(options: WatchOptions, listener: KvListener<V>): Disposable {
     const isMeant = matcherOf(options);
     const kept = this.#swept();
     const { engine } = this.#parts;
     this.#watchers ??= new Watchers(kept, engine, this.#world);
-    return this.#watchers.add(isMeant, listener);
+    return this.#watchers.add(isMeant, listener as KvListener);
   }
 
   /** The commits that touched an entry, oldest first: who, when and what. */
@@ -346,12 +346,12 @@ export class Kv {
   }
 }
 
-function entryOf(item: Item): KvEntry {
+function entryOf<V>(item: Item): KvEntry<V> {
   const reading = readEntry(item);
   const isRead = "value" in reading;
   return {
     key: item.id,
-    value: isRead ? reading.value : undefined,
+    value: isRead ? reading.value as V : undefined,
     expiresAt: expiryOf(item),
     unreadable: isRead ? undefined : reading.unreadable,
   };

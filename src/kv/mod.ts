@@ -24,11 +24,12 @@ import type { Schema } from "../schema/schema.ts";
 import { entrySchema } from "./entry.ts";
 import { Kv } from "./kv.ts";
 import { optionsFrom } from "./options.ts";
+import type { KvOf, KvValue } from "./value.ts";
 
 export type { Kv, KvEntry, KvPage, KvVersionedEntry } from "./kv.ts";
 export type { KvScope } from "./scope.ts";
 export type { ExpiryOptions, ScanOptions, WatchOptions } from "./options.ts";
-export type { KvPart, KvValue } from "./value.ts";
+export type { KvOf, KvPart, KvValue } from "./value.ts";
 export type { KvChange, KvListener } from "./watch.ts";
 
 /** Which store to open. */
@@ -42,10 +43,16 @@ const stores = new WeakMap<Repository, Map<string, Kv>>();
 /**
  * The key-value store of a repository: the same object for the same name.
  *
+ * `openKv<Session>(repository, { name: "sessions" })` types its values. That is
+ * the program's word, which nothing checks: another program may write others.
+ *
  * @throws {DatabaseError} `invalid-name`, `invalid-schema` when the app declared
  * a schema of its own for the store's collection, `closed`
  */
-export function openKv(repository: Repository, options: KvOptions = {}): Kv {
+export function openKv<T = KvValue>(
+  repository: Repository,
+  options: KvOptions = {},
+): Kv<KvOf<T>> {
   const schema = entrySchema(optionsFrom(options).name);
   const [opened] = openedOf(repository);
   if (opened === undefined) {
@@ -59,7 +66,7 @@ export function openKv(repository: Repository, options: KvOptions = {}): Kv {
   if (known === undefined) stores.set(repository, known = new Map());
   let kv = known.get(schema.name);
   if (kv === undefined) known.set(schema.name, kv = make(opened, schema));
-  return kv;
+  return kv as Kv<KvOf<T>>;
 }
 
 function make(opened: OpenRepository, schema: Schema): Kv {

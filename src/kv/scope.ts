@@ -26,7 +26,7 @@ import { copyIn, type KvValue, tooLarge } from "./value.ts";
 import type { EntryWriter } from "./writer.ts";
 
 /** A store inside a transaction; use it only inside the callback. */
-export class KvScope {
+export class KvScope<V = KvValue> {
   readonly #transaction: Transaction;
   readonly #writer: EntryWriter;
   readonly #world: World;
@@ -45,9 +45,9 @@ export class KvScope {
   }
 
   /** The value of a key as this transaction sees it. */
-  get(key: string): KvValue | undefined {
+  get(key: string): V | undefined {
     const item = this.#itemOf(key);
-    return item && valueOf(item);
+    return item && valueOf(item) as V | undefined;
   }
 
   /** Is the entry there for this transaction? */
@@ -56,7 +56,7 @@ export class KvScope {
   }
 
   /** Writes an entry when the transaction commits. Throws as `kv.set`. */
-  set(key: string, value: KvValue, options?: ExpiryOptions): void {
+  set(key: string, value: V, options?: ExpiryOptions): void {
     const registers = this.#registersOf(value, options);
     this.#writer.put(this.#transaction, key, registers);
   }
@@ -71,11 +71,13 @@ export class KvScope {
   /** Writes only where the value is `expected` for this transaction. As `kv.compareAndSet`. */
   compareAndSet(
     key: string,
-    expected: KvValue | undefined,
-    value: KvValue | undefined,
+    expected: V | undefined,
+    value: V | undefined,
     options?: ExpiryOptions,
   ): boolean {
-    const digest = digestOf(expected && copyIn(expected).value);
+    const digest = digestOf(
+      expected === undefined ? undefined : copyIn(expected).value,
+    );
     const registers = value === undefined
       ? absent
       : this.#registersOf(value, options);
@@ -86,7 +88,7 @@ export class KvScope {
     return true;
   }
 
-  #registersOf(given: KvValue, options: ExpiryOptions | undefined): Registers {
+  #registersOf(given: V, options: ExpiryOptions | undefined): Registers {
     const expiresAt = options === undefined
       ? undefined
       : expiryFrom(options, this.#world);

@@ -36,6 +36,29 @@ export type KvValue =
 /** What can stand inside a value: also `undefined`. */
 export type KvPart = KvValue | undefined;
 
+/**
+ * What a store of values of type `T` holds: `T`, read-only all the way down. What
+ * cannot be kept (functions, instances of other classes) fits nothing.
+ */
+export type KvOf<T> = Exclude<Frozen<T>, undefined>;
+
+type Frozen<T> = [KvValue] extends [T] ? T
+  : T extends Leaf ? T
+  : T extends symbol | ((...given: never[]) => unknown) ? never
+  : T extends ReadonlyMap<infer K, infer V> ? ReadonlyMap<Frozen<K>, Frozen<V>>
+  : T extends ReadonlySet<infer V> ? ReadonlySet<Frozen<V>>
+  : { readonly [Key in keyof T]: Frozen<T[Key]> };
+
+type Leaf =
+  | null
+  | undefined
+  | boolean
+  | number
+  | bigint
+  | string
+  | Date
+  | Uint8Array;
+
 /** A value that was copied in. */
 export interface CopiedValue {
   /** Frozen; dates, bytes, maps and sets in it are our own. */

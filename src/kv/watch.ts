@@ -16,17 +16,19 @@ import type { KeptChange, KeysKept } from "./keys_kept.ts";
 import type { KvValue } from "./value.ts";
 
 /** What became of one entry, for who listens. */
-export interface KvChange {
+export interface KvChange<V = KvValue> {
   readonly key: string;
   /** What it is now; `undefined` when it is not there. */
-  readonly value: KvValue | undefined;
+  readonly value: V | undefined;
   /** What it was before; `undefined` when it was not there. */
-  readonly before: KvValue | undefined;
+  readonly before: V | undefined;
   readonly why: "set" | "deleted" | "expired";
 }
 
 /** Hears what one transaction, or the clock, did to entries. */
-export type KvListener = (changes: readonly KvChange[]) => void;
+export type KvListener<V = KvValue> = (
+  changes: readonly KvChange<V>[],
+) => void;
 
 interface Watcher {
   readonly isMeant: (key: string) => boolean;
