@@ -22,7 +22,7 @@ import {
   type Transaction,
 } from "./indexeddb_types.ts";
 import { IDENTITY, standingOf, TERM } from "./indexeddb_standing.ts";
-import { evicted, fencedError } from "./opfs_errors.ts";
+import { evicted, fencedError } from "./browser_errors.ts";
 
 /** Bytes that are written together. */
 export const PAGE_BYTES = 64 * 1024;

@@ -10,6 +10,13 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import {
+  closedError,
+  isOver,
+  missingForRename,
+  notPrepared,
+  replaces,
+} from "./browser_errors.ts";
 import type { BrowserStorage, StorageIncident } from "./browser_storage.ts";
 import { BrowserWatch } from "./browser_watch.ts";
 import { lostForWriting, storageFailure } from "./failure.ts";
@@ -24,7 +31,7 @@ import {
   folderOf,
   foldersIn,
 } from "./names.ts";
-import { closedError, isOver, notPrepared } from "./opfs_errors.ts";
+import { PreparedFolders } from "./prepared_folders.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
 
 /** What nobody syncs is written after this. */
@@ -90,7 +97,7 @@ class IdbStorage implements BrowserStorage {
   readonly canBeStolen = true;
   readonly #medium: Medium;
   readonly #files = new Map<string, IdbContent>();
-  readonly #prepared = new Map<string, number>();
+  readonly #prepared = new PreparedFolders();
   readonly #watch: BrowserWatch;
   readonly #lock = new InstanceLock();
   /** Names that the medium does not have as they are. */
@@ -157,12 +164,7 @@ class IdbStorage implements BrowserStorage {
     checkLength(to);
     this.#checkWritable(`rename ${from}`);
     const content = this.#files.get(from);
-    if (content === undefined) {
-      throw storageFailure(
-        `rename ${from}`,
-        new Error("there is no such file"),
-      );
-    }
+    if (content === undefined) throw missingForRename(from);
     if (from === to) return;
     this.remove(to);
     this.#files.delete(from);
@@ -205,7 +207,7 @@ class IdbStorage implements BrowserStorage {
 
   async prepare(folder: string): Promise<void> {
     checkFolderName(folder);
-    this.#prepared.set(folder, (this.#prepared.get(folder) ?? 0) + 1);
+    this.#prepared.add(folder);
     try {
       await Promise.all(this.#in(folder).map((file) => this.#load(file)));
     } catch (cause) {
@@ -217,9 +219,7 @@ class IdbStorage implements BrowserStorage {
   }
 
   release(folder: string): void {
-    const count = this.#prepared.get(folder) ?? 0;
-    if (count > 1) this.#prepared.set(folder, count - 1);
-    else if (this.#prepared.delete(folder)) this.#forget();
+    if (this.#prepared.remove(folder)) this.#forget();
   }
 
   async close(): Promise<void> {
@@ -344,12 +344,10 @@ class IdbStorage implements BrowserStorage {
     }
   }
 
-  /** The first failure stands, unless it turns out that the files are gone, or another's. */
+  /** Ends everything; says why. */
   #fail(failure: DatabaseError): DatabaseError {
     const first = this.#failure;
-    if (first !== undefined && (isOver(first) || !isOver(failure))) {
-      return first;
-    }
+    if (first !== undefined && !replaces(failure, first)) return first;
     this.#failure = failure;
     if (isOver(failure)) this.#medium.cut(failure);
     if (failure.code === "storage-full") this.#watch.full();

@@ -10,7 +10,7 @@
 
 import type { DatabaseError } from "../base/errors.ts";
 import { storageFailure } from "./failure.ts";
-import { fencedError, isOver } from "./opfs_errors.ts";
+import { fencedError, replaces } from "./browser_errors.ts";
 import type { Fence } from "./opfs_fence.ts";
 import { encodeIntent, TABLE_HEADER_BYTES } from "./opfs_table.ts";
 import type { AccessHandle } from "./opfs_types.ts";
@@ -67,12 +67,10 @@ export class Guard {
     if (!isMine) throw this.fail(fencedError());
   }
 
-  /** Ends everything. The first failure stands, unless it turns out that the files are gone, or another's. */
+  /** Ends everything; says why. */
   fail(failure: DatabaseError): DatabaseError {
     const first = this.failure;
-    if (first !== undefined && (isOver(first) || !isOver(failure))) {
-      return first;
-    }
+    if (first !== undefined && !replaces(failure, first)) return first;
     this.failure = failure;
     this.#onFailure(failure);
     return failure;

@@ -11,9 +11,19 @@
 import { toHex } from "../base/bytes.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import {
+  closedError,
+  evicted,
+  fileLost,
+  isOver,
+  missingForRename,
+  notPrepared,
+  tableDamaged,
+} from "./browser_errors.ts";
 import type { BrowserStorage, StorageIncident } from "./browser_storage.ts";
 import { BrowserWatch } from "./browser_watch.ts";
 import { storageFailure } from "./failure.ts";
+import { InstanceLock } from "./instance_lock.ts";
 import {
   checkFileName,
   checkFolderName,
@@ -22,14 +32,6 @@ import {
   foldersIn,
 } from "./names.ts";
 import type { Fence, Root } from "./opfs_fence.ts";
-import {
-  closedError,
-  evicted,
-  fileLost,
-  isOver,
-  notPrepared,
-  tableDamaged,
-} from "./opfs_errors.ts";
 import { type FileHost, OpfsFile, type PoolFile } from "./opfs_file.ts";
 import { Guard } from "./opfs_guard.ts";
 import { Names, Table } from "./opfs_names.ts";
@@ -37,8 +39,8 @@ import { openHandle, type Pool } from "./opfs_pool.ts";
 import { closeHandle, Stock } from "./opfs_stock.ts";
 import { parseFileId, type TableChange } from "./opfs_table.ts";
 import { nameOf } from "./opfs_types.ts";
+import { PreparedFolders } from "./prepared_folders.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
-import { InstanceLock } from "./instance_lock.ts";
 
 /** What opening a pool hands over. */
 export interface OpenedPool {
@@ -65,8 +67,7 @@ export class OpfsStorage implements BrowserStorage {
   readonly #stock: Stock;
   readonly #host: FileHost;
   readonly #lock = new InstanceLock();
-  /** How often each folder is prepared. */
-  readonly #prepared = new Map<string, number>();
+  readonly #prepared = new PreparedFolders();
   #root: Root;
   #table: Table;
   #isClosed = false;
@@ -150,12 +151,7 @@ export class OpfsStorage implements BrowserStorage {
     checkFileName(from);
     checkFileName(to);
     const file = this.#names.get(from);
-    if (file === undefined) {
-      throw storageFailure(
-        `rename ${from}`,
-        new Error("there is no such file"),
-      );
-    }
+    if (file === undefined) throw missingForRename(from);
     if (from === to) return;
     checkLength(to);
     this.#append(["move", from, to]);
@@ -196,7 +192,7 @@ export class OpfsStorage implements BrowserStorage {
 
   async prepare(folder: string): Promise<void> {
     checkFolderName(folder);
-    this.#prepared.set(folder, (this.#prepared.get(folder) ?? 0) + 1);
+    this.#prepared.add(folder);
     try {
       this.#guard.check();
       const files = this.#names.in(folder);
@@ -211,11 +207,8 @@ export class OpfsStorage implements BrowserStorage {
   }
 
   release(folder: string): void {
-    const count = this.#prepared.get(folder) ?? 0;
-    if (count > 1) this.#prepared.set(folder, count - 1);
-    else if (this.#prepared.delete(folder)) {
-      for (const file of this.#names.in(folder)) this.#settle(file);
-    }
+    if (!this.#prepared.remove(folder)) return;
+    for (const file of this.#names.in(folder)) this.#settle(file);
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,11 @@
 /**
- * What can happen to a pool of files, as coded errors.
+ * What can happen to files that a browser holds, as coded errors.
  *
  * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { storageFailure } from "./failure.ts";
 
 /** `open` of a file whose handle is not open. */
 export function notPrepared(name: string): DatabaseError {
@@ -12,6 +13,11 @@ export function notPrepared(name: string): DatabaseError {
     "storage-failed",
     `Cannot open ${name}: its folder was not prepared. Await prepare() first.`,
   );
+}
+
+/** `rename` of a file that is not there. */
+export function missingForRename(name: string): DatabaseError {
+  return storageFailure(`rename ${name}`, new Error("there is no such file"));
 }
 
 /** Of everything after `close`. */
@@ -34,6 +40,15 @@ export function evicted(): DatabaseError {
 export function isOver({ code }: DatabaseError): boolean {
   return code === "closed" || code === "storage-evicted" ||
     code === "database-locked";
+}
+
+/**
+ * Does `next` take the place of `first` as the reason why nothing is written any
+ * more? The first failure stands, unless it turns out that the files are gone, or
+ * another's.
+ */
+export function replaces(next: DatabaseError, first: DatabaseError): boolean {
+  return !isOver(first) && isOver(next);
 }
 
 /** One file is gone. */
