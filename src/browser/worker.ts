@@ -11,7 +11,7 @@
  */
 
 import { system } from "../base/system.ts";
-import { openBrowserStorage } from "../storage/browser_storage.ts";
+import { openBrowserStorage } from "../storage/browser_open.ts";
 import { indexedDbVault } from "../storage/indexeddb_vault.ts";
 import { ownerLock, webLocks } from "./locks.ts";
 import { OwnerWorker } from "./owner_worker.ts";

@@ -6,10 +6,10 @@
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";
-import {
-  type BrowserStorage,
-  openBrowserStorage,
-  type StorageIncident,
+import { openBrowserStorage } from "../../src/storage/browser_open.ts";
+import type {
+  BrowserStorage,
+  StorageIncident,
 } from "../../src/storage/browser_storage.ts";
 import * as duel from "./storage_duel.ts";
 import { realDirectory } from "./storage_steps.ts";
