@@ -11,7 +11,6 @@ import { limits } from "../base/limits.ts";
 interface Manager {
   estimate?(): Promise<{ quota?: number; usage?: number }>;
   persisted?(): Promise<boolean>;
-  persist?(): Promise<boolean>;
 }
 
 /** The browser's answers. */
@@ -43,15 +42,4 @@ export async function estimateQuota(): Promise<Quota> {
     isNearlyFull: quota !== undefined && usage !== undefined &&
       quota - usage < Math.min(limits.storageFreeBytesMin, quota / 10),
   };
-}
-
-/**
- * Asks the browser to keep this origin's files until the user removes them.
- * Pages only: workers cannot ask. Some browsers ask their user, so call it at a
- * moment when they know why.
- *
- * @returns whether they are kept
- */
-export async function persistStorage(): Promise<boolean> {
-  return await manager().persist?.().catch(() => false) ?? false;
 }
