@@ -269,6 +269,7 @@ export class Stage implements AsyncDisposable {
 
   /** How many bytes of promises that the server has their writes there are. */
   async promised(): Promise<number> {
+    this.#check();
     let bytes = 0;
     for (const name of this.#runs.keys()) {
       const path = `${this.#ledger(name)}.synced`;
@@ -277,17 +278,23 @@ export class Stage implements AsyncDisposable {
     return bytes;
   }
 
+  /** Who waits for something waits no longer than there is a stage. */
+  #check(): void {
+    if (this.#isOver) throw new Error("It is over");
+  }
+
   /** Checks what a killed server left, before anybody could bring it again. */
   async checkLeft(): Promise<void> {
     const copy = `${this.folder}/copy`;
     await copyFolder(this.data, copy);
     const look = await this.#look(copy);
-    await checkOne("the killed server", look, await this.#synced());
+    await checkOne("the killed server", look, await this.synced());
     await Deno.remove(copy, { recursive: true });
   }
 
   /** Every promise that the server has a write. */
-  async #synced(): Promise<string[]> {
+  async synced(): Promise<string[]> {
+    this.#check();
     const lines: string[] = [];
     for (const name of this.#runs.keys()) {
       lines.push(...await readLedger(`${this.#ledger(name)}.synced`));
@@ -320,17 +327,15 @@ export class Stage implements AsyncDisposable {
   /**
    * All processes have written what they will: lets them come to rest, and
    * checks that every promise is kept by everybody, and that all are equal.
-   *
-   * @returns how many promises there were
    */
-  async checkAll(clients: ReadonlyMap<string, Child>): Promise<number> {
+  async checkAll(clients: ReadonlyMap<string, Child>): Promise<void> {
     await this.rest(clients);
     for (const [name, client] of clients) {
       await client.say("audit");
       const { difference } = await client.next("settled");
       equal(difference, "", `${name} and the server differ: ${difference}`);
     }
-    const promises = await this.#synced();
+    const promises = await this.synced();
     for (const name of this.mode === "fast" ? [] : clients.keys()) {
       promises.push(...await readLedger(`${this.#ledger(name)}.durable`));
     }
@@ -344,7 +349,6 @@ export class Stage implements AsyncDisposable {
       deepEqual(here.chains, whole.chains, `${name}: other commits`);
       equal(here.items, whole.items, `${name}: another state`);
     }
-    return promises.length;
   }
 
   /** Resolves when the clients write no more, and the server has all of it. */
