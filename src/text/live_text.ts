@@ -11,6 +11,7 @@
 
 import * as Y from "yjs";
 import type { Collection } from "../db/collection.ts";
+import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Schema, UpdateInput } from "../schema/schema.ts";
 import { emptyText, joinTexts, type TextState } from "../schema/text_state.ts";
@@ -62,6 +63,7 @@ export class LiveText<S extends Schema> {
 
   constructor(parts: LiveTextParts<S>) {
     this.#parts = parts;
+    checkField(parts);
     this.#begin(this.#state() ?? emptyText);
     this.#stop = parts.collection.store(parts.id).subscribe(() => this.#take());
   }
@@ -136,7 +138,10 @@ export class LiveText<S extends Schema> {
       // A schema's text field takes a change of its text.
       collection.update(id, { [field]: change } as UpdateInput<S>);
     } catch (error) {
-      this.#startOver();
+      // A closed repository shows no text: what was typed stays to be seen.
+      const isClosed = error instanceof DatabaseError &&
+        error.code === "closed";
+      if (!isClosed) this.#startOver();
       this.#parts.onError(error);
     } finally {
       this.#isSaving = false;
@@ -191,6 +196,17 @@ export class LiveText<S extends Schema> {
     this.flush();
     this.#doc.destroy();
   }
+}
+
+function checkField<S extends Schema>(
+  { collection: { schema }, field }: TextPlace<S>,
+): void {
+  const { kind } = schema.plan.find(({ name }) => name === field) ?? {};
+  if (kind === "text") return;
+  throw new DatabaseError(
+    "invalid-option",
+    `Cannot bind ${schema.name}.${field}: it is no field made with text()`,
+  );
 }
 
 /** How far the document's own client has counted. */

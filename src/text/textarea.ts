@@ -46,14 +46,14 @@ export interface TextareaOptions extends BindOptions {
   readonly onCursors?: (cursors: readonly TextCursor[]) => void;
 }
 
-/** A bound editor. */
+/** A bound editor. Both functions may be handed on as they are: an effect may return `bound.close`. */
 export interface BoundText {
   /** The text with all that was typed. */
   readonly text: string;
   /** Writes what was typed now, not in a moment. */
-  flush(): void;
+  readonly flush: () => void;
   /** Writes what was typed, and lets go of the editor. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /** Typing is written after this: soon for others to see, and few keystrokes a commit. */
@@ -99,7 +99,7 @@ class BoundTextarea<S extends Schema> implements BoundText {
       ...["focus", "keyup", "pointerup", "selectionchange"].map((type) =>
         listen(element, type, tell)
       ),
-      listen(page, "pagehide", () => this.flush()),
+      listen(page, "pagehide", this.flush),
       ...cursors === undefined ? [] : [cursors.subscribe(() => this.#hear())],
     ];
     this.#hear();
@@ -109,9 +109,7 @@ class BoundTextarea<S extends Schema> implements BoundText {
     return this.#live.text;
   }
 
-  flush(): void {
-    this.#live.flush();
-  }
+  readonly flush = (): void => this.#live.flush();
 
   #read(): void {
     if (this.#isComposing) return;
@@ -158,11 +156,11 @@ class BoundTextarea<S extends Schema> implements BoundText {
     this.#place.cursors?.clear();
   }
 
-  close(): void {
+  readonly close = (): void => {
     for (const stop of this.#off) stop();
     this.#place.cursors?.clear();
     this.#live.close();
-  }
+  };
 }
 
 /** What nobody handles ends where a page reports errors. */

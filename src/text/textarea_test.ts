@@ -9,6 +9,9 @@ const Card = defineSchema("card", {
   note: field.text(),
 });
 
+/** A page of its own. */
+const bindIn = () => new FakeTextarea(new FakePage());
+
 async function open(text = "") {
   const db = await openDatabase({ storage: memoryStorage(), schemas: [Card] });
   const repo = await db.repository("r");
@@ -135,4 +138,49 @@ Deno.test("bindTextarea() takes a replacement of more places than one change may
   page.pass(500);
   assert.equal(cards.get("c")!.note, element.value);
   await db.close();
+});
+
+Deno.test("bindTextarea() may be ended by its function alone, as an effect does", async () => {
+  const { db, cards, bind } = await open();
+  const { element, bound: { flush, close } } = bind();
+  element.type(0, "a");
+  flush();
+  assert.equal(cards.get("c")!.note, "a");
+  element.type(1, "b");
+  close();
+  assert.equal(cards.get("c")!.note, "ab");
+  await db.close();
+});
+
+Deno.test("bindTextarea() says what is wrong with a field that is no text()", async () => {
+  const { db, cards } = await open();
+  for (const field of ["title", "nothing"]) {
+    assert.throws(
+      // A field that the type refuses, too, or not yet.
+      () =>
+        bindTextarea(bindIn(), {
+          collection: cards,
+          id: "c",
+          field: field as "note",
+        }),
+      {
+        code: "invalid-option",
+        message: `Cannot bind card.${field}: it is no field made with text()`,
+      },
+    );
+  }
+  await db.close();
+});
+
+Deno.test("bindTextarea() tells that its repository is closed, and leaves what was typed in sight", async () => {
+  const { db, page, errors, bind } = await open();
+  const { element, bound } = bind();
+  await db.close();
+  element.type(0, "late");
+  page.pass(500);
+  assert.equal(errors.length, 1);
+  element.type(4, "r");
+  bound.close();
+  assert.equal(errors.length, 2);
+  assert.equal(element.value, "later");
 });
