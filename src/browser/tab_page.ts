@@ -41,11 +41,18 @@ export function platformPage(): Page {
         listener(document.visibilityState === "hidden" ? "hidden" : "visible");
       const freeze = () => listener("freeze");
       const resume = () => listener("resume");
-      // A page that is kept for the way back may come to life again.
-      const left = (event: Event) =>
-        (event as Event & { readonly persisted?: boolean }).persisted
-          ? freeze()
-          : listener("gone");
+      let isLeaving = false;
+      // What the app, and a text that is being typed, still write while the page goes is heard before its end:
+      // a page that was seen is told last, on its window, that nobody sees it any more.
+      const left = (event: Event) => {
+        // A page that is kept for the way back may come to life again.
+        if ((event as Event & { readonly persisted?: boolean }).persisted) {
+          return freeze();
+        }
+        isLeaving = document.visibilityState !== "hidden";
+        listener(isLeaving ? "hidden" : "gone");
+      };
+      const last = () => isLeaving && listener("gone");
       const back = (event: Event) =>
         (event as Event & { readonly persisted?: boolean }).persisted &&
         resume();
@@ -55,6 +62,7 @@ export function platformPage(): Page {
         [document, "freeze", freeze],
         [document, "resume", resume],
         [page, "pagehide", left],
+        [page, "visibilitychange", last],
         [page, "pageshow", back],
       ];
       for (const [on, type, hear] of all) on.addEventListener(type, hear);

@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+
 /**
  * A page that goes away in the midst of something, for `left_test.ts`: its
  * exports are called.
@@ -8,12 +10,15 @@
 import {
   type Database,
   defineSchema,
-  field,
   openDatabase,
   type Repository,
 } from "@sheaf/sheaf/browser";
+import { bindTextarea, field } from "@sheaf/sheaf/text";
 
-const Card = defineSchema("card", { title: field.string() });
+const Card = defineSchema("card", {
+  title: field.string(),
+  note: field.text(),
+});
 
 let database: Database;
 let repository: Repository;
@@ -39,6 +44,25 @@ export async function write(title: string): Promise<boolean> {
   );
   await new Promise((resolve) => setTimeout(resolve, 20));
   return isDurable;
+}
+
+/** Shows a card's note in a textarea, and writes a card with each of the page's last events. */
+export function bind(title: string): void {
+  const cards = repository.collection(Card);
+  const { id } = cards.where({ title }).run()[0]!;
+  const element = document.body.appendChild(document.createElement("textarea"));
+  bindTextarea(element, { collection: cards, id, field: "note" });
+  addEventListener("pagehide", () => cards.create({ title: "pagehide" }));
+  document.addEventListener(
+    "visibilitychange",
+    () => cards.create({ title: "visibilitychange" }),
+  );
+}
+
+/** What a card's note says. */
+export function note(title: string): string | undefined {
+  const cards = repository.collection(Card);
+  return cards.where({ title }).run()[0]?.note;
 }
 
 /** Bytes that this page would take along. */

@@ -52,3 +52,28 @@ browserTest(
     deepEqual(await page.call("report"), { titles: ["one"], canUndo: true });
   },
 );
+
+browserTest(
+  "what is typed, and what an app writes, while the page goes is there after a reload",
+  options,
+  async (place) => {
+    const page = await place.open<typeof LeftPage>("page");
+    await page.call("open");
+    await page.call("write", "card");
+    await page.call("bind", "card");
+    await page.page.locator("textarea").pressSequentially("typed just now");
+    await page.reload();
+    await page.call("open");
+    const end = Date.now() + 60_000;
+    let titles: string[] = [];
+    let kept = 1;
+    while (Date.now() < end && (titles.length < 3 || kept > 0)) {
+      ({ titles } = await page.call("report"));
+      kept = await page.page.evaluate("localStorage.length");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    deepEqual(titles, ["card", "pagehide", "visibilitychange"]);
+    equal(await page.call("note", "card"), "typed just now");
+    equal(kept, 0);
+  },
+);
