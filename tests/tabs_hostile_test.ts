@@ -176,7 +176,6 @@ Deno.test("an owner stands what a tab says that lies in every way", async () => 
       "readFile",
       "writeFile",
       "audit",
-      "persist",
     ] as const)
       .flatMap((method, call) =>
         WRONG.map((one): TabMessage => ({

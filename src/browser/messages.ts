@@ -196,13 +196,10 @@ export type CallMethod =
   | "checkpoint"
   | "connect"
   | "disconnect"
-  | "discard"
   | "durable"
   | "handIn"
-  | "persist"
   | "readFile"
   | "retryConnection"
-  | "retryRefused"
   | "sign"
   | "tap"
   | "verify"
@@ -271,7 +268,7 @@ export interface Rejected extends Failure {
   readonly kind: "rejected";
 }
 
-/** A file of the repository's folder, or of a rescue. */
+/** A file of the repository's folder. */
 export interface ImageFile {
   /** The last segment of its name. */
   readonly name: string;
@@ -371,7 +368,7 @@ export interface Result {
 export interface Ask {
   readonly kind: "ask";
   readonly ask: number;
-  readonly what: "credentials" | "login" | "rescue";
+  readonly what: "credentials" | "login";
   readonly args: readonly unknown[];
 }
 

@@ -217,7 +217,7 @@ Deno.test("Owner keeps small files whole, and answers calls", async () => {
   await tree.write("a", "Ash");
   let count = 0;
   const call = async (
-    method: "readFile" | "writeFile" | "verify" | "audit" | "persist",
+    method: "readFile" | "writeFile" | "verify" | "audit",
     args: unknown[],
     repository: string | undefined = "tree",
   ) => {
@@ -239,7 +239,6 @@ Deno.test("Owner keeps small files whole, and answers calls", async () => {
   equal(await call("writeFile", ["undo", tooLarge]), "value-too-large");
   equal(await call("readFile", ["undo"], "other"), "closed");
   equal(await call("audit", []), "unreachable");
-  equal(await call("persist", []), "invalid-option");
   const report = await call("verify", [{}]) as { ok: boolean; commits: number };
   deepEqual([report.ok, report.commits], [true, 1]);
 });

@@ -249,13 +249,10 @@ const tabMessages: Readonly<Record<TabMessage["kind"], Fields>> = {
       "checkpoint",
       "connect",
       "disconnect",
-      "discard",
       "durable",
-      "persist",
       "handIn",
       "readFile",
       "retryConnection",
-      "retryRefused",
       "sign",
       "tap",
       "verify",
@@ -301,7 +298,7 @@ const ownerMessages: Readonly<Record<OwnerMessage["kind"], Fields>> = {
   database: databaseFields,
   sync: syncFields,
   result: { call: count, failure: maybe(shape(failure)) },
-  ask: { ask: count, what: oneOf("credentials", "login", "rescue"), args },
+  ask: { ask: count, what: oneOf("credentials", "login"), args },
   frames: {
     frames: list(
       shape({ at: count, way: oneOf("in", "out"), kind: id, bytes: count }),
