@@ -1,27 +1,14 @@
 import assert from "node:assert/strict";
-import { defineSchema, field, openDatabase, type Repository } from "../mod.ts";
+import { openDatabase } from "../mod.ts";
 import { system } from "../src/base/system.ts";
 import type { Opened, TabMessage } from "../src/browser/messages.ts";
 import { Left } from "../src/browser/tab_left.ts";
 import { TabRepository } from "../src/browser/tab_repository.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { filesOf, restored } from "./kit/images.ts";
-import { MemoryServer } from "./kit/memory_server.ts";
 import { Origin } from "./kit/origin.ts";
-import {
-  ADDRESS,
-  Card as LedgerCard,
-  rules,
-  schemas as ledgerSchemas,
-} from "./kit/tab_ledger.ts";
+import { Card, schemas, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
 import { Tab, until } from "./kit/tab_place.ts";
-
-const Card = defineSchema("card", { title: field.string() });
-const schemas = [Card];
-
-function titlesOf(repository: Repository): string[] {
-  return repository.collection(Card).all().map(({ title }) => title).sort();
-}
 
 /** A tab's repository whose owner is the test. */
 function played(openReplica: () => Promise<never>) {
@@ -151,47 +138,34 @@ Deno.test("a page that stood still in line, without a word, keeps nobody from th
 });
 
 Deno.test("a refusal of what was written before all files went blocks nothing", async () => {
-  await using server = new MemoryServer({ rules, users: { t: "ann" } });
-  const { rootKey, login } = server;
-  using origin = new Origin({
-    connectorOf: (address) => ({
-      address,
-      connect: (signal) => server.connector.connect(signal),
-    }),
-  });
-  const open = async () => {
-    const tab = new Tab(origin, { schemas: ledgerSchemas, rootKey });
-    return { tab, cards: (await tab.repository()).collection(LedgerCard) };
-  };
-  const session = () => ({ token: "t" });
-  const connect = async ({ opening }: Tab) =>
-    (await opening).connect(ADDRESS, { session, login });
-  const first = await open();
-  const second = await open();
-  await connect(first.tab);
-  const connection = await connect(second.tab);
-  await second.cards.create({ title: "before" }).synced;
+  const place = new ServedOrigin();
+  const { server, origin } = place;
+  const [first] = await place.tab();
+  const [second, repository] = await place.tab();
+  const cards = repository.collection(Card);
+  place.connect(first);
+  const connection = place.connect(second);
+  await cards.create({ title: "before" }).synced;
   server.isDown = true;
   server.cut();
-  const bad = second.cards.create({ title: "bad" });
+  const bad = cards.create({ title: "bad" });
   bad.synced.catch(() => {});
   await bad.durable;
-  first.tab.kill();
+  place.tabs[0]!.kill();
   origin.files = memoryStorage(); // Removed in the moment in which nobody looked.
-  await second.cards.create({ title: "behind" }).durable;
-  const database = await second.tab.opening;
-  assert.equal(database.connection, connection);
-  assert.equal(database.user, "ann", "the certificate came along");
+  await cards.create({ title: "behind" }).durable;
+  assert.equal(second.connection, connection);
+  assert.equal(second.user, "ann", "the certificate came along");
   server.isDown = false;
   connection.retry();
-  const { sync } = await second.tab.repository();
+  const { sync } = repository;
   await until(
     () => sync.status.unsent.commits === 0 && sync.status.state === "live",
     "the server has what was behind it",
   );
-  const titles = second.cards.all().map(({ title }) => title).sort();
-  assert.deepEqual(titles, ["before", "behind"]);
-  assert.deepEqual(sync.status.refusals.length, 1);
+  assert.deepEqual(titlesOf(repository), ["before", "behind"]);
+  assert.equal(sync.status.refusals.length, 1);
+  await place.close();
 });
 
 Deno.test("a page that is closed in its sleep wakes, gives what it has, and goes", async () => {

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { defineSchema, field, type Repository } from "../mod.ts";
+import type { Repository } from "../mod.ts";
 import { holdLock, tabLock, webLocks } from "../src/browser/locks.ts";
 import type { Envelope, TabMessage } from "../src/browser/messages.ts";
 import { parseEnvelope } from "../src/browser/parse_message.ts";
 import { Origin } from "./kit/origin.ts";
+import { Card, schemas } from "./kit/tab_cards.ts";
 import { Tab, until } from "./kit/tab_place.ts";
-
-const Card = defineSchema("card", { title: field.string() });
-const schemas = [Card];
 
 /** What no field of a message should be. */
 const WRONG: readonly unknown[] = [

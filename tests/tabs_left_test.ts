@@ -1,20 +1,14 @@
 /** Pages that go away in the midst of something: what they wrote, and what they can undo, is there for the next one. */
 
 import { deepEqual, equal, notEqual } from "node:assert/strict";
-import { defineSchema, field, type Repository } from "../mod.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import { Origin } from "./kit/origin.ts";
+import { Card, schemas, titlesOf } from "./kit/tab_cards.ts";
 import { Tab, until } from "./kit/tab_place.ts";
 
-const Card = defineSchema("card", { title: field.string() });
-const schemas = [Card];
 const MODES = ["default", "trusted", "fast"] as const;
 
 const pause = (ms: number) => new Promise<void>((go) => setTimeout(go, ms));
-
-function titles(repository: Repository): string[] {
-  return repository.collection(Card).all().map(({ title }) => title).sort();
-}
 
 for (const mode of MODES) {
   Deno.test(`what a page wrote while there was no owner is there after its reload, once, in ${mode} mode`, async () => {
@@ -43,8 +37,11 @@ for (const mode of MODES) {
     await a.collection(Card).create({ title: "4" });
     await b.collection(Card).create({ title: "5" });
     for (const each of [a, b]) {
-      await until(() => titles(each).length === 6, `all in ${titles(each)}`);
-      deepEqual(titles(each), ["0", "1", "2", "3", "4", "5"]);
+      await until(
+        () => titlesOf(each).length === 6,
+        `all in ${titlesOf(each)}`,
+      );
+      deepEqual(titlesOf(each), ["0", "1", "2", "3", "4", "5"]);
     }
     equal(origin.texts.size, 0);
     equal((await b.verify()).damage, undefined);
@@ -71,7 +68,7 @@ Deno.test("what a frozen page kept is handed in by another, and it goes on with 
   equal(origin.texts.size, 1);
   await using other = new Tab(origin, { schemas });
   const there = await other.repository();
-  await until(() => titles(there).length === 2, "it is there");
+  await until(() => titlesOf(there).length === 2, "it is there");
   await there.collection(Card).create({ title: "3" });
   page.page.life.thaw();
   page.seen.tell("resume");
@@ -79,7 +76,7 @@ Deno.test("what a frozen page kept is handed in by another, and it goes on with 
   await write.durable;
   await repository.collection(Card).create({ title: "4" });
   for (const each of [repository, there]) {
-    await until(() => titles(each).length === 4, `all in ${titles(each)}`);
+    await until(() => titlesOf(each).length === 4, `all in ${titlesOf(each)}`);
   }
   equal(origin.texts.size, 0);
 });
@@ -105,7 +102,7 @@ Deno.test("unsyncedBytes says what this page would take along, and nothing of wh
   const { storage } = await page.opening;
   const repository = await page.repository();
   await first.collection(Card).create({ title: "1" });
-  await until(() => titles(repository).length === 1, "it came");
+  await until(() => titlesOf(repository).length === 1, "it came");
   equal(storage.status().unsyncedBytes, 0);
   const write = repository.collection(Card).create({ title: "2" });
   equal(storage.status().unsyncedBytes > 0, true);

@@ -24,9 +24,7 @@ async function found(origin: Origin) {
 /** A server, and an origin whose owners reach it. */
 function withServer() {
   const server = new MemoryServer({ users: { "ann's": "ann" } });
-  const origin = new Origin({
-    connectorOf: (address) => ({ ...server.connector, address }),
-  });
+  const origin = new Origin({ connectorOf: server.connectorOf });
   const wishes = { user: "ann", rootKey: server.rootKey };
   return { server, origin, wishes };
 }

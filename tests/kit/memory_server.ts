@@ -37,7 +37,15 @@ import {
   type MemoryWire,
 } from "../../sync/transport/memory_transport.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import type { LoginAnswer, LoginRequest } from "../../mod.ts";
+import type {
+  Connection,
+  Database,
+  LoginAnswer,
+  LoginRequest,
+} from "../../mod.ts";
+
+/** Where pages find it: they connect by an address. */
+export const ADDRESS = "ws://memory.test/";
 
 /** A server needs none. */
 const noSchemas = new Schemas([]);
@@ -187,6 +195,18 @@ export class MemoryServer {
       this.#wires.add(wire);
       this.#host.accept(transport, "memory");
     });
+  }
+
+  /** A way to it for who connects by an address. */
+  readonly connectorOf = (address: string): Connector => ({
+    ...this.connector,
+    address,
+  });
+
+  /** Connects a page as whom the token "t" says; it is asked for that when it is needed. */
+  connect(page: Database): Connection {
+    const session = () => ({ token: "t" });
+    return page.connect(ADDRESS, { session, login: this.login });
   }
 
   /** Certifies who comes with a known token; "key-taken" when the key is another's. */

@@ -30,7 +30,6 @@ export const Card = defineSchema("card", {
 export const schemas = [Card];
 /** The card that all share. */
 export const SHARED = "shared";
-export const ADDRESS = "ws://memory.test/";
 /** Nothing takes longer, on a machine that is busy or slow either. */
 export const WAIT_MS = 60_000;
 
@@ -90,8 +89,7 @@ export async function judgeServer(
     mode: repositories[0]!.mode,
     schemas,
   });
-  const { connector } = server;
-  other.connect({ ...connector, address: ADDRESS }, {
+  other.connect(server.connector, {
     session: () => ({ token: "t" }),
     login: server.login,
   });

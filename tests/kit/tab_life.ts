@@ -13,7 +13,6 @@ import type { Database, Repository, Write } from "../../mod.ts";
 import { MemoryServer } from "./memory_server.ts";
 import { Origin } from "./origin.ts";
 import {
-  ADDRESS,
   audit,
   Card,
   dice,
@@ -68,12 +67,9 @@ export class TabLife {
       })
       : undefined;
     this.#server = server;
-    this.#origin = new Origin({
-      connectorOf: (address) => ({
-        address,
-        connect: (signal) => server!.connector.connect(signal),
-      }),
-    });
+    this.#origin = new Origin(
+      server && { connectorOf: server.connectorOf },
+    );
   }
 
   /** Lives it; fails where a promise was broken. */
@@ -144,10 +140,7 @@ export class TabLife {
   #connect(database: Database): void {
     if (this.#server === undefined || this.#connected.has(database)) return;
     this.#connected.add(database); // Each page connects.
-    database.connect(ADDRESS, {
-      session: () => ({ token: "t" }),
-      login: this.#server.login,
-    });
+    this.#server.connect(database);
   }
 
   async #plant(): Promise<void> {
