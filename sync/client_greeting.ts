@@ -88,7 +88,10 @@ export class ClientGreeting {
     const line = this.#line;
     const { rootKey } = this.#options;
     if (!equalBytes(hello.rootKey, rootKey)) {
-      return line.fail("root-key-mismatch", "The server has another root key");
+      return line.fail(
+        "root-key-mismatch",
+        "The server has another root key than this database: open one with the server's `rootKey`, or check the address",
+      );
     }
     this.#hello = hello;
     const nonces = { server: hello.nonce, client: this.#nonce };

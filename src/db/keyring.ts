@@ -206,7 +206,7 @@ function checkRoot(
       "root-key-mismatch",
       `Cannot open: the folder belongs to root key ${toHex(rootKey)}, not ${
         toHex(key)
-      }. Open the right folder, or leave \`rootKey\` out`,
+      }. Open the right folder (in a page: another \`name\`), or leave \`rootKey\` out`,
     );
   }
 }

@@ -223,6 +223,24 @@ Deno.test("callbacks run when all collections have heard of a transaction", () =
     deepEqual(seen, [1]);
   }));
 
+Deno.test("collection() says why it does not take a schema", () =>
+  withRepository((repo) => {
+    const cases: [unknown, RegExp][] = [
+      [defineSchema("other", {}), /"other" was not given to openDatabase/],
+      [defineSchema("note", {}), /another schema named "note"/],
+      ["note", /asked for by its schema/],
+      [undefined, /asked for by its schema/],
+    ];
+    for (const [schema, message] of cases) {
+      // What no type checker has seen.
+      throws(() => repo.collection(schema as typeof Note), {
+        code: "unknown-collection",
+        message,
+      });
+    }
+    return Promise.resolve();
+  }));
+
 Deno.test("storedCollection() and collections() read what has no schema", () =>
   withRepository(async (repo) => {
     await repo.collection(Note).create({ id: "n", text: "one" });

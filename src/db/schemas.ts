@@ -55,14 +55,21 @@ export class Schemas {
 
   /** Fails when `schema` is not the one that was declared under its name. */
   check(schema: Schema): void {
-    if (this.#schemas.get(schema.name) === schema) return;
-    throw new DatabaseError(
-      "unknown-collection",
-      `The schema "${schema.name}" was not given to openDatabase(): add it to \`schemas\``,
-    );
+    if (isSchema(schema) && this.#schemas.get(schema.name) === schema) return;
+    throw new DatabaseError("unknown-collection", this.#whyNot(schema));
+  }
+
+  #whyNot(schema: unknown): string {
+    if (!isSchema(schema)) {
+      return "A collection is asked for by its schema: what defineSchema() gave";
+    }
+    const { name } = schema;
+    return this.#schemas.has(name)
+      ? `openDatabase() was given another schema named "${name}": define it once, and use that one object`
+      : `The schema "${name}" was not given to openDatabase(): add it to \`schemas\``;
   }
 }
 
-function isSchema(value: unknown): boolean {
+function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && "fields" in value;
 }

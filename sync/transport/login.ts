@@ -150,7 +150,11 @@ function failure(
   status: number,
   { code, message }: Answer["body"],
 ): DatabaseError {
-  const reason = typeof message === "string" ? message : `status ${status}`;
+  const reason = status === 404
+    ? `there is no login at ${url}`
+    : typeof message === "string"
+    ? message
+    : `status ${status}`;
   if (status === 429 || status >= 500) return unreachable(url, reason);
   if (code === "root-key-mismatch") {
     return new DatabaseError("root-key-mismatch", reason.slice(0, 500));
@@ -194,9 +198,20 @@ async function ask(
   } catch (cause) {
     const reason = late.aborted
       ? `it did not answer within ${limits.loginMsMax} ms`
-      : messageOf(cause);
+      : messageOf(cause) + foreignOf(url);
     throw unreachable(url, reason, cause);
   }
+}
+
+/** A page is not told whether a server of elsewhere is away, or does not let it in. */
+function foreignOf({ origin }: URL): string {
+  const { location } = globalThis as {
+    readonly location?: { readonly origin: string };
+  };
+  const here = location?.origin;
+  return here === undefined || here === origin
+    ? ""
+    : `. Is it running, and do its \`origins\` name ${here}?`;
 }
 
 /** Platforms say "fetch failed", and only in the cause why. */

@@ -73,6 +73,33 @@ Deno.test("serverInfo() rejects with `unreachable` where no server of ours answe
   await assert.rejects(serverInfo(nobody), { code: "unreachable" });
 });
 
+Deno.test("a page that reaches no server of elsewhere is told what may be wrong", async () => {
+  const nobody = "http://127.0.0.1:1";
+  const messageIn = async (origin: string | undefined) => {
+    Object.defineProperty(globalThis, "location", {
+      value: origin && { origin },
+      configurable: true,
+    });
+    return await serverInfo(nobody).then(
+      () => "",
+      ({ message }) => message,
+    );
+  };
+  const before = Object.getOwnPropertyDescriptor(globalThis, "location")!;
+  try {
+    const page = "https://app.example";
+    assert.match(
+      await messageIn(page),
+      /do its `origins` name https:\/\/app\.example\?$/,
+    );
+    for (const origin of [undefined, nobody]) {
+      assert.doesNotMatch(await messageIn(origin), /origins/);
+    }
+  } finally {
+    Object.defineProperty(globalThis, "location", before);
+  }
+});
+
 Deno.test("a login sends key and credentials and gives the certificates", async () => {
   const bodies: unknown[] = [];
   await at(async (request) => {
@@ -138,6 +165,12 @@ Deno.test("a login that fails says whether asking again can help", async () => {
       await assert.rejects(loginTo(address)(question), { code });
     });
   }
+  await at(() => Response.json({}, { status: 404 }), async (address) => {
+    await assert.rejects(loginTo(address)(question), {
+      code: "login-failed",
+      message: /there is no login at http:.*\/login/,
+    });
+  });
   const mismatch = { code: "root-key-mismatch", message: "m" };
   await at(() => Response.json(mismatch, { status: 400 }), async (address) => {
     await assert.rejects(loginTo(address)(question), mismatch);
