@@ -57,8 +57,8 @@ Deno.test("doorObjection() keeps each package behind its door", () => {
   equal(doorObjection("crypto/sha.ts", "@noble/hashes/sha2.js"), undefined);
   equal(doorObjection("web-demo/app.tsx", "preact/hooks"), undefined);
   equal(
-    doorObjection("sync/message.ts", "npm:msgpackr@^1.11"),
-    `"msgpackr" may be imported only in src/base/codec.ts`,
+    doorObjection("sync/message.ts", "npm:jose@^6"),
+    `"jose" may be imported only in server/login_jwt.ts`,
   );
   equal(
     doorObjection("repo/id.ts", "npm:@noble/hashes@^2.0.0/sha2.js"),

@@ -5,7 +5,8 @@
  * OPFS; only opening, durability and the lock may be awaited. An adapter knows
  * nothing of what the bytes mean. Every failure is a `DatabaseError` with one
  * of the codes `storage-full`, `storage-readonly`, `permission-denied`,
- * `invalid-path`, `database-locked` or `storage-failed`.
+ * `invalid-path`, `database-locked` or `storage-failed`; in a browser also with
+ * `storage-evicted`, and `closed` once its storage was closed.
  *
  * @module
  */
