@@ -62,7 +62,7 @@ export const parts: readonly Part[] = [
     name: "kv",
     on: "core",
     entries: { kv: `export * from "@sheaf/sheaf/kv";` },
-    atOnce: 8_500,
+    atOnce: 8_700,
     later: 100,
   },
   {

@@ -37,14 +37,14 @@ export class KeysKept {
   /** Their keys in order; only after {@linkcode sweep} is it of this moment. */
   readonly keys: KeyIndex = new KeyIndex();
   readonly #table: Table;
-  readonly #world: World;
+  readonly #world: Pick<World, "now">;
   readonly #moments = new Moments();
   /** By ordinal: is its key among `keys`? */
   #isKept = new Uint8Array(0);
   /** The latest moment at which something was found expired. */
   #sweptAt = -Infinity;
 
-  constructor(table: Table, world: World) {
+  constructor(table: Table, world: Pick<World, "now">) {
     this.#table = table;
     this.#world = world;
     this.#fill();

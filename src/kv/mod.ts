@@ -26,7 +26,13 @@ import { Kv } from "./kv.ts";
 import { optionsFrom } from "./options.ts";
 import type { KvOf, KvValue } from "./value.ts";
 
-export type { Kv, KvEntry, KvPage, KvVersionedEntry } from "./kv.ts";
+export type { Kv } from "./kv.ts";
+export type {
+  KvEntry,
+  KvPage,
+  KvVersionedEntry,
+  ReadableKv,
+} from "./readable_kv.ts";
 export type { KvScope } from "./scope.ts";
 export type { ExpiryOptions, ScanOptions, WatchOptions } from "./options.ts";
 export type { KvOf, KvPart, KvValue } from "./value.ts";
@@ -58,7 +64,7 @@ export function openKv<T = KvValue>(
   if (opened === undefined) {
     throw new DatabaseError(
       "invalid-option",
-      "A key-value store is opened on what database.repository() gave",
+      "A key-value store is opened on what database.repository() gave; kv.at(point) is its past",
     );
   }
   opened.replica.check();
