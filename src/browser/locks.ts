@@ -85,6 +85,12 @@ export function whenFree(
   return () => stop.abort();
 }
 
+/** Does anybody hold a lock? */
+export async function isHeld(locks: Locks, name: string): Promise<boolean> {
+  const { held = [] } = await locks.query();
+  return held.some((lock) => lock.name === name);
+}
+
 /** Ids of the tabs of a database that are alive. */
 export async function livingTabs(
   locks: Locks,

@@ -28,6 +28,7 @@ import type { Database } from "../db/face.ts";
 import { ownerLock, webLocks } from "./locks.ts";
 import { openTab, parseDatabaseName, type TabOptions } from "./open.ts";
 import type { Wire } from "./route.ts";
+import { startWorker, workerFailed } from "./start_worker.ts";
 import type { KeptTexts } from "./tab_left.ts";
 import { platformPage } from "./tab_page.ts";
 
@@ -35,9 +36,6 @@ export * from "../db/exports.ts";
 
 /** What a page needs to share a database with others, beside locks. */
 const NEEDED = ["Worker", "BroadcastChannel"] as const;
-
-const notStarted =
-  'The worker did not start: `worker` must lead to a bundle of `import "@sheaf/sheaf/worker"` of this origin';
 
 /** How a database is opened in a page. */
 export interface BrowserOptions extends TabOptions {
@@ -83,7 +81,7 @@ export async function openDatabase(options: BrowserOptions): Promise<Database> {
       `This page has no ${lacks}: open it over https in a current browser, or with \`storage: "memory"\``,
     );
   }
-  const near = start(worker);
+  const near = startWorker(worker);
   const far = new BroadcastChannel(ownerLock(name));
   return await openTab(rest, {
     locks,
@@ -92,7 +90,7 @@ export async function openDatabase(options: BrowserOptions): Promise<Database> {
     near,
     // It takes no list of transfers, and ignores it.
     far: far as unknown as Wire,
-    failed: failed(near),
+    failed: workerFailed(near, { name, locks, world: system }),
     persist,
     texts: texts(),
     end() {
@@ -102,31 +100,8 @@ export async function openDatabase(options: BrowserOptions): Promise<Database> {
   });
 }
 
-function invalid(message: string, cause?: unknown): DatabaseError {
-  return new DatabaseError("invalid-option", message, { cause });
-}
-
-function start(worker: string | URL | (() => Worker)): Worker {
-  try {
-    const started = typeof worker === "function"
-      ? worker()
-      : new Worker(worker, { type: "module" });
-    if (started instanceof Worker) return started;
-    throw new TypeError("`worker` gave no Worker");
-  } catch (cause) {
-    throw invalid(notStarted, cause);
-  }
-}
-
-/** Rejects when a worker's script is not there, or throws; never resolves. */
-function failed(worker: Worker): Promise<never> {
-  return new Promise((_, reject) => {
-    worker.addEventListener(
-      "error",
-      ({ message }) => reject(invalid(notStarted, message)),
-      { once: true },
-    );
-  });
+function invalid(message: string): DatabaseError {
+  return new DatabaseError("invalid-option", message);
 }
 
 /** Where the page can write in its last moment, if it may. */
