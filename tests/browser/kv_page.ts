@@ -56,6 +56,11 @@ export function get(key: string): string {
   return at instanceof Date ? `date ${at.getTime()}` : JSON.stringify(value);
 }
 
+/** The value that a key had first. */
+export function first(key: string): string {
+  return JSON.stringify(kv.at(kv.history(key)[0]!.commit).get(key));
+}
+
 export function told(): readonly string[] {
   return heard;
 }

@@ -49,11 +49,13 @@ browserTest(
       );
       deepEqual(await tab.call("keys", "user/"), both);
     }
+    equal(await two.call("first", "user/1"), '"Ada"');
     await place.killAndRestart();
     const again = await place.open<Page>("page");
     await again.call("open");
     deepEqual(await again.call("keys", ""), ["other", ...both]);
     equal(await again.call("get", "user/1"), '"one"');
+    equal(await again.call("first", "user/1"), '"Ada"');
     equal(await again.call("get", "user/2"), "date 7");
   },
 );
