@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, throws } from "node:assert/strict";
 import type { Figure, Run } from "../harness/figure.ts";
 import { compareRuns, movedOf, movesText } from "./compare.ts";
 import { someFigure, someRun, someSuiteRun } from "./fixtures.ts";
@@ -73,6 +73,19 @@ Deno.test("movedOf() begins with the greatest change, and movesText() counts all
   match(text, /WORSE \+50 %/);
   match(text, /1 better, 1 worse, 1 within the noise/);
   match(movesText([]).join(), /no row in common/);
+});
+
+Deno.test("parseRun() reads one suite's run as a run of that suite", () => {
+  const [suite] = someRun().suites;
+  deepEqual(parseRun(JSON.stringify(suite)), { format: 1, suites: [suite] });
+  throws(
+    () => parseRun(JSON.stringify({ ...suite, suite: "other" })),
+    /the suite\.suite/,
+  );
+  throws(
+    () => parseRun(JSON.stringify({ ...suite, figures: 1 })),
+    SyntaxError,
+  );
 });
 
 Deno.test("parseRun() reads what was written, and says where something else is wrong", () => {

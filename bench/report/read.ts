@@ -42,9 +42,15 @@ const units: ReadonlySet<unknown> = new Set<Unit>([
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The run in a text; throws `SyntaxError` if it is something else. */
+/**
+ * The run in a text, also where that is one suite's alone; throws `SyntaxError`
+ * if it is something else.
+ */
 export function parseRun(text: string): Run {
   const file: unknown = JSON.parse(text);
+  if (isFields(file) && file.suite !== undefined) {
+    return { format: 1, suites: [parseSuite(file, "the suite")] };
+  }
   if (!isFields(file) || file.format !== 1 || !Array.isArray(file.suites)) {
     throw new SyntaxError(
       "This is not a run that the bench's --json wrote (format 1)",

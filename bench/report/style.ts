@@ -99,7 +99,7 @@ margin:.25rem 0 1rem}
 break-inside:avoid}
 .bars{width:100%;border-collapse:collapse;margin-top:.35rem;font-size:.8125rem;table-layout:fixed}
 .bars th,.bars td{padding:.1rem 0;font-weight:400;text-align:left;vertical-align:middle}
-.bars .c-name{width:7.2rem}.bars .c-num{width:4.4rem}.bars .c-chip{width:5.9rem}
+.bars .c-name{width:7.2rem}.bars .c-num{width:4.4rem}.bars .c-chip{width:6.6rem}
 .bars tbody th[scope=row]{padding-right:.5rem;line-height:1.25;color:var(--soft);overflow-wrap:anywhere}
 .bars .num{padding-left:.4rem;text-align:right}.bars .chip-cell{padding-left:.45rem}
 .bars .ours th,.bars .ours .num{color:var(--ink);font-weight:600}
@@ -144,8 +144,10 @@ ${
 
 const narrow = `
 @media (max-width:40rem){
-.bars .c-name{width:5.9rem}.bars .c-num{width:4.1rem}.bars .c-chip{width:5.5rem}
-.by-suite th,.by-suite td{padding:.5rem .55rem}.by-suite .wide{display:none}
+.bars .c-name{width:5.9rem}.bars .c-num{width:4.1rem}.bars .c-chip{width:6.2rem}
+.by-suite{font-size:.875rem}.by-suite th,.by-suite td{padding:.5rem .35rem}.by-suite .num{white-space:normal}
+.bars .chip{white-space:normal;border-radius:.6rem}
+.by-suite .wide{display:none}
 .part>summary .strip{width:3.5rem}.facts div{flex-direction:column;gap:0}.card{padding:.8rem .75rem}
 }
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
