@@ -28,15 +28,18 @@ const WAITING_MAX = 1_024;
 
 /** Times commits of all repositories that are open. */
 export class Latencies {
-  readonly #metrics: Metrics;
-  readonly #world: World;
+  readonly #metrics: Pick<Metrics, "acknowledged" | "fannedOut">;
+  readonly #world: Pick<World, "monotonic">;
   readonly #byName = new Map<string, Followed>();
 
   /**
    * @param metrics hears the results
    * @param world whose clock counts
    */
-  constructor(metrics: Metrics, world: World) {
+  constructor(
+    metrics: Pick<Metrics, "acknowledged" | "fannedOut">,
+    world: World,
+  ) {
     this.#metrics = metrics;
     this.#world = world;
   }
@@ -69,13 +72,11 @@ export class Latencies {
     while (done < waiting.length && waiting[done]!.end <= shareable) done++;
     if (done === 0) return;
     const timed = waiting.splice(0, done);
-    for (const { atMs } of timed) {
-      this.#metrics.acknowledged((nowMs - atMs) / 1_000);
-    }
-    // One timer for all of a turn: it costs more than what it measures.
-    this.#world.after(0, () => {
+    // When all listeners have heard: no ack and no push waits for what measures it.
+    queueMicrotask(() => {
       const ms = this.#world.monotonic();
       for (const { atMs } of timed) {
+        this.#metrics.acknowledged((nowMs - atMs) / 1_000);
         this.#metrics.fannedOut((ms - atMs) / 1_000);
       }
     });

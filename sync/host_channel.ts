@@ -111,20 +111,9 @@ export class HostChannel {
     );
     if (this.#isClosed) return;
     event({ kind: "opened", name });
-    if ((given & rights.read) !== 0) room.join(this.#receiver = this.#listen());
-  }
-
-  #listen(): Receiver {
-    const { driver, number, peer, session } = this.#parts;
-    return {
-      id: peer.id,
-      user: session.user,
-      get buffered() {
-        return driver.buffered;
-      },
-      tell: (from, user, bytes) =>
-        driver.run((core) => core.presence(number, from, user, bytes)),
-    };
+    if ((given & rights.read) !== 0) {
+      room.join(this.#receiver = new ChannelReceiver(this.#parts));
+    }
   }
 
   readonly #push = (): void => {
@@ -176,5 +165,31 @@ export class HostChannel {
     if (this.#receiver !== undefined) repository?.room.leave(this.#receiver);
     if (this.#isAcquired) shelf.release(name);
     if (repository !== undefined) event({ kind: "closed", name });
+  }
+}
+
+/** Who hears of presence on a channel. A class: one stays for each idle connection, and a literal with a getter is large. */
+class ChannelReceiver implements Receiver {
+  readonly #parts: HostChannelParts;
+
+  constructor(parts: HostChannelParts) {
+    this.#parts = parts;
+  }
+
+  get id(): number {
+    return this.#parts.peer.id;
+  }
+
+  get user(): string {
+    return this.#parts.session.user;
+  }
+
+  get buffered(): number {
+    return this.#parts.driver.buffered;
+  }
+
+  tell(from: number, user: string, bytes: Uint8Array): void {
+    const { driver, number } = this.#parts;
+    driver.run((core) => core.presence(number, from, user, bytes));
   }
 }

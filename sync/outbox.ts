@@ -69,7 +69,8 @@ export interface OutboxOptions {
 /** One peer's place in a log. */
 export class Outbox {
   readonly #port: RepositoryPort;
-  readonly #options: OutboxOptions;
+  /** Without `has`: what is forgotten must not live on in there. */
+  readonly #options: Omit<OutboxOptions, "has">;
   readonly #has: Map<string, number>;
   #hasMax = HAS_KEPT;
   /** Credentials that lie before this address were sent first. */
@@ -82,10 +83,10 @@ export class Outbox {
   /** Did the last look end for want of credit? */
   #isBlocked = false;
 
-  constructor(options: OutboxOptions) {
+  constructor({ has, ...options }: OutboxOptions) {
     this.#options = options;
     this.#port = options.port;
-    this.#has = new Map(options.has);
+    this.#has = new Map(has);
     this.#position = options.from;
     this.#credentials = options.credentials ? options.port.credentials() : [];
     this.#credentialsTo = options.credentials ? options.port.shareable : 0;

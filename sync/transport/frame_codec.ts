@@ -32,13 +32,18 @@ const PREFIX = "sheaf.1";
 
 /** What this platform can, best first. */
 export function codecsHere(): CodecName[] {
-  return (["zstd", "deflate", "none"] as const)
-    .filter((name) => name === "none" || squeezeOf(name) !== undefined);
+  return (["zstd", "deflate", "none"] as const).filter((name) =>
+    codecs.has(protocolOf(name))
+  );
 }
 
 /** The subprotocols to offer. */
-export function protocolsOf(codecs: readonly CodecName[]): string[] {
-  return codecs.map((name) => name === "none" ? PREFIX : `${PREFIX}.${name}`);
+export function protocolsOf(names: readonly CodecName[]): string[] {
+  return names.map(protocolOf);
+}
+
+function protocolOf(name: CodecName): string {
+  return name === "none" ? PREFIX : `${PREFIX}.${name}`;
 }
 
 /** The first of our subprotocols that the peer offers too; a header's text or a list. */
@@ -54,12 +59,7 @@ export function pickProtocol(
 
 /** The codec that a subprotocol names; `undefined` when it is not ours. */
 export function codecOf(protocol: string): FrameCodec | undefined {
-  if (protocol === PREFIX) return plain;
-  const name = protocol.startsWith(`${PREFIX}.`)
-    ? protocol.slice(PREFIX.length + 1)
-    : "";
-  const squeeze = squeezeOf(name);
-  return squeeze && squeezed(squeeze);
+  return codecs.get(protocol);
 }
 
 const plain: FrameCodec = { pack: (frame) => frame, unpack: (bytes) => bytes };
@@ -91,10 +91,9 @@ function marked(mark: number, bytes: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(mark), bytes);
 }
 
-function squeezeOf(name: string): Squeeze | undefined {
+function squeezeOf(name: Exclude<CodecName, "none">): Squeeze | undefined {
   const { zlib } = native;
   if (name === "zstd") return zlib?.zstdCompressSync && zstd(zlib);
-  if (name !== "deflate") return undefined;
   if (zlib !== undefined) return deflate(zlib);
   return typeof CompressionStream === "undefined" ? undefined : streamed;
 }
@@ -166,6 +165,18 @@ async function collected(
     parts.push(part);
   }
   return concatBytes(...parts);
+}
+
+/** What this platform can, by subprotocol; one serves all wires, because it keeps nothing of a frame. */
+const codecs: ReadonlyMap<string, FrameCodec> = codecsOfPlatform();
+
+function codecsOfPlatform(): Map<string, FrameCodec> {
+  const here = new Map([[protocolOf("none"), plain]]);
+  for (const name of ["zstd", "deflate"] as const) {
+    const squeeze = squeezeOf(name);
+    if (squeeze) here.set(protocolOf(name), squeezed(squeeze));
+  }
+  return here;
 }
 
 /** The codec that works in streams, for the tests of platforms that have nothing else. */

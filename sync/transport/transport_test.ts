@@ -279,6 +279,16 @@ Deno.test("a server picks the best subprotocol that both sides have", () => {
   assert.equal(pickProtocol(null), undefined);
 });
 
+Deno.test("all wires of a subprotocol share a codec, and what is not ours names none", () => {
+  for (const protocol of ["sheaf.1", "sheaf.1.zstd", "sheaf.1.deflate"]) {
+    assert.ok(codecOf(protocol));
+    assert.equal(codecOf(protocol), codecOf(protocol));
+  }
+  for (const other of ["", "chat", "sheaf.1.", "sheaf.1.none", "constructor"]) {
+    assert.equal(codecOf(other), undefined);
+  }
+});
+
 Deno.test("every codec gives back what went in, and compresses only what is long", async () => {
   const codecs = {
     zstd: codecOf("sheaf.1.zstd")!,
