@@ -6,7 +6,7 @@
 
 import type { CommitSummary } from "../db/history.ts";
 import type { Repository } from "../db/repository.ts";
-import { element, shape } from "./element.ts";
+import { clockOf, element, shape } from "./element.ts";
 import { type Graph, type GraphRow, layOut } from "./lanes.ts";
 import type { View } from "./view.ts";
 
@@ -93,8 +93,16 @@ function line({ commit, lane }: GraphRow<CommitSummary>): HTMLElement {
   );
 }
 
+/** To the second today; with its day and to the minute before. */
 function timeOf(at: Date): string {
-  return at.toLocaleTimeString(undefined, { hour12: false });
+  if (at.toDateString() === new Date().toDateString()) return clockOf(at);
+  return at.toLocaleString(undefined, {
+    month: "short",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });
 }
 
 /** What a commit did, in a line. */

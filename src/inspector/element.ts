@@ -32,6 +32,11 @@ export function shape(
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** The time of day, to the second, by the device's clock of 24 hours. */
+export function clockOf(at: Date): string {
+  return at.toLocaleTimeString(undefined, { hourCycle: "h23" });
+}
+
 function fill<E extends Element>(
   target: E,
   attributes: Attributes,

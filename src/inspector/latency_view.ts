@@ -16,7 +16,8 @@ import {
 import type { View } from "./view.ts";
 
 const WRITES_MAX = 200;
-const WIDTH = 640;
+const WIDTH_MAX = 640;
+const WIDTH_MIN = 300;
 const HEIGHT = 200;
 /** Room for the figures of the scale. */
 const SCALE = 52;
@@ -54,14 +55,17 @@ export class LatencyView implements View {
   }
 
   #chart(): Element {
+    // Drawn as wide as it is shown, where that is narrow: letters keep their size.
+    const room = this.element.clientWidth || WIDTH_MAX;
+    const width = Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, room));
     const y = (ms: number) => HEIGHT - heightOf(ms) * HEIGHT;
     const grid = DECADES.flatMap((ms) => [
-      shape("line", { x1: SCALE, x2: WIDTH, y1: y(ms), y2: y(ms) }),
+      shape("line", { x1: SCALE, x2: width, y1: y(ms), y2: y(ms) }),
       shape("text", { x: 4, y: y(ms) + 3 }, formatMs(ms)),
     ]);
     const { writes } = this.latencies;
-    const step = (WIDTH - SCALE) / WRITES_MAX;
-    const x = (i: number) => WIDTH - (writes.length - i - 0.5) * step; // The newest at the right.
+    const step = (width - SCALE) / WRITES_MAX;
+    const x = (i: number) => width - (writes.length - i - 0.5) * step; // The newest at the right.
     const dots = stages.flatMap((stage: Stage) =>
       writes.flatMap((times, i) => {
         const ms = times[stage];
@@ -73,7 +77,7 @@ export class LatencyView implements View {
     return shape(
       "svg",
       {
-        viewBox: `0 -12 ${WIDTH} ${HEIGHT + 16}`,
+        viewBox: `0 -12 ${width} ${HEIGHT + 16}`,
         role: "img",
         "aria-label": "Latency of the last writes, on a logarithmic scale",
       },

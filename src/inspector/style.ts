@@ -26,6 +26,7 @@ p { margin: 0 0 6px; color: var(--quiet); }
 ol { list-style: none; margin: 0; padding: 0; }
 li { display: flex; gap: 10px; white-space: nowrap; align-items: center; }
 time, code, li span:last-child { color: var(--quiet); font: inherit; }
+.commits time { min-width: 13ch; }
 .what { overflow: hidden; text-overflow: ellipsis; flex: 1; }
 .commits { position: relative; }
 .commits svg { position: absolute; left: 0; top: 0; }
@@ -50,8 +51,9 @@ th[scope="col"] { color: var(--quiet); }
 th.write { color: light-dark(#1d7a52, #57cf9b); } th.durable { color: light-dark(#935b06, #f0b354); }
 th.synced { color: light-dark(#3656b8, #9db5ff); }
 @media (max-width: 640px) { .commits code, header strong { display: none; } }
-@media (pointer: coarse) { button, select { min-height: 44px; padding: 2px 12px; } }
-@media (forced-colors: active) { button[aria-selected="true"] { border-color: Highlight; }
+@media (pointer: coarse) { button, select { min-height: 44px; min-width: 44px; padding: 2px 12px; } }
+@media (forced-colors: active) { button[aria-selected="true"] { forced-color-adjust: none;
+  background: Highlight; color: HighlightText; border-color: Highlight; }
   .commits path, .commits circle, .latency circle { forced-color-adjust: none; } }
 .in b { color: light-dark(#1d7a52, #57cf9b); } .out b { color: var(--mark); }
 `;

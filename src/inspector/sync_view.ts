@@ -7,7 +7,7 @@
 
 import type { Frame } from "../db/observe.ts";
 import type { Repository } from "../db/repository.ts";
-import { element } from "./element.ts";
+import { clockOf, element } from "./element.ts";
 import type { View } from "./view.ts";
 
 const FRAMES_MAX = 200;
@@ -56,18 +56,17 @@ export class SyncView implements View {
       `${refusals.length} refused`,
       equalAt === undefined
         ? "never seen equal"
-        : `equal at ${equalAt.toLocaleTimeString()}`,
+        : `equal at ${clockOf(equalAt)}`,
     ];
     return parts.join(" · ");
   }
 }
 
 function line({ at, way, kind, bytes }: Frame): HTMLElement {
-  const time = new Date(at).toLocaleTimeString(undefined, { hour12: false });
   return element(
     "li",
     { class: way },
-    element("time", {}, time),
+    element("time", {}, clockOf(new Date(at))),
     element("b", {}, way === "in" ? "← " : "→ ", kind),
     element("span", {}, `${bytes} B`),
   );
