@@ -287,7 +287,8 @@ browserTest(
     equal(await page.locator("mark").innerText(), "tunnel");
     await page.keyboard.press("Escape");
     await page.keyboard.press("f");
-    await page.getByRole("button", { name: "Aiko Tanaka" }).click();
+    await page.getByRole("button", { name: "Aiko Tanaka", exact: true })
+      .click();
     await page.getByLabel("When it is due").selectOption("week");
     await eventually(async () =>
       deepEqual((await boardOf(page))["Doing"], [

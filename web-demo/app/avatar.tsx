@@ -10,7 +10,8 @@ import type { PersonItem } from "../data/schema.ts";
 /** Somebody's initials. */
 export function initialsOf(name: string): string {
   const words = name.split(/\s+/).filter((word) => word !== "");
-  return words.slice(0, 2).map((word) => word[0]!.toUpperCase()).join("");
+  // By code point: half of a pair is no letter.
+  return words.slice(0, 2).map((word) => [...word][0]!.toUpperCase()).join("");
 }
 
 /** What an avatar shows of somebody. */

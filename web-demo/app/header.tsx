@@ -16,6 +16,7 @@ import { useStore } from "../state/store.ts";
 import { filterBy, showBoard, togglePanel, ui } from "../state/ui.ts";
 import { Avatar } from "./avatar.tsx";
 import { Icon, Mark } from "./icons.tsx";
+import { useInRow } from "./row.ts";
 
 /** The bar at the top. */
 export function Header(
@@ -26,13 +27,15 @@ export function Header(
 ): JSX.Element {
   const { me } = useTeam();
   const panel = useStore(ui, (value) => value.panel);
+  const row = useRef<HTMLElement>(null);
+  useInRow(row, boards.findIndex(({ id }) => id === board?.id));
   return (
     <header class="bar">
       <span class="wordmark">
         <Mark size={26} />
         <span class="wordmark-text">Stook</span>
       </span>
-      <nav class="bar-boards" aria-label="Boards">
+      <nav class="bar-boards" ref={row} aria-label="Boards">
         {boards.map(({ id, name }) => (
           <button
             key={id}

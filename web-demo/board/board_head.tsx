@@ -50,7 +50,7 @@ export function BoardHead({ board }: { board: BoardItem }): JSX.Element {
         {!isPast && <UndoTools />}
         <button
           type="button"
-          class="tool"
+          class="tool tool-time"
           aria-pressed={isPast}
           title="Back in time (T)"
           onClick={toggleTime}

@@ -30,6 +30,10 @@ export const CardTile = memo(function CardTile(
   const { labels, people } = useDirectory();
   const known = [...card.labels].map((id) => labels.get(id))
     .filter((label) => label !== undefined);
+  const faces = [...card.assignees].map((id) =>
+    [id, people.get(id) ?? nobody] as const
+  );
+  const said = comments === 1 ? "comment" : "comments";
   return (
     <>
       {known.length > 0 && <LabelRow labels={known} />}
@@ -47,16 +51,19 @@ export const CardTile = memo(function CardTile(
           </span>
         )}
         {comments > 0 && (
-          <span class="tile-sign" title={`${comments} comments`}>
+          <span class="tile-sign" title={`${comments} ${said}`}>
             <Icon name="comment" size={15} />
             {comments}
-            <span class="aside">comments</span>
+            <span class="aside">{said}</span>
           </span>
         )}
         <span class="tile-people">
-          {[...card.assignees].map((id) => (
-            <Avatar key={id} size="s" face={people.get(id) ?? nobody} />
-          ))}
+          {faces.map(([id, face]) => <Avatar key={id} size="s" face={face} />)}
+          {faces.length > 0 && (
+            <span class="aside">
+              for {faces.map(([, { name }]) => name).join(", ")}
+            </span>
+          )}
         </span>
       </span>
     </>

@@ -42,7 +42,12 @@ function OpenComposer(
   const field = useRef<HTMLTextAreaElement>(null);
   // At once: the first key may follow in the same moment.
   useLayoutEffect(() => field.current?.focus(), []);
-  const close = () => hands.compose(undefined);
+  const close = () => {
+    hands.compose(undefined);
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => focusOpener(column.id))
+    );
+  };
   const add = () => {
     const title = field.current?.value.trim().replace(/\s+/g, " ") ?? "";
     if (title === "") return close();
@@ -53,6 +58,8 @@ function OpenComposer(
     requestAnimationFrame(() => showEnd(column.id));
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // Its keys are an input method's while a word is being composed.
+    if (event.isComposing) return;
     if (event.key === "Escape") close();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
@@ -69,6 +76,7 @@ function OpenComposer(
       <textarea
         ref={field}
         rows={2}
+        dir="auto"
         maxLength={200}
         aria-label={`Title of the new card in ${column.name}`}
         placeholder="What is to be done?"
@@ -88,4 +96,12 @@ function showEnd(column: string): void {
   const lane = document.querySelector(`[data-lane="${CSS.escape(column)}"]`);
   const list = lane?.querySelector(".lane-cards");
   list?.scrollTo({ top: list.scrollHeight, behavior: "smooth" });
+}
+
+/** Whoever closes it stays in its column, unless they are elsewhere by now. */
+function focusOpener(column: string): void {
+  if (document.activeElement !== document.body) return;
+  document.querySelector<HTMLElement>(
+    `[data-lane="${CSS.escape(column)}"] .composer-open`,
+  )?.focus();
 }

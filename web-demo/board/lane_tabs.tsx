@@ -5,7 +5,8 @@
  */
 
 import type { JSX, RefObject } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useInRow } from "../app/row.ts";
 import type { ColumnItem } from "../data/schema.ts";
 
 /** Which column is in view, and a way to the others. */
@@ -16,6 +17,8 @@ export function LaneTabs(
   },
 ): JSX.Element {
   const [shown, setShown] = useState(0);
+  const row = useRef<HTMLElement>(null);
+  useInRow(row, shown);
   useEffect(() => {
     const element = lanes.current;
     if (element === null) return;
@@ -28,13 +31,15 @@ export function LaneTabs(
   }, [columns.length]);
   const go = (at: number) => {
     lanes.current?.children[at]?.scrollIntoView({
-      behavior: "smooth",
+      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches
+        ? "instant"
+        : "smooth",
       inline: "center",
       block: "nearest",
     });
   };
   return (
-    <nav class="lane-tabs" aria-label="Columns">
+    <nav class="lane-tabs" ref={row} aria-label="Columns">
       {columns.map((column, at) => (
         <button
           key={column.id}

@@ -45,13 +45,14 @@ export function CardNote(
   useTyping(field);
   return (
     <section class="card-note" aria-labelledby="note-title">
-      <h3 id="note-title">
-        Note <BlameLine blame={blame} />
+      <h3>
+        <span id="note-title">Note</span> <BlameLine blame={blame} />
       </h3>
       <div class="note-box">
         <textarea
           ref={field}
           rows={4}
+          dir="auto"
           aria-labelledby="note-title"
           placeholder="What should everybody know about this?"
           readOnly={!decision.allowed}

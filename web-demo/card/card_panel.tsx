@@ -113,6 +113,7 @@ function Inside({ card }: { card: CardItem }): JSX.Element {
             onClick={() => setShown(value)}
           >
             {words}
+            {value === "history" && " "}
             {value === "history" && (
               <span class="tab-count">{commits.length}</span>
             )}
@@ -190,6 +191,7 @@ function Title({ card }: { card: CardItem }): JSX.Element {
       ref={field}
       class="card-title"
       rows={1}
+      dir="auto"
       maxLength={200}
       aria-label="Title"
       value={title}
@@ -198,7 +200,7 @@ function Title({ card }: { card: CardItem }): JSX.Element {
       onInput={() => fit(field.current)}
       onBlur={save}
       onKeyDown={(event) => {
-        if (event.key !== "Enter") return;
+        if (event.key !== "Enter" || event.isComposing) return;
         event.preventDefault();
         field.current!.blur();
       }}

@@ -49,11 +49,14 @@ export function Comments({ card }: { card: string }): JSX.Element {
         <textarea
           ref={field}
           rows={1}
+          dir="auto"
           maxLength={4000}
           aria-label="Your comment"
           placeholder="Say something"
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey) return;
+            // Enter also ends a word of an input method.
+            const isEnter = event.key === "Enter" && !event.isComposing;
+            if (!isEnter || event.shiftKey) return;
             event.preventDefault();
             say();
           }}

@@ -5,6 +5,8 @@
  */
 
 const DAY_MS = 86_400_000;
+/** Further away than this a day and a month could be of the wrong year. */
+const FAR_DAYS = 300;
 
 /** A day as text, `2026-11-24`, where this device is. */
 export function dayOf(at: number): string {
@@ -22,6 +24,12 @@ export function daysBetween(from: string, to: string): number {
 const short = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
+  timeZone: "UTC",
+});
+const withYear = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
   timeZone: "UTC",
 });
 const weekday = new Intl.DateTimeFormat("en-GB", {
@@ -43,7 +51,8 @@ export function dueWords(due: string, today: string): string {
   if (days === 1) return "Tomorrow";
   if (days === -1) return "Yesterday";
   const date = new Date(Date.parse(due));
-  return days > 1 && days < 7 ? weekday.format(date) : short.format(date);
+  if (days > 1 && days < 7) return weekday.format(date);
+  return (Math.abs(days) > FAR_DAYS ? withYear : short).format(date);
 }
 
 /** How pressing a day is. */

@@ -32,6 +32,10 @@ const keys: readonly (readonly [string, string])[] = [
   ...hasInspector ? [["Alt Shift S", "Sheaf's inspector"] as const] : [],
 ];
 
+/** What letters go into; a slider or a switch takes none. */
+const FIELDS =
+  "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+
 /** Listens for keys that work everywhere but in fields. */
 export function useKeys(): void {
   const team = useTeam();
@@ -43,7 +47,7 @@ export function useKeys(): void {
         return void toggleInspector(team.db);
       }
       const isField = target instanceof HTMLElement &&
-        target.closest("input, textarea, select, [contenteditable]") !== null;
+        target.closest(FIELDS) !== null;
       if (isField || event.defaultPrevented) return;
       const isModified = event.ctrlKey || event.metaKey;
       if (isModified && event.key.toLowerCase() === "z") {

@@ -19,7 +19,15 @@ import { ui } from "../state/ui.ts";
 /** Opens the slider, or goes back to now. */
 export function toggleTime(): void {
   const { moment } = ui.get();
-  ui.set({ moment: moment === undefined ? Date.now() : undefined });
+  if (moment === undefined) ui.set({ moment: Date.now() });
+  else backToNow();
+}
+
+/** Who was at the slider is at the button that opens it again. */
+function backToNow(): void {
+  const wasThere = document.activeElement?.closest(".time");
+  ui.set({ moment: undefined });
+  if (wasThere) document.querySelector<HTMLElement>(".tool-time")?.focus();
 }
 
 const BARS = 96;
@@ -62,6 +70,8 @@ function TimeBar(
   const bars = useMemo(() => countBars(commits, from, to), [commits]);
   const go = (at: number) => ui.set({ moment: Math.min(to, Math.round(at)) });
   const part = (moment - from) / Math.max(1, to - from);
+  const slider = useRef<HTMLInputElement>(null);
+  useEffect(() => slider.current?.focus(), []);
   return (
     <section class="time" aria-label="Back in time">
       <div class="time-words">
@@ -75,7 +85,7 @@ function TimeBar(
         <button
           type="button"
           class="button button-main"
-          onClick={() => ui.set({ moment: undefined })}
+          onClick={backToNow}
         >
           Back to now
         </button>
@@ -91,6 +101,7 @@ function TimeBar(
           ))}
         </div>
         <input
+          ref={slider}
           type="range"
           aria-label="Moment"
           aria-valuetext={momentWords(moment)}
@@ -99,6 +110,12 @@ function TimeBar(
           step={60_000}
           value={moment}
           onInput={(event) => go(Number(event.currentTarget.value))}
+          onKeyDown={(event) => {
+            const next = stepOf(event.key, commits, moment);
+            if (next === undefined) return;
+            event.preventDefault();
+            go(next);
+          }}
         />
       </div>
     </section>
@@ -123,6 +140,21 @@ function countBars(
 /** The last commit up to a moment: its place in the list. */
 function lastBefore(commits: readonly CommitSummary[], moment: number): number {
   return commits.findLastIndex(({ at }) => at.getTime() <= moment);
+}
+
+/** Where an arrow leads: to the next thing that happened, not to the next minute of weeks. */
+function stepOf(
+  key: string,
+  commits: readonly CommitSummary[],
+  moment: number,
+): number | undefined {
+  const shown = lastBefore(commits, moment);
+  if (key === "ArrowRight" || key === "ArrowUp") {
+    return commits[shown + 1]?.at.getTime();
+  }
+  if (key !== "ArrowLeft" && key !== "ArrowDown") return undefined;
+  const at = commits[shown]?.at.getTime() ?? moment;
+  return commits[lastBefore(commits, at - 1)]?.at.getTime();
 }
 
 function LastWords(

@@ -28,7 +28,7 @@ export function StorageLine(): JSX.Element {
           : persisted
           ? "kept for good"
           : "kept while there is room"}
-        {`, ${Math.ceil(usedBytes / 1024)} KB `}
+        {`, ${Math.ceil(usedBytes / 1024)}\u00a0KB `}
         {backend !== "memory" && !persisted && (
           <button
             type="button"

@@ -80,10 +80,11 @@ export function standingOf(status: SyncStatus): Standing {
     short: waits === 0 ? "Offline" : `Offline, ${waits} unsent`,
     long: waits === 0
       ? "You are working alone. Everything is kept here."
-      : `You are working alone. ${
-        changes(waits)
-      } are kept here and go out by ` +
-        "themselves when there is a wire.",
+      : `You are working alone. ${changes(waits)} ${
+        waits === 1
+          ? "is kept here and goes out by itself"
+          : "are kept here and go out by themselves"
+      } when there is a wire.`,
   };
 }
 

@@ -1,0 +1,114 @@
+/**
+ * The web demo by keys alone, and magnified: nothing that is shown is out of
+ * reach, and the focus is never lost.
+ */
+
+import { equal, match, notEqual, ok } from "node:assert/strict";
+import { demoPlace, eventually, openAs, settled, tile } from "./demo_place.ts";
+import { browserTest, type Page } from "./kit/mod.ts";
+
+const options = { entries: {} };
+const TUNNEL = "Tickets must open in the tunnel";
+
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>(
+    `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()`,
+  );
+}
+
+browserTest(
+  "demo: arrows step from what happened to what happened, and T leads back",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const page = await openAs("maya", demo, await place.device());
+    await settled(page);
+    const words = page.locator(".time-moment");
+    await page.keyboard.press("t");
+    await words.waitFor();
+    await eventually(async () => equal(await focused(page), "Moment"));
+    const seen = [await words.innerText()];
+    for (const key of ["ArrowLeft", "ArrowDown", "ArrowLeft"]) {
+      await page.keyboard.press(key);
+      const before = seen.at(-1)!;
+      await eventually(async () => notEqual(await words.innerText(), before));
+      seen.push(await words.innerText());
+    }
+    for (const key of ["ArrowRight", "ArrowUp"]) {
+      await page.keyboard.press(key);
+      const before = seen.at(-1)!;
+      await eventually(async () => notEqual(await words.innerText(), before));
+      seen.push(await words.innerText());
+    }
+    // There and back are the same moments.
+    equal(seen[4], seen[2]);
+    equal(seen[5], seen[1]);
+    await page.keyboard.press("t");
+    await words.waitFor({ state: "detached" });
+    equal(await focused(page), "Back in time");
+  },
+);
+
+browserTest(
+  "demo: a composer that is closed gives the focus to its column",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const page = await openAs("maya", demo, await place.device());
+    await settled(page);
+    for (const key of ["Escape", "Enter"]) {
+      await tile(page, TUNNEL).focus();
+      await page.keyboard.press("n");
+      await page.locator(".composer textarea").waitFor();
+      await page.keyboard.press(key);
+      await eventually(async () => equal(await focused(page), "Add a card"));
+      const lane = await page.evaluate(
+        `document.activeElement.closest("[data-lane]").querySelector("h2").textContent`,
+      );
+      equal(lane, "Doing");
+    }
+  },
+);
+
+browserTest(
+  "demo: who does not see a tile hears for whom it is",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const page = await openAs("maya", demo, await place.device());
+    await page.getByRole("button", {
+      name:
+        /Tickets must open in the tunnel.* 3 comments for Jonas Weber, Priya Raman$/,
+    }).waitFor();
+  },
+);
+
+browserTest(
+  "demo: magnified four times, cards are reached and carried, and their place is seen",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const device = await place.device({
+      viewport: { width: 320, height: 256 },
+      reducedMotion: "reduce",
+    });
+    const page = await openAs("maya", demo, device);
+    await settled(page);
+    const first = page.locator(".tile").first();
+    await first.focus();
+    const { y, height } = (await first.boundingBox())!;
+    ok(y >= 0 && y + Math.min(height, 40) <= 256, `the card is at ${y}`);
+    await page.keyboard.press("Space");
+    await page.keyboard.press("ArrowDown");
+    const gap = page.locator(".gap");
+    await gap.waitFor({ state: "visible" });
+    await page.keyboard.press("Escape");
+    await gap.waitFor({ state: "detached" });
+    await page.evaluate("scrollTo(0, 0)");
+    await first.click();
+    match(
+      await page.locator("dialog[open]").getAttribute("aria-label") ?? "",
+      /./,
+    );
+  },
+);
