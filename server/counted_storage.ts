@@ -10,24 +10,28 @@ import type {
   Storage,
   StorageFile,
 } from "../src/storage/storage.ts";
+import { StorageOver } from "../src/storage/storage_over.ts";
 
-/** Wraps a storage; `synced` runs before every sync of a file. */
-export function countedStorage(storage: Storage, synced: () => void): Storage {
-  return {
-    open(name: string, options?: OpenFileOptions): StorageFile | undefined {
-      const file = storage.open(name, options);
-      return file && countedFile(file, synced);
-    },
-    list: (folder) => storage.list(folder),
-    folders: (folder) => storage.folders(folder),
-    makeFolder: (folder) => storage.makeFolder(folder),
-    syncFolder: (folder) => storage.syncFolder(folder),
-    rename: (from, to) => storage.rename(from, to),
-    remove: (name) => storage.remove(name),
-    lock: () => storage.lock(),
-    identity: () => storage.identity(),
-    usage: () => storage.usage(),
-  };
+/** See the module. */
+export class CountedStorage extends StorageOver {
+  readonly #synced: () => void;
+
+  /**
+   * @param storage what does the work
+   * @param synced runs before every sync of a file
+   */
+  constructor(storage: Storage, synced: () => void) {
+    super(storage);
+    this.#synced = synced;
+  }
+
+  override open(
+    name: string,
+    options?: OpenFileOptions,
+  ): StorageFile | undefined {
+    const file = super.open(name, options);
+    return file && countedFile(file, this.#synced);
+  }
 }
 
 function countedFile(file: StorageFile, synced: () => void): StorageFile {

@@ -15,7 +15,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { decodeCertificate } from "../repo/mod.ts";
 import type { ServerProver } from "../sync/conversation.ts";
 import { type Books, bookSchemas, openBooks } from "./books.ts";
-import { countedStorage } from "./counted_storage.ts";
+import { CountedStorage } from "./counted_storage.ts";
 import { defaultQuotas, type Quotas, type ServerOptions } from "./options.ts";
 import {
   checkRootSecret,
@@ -44,7 +44,7 @@ export async function layFoundation(
   synced: () => void,
 ): Promise<Foundation> {
   const medium = mediumOf(options);
-  const storage = countedStorage(medium, synced);
+  const storage = new CountedStorage(medium, synced);
   const isNew = isEmpty(medium);
   const rootSecret = await rootSecretOf(options);
   const database = await openDatabase({

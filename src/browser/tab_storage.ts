@@ -5,70 +5,32 @@
  * @module
  */
 
-import type { ImageFile } from "./messages.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
-import type {
-  OpenFileOptions,
-  Storage,
-  StorageFile,
-  StorageUsage,
-} from "../storage/storage.ts";
+import type { OpenFileOptions, StorageFile } from "../storage/storage.ts";
+import { StorageOver } from "../storage/storage_over.ts";
+import type { ImageFile } from "./messages.ts";
 
 /** Makes what was written so far durable elsewhere. */
 export type SyncElsewhere = () => Promise<void> | undefined;
 
 /** An image in memory. */
-export class TabStorage implements Storage {
+export class TabStorage extends StorageOver {
   /** What a sync of any file waits for. */
   sync: SyncElsewhere = () => undefined;
-  readonly #files: Storage;
 
   /** @param files whole names and contents */
   constructor(files: Iterable<readonly [name: string, bytes: Uint8Array]>) {
-    this.#files = memoryStorage(files);
+    super(memoryStorage(files));
   }
 
-  open(name: string, options?: OpenFileOptions): StorageFile | undefined {
-    const file = this.#files.open(name, options);
+  override open(
+    name: string,
+    options?: OpenFileOptions,
+  ): StorageFile | undefined {
+    const file = super.open(name, options);
     if (file === undefined) return undefined;
     file.sync = () => this.sync();
     return file;
-  }
-
-  list(folder: string): string[] {
-    return this.#files.list(folder);
-  }
-
-  folders(folder: string): string[] {
-    return this.#files.folders(folder);
-  }
-
-  makeFolder(folder: string): void {
-    this.#files.makeFolder(folder);
-  }
-
-  syncFolder(folder: string): void {
-    this.#files.syncFolder(folder);
-  }
-
-  rename(from: string, to: string): void {
-    this.#files.rename(from, to);
-  }
-
-  remove(name: string): void {
-    this.#files.remove(name);
-  }
-
-  lock(): () => void {
-    return this.#files.lock();
-  }
-
-  identity(): string {
-    return this.#files.identity();
-  }
-
-  usage(): StorageUsage {
-    return this.#files.usage();
   }
 }
 

@@ -6,12 +6,8 @@
  */
 
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
-import type {
-  OpenFileOptions,
-  Storage,
-  StorageFile,
-  StorageUsage,
-} from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { StorageOver } from "../../src/storage/storage_over.ts";
 
 /** Files by name. */
 export type Files = readonly (readonly [name: string, bytes: Uint8Array])[];
@@ -44,55 +40,18 @@ export function withFile(files: Files, name: string, bytes: Uint8Array): Files {
 
 /** A storage in memory that lies where the files lay: nobody has it open. */
 export function restored(files: Files, identity = "restored"): Storage {
-  return new Restored(memoryStorage(files), identity);
+  return new Restored(files, identity);
 }
 
-class Restored implements Storage {
-  readonly #memory: Storage;
+class Restored extends StorageOver {
   readonly #identity: string;
 
-  constructor(memory: Storage, identity: string) {
-    this.#memory = memory;
+  constructor(files: Files, identity: string) {
+    super(memoryStorage(files));
     this.#identity = identity;
   }
 
-  open(name: string, options?: OpenFileOptions): StorageFile | undefined {
-    return this.#memory.open(name, options);
-  }
-
-  list(folder: string): string[] {
-    return this.#memory.list(folder);
-  }
-
-  folders(folder: string): string[] {
-    return this.#memory.folders(folder);
-  }
-
-  makeFolder(folder: string): void {
-    this.#memory.makeFolder(folder);
-  }
-
-  syncFolder(folder: string): void {
-    this.#memory.syncFolder(folder);
-  }
-
-  rename(from: string, to: string): void {
-    this.#memory.rename(from, to);
-  }
-
-  remove(name: string): void {
-    this.#memory.remove(name);
-  }
-
-  lock(): () => void {
-    return this.#memory.lock();
-  }
-
-  identity(): string {
+  override identity(): string {
     return this.#identity;
-  }
-
-  usage(): StorageUsage {
-    return this.#memory.usage();
   }
 }

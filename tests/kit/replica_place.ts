@@ -28,6 +28,7 @@ import { defineSchema } from "../../src/schema/schema.ts";
 import { createView, type View } from "../../src/schema/view.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
+import { StorageOver } from "../../src/storage/storage_over.ts";
 import { seededRandom } from "./random.ts";
 
 /** What the tests of a replica write. */
@@ -302,8 +303,7 @@ export function certificateFor(
 }
 
 /** A storage whose syncs end when they are told to, over another one. */
-export class SlowStorage implements Storage {
-  readonly #inner: Storage;
+export class SlowStorage extends StorageOver {
   #waiting: PromiseWithResolvers<void>[] = [];
   /** Do syncs wait? */
   isSlow = false;
@@ -313,7 +313,7 @@ export class SlowStorage implements Storage {
   failure: Error | undefined;
 
   constructor(inner: Storage = memoryStorage()) {
-    this.#inner = inner;
+    super(inner);
   }
 
   /** How many syncs wait. */
@@ -334,8 +334,8 @@ export class SlowStorage implements Storage {
     }
   }
 
-  open(...args: Parameters<Storage["open"]>): StorageFile | undefined {
-    const file = this.#inner.open(...args);
+  override open(...args: Parameters<Storage["open"]>): StorageFile | undefined {
+    const file = super.open(...args);
     if (file === undefined) return undefined;
     return {
       size: () => file.size(),
@@ -354,41 +354,5 @@ export class SlowStorage implements Storage {
         return waiting.promise;
       },
     };
-  }
-
-  list(folder: string): string[] {
-    return this.#inner.list(folder);
-  }
-
-  folders(folder: string): string[] {
-    return this.#inner.folders(folder);
-  }
-
-  makeFolder(folder: string): void {
-    this.#inner.makeFolder(folder);
-  }
-
-  syncFolder(folder: string): void {
-    this.#inner.syncFolder(folder);
-  }
-
-  rename(from: string, to: string): void {
-    this.#inner.rename(from, to);
-  }
-
-  remove(name: string): void {
-    this.#inner.remove(name);
-  }
-
-  lock(): () => void {
-    return this.#inner.lock();
-  }
-
-  identity(): string {
-    return this.#inner.identity();
-  }
-
-  usage(): ReturnType<Storage["usage"]> {
-    return this.#inner.usage();
   }
 }
