@@ -173,6 +173,7 @@ Deno.test("an entry that is written after its end is not there, until the clock 
     1,
     2,
   ]]);
+  equal(heard.length, 2, "what a clock gives back is not told");
 });
 
 Deno.test("what expires is told, whoever finds it first: a write over it, a read, or the timer", async () => {

@@ -52,8 +52,8 @@ const stores = new WeakMap<Repository, Map<string, Kv>>();
  * `openKv<Session>(repository, { name: "sessions" })` types its values. That is
  * the program's word, which nothing checks: another program may write others.
  *
- * @throws {DatabaseError} `invalid-name`, `invalid-schema` when the app declared
- * a schema of its own for the store's collection, `closed`
+ * @throws {DatabaseError} `invalid-option`, `invalid-name`, `invalid-schema` when
+ * the app declared a schema of its own for the store's collection, `closed`
  */
 export function openKv<T = KvValue>(
   repository: Repository,
