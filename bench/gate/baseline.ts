@@ -9,7 +9,7 @@ import type { Watched } from "./choice.ts";
 
 /** One watched row as it was. */
 export interface Mark extends Watched {
-  /** Ours by the rival's in one run; below is better, for rates too. */
+  /** Ours by the rival's in one run, below is better, for rates too; without a rival what was counted. */
   readonly ratio: number;
   /** The factor within which both runs of then were level. */
   readonly noise: number;
@@ -28,7 +28,7 @@ export interface Baseline {
 /** Which row is meant, in one line. */
 export function nameOf(row: Watched): string {
   return `${row.suite}: ${row.table}, ${row.operation}, ${row.size}: ` +
-    `${row.engine} by ${row.rival}`;
+    (row.rival === undefined ? row.engine : `${row.engine} by ${row.rival}`);
 }
 
 /** The file's text; ratios are rounded to what they say. */
@@ -62,13 +62,18 @@ export function parseBaseline(text: string): Baseline {
 function checkMark(mark: unknown, at: number): void {
   if (!isFields(mark)) throw new SyntaxError(`marks[${at}] is not an object`);
   for (const name of ["suite", "table", "operation", "engine", "rival"]) {
-    if (typeof mark[name] !== "string") {
+    const isAbsent = name === "rival" && mark[name] === undefined;
+    if (typeof mark[name] !== "string" && !isAbsent) {
       throw new SyntaxError(`marks[${at}].${name} is not a text`);
     }
   }
   for (const name of ["size", "ratio", "noise"]) {
     const value = mark[name];
-    if (typeof value !== "number" || !(value > 0) || !Number.isFinite(value)) {
+    // Where nothing is stored, or it is counted in the operation, a size is 0.
+    const isZero = name === "size" && value === 0;
+    const isSound = typeof value === "number" && value > 0 &&
+      Number.isFinite(value);
+    if (!isSound && !isZero) {
       throw new SyntaxError(`marks[${at}].${name} is not a number above 0`);
     }
   }

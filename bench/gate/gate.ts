@@ -1,11 +1,13 @@
 /**
- * The gate: measures, holds every watched row against its mark, and measures
- * again what looks worse.
+ * The gate: measures every watched row, holds it against its mark, and
+ * measures again what looks worse.
  *
  * A busy machine must not cry wolf: a row fails only when the first
  * measurement and two more all say that it is worse, and ratios of one run are
- * compared, never times. When the time is up, what was not measured, or could
- * not be measured again, is said and not held against anybody.
+ * compared, never times. All is measured once before anything is measured
+ * again: no row takes another's time, and what disturbed one may be over. When
+ * the time is up, what was not measured, or could not be measured again, is
+ * said and not held against anybody.
  *
  * @module
  */
@@ -14,7 +16,12 @@ import type { Figure } from "../harness/figure.ts";
 import { percentile } from "../harness/stats.ts";
 import { noiseMax } from "../report/standing.ts";
 import { type Baseline, type Mark, nameOf } from "./baseline.ts";
-import { type Course, type Watched, watchedOf } from "./choice.ts";
+import {
+  type Course,
+  isOfGathered,
+  type Watched,
+  watchedOf,
+} from "./choice.ts";
 import {
   bestOf,
   type Finding,
@@ -24,8 +31,8 @@ import {
   slackElsewhere,
 } from "./judge.ts";
 
-/** Runs a course and gives its figures; the world comes in here. */
-export type Measure = (course: Course) => Promise<readonly Figure[]>;
+/** Runs a course and gives its figures, or ends it when its time is up; the world comes in here. */
+export type Measure = (course: Course) => Promise<readonly Figure[] | "late">;
 
 /** What came out for a row. */
 export interface Result {
@@ -38,48 +45,58 @@ export interface Result {
 /** Further measurements of a row that looks worse. */
 const retries = 2;
 
-/** What a run is held against, and how. */
+/** What is run, and what it is held against. */
+export interface GateOrder {
+  readonly baseline: Baseline;
+  readonly courses: readonly Course[];
+  readonly measure: Measure;
+  /** May a course begin? */
+  readonly hasTime?: () => boolean;
+  /** Where it runs, as a baseline names it; without it, where the baseline is from. */
+  readonly machine?: string;
+  /** Are the databases on a disk? Then what goes by the length of a sync is not measured. */
+  readonly isOnDisk?: boolean;
+}
+
+/** The same with what is not said, and marks by name. */
 interface Held {
   readonly marks: ReadonlyMap<string, Mark>;
   readonly slack: number;
   readonly measure: Measure;
   readonly hasTime: () => boolean;
+  readonly isOnDisk: boolean;
 }
 
-/**
- * Measures all courses and judges all marks.
- *
- * @param machine where it runs, as a baseline names it
- */
-export async function runGate(
-  baseline: Baseline,
-  courses: readonly Course[],
-  measure: Measure,
-  hasTime: () => boolean = () => true,
-  machine: string = baseline.machine,
-): Promise<Result[]> {
+/** Measures all courses and judges all marks. */
+export async function runGate(order: GateOrder): Promise<Result[]> {
+  const { baseline, courses, machine = baseline.machine } = order;
   const held: Held = {
     marks: new Map(baseline.marks.map((mark) => [nameOf(mark), mark])),
     slack: machine === baseline.machine ? 1 : slackElsewhere,
-    measure,
-    hasTime,
+    measure: order.measure,
+    hasTime: order.hasTime ?? (() => true),
+    isOnDisk: order.isOnDisk ?? false,
   };
-  const results: Result[] = [];
+  const standing: { course: Course; results: Result[] }[] = [];
   for (const course of courses) {
-    results.push(
-      ...hasTime()
-        ? await runCourse(course, held)
-        : course.rows.map((row) => ({ row, finding: late, tries: 0 })),
-    );
+    standing.push({ course, results: await measureOnce(course, held) });
+  }
+  for (let turn = 0; turn < retries; turn++) {
+    for (const one of standing) {
+      if (!one.results.some(isWorthARetry)) continue;
+      one.results = await measureAgain(one.course, one.results, held);
+    }
   }
   // A row that nobody watches any more must leave the baseline, not pass in silence.
   const watched = new Set(watchedOf(courses).map(nameOf));
   const stale = baseline.marks.filter((mark) => !watched.has(nameOf(mark)));
   return [
-    ...results,
+    ...standing.flatMap(({ results }) => results),
     ...stale.map((row) => ({ row, finding: unwatched, tries: 0 })),
   ];
 }
+
+type Unheld = Extract<Finding, { is: "unheld" }>;
 
 const unmarked: Finding = {
   is: "broken",
@@ -90,28 +107,40 @@ const unwatched: Finding = {
   why: "it has a mark but is measured no more: run with --update",
 };
 
-const late: Finding = { is: "unheld", why: "no time was left to measure it" };
-const lateAgain: Finding = {
+const onDisk: Unheld = {
+  is: "unheld",
+  why: "no folder in memory is here, and a disk's syncs would decide",
+};
+const late: Unheld = { is: "unheld", why: "no time was left to measure it" };
+const lateAgain: Unheld = {
   is: "unheld",
   why: "it looked worse, and no time was left to measure it again",
 };
 
-/** Measures a course, and again as a whole while one of its rows looks bad. */
-async function runCourse(course: Course, held: Held): Promise<Result[]> {
-  const { measure, hasTime } = held;
-  let results = judgeAll(course, held, await measure(course));
-  for (let turn = 0; turn < retries && results.some(isWorthARetry); turn++) {
-    if (!hasTime()) {
-      return results.map((result) =>
-        result.finding.is === "worse"
-          ? { ...result, finding: lateAgain }
-          : result
-      );
-    }
-    const again = judgeAll(course, held, await measure(course));
-    results = results.map((result, at) => better(result, again[at]));
+async function measureOnce(course: Course, held: Held): Promise<Result[]> {
+  const notHeld = (finding: Unheld) =>
+    course.rows.map((row) => ({ row, finding, tries: 0 }));
+  if (held.isOnDisk && isOfGathered(course)) {
+    return notHeld(onDisk);
   }
-  return results;
+  const figures = held.hasTime() ? await held.measure(course) : "late";
+  return figures === "late" ? notHeld(late) : judgeAll(course, held, figures);
+}
+
+/** Measures a course again as a whole; only its bad rows can change. */
+async function measureAgain(
+  course: Course,
+  results: readonly Result[],
+  held: Held,
+): Promise<Result[]> {
+  const figures = held.hasTime() ? await held.measure(course) : "late";
+  if (figures === "late") {
+    return results.map((result) =>
+      result.finding.is === "worse" ? { ...result, finding: lateAgain } : result
+    );
+  }
+  const again = judgeAll(course, held, figures);
+  return results.map((result, at) => better(result, again[at]));
 }
 
 function judgeAll(
@@ -151,12 +180,14 @@ export async function takeMarks(
   const marks: Mark[] = [];
   const missing: string[] = [];
   for (const course of courses) {
-    const runs: (readonly Figure[])[] = [];
+    const runs: (readonly Figure[] | "late")[] = [];
     for (let turn = 0; turn < markTurns; turn++) {
       runs.push(await measure(course));
     }
     for (const row of course.rows) {
-      const readings = runs.map((figures) => readingOf(row, figures));
+      const readings = runs.map((figures) =>
+        figures === "late" ? late : readingOf(row, figures)
+      );
       const sound = readings.flatMap((one) => "is" in one ? [] : [one]);
       const bad = readings.flatMap((one) => "is" in one ? [one] : [])[0];
       if (bad === undefined) marks.push({ ...row, ...middleOf(sound) });

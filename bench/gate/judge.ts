@@ -12,8 +12,11 @@ import type { Watched } from "./choice.ts";
 /** So much worse may a row be without anybody being told; the noise comes on top. */
 export const worseMax = 1.25;
 
-/** Without one sync for all, 16 writes wait up to 16 times as long; a disk that others use makes less of a difference. */
-export const worseMaxOfDisk = 4;
+/**
+ * For rows that wander. 16 writes without one signature for all take up to 16
+ * times as long; a busy machine makes less of a difference.
+ */
+export const worseMaxWide = 4;
 
 /**
  * Limits are so many times as wide on another processor than the baseline's: what
@@ -49,15 +52,17 @@ export interface Reading {
 export function judge(
   mark: Mark,
   figures: readonly Figure[],
-  { isOfDisk }: Pick<Watched, "isOfDisk"> = mark,
+  { isGathered, isWide, rival }: Watched = mark,
   slack = 1,
 ): Finding {
   const reading = readingOf(mark, figures);
   if ("is" in reading) return reading;
   const { ratio } = reading;
   const change = ratio / mark.ratio;
-  const most = isOfDisk ? worseMaxOfDisk : worseMax;
-  const limit = slack * (most + Math.max(reading.noise, mark.noise) - 1);
+  const most = isGathered || isWide ? worseMaxWide : worseMax;
+  // What is counted is the same on every machine.
+  const wider = rival === undefined ? 1 : slack;
+  const limit = wider * (most + Math.max(reading.noise, mark.noise) - 1);
   const is = change > limit
     ? "worse"
     : change < 1 / limit
@@ -66,7 +71,7 @@ export function judge(
   return { is, change, limit, ratio };
 }
 
-/** The row's ratio in a run, or why there is none. */
+/** The row's ratio in a run (what is counted stands for itself), or why there is none. */
 export function readingOf(
   row: Watched,
   figures: readonly Figure[],
@@ -77,13 +82,19 @@ export function readingOf(
     const why = ours.wrong ?? ours.failed ?? ours.skipped ?? "no figure";
     return { is: "broken", why };
   }
+  if (row.rival === undefined) return soundOf(ours.median ?? 0, ours);
   const rival = figureOf(row, row.rival, figures);
-  if (rival === undefined || !isSound(rival)) {
-    return { is: "unheld", why: `${row.rival} gave no figure` };
-  }
-  const ratio = ratioOf(ours, rival);
+  return rival === undefined || !isSound(rival)
+    ? { is: "unheld", why: `${row.rival} gave no figure` }
+    : soundOf(ratioOf(ours, rival), ours, rival);
+}
+
+function soundOf(
+  ratio: number,
+  ...figures: readonly Figure[]
+): Reading | Extract<Finding, { is: "unheld" }> {
   return ratio > 0 && Number.isFinite(ratio)
-    ? { ratio, noise: noiseOf(ours, rival) }
+    ? { ratio, noise: noiseOf(...figures) }
     : { is: "unheld", why: "too quick to be measured" };
 }
 
