@@ -29,7 +29,7 @@ const positions = fc.record(
   { noNullPrototype: true },
 );
 const headers: fc.Arbitrary<Header> = fc.record({
-  wall: fc.nat(2 ** 31).map((n) => n * 2 ** 17),
+  wall: fc.nat(2 ** 31 - 1).map((n) => n * 2 ** 17),
   count: fc.nat(2 ** 16 - 1),
   parents: fc.uniqueArray(positions, {
     maxLength: limits.parentsMax,

@@ -171,11 +171,9 @@ export class Device {
   }
 
   #writeLost(): void {
-    const { loaded, writer } = this.#parts;
+    const { writer } = this.#parts;
     const unchecked = () => {}; // Also while it closes.
-    let told = this.#told[0];
-    while (told && loaded.graph.lengthOf(told.chain) >= told.count) {
-      this.#told.shift();
+    for (let told = this.#nextTold(); told; told = this.#nextTold()) {
       writeLost(told.lost, this.#toldParts(), (run) => {
         try {
           return writer.transact(run, unchecked, true).commit;
@@ -184,9 +182,22 @@ export class Device {
           throw cause;
         }
       });
-      told = this.#told[0];
     }
     writer.flush();
+  }
+
+  /** What can be written again now: all that comes before it is here. */
+  #nextTold(): Told | undefined {
+    const { graph, withdrawals } = this.#parts.loaded;
+    const [told, later] = this.#told;
+    if (told === undefined) return undefined;
+    const isHere = graph.lengthOf(told.chain) >= told.count;
+    if (!isHere && !withdrawals.isClosed(told.chain)) return undefined;
+    this.#told.shift();
+    if (isHere || later === undefined) return told;
+    // It was taken back again before all of it was here: what it says comes with the next one.
+    this.#told[0] = { ...later, lost: [...told.lost, ...later.lost] };
+    return this.#nextTold();
   }
 
   /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */

@@ -239,3 +239,31 @@ for (const mode of ["default", "trusted"] as const) {
     assert.deepEqual(titles(fresh), ["goes on", "stays"]);
   });
 }
+
+Deno.test("device: what only a tab has is written again, also where the owner took back twice before it heard of it", async () => {
+  const refusal = { reason: "denied", rule: "", detail: "", kept: true };
+  for (const slices of [1, 2]) {
+    const files = memoryStorage();
+    const owner = await open(files, "new");
+    const start = owner.device.mirror().next.address;
+    const tab = await tabOf(files, {});
+    write(tab, "stays", "refused", "refused later", "goes on");
+    let next = await exchange(owner, tab, start);
+    write(tab, "only here");
+    owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
+    await owner.durable();
+    const hear = () => {
+      const slice = owner.device.mirror().read(next, 1e6);
+      assert.equal(tab.device.follow(slice.records).missing, undefined);
+      next = slice.next.address;
+    };
+    if (slices === 2) hear();
+    owner.withdraw(owner.device.chain, 0, [{ number: 0, ...refusal }]);
+    await owner.durable();
+    hear();
+    assert.deepEqual(titles(tab), ["goes on", "only here", "stays"]);
+    await tab.loaded.log.sync();
+    await exchange(owner, tab, next);
+    assert.deepEqual(titles(owner), ["goes on", "only here", "stays"]);
+  }
+});

@@ -7,6 +7,7 @@ const LIVES = [
   { mode: "fast", seed: 1301, hasServer: false, hasEvictions: false },
   { mode: "default", seed: 582, hasServer: true, hasEvictions: true },
   { mode: "default", seed: 1230, hasServer: true, hasEvictions: true },
+  { mode: "default", seed: 8145, hasServer: true, hasEvictions: true },
 ] as const;
 
 Deno.test("tabs keep every promise through lives that broke one once", async () => {
