@@ -35,8 +35,8 @@ export interface TabPlatform {
   readonly locks: Locks;
   readonly world: World;
   readonly page: Page;
-  /** To the worker of this page, where it has one. */
-  readonly near: Wire | undefined;
+  /** To the worker of this page. */
+  readonly near: Wire;
   /** To everybody. */
   readonly far: Wire;
   /** Asks the browser to keep the files when space gets scarce. */

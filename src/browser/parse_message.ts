@@ -48,7 +48,6 @@ export type Parsed =
     readonly from: string;
     /** Whom it is for, where it says so in the way of all builds. */
     readonly to: string | undefined;
-    readonly version: number;
   };
 
 const anything: Check = () => true;
@@ -336,12 +335,12 @@ function isWhole(message: OwnerMessage): boolean {
 export function parseEnvelope(data: unknown): Parsed | undefined {
   if (!stranger(data)) return undefined;
   const envelope = data as Envelope; // Its fields are looked at one by one below.
-  const { from, sheaf: version } = envelope;
-  if (version !== TABS_VERSION) {
+  const { from, sheaf } = envelope;
+  if (sheaf !== TABS_VERSION) {
     const to = typeof envelope.to === "string" && id(envelope.to)
       ? envelope.to
       : undefined;
-    return { side: "other-version", from, to, version };
+    return { side: "other-version", from, to };
   }
   if (!envelopeOf(data) || !shape({ kind: id })(envelope.message)) {
     return undefined;

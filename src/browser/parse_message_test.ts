@@ -26,7 +26,7 @@ Deno.test("parseEnvelope() tells sides and versions apart, and copies nothing", 
     parseEnvelope(envelope({ kind: "pong", ping: 3 }))?.side,
     "owner",
   );
-  const foreign = { side: "other-version", from: "t1", version: 99 };
+  const foreign = { side: "other-version", from: "t1" };
   for (
     const [to, read] of [["me", "me"], [undefined, undefined], [7, undefined]]
   ) {

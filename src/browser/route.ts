@@ -2,8 +2,8 @@
  * A route: envelopes in and out over one wire between tabs and an owner, be it a
  * worker's port or a `BroadcastChannel`.
  *
- * It hears one side of the talk only, drops what is for somebody else, and
- * never judges terms.
+ * It hears one side of the talk only, drops what makes no sense or is for
+ * somebody else, and never judges terms.
  *
  * @module
  */
@@ -44,8 +44,6 @@ export interface RouteOptions<S extends keyof Sides> {
 
 /** One wire, in envelopes. */
 export class Route<S extends keyof Sides> {
-  /** How many messages made no sense. */
-  dropped = 0;
   readonly #wire: Wire;
   readonly #options: RouteOptions<S>;
   readonly #listener = (event: Event): void =>
@@ -79,10 +77,7 @@ export class Route<S extends keyof Sides> {
   #receive(data: unknown): void {
     const { id, hears, hear, otherVersion } = this.#options;
     const parsed = parseEnvelope(data);
-    if (parsed === undefined) {
-      this.dropped++;
-      return;
-    }
+    if (parsed === undefined) return;
     if (parsed.side === "other-version") {
       return otherVersion?.(parsed.from, parsed.to === id);
     }

@@ -29,8 +29,8 @@ export interface TabLinkParts {
   readonly name: string;
   /** Of this tab; its lock is held. */
   readonly id: string;
-  /** To the worker that this page started, if it has one. */
-  readonly near: Wire | undefined;
+  /** To the worker that this page started. */
+  readonly near: Wire;
   /** To everybody. */
   readonly far: Wire;
   readonly world: World;
@@ -76,7 +76,7 @@ const FADE = 0.97;
 /** The line of one tab. */
 export class TabLink {
   readonly #parts: TabLinkParts;
-  readonly #near: Route<"owner"> | undefined;
+  readonly #near: Route<"owner">;
   readonly #far: Route<"owner">;
   /** The owner that is followed, and how it is reached. */
   #owner = "";
@@ -102,7 +102,7 @@ export class TabLink {
   constructor(parts: TabLinkParts) {
     this.#parts = parts;
     const { near, far } = parts;
-    this.#near = near && this.#routeOver(near);
+    this.#near = this.#routeOver(near);
     this.#far = this.#routeOver(far);
   }
 
@@ -137,7 +137,7 @@ export class TabLink {
   /** Looks for an owner. */
   start(): void {
     const { name } = this.#parts;
-    this.#near?.post(undefined, 0, { kind: "start", name });
+    this.#near.post(undefined, 0, { kind: "start", name });
     this.greet();
   }
 
@@ -145,14 +145,14 @@ export class TabLink {
   greet(): void {
     const { hello } = this.#parts;
     for (const route of [this.#near, this.#far]) {
-      route?.post(undefined, 0, hello());
+      route.post(undefined, 0, hello());
     }
     this.watch();
   }
 
   /** Says something to the worker of this page. */
   tellWorker(kind: "yield" | "freeze" | "resume"): void {
-    this.#near?.post(undefined, this.#term, { kind });
+    this.#near.post(undefined, this.#term, { kind });
   }
 
   #hear(
@@ -223,7 +223,7 @@ export class TabLink {
   /** Its own worker, if that comes next, opens this very database and no other, as the same author. */
   tellNext(): void {
     if (this.#route === this.#near) return;
-    this.#near?.post(undefined, 0, this.#parts.hello());
+    this.#near.post(undefined, 0, this.#parts.hello());
   }
 
   /** Asks what was not answered yet: of the database, or of a repository that the owner has open now. */
@@ -308,7 +308,7 @@ export class TabLink {
 
   /** Every so often: asks who is silent, and takes the place of who stays so. */
   #look(): void {
-    if (!this.#isWaiting || this.#near === undefined) return;
+    if (!this.#isWaiting) return;
     if (!this.#isWelcome && this.#isForeignHeard) {
       this.#isForeignHeard = false;
       this.#far.post(undefined, 0, this.#parts.hello());
@@ -339,19 +339,18 @@ export class TabLink {
     this.#looks = 0;
     this.#patienceMs *= 2;
     this.#heardAt = this.#parts.world.monotonic();
-    this.#near?.post(undefined, this.#term, { kind: "steal" });
+    this.#near.post(undefined, this.#term, { kind: "steal" });
   }
 
   /** Says goodbye and hears nothing more. */
   close(): void {
     if (this.#isClosed) return;
-    const route = this.#route ?? this.#near;
     if (this.#isWelcome) {
-      route?.post(this.#owner, this.#term, { kind: "goodbye" });
+      this.#route?.post(this.#owner, this.#term, { kind: "goodbye" });
     }
     this.#isClosed = true;
     this.#cancelWatch?.();
-    this.#near?.close();
+    this.#near.close();
     this.#far.close();
     for (const { answer } of this.#questions.values()) {
       answer.reject(
