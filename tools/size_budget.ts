@@ -17,7 +17,7 @@ export interface Part {
   readonly on?: string;
   /** Packages that the app brings. */
   readonly external?: readonly string[];
-  /** Wanted at once; `undefined` where DESIGN names none. */
+  /** Wanted at once; `undefined` where no figure was set. */
   readonly target?: number;
   readonly atOnce: number;
   readonly later: number;

@@ -104,10 +104,10 @@ export const limits = {
   storageRoomMs: 10_000,
   /** A browser's storage looks so often whether its files are still there. */
   storageLookMs: 2_000,
-  /** IndexedDB that failed is asked for so long what became of it, before anybody hears of the failure: removing takes time. */
-  storageAskMsMax: 10_000,
   /** After a flush it looks at once, but no more often than this. */
   storageLookMsMin: 250,
+  /** IndexedDB that failed is asked for so long what became of it, before anybody hears of the failure: removing takes time. */
+  storageAskMsMax: 10_000,
   /** Opening waits so long for handles that another page has not given back. */
   storageWaitMsMax: 2_000,
   /** A thief waits no longer: who does not share its handles will not give them back. */
@@ -214,14 +214,14 @@ export const limits = {
   presenceMs: 50,
   /** Bytes that wait in a transport: window, vectors and answers fit; who has more to read is closed. */
   bufferedBytesMax: 16 * MiB,
+  /** The same in a server, which has many peers: a window, a frame and what is said besides. */
+  servedBytesMax: 4 * MiB,
   /** Frames of one connection that wait because it costs too much work; who sends more is closed. */
   pacedFramesMax: 2_048,
   /** Their bytes: a window of records fits, and a vector. */
   pacedBytesMax: 4 * MiB,
   /** Channels that wait while a server opens their repositories, of one connection. */
   openingMax: 64,
-  /** The same in a server, which has many peers: a window, a frame and what is said besides. */
-  servedBytesMax: 4 * MiB,
   /** A server opens no further channel of a peer that has more than this to read. */
   openingBytesMax: 1 * MiB,
   /** Time a server spends on one turn of telling its peers what is new; the others come next turn. */

@@ -105,7 +105,7 @@ export class Fence {
 }
 
 /** The root in a slot; `undefined` when it is not whole. */
-export function parseRoot(bytes: Uint8Array): Root | undefined {
+function parseRoot(bytes: Uint8Array): Root | undefined {
   const reader = new ByteReader(bytes);
   if (!equalBytes(reader.take(MAGIC.length), MAGIC)) return undefined;
   const format = reader.u16();

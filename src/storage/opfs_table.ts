@@ -16,13 +16,12 @@ import { checkFileName } from "./names.ts";
 export const TABLE_HEADER_BYTES = 64;
 /** Where the first record stands. */
 export const TABLE_START = 128;
-/** Bytes of an intent. */
-export const INTENT_BYTES = 16;
 /** Bytes of an identity. */
 export const IDENTITY_BYTES = 16;
 
 const MAGIC = /* @__PURE__ */ new TextEncoder().encode("SHEAFTAB");
 const FORMAT = 1;
+const INTENT_BYTES = 16;
 const FRAME_BYTES = 6;
 const FILE_ID = /^([1-9]\d{0,14})-(0|[1-9]\d{0,9})$/;
 

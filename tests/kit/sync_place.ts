@@ -8,7 +8,6 @@ import type { Signer } from "../../crypto/mod.ts";
 import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import type { Session } from "../../repo/session.ts";
-import type { Refusal } from "../../src/base/errors.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
 import { IdSource } from "../../src/schema/names.ts";
@@ -265,9 +264,4 @@ export class ClientPlace {
   close(): void {
     this.client.close();
   }
-}
-
-/** Does anybody refuse, for `gate`. */
-export function refusing(reason: Refusal["refused"]): HostHooks["gate"] {
-  return () => ({ refused: reason, detail: "as told" });
 }

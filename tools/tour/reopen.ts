@@ -9,10 +9,10 @@ import { City, Region } from "./data.ts";
 import type { Edited } from "./edits.ts";
 import { formatCount, type Report, timedAsync } from "./report.ts";
 
-/** The repository that the demo fills. */
+/** The repository that the tour fills. */
 export const repositoryName = "demo/world";
 
-/** Opens the demo's database. */
+/** Opens the tour's database. */
 export function open(path: string): Promise<Database> {
   return openDatabase({
     path,

@@ -1,5 +1,5 @@
 /**
- * What the demo prints: numbered sections, lines with a time at the right,
+ * What the tour prints: numbered sections, lines with a time at the right,
  * and checks that decide the exit code.
  *
  * @module
@@ -26,7 +26,7 @@ export function formatMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Prints the demo and keeps count of what was wrong. */
+/** Prints the tour and keeps count of what was wrong. */
 export class Report {
   readonly #print: (line: string) => void;
   #sections = 0;
@@ -90,7 +90,7 @@ export class Report {
     });
   }
 
-  /** Does the demo's own answer hold? Prints only when it does not. */
+  /** Does the tour's own answer hold? Prints only when it does not. */
   check(holds: boolean, what: string): void {
     this.#checks++;
     if (holds) return;
