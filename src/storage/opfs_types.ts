@@ -25,7 +25,6 @@ export interface AccessOptions {
 /** `FileSystemFileHandle`. */
 export interface OpfsFileEntry {
   createSyncAccessHandle(options: AccessOptions): Promise<AccessHandle>;
-  getFile(): Promise<Blob>;
 }
 
 /** `FileSystemDirectoryHandle`. */

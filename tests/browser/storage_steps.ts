@@ -100,7 +100,6 @@ function steppedFile(file: OpfsFileEntry, step: () => void): OpfsFileEntry {
       step();
       return steppedHandle(await file.createSyncAccessHandle(options), step);
     },
-    getFile: () => file.getFile(),
   };
 }
 

@@ -202,11 +202,6 @@ class FileEntry implements OpfsFileEntry {
     }
     return new Handle(this.#process, entry, mode);
   }
-
-  getFile(): Promise<Blob> {
-    const bytes = this.#process.opfs.bytes(this.#path);
-    return Promise.resolve(new Blob([bytes.slice()]));
-  }
 }
 
 class Handle implements AccessHandle {
