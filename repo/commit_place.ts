@@ -31,6 +31,8 @@ export interface Move {
 /** All moves of one repository. */
 export class Moves {
   readonly #moves = new Map<string, Move[]>();
+  /** The last one that was made; see `Writer` why. */
+  #place: CommitPlace | undefined;
 
   /** Notes that the end of `chain`, as it was then, moved. */
   note(chain: string, move: Move): void {
@@ -48,7 +50,7 @@ export class Moves {
 
   /** The place of a commit that was written as `number` of `chain`. */
   place(chain: string, number: number): CommitPlace {
-    return new MovingPlace(this, chain, number);
+    return this.#place = new MovingPlace(this, chain, number);
   }
 }
 

@@ -72,6 +72,11 @@ export class Transaction {
     return this.#operations;
   }
 
+  /** May operations be added? */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /** The item's cell as this transaction sees it. */
   cellOf(table: Table, id: string): Cell | undefined {
     this.#id = id;
@@ -171,7 +176,7 @@ export class Transaction {
     this.#isOpen = false;
   }
 
-  /** Forgets everything. */
+  /** Forgets everything; what was committed is kept by the tables. */
   abandon(): void {
     this.end();
     const drafts = this.#drafts ?? none;
@@ -179,7 +184,8 @@ export class Transaction {
       const { table, created } = drafts[i]!;
       table.release(created ?? none);
     }
-    this.#drafts = undefined;
+    this.#drafts = this.#draft = undefined;
+    this.#cell = this.notes = undefined;
   }
 
   /** Puts what it made into the tables and says what changed, where anybody listens. */

@@ -80,6 +80,25 @@ Deno.test("abandon() leaves nothing behind, reserved ordinals included", () => {
   ]);
 });
 
+Deno.test("a transaction that is over keeps nothing of what it wrote, whether that was kept or not", () => {
+  const table = tableOf();
+  for (const isKept of [true, false]) {
+    const tx = begin();
+    equal(tx.isOpen, true);
+    tx.notes = [];
+    put(tx, table, isKept ? "a" : "b", "create");
+    if (isKept) tx.apply();
+    else put(tx, table, "a", "delete");
+    equal(tx.notes.length, isKept ? 1 : 2);
+    tx.abandon();
+    equal(tx.isOpen, false);
+    equal(tx.notes, undefined);
+    // Its drafts are gone: it sees what the table has.
+    equal(isThere(tx, table, "a"), true);
+    equal(isThere(tx, table, "b"), false);
+  }
+});
+
 Deno.test("an item may be created, deleted and created again in one transaction", () => {
   const table = tableOf();
   const tx = begin();

@@ -80,6 +80,10 @@ export class Writer {
   readonly #queue: CommitQueue;
   /** Made with the first write: opening to read costs nothing of it. */
   #patch: PatchWriter | undefined;
+  /**
+   * The one that runs, or the last one, which is empty: when nothing of its class
+   * is alive, V8's next full collection drops the optimized code of all writing.
+   */
   #transaction: Transaction | undefined;
   #session: Session;
   /** Does the log have what issuers say of the session? */
@@ -126,7 +130,7 @@ export class Writer {
   }
 
   #checkIdle(): void {
-    if (this.#transaction === undefined) return;
+    if (this.#transaction?.isOpen !== true) return;
     throw new DatabaseError(
       "invalid-option",
       "A transaction is running: write through the `tx` that its callback was given",
@@ -160,7 +164,6 @@ export class Writer {
       return this.#commit(transaction, patch, result);
     } finally {
       transaction.abandon(); // Nothing is left of one that was committed.
-      this.#transaction = undefined;
     }
   }
 
@@ -182,7 +185,6 @@ export class Writer {
       return judge.decision;
     } finally {
       transaction.abandon();
-      this.#transaction = undefined;
     }
   }
 
@@ -214,7 +216,6 @@ export class Writer {
     patch: PatchWriter,
     result: R,
   ): Done<R> {
-    this.#transaction = undefined;
     if (transaction.operations === 0) {
       return { result, durability: this.#queue.latest(), commit: undefined };
     }
