@@ -45,8 +45,8 @@ Deno.test("docReport() names durability above each column, and beside a figure t
 Deno.test("docReport() lists what is behind with its reason, and confesses where there is none", () => {
   const page = docReport([
     someSuiteRun("kv", [
-      someFigure({ median: 2 }),
-      someFigure({ engine: "lmdb", median: 1 }),
+      someFigure({ operation: "no such row", median: 2 }),
+      someFigure({ operation: "no such row", engine: "lmdb", median: 1 }),
     ]),
     someSuiteRun("sqlite", [
       someFigure({
@@ -64,7 +64,7 @@ Deno.test("docReport() lists what is behind with its reason, and confesses where
   ], undefined);
   match(
     page,
-    /- \*\*get\*\*: [oO]ne at a time, 10k, Sheaf Default: 2\.0× slower than LMDB, 2\.00 ms against 1\.00 ms\. Why: reason not found yet\./,
+    /- \*\*no such row\*\*: [oO]ne at a time, 10k, Sheaf Default: 2\.0× slower than LMDB, 2\.00 ms against 1\.00 ms\. Why: reason not found yet\./,
   );
   match(page, /9\.0× slower than SQLite FULL, .* SQLite comes compiled/);
 });
