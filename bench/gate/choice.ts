@@ -2,7 +2,7 @@
  * The few rows that the gate measures: ours and one rival, at small sizes,
  * chosen because their ratio holds from run to run and from machine to machine.
  *
- * A row is here only if its ratio stayed within its limit in each of ten
+ * A row comes in only if its ratio stayed within its limit in each of ten
  * measurements on a busy machine, some beside a busy loop, without a second try.
  * That leaves out what waits for the disk alone (its ratio is 1, and a loss
  * hides in it), fresh processes and first times (the compiler's time, not

@@ -13,10 +13,10 @@ import type { Watched } from "./choice.ts";
 export const worseMax = 1.25;
 
 /**
- * For rows that wander. 16 writes without one signature for all take up to 16
- * times as long; a busy machine makes less of a difference.
+ * For rows that wander: by a factor of two on a busy machine. 16 writes that
+ * each have a signature of their own take four times as long, also in memory.
  */
-export const worseMaxWide = 4;
+export const worseMaxWide = 3;
 
 /**
  * Limits are so many times as wide on another processor than the baseline's: what

@@ -11,6 +11,7 @@
 import { loadSuite, suiteModules } from "../harness/case_child.ts";
 import { killChildren } from "../harness/children.ts";
 import type { Figure } from "../harness/figure.ts";
+import { removeFolder } from "../harness/folders.ts";
 import { runSuite, type Watcher } from "../harness/schedule.ts";
 import type { Order, Suite } from "../harness/suite.ts";
 import { killRunners } from "../sqlite/runner.ts";
@@ -21,11 +22,16 @@ import { type Course, enginesOf } from "./choice.ts";
 /** The process's only argument, as JSON. */
 export interface Assignment {
   readonly course: Course;
-  /** An empty folder; whoever asks removes it. */
+  /** An empty folder; whoever asks removes it, or else this process. */
   readonly folder: string;
   /** Where the figures are left. */
   readonly answer: string;
 }
+
+/** A terminal tells the whole group, not the gate alone. */
+const breakingOff: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
 
 const nobody: Watcher = { begin() {}, step() {}, note() {} };
 
@@ -75,23 +81,34 @@ export function narrowed(suite: Suite, course: Course): Suite {
   };
 }
 
-/** What this process started ends with it, also when its time is up. */
+/** What this process started ends with it, also when its time is up or the gate is broken off. */
 function endWith(code: number): never {
   killRunners();
   killChildren();
   Deno.exit(code);
 }
 
-/** When the parent is gone nobody wants the answer. */
-async function endWithParent(): Promise<void> {
+/** Nobody wants the answer any more: leaves nothing, for the folder may be in memory. */
+async function breakOff({ folder }: Assignment): Promise<never> {
+  killRunners();
+  killChildren();
+  await removeFolder(folder);
+  return endWith(1);
+}
+
+/** The gate's end of the pipe closes when it says so, and when it is gone. */
+async function endWithGate(assignment: Assignment): Promise<void> {
   for await (const _ of Deno.stdin.readable) { /* Nothing is ever said. */ }
-  endWith(1);
+  await breakOff(assignment);
 }
 
 if (import.meta.main) {
-  const { course, folder, answer }: Assignment = JSON.parse(Deno.args[0] ?? "");
-  endWithParent();
-  const figures = await runCases(course, folder);
-  Deno.writeTextFileSync(answer, JSON.stringify(figures));
+  const assignment: Assignment = JSON.parse(Deno.args[0] ?? "");
+  for (const signal of breakingOff) {
+    Deno.addSignalListener(signal, () => void breakOff(assignment));
+  }
+  endWithGate(assignment);
+  const figures = await runCases(assignment.course, assignment.folder);
+  Deno.writeTextFileSync(assignment.answer, JSON.stringify(figures));
   endWith(0);
 }
