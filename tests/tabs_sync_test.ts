@@ -167,3 +167,18 @@ Deno.test("a login function in a page signs for the key that is certified, also 
   await one.collection(Card).create({ title: "x" }).synced;
   await place.close();
 });
+
+Deno.test("what a page's own function fails with, when it is asked who this is, is told as it is", async () => {
+  const place = new ServedOrigin();
+  const [first, one] = await place.tab();
+  first.connect(ADDRESS, {
+    session: () => Promise.reject(new Error("My backend is away")),
+    login: place.server.login,
+  });
+  await until(() => one.sync.status.reason !== undefined, "it is told");
+  assert.deepEqual(one.sync.status.reason, {
+    code: "unreachable",
+    message: "My backend is away",
+  });
+  await place.close();
+});

@@ -8,11 +8,14 @@ import { DatabaseError, type ErrorCode } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Failure } from "./messages.ts";
 
-/** What is told of an error. */
-export function failureOf(cause: unknown): Failure {
+/** What is told of an error; one that is none of ours gets the code `other`. */
+export function failureOf(
+  cause: unknown,
+  other: ErrorCode = "storage-failed",
+): Failure {
   const text = cause instanceof Error ? cause.message : String(cause);
   const message = text.slice(0, limits.tabTextMax);
-  const code = cause instanceof DatabaseError ? cause.code : "storage-failed";
+  const code = cause instanceof DatabaseError ? cause.code : other;
   return { code, message };
 }
 

@@ -11,6 +11,8 @@ Deno.test("failureOf() and errorOf() carry code and message, and no more than fi
     error.message,
   ]);
   equal(failureOf("odd").code, "storage-failed");
+  equal(failureOf("odd", "unreachable").code, "unreachable");
+  equal(failureOf(error, "unreachable").code, "storage-full");
   equal(failureOf(new Error("x".repeat(1 << 20))).message.length, 16 * 1024);
 });
 

@@ -243,7 +243,9 @@ export class TabDatabase implements Database {
       const value = await this.#connection.answer(ask);
       this.#link.post({ ...reply, value });
     } catch (cause) {
-      this.#link.post({ ...reply, failure: failureOf(cause) });
+      // A function of the app, which most likely asked somebody who is away.
+      const failure = failureOf(cause, "unreachable");
+      this.#link.post({ ...reply, failure });
     }
   }
 
