@@ -50,7 +50,8 @@ th[scope="col"] { color: var(--quiet); }
 .write { fill: #2f9e6e; } .durable { fill: #d08a1d; } .synced { fill: #5b7fe0; }
 th.write { color: light-dark(#1d7a52, #57cf9b); } th.durable { color: light-dark(#935b06, #f0b354); }
 th.synced { color: light-dark(#3656b8, #9db5ff); }
-@media (max-width: 640px) { .commits code, header strong { display: none; } }
+@media (max-width: 640px) { .commits code, header strong { display: none; }
+  .what { flex: none; overflow: visible; } }
 @media (pointer: coarse) { button, select { min-height: 44px; min-width: 44px; padding: 2px 12px; } }
 @media (forced-colors: active) { button[aria-selected="true"] { forced-color-adjust: none;
   background: Highlight; color: HighlightText; border-color: Highlight; }
