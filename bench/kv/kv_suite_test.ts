@@ -205,8 +205,9 @@ Deno.test("in flight, an operation is timed from when its wave was asked for", a
   assert.equal(times.length, 4);
   for (const [at, ms] of times.entries()) assert.ok(ms >= 2 * (at + 1));
   const singles = await timeSteps(steps(busy, 5), 1, some);
-  const median = singles.samples.get("busy")?.sort((a, b) => a - b)[1] ?? 0;
-  assert.ok(median >= 2 && median < 4, `${median}`);
+  // Alone, none waits for those before it; one of three had the machine for itself.
+  const best = Math.min(...(singles.samples.get("busy") ?? []).slice(1));
+  assert.ok(best >= 2 && best < 4, `${best}`);
 });
 
 /** `count` operations and no more; a warm-up takes one. */
