@@ -11,6 +11,7 @@ import {
 import { internalsOf } from "../src/db/internals.ts";
 import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
 import {
+  type Client,
   clientOf,
   connect,
   eventually,
@@ -309,19 +310,23 @@ Deno.test("server: a backup under load restores to a state that was", async () =
   deepEqual(await contentsOf(again), await contentsOf(storage!));
 });
 
+/** Asked before the note is written: a witness of before it would prove nothing to a second server. */
+async function equalWith(client: Client, text: string): Promise<void> {
+  await hasNote(client, text);
+  const heard = new Date();
+  await syncFits(client, ({ equalAt = new Date(0) }) => equalAt >= heard);
+}
+
 Deno.test("server: a fresh server with the root secret is rebuilt by its clients, and says what is missing", async () => {
   const rootSecret = crypto.getRandomValues(new Uint8Array(32));
   const first = await createServer(serverOptions({ rootSecret }, []));
   const port = Number(new URL(first.url).port);
   await using ann = await clientOf(first, { token: ANN });
   await using bob = await clientOf(first, { token: BOB });
+  const equal = [equalWith(ann, "from bob"), equalWith(bob, "from ann")];
   await ann.notes.create({ text: "from ann" }).synced;
   await bob.notes.create({ text: "from bob" }).synced;
-  await hasNote(ann, "from bob");
-  await hasNote(bob, "from ann");
-  const isEqual = ({ equalAt }: { equalAt: Date | undefined }) =>
-    equalAt !== undefined;
-  await Promise.all([syncFits(ann, isEqual), syncFits(bob, isEqual)]);
+  await Promise.all(equal);
   await first.close();
   const records: LogRecord[] = [];
   const options = serverOptions({ rootSecret, port }, records);
@@ -342,12 +347,11 @@ Deno.test("server: what a lost server had accepted of a session stands, though i
   const port = Number(new URL(first.url).port);
   const ann = await clientOf(first, { token: ANN });
   await using bob = await clientOf(first, { token: BOB });
+  const equal = equalWith(bob, "from ann");
   await ann.notes.create({ text: "from ann" }).synced;
-  await hasNote(bob, "from ann");
   const { signer } = internalsOf(ann.db).keyring.session;
   const sessionKey = signer.publicKey.toHex();
-  const heard = new Date();
-  await syncFits(bob, ({ equalAt = new Date(0) }) => equalAt >= heard);
+  await equal;
   await ann.db.close();
   await first.close();
   const options = serverOptions({ rootSecret, port }, []);
