@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { DatabaseError, memoryStorage } from "../mod.ts";
-import { countedStorage } from "../server/counted_storage.ts";
+import { CountedStorage } from "../server/counted_storage.ts";
 import { createServer } from "../server/mod.ts";
 import { clientOf } from "./server_clients.ts";
 import { type Place, serverOptions, withServer } from "./server_place.ts";
@@ -21,7 +21,7 @@ async function failing({ ask }: Place): Promise<Response> {
 Deno.test("server: says to everybody that it fails, and only to its log what and where", async () => {
   let isBroken = false;
   let failure: unknown = "nothing was seen";
-  const storage = countedStorage(memoryStorage(), () => {
+  const storage = new CountedStorage(memoryStorage(), () => {
     if (isBroken) throw new DatabaseError("storage-failed", "the disk is gone");
   });
   const options = { storage };
