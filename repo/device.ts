@@ -166,6 +166,7 @@ export class Device {
     const { withdrawals } = this.#parts.loaded;
     if (withdrawals.isClosed(chain)) this.#parts.writer.leave(chain);
     this.#told.push(done.told);
+    if (done.told.lost.length > 0) this.outgoing.hold();
     done.tell();
     this.#parts.refusalsChanged();
   }
@@ -184,6 +185,7 @@ export class Device {
       });
     }
     writer.flush();
+    if (this.#told.length === 0) this.outgoing?.release();
   }
 
   /** What can be written again now: all that comes before it is here. */

@@ -56,6 +56,8 @@ export class Outgoing {
   #unechoed: Unechoed[] = [];
   /** Own chains that ended. */
   readonly #dropped = new Set<string>();
+  /** Is what was taken back still to be written again? */
+  #isHeld = false;
   #failure: unknown;
 
   /** All that stands in the log now is the owner's. */
@@ -67,7 +69,7 @@ export class Outgoing {
   /** Does everything of this tab have its acknowledgement? */
   get isSettled(): boolean {
     this.#look();
-    return this.#own.length === 0;
+    return this.#own.length === 0 && !this.#isHeld;
   }
 
   /** What was appended since it was last asked is own. */
@@ -155,10 +157,9 @@ export class Outgoing {
   sync(): Promise<void> | undefined {
     this.#look();
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    const last = this.#own.at(-1);
-    if (last === undefined) return undefined;
+    if (this.isSettled) return undefined;
     const levers = Promise.withResolvers<void>();
-    this.#waiting.push({ to: last.to, levers });
+    this.#waiting.push({ to: this.#own.at(-1)?.to ?? 0, levers });
     return levers.promise;
   }
 
@@ -167,10 +168,29 @@ export class Outgoing {
     this.#look();
     this.#own = this.#own.filter((range) => range.to > to)
       .map((range) => ({ from: Math.max(range.from, to), to: range.to }));
+    if (!this.#isHeld) this.#resolve(to);
+  }
+
+  #resolve(to: number): void {
     this.#waiting = this.#waiting.filter((one) => {
       if (one.to <= to) one.levers.resolve();
       return one.to > to;
     });
+  }
+
+  /** The owner took back what is to be written again here: its acknowledgement says nothing of that. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** It was written again: who waited waits for all that stands in the log now. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#look();
+    const to = this.#own.at(-1)?.to ?? 0;
+    this.#waiting = this.#waiting.map((one) => ({ ...one, to }));
+    if (this.#own.length === 0) this.#resolve(to);
   }
 
   /** There is another owner: everything that was not acknowledged goes out again. */

@@ -267,3 +267,89 @@ Deno.test("device: what only a tab has is written again, also where the owner to
     assert.deepEqual(titles(owner), ["goes on", "only here", "stays"]);
   }
 });
+
+Deno.test("device: what a tab has to write again is not durable by an acknowledgement of what it wrote first", async () => {
+  const refusal = { reason: "denied", rule: "", detail: "", kept: true };
+  for (const slices of [1, 2]) {
+    const files = memoryStorage();
+    const owner = await open(files, "new");
+    const start = owner.device.mirror().next.address;
+    const tab = await tabOf(files, {});
+    const outgoing = tab.device.outgoing!;
+    write(tab, "stays", "refused", "refused later");
+    let next = await exchange(owner, tab, start);
+    write(tab, "only here");
+    await tab.loaded.log.sync();
+    const sent = outgoing.take(tab.loaded.log.sealed, 1e6)!;
+    let isDurable = false;
+    const durable = outgoing.sync()!.then(() => isDurable = true);
+    const hear = async () => {
+      const slice = owner.device.mirror().read(next, 1e6);
+      assert.equal(tab.device.follow(slice.records).missing, undefined);
+      next = slice.next.address;
+      await tab.loaded.log.sync();
+    };
+    owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
+    await owner.durable();
+    if (slices === 2) await hear();
+    owner.withdraw(owner.device.chain, 0, [{ number: 0, ...refusal }]);
+    await owner.durable();
+    await hear();
+    outgoing.acknowledged(sent.to);
+    await Promise.resolve();
+    assert.equal(isDurable, false);
+    assert.equal(outgoing.isSettled, false);
+    await exchange(owner, tab, next);
+    await durable;
+    assert.equal(outgoing.isSettled, true);
+    assert.ok(titles(owner).includes("only here"));
+  }
+});
+
+Deno.test("device: while its owner's new chain is on the way, nothing of a tab that was taken back is durable", async () => {
+  const refusal = { reason: "denied", rule: "", detail: "", kept: true };
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  const outgoing = tab.device.outgoing!;
+  write(tab, "stays", "refused", "goes on");
+  const next = await exchange(owner, tab, start);
+  write(tab, "only here");
+  await tab.loaded.log.sync();
+  const sent = outgoing.take(tab.loaded.log.sealed, 1e6)!;
+  let isDurable = false;
+  const before = outgoing.sync()!.then(() => isDurable = true);
+  owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
+  await owner.durable();
+  const { records } = owner.device.mirror().read(next, 1e6);
+  const behind = 1 + records.findIndex(({ kind }) => kind === "withdrawal");
+  tab.device.follow(records.slice(0, behind));
+  outgoing.acknowledged(sent.to);
+  const after = outgoing.sync()?.then(() => isDurable = true);
+  assert.notEqual(after, undefined);
+  await Promise.resolve();
+  assert.equal(isDurable, false);
+  tab.device.follow(records.slice(behind));
+  await tab.loaded.log.sync();
+  assert.equal(isDurable, false);
+  const again = outgoing.take(tab.loaded.log.sealed, 1e6)!;
+  owner.device.follow(again.records);
+  await owner.durable();
+  outgoing.acknowledged(again.to);
+  await Promise.all([before, after]);
+  assert.deepEqual(titles(owner), ["goes on", "only here", "stays"]);
+});
+
+Deno.test("device: who waits for what was taken back waits no longer where nothing of it is left to be written", async () => {
+  const tab = await tabOf(memoryStorage(), {});
+  const outgoing = tab.device.outgoing!;
+  assert.equal(outgoing.sync(), undefined);
+  outgoing.hold();
+  assert.equal(outgoing.isSettled, false);
+  const durable = outgoing.sync();
+  assert.notEqual(durable, undefined);
+  outgoing.release();
+  await durable;
+  assert.equal(outgoing.isSettled, true);
+});
