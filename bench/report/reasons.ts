@@ -166,8 +166,8 @@ export const reasons: readonly Reason[] = [
     operation: /whole list/,
     engine: /memory/,
     why:
-      "More than half of it is the 27 questions, asked for the first time: the indexes are built then, and in memory nothing is " +
-      "waited for in which V8 could optimize that code. Of a second store in the same process the questions take a quarter. " +
+      "More than half of it is the 27 questions, asked for the first time: the indexes are built then, and in memory nothing " +
+      "is waited for in which V8 could optimize that code. Of a second store in the same process the questions take a quarter. " +
       "It wanders: three more runs gave 59, 61 and 80 ms against SQLite's 69, 70 and 83.",
   },
   {
