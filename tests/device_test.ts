@@ -240,26 +240,40 @@ for (const mode of ["default", "trusted"] as const) {
   });
 }
 
+const refusal = { reason: "denied", rule: "", detail: "", kept: true };
+
+/** An owner that has what a tab wrote, and the tab, which has one more commit by then. */
+async function taking(...had: string[]) {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  write(tab, ...had);
+  const next = await exchange(owner, tab, start);
+  write(tab, "only here");
+  await tab.loaded.log.sync();
+  return { owner, tab, outgoing: tab.device.outgoing!, next };
+}
+
+/** The owner takes a commit of a chain of its device back. */
+async function refuse(owner: Replica, chain: string, number: number) {
+  owner.withdraw(chain, number, [{ number, ...refusal }]);
+  await owner.durable();
+}
+
 Deno.test("device: what only a tab has is written again, also where the owner took back twice before it heard of it", async () => {
-  const refusal = { reason: "denied", rule: "", detail: "", kept: true };
   for (const slices of [1, 2]) {
-    const files = memoryStorage();
-    const owner = await open(files, "new");
-    const start = owner.device.mirror().next.address;
-    const tab = await tabOf(files, {});
-    write(tab, "stays", "refused", "refused later", "goes on");
-    let next = await exchange(owner, tab, start);
-    write(tab, "only here");
-    owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
-    await owner.durable();
+    const had = ["stays", "refused", "refused later", "goes on"];
+    const { owner, tab, ...place } = await taking(...had);
+    let { next } = place;
+    await refuse(owner, tab.device.chain, 1);
     const hear = () => {
       const slice = owner.device.mirror().read(next, 1e6);
       assert.equal(tab.device.follow(slice.records).missing, undefined);
       next = slice.next.address;
     };
     if (slices === 2) hear();
-    owner.withdraw(owner.device.chain, 0, [{ number: 0, ...refusal }]);
-    await owner.durable();
+    await refuse(owner, owner.device.chain, 0);
     hear();
     assert.deepEqual(titles(tab), ["goes on", "only here", "stays"]);
     await tab.loaded.log.sync();
@@ -269,17 +283,10 @@ Deno.test("device: what only a tab has is written again, also where the owner to
 });
 
 Deno.test("device: what a tab has to write again is not durable by an acknowledgement of what it wrote first", async () => {
-  const refusal = { reason: "denied", rule: "", detail: "", kept: true };
   for (const slices of [1, 2]) {
-    const files = memoryStorage();
-    const owner = await open(files, "new");
-    const start = owner.device.mirror().next.address;
-    const tab = await tabOf(files, {});
-    const outgoing = tab.device.outgoing!;
-    write(tab, "stays", "refused", "refused later");
-    let next = await exchange(owner, tab, start);
-    write(tab, "only here");
-    await tab.loaded.log.sync();
+    const had = ["stays", "refused", "refused later"];
+    const { owner, tab, outgoing, ...place } = await taking(...had);
+    let { next } = place;
     const sent = outgoing.take(tab.loaded.log.sealed, 1e6)!;
     let isDurable = false;
     const durable = outgoing.sync()!.then(() => isDurable = true);
@@ -289,11 +296,9 @@ Deno.test("device: what a tab has to write again is not durable by an acknowledg
       next = slice.next.address;
       await tab.loaded.log.sync();
     };
-    owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
-    await owner.durable();
+    await refuse(owner, tab.device.chain, 1);
     if (slices === 2) await hear();
-    owner.withdraw(owner.device.chain, 0, [{ number: 0, ...refusal }]);
-    await owner.durable();
+    await refuse(owner, owner.device.chain, 0);
     await hear();
     outgoing.acknowledged(sent.to);
     await Promise.resolve();
@@ -307,21 +312,12 @@ Deno.test("device: what a tab has to write again is not durable by an acknowledg
 });
 
 Deno.test("device: while its owner's new chain is on the way, nothing of a tab that was taken back is durable", async () => {
-  const refusal = { reason: "denied", rule: "", detail: "", kept: true };
-  const files = memoryStorage();
-  const owner = await open(files, "new");
-  const start = owner.device.mirror().next.address;
-  const tab = await tabOf(files, {});
-  const outgoing = tab.device.outgoing!;
-  write(tab, "stays", "refused", "goes on");
-  const next = await exchange(owner, tab, start);
-  write(tab, "only here");
-  await tab.loaded.log.sync();
+  const had = ["stays", "refused", "goes on"];
+  const { owner, tab, outgoing, next } = await taking(...had);
   const sent = outgoing.take(tab.loaded.log.sealed, 1e6)!;
   let isDurable = false;
   const before = outgoing.sync()!.then(() => isDurable = true);
-  owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
-  await owner.durable();
+  await refuse(owner, tab.device.chain, 1);
   const { records } = owner.device.mirror().read(next, 1e6);
   const behind = 1 + records.findIndex(({ kind }) => kind === "withdrawal");
   tab.device.follow(records.slice(0, behind));
