@@ -184,7 +184,12 @@ export class Device {
         }
       });
     }
-    writer.flush();
+    this.#settle();
+  }
+
+  /** What was written again goes out; who waits for what it was before waits for that. */
+  #settle(): void {
+    this.#parts.writer.flush();
     if (this.#told.length === 0) this.outgoing?.release();
   }
 
@@ -204,11 +209,13 @@ export class Device {
 
   /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */
   leaveChain(chain: string): void {
-    const { withdraw, loaded } = this.#parts;
+    const { withdraw, loaded, writer } = this.#parts;
     const from = this.outgoing?.firstUnechoed(chain) ?? Infinity;
     this.outgoing?.drop(chain);
-    if (from < loaded.graph.lengthOf(chain)) withdraw(chain, from);
-    else this.#parts.writer.leave(chain);
+    if (from >= loaded.graph.lengthOf(chain)) return writer.leave(chain);
+    this.outgoing?.hold();
+    withdraw(chain, from);
+    this.#settle();
   }
 
   /** Records that somebody lacks who has so many commits of each chain, in the order of this log. */
