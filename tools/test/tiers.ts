@@ -1,0 +1,35 @@
+/**
+ * The two tiers of tests: what `deno task test` runs, and what it leaves to
+ * `deno task test:all`, by name and reason.
+ *
+ * A suite that runs in both, small and whole, is in neither list: it asks
+ * `tests/kit/tier.ts` for its size.
+ *
+ * @module
+ */
+
+/** Which command runs a test file. */
+export type Tier = "quick" | "all";
+
+/** A part of the tests that only `deno task test:all` runs. */
+export interface LeftOut {
+  /** What it is, for who reads the summary. */
+  readonly name: string;
+  readonly files: RegExp;
+}
+
+/** What `deno task test` leaves out. */
+export const leftOut: readonly LeftOut[] = [
+  {
+    name: "browsers",
+    files: /^tests\/browser\/(?!smoke_test)|^bench\/browser\//,
+  },
+  { name: "kill -9", files: /^tests\/(kill|sync_kill|server_kill)_test\.ts$/ },
+  { name: "floods", files: /^tests\/server_flood_test\.ts$/ },
+  { name: "tab lives", files: /^tests\/tabs_fuzz_test\.ts$/ },
+];
+
+/** The tier of a test file, by its path from the root of the project. */
+export function tierOf(path: string): Tier {
+  return leftOut.some(({ files }) => files.test(path)) ? "all" : "quick";
+}
