@@ -28,12 +28,18 @@ deno task test:all [PATH…]: all tests, in their whole sizes
 const BATCH = 8;
 const JOBS_MAX = 8;
 const SIMULATION_SECONDS = 60;
+const WHOLE_SIMULATION_SECONDS = 180;
+/** More names than this are no news. */
+const SKIPPED_SHOWN = 6;
 
 const { values, positionals } = parseArguments();
 const isAll = values.all === true || values.rest === true;
 const files = testFilesBelow().filter((file) =>
   isAsked(file) && isInTier(file)
 );
+if (files.length === 0) {
+  refuse(`There are no tests below ${positionals.join(", ")}`);
+}
 const progress = new Progress();
 const tasks = tasksOf(files);
 if (values.list) {
@@ -117,12 +123,10 @@ function tasksOf(files: readonly string[]): Task[] {
     });
   });
   const isWhole = positionals.length === 0 && values.filter === undefined;
-  if (isWhole && !values.rest) {
+  if (isWhole) {
+    const seconds = isAll ? WHOLE_SIMULATION_SECONDS : SIMULATION_SECONDS;
     tasks.unshift(
-      simulationTask(
-        SIMULATION_SECONDS,
-        (at) => progress.hear("simulation", at),
-      ),
+      simulationTask(seconds, (at) => progress.hear("simulation", at)),
     );
   }
   return tasks;
@@ -146,7 +150,16 @@ function batchesOf(files: readonly string[]): string[][] {
 
 function tell(): void {
   console.log(`\n${files.length} test files in ${progress.time}.`);
-  for (const name of progress.ignored) console.log(`skipped: ${name}`);
+  for (const { file, name } of progress.failed) {
+    console.log(`FAILED ${file}: ${name}`);
+  }
+  const { ignored } = progress;
+  for (const name of ignored.slice(0, SKIPPED_SHOWN)) {
+    console.log(`skipped: ${name}`);
+  }
+  if (ignored.length > SKIPPED_SHOWN) {
+    console.log(`skipped: ${ignored.length - SKIPPED_SHOWN} more`);
+  }
   if (left.length > 0) {
     const names = left.map(({ name }) => name).join(", ");
     console.log(`Not run, for want of time: ${names}.`);
