@@ -57,8 +57,10 @@ const defaults: Readonly<Record<string, SettingValue>> = {
   drainMs: 5_000,
 };
 
-/** Variables that are no settings. */
-const OTHER_VARIABLES = ["SHEAF_CONFIG"];
+/** Is this variable ours, and no setting: the name of the file, or what tests are told? */
+function isNoSetting(variable: string): boolean {
+  return variable === "SHEAF_CONFIG" || variable.startsWith("SHEAF_TEST_");
+}
 
 /**
  * Reads a configuration.
@@ -127,7 +129,7 @@ function* environmentValues(
 ): Generator<[string, SettingValue]> {
   const byVariable = new Map(settings.map((one) => [variableOf(one), one]));
   for (const [name, text] of Object.entries(environment)) {
-    if (!name.startsWith("SHEAF_") || OTHER_VARIABLES.includes(name)) continue;
+    if (!name.startsWith("SHEAF_") || isNoSetting(name)) continue;
     const setting = byVariable.get(name);
     if (setting === undefined) {
       throw badSetting(`Environment variable ${name}`, "is not known");

@@ -98,6 +98,13 @@ Deno.test("readConfig() names the key of what is unknown or not allowed, and whe
   throws(() => optionsOf(half), /both a `cert` and a `key`/);
 });
 
+Deno.test("readConfig() takes what tests are told for no setting", () => {
+  const environment = { SHEAF_TEST_BROWSER: "none", SHEAF_TEST_TIER: "all" };
+  deepEqual(readConfig({ environment }), readConfig({}));
+  const message = /SHEAF_TESTS: is not known/;
+  throws(() => readConfig({ environment: { SHEAF_TESTS: "1" } }), { message });
+});
+
 Deno.test("settings have one key, flag and variable each", () => {
   for (const nameOf of [flagOf, variableOf]) {
     equal(new Set(settings.map(nameOf)).size, settings.length);
