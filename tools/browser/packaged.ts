@@ -17,6 +17,18 @@ const root = new URL("../../", import.meta.url);
 /** Flags without which this build does not run in small containers. */
 const ARGS = ["--no-zygote", "--disable-setuid-sandbox"];
 
+/**
+ * The package's own names folders of the service that it was made for. A
+ * browser that finds no font lays out no text, and ends where it would draw some.
+ */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
 function exists(path: string): boolean {
   try {
     Deno.statSync(path);
@@ -50,9 +62,11 @@ async function unpack(folder: string): Promise<string | undefined> {
       signal: AbortSignal.timeout(UNPACK_MS_MAX),
     }).output();
     if (!success) return new TextDecoder().decode(stderr).trim().slice(0, 400);
-    if (!exists(folder)) Deno.renameSync(draft, folder);
+    Deno.writeTextFileSync(`${draft}/fonts/fonts.conf`, FONTS);
+    Deno.renameSync(draft, folder);
   } catch (error) {
-    return String(error);
+    // Another process that unpacked at the same time was first.
+    if (!exists(folder)) return String(error);
   } finally {
     if (exists(draft)) Deno.removeSync(draft, { recursive: true });
   }
@@ -64,7 +78,7 @@ export async function findPackaged(): Promise<FoundBrowser | NoBrowser> {
   if (os !== "linux" || arch !== "x86_64") {
     return { reason: `no Chromium or Chrome installed on ${os} ${arch}` };
   }
-  const folder = new URL(`node_modules/.cache/chromium-${VERSION}`, root);
+  const folder = new URL(`node_modules/.cache/chromium-${VERSION}-fonts`, root);
   const path = folder.pathname;
   const problem = exists(path) ? undefined : await unpack(path);
   if (problem !== undefined) return { reason: problem };
