@@ -225,6 +225,30 @@ Deno.test("revocations outlive restarts and checkpoints, are verified, and end a
   for (const device of [writer, door, third]) await device.replica.close();
 });
 
+Deno.test("a revocation holds after its repository was opened by its log alone, without a checkpoint", async () => {
+  const [writer, door] = [
+    await RuledDevice.open({ seed: 1 }),
+    await RuledDevice.open({ seed: 2 }),
+  ];
+  writer.put("x", { rank: 1 });
+  door.take(writer.records());
+  const cuts = cutsOf(door.replica.graph, writer.key);
+  const { bytes } = writer.revoked(cuts, "lost phone");
+  door.take([{ kind: "revocation", bytes }]);
+  writer.put("x", { rank: 2 });
+  await door.reopen("log");
+  const { loaded } = door.replica;
+  equal(loaded.checkpoint, undefined);
+  deepEqual([...loaded.revocations].map(({ bytes }) => bytes), [bytes]);
+  const { verdict } = door.take(writer.records().slice(-1))[0]!;
+  deepEqual(verdict, {
+    verdict: "refuse",
+    refusal: { refused: "revoked", detail: "lost phone", number: 1 },
+  });
+  equal(door.get("x", "rank"), 1);
+  for (const device of [writer, door]) await device.replica.close();
+});
+
 Deno.test("an issuer that was revoked cannot let itself go on", () => {
   const door = new Replica();
   const office = signerOf(5);

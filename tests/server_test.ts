@@ -8,7 +8,7 @@ import {
   rulesFor,
   type Storage,
 } from "../mod.ts";
-import { internalsOf } from "../src/db/internals.ts";
+import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
 import {
   type Client,
@@ -237,6 +237,33 @@ Deno.test("server: a revocation holds in repositories that were closed when it w
     });
     await using bob = await clientOf(server, { token: BOB });
     await bob.repo.sync.ready;
+    deepEqual(textsOf(bob), ["before"]);
+  }));
+
+Deno.test("server: a repository that was closed has the record of a revocation before anybody uses it", () =>
+  withServer({ idleMs: 10 }, async ({ server }) => {
+    const storage = memoryStorage();
+    {
+      await using ann = await clientOf(server, { token: ANN, storage });
+      await ann.notes.create({ text: "before" }).synced;
+    }
+    await eventually(() => server.status().open.length === 0);
+    await server.revoke({ user: "ann" }, "stolen");
+    await using bob = await clientOf(server, { token: BOB });
+    await bob.repo.sync.ready;
+    const { loaded } = replicaOf(bob.repo);
+    const reasons = [...loaded.revocations].map(({ reason }) => reason);
+    deepEqual(reasons, ["stolen"]);
+    // What came later is refused by Bob himself, whoever brings it.
+    await using ann = await clientOf(server, { storage, offline: true });
+    await ann.notes.create({ text: "late" });
+    const { records } = replicaOf(ann.repo).port().read(0, 1_000_000);
+    const judged = replicaOf(bob.repo).receive(records);
+    const { verdict } = judged.at(-1)!;
+    deepEqual(verdict, {
+      verdict: "refuse",
+      refusal: { refused: "revoked", detail: "stolen", number: 1 },
+    });
     deepEqual(textsOf(bob), ["before"]);
   }));
 

@@ -11,6 +11,7 @@ import type { Judged } from "../../repo/admit.ts";
 import type { Arrival } from "../../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
+import { removeOldCheckpoints } from "../../repo/checkpoint/checkpoint.ts";
 import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
@@ -142,9 +143,11 @@ export class RuledDevice {
     return this;
   }
 
-  /** Closes it and opens it again. */
-  async reopen(): Promise<void> {
+  /** Closes it and opens it again, by its checkpoint or by its log alone. */
+  async reopen(by: "checkpoint" | "log" = "checkpoint"): Promise<void> {
+    const { folder } = this.replica.loaded;
     await this.replica.close();
+    if (by === "log") removeOldCheckpoints(this.#storage, folder, Infinity);
     await this.#open();
   }
 
