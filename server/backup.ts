@@ -14,6 +14,8 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import { system } from "../src/base/system.ts";
+import type { World } from "../src/base/world.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { copyLog, type LogCopy, REPOSITORIES } from "../repo/mod.ts";
 
@@ -32,10 +34,15 @@ export interface CopyReport {
   readonly suspicious: readonly string[];
 }
 
-/** Copies a database to an empty storage and checks the copy. */
+/**
+ * Copies a database to an empty storage and checks the copy.
+ *
+ * @param world whose timers count the wait for a write that is under way
+ */
 export async function copyDatabase(
   source: Storage,
   target: Storage,
+  world: Pick<World, "after"> = system,
 ): Promise<CopyReport> {
   const keys = source.open(KEYS);
   if (keys === undefined) {
@@ -49,7 +56,7 @@ export async function copyDatabase(
     const unlock = target.lock();
     try {
       await copyFile(keys, target, KEYS);
-      return await copyLogs(source, target);
+      return await copyLogs(source, target, world);
     } finally {
       unlock();
     }
@@ -83,12 +90,17 @@ async function copyFile(
   }
 }
 
-async function copyLogs(source: Storage, target: Storage): Promise<CopyReport> {
+async function copyLogs(
+  source: Storage,
+  target: Storage,
+  world: Pick<World, "after">,
+): Promise<CopyReport> {
   const total = { repositories: 0, records: 0, commits: 0, bytes: 0 };
   const suspicious: string[] = [];
   target.makeFolder(REPOSITORIES);
   for (const name of source.folders(REPOSITORIES)) {
-    const copy = await copyOne(source, target, `${REPOSITORIES}/${name}`);
+    const folder = `${REPOSITORIES}/${name}`;
+    const copy = await copyOne(source, target, folder, world);
     if (copy === undefined) continue;
     total.repositories++;
     total.records += copy.records;
@@ -106,10 +118,11 @@ async function copyOne(
   source: Storage,
   target: Storage,
   folder: string,
+  world: Pick<World, "after">,
 ): Promise<LogCopy | undefined> {
   let copy = await copyLog(source, target, folder);
   for (let i = 0; copy.leftOutBytes > 0 && i < AGAIN; i++) {
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
+    await new Promise<void>((resolve) => world.after(AGAIN_AFTER_MS, resolve));
     copy = await copyLog(source, target, folder);
   }
   return copy.records > 0 ? copy : undefined;

@@ -1,6 +1,7 @@
 /**
  * Connections: who may open one, what became of it, and what its trouble was,
- * each kind told once.
+ * each kind told once. Whose wire it is, a socket's or another, is not asked
+ * here: `upgrade.ts` makes one of a request.
  *
  * Architecture invariant: places are bounded in total, by address and for those
  * who have not proved themselves, before anything is kept of a stranger
@@ -13,10 +14,6 @@ import { toHex } from "../src/base/bytes.ts";
 import type { World } from "../src/base/world.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import type { HostEvent, HostPeer } from "../sync/host_hooks.ts";
-import {
-  pickProtocol,
-  upgradeRequest,
-} from "../sync/transport/websocket_server.ts";
 import type { Transport } from "../sync/transport/transport.ts";
 import { HttpFault } from "./body.ts";
 import type { Latencies } from "./latencies.ts";
@@ -26,9 +23,6 @@ import type { Metrics } from "./metrics.ts";
 import type { Quotas } from "./options.ts";
 import { Buckets, Places } from "./quotas.ts";
 import type { Tracing } from "./tracing.ts";
-
-/** The platform pings a silent socket after this long and lets go of a dead one. */
-const IDLE_SECONDS = 30;
 
 /** So many connections of an address may fail at once, and one a second. */
 const FAILURES = 60;
@@ -55,14 +49,22 @@ export interface ConnectionParts {
   readonly world: World;
   readonly tracing: Tracing;
   readonly latencies: Latencies;
-  /** Hands an upgraded wire to the host. */
+  /** Hands a wire to the host. */
   readonly accept: (transport: Transport, address: string) => HostPeer;
   /** A summary of an earlier epoch came. */
   readonly proven: (event: HostEvent & { readonly kind: "proof" }) => void;
 }
 
-/** What gives the places of one connection back. */
-interface TakenPlaces {
+/** A wire of a peer that is here or about to be. */
+export interface Wire {
+  /** Nobody listens to it yet. */
+  readonly transport: Transport;
+  /** Resolves when the socket itself is gone, which may be long after the transport ended. */
+  readonly closed: Promise<void>;
+}
+
+/** The places of one connection, each given back once. */
+export interface TakenPlaces {
   readonly connection: () => void;
   readonly unproved: () => void;
 }
@@ -116,47 +118,33 @@ export class Connections {
     return this.#bySession.get(sessionKey) ?? 0;
   }
 
-  /** Turns a request into a connection. */
-  upgrade(request: Request, address: string): Response {
-    const { tracing } = this.#parts;
-    const attributes = { "client.address": address };
-    return tracing.span(
-      "sheaf.upgrade",
-      attributes,
-      () => this.#upgrade(request, address),
-    );
+  /**
+   * Serves a wire that is open.
+   *
+   * @throws {HttpFault} `too-many-connections`
+   */
+  accept(wire: Wire, address: string): void {
+    this.begin(wire, address, this.take(address));
   }
 
-  #upgrade(request: Request, address: string): Response {
-    const offered = request.headers.get("sec-websocket-protocol");
-    const protocol = pickProtocol(offered ?? "");
-    if (protocol === undefined) {
-      throw this.#declined(
-        address,
-        400,
-        "wrong-version",
-        "This server speaks the subprotocols sheaf.1, sheaf.1.zstd and sheaf.1.deflate",
-      );
-    }
-    const places = this.#takePlaces(address);
-    try {
-      const options = { idleTimeout: IDLE_SECONDS };
-      const wire = upgradeRequest(request, protocol, options);
-      // A peer that stopped reading holds its socket, and so its place, for longer than the conversation.
-      const { closed } = wire;
-      closed.then(places.connection);
-      this.#arriving = { unproved: places.unproved, closed };
-      this.#parts.accept(wire.transport, address);
-      return wire.response;
-    } catch (error) {
-      places.connection();
-      places.unproved();
-      if (!(error instanceof TypeError)) throw error;
-      throw new HttpFault(400, "bad-request", "This is no WebSocket upgrade");
-    }
+  /** Serves a wire for which places were taken. */
+  begin(
+    { transport, closed }: Wire,
+    address: string,
+    { connection, unproved }: TakenPlaces,
+  ): void {
+    // A peer that stopped reading holds its socket, and so its place, for longer than the conversation.
+    closed.then(connection);
+    this.#arriving = { unproved, closed };
+    this.#parts.accept(transport, address);
   }
 
-  #takePlaces(address: string): TakenPlaces {
+  /**
+   * Takes places for a wire that is yet to be made.
+   *
+   * @throws {HttpFault} `too-many-connections`
+   */
+  take(address: string): TakenPlaces {
     const { world } = this.#parts;
     const nowMs = world.monotonic();
     const isUnwelcome = this.#lingering.isFull(address, nowMs) ||
@@ -172,10 +160,11 @@ export class Connections {
 
   #full(address: string): HttpFault {
     const why = "There are too many connections";
-    return this.#declined(address, 503, "too-many-connections", why);
+    return this.declined(address, 503, "too-many-connections", why);
   }
 
-  #declined(
+  /** Counts and logs that an address gets no connection; the answer that says so. */
+  declined(
     address: string,
     status: number,
     code: string,

@@ -7,6 +7,7 @@
 import { createSigner } from "../crypto/mod.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
+import type { World } from "../src/base/world.ts";
 import { type Database, openDatabase } from "../src/db/database.ts";
 import { internalsOf } from "../src/db/internals.ts";
 import type { Keyring } from "../src/db/keyring.ts";
@@ -41,6 +42,7 @@ export interface Foundation {
 /** Opens medium, keys, database and books. */
 export async function layFoundation(
   options: ServerOptions,
+  world: World,
   synced: () => void,
 ): Promise<Foundation> {
   const medium = mediumOf(options);
@@ -49,6 +51,7 @@ export async function layFoundation(
   const rootSecret = await rootSecretOf(options);
   const database = await openDatabase({
     storage,
+    world,
     user: SERVER_USER,
     mayIssue: true,
     schemas: [...bookSchemas, ...options.schemas ?? []],

@@ -34,7 +34,7 @@ import type {
 import type { Hub } from "./hub.ts";
 import type { Quotas } from "./options.ts";
 import type { Quarantine } from "./quarantine.ts";
-import { Buckets } from "./quotas.ts";
+import { Buckets, perMinute } from "./quotas.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
@@ -301,10 +301,6 @@ function forbidden(detail: string): Access {
 
 function bucketsOf(perSecond: number): Buckets {
   return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });
-}
-
-function perMinute(count: number): Buckets {
-  return new Buckets({ perSecond: count / 60, burst: count });
 }
 
 /** Does nothing in it change anything? Then there is nothing to decide on. */

@@ -7,33 +7,24 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import { system } from "../src/base/system.ts";
 import { type AdminActions, adminRoutes } from "./admin.ts";
-import { type Health, Http } from "./http.ts";
-import { type Log, messageOf } from "./log.ts";
-import { checkLoginOptions, createLogin, type Login } from "./login.ts";
-import { LoginRoute } from "./login_route.ts";
+import { Http } from "./http.ts";
+import { messageOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Quotas, ServerOptions } from "./options.ts";
+import type { ServerOptions } from "./options.ts";
 import { normalOrigin, originCheck } from "./origin.ts";
-import { Buckets } from "./quotas.ts";
-import type { Sessions } from "./sessions.ts";
+import { perMinute } from "./quotas.ts";
+import type { Service } from "./service.ts";
 import { StaticFiles } from "./static_files.ts";
 import type { Tracing } from "./tracing.ts";
+import { upgrade } from "./upgrade.ts";
 
 /** What a listener works with. */
 export interface ListenerParts {
   readonly options: ServerOptions;
-  readonly quotas: Quotas;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  readonly log: Log;
-  readonly sessions: Sessions;
+  readonly service: Service;
   readonly actions: AdminActions;
-  readonly upgrade: (request: Request, address: string) => Response;
-  readonly isClosing: () => boolean;
-  readonly health: () => Health;
-  /** The root public key of the database. */
-  readonly rootKey: Uint8Array;
-  readonly info: (kinds: Login["kinds"]) => unknown;
 }
 
 /** A socket that listens. */
@@ -46,7 +37,6 @@ export interface Listener {
 
 const PORT = 8080;
 const HOSTNAME = "127.0.0.1";
-const MINUTE_SECONDS = 60;
 /** Wrong admin tokens that an address may show in a minute. */
 const WRONG_TOKENS = 10;
 const ADMIN_TOKEN_MIN = 8;
@@ -55,7 +45,7 @@ const END_MS = 2_000;
 
 /** Begins to listen. */
 export async function listen(parts: ListenerParts): Promise<Listener> {
-  const { options, log } = parts;
+  const { options, service: { log } } = parts;
   const http = await createHttp(parts);
   const tls = await tlsOf(options);
   const hostname = options.hostname ?? HOSTNAME;
@@ -95,38 +85,28 @@ function serve(
 }
 
 async function createHttp(parts: ListenerParts): Promise<Http> {
-  const { options, quotas, metrics, log, tracing, sessions } = parts;
-  checkLoginOptions(options.login ?? {});
-  const login = createLogin(options.login ?? {}, system);
-  const monotonic = () => system.monotonic();
-  const rate = perMinute(quotas.loginsPerMinute);
-  const route = new LoginRoute({
-    login,
-    sessions,
-    rate,
-    metrics,
-    log,
-    tracing,
-    monotonic,
-    now: () => system.now(),
-    rootKey: parts.rootKey,
-  });
+  const { options, metrics, tracing, service } = parts;
+  const { connections, log, login } = service;
   return new Http({
     origin: originCheck(checkOrigins(options.origins ?? [])),
-    login: route,
+    login,
     metrics,
     log,
     trustsProxy: options.trustProxy === true,
-    isClosing: parts.isClosing,
-    health: parts.health,
-    info: () => parts.info(login.kinds),
-    upgrade: parts.upgrade,
+    isClosing: () => service.isClosing,
+    health: () => service.health(),
+    info: () => service.info(),
+    upgrade: (request, address) => {
+      const attributes = { "client.address": address };
+      const answer = () => upgrade(request, address, connections);
+      return tracing.span("sheaf.upgrade", attributes, answer);
+    },
     admin: adminOf(parts),
     files: await filesOf(options),
   });
 }
 
-function adminOf({ options, actions, log }: ListenerParts) {
+function adminOf({ options, actions, service: { log } }: ListenerParts) {
   const { adminToken: token } = options;
   if (token === undefined) return undefined;
   if (token.length < ADMIN_TOKEN_MIN) {
@@ -138,10 +118,6 @@ function adminOf({ options, actions, log }: ListenerParts) {
   const rate = perMinute(WRONG_TOKENS);
   const monotonic = () => system.monotonic();
   return adminRoutes({ token, actions, rate, log, monotonic });
-}
-
-function perMinute(count: number): Buckets {
-  return new Buckets({ perSecond: count / MINUTE_SECONDS, burst: count });
 }
 
 function checkOrigins(origins: readonly string[]): readonly string[] {

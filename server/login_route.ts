@@ -15,6 +15,7 @@ import { loginMessage } from "../sync/login_proof.ts";
 import { equalBytes, fromHex } from "../src/base/bytes.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
 import { HttpFault, jsonResponse, readJson } from "./body.ts";
 import { type Log, messageOf } from "./log.ts";
 import {
@@ -38,9 +39,7 @@ export interface LoginParts {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly tracing: Tracing;
-  readonly monotonic: () => number;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly world: World;
   /** The root public key of the database. */
   readonly rootKey: Uint8Array;
 }
@@ -76,6 +75,11 @@ export class LoginRoute {
     this.#parts = parts;
   }
 
+  /** Which kinds of login are offered. */
+  get kinds(): Login["kinds"] {
+    return this.#parts.login.kinds;
+  }
+
   /** Answers one login. */
   answer(request: Request, address: string): Promise<Response> {
     return this.#parts.tracing.span(
@@ -86,8 +90,8 @@ export class LoginRoute {
   }
 
   async #answer(request: Request, address: string): Promise<Response> {
-    const { metrics, rate, monotonic } = this.#parts;
-    if (!rate.tryTake(address, 1, monotonic())) {
+    const { metrics, rate, world } = this.#parts;
+    if (!rate.tryTake(address, 1, world.monotonic())) {
       metrics.login("any", "rate-limited");
       throw new HttpFault(429, "rate-limited", "Too many logins: wait a while");
     }
@@ -109,12 +113,13 @@ export class LoginRoute {
   }
 
   async #issue(asked: LoginRequest, request: Request) {
-    const { login, sessions } = this.#parts;
+    const { login, sessions, world } = this.#parts;
     this.#checkRoot(asked);
     this.#checkProof(asked);
     const { credentials, sessionKey, certificate } = asked;
     const answer = await withinTime(
       login.of(credentials, sessionKey, request),
+      world,
     );
     if ("refused" in answer) {
       throw new HttpFault(401, "login-failed", answer.refused);
@@ -134,7 +139,7 @@ export class LoginRoute {
 
   /** The owner of the key asks for this, with these credentials, now. */
   #checkProof({ sessionKey, text, at, proof }: LoginRequest): void {
-    const now = this.#parts.now();
+    const now = this.#parts.world.now();
     if (Math.abs(at - now) > limits.loginClockMsMax) {
       throw new HttpFault(
         400,
@@ -181,16 +186,17 @@ export class LoginRoute {
 /** An identity provider or an app's function may hang. */
 async function withinTime(
   answer: Promise<LoggedIn | LoginRefusal>,
+  world: World,
 ): Promise<LoggedIn | LoginRefusal> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
     const fail = () => reject(new Error("The login took too long"));
-    timer = setTimeout(fail, limits.httpBodyMsMax);
+    cancel = world.after(limits.httpBodyMsMax, fail);
   });
   try {
     return await Promise.race([answer, late]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

@@ -13,6 +13,8 @@
 
 import { limits } from "../src/base/limits.ts";
 
+const MINUTE_SECONDS = 60;
+
 /** How fast a bucket fills and how much it holds. */
 export interface Rate {
   /** Tokens a second. */
@@ -93,6 +95,11 @@ export class Buckets {
       return;
     }
   }
+}
+
+/** So many a minute, all of them at once if need be. */
+export function perMinute(count: number): Buckets {
+  return new Buckets({ perSecond: count / MINUTE_SECONDS, burst: count });
 }
 
 /** Places that are taken and given back, in total and by name. */

@@ -1,400 +1,120 @@
 /**
- * The server: a database with a listener. It wires and delegates; who may come
- * is in `login*.ts` and `sessions.ts`, what they may do in `hooks.ts`, what
- * they cost in `quotas.ts`.
- *
- * Architecture invariant: nothing that was acknowledged is lost by closing:
- * clients are told first, repositories are made durable and checkpointed next,
- * the lock is given back last.
+ * The server: a service with a listener before it.
  *
  * @module
  */
 
 import { toHex } from "../src/base/bytes.ts";
-import { DatabaseError } from "../src/base/errors.ts";
-import { system } from "../src/base/system.ts";
 import type { Database } from "../src/db/database.ts";
-import type { Replica } from "../repo/mod.ts";
-import { SyncHost } from "../sync/host.ts";
-import type { AdminActions } from "./admin.ts";
-import { copyDatabase, type CopyReport } from "./backup.ts";
-import { HttpFault } from "./body.ts";
-import { Connections } from "./connections.ts";
-import type { Server, ServerStatus, Whom } from "./api.ts";
-import type { Foundation } from "./foundation.ts";
-import { ServerHooks } from "./hooks.ts";
-import type { Health } from "./http.ts";
-import { Hub } from "./hub.ts";
-import { Latencies } from "./latencies.ts";
-import { listen, type Listener } from "./listener.ts";
-import { Log, messageOf, standardSink } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
-import type { Quotas, ServerOptions } from "./options.ts";
-import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
-import { RestoreReport } from "./restore_report.ts";
-import { RevocationList } from "./revocations.ts";
-import { parseSessionKey, Sessions } from "./sessions.ts";
-import type { Tracing } from "./tracing.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
-
-/** Clients that are told to come back wait for so long. */
-const COME_BACK_MS = 1_000;
-const IDLE_MS = 60_000;
-const OPEN_MAX = 1_000;
-const DRAIN_MS = 5_000;
-const SESSION_DAYS = 30;
-
-/** What a server is made of. */
-export interface ServerParts {
-  readonly options: ServerOptions;
-  readonly quotas: Quotas;
-  readonly tracing: Tracing;
-  readonly metrics: Metrics;
-  readonly foundation: Foundation;
-}
+import type { Server, ServerStatus, Whom } from "./api.ts";
+import type { CopyReport } from "./backup.ts";
+import { listen, type Listener, type ListenerParts } from "./listener.ts";
+import type { QuarantineEntry } from "./quarantine.ts";
+import type { Service } from "./service.ts";
 
 /** A server that listens. */
 export class RunningServer implements Server {
-  readonly #parts: ServerParts;
-  readonly #log: Log;
-  readonly #hub: Hub;
-  readonly #sessions: Sessions;
-  readonly #revocations: RevocationList;
-  readonly #quarantine: Quarantine;
-  readonly #restores: RestoreReport;
-  readonly #connections: Connections;
-  readonly #latencies: Latencies;
-  readonly #host: SyncHost;
-  #listener: Listener | undefined;
+  readonly #service: Service;
+  readonly #listener: Listener;
+  readonly isNew: boolean;
   #closing: Promise<void> | undefined;
-  #failure: string | undefined;
 
-  /** Use `createServer()`. */
-  constructor(parts: ServerParts) {
-    this.#parts = parts;
-    const { options, foundation, metrics } = parts;
-    const { books, issuer } = foundation;
-    const { now } = system;
-    this.#log = new Log(
-      options.log ?? standardSink(),
-      options.logLevel ?? "info",
-      now,
-    );
-    this.#latencies = new Latencies(metrics, system);
-    this.#hub = this.#createHub();
-    const days = options.sessionDays ?? SESSION_DAYS;
-    this.#sessions = new Sessions(books, issuer, days, now);
-    const { signer } = issuer;
-    const restores = this.#restores = new RestoreReport(books, this.#log);
-    const known = { books, hub: this.#hub, restores, signer, now };
-    this.#revocations = new RevocationList(known);
-    this.#quarantine = new Quarantine(books, now);
-    this.#connections = this.#createConnections();
-    this.#host = this.#createHost();
-  }
-
-  #createHub(): Hub {
-    const { options, foundation, quotas } = this.#parts;
-    return new Hub({
-      database: foundation.database,
-      world: system,
-      idleMs: options.idleMs ?? IDLE_MS,
-      openMax: options.openMax ?? OPEN_MAX,
-      repositoriesMax: quotas.repositories,
-      opened: (replica) => this.#opened(replica),
-      failed: (name, error) =>
-        this.#log.write("error", "repository-failed", {
-          repository: name,
-          message: messageOf(error),
-        }),
-    });
-  }
-
-  /** Brings a repository up to date, and follows it until it is closed. */
-  async #opened(replica: Replica): Promise<() => void> {
-    const { name: repository } = replica;
-    await this.#revocations.prepare(replica);
-    const port = replica.port();
-    const unfollow = this.#latencies.follow(replica);
-    const unlook = port.onShareable(() => this.#restores.look(port));
-    this.#restores.look(port);
-    this.#log.write("debug", "repository-opened", { repository });
-    return () => {
-      unfollow();
-      unlook();
-      this.#log.write("debug", "repository-closing", { repository });
-    };
-  }
-
-  #createConnections(): Connections {
-    const { quotas, metrics, tracing } = this.#parts;
-    return new Connections({
-      quotas,
-      metrics,
-      log: this.#log,
-      world: system,
-      tracing,
-      latencies: this.#latencies,
-      accept: (transport, address) => this.#host.accept(transport, address),
-      proven: ({ name, witness, summary }) => {
-        const replica = this.#hub.replicaOf(name);
-        if (replica === undefined) return;
-        this.#revocations.raise(replica, summary);
-        this.#restores.learn(replica.port(), summary, witness.wall);
-      },
-    });
-  }
-
-  #createHost(): SyncHost {
-    const { options, foundation, quotas, tracing } = this.#parts;
-    const connections = this.#connections;
-    const hooks = new ServerHooks({
-      hub: this.#hub,
-      rules: options.rules,
-      sessions: this.#sessions,
-      revocations: this.#revocations,
-      quarantine: this.#quarantine,
-      quotas,
-      world: system,
-      tracing,
-      rootKey: foundation.database.rootKey,
-      mode: foundation.database.mode,
-      prove: (peer, session) => connections.prove(peer, session),
-    });
-    return new SyncHost({
-      world: system,
-      prover: foundation.prover,
-      rootKey: foundation.database.rootKey,
-      name: this.name,
-      hooks: {
-        admits: (peer, session) => hooks.admits(peer, session),
-        authorize: (peer, session, name) =>
-          hooks.authorize(peer, session, name),
-        begins: (peer, session, name, genesisId) =>
-          hooks.begins(peer, session, name, genesisId),
-        openRepository: (name) => hooks.openRepository(name),
-        gate: (...asked) => hooks.gate(...asked),
-        keeps: (peer, name, arrival, refusal) =>
-          hooks.keeps(peer, name, arrival, refusal),
-        creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),
-        workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
-        event: (peer, event) => connections.hear(peer, event),
-      },
-    });
-  }
-
-  /** Begins to listen; `createServer` has done so. */
-  async start(): Promise<void> {
-    const { options, metrics, tracing, quotas } = this.#parts;
-    this.#listener = await listen({
-      options,
-      quotas,
-      metrics,
-      tracing,
-      log: this.#log,
-      sessions: this.#sessions,
-      actions: this.#adminActions(),
-      upgrade: (request, address) =>
-        this.#connections.upgrade(request, address),
-      isClosing: () => this.#closing !== undefined,
-      health: () => this.#health(),
-      rootKey: this.rootKey,
-      info: (kinds) => ({
-        protocol: 1,
-        name: this.name,
-        rootKey: toHex(this.rootKey),
-        mode: this.database.mode,
-        login: kinds,
-      }),
-    });
-    this.#log.write("info", "listening", {
-      url: this.url,
-      rootKey: toHex(this.rootKey),
-    });
-  }
-
-  /** What clients call it. */
-  get name(): string {
-    return this.#parts.options.name ?? "sheaf";
-  }
-
-  /** Where it listens, as http: or https: address. */
-  get url(): string {
-    return this.#listener?.url ?? "";
-  }
-
-  /** The root public key, 32 bytes: clients need it. */
-  get rootKey(): Uint8Array {
-    return this.database.rootKey;
-  }
-
-  /** Was its database made just now? */
-  get isNew(): boolean {
-    return this.#parts.foundation.isNew;
+  private constructor(service: Service, listener: Listener, isNew: boolean) {
+    this.#service = service;
+    this.#listener = listener;
+    this.isNew = isNew;
   }
 
   /**
-   * The database behind it. A repository that only peers use is closed when it
-   * was idle for `idleMs`; one that was opened here before stays open.
-   */
-  get database(): Database {
-    return this.#parts.foundation.database;
-  }
-
-  /** How it is. */
-  status(): ServerStatus {
-    return {
-      name: this.name,
-      mode: this.database.mode,
-      isClosing: this.#closing !== undefined,
-      connections: this.#connections.size,
-      sessions: this.#connections.sessions,
-      open: this.#hub.names,
-      quarantine: {
-        entries: this.#quarantine.size,
-        bytes: this.#quarantine.bytes,
-      },
-      restoring: this.#restores.list(),
-    };
-  }
-
-  #health(): Health {
-    if (this.#closing !== undefined) return { status: "shutting-down" };
-    const failure = this.#hub.failure;
-    if (failure !== undefined) {
-      // Everybody may ask how it is: names and reasons are for the log, once.
-      if (this.#failure !== failure) {
-        this.#log.write("error", "repository-failing", { message: failure });
-      }
-      this.#failure = failure;
-      return { status: "failing" };
-    }
-    const restoring = this.#restores.size;
-    if (restoring === 0) return { status: "ok" };
-    let missing = 0;
-    for (const one of this.#restores.list()) missing += one.missing;
-    return { status: "restoring", repositories: restoring, missing };
-  }
-
-  /**
-   * Ends a session, or all sessions of a user, for ever: what they wrote and
-   * the server has stands, what comes later goes to quarantine.
+   * Begins to listen.
    *
-   * @returns the keys of the sessions and how many open repositories took a record
+   * @param isNew was its database made just now?
    */
-  async revoke(
+  static async start(
+    parts: Omit<ListenerParts, "actions">,
+    isNew: boolean,
+  ): Promise<RunningServer> {
+    const { service } = parts;
+    const actions = {
+      revoke: (whom: Whom, reason: string) => service.revoke(whom, reason),
+      quarantine: () => service.quarantine(),
+      accept: (id: string) => service.accept(id),
+      drop: (id: string) => service.drop(id),
+      backup: (folder: string) => backup(service, folder),
+    };
+    const listener = await listen({ ...parts, actions });
+    const { url } = listener;
+    service.log.write("info", "listening", {
+      url,
+      rootKey: toHex(service.rootKey),
+    });
+    return new RunningServer(service, listener, isNew);
+  }
+
+  get name(): string {
+    return this.#service.name;
+  }
+
+  get url(): string {
+    return this.#listener.url;
+  }
+
+  get rootKey(): Uint8Array {
+    return this.#service.rootKey;
+  }
+
+  get database(): Database {
+    return this.#service.database;
+  }
+
+  status(): ServerStatus {
+    return this.#service.status();
+  }
+
+  revoke(
     whom: Whom,
     reason = "",
   ): Promise<{ sessions: readonly string[]; repositories: number }> {
-    this.#check();
-    const sessions = this.#keysOf(whom);
-    let repositories = 0;
-    for (const key of sessions) {
-      repositories += await this.#revocations.revoke(key, reason);
-      this.#host.disconnect(
-        ({ session }) => session !== undefined && toHex(session.key) === key,
-        "unavailable",
-        "The session was revoked",
-      );
-      this.#parts.metrics.revoked();
-      this.#log.write("warn", "session-revoked", { session: key, reason });
-    }
-    return { sessions, repositories };
+    return this.#service.revoke(whom, reason);
   }
 
-  #keysOf(whom: Whom): string[] {
-    if ("user" in whom) {
-      const keys = this.#sessions.keysOf(whom.user);
-      if (keys.length > 0) return keys;
-      throw new HttpFault(404, "not-found", "This user has no sessions");
-    }
-    const { sessionKey } = whom;
-    const key = typeof sessionKey === "string" ? sessionKey : toHex(sessionKey);
-    return [parseSessionKey(key)];
-  }
-
-  /** What revoked sessions wrote before they knew, oldest first. */
   quarantine(): QuarantineEntry[] {
-    return this.#quarantine.list();
+    return this.#service.quarantine();
   }
 
-  /** Admits a batch in quarantine; says how many commits are new. */
-  async accept(id: string): Promise<number> {
-    this.#check();
-    const item = this.#quarantine.get(id);
-    if (item === undefined) throw noEntry();
-    const commits = await this.#revocations.accept(item);
-    await this.#quarantine.drop(id);
-    this.#log.write("info", "quarantine-accepted", { id, commits });
-    return commits;
+  accept(id: string): Promise<number> {
+    return this.#service.accept(id);
   }
 
-  /** Forgets a batch in quarantine. */
-  async drop(id: string): Promise<void> {
-    this.#check();
-    if (!(await this.#quarantine.drop(id))) throw noEntry();
-    this.#log.write("info", "quarantine-dropped", { id });
+  drop(id: string): Promise<void> {
+    return this.#service.drop(id);
   }
 
-  /** Copies the database to a new folder, while it is in use. */
-  async backup(folder: string): Promise<CopyReport> {
-    this.#check();
-    const { storage } = this.#parts.foundation;
-    const report = await copyDatabase(storage, denoStorage(folder));
-    this.#log.write("info", "backup", { folder, ...report });
-    return report;
+  backup(folder: string): Promise<CopyReport> {
+    return backup(this.#service, folder);
   }
 
-  #adminActions(): AdminActions {
-    return {
-      revoke: (whom, reason) => this.revoke(whom, reason),
-      quarantine: () => this.quarantine(),
-      accept: (id) => this.accept(id),
-      drop: (id) => this.drop(id),
-      backup: (folder) => this.backup(folder),
-    };
-  }
-
-  #check(): void {
-    if (this.#closing === undefined) return;
-    throw new DatabaseError("closed", "The server is closed");
-  }
-
-  /** Tells clients goodbye, makes everything durable, and gives the lock back. */
   close(): Promise<void> {
     return this.#closing ??= this.#close();
   }
 
   async #close(): Promise<void> {
-    const { options } = this.#parts;
-    this.#log.write("info", "closing", { connections: this.#connections.size });
-    const drainMs = options.drainMs ?? DRAIN_MS;
     try {
-      await atMost(drainMs, this.#host.close(COME_BACK_MS));
-      await this.#listener?.close();
+      await this.#service.drain();
+      await this.#listener.close();
     } finally {
-      await this.#hub.close();
-      await this.database.close();
+      await this.#service.close();
     }
-    this.#log.write("info", "closed");
   }
 
-  /** As {@linkcode close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 }
 
-function noEntry(): HttpFault {
-  return new HttpFault(404, "not-found", "The quarantine has no such entry");
-}
-
-/** Waits for work, but not for ever. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  let cancel = () => {};
-  const late = new Promise<void>((resolve) => {
-    cancel = system.after(ms, resolve);
-  });
-  await Promise.race([work, late]);
-  cancel();
+async function backup(service: Service, folder: string): Promise<CopyReport> {
+  const report = await service.backup(denoStorage(folder));
+  service.log.write("info", "backup", { folder, ...report });
+  return report;
 }

@@ -1,0 +1,380 @@
+/**
+ * A server without a listener: a database that peers use over wires which are
+ * open already. It wires and delegates; who may come is in `login*.ts` and
+ * `sessions.ts`, what they may do in `hooks.ts`, what they cost in `quotas.ts`.
+ *
+ * Architecture invariant: nothing that was acknowledged is lost by closing:
+ * clients are told first, repositories are made durable and checkpointed next,
+ * the lock is given back last. It reads no clock but that of its `World`
+ * (law 9).
+ *
+ * @module
+ */
+
+import { toHex } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
+import type { World } from "../src/base/world.ts";
+import type { Database } from "../src/db/database.ts";
+import type { Replica } from "../repo/mod.ts";
+import { SyncHost } from "../sync/host.ts";
+import { copyDatabase, type CopyReport } from "./backup.ts";
+import { HttpFault } from "./body.ts";
+import { Connections } from "./connections.ts";
+import type { ServerStatus, Whom } from "./api.ts";
+import type { Foundation } from "./foundation.ts";
+import { ServerHooks } from "./hooks.ts";
+import type { Health } from "./http.ts";
+import { Hub } from "./hub.ts";
+import { Latencies } from "./latencies.ts";
+import { Log, messageOf, standardSink } from "./log.ts";
+import { checkLoginOptions, createLogin } from "./login.ts";
+import { LoginRoute } from "./login_route.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Quotas, ServerOptions } from "./options.ts";
+import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
+import { perMinute } from "./quotas.ts";
+import { RestoreReport } from "./restore_report.ts";
+import { RevocationList } from "./revocations.ts";
+import { parseSessionKey, Sessions } from "./sessions.ts";
+import type { Tracing } from "./tracing.ts";
+import type { Storage } from "../src/storage/storage.ts";
+
+/** Clients that are told to come back wait for so long. */
+const COME_BACK_MS = 1_000;
+const IDLE_MS = 60_000;
+const OPEN_MAX = 1_000;
+const DRAIN_MS = 5_000;
+const SESSION_DAYS = 30;
+
+/** What a service is made of. */
+export interface ServiceParts {
+  readonly world: World;
+  readonly options: ServerOptions;
+  readonly quotas: Quotas;
+  readonly tracing: Tracing;
+  readonly metrics: Metrics;
+  readonly foundation: Foundation;
+}
+
+/** What peers use, and those who run it. */
+export class Service {
+  readonly #parts: ServiceParts;
+  readonly #hub: Hub;
+  readonly #sessions: Sessions;
+  readonly #revocations: RevocationList;
+  readonly #quarantine: Quarantine;
+  readonly #restores: RestoreReport;
+  readonly #latencies: Latencies;
+  readonly #host: SyncHost;
+  /** Where it tells what happens. */
+  readonly log: Log;
+  /** Takes the wires of peers. */
+  readonly connections: Connections;
+  /** Gives certificates. */
+  readonly login: LoginRoute;
+  #isClosing = false;
+  #failure: string | undefined;
+
+  /** @param parts what it is made of */
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    const { options, foundation, metrics, world } = parts;
+    const { books, issuer } = foundation;
+    const now = () => world.now();
+    this.log = new Log(
+      options.log ?? standardSink(),
+      options.logLevel ?? "info",
+      now,
+    );
+    this.#latencies = new Latencies(metrics, world);
+    this.#hub = this.#createHub();
+    const days = options.sessionDays ?? SESSION_DAYS;
+    this.#sessions = new Sessions(books, issuer, days, now);
+    const { signer } = issuer;
+    const restores = this.#restores = new RestoreReport(books, this.log);
+    const known = { books, hub: this.#hub, restores, signer, now };
+    this.#revocations = new RevocationList(known);
+    this.#quarantine = new Quarantine(books, now);
+    this.connections = this.#createConnections();
+    this.#host = this.#createHost();
+    this.login = this.#createLogin();
+  }
+
+  #createLogin(): LoginRoute {
+    const { options, quotas, metrics, tracing, world } = this.#parts;
+    checkLoginOptions(options.login ?? {});
+    return new LoginRoute({
+      login: createLogin(options.login ?? {}, world),
+      sessions: this.#sessions,
+      rate: perMinute(quotas.loginsPerMinute),
+      metrics,
+      log: this.log,
+      tracing,
+      world,
+      rootKey: this.rootKey,
+    });
+  }
+
+  #createHub(): Hub {
+    const { options, foundation, quotas, world } = this.#parts;
+    return new Hub({
+      database: foundation.database,
+      world,
+      idleMs: options.idleMs ?? IDLE_MS,
+      openMax: options.openMax ?? OPEN_MAX,
+      repositoriesMax: quotas.repositories,
+      opened: (replica) => this.#opened(replica),
+      failed: (name, error) =>
+        this.log.write("error", "repository-failed", {
+          repository: name,
+          message: messageOf(error),
+        }),
+    });
+  }
+
+  /** Brings a repository up to date, and follows it until it is closed. */
+  async #opened(replica: Replica): Promise<() => void> {
+    const { name: repository } = replica;
+    await this.#revocations.prepare(replica);
+    const port = replica.port();
+    const unfollow = this.#latencies.follow(replica);
+    const unlook = port.onShareable(() => this.#restores.look(port));
+    this.#restores.look(port);
+    this.log.write("debug", "repository-opened", { repository });
+    return () => {
+      unfollow();
+      unlook();
+      this.log.write("debug", "repository-closing", { repository });
+    };
+  }
+
+  #createConnections(): Connections {
+    const { quotas, metrics, tracing, world } = this.#parts;
+    return new Connections({
+      quotas,
+      metrics,
+      log: this.log,
+      world,
+      tracing,
+      latencies: this.#latencies,
+      accept: (transport, address) => this.#host.accept(transport, address),
+      proven: ({ name, witness, summary }) => {
+        const replica = this.#hub.replicaOf(name);
+        if (replica === undefined) return;
+        this.#revocations.raise(replica, summary);
+        this.#restores.learn(replica.port(), summary, witness.wall);
+      },
+    });
+  }
+
+  #createHost(): SyncHost {
+    const { options, foundation, quotas, tracing, world } = this.#parts;
+    const { connections } = this;
+    const hooks = new ServerHooks({
+      hub: this.#hub,
+      rules: options.rules,
+      sessions: this.#sessions,
+      revocations: this.#revocations,
+      quarantine: this.#quarantine,
+      quotas,
+      world,
+      tracing,
+      rootKey: foundation.database.rootKey,
+      mode: foundation.database.mode,
+      prove: (peer, session) => connections.prove(peer, session),
+    });
+    return new SyncHost({
+      world,
+      prover: foundation.prover,
+      rootKey: foundation.database.rootKey,
+      name: this.name,
+      hooks: {
+        admits: (peer, session) => hooks.admits(peer, session),
+        authorize: (peer, session, name) =>
+          hooks.authorize(peer, session, name),
+        begins: (peer, session, name, genesisId) =>
+          hooks.begins(peer, session, name, genesisId),
+        openRepository: (name) => hooks.openRepository(name),
+        gate: (...asked) => hooks.gate(...asked),
+        keeps: (peer, name, arrival, refusal) =>
+          hooks.keeps(peer, name, arrival, refusal),
+        creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),
+        workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
+        event: (peer, event) => connections.hear(peer, event),
+      },
+    });
+  }
+
+  /** What clients call it. */
+  get name(): string {
+    return this.#parts.options.name ?? "sheaf";
+  }
+
+  /** The root public key, 32 bytes: clients need it. */
+  get rootKey(): Uint8Array {
+    return this.database.rootKey;
+  }
+
+  /** Does it say goodbye, or has it? */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** The database behind it. */
+  get database(): Database {
+    return this.#parts.foundation.database;
+  }
+
+  /** How it is. */
+  status(): ServerStatus {
+    return {
+      name: this.name,
+      mode: this.database.mode,
+      isClosing: this.#isClosing,
+      connections: this.connections.size,
+      sessions: this.connections.sessions,
+      open: this.#hub.names,
+      quarantine: {
+        entries: this.#quarantine.size,
+        bytes: this.#quarantine.bytes,
+      },
+      restoring: this.#restores.list(),
+    };
+  }
+
+  /** What everybody may know of it. */
+  info(): unknown {
+    return {
+      protocol: 1,
+      name: this.name,
+      rootKey: toHex(this.rootKey),
+      mode: this.database.mode,
+      login: this.login.kinds,
+    };
+  }
+
+  /** How it is, for everybody to ask. */
+  health(): Health {
+    if (this.#isClosing) return { status: "shutting-down" };
+    const failure = this.#hub.failure;
+    if (failure !== undefined) {
+      // Everybody may ask how it is: names and reasons are for the log, once.
+      if (this.#failure !== failure) {
+        this.log.write("error", "repository-failing", { message: failure });
+      }
+      this.#failure = failure;
+      return { status: "failing" };
+    }
+    const restoring = this.#restores.size;
+    if (restoring === 0) return { status: "ok" };
+    let missing = 0;
+    for (const one of this.#restores.list()) missing += one.missing;
+    return { status: "restoring", repositories: restoring, missing };
+  }
+
+  /**
+   * Ends a session, or all sessions of a user, for ever: what they wrote and
+   * the server has stands, what comes later goes to quarantine.
+   *
+   * @returns the keys of the sessions and how many open repositories took a record
+   */
+  async revoke(
+    whom: Whom,
+    reason = "",
+  ): Promise<{ sessions: readonly string[]; repositories: number }> {
+    this.#check();
+    const sessions = this.#keysOf(whom);
+    let repositories = 0;
+    for (const key of sessions) {
+      repositories += await this.#revocations.revoke(key, reason);
+      this.#host.disconnect(
+        ({ session }) => session !== undefined && toHex(session.key) === key,
+        "unavailable",
+        "The session was revoked",
+      );
+      this.#parts.metrics.revoked();
+      this.log.write("warn", "session-revoked", { session: key, reason });
+    }
+    return { sessions, repositories };
+  }
+
+  #keysOf(whom: Whom): string[] {
+    if ("user" in whom) {
+      const keys = this.#sessions.keysOf(whom.user);
+      if (keys.length > 0) return keys;
+      throw new HttpFault(404, "not-found", "This user has no sessions");
+    }
+    const { sessionKey } = whom;
+    const key = typeof sessionKey === "string" ? sessionKey : toHex(sessionKey);
+    return [parseSessionKey(key)];
+  }
+
+  /** What revoked sessions wrote before they knew, oldest first. */
+  quarantine(): QuarantineEntry[] {
+    return this.#quarantine.list();
+  }
+
+  /** Admits a batch in quarantine; says how many commits are new. */
+  async accept(id: string): Promise<number> {
+    this.#check();
+    const item = this.#quarantine.get(id);
+    if (item === undefined) throw noEntry();
+    const commits = await this.#revocations.accept(item);
+    await this.#quarantine.drop(id);
+    this.log.write("info", "quarantine-accepted", { id, commits });
+    return commits;
+  }
+
+  /** Forgets a batch in quarantine. */
+  async drop(id: string): Promise<void> {
+    this.#check();
+    if (!(await this.#quarantine.drop(id))) throw noEntry();
+    this.log.write("info", "quarantine-dropped", { id });
+  }
+
+  /** Copies the database to an empty storage, while it is in use. */
+  async backup(target: Storage): Promise<CopyReport> {
+    this.#check();
+    const { foundation, world } = this.#parts;
+    return await copyDatabase(foundation.storage, target, world);
+  }
+
+  #check(): void {
+    if (!this.#isClosing) return;
+    throw new DatabaseError("closed", "The server is closed");
+  }
+
+  /** Tells clients goodbye, and waits for what they hand in, but not for ever. */
+  async drain(): Promise<void> {
+    this.#isClosing = true;
+    const { options, world } = this.#parts;
+    this.log.write("info", "closing", { connections: this.connections.size });
+    const drainMs = options.drainMs ?? DRAIN_MS;
+    await atMost(drainMs, this.#host.close(COME_BACK_MS), world);
+  }
+
+  /** Makes everything durable, and gives the lock back. */
+  async close(): Promise<void> {
+    await this.#hub.close();
+    await this.database.close();
+    this.log.write("info", "closed");
+  }
+}
+
+function noEntry(): HttpFault {
+  return new HttpFault(404, "not-found", "The quarantine has no such entry");
+}
+
+/** Waits for work, but not for ever. */
+async function atMost(
+  ms: number,
+  work: Promise<void>,
+  world: World,
+): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = world.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  cancel();
+}
