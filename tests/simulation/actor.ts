@@ -143,7 +143,7 @@ export abstract class Actor {
   }
 
   /** Fails the simulation unless this life is over. */
-  protected guard(world: ActorWorld, what: Promise<unknown>): void {
+  guard(world: ActorWorld, what: Promise<unknown>): void {
     what.catch((cause) => {
       if (world.isDead) return;
       if (cause instanceof CheckFailed) this.stage.fail(cause);

@@ -45,8 +45,11 @@ export function shows(replica: Replica, mark: string): boolean {
   return replica.state.find(Mark.name)?.cellOf(mark)?.item !== undefined;
 }
 
+/** All of them. */
+export const schemas = [Card, Tally, Mark];
+
 const views = new Map<string, View>(
-  [Card, Tally, Mark].map((schema) => [schema.name, createView(schema)]),
+  schemas.map((schema) => [schema.name, createView(schema)]),
 );
 const bare: View = createView(undefined);
 

@@ -1,14 +1,23 @@
 /**
- * What a client has of one repository in one life.
+ * One open repository of an app: somebody who writes in it, and what became of
+ * what was written, as the handles of its writes tell.
  *
  * @module
  */
 
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import type { Replica } from "../../repo/replica.ts";
-import type { Channel } from "../../src/db/channel.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import { replicaOf } from "../../src/db/internals.ts";
+import type { RefusedWrite } from "../../src/db/refused_write.ts";
+import type { Repository } from "../../src/db/repository.ts";
+import type { RepositorySync } from "../../src/db/repository_sync.ts";
+import type { Write } from "../../src/db/write.ts";
+import type { ActorWorld } from "./actor_world.ts";
+import type { Client } from "./client.ts";
+import { Mark } from "./collections.ts";
 import type { Entry } from "./ledger.ts";
-import type { Worker } from "./work.ts";
+import { Worker } from "./work.ts";
 
 /** A write whose fate is not known. */
 export interface Pending {
@@ -19,17 +28,174 @@ export interface Pending {
 }
 
 /** One repository of a client in one life. */
-export interface Desk {
-  readonly name: string;
+export class Desk {
+  readonly repository: Repository;
   readonly replica: Replica;
-  readonly channel: Channel;
-  readonly worker: Worker;
+  readonly #client: Client;
+  readonly #world: ActorWorld;
+  readonly #worker: Worker;
   /** Writes of this life whose fate is not known. */
-  pending: Pending[];
+  readonly pending = new Set<Pending>();
+  /** Where the last commit of this desk stands. */
+  #place: CommitPlace | undefined;
   /** What `equalAt` was when it was looked at last. */
   equalAtMs: number;
   /** What `equalAt` was when it was heard of last. */
-  equalHeardMs: number;
+  #equalHeardMs: number;
   /** How many of its incidents were heard. */
-  incidents: number;
+  #incidents = 0;
+
+  constructor(client: Client, repository: Repository, world: ActorWorld) {
+    this.#client = client;
+    this.#world = world;
+    this.repository = repository;
+    this.replica = replicaOf(repository);
+    this.replica.watch = (begin) => {
+      const done = begin();
+      this.#place = done.commit;
+      return done;
+    };
+    this.#worker = new Worker({
+      repository,
+      dice: client.dice.fork(),
+      user: client.person.user,
+      isNaughty: client.isNaughty,
+    });
+    this.equalAtMs = this.#equalHeardMs = this.#equalMs;
+    repository.sync.subscribe(() => this.#heard());
+  }
+
+  /** The repository's name. */
+  get name(): string {
+    return this.repository.name;
+  }
+
+  /** Where it stands between here and the server. */
+  get channel(): RepositorySync {
+    return this.repository.sync;
+  }
+
+  get #equalMs(): number {
+    return this.channel.status.equalAt?.getTime() ?? 0;
+  }
+
+  /** Writes something under a new mark. */
+  write(mark: string): void {
+    const { stage, name: author, lives: life } = this.#client;
+    this.#attempt(mark, () => {
+      const write = this.#worker.write(mark);
+      const repository = this.name;
+      const { nowMs: madeMs } = stage.timeline;
+      const entry = stage.ledger.add({
+        mark,
+        repository,
+        author,
+        life,
+        madeMs,
+      });
+      stage.trace.note(author, "write", `${mark} ${repository}`);
+      this.#follow(entry, write);
+    });
+  }
+
+  /** Deals with a write that was refused: tries it again as it is, or gives it up. */
+  reconsider(): void {
+    const { refusals } = this.channel.status;
+    if (refusals.length === 0) return;
+    const { dice, stage, name } = this.#client;
+    const refusal = dice.pick(refusals);
+    const entries = marksOf(refusal).map((mark) => stage.ledger.find(mark)!);
+    if (dice.chance(0.5)) {
+      for (const entry of entries) entry.isGone = true;
+      this.#client.guard(this.#world, refusal.discard());
+      stage.trace.note(name, "discard", this.name);
+      return;
+    }
+    this.#attempt("again", () => {
+      const write = refusal.retry();
+      stage.trace.note(name, "retry", this.name);
+      for (const entry of entries) {
+        entry.refused = undefined;
+        entry.isRetried = true;
+        entry.isGone = false;
+        this.#follow(entry, write);
+      }
+    });
+  }
+
+  /** Writes; a rule may be against it. */
+  #attempt(what: string, write: () => void): void {
+    const { stage, name } = this.#client;
+    try {
+      write();
+    } catch (cause) {
+      if (cause instanceof DatabaseError && cause.code === "denied") {
+        stage.trace.note(name, "denied", what);
+      } else if (!this.#world.isDead) this.#client.broke(cause);
+    }
+  }
+
+  /** Listens to what the handle of a write says. */
+  #follow(entry: Entry, write: Write<unknown>): void {
+    const pending = { entry, place: this.#place!, isDurable: false };
+    const { pending: all } = this;
+    all.add(pending);
+    const durable = write.durable.then(() => {
+      if (!this.#world.isDead) entry.isDurable = pending.isDurable = true;
+    });
+    const synced = write.synced.then(
+      () => this.#synced(entry),
+      (cause) => this.#unsynced(entry, cause),
+    ).finally(() => all.delete(pending));
+    this.#client.guard(this.#world, Promise.all([durable, synced]));
+  }
+
+  #synced(entry: Entry): void {
+    if (this.#world.isDead) return;
+    const { link, stage, name } = this.#client;
+    // Somebody who exchanges frames can make one acknowledgement look like another's.
+    if (link.mangler === undefined) entry.isSynced = true;
+    stage.trace.note(name, "synced", entry.mark);
+  }
+
+  #unsynced(entry: Entry, cause: unknown): void {
+    if (this.#world.isDead) return;
+    const code = cause instanceof DatabaseError ? cause.code : undefined;
+    if (code === "closed") return;
+    if (code !== "refused") throw cause;
+    entry.refused = "refused";
+    this.#client.stage.trace.note(this.#client.name, "refused", entry.mark);
+  }
+
+  /** Something changed between here and the server. */
+  #heard(): void {
+    if (this.#world.isDead) return;
+    this.#hearIncidents();
+    const atMs = this.#equalMs;
+    if (atMs === this.#equalHeardMs) return;
+    this.#equalHeardMs = atMs;
+    this.#client.saysEqual(this);
+  }
+
+  #hearIncidents(): void {
+    const { incidents } = this.channel.status;
+    for (const incident of incidents.slice(this.#incidents)) {
+      this.#client.reports(this.name, incident);
+    }
+    this.#incidents = incidents.length;
+  }
+
+  /** Marks of the writes that it says were refused. */
+  *refusedMarks(): Iterable<string> {
+    for (const refusal of this.channel.status.refusals) {
+      yield* marksOf(refusal);
+    }
+  }
+}
+
+/** Marks of the writes of a refused commit. */
+function marksOf({ operations }: RefusedWrite): string[] {
+  return operations
+    .filter(({ collection }) => collection === Mark.name)
+    .map(({ id }) => id);
 }

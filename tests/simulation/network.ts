@@ -81,6 +81,12 @@ export class Network {
     return link;
   }
 
+  /** Would who is at a link be answered now? */
+  isReachable({ isCut, up, down }: Link): boolean {
+    return this.listener !== undefined && !isCut && !up.isStalled &&
+      !down.isStalled;
+  }
+
   /** Opens a connection over a link; rejects with a `TransportEnd` when it cannot, and never settles for the dead. */
   connect(
     link: Link,
@@ -92,9 +98,8 @@ export class Network {
     timeline.after(link.up.delayMs + link.down.delayMs + 1, () => {
       if (isDead()) return;
       if (signal.aborted) return reject(LOST);
-      const isOpen = !link.isCut && !link.up.isStalled && !link.down.isStalled;
       const { listener } = this;
-      if (!isOpen || listener === undefined) {
+      if (!this.isReachable(link) || listener === undefined) {
         trace.note(link.client, "unreachable");
         return reject({ code: "unavailable", detail: "Nobody answers" });
       }

@@ -17,7 +17,8 @@ const DAY_MS = 86_400_000;
 export interface Person {
   readonly user: string;
   readonly team: string;
-  keys: KeyPair;
+  /** What its device signs with now; nobody's before its first life. */
+  sessionKey: Uint8Array;
 }
 
 /** See the file's header. */
@@ -48,9 +49,9 @@ export class Authority {
   }
 
   /** What a login gives: a certificate that ends at a virtual moment. */
-  certify({ user, team, keys }: Person, endMs: number): Uint8Array {
+  certify({ user, team, sessionKey }: Person, endMs: number): Uint8Array {
     return issueCertificate({
-      sessionKey: keys.publicKey,
+      sessionKey,
       user,
       claims: JSON.stringify({ team }),
       mayIssue: false,

@@ -196,7 +196,7 @@ export class Server extends Actor {
     const { trace, repositories, blames } = this.stage;
     blames.add("revoke");
     trace.note(this.name, "revoke", client.name);
-    const { publicKey } = client.person.keys;
+    const { sessionKey: publicKey } = client.person;
     this.#revoked.add(toHex(publicKey));
     const { world } = this;
     const host = this.#host!;

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Client, Desk } from "./client.ts";
+import type { Client } from "./client.ts";
+import type { Desk } from "./desk.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Network } from "./network.ts";
 import type { Authority } from "./people.ts";

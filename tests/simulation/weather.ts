@@ -63,7 +63,7 @@ export class Weather {
       actor.start();
     }
     // A network that spoilt a greeting has made a client give up until somebody asks it to go on.
-    for (const client of clients) client.sync?.retryNow();
+    for (const client of clients) client.retryNow();
   }
 
   #calm(link: Link): void {

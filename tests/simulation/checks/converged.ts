@@ -8,7 +8,8 @@
 import { verifyReplica } from "../../../repo/verify.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { equalBytes, toHex } from "../../../src/base/bytes.ts";
-import type { Client, Desk } from "../client.ts";
+import type { Client } from "../client.ts";
+import type { Desk } from "../desk.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 
@@ -41,8 +42,8 @@ function questionOf(
     }`;
   }
   if (unsent.commits > 0) return `${unsent.commits} unsent commits`;
-  if (pending.length > 0) {
-    return `nobody knows what became of ${pending[0]!.entry.mark}`;
+  for (const { entry } of pending) {
+    return `nobody knows what became of ${entry.mark}`;
   }
   const served = server.replica(name);
   if (served === undefined) return "the server has it closed";

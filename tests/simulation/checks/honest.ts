@@ -7,7 +7,8 @@
  */
 
 import { limits } from "../../../src/base/limits.ts";
-import type { Client, Desk } from "../client.ts";
+import type { Client } from "../client.ts";
+import type { Desk } from "../desk.ts";
 import { check } from "../failure.ts";
 import type { Server } from "../server.ts";
 import type { Cast } from "../simulation.ts";
