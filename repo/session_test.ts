@@ -107,6 +107,28 @@ Deno.test("another session goes on in a chain of its own, and the old one stays 
   equal(again.replica.graph.size, 2, "the new chain goes on");
 });
 
+for (const mode of ["default", "trusted", "fast"] as const) {
+  Deno.test(`useSession() writes what waits as who wrote it, in ${mode} mode`, async () => {
+    const [one, two] = [bareSession(1), bareSession(3)];
+    const ada = await Place.open({ mode, session: one });
+    const first = ada.write("a", "of the first");
+    const { end } = ada.replica.loaded.log;
+    ada.replica.useSession(two);
+    ok(ada.replica.loaded.log.end > end, "in the log before the next writes");
+    await Promise.all([first, ada.write("a", "of the second")]);
+    const chains = [...ada.replica.graph.chains()].map(({ name, length }) => ({
+      name: name.slice(0, 32),
+      length,
+    }));
+    deepEqual(chains, [
+      { name: sessionName(one), length: 1 },
+      { name: sessionName(two), length: 1 },
+    ]);
+    await ada.replica.close();
+    equal((await ada.reopen({ session: two })).text("a"), "of the second");
+  });
+}
+
 Deno.test("what an issuer says comes after what the root says of the issuer", async () => {
   const [server, device] = [bareSession(8), bareSession(9)];
   const issuer = certificateFor(server, undefined, true);
