@@ -86,6 +86,17 @@ Deno.test("nothing behind a fence leaves before a sync covered it, in Fast mode 
   ok(asked.told > 0);
 });
 
+Deno.test("open() marks a log in Fast mode, and shares what is in it already", async () => {
+  const { log, sharing, asked } = await start("fast");
+  equal(log.isMarked, true);
+  deepEqual([sharing.shareable, sharing.isComplete], [log.end, true]);
+  equal(asked.told, 1, "nothing was appended");
+  const { end } = log;
+  sharing.open();
+  await turns();
+  deepEqual([log.end, asked.told], [end, 1], "once is enough");
+});
+
 Deno.test("settle() has Fast mode synced later, and the other modes at once", async () => {
   for (const mode of ["fast", "trusted"] as const) {
     const { storage, log, sharing, put, asked } = await start(mode);
