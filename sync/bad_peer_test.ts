@@ -23,7 +23,7 @@ import {
 } from "../tests/kit/talk.ts";
 import { rights } from "./conversation.ts";
 import type { Message, WireRecord } from "./message.ts";
-import { encodeMessage } from "./message_codec.ts";
+import { decodeMessage, encodeMessage } from "./message_codec.ts";
 import { partBudget } from "./part_budget.ts";
 
 type ServerArguments = ConstructorParameters<typeof ServerSide>;
@@ -273,6 +273,26 @@ Deno.test("a client talks to no server of another root key, and to none that may
   assert.equal(impostor.client.ended?.code, "bad-certificate");
 });
 
+Deno.test("a client sends its proof and nothing more until the server has proved itself, now and to it", async () => {
+  const { world, place, server, client, serving } = await start();
+  await place.write("mine", "1");
+  const hello = server.take()[0]!;
+  client.frame(hello.slice());
+  const [prove, ...more] = client.take();
+  assert.deepEqual([more, decodeMessage(prove!).is], [[], "prove"]);
+  server.frame(prove!.slice());
+  const welcome = server.take()[0]!;
+  // Hello and welcome of one conversation are worth nothing in another.
+  const other = new ClientSide(world, place);
+  other.frame(hello.slice());
+  other.frame(welcome.slice());
+  assertFailed(other, "bad-proof");
+  assert.deepEqual(other.messages.map(({ is }) => is), ["prove", "failed"]);
+  assert.equal(serving.place.replica.graph.commits, 0);
+  client.frame(welcome.slice());
+  assert.equal(client.messages[0]?.is, "open");
+});
+
 Deno.test("who proves nothing in time, says nothing for long, or never reads, is closed", async () => {
   const { talk, server, client, world } = await start();
   world.advance(limits.proveMsMax);
@@ -433,6 +453,34 @@ Deno.test("a transplanted batch is refused and its sender dropped", async () => 
   assert.equal(refusal?.reason, "bad-signature");
   assertFailed(server, "bad-message");
   assert.equal(serving.place.replica.graph.commits, 0);
+});
+
+Deno.test("a server that forges or alters commits is told of and dropped, and nothing of them shows", async () => {
+  const lies = ["none", "altered", "transplanted", "unsigned"] as const;
+  for (const lie of lies) {
+    const { world, serving, client, place } = await live();
+    const { session } = serving;
+    const { genesisId } = place.replica.port();
+    const of = lie === "transplanted" ? new Uint8Array(32) : genesisId;
+    const { bytes } = forge({ session, genesisId: of, wall: world.now() });
+    if (lie === "altered") bytes[bytes.length - 70]! ^= 1;
+    client.message({
+      is: "records",
+      channel: 1,
+      records: [
+        { kind: "certificate", bytes: session.certificate! },
+        { kind: lie === "unsigned" ? "unsigned" : "signed", bytes },
+      ],
+      cursor: client.resume!.cursor,
+    });
+    const { commits } = place.replica.graph;
+    const incidents = client.told("incident").map(({ kind }) => kind);
+    if (lie === "none") assert.deepEqual([commits, incidents], [1, []]);
+    else {
+      assert.deepEqual([commits, incidents], [0, ["refused-from-server"]], lie);
+      assertFailed(client, "bad-message");
+    }
+  }
 });
 
 Deno.test("unsigned batches, and garbage that calls itself one, drop their sender", async () => {

@@ -55,20 +55,32 @@ Deno.test("createServer() serves no folder in which its keys lie, or that lies a
     await Deno.mkdir(`${folder}/link`);
     await Deno.symlink(`${folder}/app`, `${folder}/link/app`);
     await Deno.mkdir(`${folder}/data`);
-    const refused: [data: string, app: string, key?: string][] = [
+    await Deno.writeTextFile(`${folder}/app/tls.key`, "a key");
+    const refused: [
+      data: string,
+      app: string,
+      options?: { readonly rootKeyFile?: string; readonly tls?: string },
+    ][] = [
       ["app/data", "app"],
       ["app/data", "link/app"],
       ["app/data", "app/data"],
       ["app/data", "app/data/deep"],
-      ["data", "app", "app/root.key"],
+      ["data", "app", { rootKeyFile: "app/root.key" }],
+      ["data", "app", { tls: "app/tls.key" }],
     ];
-    for (const [data, app, key] of refused) {
+    for (const [data, app, { rootKeyFile, tls } = {}] of refused) {
       const options = serverOptions({
         data: `${folder}/${data}`,
         static: `${folder}/${app}`,
-        ...(key !== undefined && { rootKeyFile: `${folder}/${key}` }),
+        ...(rootKeyFile !== undefined && {
+          rootKeyFile: `${folder}/${rootKeyFile}`,
+        }),
+        ...(tls !== undefined && {
+          tls: { cert: `${folder}/cert.pem`, key: `${folder}/${tls}` },
+        }),
       }, []);
-      await rejects(createServer(options), { code: "invalid-option" }, app);
+      const message = /everybody may read/;
+      await rejects(createServer(options), { code: "invalid-option", message });
     }
     const data = `${folder}/data`;
     const options = serverOptions({ data, static: `${folder}/link` }, []);

@@ -21,6 +21,63 @@ function ranked(count: number, columnar = false) {
   return made;
 }
 
+/** Counts how many items are looked at. */
+class CountedSource extends MemorySource {
+  looks = 0;
+
+  override itemAt(ordinal: number) {
+    this.looks++;
+    return super.itemAt(ordinal);
+  }
+
+  override items() {
+    this.looks += this.count;
+    return super.items();
+  }
+
+  override column(field: string) {
+    this.looks += this.size;
+    return super.column(field);
+  }
+}
+
+Deno.test("Live looks at what a transaction changed, however many items there are", () => {
+  const looksAmong = (count: number, columnar: boolean) => {
+    const source = new CountedSource(taskFields, columnar);
+    const engine = new QueryEngine(source, {
+      name: "task",
+      fields: taskFields,
+      indexes: [],
+    });
+    const idOf = (n: number) => `i${String(n).padStart(5, "0")}`;
+    source.write(
+      ...Array.from({ length: count }, (_, n) => {
+        const fields = { rank: n, done: n % 2 === 0 };
+        return [idOf(n), task(idOf(n), fields)] as const;
+      }),
+    );
+    const all = engine.query<Task>();
+    const open = all.where({ done: false }).orderBy("rank");
+    const heard: number[] = [];
+    const follow = (rows: { readonly length: number }) =>
+      heard.push(rows.length);
+    open.subscribe(({ rows }) => follow(rows));
+    open.limit(10).subscribe(({ rows }) => follow(rows));
+    all.where(({ rank }) => rank === 7).subscribe(({ rows }) => follow(rows));
+    source.looks = 0;
+    source.write(["x", task("x", { rank: 7, done: false })]);
+    source.write([idOf(2), task(idOf(2), { rank: 2, done: false })]);
+    source.write(["x", task("x", { rank: 8, done: false })]);
+    source.write(["x", undefined]);
+    return { looks: source.looks, told: heard.length };
+  };
+  for (const columnar of [false, true]) {
+    const few = looksAmong(100, columnar);
+    deepStrictEqual(looksAmong(10_000, columnar), few);
+    ok(few.told >= 9 && few.looks < 100, `${few.looks} items were looked at`);
+  }
+});
+
 Deno.test("Query.subscribe() keeps the identity of rows and snapshot", () => {
   const { source, engine } = ranked(5);
   const live = engine.query<Task>().where({ rank: { lt: 3 } }).subscribe(

@@ -1,0 +1,85 @@
+import { equal, throws } from "node:assert/strict";
+import type { HostPeer } from "../sync/host_hooks.ts";
+import { ManualWorld } from "../tests/kit/replica_place.ts";
+import { type ConnectionParts, Connections } from "./connections.ts";
+import { Latencies } from "./latencies.ts";
+import { Log } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { defaultQuotas } from "./options.ts";
+import { noTracing } from "./tracing.ts";
+
+const nothing = {
+  connections: () => 0,
+  sessions: () => 0,
+  openRepositories: () => 0,
+  quarantineEntries: () => 0,
+  quarantineBytes: () => 0,
+  restoring: () => 0,
+};
+
+/** Connections of which each ends as a test says. */
+function start() {
+  const world = new ManualWorld();
+  const metrics = new Metrics(nothing);
+  const parts: ConnectionParts = {
+    quotas: defaultQuotas,
+    metrics,
+    log: new Log(() => {}, "info", () => world.now()),
+    world,
+    tracing: noTracing,
+    latencies: new Latencies(metrics, world),
+    accept: () => {
+      throw new Error("A request that is no upgrade makes no wire");
+    },
+    proven: () => {},
+  };
+  const connections = new Connections(parts);
+  let id = 0;
+  const end = async (address: string, code: string) => {
+    const peer: HostPeer = { id: ++id, address, session: undefined };
+    const end = { code, detail: "" };
+    connections.hear(peer, { kind: "accepted" });
+    connections.hear(peer, { kind: "ended", end, isOwn: true });
+    await Promise.resolve(); // Its socket is gone, too.
+  };
+  /** "in" comes as far as the upgrade itself, which a plain request is refused. */
+  const comes = (address: string) => {
+    const headers = { "sec-websocket-protocol": "sheaf.1" };
+    const request = new Request("http://127.0.0.1/", { headers });
+    let code = "";
+    throws(() => connections.upgrade(request, address), (fault: Error) => {
+      code = "code" in fault ? String(fault.code) : String(fault);
+      return true;
+    });
+    equal(connections.size, 0, "nothing is kept of it");
+    return code === "bad-request" ? "in" : code;
+  };
+  return { world, end, comes };
+}
+
+Deno.test("Connections decline an address after 60 ends that no honest peer has, then take one a second", async () => {
+  const { world, end, comes } = start();
+  for (let i = 0; i < 60; i++) await end("a", "bad-message");
+  equal(comes("a"), "in");
+  await end("a", "bad-proof");
+  equal(comes("a"), "too-many-connections");
+  equal(comes("b"), "in");
+  world.advance(500);
+  equal(comes("a"), "too-many-connections");
+  world.advance(500);
+  equal(comes("a"), "in");
+  await end("a", "too-large");
+  equal(comes("a"), "too-many-connections");
+});
+
+Deno.test("Connections count a flood as twenty ends, and silence as none", async () => {
+  const { world, end, comes } = start();
+  for (let i = 0; i < 100; i++) await end("a", "timeout");
+  for (let i = 0; i < 3; i++) await end("a", "rate-limited");
+  equal(comes("a"), "in");
+  await end("a", "rate-limited");
+  world.advance(19_000);
+  equal(comes("a"), "too-many-connections");
+  world.advance(1_000);
+  equal(comes("a"), "in");
+});
