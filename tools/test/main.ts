@@ -111,7 +111,8 @@ function isInTier(file: string): boolean {
 /** What takes longest comes first, so that the processes end together. */
 function tasksOf(files: readonly string[]): Task[] {
   const isAlone = (file: string) => tierOf(file) === "all" || isSlow(file);
-  const alone = files.filter(isAlone).map((file) => [file]);
+  const alone = files.filter(isAlone)
+    .toSorted((a, b) => rankOf(a) - rankOf(b)).map((file) => [file]);
   const batches = batchesOf(files.filter((file) => !isAlone(file)));
   const tasks = [...alone, ...batches].map((batch) => {
     const name = batch[0]!;
@@ -135,6 +136,12 @@ function tasksOf(files: readonly string[]): Task[] {
 /** Suites of whole databases, servers and pages. */
 function isSlow(file: string): boolean {
   return file.startsWith("tests/browser/") || hasTwoSizes(file);
+}
+
+/** Its part of what is left out; what runs in both tiers comes after the first. */
+function rankOf(file: string): number {
+  const part = leftOut.findIndex(({ files }) => files.test(file));
+  return part < 0 ? 0.5 : part;
 }
 
 /** Integration first: the small units at the end fill what is left. */
