@@ -1,12 +1,17 @@
 /**
- * A short run of the fuzzer with fixed seeds; `deno task fuzz` runs it for as
- * long as you like.
+ * A short run of the fuzzer: pinned seeds, and in `deno task test:all` fresh ones
+ * that follow from the commit; `deno task fuzz` runs it for as long as you like.
  */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { fuzz } from "./fuzz/fuzzer.ts";
+import { fuzzing } from "./fuzz/suite.ts";
+import { commitSeed } from "./kit/commit_seed.ts";
+import { isAll, sized } from "./kit/tier.ts";
+import { tellSeeds } from "./seeds/command.ts";
+import { playSeeds } from "./seeds/pool.ts";
 
-const SEEDS = 100;
+const SEEDS = sized(10, 100);
 
 Deno.test(`a database behaves like a Map over writes, power cuts, faults, damage and repairs (${SEEDS} seeds)`, async () => {
   const taken: Record<string, number> = {};
@@ -17,7 +22,7 @@ Deno.test(`a database behaves like a Map over writes, power cuts, faults, damage
         taken[step] = (taken[step] ?? 0) + count;
       }
     } catch (cause) {
-      const replay = `deno task fuzz --seed ${seed} --seconds 0`;
+      const replay = `deno task fuzz --seed ${seed}`;
       throw new Error(`Seed ${seed} failed: ${replay}`, { cause });
     }
   }
@@ -27,27 +32,40 @@ Deno.test(`a database behaves like a Map over writes, power cuts, faults, damage
   }
 });
 
+Deno.test({
+  name: "a database behaves like a Map over seeds that differ by commit",
+  ignore: !isAll,
+  async fn() {
+    const errors: string[] = [];
+    await tellSeeds(fuzzing, { first: commitSeed(), runs: 200 }, true, {
+      print: () => {},
+      printError: (line) => errors.push(line),
+    });
+    equal(errors.join("\n"), "");
+  },
+});
+
 Deno.test("a seed replays a run byte for byte", async () => {
-  for (const seed of [3, 4, 5, 7, 8, 9]) {
+  for (const seed of sized([3, 4], [3, 4, 5, 7, 8, 9])) {
     deepEqual(await fuzz(seed), await fuzz(seed));
   }
   const [one, other] = [await fuzz(3), await fuzz(6)];
   ok(one.digest !== other.digest);
 });
 
-Deno.test("the fuzzer's command line runs a seed, and refuses what is no number", async () => {
-  const script = new URL("./fuzz/main.ts", import.meta.url).pathname;
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-check", "-A", script, ...args],
-    }).output();
-    const text = new TextDecoder();
-    return { code, out: text.decode(stdout), err: text.decode(stderr) };
-  };
-  const sound = await run("--seed", "12", "--seconds", "0");
-  equal(sound.code, 0, sound.err);
-  match(sound.out, /^Seeds 12 to 12, \d+ commits: all is well\n$/);
-  const wrong = await run("--seed", "many");
-  equal(wrong.code, 2);
-  match(wrong.err, /--seed must be a whole number/);
+Deno.test("a seed of the fuzzer is the same in every process", async () => {
+  const lines: string[] = [];
+  const played = await playSeeds(fuzzing, {
+    first: 3,
+    runs: 2,
+    jobs: 2,
+    heard: ({ line }) => lines.push(line),
+  });
+  deepEqual(played.failed, []);
+  const here = [await fuzz(3), await fuzz(4)];
+  equal(played.counts.commits, here[0]!.commits + here[1]!.commits);
+  here.forEach(({ digest }, i) => {
+    const line = lines.find((line) => line.startsWith(`seed ${3 + i}: `));
+    match(line ?? "", new RegExp(` all is well ${digest.slice(0, 16)}$`));
+  });
 });

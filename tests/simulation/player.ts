@@ -1,0 +1,10 @@
+/**
+ * A process that plays seeds of the simulation.
+ *
+ * @module
+ */
+
+import { playFromInput } from "../seeds/player.ts";
+import { play } from "./play.ts";
+
+await playFromInput((seed) => play(seed));
