@@ -16,6 +16,7 @@ import {
 import type { Arrival } from "../../repo/arrival.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
+import type { LentChain } from "../../repo/continuity.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Session } from "../../repo/session.ts";
@@ -107,8 +108,8 @@ export interface PlaceOptions {
   readonly seed?: number | undefined;
   readonly repair?: boolean;
   readonly isOriginal?: boolean;
-  /** As an owner of tabs opens it. */
-  readonly lent?: "new" | undefined;
+  /** As an owner of tabs opens it, or as a tab to which a chain is lent. */
+  readonly lent?: LentChain | "new" | undefined;
   /** Where others come in; a place opened again has the plain one. */
   readonly door?: Door | undefined;
   /** Who signs; by `seed` when absent. */
