@@ -27,6 +27,8 @@ export interface SandboxRun {
 
 export interface SandboxRunOptions {
   readonly secondsMax: number;
+  /** It is ended as soon as this holds of its output so far. */
+  readonly until?: (output: string) => boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +80,7 @@ export class Sandbox {
   /** Runs Deno in the copy until it ends or its time is up. */
   async run(
     args: readonly string[],
-    { secondsMax, env = {} }: SandboxRunOptions,
+    { secondsMax, until, env = {} }: SandboxRunOptions,
   ): Promise<SandboxRun> {
     const start = performance.now();
     const process = new Deno.Command(Deno.execPath(), {
@@ -96,9 +98,13 @@ export class Sandbox {
       isLate = true;
       this.end();
     }, secondsMax * 1_000);
-    const told: string[] = [];
+    let output = "";
+    const take = (text: string) => {
+      output += text;
+      if (until?.(output)) this.end();
+    };
     const outputs = [process.stdout, process.stderr]
-      .map((stream) => collect(stream, told));
+      .map((stream) => collect(stream, take));
     const { success } = await process.status;
     clearTimeout(timer);
     // What it started itself and did not end would hold the pipes open.
@@ -108,7 +114,7 @@ export class Sandbox {
     return {
       isSuccess: success,
       isLate,
-      output: told.join(""),
+      output,
       seconds: (performance.now() - start) / 1_000,
     };
   }
@@ -125,7 +131,8 @@ export class Sandbox {
     }
   }
 
-  async close(): Promise<void> {
+  /** Ends what runs, and removes the copy. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.end();
     await Deno.remove(this.path, { recursive: true });
   }
@@ -133,10 +140,10 @@ export class Sandbox {
 
 async function collect(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  told: string[],
+  take: (text: string) => void,
 ): Promise<void> {
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    told.push(text);
+    take(text);
   }
 }
 

@@ -1,0 +1,161 @@
+/**
+ * Bugs of durability: what was promised to be there is not.
+ *
+ * @module
+ */
+
+import type { Bug } from "./bug.ts";
+
+export const durabilityBugs: readonly Bug[] = [
+  {
+    name: "acknowledged-before-synced",
+    breaks: "A write is called durable while its sync is still under way",
+    file: "repo/commit_queue.ts",
+    before: `      if (waiting === undefined) this.#finish(group);
+      else this.#await(waiting, group);`,
+    after: `      group.resolve();
+      if (waiting === undefined) this.#finish(group);
+      else this.#await(waiting, group);`,
+    foundBy: ["repo/commit_queue_test.ts", "tests/crash_test.ts"],
+  },
+  {
+    name: "written-after-failed-sync",
+    breaks: "After a failed sync the log goes on, with a hole in it",
+    file: "repo/log.ts",
+    before: `    this.#checkOpen("write");
+    if (this.#failure !== undefined) throw this.#failure;`,
+    after: `    this.#checkOpen("write");`,
+    foundBy: ["repo/log_test.ts", "tests/log_crash_test.ts"],
+  },
+  {
+    name: "new-log-not-in-its-folder",
+    breaks: "A power cut takes a new repository whose writes were acknowledged",
+    file: "repo/log.ts",
+    before:
+      `      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
+      this.#nameUnsynced = false;`,
+    after: `      this.#nameUnsynced = false;`,
+    foundBy: ["tests/creation_test.ts", "tests/log_crash_test.ts"],
+  },
+  {
+    name: "left-segment-not-synced",
+    breaks: "What stands at the end of a full log file is lost in a power cut",
+    file: "repo/log.ts",
+    before: `    this.#leave(file.sync());
+    if (this.#nameUnsynced)`,
+    after: `    if (this.#nameUnsynced)`,
+    foundBy: ["tests/log_crash_test.ts", "repo/log_test.ts"],
+  },
+  {
+    name: "torn-record-taken",
+    breaks: "Half a record that a power cut left is read as if it were whole",
+    file: "repo/log_segment.ts",
+    before: `    if (crc32(body, seed) !== crc) break;
+`,
+    after: "",
+    foundBy: ["repo/log_recovery_test.ts", "tests/log_crash_test.ts"],
+  },
+  {
+    name: "damage-cut-silently",
+    breaks:
+      "A bad byte in the middle of the log costs all that follows, and nobody says so",
+    file: "repo/log_recovery.ts",
+    before: `  if (damaged && repair !== true) throw damage(folder, end, later);
+`,
+    after: "",
+    foundBy: ["repo/log_recovery_test.ts"],
+  },
+  {
+    name: "cut-tail-comes-back",
+    breaks:
+      "What a recovery cut away may stand in the log again after the next crash",
+    file: "repo/log_recovery.ts",
+    before: `  last.file.truncate(end - last.base);
+  last.size = end - last.base;`,
+    after: `  last.size = end - last.base;`,
+    foundBy: ["repo/log_recovery_test.ts", "tests/log_crash_test.ts"],
+  },
+  {
+    name: "checkpoint-without-last-batch",
+    breaks:
+      "What is written while a checkpoint is made is gone after the next opening",
+    file: "repo/checkpointer.ts",
+    before: `        covers,
+        meta: meta(),`,
+    after: `        get covers() {
+          return log.end;
+        },
+        meta: meta(),`,
+    foundBy: ["repo/checkpointer_test.ts", "tests/crash_test.ts"],
+  },
+  {
+    name: "checkpoint-before-its-log",
+    breaks:
+      "After a power cut the database cannot be opened: its checkpoint knows more than its log",
+    file: "repo/checkpointer.ts",
+    before:
+      `        settled: () => log.synced >= covers ? undefined : log.sync(),`,
+    after: `        settled: () => undefined,`,
+    foundBy: ["repo/checkpointer_test.ts", "tests/crash_test.ts"],
+  },
+  {
+    name: "damaged-checkpoint-page-taken",
+    breaks: "An item shows what a damaged checkpoint says of it",
+    file: "repo/checkpoint/page_file.ts",
+    before: `  return crc === said >>> 0;`,
+    after: `  return crc === said >>> 0 || said !== undefined;`,
+    foundBy: ["repo/checkpoint/damage_test.ts"],
+  },
+  {
+    name: "void-commits-on-reopen",
+    breaks:
+      "What the server refused, and was taken back, is there again after a restart",
+    file: "repo/replay.ts",
+    before: `    if (isFolded) this.#isStale = true;`,
+    after: `    void isFolded;`,
+    foundBy: ["tests/withdraw_test.ts", "repo/withdrawal_test.ts"],
+  },
+  {
+    name: "opfs-flush-skipped",
+    breaks: "A page calls a write durable that the browser has not flushed",
+    file: "src/storage/opfs_file.ts",
+    before: `      this.#handle.flush();
+`,
+    after: "",
+    foundBy: ["src/storage/opfs_storage_test.ts", "tests/opfs_crash_test.ts"],
+  },
+  {
+    name: "opfs-guard-goes-on",
+    breaks:
+      "A page whose files were taken over by another one writes into them",
+    file: "src/storage/opfs_guard.ts",
+    before: `    if (!isMine) throw this.fail(fencedError());`,
+    after: `    if (!isMine) this.fail(fencedError());`,
+    foundBy: ["src/storage/opfs_storage_test.ts"],
+  },
+  {
+    name: "indexeddb-commit-not-awaited",
+    breaks:
+      "In a browser without OPFS a write is called durable before its transaction is over",
+    file: "src/storage/indexeddb_storage.ts",
+    before: `      await this.#medium.commit(this.#takeChanges());`,
+    after: `      this.#medium.commit(this.#takeChanges()).catch(() => {});`,
+    foundBy: [
+      "tests/browser/storage_test.ts",
+      "tests/browser/storage_full_test.ts",
+    ],
+    tier: "all",
+  },
+  {
+    name: "indexeddb-fence-not-asked",
+    breaks:
+      "A page whose IndexedDB was taken over by another one writes over its pages",
+    file: "src/storage/indexeddb_medium.ts",
+    before: `      if (meta.result === this.term) return;
+      failure`,
+    after: `      if (meta.result !== undefined) return;
+      failure`,
+    foundBy: ["tests/browser/storage_fence_test.ts"],
+    tier: "all",
+  },
+];

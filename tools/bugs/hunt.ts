@@ -1,0 +1,147 @@
+/**
+ * Making one bug in a private copy of the tree, and looking which test finds it.
+ *
+ * A test counts that fails with the bug and passes without it; a hang is a
+ * failure of the test that hangs.
+ *
+ * @module
+ */
+
+import type { Sandbox, SandboxRunOptions } from "../sandbox.ts";
+import { type FailedTest, Transcript } from "../test/transcript.ts";
+import { applyBug, type Bug } from "./bug.ts";
+
+/** How a bug is looked for. */
+export interface HuntOptions {
+  /** By all that its tier has, in its own order, as if nobody knew where it is. */
+  readonly isBlind: boolean;
+  /** So long tests may run. */
+  readonly secondsMax: number;
+}
+
+/** What became of a bug. */
+export interface Hunted {
+  readonly bug: Bug;
+  readonly seconds: number;
+  readonly foundBy?: FailedTest;
+  /** Why it was not found, or why that counts for nothing. */
+  readonly complaint?: string;
+}
+
+/** A test that waits longer hangs: far less than the time that there is for a bug. */
+const HANG_MS = 20_000;
+const FAILED = /^FAILED (\S+): (.+)$/m;
+
+/** Looks for one bug. The sandbox is as it was when this is done. */
+export async function hunt(
+  bug: Bug,
+  sandbox: Sandbox,
+  options: HuntOptions,
+): Promise<Hunted> {
+  try {
+    await sandbox.change(bug.file, (text) => applyBug(bug, text));
+    const hunted = options.isBlind
+      ? await blindly(bug, sandbox, options)
+      : await byName(bug, sandbox, options);
+    await sandbox.restore();
+    const { foundBy } = hunted;
+    if (foundBy === undefined || await passes(foundBy, bug, sandbox)) {
+      return hunted;
+    }
+    return { ...hunted, complaint: "It fails without the bug as well" };
+  } finally {
+    await sandbox.restore();
+  }
+}
+
+/** By the tests that the list names. */
+async function byName(
+  bug: Bug,
+  sandbox: Sandbox,
+  { secondsMax }: HuntOptions,
+): Promise<Hunted> {
+  let seconds = 0;
+  for (const file of bug.foundBy) {
+    const left = secondsMax - seconds;
+    if (left <= 0) break;
+    const ran = await sandbox.run(
+      argumentsFor(sandbox, file),
+      { ...environmentOf(bug), secondsMax: left },
+    );
+    seconds += ran.seconds;
+    const transcript = new Transcript();
+    transcript.hear(ran.output);
+    const [foundBy] = transcript.failed;
+    if (foundBy !== undefined) return { bug, seconds, foundBy };
+    if (!ran.isSuccess && !ran.isLate) {
+      const complaint = `${file} does not run:\n${ran.output.trim()}`;
+      return { bug, seconds, complaint };
+    }
+  }
+  return { bug, seconds, complaint: "NOT FOUND" };
+}
+
+function argumentsFor(sandbox: Sandbox, file: string, filter?: string) {
+  return [
+    "test",
+    "--quiet",
+    "--allow-all",
+    "--no-check",
+    "--fail-fast",
+    `--preload=${sandbox.path}/tools/test/limit.ts`,
+    ...filter === undefined ? [] : [`--filter=${filter}`],
+    file,
+  ];
+}
+
+function environmentOf({ tier }: Bug): Pick<SandboxRunOptions, "env"> {
+  const env = { SHEAF_TEST_LIMIT_MS: `${HANG_MS}` };
+  return { env: tier === "all" ? { ...env, SHEAF_TEST_TIER: "all" } : env };
+}
+
+/** By everything, in the order in which it would run. */
+async function blindly(
+  bug: Bug,
+  sandbox: Sandbox,
+  { secondsMax }: HuntOptions,
+): Promise<Hunted> {
+  const task = bug.tier === "all" ? "test:all" : "test";
+  const { output, seconds } = await sandbox.run(
+    ["task", "--quiet", task, "--fail-fast"],
+    { secondsMax, until: (output) => FAILED.test(output) },
+  );
+  const [, file, name] = FAILED.exec(output) ?? [];
+  if (file === undefined || name === undefined) {
+    return { bug, seconds, complaint: "NOT FOUND" };
+  }
+  return { bug, seconds, foundBy: { file, name } };
+}
+
+/** Does the test that has failed pass without the bug? */
+async function passes(
+  { file, name }: FailedTest,
+  bug: Bug,
+  sandbox: Sandbox,
+): Promise<boolean> {
+  const args = file.endsWith("_test.ts") || file.endsWith("_test.tsx")
+    ? argumentsFor(sandbox, file, isTest(name) ? name : undefined)
+    : [
+      "run",
+      "--quiet",
+      "--allow-all",
+      "--no-check",
+      file,
+      `--seed=${name.replace(/\D/g, "")}`,
+      "--runs=1",
+    ];
+  const ran = await sandbox.run(args, {
+    ...environmentOf(bug),
+    secondsMax: 2 * 60,
+  });
+  return ran.isSuccess;
+}
+
+/** An error that no test caught has no test's name. */
+function isTest(name: string): boolean {
+  return name !== "an error that no test caught";
+}

@@ -1,0 +1,176 @@
+/**
+ * Bugs of rights: somebody may what they must not.
+ *
+ * @module
+ */
+
+import type { Bug } from "./bug.ts";
+
+export const rightsBugs: readonly Bug[] = [
+  {
+    name: "rule-not-asked-for-deletes",
+    breaks: "Everybody may delete every item, whatever the rules say",
+    file: "src/schema/rule_write.ts",
+    before: `  if ("allowed" in entry) return entry;`,
+    after: `  if ("allowed" in entry) return entry;
+  if (operation.what === "delete") return { allowed: true };`,
+    foundBy: ["src/schema/rules_test.ts", "src/schema/rule_write_test.ts"],
+  },
+  {
+    name: "rule-asked-of-the-wrong-item",
+    breaks:
+      "A rule judges a write by an item that its author never saw: replicas differ",
+    file: "repo/batch_rules.ts",
+    before: `    if (this.#isCovered) return table.cellOf(id);
+    return past.cellAt(table, id, this.#vectorAt(index), this.#batch.chain);`,
+    after: `    void past;
+    void index;
+    return table.cellOf(id);`,
+    foundBy: ["repo/batch_rules_test.ts", "tests/rules_convergence_test.ts"],
+  },
+  {
+    name: "rule-blind-within-a-batch",
+    breaks:
+      "Who creates an item and changes it at once gets past the rule for changes",
+    file: "repo/batch_rules.ts",
+    before: `    if (isKept && after !== undefined) {`,
+    after: `    if (!isKept && after !== undefined) {`,
+    foundBy: ["repo/batch_rules_test.ts"],
+  },
+  {
+    name: "own-rule-not-asked",
+    breaks: "A forbidden write succeeds on the device, and is taken back later",
+    file: "repo/writer.ts",
+    before: `    const judge = isAllowed
+      ? undefined
+      : this.#parts.rules?.judgeOf(this.#session);
+    if (judge`,
+    after: `    const judge = isAllowed || true
+      ? undefined
+      : this.#parts.rules?.judgeOf(this.#session);
+    if (judge`,
+    foundBy: ["src/db/rules_test.ts", "repo/own_rules_test.ts"],
+  },
+  {
+    name: "revocation-forgotten-on-reopen",
+    breaks: "A stolen device may write again to everybody who restarted",
+    file: "repo/replay.ts",
+    before: `        this.#revocations.add(decodeRevocation(body));`,
+    after: `        void decodeRevocation(body);`,
+    foundBy: ["repo/revocation_test.ts"],
+  },
+  {
+    name: "revocation-forgotten-by-checkpoint",
+    breaks: "A stolen device may write again to everybody who has a checkpoint",
+    file: "repo/replica_meta.ts",
+    before: `  const revoked: Revocation[] = [...meta.revocations];`,
+    after: `  const revoked: Revocation[] = [];`,
+    foundBy: ["repo/revocation_test.ts"],
+  },
+  {
+    name: "revocation-never-prepared",
+    breaks:
+      "Repositories that were closed when a device was revoked do not hear of it",
+    file: "server/revocations.ts",
+    before: `    if (revocations.count() === 0) return;`,
+    after: `    if (revocations.count() >= 0) return;`,
+    foundBy: ["tests/server_test.ts"],
+  },
+  {
+    name: "revoked-session-certified",
+    breaks: "A revoked device logs in anew and has its rights back",
+    file: "server/sessions.ts",
+    before: `    if (revocations.has(sessionKey)) {
+      throw new HttpFault(403, "revoked", "This session was revoked");
+    }
+`,
+    after: "",
+    foundBy: ["tests/server_http_test.ts"],
+  },
+  {
+    name: "revoked-session-reads",
+    breaks: "A revoked device goes on reading what others write",
+    file: "server/hooks.ts",
+    before: `    const given = revocations.has(key) ? HAND_IN : ALL;`,
+    after: `    const given = key === "" ? HAND_IN : ALL;`,
+    foundBy: ["server/hooks_test.ts"],
+  },
+  {
+    name: "read-right-not-asked",
+    breaks: "Everybody who can log in reads every repository",
+    file: "server/hooks.ts",
+    before: `    return decision.allowed ? given : forbidden(decision.reason);`,
+    after: `    return decision.allowed ? given : ALL;`,
+    foundBy: ["server/hooks_test.ts", "tests/server_attack_test.ts"],
+  },
+  {
+    name: "existence-told",
+    breaks: "Who may not read a repository learns whether there is one",
+    file: "sync/host_channel.ts",
+    before: `    const { code, detail } = declined.code === forbidden.code
+      ? forbidden
+      : declined;`,
+    after: `    const { code, detail } = declined;`,
+    foundBy: ["sync/sync_test.ts", "tests/server_hostile_test.ts"],
+  },
+  {
+    name: "seal-verified-once",
+    breaks:
+      "After an honest first batch anybody can write in somebody else's name",
+    file: "repo/batch.ts",
+    before:
+      `  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
+  return sound`,
+    after: `  const sound = batch.first > 0 ||
+    verify(batch.seal, message, sessionKeyOf(batch.chain));
+  return sound`,
+    foundBy: ["repo/admit_test.ts", "repo/batch_test.ts"],
+  },
+  {
+    name: "expired-certificate-taken",
+    breaks: "A session that has run out goes on writing",
+    file: "repo/certificate.ts",
+    before: `      known.notBefore <= from && to <= known.notAfter
+    );`,
+    after: `      known.notBefore <= from && to >= 0
+    );`,
+    foundBy: ["repo/certificate_test.ts", "repo/admit_test.ts"],
+  },
+  {
+    name: "anybody-issues",
+    breaks: "Every user can make certificates for any other user",
+    file: "repo/certificate.ts",
+    before: `  if (!mayIssue(certificate, rootKey, known)) {`,
+    after:
+      `  if (!mayIssue(certificate, rootKey, known) && known === undefined) {`,
+    foundBy: ["repo/certificate_test.ts", "repo/admit_test.ts"],
+  },
+  {
+    name: "fork-taken",
+    breaks:
+      "Two devices hold different commits under one number, and never agree again",
+    file: "repo/admit.ts",
+    before: `  if (fork !== undefined) return declined(fork);
+`,
+    after: "",
+    foundBy: ["repo/admit_test.ts"],
+  },
+  {
+    name: "future-clock-taken",
+    breaks:
+      "A device whose clock is a year ahead wins over everybody for a year",
+    file: "repo/admit.ts",
+    before: `  if (ahead <= limits.clockAheadMsMax) return undefined;`,
+    after: `  if (ahead <= Infinity) return undefined;`,
+    foundBy: ["repo/admit_test.ts", "server/hooks_test.ts"],
+  },
+  {
+    name: "login-proof-not-verified",
+    breaks: "Who knows a public key gets a certificate for it",
+    file: "server/login_route.ts",
+    before: `    if (verify(proof, loginMessage(statement), key)) return;`,
+    after:
+      `    if (verify(proof, loginMessage(statement), key) || key.length > 0) return;`,
+    foundBy: ["tests/server_http_test.ts", "server/login_test.ts"],
+  },
+];

@@ -1,0 +1,163 @@
+/**
+ * Bugs of sync: what one has does not reach the other, or twice, or is said to.
+ *
+ * @module
+ */
+
+import type { Bug } from "./bug.ts";
+
+export const syncBugs: readonly Bug[] = [
+  {
+    name: "server-acknowledges-before-durable",
+    breaks:
+      "The server says that it has a write before a power cut could no longer take it",
+    file: "sync/inbox.ts",
+    before: `      if (!isDone && port.lengthOf(chain) < end) break;
+`,
+    after: "",
+    foundBy: [
+      "sync/conversation_test.ts",
+      "tests/simulation/simulation_test.ts",
+    ],
+  },
+  {
+    name: "shared-before-durable",
+    breaks: "A write reaches others that its own device loses in a crash",
+    file: "repo/sharing.ts",
+    before:
+      `    if (this.#isOpen) log.onSynced = () => this.#advance(log.synced);
+  }`,
+    after: `    if (this.#isOpen) log.onSynced = () => this.#advance(log.end);
+  }`,
+    foundBy: ["repo/sharing_test.ts"],
+  },
+  {
+    name: "lost-on-reconnect",
+    breaks: "What was under way when a connection broke is never sent again",
+    file: "sync/upload.ts",
+    before: `    const from = this.#sent[0]?.from ?? this.outbox.position;`,
+    after: `    const from = this.outbox.position;`,
+    foundBy: ["sync/sync_test.ts", "tests/simulation/simulation_test.ts"],
+  },
+  {
+    name: "cursor-too-far",
+    breaks:
+      "A client that crashes while it catches up never gets what it had not yet written",
+    file: "sync/download.ts",
+    before: `      if (sequence > this.#durable) return;
+`,
+    after: "",
+    foundBy: [
+      "sync/conversation_test.ts",
+      "tests/simulation/simulation_test.ts",
+    ],
+  },
+  {
+    name: "delivered-twice",
+    breaks: "A counter counts an increment again that comes a second time",
+    file: "repo/intake.ts",
+    before: `    for (let i = from; i < batch.commits.length; i++) {
+      const { wall, count, payloadAt } = batch.commits[i]!;
+      const patch = patches[i - from]!;`,
+    after: `    for (let i = 0; i < batch.commits.length; i++) {
+      const { wall, count, payloadAt } = batch.commits[i]!;
+      const patch = patches[i - from] ?? decodePatch(payloadOf(batch, batch.commits[i]!));`,
+    foundBy: ["repo/admit_test.ts"],
+  },
+  {
+    name: "parked-for-ever",
+    breaks:
+      "What came before its parents is never shown, though they have come",
+    file: "repo/admit.ts",
+    before: `      queue.push(...parking.release(verdict));
+`,
+    after: "",
+    foundBy: ["repo/admit_test.ts", "repo/parking_test.ts"],
+  },
+  {
+    name: "unsent-counted-as-sent",
+    breaks:
+      "The status says that nothing is unsent while the server lacks a write",
+    file: "sync/upload.ts",
+    before: `    return this.outbox.isDone && this.#sent.length === 0 &&
+      this.#gathered`,
+    after: `    return this.outbox.isDone &&
+      this.#gathered`,
+    foundBy: ["sync/sync_test.ts", "sync/conversation_test.ts"],
+  },
+  {
+    name: "refused-counted-as-synced",
+    breaks: "A write that the server refused is called synced",
+    file: "sync/upload.ts",
+    before: `      if (chain !== "" && end <= keptTo) acked.set(chain, end);`,
+    after: `      if (chain !== "" && keptTo >= 0) acked.set(chain, end);`,
+    foundBy: ["sync/refusal_test.ts", "sync/sync_test.ts"],
+  },
+  {
+    name: "void-commits-travel",
+    breaks: "What was taken back is sent to the server again",
+    file: "repo/feed.ts",
+    before:
+      `      if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
+`,
+    after: "",
+    foundBy: ["tests/withdraw_test.ts", "sync/refusal_test.ts"],
+  },
+  {
+    name: "foreign-resume-taken",
+    breaks:
+      "A restored folder goes on where it stood before, and misses what it lost",
+    file: "sync/resume.ts",
+    before: `  const isOfThisLog = commits <= port.commits &&
+    uploadedTo <= port.shareable`,
+    after: `  const isOfThisLog = commits >= 0 &&
+    uploadedTo <= port.shareable`,
+    foundBy: ["tests/rolled_back_test.ts", "sync/conversation_test.ts"],
+  },
+  {
+    name: "epoch-not-asked",
+    breaks:
+      "A server that lost its log goes on from a position of its former life",
+    file: "sync/server_channel.ts",
+    before:
+      `    return equalBytes(epoch, life.epoch) && position <= port.shareable &&`,
+    after: `    return epoch.length > 0 && position <= port.shareable &&`,
+    foundBy: ["sync/conversation_test.ts", "sync/bad_peer_test.ts"],
+  },
+  {
+    name: "restore-called-complete",
+    breaks: "A server that lost commits says that all of them are back",
+    file: "sync/restore.ts",
+    before: `isComplete: missing.length === 0 };`,
+    after: `isComplete: true };`,
+    foundBy: ["sync/witness_test.ts", "server/restore_report_test.ts"],
+  },
+  {
+    name: "witness-not-checked",
+    breaks: "Anybody in between can make a client believe what the server has",
+    file: "sync/witness_watch.ts",
+    before:
+      `      equalBytes(witness.signer, server.key) && isSigned(witness);`,
+    after: `      equalBytes(witness.signer, server.key);`,
+    foundBy: ["sync/witness_test.ts"],
+  },
+  {
+    name: "rolled-back-server-unnoticed",
+    breaks:
+      "A server that went back to an old backup is not noticed by its clients",
+    file: "sync/witness.ts",
+    before: `  if (newer.position < older.position) return "server-rolled-back";
+`,
+    after: "",
+    foundBy: ["sync/witness_test.ts", "tests/lying_server_test.ts"],
+  },
+  {
+    name: "credit-never-granted",
+    breaks: "A large catch-up stops in its middle for ever",
+    file: "sync/inbox.ts",
+    before: `    if (pending.held > 0) this.#options.release(pending.held);
+`,
+    after: "",
+    foundBy: ["sync/conversation_test.ts", "sync/bad_peer_test.ts"],
+  },
+];
