@@ -1,15 +1,14 @@
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
+import { Child } from "../tests/kit/child.ts";
+import { until } from "../tests/kit/patience.ts";
 import { parseRun } from "./report/read.ts";
 
 const main = new URL("main.ts", import.meta.url).href;
 
-function bench(...args: string[]): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", "--quiet", "--allow-all", main, ...args],
-    stdout: "piped",
-    stderr: "piped",
-    env: { NO_COLOR: "1" },
-  }).spawn();
+function bench(...args: string[]): Child {
+  return new Child(
+    ["run", "--no-check", "--quiet", "--allow-all", main, ...args],
+  );
 }
 
 async function inFolder(work: (folder: string) => Promise<void>) {
@@ -36,15 +35,15 @@ Deno.test("the bench writes a run that can be read back, and leaves no folder", 
     );
     const [json = "", csv = "", html = ""] = files;
     Deno.mkdirSync(`${folder}/data`);
-    const { code, stdout } = await bench(
+    await using child = bench(
       ..."sqlite --quick --size 1k --engines sqlite-full --filter".split(" "),
       "count, open",
       ...["--json", json, "--csv", csv, "--html", html],
       ...["--dir", `${folder}/data`],
-    ).output();
-    equal(code, 0);
+    );
+    const { out } = await child.endsWell();
     match(
-      new TextDecoder().decode(stdout),
+      out,
       /^sqlite: Beside tuned SQLite, 1k/m,
     );
     const { suites } = parseRun(Deno.readTextFileSync(json));
@@ -61,18 +60,14 @@ Deno.test("the bench writes a run that can be read back, and leaves no folder", 
 });
 
 Deno.test("the bench says when no row fits, or the run to compare with cannot be read", async () => {
-  const nothing = await bench("kv", "--filter", "no such row").output();
-  equal(nothing.code, 1);
-  match(
-    new TextDecoder().decode(nothing.stderr),
-    /No row contains "no such row"\./,
-  );
-  const missing = await bench("sync", "--compare", "/no/such/file").output();
-  equal(missing.code, 1);
-  match(
-    new TextDecoder().decode(missing.stderr),
-    /Cannot compare with \/no\/such\/file/,
-  );
+  await using filtered = bench("kv", "--filter", "no such row");
+  const nothing = await filtered.ended;
+  equal(nothing.code, 1, nothing.report);
+  match(nothing.err, /No row contains "no such row"\./);
+  await using compared = bench("sync", "--compare", "/no/such/file");
+  const missing = await compared.ended;
+  equal(missing.code, 1, missing.report);
+  match(missing.err, /Cannot compare with \/no\/such\/file/);
 });
 
 Deno.test({
@@ -80,32 +75,26 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: async () => {
     await inFolder(async (folder) => {
-      const process = bench(
+      await using child = bench(
         ..."compare --engines sqlite-full --dir".split(" "),
         folder,
       );
-      const drained = Promise.all([
-        process.stdout.text(),
-        process.stderr.text(),
-      ]);
-      await until(async () =>
-        (await processesWith(folder)).some((line) =>
-          line.includes("case_child.ts")
-        )
+      await until(
+        async () =>
+          child.hasEnded ||
+          (await processesWith(folder)).some((line) =>
+            line.includes("case_child.ts")
+          ),
+        () => `a case runs: ${child.report()}`,
       );
-      process.kill("SIGTERM");
-      equal((await process.status).code, 130);
-      await drained;
+      child.kill("SIGTERM");
+      const { code, report } = await child.ended;
+      equal(code, 130, report);
       deepEqual([...Deno.readDirSync(folder)], []);
-      await until(async () => (await processesWith(folder)).length === 0);
+      await until(
+        async () => (await processesWith(folder)).length === 0,
+        "all that it started has ended",
+      );
     });
   },
 });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!await isSo()) {
-    ok(performance.now() < end, "it never came about");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

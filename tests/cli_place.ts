@@ -5,15 +5,15 @@
  */
 
 import assert from "node:assert/strict";
+import { Child, type Ran } from "./kit/child.ts";
 
 const main = new URL("../src/cli/main.ts", import.meta.url).pathname;
 const config = new URL("../deno.json", import.meta.url).pathname;
-/** What a command gave. */
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+/** How the command line is started. */
+const deno = [
+  ...["run", "--quiet", `--config=${config}`],
+  ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys", main],
+];
 
 /** A folder for one test, with commands that run in it. */
 export class Place implements AsyncDisposable {
@@ -25,42 +25,21 @@ export class Place implements AsyncDisposable {
     return path;
   }
 
-  spawn(args: readonly string[], stdin: "null" | "piped"): Deno.ChildProcess {
-    return new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--quiet",
-        `--config=${config}`,
-        "--allow-read",
-        "--allow-write",
-        "--allow-env",
-        "--allow-sys",
-        main,
-        ...args,
-      ],
-      cwd: this.path,
-      stdin,
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
+  spawn(args: readonly string[]): Child {
+    return new Child([...deno, ...args], { cwd: this.path });
   }
 
-  async run(args: readonly string[], stdin?: string): Promise<Ran> {
-    const child = this.spawn(args, stdin === undefined ? "null" : "piped");
-    if (stdin !== undefined) {
-      const writer = child.stdin.getWriter();
-      await writer.write(new TextEncoder().encode(stdin));
-      await writer.close();
-    }
-    const { code, stdout, stderr } = await child.output();
-    const decoder = new TextDecoder();
-    return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+  async run(args: readonly string[], input?: string): Promise<Ran> {
+    return await Child.run([...deno, ...args], {
+      cwd: this.path,
+      ...(input !== undefined && { input }),
+    });
   }
 
   /** Runs a command that must succeed. */
   async sheaf(...args: readonly string[]): Promise<Ran> {
     const ran = await this.run(args);
-    assert.equal(ran.code, 0, `sheaf ${args.join(" ")}\n${ran.err}`);
+    assert.equal(ran.code, 0, ran.report);
     return ran;
   }
 
@@ -71,7 +50,7 @@ export class Place implements AsyncDisposable {
 
 /** A failure is one line with a code, and maybe a hint. */
 export function assertFailure(ran: Ran, code: number, start: RegExp): void {
-  assert.equal(ran.code, code, ran.err);
+  assert.equal(ran.code, code, ran.report);
   const [line, hint = ""] = ran.err.trimEnd().split("\n");
   assert.match(line ?? "", start);
   assert.ok(hint === "" || hint.startsWith("  hint: "), ran.err);

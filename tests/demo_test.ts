@@ -6,6 +6,7 @@
  */
 
 import assert from "node:assert/strict";
+import { Child } from "./kit/child.ts";
 import { Report } from "../tools/tour/report.ts";
 
 const tour = new URL("../tools/tour.ts", import.meta.url).pathname;
@@ -13,24 +14,15 @@ const demo = new URL("../tools/demo.ts", import.meta.url).pathname;
 const config = new URL("../deno.json", import.meta.url).pathname;
 
 async function takeTour(folder: string, ...flags: string[]): Promise<string> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      `--config=${config}`,
-      "--allow-read",
-      "--allow-write",
-      "--allow-env",
-      "--allow-sys",
-      tour,
-      ...flags,
-    ],
-    cwd: folder,
-  }).output();
-  const decoder = new TextDecoder();
-  assert.equal(code, 0, decoder.decode(stderr));
-  assert.equal(decoder.decode(stderr), "");
-  return decoder.decode(stdout);
+  const permissions = "--allow-read --allow-write --allow-env --allow-sys";
+  const args = ["run", "--quiet", `--config=${config}`];
+  await using child = new Child(
+    [...args, ...permissions.split(" "), tour, ...flags],
+    { cwd: folder },
+  );
+  const { out, err } = await child.endsWell(/All \d+ answers were/);
+  assert.equal(err, "");
+  return out;
 }
 
 Deno.test("deno task tour checks its answers, credits its data, and repeats cleanly", async () => {
@@ -61,27 +53,20 @@ Deno.test("Report.finish() is false once a check did not hold", () => {
 
 /** Starts the demo in a folder and waits for its address. */
 async function startDemo(folder: string) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", `--config=${config}`, "-A", demo, "--port", "0"],
-    cwd: folder,
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  let said = "";
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    said += text;
-    const [url] = /http:\/\/[\d.]+:\d+/.exec(said) ?? [];
-    if (url !== undefined && said.includes("Ctrl-C")) {
-      return { child, said, url };
-    }
-  }
-  throw new Error(`The demo ended: ${said}`);
+  const child = new Child(
+    ["run", "--quiet", `--config=${config}`, "-A", demo, "--port", "0"],
+    { cwd: folder },
+  );
+  const said = await child.said(/Ctrl-C/);
+  const [url = ""] = /http:\/\/[\d.]+:\d+/.exec(said) ?? [];
+  const end = () => child[Symbol.asyncDispose]();
+  return { child, said, url, [Symbol.asyncDispose]: end };
 }
 
 Deno.test("deno task demo fills its boards once, prints its address, and serves the page", async () => {
   const folder = await Deno.makeTempDir({ prefix: "sheaf-demo-" });
   try {
-    const first = await startDemo(folder);
+    await using first = await startDemo(folder);
     assert.match(first.said, /Filled the boards: 2\d\d things/);
     const page = await (await fetch(first.url)).text();
     const [script = ""] = /app-\w+\.js/.exec(page) ?? [];
@@ -91,12 +76,12 @@ Deno.test("deno task demo fills its boards once, prints its address, and serves 
       await answer.body?.cancel();
     }
     first.child.kill("SIGTERM");
-    assert.equal((await first.child.status).code, 0);
+    await first.child.endsWell();
 
-    const second = await startDemo(folder);
+    await using second = await startDemo(folder);
     assert.doesNotMatch(second.said, /Filled/);
     second.child.kill("SIGTERM");
-    await second.child.status;
+    await second.child.ended;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

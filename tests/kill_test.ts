@@ -12,6 +12,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { type Mode, openDatabase, type Repository } from "../mod.ts";
 import { Entry, Sum } from "./kit/ledger.ts";
 import { seededRandom } from "./kit/mod.ts";
+import { Child } from "./kit/child.ts";
 
 const KILLS = 5;
 /** Steps that are promised in the last round at least: how far the others get is the machine's affair. */
@@ -34,27 +35,21 @@ async function runAndKill(
   round: number,
   { steps, delayMs }: { readonly steps: number; readonly delayMs: number },
 ): Promise<Told> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", "-A", script, path, mode, `${round}`],
-    stdout: "piped",
-  }).spawn();
+  await using child = new Child(
+    ["run", "--no-check", "-A", script, path, mode, `${round}`],
+  );
   const told = { hasBegun: false, kept: -1, synced: -1 };
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let rest = "";
-  for await (
-    const text of child.stdout.pipeThrough(new TextDecoderStream())
-  ) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop()!;
-    for (const line of lines) note(told, line);
+  for await (const line of child.lines()) {
+    note(told, line);
     // The first one only says that it lives, whatever the mode.
     if (told.kept >= 0 && promisedBy(told, mode) + 1 >= steps) {
-      timer ??= setTimeout(() => child.kill("SIGKILL"), delayMs);
+      timer ??= setTimeout(() => child.kill(), delayMs);
     }
   }
-  const { signal } = await child.status;
+  const { signal, report } = await child.ended;
   clearTimeout(timer);
-  equal(signal, "SIGKILL", "the writer ended only because it was killed");
+  equal(signal, "SIGKILL", `Nobody killed it. ${report}`);
   return told;
 }
 

@@ -2,6 +2,7 @@
 
 import { deepEqual, ok } from "node:assert/strict";
 import { openDatabase } from "../mod.ts";
+import { Child } from "./kit/child.ts";
 import { clientOf, Note, textsOf } from "./server_clients.ts";
 import { ANN } from "./server_place.ts";
 
@@ -9,30 +10,24 @@ const root = new URL("..", import.meta.url);
 const KILLS = 3;
 
 interface Running {
-  readonly child: Deno.ChildProcess;
+  readonly child: Child;
   readonly url: string;
   readonly rootKey: string;
 }
 
 /** Starts the real thing and waits until it has said where it listens. */
 async function start(data: string, port: number): Promise<Running> {
-  const args = ["run", "--quiet", "--allow-all", "src/cli/main.ts", "serve"];
+  const args = [
+    "run",
+    "--quiet",
+    "--no-check",
+    "--allow-all",
+    "src/cli/main.ts",
+    "serve",
+  ];
   const settings = ["--data", data, "--port", `${port}`, "--token"];
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...args, ...settings, `ann=${ANN}`],
-    cwd: root,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("client: ")) {
-    const { done, value } = await lines.read();
-    if (done) throw new Error(`It ended: ${text}`);
-    text += value;
-  }
-  lines.cancel();
+  const child = new Child([...args, ...settings, `ann=${ANN}`], { cwd: root });
+  const text = await child.said(/client: /);
   const url = /listens on (\S+)/.exec(text)![1]!;
   const rootKey = /root key +([0-9a-f]{64})/.exec(text)![1]!;
   return { child, url, rootKey };
@@ -40,8 +35,8 @@ async function start(data: string, port: number): Promise<Running> {
 
 Deno.test("a server that is killed in the middle of load loses nothing that was synced", async () => {
   const data = await Deno.makeTempDir();
+  let server = await start(data, 0);
   try {
-    let server = await start(data, 0);
     const port = Number(new URL(server.url).port);
     const rootKey = Uint8Array.fromHex(server.rootKey);
     await using ann = await clientOf({ url: server.url, rootKey }, {
@@ -60,8 +55,8 @@ Deno.test("a server that is killed in the middle of load loses nothing that was 
       await write();
       for (let i = 0; i < 300; i++) write();
       await writes[writes.length - 200];
-      server.child.kill("SIGKILL");
-      await server.child.status;
+      server.child.kill();
+      await server.child.ended;
       await assertKept(data, [...synced]);
       server = await start(data, port);
       ann.db.connection?.retry();
@@ -69,9 +64,10 @@ Deno.test("a server that is killed in the middle of load loses nothing that was 
     await Promise.all(writes);
     ok(synced.length === count);
     server.child.kill("SIGTERM");
-    await server.child.status;
+    await server.child.ended;
     await assertKept(data, synced);
   } finally {
+    await server.child[Symbol.asyncDispose]();
     await Deno.remove(data, { recursive: true });
   }
 });

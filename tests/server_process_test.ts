@@ -3,6 +3,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { defineSchema, field, openDatabase } from "../mod.ts";
 import { createServer } from "../server/mod.ts";
+import { Child, type Ran } from "./kit/child.ts";
 import { selfSigned } from "./self_signed.ts";
 import {
   ADMIN,
@@ -32,24 +33,13 @@ function sheaf(
   task: "serve" | "sheaf",
   args: readonly string[],
   env: Record<string, string> = {},
-): Deno.ChildProcess {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", task, ...args],
-    cwd: root,
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  return command.spawn();
+): Child {
+  return new Child(["task", "--quiet", task, ...args], { cwd: root, env });
 }
 
-async function run(
-  args: readonly string[],
-): Promise<{ code: number; out: string; err: string }> {
-  const { code, stdout, stderr } = await sheaf("sheaf", args).output();
-  const decoder = new TextDecoder();
-  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+async function run(args: readonly string[]): Promise<Ran> {
+  await using child = sheaf("sheaf", args);
+  return await child.ended;
 }
 
 /** The root key that a server's summary tells. */
@@ -75,20 +65,6 @@ async function deafClient(port: number): Promise<Deno.TcpConn> {
   return socket;
 }
 
-/** Reads lines until one matches; everything that was read. */
-async function readUntil(
-  lines: ReadableStreamDefaultReader<string>,
-  form: RegExp,
-): Promise<string> {
-  let text = "";
-  while (!form.test(text)) {
-    const { done, value } = await lines.read();
-    if (done) throw new Error(`It ended before ${form}: ${text}`);
-    text += value;
-  }
-  return text;
-}
-
 Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTERM", () =>
   withFolder(async (folder) => {
     const config = `${folder}/sheaf.json`;
@@ -98,10 +74,8 @@ Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTER
       ...["--token", `ann=${ANN}`, "--admin-token", ADMIN],
       ...["--log-level", "warn"],
     ];
-    const child = sheaf("serve", args, { SHEAF_SESSION_DAYS: "3" });
-    const errors = new Response(child.stderr).text();
-    const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const summary = await readUntil(lines, /client: .*\n/);
+    await using child = sheaf("serve", args, { SHEAF_SESSION_DAYS: "3" });
+    const summary = await child.said(/client: .*\n/);
     const url = /listens on (http:\S+)/.exec(summary)?.[1];
     match(
       summary,
@@ -123,9 +97,7 @@ Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTER
     equal(login.status, 200);
     await login.body?.cancel();
     child.kill("SIGTERM");
-    const { code } = await child.status;
-    await lines.cancel();
-    equal(code, 0, await errors);
+    await child.endsWell();
     await using again = await openDatabase({ path: `${folder}/data` });
     deepEqual(again.repositories(), ["_server"]);
   }));
@@ -133,18 +105,15 @@ Deno.test("deno task serve prints its summary, serves, and ends with 0 at SIGTER
 Deno.test("deno task serve takes two signals at once for one, as service managers send them", () =>
   withFolder(async (folder) => {
     const args = ["--port", "0", "--data", folder, "--token", `ann=${ANN}`];
-    const child = sheaf("serve", args);
-    const log = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-    const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const summary = await readUntil(lines, /client: .*\n/);
+    await using child = sheaf("serve", args);
+    const summary = await child.said(/client: .*\n/);
     const port = Number(/listens on http:\S+:(\d+)/.exec(summary)![1]);
     using _socket = await deafClient(port);
     child.kill("SIGTERM");
-    await readUntil(log, /"event":"closing"/);
+    await child.said(/"event":"closing"/, "err");
     child.kill("SIGTERM"); // The same one, handed on by `deno task`.
-    await readUntil(log, /"event":"closed"/);
-    await Promise.all([log.cancel(), lines.cancel()]);
-    equal((await child.status).code, 0);
+    await child.said(/"event":"closed"/, "err");
+    await child.endsWell();
   }));
 
 Deno.test("deno task serve loads rules and a login of the operator's own", () =>
@@ -162,10 +131,8 @@ Deno.test("deno task serve loads rules and a login of the operator's own", () =>
     );
     const data = `${folder}/data`;
     const args = ["--port", "0", "--data", data, "--rules", rules];
-    const child = sheaf("serve", [...args, "--login", login]);
-    const errors = new Response(child.stderr).text();
-    const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const summary = await readUntil(lines, /client: .*\n/);
+    await using child = sheaf("serve", [...args, "--login", login]);
+    const summary = await child.said(/client: .*\n/);
     equal(summary.includes("warning"), false, summary);
     const url = /listens on (http:\S+)/.exec(summary)![1];
     const sessionKey = newSessionKey();
@@ -174,19 +141,18 @@ Deno.test("deno task serve loads rules and a login of the operator's own", () =>
     const answer = await (await fetch(`${url}/login`, body)).json();
     equal(answer.user, "ali");
     child.kill("SIGTERM");
-    await lines.cancel();
-    equal((await child.status).code, 0, await errors);
-    const bad = await sheaf("serve", ["--data", data, "--rules", login])
-      .output();
-    equal(bad.code, 1);
-    const said = new TextDecoder().decode(bad.stderr);
-    match(said, /error\[invalid-option\].*"rules"/);
+    await child.endsWell();
+    await using other = sheaf("serve", ["--data", data, "--rules", login]);
+    const bad = await other.ended;
+    equal(bad.code, 1, bad.report);
+    match(bad.err, /error\[invalid-option\].*"rules"/);
   }));
 
 Deno.test("deno task serve names the setting that is wrong, and ends with 1", async () => {
-  const { code, stderr } = await sheaf("serve", ["--port", "many"]).output();
-  equal(code, 1);
-  match(new TextDecoder().decode(stderr), /error\[invalid-option\].*"port"/);
+  await using child = sheaf("serve", ["--port", "many"]);
+  const { code, err, report } = await child.ended;
+  equal(code, 1, report);
+  match(err, /error\[invalid-option\].*"port"/);
 });
 
 Deno.test("sheaf backup copies a database that a server writes, and restore makes it a database", () =>
@@ -204,14 +170,14 @@ Deno.test("sheaf backup copies a database that a server writes, and restore make
       post(loginBody(server.rootKey, { sessionKey: newSessionKey() })),
     ).then((response) => response.body?.cancel());
     const made = await run(["backup", "--data", data, "--to", copy]);
-    equal(made.code, 0, made.err);
+    equal(made.code, 0, made.report);
     match(made.out, /backed up to .*: 2 repositories, \d+ commits?, /);
     const twice = await run(["backup", "--data", data, "--to", copy]);
-    equal(twice.code, 1);
+    equal(twice.code, 1, twice.report);
     match(twice.err, /error\[invalid-path\].*not empty/);
     await server.close();
     const restored = await run(["restore", "--from", copy, "--to", back]);
-    equal(restored.code, 0, restored.err);
+    equal(restored.code, 0, restored.report);
     const options = serverOptions({ data: back, schemas }, []);
     await using other = await createServer(options);
     deepEqual(other.rootKey, server.rootKey);
@@ -228,16 +194,18 @@ Deno.test("sheaf admin revokes and lists over HTTP, and explains what went wrong
     await login.body?.cancel();
     const at = ["--url", server.url, "--admin-token", ADMIN];
     const revoked = await run(["admin", "revoke", "--user", "ann", ...at]);
+    equal(revoked.code, 0, revoked.report);
     match(revoked.out, /revoked 1 session/);
     match(revoked.out, new RegExp(sessionKey));
     const listed = await run(["admin", "quarantine", ...at]);
+    equal(listed.code, 0, listed.report);
     match(listed.out, /the quarantine is empty/);
     const wrong = ["--url", server.url, "--admin-token", "a wrong token"];
     const refused = await run(["admin", "quarantine", ...wrong]);
-    equal(refused.code, 1);
+    equal(refused.code, 1, refused.report);
     match(refused.err, /error\[login-failed\]/);
     const usage = await run(["admin", "revoke", ...at]);
-    equal(usage.code, 2);
+    equal(usage.code, 2, usage.report);
   }));
 
 Deno.test("server: speaks TLS with a certificate and key from files", () =>

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, throws } from "node:assert/strict";
+import { Child } from "../../tests/kit/child.ts";
 import {
   commandOf,
   orderOf,
@@ -90,16 +91,14 @@ Deno.test("commandOf() repeats what bears on the figures, and no address", () =>
 
 Deno.test("--doc refuses to store a part of a run as the whole", async () => {
   for (const part of [["--quick"], ["--filter", "x"], ["--engines", "lmdb"]]) {
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "eval",
-        "--no-check",
-        `import { parseOptions } from ${
-          JSON.stringify(new URL("options.ts", import.meta.url).href)
-        }; parseOptions(${JSON.stringify(["kv", "--doc", ...part])});`,
-      ],
-    }).output();
-    equal(code, 1);
-    match(new TextDecoder().decode(stderr), /--doc stores whole runs, and --/);
+    const { code, err, report } = await Child.run([
+      "eval",
+      "--no-check",
+      `import { parseOptions } from ${
+        JSON.stringify(new URL("options.ts", import.meta.url).href)
+      }; parseOptions(${JSON.stringify(["kv", "--doc", ...part])});`,
+    ]);
+    equal(code, 1, report);
+    match(err, /--doc stores whole runs, and --/);
   }
 });

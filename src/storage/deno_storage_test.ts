@@ -10,6 +10,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { DenoFile } from "./deno_file.ts";
 import { denoStorage } from "./deno_storage.ts";
 import { storageFailure } from "./failure.ts";
+import { Child } from "../../tests/kit/child.ts";
 
 async function withFolder(
   task: (path: string) => void | Promise<void>,
@@ -50,26 +51,17 @@ Deno.test("lock() of a path that is a file fails with invalid-path", () =>
 Deno.test("lock() is refused while another process has it, and free after its end", () =>
   withFolder(async (path) => {
     const module = new URL("./deno_storage.ts", import.meta.url).href;
-    const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        "eval",
-        `
-        import { denoStorage } from ${JSON.stringify(module)};
-        denoStorage(${JSON.stringify(path)}).lock();
-        console.log("locked");
-        await Deno.stdin.readable.getReader().read();
-      `,
-      ],
-      stdin: "piped",
-      stdout: "piped",
-    }).spawn();
-    const reader = child.stdout.getReader();
-    await reader.read();
+    const program = `
+      import { denoStorage } from ${JSON.stringify(module)};
+      denoStorage(${JSON.stringify(path)}).lock();
+      console.log("locked");
+      await Deno.stdin.readable.getReader().read();
+    `;
+    await using child = new Child(["eval", program], { hasInput: true });
+    await child.said(/locked/);
     throws(() => denoStorage(path).lock(), { code: "database-locked" });
-    child.kill("SIGKILL");
-    await child.status;
-    await reader.cancel();
-    await child.stdin.close().catch(() => {});
+    child.kill();
+    await child.ended;
     denoStorage(path).lock()();
   }));
 

@@ -14,11 +14,11 @@ import {
   type Repository,
 } from "../../mod.ts";
 import { replicaOf } from "../../src/db/internals.ts";
+import { Child as Process } from "../kit/child.ts";
 import {
   brokenIn,
   type ClientOrder,
   Entry,
-  linesOf,
   readLedger,
   REPOSITORY,
   type ServerOrder,
@@ -36,26 +36,16 @@ type ToldAs<K extends Kind> = Extract<Told, { is: K }>;
 export class Child {
   /** What it told that nobody expects. */
   readonly log: string[] = [];
-  readonly #process: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #process: Process;
   readonly #told: Told[] = [];
   readonly #reading: Promise<void>;
   #heard = Promise.withResolvers<void>();
   #isOver = false;
 
   private constructor(script: string) {
-    this.#process = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--no-check",
-        "--allow-all",
-        new URL(script, import.meta.url).href,
-      ],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "inherit",
-    }).spawn();
-    this.#input = this.#process.stdin.getWriter();
+    const { href } = new URL(script, import.meta.url);
+    const args = ["run", "--no-check", "--allow-all", href];
+    this.#process = new Process(args, { hasInput: true });
     this.#reading = this.#read();
   }
 
@@ -68,7 +58,7 @@ export class Child {
   }
 
   async #read(): Promise<void> {
-    for await (const line of linesOf(this.#process.stdout)) {
+    for await (const line of this.#process.lines()) {
       const told: Told = JSON.parse(line);
       if (told.is === "log") this.log.push(told.text);
       else this.#told.push(told);
@@ -88,34 +78,32 @@ export class Child {
     while (true) {
       const at = this.#told.findIndex(({ is }) => is === kind);
       if (at >= 0) return this.#told.splice(at, 1)[0] as ToldAs<K>;
-      if (this.#isOver) throw new Error(`It ended before "${kind}"`);
+      if (this.#isOver) {
+        const report = this.#process.report();
+        throw new Error(`It ended before it said "${kind}". ${report}`);
+      }
       await this.#heard.promise;
     }
   }
 
   /** Says a line. */
   async say(line: string): Promise<void> {
-    await this.#input.write(new TextEncoder().encode(`${line}\n`));
+    await this.#process.write(`${line}\n`);
   }
 
-  /** Kills it, at whatever it does. */
+  /** Kills it, at whatever it does; one that ended by itself is told of. */
   async kill(): Promise<void> {
-    try {
-      this.#process.kill("SIGKILL");
-    } catch {
-      // It has ended already.
-    }
-    await this.#input.abort().catch(() => {});
-    await this.#process.status;
+    if (this.#process.hasEnded) this.log.push(this.#process.report());
+    this.#process.kill();
+    await this.#process.ended;
     await this.#reading;
   }
 
   /** Lets it end well. */
   async end(): Promise<void> {
-    await this.#input.close();
-    const { code } = await this.#process.status;
+    await this.#process.closeInput();
+    await this.#process.endsWell(/"is":"over"/);
     await this.#reading;
-    equal(code, 0, "it ends well");
   }
 }
 

@@ -1,0 +1,43 @@
+/**
+ * How tests wait for what comes from elsewhere: until it is there, or until it
+ * is certain that it never will be; then they say what they waited for.
+ *
+ * @module
+ */
+
+/** What takes longer never comes; no measure of speed: machines are busy. */
+export const PATIENCE_MS = 30_000;
+
+/** Names what was waited for; called only where it did not come. */
+export type What = string | (() => string);
+
+/** Waits until something holds that nothing tells of. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: What,
+  waitMs: number = PATIENCE_MS,
+): Promise<void> {
+  const end = Date.now() + waitMs;
+  while (!await holds()) {
+    if (Date.now() > end) throw inVain(what);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** What a promise gives, if it ever does. */
+export async function within<T>(
+  promise: PromiseLike<T>,
+  what: What,
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(inVain(what)), PATIENCE_MS);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function inVain(what: What): Error {
+  return new Error(`In vain: ${typeof what === "string" ? what : what()}`);
+}
