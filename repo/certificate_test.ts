@@ -217,6 +217,18 @@ Deno.test("checkCertificate() has no room for a flood of one key's certificates"
   assert.equal(check(certify(ada), known), "too-large");
 });
 
+Deno.test("checkCertificate() has room for so many certificates of a repository, and for no new session then", () => {
+  const known = new Certificates();
+  const certificate = certify(signerOf(2));
+  for (let i = 0; i < limits.certificatesKeptMax; i++) {
+    const sessionKey = new Uint8Array(32);
+    new DataView(sessionKey.buffer).setUint32(0, i);
+    known.add({ ...certificate, sessionKey });
+  }
+  assert.equal(known.size, limits.certificatesKeptMax);
+  assert.equal(check(certify(ada), known), "too-large");
+});
+
 Deno.test("certificates are told in an order in which a door takes them all", () => {
   const server = signerOf(3);
   const dated = { mayIssue: true, user: "server" };

@@ -263,3 +263,24 @@ Deno.test("an issuer that was revoked cannot let itself go on", () => {
   const own = revoke(door, { sessionKey, cuts }, office);
   equal(door.outcome(arrival(own)), "bad-certificate");
 });
+
+Deno.test("a revoked issuer writes no more, and the sessions that it certified go on", () => {
+  const door = new Replica();
+  const office = signerOf(5);
+  const [issuer, user] = [5, 1].map((seed) => new Writer(seed, new Replica()));
+  door.trust(
+    certify(office, { mayIssue: true, user: "office" }),
+    certify(ada, {}, office),
+  );
+  equal(door.outcome(issuer!.write(["a"])), "admit");
+  const cuts = new Map([[incarnation(0), 1]]);
+  const { publicKey: sessionKey } = office;
+  equal(
+    door.outcome(arrival(revoke(door, { sessionKey, cuts }))),
+    "admit-revocation",
+  );
+  equal(door.outcome(issuer!.write(["b"])), "revoked");
+  equal(door.outcome(user!.write(["c"])), "admit");
+  equal(door.outcome(arrival(revoke(door))), "admit-revocation");
+  equal(door.outcome(user!.write(["d"])), "revoked", "by its own key");
+});

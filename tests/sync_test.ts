@@ -24,6 +24,9 @@ import {
   type Repository,
   rulesFor,
 } from "../mod.ts";
+import { createSigner } from "../crypto/mod.ts";
+import { system } from "../src/base/system.ts";
+import type { Connector } from "../sync/transport/transport.ts";
 import { MemoryServer, type MemoryServerOptions } from "./kit/memory_server.ts";
 
 const Task = defineSchema("task", {
@@ -447,6 +450,59 @@ Deno.test("repositories that are opened while the login is under way sign with i
   }
 });
 
+/** A wire whose client's frames can be read. */
+function tapped(connector: Connector, frames: Uint8Array[]): Connector {
+  return {
+    ...connector,
+    async connect(signal) {
+      const wire = await connector.connect(signal);
+      const send = wire.send.bind(wire);
+      wire.send = (frame) => {
+        frames.push(frame.slice());
+        send(frame);
+      };
+      return wire;
+    },
+  };
+}
+
+Deno.test("a session key is made on its device and never leaves it", async () => {
+  await using server = serve();
+  const drawn: Uint8Array[] = [];
+  const world = {
+    ...system,
+    random(target: Uint8Array) {
+      system.random(target);
+      drawn.push(target.slice());
+    },
+  };
+  await using a = await device(server, undefined, {
+    storage: memoryStorage(),
+    world,
+  });
+  const key = a.db.sessionKey!;
+  const secret = drawn.find((bytes) =>
+    bytes.length === 32 && createSigner(bytes).publicKey.toHex() === key.toHex()
+  );
+  ok(secret !== undefined, "it is made of this device's dice");
+  const frames: Uint8Array[] = [];
+  const asked: string[] = [];
+  a.db.connect(tapped(server.connector, frames), {
+    session: { token: "a" },
+    login: (request) => {
+      const hex = (_: string, value: unknown) =>
+        value instanceof Uint8Array ? value.toHex() : value;
+      asked.push(JSON.stringify(request, hex));
+      return server.login(request);
+    },
+  });
+  await a.tasks.create({ title: "x" }).synced;
+  await a.repo.sync.audit();
+  const said = [...frames.map((frame) => frame.toHex()), ...asked].join();
+  ok(said.includes(key.toHex()), "what leaves is seen");
+  equal(said.includes(secret.toHex()), false);
+});
+
 Deno.test("a device whose claims change gets a new key, and keeps what it wrote with the old one", async () => {
   await using server = serve();
   const storage = memoryStorage();
@@ -521,6 +577,34 @@ Deno.test("a refused write is shown and undone on its device and nowhere else, a
     deepEqual(repo.sync.status.incidents, []);
     equal((await repo.sync.audit()).equal, true);
   }
+});
+
+Deno.test("what a server admits against the rules shows on no device that has them, and is said there", async () => {
+  await using server = serve();
+  await using a = await device(server, "a");
+  const storage = memoryStorage();
+  {
+    await using b = await device(server, "b", { storage, rules: strict });
+    await b.repo.sync.ready;
+    await a.tasks.create({ id: "calm", title: "One" }).synced;
+    await untilItems(b.tasks, "calm came", () => b.tasks.has("calm"));
+    await a.tasks.create({ id: "loud", title: "!Two" }).synced;
+    const { sync } = b.repo;
+    const isSaid = () => sync.status.incidents.length > 0;
+    await untilSync(b.repo, "an incident", isSaid);
+    const { kind, details } = sync.status.incidents[0]!;
+    const { from, reason, detail } = details as Record<string, unknown>;
+    deepEqual(
+      [kind, from, reason, detail],
+      ["foreign-refused", "server", "denied", "No shouting"],
+    );
+    deepEqual(b.tasks.keys(), ["calm"]);
+    await b.tasks.create({ id: "own", title: "Goes on" }).synced;
+  }
+  await using b = await device(server, "b", { storage });
+  await untilItems(b.tasks, "it has the server's rules", () => {
+    return b.tasks.keys().sort().join() === "calm,loud,own";
+  });
 });
 
 Deno.test("refusals survive a restart; one is retried when it is allowed, one exported and discarded", async () => {
