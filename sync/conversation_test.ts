@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
+import { ManualWorld, Place, SlowStorage } from "../tests/kit/replica_place.ts";
 import {
   ClientSide,
   disks,
@@ -57,7 +57,7 @@ Deno.test("a conversation makes both sides equal, says so, and is quiet then", a
   both.end();
 });
 
-Deno.test("a single commit travels at once in a live conversation, and is acknowledged when durable", async () => {
+Deno.test("a single commit travels at once in a live conversation, and is acknowledged", async () => {
   const { serving, place } = await start();
   const both = talk(serving, place);
   await both.settle();
@@ -70,6 +70,32 @@ Deno.test("a single commit travels at once in a live conversation, and is acknow
   await disks();
   assert.equal(both.server.messages[0]?.is, "records");
   both.end();
+});
+
+Deno.test("a server says neither that it took a commit nor what it is before it could not lose it", async () => {
+  const world = new ManualWorld();
+  const storage = new SlowStorage();
+  const before = await Place.open({ world, storage });
+  await before.replica.close();
+  const serving = await Serving.open(world, before);
+  const place = await Place.open({ world, seed: 1 });
+  const other = await Place.open({ world, seed: 2 });
+  const talks = [talk(serving, place), talk(serving, other)] as const;
+  const [own, others] = talks;
+  for (const each of talks) await each.settle();
+  storage.isSlow = true;
+  await place.write("a", "1");
+  for (const each of talks) await each.settle();
+  assert.equal(serving.place.text("a"), "1", "it came");
+  assert.ok(storage.waiting > 0);
+  assert.deepEqual(own.client.told("acked"), []);
+  assert.equal(other.text("a"), undefined);
+  storage.isSlow = false;
+  storage.finish();
+  for (const each of talks) await each.settle();
+  assert.equal(own.client.told("acked").at(-1)?.count, 1);
+  assert.equal(other.text("a"), "1");
+  for (const each of talks) each.end();
 });
 
 Deno.test("resuming with nothing new takes 150 bytes each way at most", async () => {
