@@ -5,59 +5,42 @@
  * @module
  */
 
-import type { Outcome, Task } from "./suite.ts";
+import { commitSeed } from "../../tests/kit/commit_seed.ts";
+import { playSeeds } from "../../tests/seeds/pool.ts";
+import { simulation } from "../../tests/simulation/suite.ts";
+import type { Task } from "./suite.ts";
 
-const root = new URL("../../", import.meta.url);
-const NAME = "simulation";
-const FILE = "tests/simulation/main.ts";
-/** A seed is a whole number that a command line takes. */
-const COMMIT_DIGITS = 7;
-
-/** Runs seeds for so many seconds; `heard` is told each line. */
+/** Plays seeds for so many seconds; `heard` is told how far it is. */
 export function simulationTask(
   seconds: number,
   heard: (at: string) => void,
 ): Task {
-  return { name: NAME, run: () => simulate(seconds, heard) };
-}
-
-async function simulate(
-  seconds: number,
-  heard: (at: string) => void,
-): Promise<Outcome> {
-  heard("the simulation");
-  const args = ["run", "--quiet", "--allow-all", "--no-check", FILE];
-  const seed = await seedOfCommit();
-  args.push(`--seed=${seed}`, `--seconds=${seconds}`);
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args,
-    cwd: root,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-  }).output();
-  const decoder = new TextDecoder();
-  const said = decoder.decode(stdout).trim();
-  if (code === 0) return { passed: 1, ignored: [], failed: [], reasons: "" };
-  const reasons = `${said}\n${decoder.decode(stderr)}`.trim();
   return {
-    passed: 0,
-    ignored: [],
-    failed: [{ file: FILE, name: `seeds from ${seed}` }],
-    reasons,
+    name: "simulation",
+    async run() {
+      const reasons: string[] = [];
+      let seeds = 0;
+      const said = () => heard(`seed ${++seeds} of the simulation`);
+      said();
+      const { failed } = await playSeeds(simulation, {
+        first: commitSeed(),
+        seconds,
+        jobs: 1,
+        heard({ seed, line, failure }) {
+          if (failure === undefined) return said();
+          const replay = `deno task simulate --seed ${seed}`;
+          reasons.push(`${line}\n${failure}\nReplay it: ${replay}`);
+        },
+      });
+      return {
+        passed: failed.length === 0 ? 1 : 0,
+        ignored: [],
+        failed: failed.map((seed) => ({
+          file: "tests/simulation/main.ts",
+          name: `seed ${seed}`,
+        })),
+        reasons: reasons.join("\n\n"),
+      };
+    },
   };
-}
-
-/** From the commit that is checked out; where there is none, always the same. */
-async function seedOfCommit(): Promise<number> {
-  try {
-    const { success, stdout } = await new Deno.Command("git", {
-      args: ["rev-parse", `--short=${COMMIT_DIGITS}`, "HEAD"],
-      cwd: root,
-      stderr: "null",
-    }).output();
-    const hash = new TextDecoder().decode(stdout).slice(0, COMMIT_DIGITS);
-    return success ? Number.parseInt(hash, 16) : 0;
-  } catch {
-    return 0; // No git here.
-  }
 }
