@@ -13,12 +13,16 @@ import { Board, schemas } from "./data/schema.ts";
 import { memberOf } from "./data/team.ts";
 import { seed } from "./seed/seed.ts";
 
-/** Where and how the demo runs. */
-export interface DemoOptions {
-  /** Holds the server's data and the built page. */
+/** Where and how the demo's server runs. */
+export interface ServeOptions {
+  /** Holds the server's data, and the built page in `pages`. */
   readonly folder: string;
   readonly port: number;
   readonly hostname?: string;
+}
+
+/** Where and how the demo runs. */
+export interface DemoOptions extends ServeOptions {
   /** Does the page bring Sheaf's inspector? (default: false) */
   readonly hasInspector?: boolean;
 }
@@ -32,12 +36,17 @@ export interface Demo {
 
 /** Builds the page, starts the server, and fills it when it is new. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { folder, port, hostname = "127.0.0.1" } = options;
-  const pages = `${folder}/pages`;
-  await buildDemo(pages, options);
+  await buildDemo(`${options.folder}/pages`, options);
+  return await serveDemo(options);
+}
+
+/** Starts the server with a page that is built, and fills it when it is new. */
+export async function serveDemo(
+  { folder, port, hostname = "127.0.0.1" }: ServeOptions,
+): Promise<Demo> {
   const server = await createServer({
     data: `${folder}/server`,
-    static: pages,
+    static: `${folder}/pages`,
     port,
     hostname,
     name: "stook",

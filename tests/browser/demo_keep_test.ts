@@ -6,8 +6,8 @@
 
 import { equal, match, ok } from "node:assert/strict";
 import { buildDemo, endBuilding } from "../../web-demo/build.ts";
-import { demoPlace, eventually, openAs, settled } from "./demo_place.ts";
-import { browserTest, type Page } from "./kit/mod.ts";
+import { demoPlace, openAs, settled } from "./demo_place.ts";
+import { browserTest, eventually, type Page } from "./kit/mod.ts";
 
 const options = { entries: {} };
 

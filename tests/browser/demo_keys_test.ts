@@ -4,8 +4,8 @@
  */
 
 import { equal, match, notEqual, ok } from "node:assert/strict";
-import { demoPlace, eventually, openAs, settled, tile } from "./demo_place.ts";
-import { browserTest, type Page } from "./kit/mod.ts";
+import { demoPlace, openAs, settled, tile } from "./demo_place.ts";
+import { browserTest, eventually, type Page } from "./kit/mod.ts";
 
 const options = { entries: {} };
 const TUNNEL = "Tickets must open in the tunnel";

@@ -10,14 +10,8 @@ import { equal, ok } from "node:assert/strict";
 import { teamRepository } from "../../web-demo/data/rules.ts";
 import { Board, Card, Column } from "../../web-demo/data/schema.ts";
 import { ranks } from "../../web-demo/data/rank.ts";
-import {
-  type DemoPlace,
-  demoPlace,
-  eventually,
-  openAs,
-  settled,
-} from "./demo_place.ts";
-import { browserTest, type Page } from "./kit/mod.ts";
+import { type DemoPlace, demoPlace, openAs, settled } from "./demo_place.ts";
+import { browserTest, eventually, type Page } from "./kit/mod.ts";
 
 const CARDS = 10_000;
 const COLUMNS = 5;

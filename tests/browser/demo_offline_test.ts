@@ -7,12 +7,11 @@ import {
   boardOf,
   type DemoPlace,
   demoPlace,
-  eventually,
   openAs,
   setOffline,
   settled,
 } from "./demo_place.ts";
-import { browserTest, type Page } from "./kit/mod.ts";
+import { browserTest, eventually, type Page } from "./kit/mod.ts";
 
 const options = { entries: {} };
 

@@ -5,8 +5,9 @@
  * @module
  */
 
-import { type Demo, startDemo } from "../../web-demo/serve.ts";
-import { endBuilding } from "../../web-demo/build.ts";
+import { keptFolder } from "../../tools/browser/kept.ts";
+import { buildDemo, endBuilding } from "../../web-demo/build.ts";
+import { type Demo, serveDemo, startDemo } from "../../web-demo/serve.ts";
 import type { BrowserContext, Page } from "./kit/mod.ts";
 
 /** A demo that runs for one test. */
@@ -16,21 +17,34 @@ export interface DemoPlace extends AsyncDisposable {
   readonly folder: string;
 }
 
-let filled: Promise<string> | undefined;
+const HOUR_MS = 3_600_000;
 
-/** A folder with the team's weeks in it: they are played once, and copied for each test. */
-async function filledFolder(): Promise<string> {
-  filled ??= fillFolder();
+/**
+ * A folder with the team's weeks in it, and the page: they are played, and it is
+ * built, once for all files, and copied for each test. The weeks end now, so they
+ * are played anew every hour.
+ */
+async function filledFolder(hasInspector: boolean): Promise<string> {
+  const hour = Math.floor(Date.now() / HOUR_MS);
+  const filled = await keptFolder("demo", `${hour}`, fillFolder);
   const folder = await Deno.makeTempDir({ prefix: "sheaf-demo-" });
-  await copyFolder(`${await filled}/server`, `${folder}/server`);
+  await copyFolder(`${filled}/server`, `${folder}/server`);
+  const built = hasInspector
+    ? await keptFolder("demo-inspector", "", (pages) => build(pages, true))
+    : `${filled}/pages`;
+  await copyFolder(built, `${folder}/pages`);
   return folder;
 }
 
-async function fillFolder(): Promise<string> {
-  const folder = await Deno.makeTempDir({ prefix: "sheaf-demo-" });
+async function fillFolder(folder: string): Promise<void> {
   const { server } = await startDemo({ folder, port: 0 });
   await server.close();
-  return folder;
+  await endBuilding();
+}
+
+async function build(folder: string, hasInspector: boolean): Promise<void> {
+  await buildDemo(folder, { hasInspector });
+  await endBuilding();
 }
 
 async function copyFolder(from: string, to: string): Promise<void> {
@@ -41,11 +55,6 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-Deno.test.afterAll(async () => {
-  if (filled === undefined) return;
-  await Deno.remove(await filled, { recursive: true }).catch(() => {});
-});
-
 /** Starts a demo on a free port, or on the one it had before. */
 export async function demoPlace(
   { before, hasInspector = false }: {
@@ -53,10 +62,9 @@ export async function demoPlace(
     readonly hasInspector?: boolean;
   } = {},
 ): Promise<DemoPlace> {
-  const folder = before?.folder ?? await filledFolder();
+  const folder = before?.folder ?? await filledFolder(hasInspector);
   const port = before === undefined ? 0 : Number(new URL(before.url).port);
-  const demo = await startDemo({ folder, port, hasInspector });
-  await endBuilding();
+  const demo = await serveDemo({ folder, port });
   return {
     demo,
     url: demo.server.url,
@@ -110,17 +118,4 @@ export function boardOf(page: Page): Promise<Record<string, string[]>> {
 /** A card's tile by its title. */
 export function tile(page: Page, title: string) {
   return page.locator(".tile", { hasText: title });
-}
-
-/** Tries until it holds; fails with its last words after a while. */
-export async function eventually(check: () => Promise<void>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (true) {
-    try {
-      return await check();
-    } catch (error) {
-      if (performance.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

@@ -6,13 +6,12 @@ import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import {
   boardOf,
   demoPlace,
-  eventually,
   openAs,
   setOffline,
   settled,
   tile,
 } from "./demo_place.ts";
-import { browserTest } from "./kit/mod.ts";
+import { browserTest, eventually } from "./kit/mod.ts";
 
 const options = { entries: {} };
 const TUNNEL = "Tickets must open in the tunnel";

@@ -8,6 +8,7 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { bundle, endBundling } from "./bundle.ts";
 import { findBrowser, versionOf } from "./find.ts";
 import { launch } from "./launch.ts";
+import { keptFolder } from "./kept.ts";
 import { servePages } from "./page_server.ts";
 
 async function findAs(wish: string): Promise<unknown> {
@@ -39,6 +40,30 @@ Deno.test("launch() says what a browser said that does not start", async () => {
     launch(found, "/dev/null", []),
     /did not start: it ended[^]*did not recognize/,
   );
+});
+
+Deno.test("keptFolder() makes a folder once, whole, also when it is asked for twice at once", async () => {
+  const details = crypto.randomUUID();
+  let made = 0;
+  const ask = () =>
+    keptFolder("kept-test", details, async (folder) => {
+      made++;
+      await Deno.writeTextFile(`${folder}/one`, "1");
+      await Deno.writeTextFile(`${folder}/two`, "2");
+    });
+  const [folder, other] = await Promise.all([ask(), ask()]);
+  try {
+    deepEqual([other, made], [folder, 2]);
+    deepEqual([await ask(), made], [folder, 2]);
+    equal(await Deno.readTextFile(`${folder}/two`), "2");
+    const fail = () => Promise.reject(new Error("it cannot be made"));
+    await rejects(keptFolder("kept-test", `${details} 2`, fail), /cannot be/);
+    const cache = [...Deno.readDirSync(`${folder}/..`)];
+    const ours = cache.filter(({ name }) => name.startsWith("kept-test"));
+    deepEqual(ours.length, 1, "no draft is left");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("bundle() resolves our own names, and servePages() serves them with a page", async () => {

@@ -7,6 +7,7 @@
  */
 
 import * as esbuild from "esbuild";
+import { keptFolder } from "./kept.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -100,11 +101,18 @@ export async function bundle(
   }
   await esbuild.build({
     ...bundleOptions(),
-    sourcemap: "inline",
     entryPoints,
     outdir: folder,
     ...options,
   });
+}
+
+/** A folder with the bundle of `entries`, made only where it was not yet, of the same sources. */
+export function bundled(
+  entries: Readonly<Record<string, URL>>,
+): Promise<string> {
+  const details = JSON.stringify([entries, esbuild.version]);
+  return keptFolder("bundle", details, (folder) => bundle(entries, folder));
 }
 
 /** Ends esbuild's process. */

@@ -89,6 +89,27 @@ async function found(path: string): Promise<FoundBrowser | undefined> {
     : { path, version, args: [], env: {} };
 }
 
+/** What was found is remembered here, with the wish: for the other files of a run, and for its processes. */
+const MEMORY = "SHEAF_TEST_BROWSER_FOUND";
+
+/**
+ * The browser for tests, or why there is none; that is looked for, and said, once
+ * in a run.
+ */
+export async function browserOfRun(): Promise<FoundBrowser | NoBrowser> {
+  const wish = Deno.env.get("SHEAF_TEST_BROWSER") ?? "";
+  const remembered = JSON.parse(Deno.env.get(MEMORY) ?? "{}");
+  if (remembered.wish === wish) return remembered.found;
+  const found = await findBrowser();
+  if ("reason" in found) {
+    console.warn(
+      `browser tests are skipped: no browser runs here (${found.reason})`,
+    );
+  }
+  Deno.env.set(MEMORY, JSON.stringify({ wish, found }));
+  return found;
+}
+
 /** The browser for tests, or why there is none. */
 export async function findBrowser(): Promise<FoundBrowser | NoBrowser> {
   const wish = Deno.env.get("SHEAF_TEST_BROWSER") ?? "";

@@ -46,22 +46,25 @@ export interface Launched {
   readonly endpoint: string;
   /** Settled when the process has ended. */
   readonly ended: Promise<void>;
+  /** The last of what it wrote to its standard error. */
+  readonly said: () => string;
 }
 
 /** The address that the browser prints when it is ready. */
-function endpointOf(child: ChildProcess): Promise<string> {
+function endpointOf(
+  child: ChildProcess,
+  said: () => string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = "";
     const late = setTimeout(() => fail("it took too long"), LAUNCH_MS_MAX);
     const fail = (why: string) => {
       clearTimeout(late);
-      reject(new Error(`The browser did not start: ${why}\n${said}`));
+      reject(new Error(`The browser did not start: ${why}\n${said()}`));
     };
     child.on("error", (error) => fail(error.message));
     child.on("exit", (code, signal) => fail(`it ended (${code ?? signal})`));
-    child.stderr?.on("data", (data) => {
-      said = (said + data).slice(-SAID_CHARACTERS_MAX);
-      const [, endpoint] = /DevTools listening on (ws:\S+)/.exec(said) ?? [];
+    child.stderr?.on("data", () => {
+      const [, endpoint] = /DevTools listening on (ws:\S+)/.exec(said()) ?? [];
       if (endpoint === undefined) return;
       clearTimeout(late);
       resolve(endpoint);
@@ -83,8 +86,13 @@ export async function launch(
   const ended = new Promise<void>((resolve) =>
     child.once("exit", () => resolve())
   );
+  let text = "";
+  child.stderr?.on("data", (data) => {
+    text = (text + data).slice(-SAID_CHARACTERS_MAX);
+  });
+  const said = () => text;
   try {
-    return { endpoint: await endpointOf(child), ended };
+    return { endpoint: await endpointOf(child, said), ended, said };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;

@@ -35,8 +35,22 @@ const isolation = {
   "cross-origin-embedder-policy": "require-corp",
 };
 
+function readFrom(
+  folders: readonly string[],
+  name: string,
+): Uint8Array<ArrayBuffer> | undefined {
+  for (const folder of folders) {
+    try {
+      return Deno.readFileSync(`${folder}/${name}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  return undefined;
+}
+
 function respond(
-  folder: string,
+  folders: readonly string[],
   isIsolated: boolean,
   request: Request,
 ): Response {
@@ -48,24 +62,20 @@ function respond(
     "cache-control": "no-store",
     ...isIsolated && isolation,
   };
-  try {
-    const bytes = Deno.readFileSync(`${folder}/${name}.${ending}`);
-    return new Response(bytes, { headers });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+  const bytes = readFrom(folders, `${name}.${ending}`);
+  if (bytes !== undefined) return new Response(bytes, { headers });
   if (ending !== "html") return new Response("not found", { status: 404 });
   return new Response(pageOf(name), { headers });
 }
 
-/** Serves the files of `folder`; isolated pages have precise clocks. */
+/** Serves the files of `folders`, the first one's before the others'; isolated pages have precise clocks. */
 export function servePages(
-  folder: string,
+  folders: string | readonly string[],
   { isIsolated = false }: { readonly isIsolated?: boolean } = {},
 ): PageServer {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => respond(folder, isIsolated, request),
+    (request) => respond([folders].flat(), isIsolated, request),
   );
   return {
     url: `http://127.0.0.1:${server.addr.port}`,

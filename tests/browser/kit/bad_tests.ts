@@ -6,7 +6,7 @@
  */
 
 import type * as KitPage from "./kit_page.ts";
-import { browserTest } from "./mod.ts";
+import { browserTest, waitFor } from "./mod.ts";
 
 const entries = { kit: new URL("kit_page.ts", import.meta.url) };
 type Page = typeof KitPage;
@@ -22,7 +22,12 @@ browserTest("never ends", { entries, secondsMax: 2 }, async (place) => {
   const tab = await place.open<Page>("kit");
   await tab.page.evaluate("console.warn('still here')");
   console.log(`browser ${place.running.pid}`);
-  await new Promise((resolve) => setTimeout(resolve, 60_000));
+  await waitFor("what never comes", new Promise(() => {}));
+});
+
+browserTest("is not answered", { entries }, async (place) => {
+  const tab = await place.open<Page>("kit");
+  await tab.callWithin(1, "hang", "for ever");
 });
 
 browserTest("is served no such entry", { entries }, async (place) => {

@@ -74,6 +74,11 @@ export class RunningBrowser {
     return this.#session;
   }
 
+  /** The last of what the browser itself said, on its standard error. */
+  get said(): string {
+    return this.#launched.said();
+  }
+
   /** Ends it with SIGKILL, as a power cut of the browser; gives when it is gone. */
   async kill(): Promise<void> {
     killProcess(this.pid, "SIGKILL");

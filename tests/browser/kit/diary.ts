@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 
 const LINES_MAX = 60;
 const LINE_CHARACTERS_MAX = 600;
@@ -16,19 +16,35 @@ export class Diary {
   readonly #lines: string[] = [];
   readonly #start = performance.now();
   readonly #watched = new WeakSet<BrowserContext>();
+  readonly #names = new WeakMap<Page, string>();
+  #pages = 0;
 
   /** Writes down what the pages of `context` say from now on. */
   watch(context: BrowserContext): void {
     if (this.#watched.has(context)) return;
     this.#watched.add(context);
+    context.on("page", (page) => this.nameOf(page));
     context.on("console", (message) => {
-      this.note(`${message.type()}: ${message.text()}`);
+      const by = this.#by(message.page());
+      this.note(`${by}${message.type()}: ${message.text()}`);
     });
     context.on("weberror", (error) => {
       const { message, stack } = error.error();
       this.uncaught.push(message);
-      this.note(`uncaught: ${stack ?? message}`);
+      const by = this.#by(error.page());
+      this.note(`${by}uncaught: ${stack ?? message}`);
     });
+  }
+
+  /** Pages are numbered in the order in which they came. */
+  nameOf(page: Page): string {
+    const name = this.#names.get(page) ?? `page ${++this.#pages}`;
+    this.#names.set(page, name);
+    return name;
+  }
+
+  #by(page: Page | null): string {
+    return page === null ? "" : `${this.nameOf(page)}, `;
   }
 
   note(text: string): void {
@@ -37,13 +53,19 @@ export class Diary {
     if (this.#lines.length > LINES_MAX) this.#lines.shift();
   }
 
-  /** `error` with the diary under its message. */
-  attachTo(error: unknown): unknown {
-    if (!(error instanceof Error) || this.#lines.length === 0) return error;
-    const pages = `what the pages said:\n  ${this.#lines.join("\n  ")}`;
+  /** `error` with the diary under its message, and what the browser itself said. */
+  attachTo(error: unknown, browserSaid = ""): unknown {
+    if (!(error instanceof Error)) return error;
+    const browserLines = browserSaid.trim().split("\n").filter((line) => line);
+    const told = said("what the pages said", this.#lines) +
+      said("what the browser said", browserLines);
     // The stack holds the message, too, and is what the runner prints.
-    error.stack = `${error.stack ?? error.message}\n${pages}`;
-    error.message += `\n${pages}`;
+    error.stack = `${error.stack ?? error.message}${told}`;
+    error.message += told;
     return error;
   }
+}
+
+function said(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `\n${title}:\n  ${lines.join("\n  ")}`;
 }

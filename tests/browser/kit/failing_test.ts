@@ -5,11 +5,13 @@
  */
 
 import assert from "node:assert/strict";
-import { findBrowser } from "../../../tools/browser/find.ts";
+import { browserOfRun } from "../../../tools/browser/find.ts";
+import { until } from "./wait.ts";
 
 const path = new URL("bad_tests.ts", import.meta.url).pathname;
+const textTests = new URL("../text_test.ts", import.meta.url).pathname;
 const root = new URL("../../../", import.meta.url).pathname;
-const ignore = "reason" in await findBrowser();
+const ignore = "reason" in await browserOfRun();
 
 function runBadTests(filter: string, temporary: string): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
@@ -46,7 +48,10 @@ Deno.test({
   async fn() {
     const said = await failureOf("throws in a page");
     assert.match(said, /error: Error: a page threw what nobody caught: nobody/);
-    assert.match(said, /what the pages said:\n.* ms uncaught: Error: nobody/);
+    assert.match(
+      said,
+      /what the pages said:\n.* ms page 1, uncaught: Error: nobody/,
+    );
   },
 });
 
@@ -55,12 +60,40 @@ Deno.test({
   ignore,
   async fn() {
     const said = await failureOf("never ends");
+    assert.match(said, /not done after 2 seconds\n {2}waits for what never/);
+    assert.match(said, /what the pages said:\n.* ms page 1, warning: still/);
+    assert.match(said, /what the browser said:\n[^]*DevTools listening/);
+    assert.match(said, /0 passed \| 1 failed/);
+  },
+});
+
+Deno.test({
+  name: "call() names the page and the function that does not answer",
+  ignore,
+  async fn() {
+    const said = await failureOf("is not answered");
     assert.match(
       said,
-      /not done after 2 seconds\n.*\n.* ms warning: still here/,
+      /in vain for the answer of page 1 to hang\("for ever"\)/,
     );
     assert.match(said, /0 passed \| 1 failed/);
   },
+});
+
+Deno.test("browserTest() skips all tests where no browser runs, counts them, and says why once", async () => {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "--no-check", "--allow-all", path, textTests],
+    cwd: root,
+    env: { NO_COLOR: "1", SHEAF_TEST_BROWSER: "none" },
+  }).output();
+  assert.equal(code, 0);
+  const [said, warned] = [stdout, stderr].map((bytes) =>
+    new TextDecoder().decode(bytes)
+  );
+  assert.match(said!, /0 passed \| 0 failed \| 8 ignored/);
+  const reasons = `${said}${warned}`.match(/browser tests are skipped: .*/g);
+  const reason = "no browser runs here (SHEAF_TEST_BROWSER is none)";
+  assert.deepEqual(reasons, [`browser tests are skipped: ${reason}`]);
 });
 
 Deno.test({
@@ -72,11 +105,7 @@ Deno.test({
       const pid = await browserPid(child.stdout);
       child.kill("SIGKILL");
       await child.status;
-      const start = performance.now();
-      while (isRunning(pid) && performance.now() - start < 10_000) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      assert.equal(isRunning(pid), false);
+      await until(() => Promise.resolve(!isRunning(pid)), "the browser's end");
     }),
 });
 

@@ -39,6 +39,11 @@ export function throwLater(message: string): void {
   });
 }
 
+/** Never answers. */
+export function hang(_how: string): Promise<never> {
+  return new Promise(() => {});
+}
+
 /** Asks a worker to double a number. */
 export function double(value: number): Promise<number> {
   const worker = new Worker("/kit_worker.js", { type: "module" });

@@ -3,21 +3,23 @@
  *
  * A file of tests has one browser, launched by its first test. Each test has a
  * server, and so an origin with empty storage, of its own. Where no browser
- * runs, the tests are ignored, counted and named.
+ * runs, the tests are ignored, counted and named. Every wait has an end, and a
+ * test that fails says what it waited for, and what pages and browser said.
  *
  * @module
  */
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { RunningBrowser } from "./browser.ts";
-import { bundle, endBundling } from "../../../tools/browser/bundle.ts";
+import { bundled, endBundling } from "../../../tools/browser/bundle.ts";
 import { Diary } from "./diary.ts";
-import { findBrowser } from "../../../tools/browser/find.ts";
+import { browserOfRun } from "../../../tools/browser/find.ts";
 import {
   type PageServer,
   servePages,
 } from "../../../tools/browser/page_server.ts";
 import { type Focus, openTab, type Tab } from "./tab.ts";
+import { forgetWaits, pendingWaits, waitFor } from "./wait.ts";
 
 export type {
   Browser,
@@ -27,6 +29,7 @@ export type {
 } from "playwright-core";
 export { killProcess } from "./browser.ts";
 export type { Focus, Tab } from "./tab.ts";
+export { eventually, until, waitFor } from "./wait.ts";
 
 /** What a test in a browser is made of. */
 export interface BrowserTestOptions {
@@ -45,17 +48,11 @@ export interface BrowserTestOptions {
 const SECONDS_MAX = 180;
 /** Closing what a test opened takes no longer; then the browser is killed. */
 const END_SECONDS_MAX = 30;
-const TITLE = "browser tests";
 
-const found = await findBrowser();
-if ("reason" in found) {
-  console.warn(`${TITLE} are skipped: no browser runs here (${found.reason})`);
-}
+const found = await browserOfRun();
 
 /** Browsers of this file, by their flags. */
 const running = new Map<string, { profile: string; browser: RunningBrowser }>();
-/** Bundles of this file, by their entries. */
-const bundles = new Map<string, Promise<string>>();
 const folders: string[] = [];
 
 function makeFolder(): string {
@@ -77,22 +74,11 @@ async function browserFor(args: readonly string[]): Promise<RunningBrowser> {
   return await launch(place?.profile ?? makeFolder(), args);
 }
 
-function bundleOf(entries: Readonly<Record<string, URL>>): Promise<string> {
-  const key = JSON.stringify(entries);
-  let made = bundles.get(key);
-  if (made === undefined) {
-    const folder = makeFolder();
-    made = bundle(entries, folder).then(() => folder);
-    bundles.set(key, made);
-  }
-  return made;
-}
-
 /** What a test in a browser has in its hands. */
 export class BrowserPlace {
   /** Where this test's pages are served. */
   readonly url: string;
-  /** The folder that is served; what a test writes there is served, too. */
+  /** An empty folder; what a test writes there is served, too. */
   readonly folder: string;
   readonly diary = new Diary();
   readonly #args: readonly string[];
@@ -129,7 +115,7 @@ export class BrowserPlace {
   }
 
   /** Opens `/<entry>.html` in a tab of its own and waits until the entry has run. */
-  open<Entry>(
+  async open<Entry>(
     entry: string,
     { device = this.context, query = "" }: {
       readonly device?: BrowserContext;
@@ -137,7 +123,10 @@ export class BrowserPlace {
     } = {},
   ): Promise<Tab<Entry>> {
     const url = `${this.url}/${entry}.html${query}`;
-    return openTab<Entry>(url, device, this.#focus);
+    const what = `a page for /${entry}.html`;
+    const page = await waitFor(what, device.newPage());
+    const name = this.diary.nameOf(page);
+    return await openTab<Entry>(page, url, this.#focus, name);
   }
 
   /** Opens several tabs of one device, one after the other. */
@@ -192,9 +181,12 @@ async function run(
   test: (place: BrowserPlace) => Promise<void>,
 ): Promise<void> {
   const { entries, args = [], secondsMax = SECONDS_MAX } = options;
-  const folder = await bundleOf(entries);
+  const hasEntries = Object.keys(entries).length > 0;
+  const bundles = hasEntries ? [await bundled(entries)] : [];
   const browser = await browserFor(args);
-  await using server = servePages(folder);
+  const folder = makeFolder();
+  await using server = servePages([folder, ...bundles]);
+  forgetWaits();
   const place = new BrowserPlace(server, folder, browser, options);
   try {
     await within(secondsMax, test(place));
@@ -203,7 +195,7 @@ async function run(
       throw new Error(`a page threw what nobody caught: ${uncaught}`);
     }
   } catch (error) {
-    throw place.diary.attachTo(error);
+    throw place.diary.attachTo(error, place.running.said);
   } finally {
     await within(END_SECONDS_MAX, place.end()).catch(() =>
       place.running.kill()
@@ -214,8 +206,11 @@ async function run(
 async function within(seconds: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const message = `not done after ${seconds} seconds`;
-    timer = setTimeout(() => reject(new Error(message)), seconds * 1_000);
+    timer = setTimeout(() => {
+      const waits = pendingWaits().map((wait) => `\n  waits for ${wait}`);
+      const message = `not done after ${seconds} seconds${waits.join("")}`;
+      reject(new Error(message));
+    }, seconds * 1_000);
   });
   // What the test does after its time is up is nobody's error any more.
   work.catch(() => {});

@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { BrowserContext, CDPSession, Page } from "playwright-core";
+import type { CDPSession, Page } from "playwright-core";
 import { killProcess } from "./browser.ts";
+import { waitFor } from "./wait.ts";
 
 /**
  * Which pages are visible: all of them, each as if it were alone; or, as for
@@ -26,24 +27,31 @@ type FunctionsOf<Entry> = {
     : never;
 };
 
-const READY_MS_MAX = 60_000;
+const READY_SECONDS_MAX = 60;
 const CRASH_MS_MAX = 30_000;
+/** A call that takes longer never ends; those that may say so themselves. */
+const CALL_SECONDS_MAX = 60;
+const ARGUMENTS_CHARACTERS_MAX = 60;
 
 /** A page whose entry's exports can be called from the test. */
 export class Tab<Entry> {
   readonly page: Page;
+  /** What messages call it: `page 2`. */
+  readonly name: string;
   #session: CDPSession | undefined;
   #pid: number | undefined;
 
-  constructor(page: Page) {
+  constructor(page: Page, name: string) {
     this.page = page;
+    this.name = name;
   }
 
   /** Waits until the entry has run. */
   async ready(): Promise<this> {
-    await this.page.waitForFunction("globalThis.sheafEntry", undefined, {
-      timeout: READY_MS_MAX,
+    const ran = this.page.waitForFunction("globalThis.sheafEntry", undefined, {
+      timeout: 0,
     });
+    await waitFor(`the entry of ${this.name}`, ran, READY_SECONDS_MAX);
     return this;
   }
 
@@ -56,7 +64,20 @@ export class Tab<Entry> {
     name: Name,
     ...args: Parameters<FunctionsOf<Entry>[Name]>
   ): Promise<Awaited<ReturnType<FunctionsOf<Entry>[Name]>>> {
-    return await this.page.evaluate(callEntry, { name, args });
+    return await this.callWithin(CALL_SECONDS_MAX, name, ...args);
+  }
+
+  /** The same, for what takes long. */
+  async callWithin<Name extends string & keyof FunctionsOf<Entry>>(
+    secondsMax: number,
+    name: Name,
+    ...args: Parameters<FunctionsOf<Entry>[Name]>
+  ): Promise<Awaited<ReturnType<FunctionsOf<Entry>[Name]>>> {
+    const text = JSON.stringify(args)?.slice(1, -1) ?? "";
+    const shown = text.slice(0, ARGUMENTS_CHARACTERS_MAX);
+    const what = `the answer of ${this.name} to ${name}(${shown})`;
+    const answer = this.page.evaluate(callEntry, { name, args });
+    return await waitFor(what, answer, secondsMax);
   }
 
   /** Loads the page again and waits until its entry has run. */
@@ -107,7 +128,8 @@ export class Tab<Entry> {
 
   /** The process that draws this page and runs its workers. Ask before you stop any page of its browser. */
   async pid(): Promise<number> {
-    return this.#pid ??= await rendererOf(await this.cdp());
+    const asked = this.cdp().then(rendererOf);
+    return this.#pid ??= await waitFor(`the process of ${this.name}`, asked);
   }
 
   /** Stops the page's process with SIGSTOP; gives what lets it go on. */
@@ -197,14 +219,14 @@ async function windowOf(page: Page) {
   return { id: windowId, setState };
 }
 
-/** Opens a page in `context`. */
+/** Shows `url` in a new page. */
 export async function openTab<Entry>(
+  page: Page,
   url: string,
-  context: BrowserContext,
   focus: Focus,
+  name: string,
 ): Promise<Tab<Entry>> {
-  const page = await context.newPage();
-  const tab = new Tab<Entry>(page);
+  const tab = new Tab<Entry>(page, name);
   await (focus === "all" ? tab.focus() : tab.show());
   await page.goto(url);
   return await tab.ready();
