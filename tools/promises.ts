@@ -34,9 +34,9 @@ export interface Entry {
   readonly heading: string;
   /** How the promise begins. */
   readonly promise: string;
-  readonly proofs: readonly Proof[];
-  /** Why no test proves it. */
-  readonly untested?: string;
+  readonly proofs: Proof[];
+  /** Why no test proves it, or what of it. */
+  readonly excuses: string[];
 }
 
 /** What a map is compared with. */
@@ -132,18 +132,22 @@ export function readMap(map: string): Entry[] {
 }
 
 function entriesOf(heading: string, rows: readonly string[][]): Entry[] {
-  const entries: (Entry & { readonly proofs: Proof[] })[] = [];
+  const entries: Entry[] = [];
   for (const [promise = "", test = "", tier = ""] of rows) {
-    const untested = /^not tested: (.*)/.exec(test)?.[1];
-    const told = untested === undefined ? {} : { untested };
-    if (promise !== "") {
-      entries.push({ heading, promise: plain(promise), proofs: [], ...told });
+    if (promise !== "" || entries.length === 0) {
+      entries.push({
+        heading,
+        promise: plain(promise),
+        proofs: [],
+        excuses: [],
+      });
     }
-    const [, file, name] = /^`([^`]+)`: (.+)$/.exec(test) ?? [];
-    if (untested === undefined && (test !== "" || promise === "")) {
-      const proof = { file: file ?? test, name: name ?? "", tier };
-      entries.at(-1)?.proofs.push(proof);
-    }
+    if (test === "") continue;
+    const { proofs, excuses } = entries.at(-1)!;
+    const [, excuse] = /^not tested: (.+)/.exec(test) ?? [];
+    const [, file = test, name = ""] = /^`([^`]+)`: (.+)$/.exec(test) ?? [];
+    if (excuse === undefined) proofs.push({ file, name, tier });
+    else excuses.push(excuse);
   }
   return entries;
 }
@@ -182,15 +186,18 @@ function uncovered(entries: readonly Entry[], facts: Facts): string[] {
 }
 
 function objectionsToEntry(entry: Entry, facts: Facts): string[] {
-  const { heading, promise, proofs, untested } = entry;
+  const { heading, promise, proofs, excuses } = entry;
   const meant = (facts.promised.get(heading) ?? []).filter((one) =>
     one.startsWith(promise)
   );
   const objections: string[] = [];
   if (meant.length === 0) objections.push("no page says so");
   if (meant.length > 1) objections.push("several promises begin so");
-  if (proofs.length === 0 && untested === undefined) {
+  if (proofs.length + excuses.length === 0) {
     objections.push("has neither a test nor a reason");
+  }
+  if (proofs.length > 0 && proofs.every(({ tier }) => tier === "all")) {
+    objections.push("has no quick test");
   }
   for (const proof of proofs) {
     objections.push(...objectionsToProof(proof, facts));
