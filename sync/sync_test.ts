@@ -292,6 +292,39 @@ Deno.test("a repository that may not be read is refused alone, and answers as on
   await end(server, ann);
 });
 
+Deno.test("audit() is for a channel that is live, and is refused at once on any other", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const unreachable = { code: "unreachable" };
+  await assert.rejects(ann.channel.audit(), unreachable, "no connection yet");
+  await ann.live();
+  assert.equal((await ann.channel.audit()).equal, true);
+  server.access = { declined: { code: "forbidden", detail: "no" } };
+  await server.host.reauthorize(() => true);
+  await until(server.world, () => ann.channel.status.state === "refused");
+  assert.equal(ann.client.status.state, "ready", "the connection lives");
+  await assert.rejects(ann.channel.audit(), unreachable, "no channel");
+  await end(server, ann);
+});
+
+Deno.test("a host says which channels it opened and declined, and why", async () => {
+  const server = await ServerPlace.start();
+  server.access = { declined: { code: "unavailable", detail: "later" } };
+  const ann = await ClientPlace.connect(server, 1);
+  await until(server.world, () => ann.channel.status.state === "refused");
+  server.access = { rights: rights.read | rights.write };
+  await ann.live();
+  server.access = { declined: { code: "forbidden", detail: "no" } };
+  await server.host.reauthorize(() => true);
+  await until(server.world, () => ann.channel.status.state === "refused");
+  const told = server.events.flatMap((event) => {
+    if (event.kind === "opened") return [event.name];
+    return event.kind === "declined" ? [`${event.name} ${event.code}`] : [];
+  });
+  assert.deepEqual(told, ["place unavailable", "place", "place forbidden"]);
+  await end(server, ann);
+});
+
 Deno.test("a repository that is not there does not disturb the others", async () => {
   const server = await ServerPlace.start();
   const ann = await ClientPlace.connect(server, 1);
