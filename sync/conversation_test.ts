@@ -81,7 +81,7 @@ Deno.test("a server says neither that it took a commit nor what it is before it 
   const place = await Place.open({ world, seed: 1 });
   const other = await Place.open({ world, seed: 2 });
   const talks = [talk(serving, place), talk(serving, other)] as const;
-  const [own, others] = talks;
+  const [own] = talks;
   for (const each of talks) await each.settle();
   storage.isSlow = true;
   await place.write("a", "1");
