@@ -135,12 +135,17 @@ export class Withdrawals {
     return now;
   }
 
-  /** Was the commit of this stamp refused, and not written again? */
+  /** Was the commit of this stamp refused, be it after it had moved out of another's way? */
   isRefused(stamp: Stamp): boolean {
-    return this.#logged.some(({ withdrawal: { cuts, refused } }) =>
-      cuts[0]!.chain === stamp.chain &&
-      refused.some((one) => compareHlc(one, stamp) === 0)
-    );
+    let now = stamp;
+    for (const { withdrawal } of this.#logged) {
+      const { cuts, refused } = withdrawal;
+      const isHere = cuts[0]!.chain === now.chain &&
+        refused.some((one) => compareHlc(one, now) === 0);
+      if (isHere) return true;
+      now = moved(now, withdrawal);
+    }
+    return false;
   }
 
   #isAt(chain: string, number: number, stamp: Stamp): boolean {

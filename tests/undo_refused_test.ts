@@ -1,6 +1,6 @@
 /** Undo beside writes that a server refuses. */
 
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import {
   defineRules,
   defineSchema,
@@ -60,4 +60,30 @@ Deno.test("undo passes over what the server refused, and finds what had to move 
   undo.undo();
   equal(cards.has("a"), false);
   await undo.redo()!.synced;
+});
+
+Deno.test("undo passes over what the server refused after it had moved", async () => {
+  const server = new MemoryServer({ users: { a: "ann" }, rules });
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: [Card],
+    rootKey: server.rootKey,
+  });
+  const repository = await db.repository("board");
+  const { undo } = repository;
+  await undo.ready;
+  const cards = repository.collection(Card);
+  cards.create({ id: "a" });
+  const kept = cards.update("a", { votes: { increment: 1 } });
+  // The second one moves since the first one is refused, and is refused then.
+  const refused = [9, 7].map((increment) =>
+    cards.update("a", { rank: increment, votes: { increment } })
+  );
+  const { connector, login } = server;
+  db.connect(connector, { session: { token: "a" }, login });
+  for (const { synced } of refused) await rejects(synced, { code: "refused" });
+  await kept.synced;
+  equal(cards.get("a")?.votes, 1);
+  deepEqual(undo.undo()!.result, { changed: 1, leftAlone: [] });
+  equal(cards.get("a")?.votes, 0);
 });
