@@ -4,6 +4,7 @@
  */
 
 import { deepEqual, ok } from "node:assert/strict";
+import { defaultQuotas } from "../server/options.ts";
 import { limits } from "../src/base/limits.ts";
 
 const root = new URL("..", import.meta.url);
@@ -90,14 +91,46 @@ const UNITS: Readonly<Record<string, number>> = {
   MiB: 1_024 * 1_024,
 };
 
+/** The value of "4 MiB" or "10,000". */
+function valueOf(text = ""): number {
+  const [, digits = "", unit = ""] = /^([\d,]+) ?(\w*)$/.exec(text.trim()) ??
+    [];
+  return Number(digits.replaceAll(",", "")) * UNITS[unit]!;
+}
+
 Deno.test("docs give the limits of the protocol their values", () => {
   const rows = [...read("docs/protocol.md").matchAll(/^\| `(\w+)`.*/gm)]
     .filter(([, name = ""]) => Object.hasOwn(limits, name));
   ok(rows.length >= 10);
   for (const [row, name = ""] of rows) {
-    const said = /^[^|]*\|[^|]*\| ([\d,]+) ?(\w*)/.exec(row);
-    const [, digits = "", unit = ""] = said ?? [];
-    const value = Number(digits.replaceAll(",", "")) * UNITS[unit]!;
-    deepEqual([name, value], [name, limits[name as keyof typeof limits]]);
+    const said = /^[^|]*\|[^|]*\| ([\d,]+ ?\w*)/.exec(row)?.[1];
+    deepEqual(
+      [name, valueOf(said)],
+      [name, limits[name as keyof typeof limits]],
+    );
   }
+});
+
+/** Bounds that the page on security tells, and where they are kept. */
+const BOUNDS: readonly [said: RegExp, value: number][] = [
+  [/, (\d+) lines a minute per address/, limits.strangerLinesMax],
+  [/asks for; (\d+ MiB) in all/, limits.servedBytesMax],
+  [/write ([\d,]+) certificates into each/, limits.certificatesKeptMax],
+  [/records\*\*: (\d+ MiB) over all/, limits.partBytesMax],
+  [/sending records over (\d+ KiB)/, limits.recordsBytesSoft],
+  [/address that has (\d+) of them/, limits.lingeringSocketsMax],
+  [/: (\d+) strangers of one address/, defaultQuotas.unprovedPerAddress],
+];
+
+Deno.test("docs give the bounds of security their values", () => {
+  const page = read("docs/security.md").replace(/\s+/g, " ");
+  for (const [said, value] of BOUNDS) {
+    deepEqual([said.source, valueOf(said.exec(page)?.[1])], [
+      said.source,
+      value,
+    ]);
+  }
+  const names = [...page.matchAll(/`(\w+Max)`/g)].map(([, name = ""]) => name);
+  ok(names.length >= 4);
+  deepEqual(names.filter((name) => !Object.hasOwn(limits, name)), []);
 });
