@@ -190,6 +190,32 @@ Deno.test("revocations of one key are bounded", () => {
   equal(door.outcome(of(5)), "known");
 });
 
+Deno.test("revocations of one repository, and incarnations of one revocation, are bounded", () => {
+  const door = new Replica();
+  const one = revoke(door);
+  for (let i = 0; i < limits.revocationsMax; i++) {
+    const sessionKey = new Uint8Array(32);
+    new DataView(sessionKey.buffer).setUint32(0, i);
+    door.revocations.add({ ...one, sessionKey });
+  }
+  equal(door.outcome(arrival(one)), "too-large");
+  const cuts = (count: number) =>
+    new Map(
+      Array.from({ length: count }, (_, i) => {
+        const name = i.toString(16).padStart(8, "0");
+        return [name, 1] as const;
+      }),
+    );
+  const most = limits.revocationCutsMax;
+  equal(
+    decodeRevocation(revoke(door, { cuts: cuts(most) }).bytes).cuts.size,
+    most,
+  );
+  throws(() => revoke(door, { cuts: cuts(most + 1) }), {
+    code: "value-too-large",
+  });
+});
+
 Deno.test("revocations outlive restarts and checkpoints, are verified, and end a chain at every replica", async () => {
   const [writer, door] = [
     await RuledDevice.open({ seed: 1 }),

@@ -52,3 +52,23 @@ Deno.test("Quarantine has so much room for one session, and for a batch", async 
   const other = { ...batch, chain: "cd".repeat(40) };
   equal(quarantine.keep(other), true);
 });
+
+Deno.test("Quarantine has room for so many batches of all sessions", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: bookSchemas,
+  });
+  const books = await openBooks(db);
+  const at = new Date(5);
+  books.quarantine.createMany(
+    Array.from({ length: limits.quarantineEntriesMax - 1 }, (_, i) => {
+      const session = i.toString(16).padStart(64, "0");
+      return { ...batch, chain: session + "ab".repeat(8), at };
+    }),
+  );
+  const quarantine = new Quarantine(books, () => 5);
+  equal(quarantine.keep(batch), true);
+  equal(quarantine.size, limits.quarantineEntriesMax);
+  const bytes = new Uint8Array([4, 5, 6]);
+  equal(quarantine.keep({ ...batch, chain: "cd".repeat(40), bytes }), false);
+});

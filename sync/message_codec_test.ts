@@ -232,3 +232,20 @@ Deno.test("texts that are too long for the wire are cut, never refused by the ot
   assert.ok(long.startsWith(decoded.detail.slice(0, -1)));
   assert.ok(decoded.detail.length > 100);
 });
+
+Deno.test("decodeMessage() takes questions of an audit about so many commits", () => {
+  const asking = (count: number) =>
+    encodeMessage({
+      is: "audit",
+      channel: 1,
+      question: 1,
+      query: {
+        ask: "ids",
+        chain: "\0".repeat(40),
+        numbers: Array.from({ length: count }, (_, i) => i),
+      },
+    });
+  const { auditNumbersMax: most } = limits;
+  assert.equal(decodeMessage(asking(most)).is, "audit");
+  assert.throws(() => decodeMessage(asking(most + 1)), SyntaxError);
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createSigner, generateKeyPair, verify } from "../../crypto/mod.ts";
+import { limits } from "../../src/base/limits.ts";
 import { loginMessage } from "../login_proof.ts";
 import { loginTo, serverInfo } from "./login.ts";
 
@@ -36,14 +37,15 @@ function isSigned(atMs: number, proof: unknown): boolean {
   return verify(Uint8Array.fromHex(String(proof)), message, sessionKey);
 }
 
+const info = {
+  protocol: 1,
+  name: "s",
+  rootKey: "ab".repeat(32),
+  mode: "default",
+  login: ["anonymous"],
+};
+
 Deno.test("serverInfo() gives what a server says of itself", async () => {
-  const info = {
-    protocol: 1,
-    name: "s",
-    rootKey: "ab".repeat(32),
-    mode: "default",
-    login: ["anonymous"],
-  };
   const paths: string[] = [];
   await at((request) => {
     paths.push(new URL(request.url).pathname);
@@ -61,7 +63,7 @@ Deno.test("serverInfo() rejects with `unreachable` where no server of ours answe
     () => Response.json({ protocol: 1, rootKey: "zz" }),
     () => Response.json([1]),
     () => Response.json({}, { status: 404 }),
-    () => new Response("x".repeat(300_000)),
+    () => Response.json({ ...info, more: "x".repeat(limits.loginBytesMax) }),
     () => Response.redirect("http://127.0.0.1:1/", 302),
   ];
   for (const answer of answers) {

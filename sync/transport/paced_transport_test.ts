@@ -23,12 +23,14 @@ function start(charge: (workMs: number) => number) {
     frame: ([kind, number]) => void said.push(`${kind} ${number}`),
     ended: ({ code }) => void said.push(`ended ${code}`),
   });
+  const comeWith = (frame: Uint8Array) => events!.frame(frame);
   const come = (kind: number, number = 0) =>
-    events!.frame(Uint8Array.of(kind, number));
+    comeWith(Uint8Array.of(kind, number));
   return {
     world,
     said,
     come,
+    comeWith,
     paced,
     end: () => events!.ended({ code: "lost", detail: "" }),
   };
@@ -66,6 +68,16 @@ Deno.test("who sends on and on is closed, and nothing more of it is done", () =>
   world.advance(100);
   assert.equal(said.length, 2);
   assert.equal(world.timers, 0);
+});
+
+Deno.test("who sends on and on in large frames is closed when few of them wait", () => {
+  const { said, comeWith } = start(() => 100);
+  const frame = new Uint8Array(limits.frameBytesMax).fill(0x40);
+  const fitting = Math.floor(limits.pacedBytesMax / frame.length);
+  for (let i = 0; i < 1 + fitting; i++) comeWith(frame);
+  assert.deepEqual(said, ["64 64"]);
+  comeWith(frame);
+  assert.deepEqual(said, ["64 64", "closed rate-limited"]);
 });
 
 Deno.test("a wire that ends forgets what waited", () => {

@@ -283,6 +283,29 @@ Deno.test("a text frame and an oversize frame close a websocket with their codes
   }
 });
 
+Deno.test("a websocket closes when more came than may wait for somebody to listen", async () => {
+  const wire = Promise.withResolvers<Transport>();
+  const server = openServer(wire.resolve);
+  const address = `ws://127.0.0.1:${server.addr.port}`;
+  const socket = new WebSocket(address, "sheaf.1");
+  const closed = new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
+  const frame = new Uint8Array(limits.frameBytesMax);
+  const most = Math.floor(limits.unheardBytesMax / frame.length);
+  socket.onopen = () => {
+    for (let i = 0; i < most + 1; i++) socket.send(frame);
+  };
+  assert.match((await closed).reason, /^too-large/);
+  const ended = Promise.withResolvers<string>();
+  let heard = 0;
+  (await wire.promise).listen({
+    frame: ({ length }) => void (heard += length),
+    ended: ({ code }) => ended.resolve(code),
+  });
+  assert.equal(await ended.promise, "too-large");
+  assert.ok(heard <= limits.unheardBytesMax + frame.length);
+  await server.shutdown();
+});
+
 Deno.test("a server picks the best subprotocol that both sides have", () => {
   assert.equal(pickProtocol("sheaf.1, sheaf.1.deflate"), "sheaf.1.deflate");
   assert.equal(pickProtocol(["sheaf.1.zstd", "sheaf.1"]), "sheaf.1.zstd");
