@@ -9,20 +9,16 @@ import { system } from "../src/base/system.ts";
 import { type AdminActions, adminRoutes } from "./admin.ts";
 import { Http } from "./http.ts";
 import { messageOf } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";
 import { normalOrigin, originCheck } from "./origin.ts";
 import { perMinute } from "./quotas.ts";
 import type { Service } from "./service.ts";
 import { StaticFiles } from "./static_files.ts";
-import type { Tracing } from "./tracing.ts";
 import { upgrade } from "./upgrade.ts";
 
 /** What a listener works with. */
 export interface ListenerParts {
   readonly options: ServerOptions;
-  readonly metrics: Metrics;
-  readonly tracing: Tracing;
   readonly service: Service;
   readonly actions: AdminActions;
 }
@@ -85,8 +81,8 @@ function serve(
 }
 
 async function createHttp(parts: ListenerParts): Promise<Http> {
-  const { options, metrics, tracing, service } = parts;
-  const { connections, log, login } = service;
+  const { options, service } = parts;
+  const { connections, log, login, metrics, tracing } = service;
   return new Http({
     origin: originCheck(checkOrigins(options.origins ?? [])),
     login,

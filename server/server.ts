@@ -9,7 +9,8 @@ import type { Database } from "../src/db/database.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
 import type { Server, ServerStatus, Whom } from "./api.ts";
 import type { CopyReport } from "./backup.ts";
-import { listen, type Listener, type ListenerParts } from "./listener.ts";
+import { listen, type Listener } from "./listener.ts";
+import type { ServerOptions } from "./options.ts";
 import type { QuarantineEntry } from "./quarantine.ts";
 import type { Service } from "./service.ts";
 
@@ -17,25 +18,18 @@ import type { Service } from "./service.ts";
 export class RunningServer implements Server {
   readonly #service: Service;
   readonly #listener: Listener;
-  readonly isNew: boolean;
   #closing: Promise<void> | undefined;
 
-  private constructor(service: Service, listener: Listener, isNew: boolean) {
+  private constructor(service: Service, listener: Listener) {
     this.#service = service;
     this.#listener = listener;
-    this.isNew = isNew;
   }
 
-  /**
-   * Begins to listen.
-   *
-   * @param isNew was its database made just now?
-   */
+  /** Begins to listen. */
   static async start(
-    parts: Omit<ListenerParts, "actions">,
-    isNew: boolean,
+    service: Service,
+    options: ServerOptions,
   ): Promise<RunningServer> {
-    const { service } = parts;
     const actions = {
       revoke: (whom: Whom, reason: string) => service.revoke(whom, reason),
       quarantine: () => service.quarantine(),
@@ -43,13 +37,13 @@ export class RunningServer implements Server {
       drop: (id: string) => service.drop(id),
       backup: (folder: string) => backup(service, folder),
     };
-    const listener = await listen({ ...parts, actions });
+    const listener = await listen({ options, service, actions });
     const { url } = listener;
     service.log.write("info", "listening", {
       url,
       rootKey: toHex(service.rootKey),
     });
-    return new RunningServer(service, listener, isNew);
+    return new RunningServer(service, listener);
   }
 
   get name(): string {
@@ -62,6 +56,10 @@ export class RunningServer implements Server {
 
   get rootKey(): Uint8Array {
     return this.#service.rootKey;
+  }
+
+  get isNew(): boolean {
+    return this.#service.isNew;
   }
 
   get database(): Database {

@@ -68,6 +68,8 @@ export class Service {
   readonly #host: SyncHost;
   /** Where it tells what happens. */
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
   /** Takes the wires of peers. */
   readonly connections: Connections;
   /** Gives certificates. */
@@ -78,8 +80,10 @@ export class Service {
   /** @param parts what it is made of */
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    const { options, foundation, metrics, world } = parts;
+    const { options, foundation, metrics, tracing, world } = parts;
     const { books, issuer } = foundation;
+    this.metrics = metrics;
+    this.tracing = tracing;
     const now = () => world.now();
     this.log = new Log(
       options.log ?? standardSink(),
@@ -213,6 +217,11 @@ export class Service {
   /** The root public key, 32 bytes: clients need it. */
   get rootKey(): Uint8Array {
     return this.database.rootKey;
+  }
+
+  /** Was its database made just now? */
+  get isNew(): boolean {
+    return this.#parts.foundation.isNew;
   }
 
   /** Does it say goodbye, or has it? */

@@ -89,7 +89,7 @@ export class Sessions {
     this.#checkSame(sessionKey, user, claims, presented);
     const now = this.#now();
     const notAfter = Math.min(
-      now + this.#days * DAY_MS,
+      Math.floor(now + this.#days * DAY_MS),
       this.#issuer.notAfter,
       wallMax,
     );

@@ -81,10 +81,14 @@ export abstract class Actor {
     this.broke(cause);
   }
 
+  /** Is something done to its disk that may end this life? */
+  get mayBreak(): boolean {
+    return this.isDiskBlamed || this.disk.storage.isFull;
+  }
+
   /** A disk failed under it: the process ends and another one begins. */
   broke(cause: unknown): void {
-    const isFault = cause instanceof DatabaseError &&
-      (this.isDiskBlamed || this.disk.storage.isFull);
+    const isFault = cause instanceof DatabaseError && this.mayBreak;
     if (!isFault) return this.stage.fail(cause);
     this.stage.trace.note(this.name, "broke", cause.code);
     this.crash(false);

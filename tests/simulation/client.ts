@@ -8,12 +8,11 @@
 // Here already, nobody waits for their files.
 import "../../repo/seldom.ts";
 import "../../src/db/online.ts";
-import { generateKeyPair } from "../../crypto/mod.ts";
+import { nameOf } from "../../repo/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
-import { DatabaseError } from "../../src/base/errors.ts";
+import { fromHex } from "../../src/base/bytes.ts";
 import type { Incident } from "../../src/db/channel.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
-import type { LoginAnswer, LoginRequest } from "../../src/db/login.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
@@ -21,15 +20,12 @@ import { mayRead } from "./allowed.ts";
 import { schemas, shows } from "./collections.ts";
 import type { Dice } from "./dice.ts";
 import { Desk } from "./desk.ts";
+import { loginOver } from "./logins.ts";
 import type { Link } from "./network.ts";
 import type { Person } from "./people.ts";
 import { rules } from "./rules.ts";
 import type { Stage } from "./stage.ts";
 
-/** A session that outlives every simulation. */
-const ENDLESS_MS = 1e11;
-/** How long a login takes. */
-const LOGIN_MS = 20;
 const TEAMS = ["red", "blue", "none"];
 
 /** See the file's header. */
@@ -55,7 +51,6 @@ export class Client extends Actor {
     this.person = {
       user: `user${index}`,
       team: dice.pick(TEAMS),
-      sessionKey: generateKeyPair(dice.fill).publicKey,
     };
     this.isNaughty = index < plan.naughty;
     this.link = network.link(this.name, lane(dice), lane(dice));
@@ -90,7 +85,6 @@ export class Client extends Actor {
     });
     if (world.isDead) return;
     this.#database = database;
-    this.person.sessionKey = database.sessionKey;
     // Apps connect before they open what they need, or afterwards.
     const isEarly = this.dice.chance(0.5);
     if (isEarly) this.#connect(database, world);
@@ -106,8 +100,16 @@ export class Client extends Actor {
   }
 
   #connect(database: Database, world: ActorWorld): void {
+    const { network, trace } = this.stage;
+    const { user, team } = this.person;
+    const place = { network, link: this.link, isDead: () => world.isDead };
     database.connect(this.#connector(world), {
-      login: (request) => this.#login(request, world),
+      session: { app: { user, claims: { team } } },
+      login: async (request) => {
+        const answer = await loginOver(place, request);
+        trace.note(this.name, "login");
+        return answer;
+      },
     });
   }
 
@@ -127,30 +129,6 @@ export class Client extends Actor {
   /** The platform says that the network is back, as it may at any time. */
   networkReturned(): void {
     if (this.state === "up") this.#online?.();
-  }
-
-  /** Gets a certificate from whoever issues them, where the network lets it. */
-  async #login(
-    { sessionKey }: LoginRequest,
-    world: ActorWorld,
-  ): Promise<LoginAnswer> {
-    const { authority, plan, timeline, trace, network } = this.stage;
-    await new Promise<void>((done) => void world.after(LOGIN_MS, done));
-    if (!network.isReachable(this.link)) {
-      throw new DatabaseError("unreachable", "Nobody answers");
-    }
-    if (this.isRevoked) {
-      throw new DatabaseError("login-failed", "The session was revoked");
-    }
-    this.person.sessionKey = sessionKey;
-    const endMs = plan.sessionMs === Infinity
-      ? ENDLESS_MS
-      : timeline.nowMs + plan.sessionMs;
-    trace.note(this.name, "login");
-    return {
-      certificate: authority.certify(this.person, endMs),
-      issuers: [authority.serverCertificate],
-    };
   }
 
   #writeSoon(world: ActorWorld): void {
@@ -187,6 +165,13 @@ export class Client extends Actor {
       "incident",
       `${repository} ${kind}: ${message}`,
     );
+  }
+
+  /** How many commits of a chain it has; the chain's name is hexadecimal. */
+  lengthOf(repository: string, chain: string): number {
+    const desk = this.desks.find(({ name }) => name === repository);
+    const bytes = fromHex(chain);
+    return desk?.replica.graph.lengthOf(nameOf(bytes, 0, bytes.length)) ?? 0;
   }
 
   /** Is the mark part of what its replica shows? */

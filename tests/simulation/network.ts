@@ -10,6 +10,10 @@
  * @module
  */
 
+import { HttpFault } from "../../server/body.ts";
+import type { Wire } from "../../server/connections.ts";
+import { encodeText } from "../../src/base/bytes.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
 import type {
   Transport,
   TransportEnd,
@@ -33,8 +37,17 @@ export interface Link {
   silentSinceMs: number;
 }
 
-/** Who takes connections; `undefined` while nobody listens. */
-export type Listener = (transport: Transport, link: Link) => void;
+/** Who takes connections; throws an `HttpFault` where there is no place. */
+export type Listener = (wire: Wire, link: Link) => void;
+
+/** Who answers requests: their bodies are JSON. */
+export type Answerer = (body: string, link: Link) => Promise<Answer>;
+
+/** What a request gets. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
 
 /** Sees every frame that arrives. */
 export type Tap = (
@@ -58,7 +71,10 @@ export class Network {
   readonly #parts: NetworkParts;
   readonly #connections = new Set<Connection>();
   readonly links = new Map<string, Link>();
+  /** `undefined` while nobody listens. */
   listener: Listener | undefined;
+  /** `undefined` while nobody listens. */
+  answerer: Answerer | undefined;
   /** The most bytes that ever waited on one wire. */
   bufferedMax = 0;
 
@@ -81,12 +97,6 @@ export class Network {
     return link;
   }
 
-  /** Would who is at a link be answered now? */
-  isReachable({ isCut, up, down }: Link): boolean {
-    return this.listener !== undefined && !isCut && !up.isStalled &&
-      !down.isStalled;
-  }
-
   /** Opens a connection over a link; rejects with a `TransportEnd` when it cannot, and never settles for the dead. */
   connect(
     link: Link,
@@ -99,11 +109,10 @@ export class Network {
       if (isDead()) return;
       if (signal.aborted) return reject(LOST);
       const { listener } = this;
-      if (!this.isReachable(link) || listener === undefined) {
+      if (!isOpen(link) || listener === undefined) {
         trace.note(link.client, "unreachable");
         return reject({ code: "unavailable", detail: "Nobody answers" });
       }
-      trace.note(link.client, "connected");
       const connection = new Connection(
         this.#parts,
         link,
@@ -114,8 +123,46 @@ export class Network {
         },
       );
       this.#connections.add(connection);
-      listener(connection.server, link);
+      try {
+        listener(connection.server, link);
+      } catch (cause) {
+        if (!(cause instanceof HttpFault)) throw cause;
+        this.#connections.delete(connection);
+        trace.note(link.client, "declined", cause.code);
+        return reject({ code: "unavailable", detail: cause.message });
+      }
+      trace.note(link.client, "connected");
       resolve(connection.client);
+    });
+    return promise;
+  }
+
+  /**
+   * Sends a request and brings its answer, as late as the link makes them;
+   * rejects where nobody answers in time, and never settles for the dead.
+   */
+  ask(
+    link: Link,
+    body: string,
+    withinMs: number,
+    isDead: () => boolean,
+  ): Promise<Answer> {
+    const { timeline, trace } = this.#parts;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const lost = () => {
+      if (!isDead()) reject(new DatabaseError("unreachable", "Nobody answers"));
+    };
+    timeline.after(withinMs, lost);
+    timeline.after(link.up.delayMs, () => {
+      const { answerer } = this;
+      if (!isOpen(link) || answerer === undefined) return lost();
+      trace.note(link.client, "asks", brief(encodeText(body)));
+      answerer(body, link).then((answer) => {
+        timeline.after(link.down.delayMs, () => {
+          if (!isOpen(link)) return lost();
+          if (!isDead()) resolve(answer);
+        });
+      }, lost);
     });
     return promise;
   }
@@ -148,6 +195,10 @@ export class Network {
   #of(link: Link): Connection[] {
     return [...this.#connections].filter((one) => one.link === link);
   }
+}
+
+function isOpen({ isCut, up, down }: Link): boolean {
+  return !isCut && !up.isStalled && !down.isStalled;
 }
 
 /** What becomes of an end: it is told soon, it hears nothing more, or nobody is there any more. */
@@ -237,8 +288,11 @@ class Connection {
 }
 
 /** One end of a connection. */
-class End implements Transport {
+class End implements Transport, Wire {
   readonly pipe: Pipe;
+  readonly transport = this;
+  readonly #closed = Promise.withResolvers<void>();
+  readonly closed = this.#closed.promise;
   readonly #over: () => void;
   readonly #sent: (buffered: number) => void;
   #events: Parameters<Transport["listen"]>[0] | undefined;
@@ -281,6 +335,7 @@ class End implements Transport {
   /** Its owner is dead: nobody hears, nothing is sent. */
   mute(): void {
     this.#end ??= LOST;
+    this.#closed.resolve();
     this.#over();
   }
 
@@ -292,6 +347,7 @@ class End implements Transport {
   end(end: TransportEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
+    this.#closed.resolve();
     this.#events?.ended(end);
     this.#over();
   }

@@ -33,7 +33,7 @@ async function connected() {
   const heard: number[] = [];
   const ends: TransportEnd[] = [];
   let server: Transport | undefined;
-  network.listener = (transport) => {
+  network.listener = ({ transport }) => {
     server = transport;
     transport.listen({
       frame: (bytes) => void heard.push(bytes[0]!),

@@ -7,6 +7,7 @@
  */
 
 import type { Mode } from "../../repo/genesis.ts";
+import type { QuotaOptions } from "../../server/options.ts";
 import type { Dice } from "./dice.ts";
 
 /** Kinds of accidents, and how often each of them happens: once in this time, on average. */
@@ -46,7 +47,7 @@ export const accidents = {
   /** Somebody without a session comes by. */
   intruder: 20_000,
   /** A session is revoked. */
-  revoke: 120_000,
+  revoke: 60_000,
 } as const;
 
 /** A kind of accident. */
@@ -70,6 +71,8 @@ export interface Plan {
   readonly hasRules: boolean;
   /** How long a sync takes at most. */
   readonly syncMs: number;
+  /** What the server lets somebody cost. */
+  readonly quotas: QuotaOptions;
 }
 
 /** Reads a seed. */
@@ -100,5 +103,6 @@ export function planOf(seed: number, dice: Dice): Plan {
       : Infinity,
     hasRules: isSigned && dice.chance(0.8),
     syncMs: dice.pick([0, 5, 50]),
+    quotas: {},
   };
 }

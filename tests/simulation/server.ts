@@ -1,53 +1,53 @@
 /**
- * The server: repositories opened on demand behind a host that takes
- * connections.
+ * The server: the service of `server/` over a virtual disk, in virtual time,
+ * and whoever runs it.
  *
  * @module
  */
 
-import { checkGate } from "../../repo/admit.ts";
-import { decodeBatch } from "../../repo/batch.ts";
-import { chainBytes, nameOf } from "../../repo/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
-import { cutsOf, issueRevocation } from "../../repo/revocation.ts";
-import { countsOf, cutsToIssue } from "../../server/revocation_cuts.ts";
-import { equalBytes, fromHex, toHex } from "../../src/base/bytes.ts";
-import {
-  type PeerSession,
-  rights,
-  type ServerProver,
-} from "../../sync/conversation.ts";
-import { SyncHost } from "../../sync/host.ts";
-import type {
-  Access,
-  HostEvent,
-  HostHooks,
-  HostPeer,
-} from "../../sync/host_hooks.ts";
+import { HttpFault } from "../../server/body.ts";
+import type { Wire } from "../../server/connections.ts";
+import type { LogRecord } from "../../server/log.ts";
+import type { AppAnswer } from "../../server/login.ts";
+import { openService } from "../../server/open_service.ts";
+import type { Service } from "../../server/service.ts";
+import { noTracing } from "../../server/tracing.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import { observableOf } from "../../src/db/internals.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
-import { mayRead } from "./allowed.ts";
 import type { Client } from "./client.ts";
+import { shows } from "./collections.ts";
 import type { Dice } from "./dice.ts";
-import { Shelf } from "./shelf.ts";
+import type { Answer, Link } from "./network.ts";
+import { rules } from "./rules.ts";
 import type { Stage } from "./stage.ts";
 
-const KEY_CHARACTERS = 32;
+/** A repository that nobody asks for stays open for this long. */
+const IDLE_MS = 20_000;
+const DAY_MS = 86_400_000;
+/** What the log tells of when something failed that must not, unless the disk did. */
+const FAULTS = new Set(["repository-failed", "fault", "request-failed"]);
 
 /** See the file's header. */
 export class Server extends Actor {
-  #host: SyncHost | undefined;
-  #shelf: Shelf | undefined;
-  readonly #revoked = new Set<string>();
-  /** Since when those are connected who have not shown who they are. */
-  readonly unproved = new Map<number, number>();
-  /** What it revoked, kept apart from its disk. */
-  readonly revocations: {
-    readonly name: string;
-    readonly bytes: Uint8Array;
-  }[] = [];
-  /** Batches of revoked sessions that somebody else brought. */
-  readonly #kept: { readonly name: string; readonly bytes: Uint8Array }[] = [];
+  #service: Service | undefined;
+  /** Keys by user, as the operator has them from the log. */
+  readonly #keys = new Map<string, Set<string>>();
+  /** Keys that were revoked, by what the operator wrote down. */
+  readonly revoked = new Set<string>();
+  /** Those that this disk is not known to have heard of. */
+  readonly #toRevoke = new Set<string>();
+  /** Since when wires are open, by who is at the other end. */
+  readonly wires = new Map<
+    Wire,
+    { readonly who: string; readonly sinceMs: number }
+  >();
+  /** Is somebody looking through what was kept? */
+  isAccepting = false;
+  /** When somebody was connected last. */
+  readonly connectedMs = new Map<string, number>();
   /** When its disk was lost last, in virtual milliseconds. */
   wipedMs = -Infinity;
 
@@ -56,231 +56,195 @@ export class Server extends Actor {
     this.clock.offsetMs = 0;
   }
 
-  /** What is open of a repository. */
-  replica(name: string): Replica | undefined {
-    return this.#shelf?.find(name)?.replica;
+  /** What serves, while it is up. */
+  get service(): Service | undefined {
+    return this.#service;
   }
 
-  /** How many commits it has, over all open repositories. */
+  /** What is open of a repository. */
+  replica(name: string): Replica | undefined {
+    return this.replicas().find((replica) => replica.name === name);
+  }
+
+  /** How many commits it has, over all open repositories of clients. */
   get commits(): number {
     let commits = 0;
-    for (const { replica } of this.#shelf?.all() ?? []) {
-      commits += replica.graph.commits;
+    for (const { name, graph } of this.replicas()) {
+      if (this.stage.repositories.includes(name)) commits += graph.commits;
     }
     return commits;
   }
 
-  protected open(world: ActorWorld): Promise<void> {
-    const { network } = this.stage;
-    this.#shelf = new Shelf(this, world);
-    this.#host = new SyncHost({
-      world,
-      prover: this.#prover(),
-      rootKey: this.stage.authority.root.publicKey,
-      name: "sim",
-      hooks: this.#hooks(world, this.#shelf),
-    });
-    network.listener = (transport, link) =>
-      this.#host?.accept(transport, link.client);
-    return Promise.resolve();
-  }
-
-  #prover(): ServerProver {
-    const { issuer, serverCertificate } = this.stage.authority;
-    return {
-      publicKey: issuer.publicKey,
-      certificates: [serverCertificate],
-      sign: (message) => issuer.sign(message),
-    };
-  }
-
-  #hooks(world: ActorWorld, shelf: Shelf): HostHooks {
-    const { repositories } = this.stage;
-    return {
-      authorize: (_peer, session, repository) =>
-        this.#authorize(session, repository),
-      openRepository: async (name) => {
-        if (!repositories.includes(name)) return undefined;
-        const { replica, epoch } = await shelf.take(name);
-        return {
-          port: replica.port(),
-          life: epoch,
-          release: () => shelf.release(name),
-        };
-      },
-      gate: (_peer, _name, batch) => checkGate(batch, world.now()),
-      keeps: ({ session }, name, { bytes }, { refused }) => {
-        if (refused !== "revoked") return false;
-        this.#keep(session, name, bytes);
-        return true;
-      },
-      event: (peer, event) => {
-        if (!world.isDead) this.#heard(peer, event);
-      },
-    };
-  }
-
-  #authorize({ user, claims, key }: PeerSession, repository: string): Access {
-    const { team } = JSON.parse(claims) as { team: string };
-    if (!mayRead({ user, team, repository })) {
-      return {
-        declined: { code: "forbidden", detail: "You may not read this" },
-      };
-    }
-    return {
-      rights: this.#revoked.has(toHex(key))
-        ? rights.write
-        : rights.read | rights.write,
-    };
-  }
-
-  /** A fault of the host is a failure, unless its disk was made to fail. */
-  #heard(peer: HostPeer, event: HostEvent): void {
-    const { kind } = event;
-    if (kind === "proof") return this.#proven(event.name, event.summary);
-    if (kind === "frame" || kind === "received") return;
-    if (kind === "accepted") {
-      this.unproved.set(peer.id, this.stage.timeline.nowMs);
-    }
-    if (kind === "ready" || kind === "ended") this.unproved.delete(peer.id);
-    const who = `${peer.address}#${peer.id}`;
-    if (kind === "fault") this.broke(event.error);
-    else if (kind === "ended") {
-      this.stage.trace.note(
-        "s",
-        kind,
-        `${who} ${event.end.code}: ${event.end.detail}`,
-      );
-    } else if (kind === "refused") {
-      const { refused, detail } = event.refusal;
-      this.stage.trace.note(
-        "s",
-        "refuses",
-        `${who} ${event.name} ${refused} ${detail ?? ""}`,
-      );
-    } else this.stage.trace.note("s", kind, who);
-  }
-
-  /** A repository is being closed; it must succeed as long as the disk does. */
-  closes(closing: Promise<void>): void {
-    this.guard(this.world, closing);
-  }
-
   protected replicas(): Replica[] {
-    return [...this.#shelf?.all() ?? []].map(({ replica }) => replica);
+    const service = this.#service;
+    if (service === undefined) return [];
+    return observableOf(service.database).open().map(({ replica }) => replica);
+  }
+
+  protected async open(world: ActorWorld): Promise<void> {
+    const { authority, network, plan } = this.stage;
+    const service = await openService(
+      {
+        storage: this.disk.storage,
+        name: "sim",
+        mode: plan.mode,
+        rootSecret: authority.root.secretKey,
+        ...(plan.hasRules && { rules }),
+        // Everybody is who they say: it is not logins that are put to the test.
+        login: { app: (answer) => answer as unknown as AppAnswer },
+        ...(plan.sessionMs < Infinity &&
+          { sessionDays: plan.sessionMs / DAY_MS }),
+        idleMs: IDLE_MS,
+        quotas: plan.quotas,
+        logLevel: "debug",
+        log: (record) => this.#told(record, world),
+      },
+      world,
+      noTracing,
+    );
+    if (world.isDead) return;
+    this.#service = service;
+    network.listener = (wire, link) => this.#accept(service, wire, link);
+    network.answerer = (body, link) => this.#answer(service, body, link);
+    this.#revokeAll(service);
+  }
+
+  #accept(service: Service, wire: Wire, { client }: Link): void {
+    service.connections.accept(wire, client);
+    const { nowMs } = this.stage.timeline;
+    this.connectedMs.set(client, nowMs);
+    this.wires.set(wire, { who: client, sinceMs: nowMs });
+    wire.closed.then(() => this.wires.delete(wire));
+  }
+
+  /** A login over HTTP, without the socket. */
+  async #answer(
+    service: Service,
+    body: string,
+    { client }: Link,
+  ): Promise<Answer> {
+    const request = new Request("http://sim/login", { method: "POST", body });
+    try {
+      const response = await service.login.answer(request, client);
+      const answer = await response.json();
+      this.#noteKey(answer.user, JSON.parse(body).sessionKey);
+      return { status: response.status, body: answer };
+    } catch (error) {
+      if (!(error instanceof HttpFault)) throw error;
+      const { status, code, message, fields } = error;
+      return { status, body: { ...fields, code, message } };
+    }
+  }
+
+  #noteKey(user: string, key: string): void {
+    const keys = this.#keys.get(user) ?? new Set();
+    this.#keys.set(user, keys.add(key));
+  }
+
+  /** A fault is a failure, unless its disk was made to fail. */
+  #told({ time: _, level, event, ...fields }: LogRecord, world: ActorWorld) {
+    if (world.isDead) return;
+    this.stage.trace.note(this.name, event, JSON.stringify(fields));
+    if (level === "debug" || !FAULTS.has(event)) return;
+    const text = `${event}: ${JSON.stringify(fields)}`;
+    const cause = new DatabaseError("storage-failed", text);
+    if (!this.mayBreak) return this.stage.fail(cause);
+    world.after(0, () => this.broke(cause));
   }
 
   protected async shut(): Promise<void> {
+    const service = this.#service!;
+    this.#hangUp();
+    await service.drain();
+    await service.close();
+  }
+
+  #hangUp(): void {
     this.stage.network.listener = undefined;
-    await this.#host?.close(this.dice.between(0, 2_000));
-    await this.#shelf?.shut();
+    this.stage.network.answerer = undefined;
   }
 
   protected drop(isClean: boolean): void {
-    this.#host = undefined;
-    this.unproved.clear();
-    this.#shelf = undefined;
-    this.stage.network.listener = undefined;
+    this.#service = undefined;
+    this.isAccepting = false;
+    this.wires.clear();
+    this.#hangUp();
     if (isClean) return;
     const client = this.dice.chance(0.7) ? "told" : "untold";
     this.stage.network.breakAll({ client, server: "dead" });
   }
 
-  /** A session ends before its time: what it wrote until now stands, and nothing more. */
+  /**
+   * The sessions of a user end before their time: what they wrote until now
+   * stands, and nothing more. While it is down it is done when it is up again.
+   */
   revoke(client: Client): void {
-    if (
-      this.stage.plan.mode !== "default" || this.state !== "up" ||
-      client.isRevoked
-    ) return;
+    const { plan, trace, blames } = this.stage;
+    const keys = this.#keys.get(client.person.user);
+    const isPossible = plan.mode === "default" && keys !== undefined;
+    if (!isPossible || client.isRevoked) return;
     client.isRevoked = true;
-    const { trace, repositories, blames } = this.stage;
     blames.add("revoke");
     trace.note(this.name, "revoke", client.name);
-    const { sessionKey: publicKey } = client.person;
-    this.#revoked.add(toHex(publicKey));
+    for (const key of keys) {
+      this.revoked.add(key);
+      this.#toRevoke.add(key);
+    }
+    if (this.state === "up") this.#revokeAll(this.#service!);
+  }
+
+  #revokeAll(service: Service): void {
+    for (const key of this.#toRevoke) {
+      this.guard(this.world, this.#revokeKey(service, key));
+    }
+  }
+
+  async #revokeKey(service: Service, sessionKey: string): Promise<void> {
     const { world } = this;
-    const host = this.#host!;
-    for (const name of repositories) {
-      this.closes(this.#revokeIn(name, publicKey, world));
+    await service.revoke({ sessionKey }, "simulated");
+    if (!world.isDead) this.#toRevoke.delete(sessionKey);
+  }
+
+  /**
+   * Somebody looks through what was kept, and accepts what others than its
+   * author have; then everybody comes back.
+   */
+  acceptKept(clients: readonly Client[]): void {
+    const service = this.#service;
+    if (this.state !== "up" || service === undefined) return;
+    if (this.isAccepting) return;
+    const others = clients.filter(({ isRevoked }) => !isRevoked);
+    const ids = service.quarantine()
+      .filter(({ repository, chain, first, count }) =>
+        others.some((client) =>
+          client.lengthOf(repository, chain) >= first + count
+        )
+      )
+      .map(({ id }) => id);
+    if (ids.length === 0) return;
+    this.isAccepting = true;
+    this.guard(this.world, this.#acceptAll(service, ids));
+  }
+
+  async #acceptAll(service: Service, ids: readonly string[]): Promise<void> {
+    const { world, stage } = this;
+    for (const id of ids) {
+      try {
+        await service.accept(id);
+      } catch (error) {
+        // What comes before it may come yet.
+        if (!(error instanceof HttpFault) || error.code !== "gap") throw error;
+      }
+      if (world.isDead) return;
     }
-    this.closes(
-      host.reauthorize(({ session }) =>
-        session !== undefined && equalBytes(session.key, publicKey)
-      ),
-    );
-  }
-
-  async #revokeIn(
-    name: string,
-    sessionKey: Uint8Array,
-    world: ActorWorld,
-  ): Promise<void> {
-    const { replica } = await this.#shelf!.take(name);
-    if (world.isDead) return;
-    this.#issue(replica, sessionKey, cutsOf(replica.graph, sessionKey));
-    this.#shelf!.release(name);
-  }
-
-  #issue(
-    replica: Replica,
-    sessionKey: Uint8Array,
-    cuts: ReadonlyMap<string, number>,
-  ): void {
-    const { bytes } = issueRevocation({
-      genesisId: replica.loaded.genesisId,
-      sessionKey,
-      cuts,
-      wall: this.world.now(),
-      reason: "simulated",
-    }, this.stage.authority.issuer);
-    this.revocations.push({ name: replica.name, bytes });
-    replica.receive([{ kind: "revocation", bytes }]);
-    replica.port().settle();
-  }
-
-  /** Keeps what others bring of a revoked session: they got it from a server that lost it. */
-  #keep(
-    session: PeerSession | undefined,
-    name: string,
-    bytes: Uint8Array,
-  ): void {
-    const { chain } = decodeBatch(bytes, true);
-    const isOwn = session !== undefined &&
-      nameOf(session.key, 0, KEY_CHARACTERS) === chain.slice(0, KEY_CHARACTERS);
-    if (!isOwn) this.#kept.push({ name, bytes: bytes.slice() });
-  }
-
-  /** Somebody looks through what was kept, and accepts what others had; then everybody comes back. */
-  acceptKept(): void {
-    if (this.state !== "up" || this.#kept.length === 0) return;
-    const { stage } = this;
-    for (const { name, bytes } of this.#kept.splice(0)) {
-      const replica = this.replica(name);
-      if (replica === undefined) continue;
-      const { chain, first, commits } = decodeBatch(bytes, true);
-      const sessionKey = chainBytes(chain).subarray(0, KEY_CHARACTERS);
-      const accepted = new Map([[chain, first + commits.length]]);
-      const cuts = cutsToIssue(replica, sessionKey, accepted);
-      stage.trace.note(this.name, "accept", `${name} ${first}`);
-      if (cuts !== undefined) this.#issue(replica, sessionKey, cuts);
-      replica.receive([{ kind: "signed", bytes }]);
-      replica.port().settle();
+    for (const entry of stage.ledger.entries) {
+      if (entry.refused === undefined) continue;
+      const served = this.replica(entry.repository);
+      // Its author was told no, and somebody who has it said yes.
+      if (served && shows(served, entry.mark)) entry.refused = undefined;
     }
+    this.isAccepting = false;
     stage.network.breakAll({ client: "told", server: "told" });
-  }
-
-  /** What a true witness saw had been accepted, so it stands, also of a session that was revoked since. */
-  #proven(name: string, summary: Uint8Array): void {
-    const replica = this.replica(name);
-    if (replica === undefined) return;
-    const accepted = countsOf(summary);
-    for (const key of this.#revoked) {
-      const sessionKey = fromHex(key);
-      const cuts = cutsToIssue(replica, sessionKey, accepted);
-      if (cuts === undefined) continue;
-      this.stage.trace.note(this.name, "raise", `${name} ${key.slice(0, 8)}`);
-      this.#issue(replica, sessionKey, cuts);
-    }
   }
 
   /** Its disk is lost; another one comes, and the same root key. */
@@ -289,6 +253,7 @@ export class Server extends Actor {
     this.crash(true);
     this.disk.wipe();
     this.wipedMs = stage.timeline.nowMs;
+    for (const key of this.revoked) this.#toRevoke.add(key);
     stage.blames.add("wipe");
     stage.trace.note(this.name, "wipe");
   }

@@ -183,7 +183,9 @@ class Simulation {
           actor.lookAtDisk();
         }
         checkOnTheWay(this.#cast);
-        if (this.#stage.phase === "heal") this.#cast.server.acceptKept();
+        if (this.#stage.phase === "heal") {
+          this.#cast.server.acceptKept(this.#cast.clients);
+        }
         this.#isQuietSeen = this.#stage.phase === "heal" &&
           openQuestion(this.#cast) === undefined;
       } catch (cause) {

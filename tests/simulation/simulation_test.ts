@@ -142,12 +142,23 @@ Deno.test("the checks find an incident that nothing explains", async () => {
 Deno.test("the checks find a client that says equal and has more than the server", async () => {
   const report = await tampered(({ clients, server, stage }) => {
     const desk = clients[0]!.desks[0]!;
-    const graph = {
-      ...server.replica(desk.name)!,
-      graph: { chain: () => undefined },
-    };
     stage.equal!(clients[0]!, desk);
-    server.replica = () => graph as unknown as Replica;
+    const served = { graph: { lengthOf: () => 0 } };
+    server.replica = () => served as unknown as Replica;
+    stage.equal!(clients[0]!, desk);
+  });
+  equal(report.failure?.checker, "honest");
+});
+
+Deno.test("the checks find as many commits with other ids", async () => {
+  const report = await tampered(({ clients, server, stage }) => {
+    const desk = clients[0]!.desks[0]!;
+    stage.equal!(clients[0]!, desk);
+    const { graph, commits, loaded } = server.replica(desk.name)!;
+    // Ids are hashed on from the genesis: under another one all are others.
+    const genesisId = new Uint8Array(32);
+    const served = { graph, commits, loaded: { ...loaded, genesisId } };
+    server.replica = () => served as unknown as Replica;
     stage.equal!(clients[0]!, desk);
   });
   equal(report.failure?.checker, "honest");

@@ -253,8 +253,15 @@ export class Weather {
     this.#cast.intruder.visit();
   }
 
+  /** While repositories are open, or while all of them are closed. */
   revoke(): void {
-    this.#cast.server.revoke(this.#client());
+    const { server } = this.#cast;
+    const client = this.#client();
+    if (this.#dice.chance(0.5)) return server.revoke(client);
+    server.stop(() => {
+      server.revoke(client);
+      server.restartLater(this.#dice.wait(3_000));
+    });
   }
 }
 

@@ -16,7 +16,9 @@ const BUFFERED_MAX = limits.windowBytes + 2 * limits.frameBytesMax;
 const UNPROVED_MS = limits.proveMsMax + 1_000;
 
 /** Looks at everybody who is up. */
-export function checkBounds({ clients, server, stage }: Cast): void {
+export function checkBounds(
+  { clients, server, stage, intruder }: Cast,
+): void {
   for (const client of clients) {
     for (const { name, replica } of client.desks) {
       const { parked } = replica.status();
@@ -35,12 +37,12 @@ export function checkBounds({ clients, server, stage }: Cast): void {
       () => `server ${name}: ${parked} parked`,
     );
   }
-  for (const [peer, sinceMs] of server.unproved) {
+  for (const { who, sinceMs } of server.wires.values()) {
     const ms = stage.timeline.nowMs - sinceMs;
     check(
-      ms <= UNPROVED_MS,
+      who !== intruder.link.client || ms <= UNPROVED_MS,
       "bounds",
-      () => `peer ${peer} has not shown who it is for ${ms.toFixed(0)} ms`,
+      () => `a stranger has a wire for ${ms.toFixed(0)} ms`,
     );
   }
   const { bufferedMax } = stage.network;

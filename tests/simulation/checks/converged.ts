@@ -12,11 +12,13 @@ import type { Client } from "../client.ts";
 import type { Desk } from "../desk.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
+import { hasCommit } from "./ids.ts";
 
 /** Why not everything is over yet; `undefined` when it is. */
 export function openQuestion(cast: Cast): string | undefined {
   const { clients, server } = cast;
   if (server.state !== "up") return `the server is ${server.state}`;
+  if (server.isAccepting) return "what was kept is being accepted";
   for (const client of clients) {
     if (client.state !== "up") return `${client.name} is ${client.state}`;
     if (client.isRevoked) continue;
@@ -55,24 +57,24 @@ function difference(
   replica: Replica,
   who: string,
 ): string | undefined {
-  const [here, there] = [commitsOf(replica), commitsOf(served)];
-  for (const [chain, length] of there) {
-    const known = here.get(chain) ?? 0;
+  for (const { name, length } of served.graph.chains()) {
+    const known = replica.graph.lengthOf(name);
     if (known !== length) {
       return `${who} has ${known} of chain ${
-        nameOf(chain)
+        nameOf(name)
       }, the server ${length}`;
     }
-    here.delete(chain);
+    if (!hasCommit(replica, served, name, length - 1)) {
+      return `${who} has other commits of chain ${
+        nameOf(name)
+      } than the server`;
+    }
   }
-  for (const [chain, length] of here) {
-    return `the server lacks chain ${nameOf(chain)} of ${length}`;
+  for (const { name, length } of replica.graph.chains()) {
+    if (served.graph.lengthOf(name) > 0) continue;
+    return `the server lacks chain ${nameOf(name)} of ${length}`;
   }
   return undefined;
-}
-
-function commitsOf({ graph }: Replica): Map<string, number> {
-  return new Map([...graph.chains()].map(({ name, length }) => [name, length]));
 }
 
 function nameOf(chain: string): string {

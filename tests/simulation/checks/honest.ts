@@ -13,6 +13,7 @@ import { check } from "../failure.ts";
 import type { Server } from "../server.ts";
 import type { Cast } from "../simulation.ts";
 import type { Stage } from "../stage.ts";
+import { hasCommit } from "./ids.ts";
 
 /** Who hears nothing for three heartbeats and the one that was due is not live. */
 const SILENT_MS_MAX = 4 * limits.heartbeatMs + 2_000;
@@ -57,16 +58,17 @@ function checkUnsent(
   const served = server.replica(desk.name);
   if (state !== "live" || unsent.commits > 0 || served === undefined) return;
   if (client.isTainted(desk.name)) return;
-  if (isWipedOf(server, stage)) return;
+  if (isOfOld(client, server, stage)) return;
   const port = desk.replica.port();
   for (const { entry, place, isDurable } of desk.pending) {
     // What is still on its way to the disk is not counted as unsent.
     if (!isDurable) continue;
     const isMarked = stage.plan.mode !== "fast";
     if (!isMarked && port.lengthOf(place.chain) <= place.number) continue;
-    const known = served.graph.chain(place.chain)?.length ?? 0;
+    const { chain, number } = place;
     check(
-      place.state === "refused" || known > place.number,
+      place.state === "refused" ||
+        hasCommit(served, desk.replica, chain, number),
       "honest",
       () =>
         `${client.name} ${desk.name}: nothing is unsent, but the server lacks ${entry.mark}`,
@@ -99,18 +101,22 @@ export function checkEqual(
   { name, replica }: Desk,
 ): void {
   const served = server.replica(name);
-  if (served === undefined || isWipedOf(server, stage)) return;
+  if (served === undefined || isOfOld(client, server, stage)) return;
   for (const [chain, count] of replica.port().vector()) {
-    const known = served.graph.chain(chain)?.length ?? 0;
     check(
-      known >= count,
+      hasCommit(served, replica, chain, count - 1),
       "honest",
       () =>
-        `${client.name} ${name}: equal, but the server has ${known} of ${count} of a chain`,
+        `${client.name} ${name}: equal, but the server has ${
+          served.graph.lengthOf(chain)
+        } of ${count} of a chain, or others`,
     );
   }
 }
 
-function isWipedOf(server: Server, stage: Stage): boolean {
-  return stage.timeline.nowMs - server.wipedMs < WIPED_MS;
+/** Has it not been connected with this server since that lost its disk, so that it speaks of the old one? */
+function isOfOld(client: Client, server: Server, stage: Stage): boolean {
+  const connectedMs = server.connectedMs.get(client.link.client) ?? -Infinity;
+  return connectedMs <= server.wipedMs &&
+    stage.timeline.nowMs - server.wipedMs < WIPED_MS;
 }

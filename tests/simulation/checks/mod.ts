@@ -12,6 +12,7 @@ import { checkIncidents } from "./incidents.ts";
 import { checkJudged } from "./judge.ts";
 import { checkPromises } from "./promises.ts";
 import { checkBounds } from "./bounds.ts";
+import { checkRevoked } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
 
 export { checkEqual } from "./honest.ts";
@@ -31,5 +32,6 @@ export async function checkAtEnd(cast: Cast): Promise<void> {
   checkPromises(cast);
   checkSums(cast);
   checkJudged(cast);
+  checkRevoked(cast);
   checkIncidents(cast);
 }

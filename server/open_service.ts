@@ -1,0 +1,40 @@
+/**
+ * Opening what peers use: keys, database and books, and the service over them.
+ *
+ * @module
+ */
+
+import type { World } from "../src/base/world.ts";
+import { layFoundation, quotasOf } from "./foundation.ts";
+import { Metrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
+import { Service } from "./service.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** Opens a service; what `options` say of a listener is not looked at. */
+export async function openService(
+  options: ServerOptions,
+  world: World,
+  tracing: Tracing,
+): Promise<Service> {
+  const quotas = quotasOf(options);
+  const holder: { service?: Service } = {};
+  const status = () => holder.service?.status();
+  const metrics = new Metrics({
+    connections: () => status()?.connections ?? 0,
+    sessions: () => status()?.sessions ?? 0,
+    openRepositories: () => status()?.open.length ?? 0,
+    quarantineEntries: () => status()?.quarantine.entries ?? 0,
+    quarantineBytes: () => status()?.quarantine.bytes ?? 0,
+    restoring: () => status()?.restoring.length ?? 0,
+  });
+  const synced = () => metrics.synced();
+  const foundation = await layFoundation(options, world, synced);
+  try {
+    const parts = { world, options, quotas, tracing, metrics, foundation };
+    return holder.service = new Service(parts);
+  } catch (cause) {
+    await foundation.database.close();
+    throw cause;
+  }
+}

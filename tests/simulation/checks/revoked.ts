@@ -1,0 +1,71 @@
+/**
+ * A revocation holds for good, on every replica: over restarts, in repositories
+ * that were closed when it was made, and where it was synced to.
+ *
+ * @module
+ */
+
+import type { Replica } from "../../../repo/replica.ts";
+import { fromHex } from "../../../src/base/bytes.ts";
+import { nameOf } from "../../../repo/commit.ts";
+import { check } from "../failure.ts";
+import type { Cast } from "../simulation.ts";
+
+const KEY_CHARACTERS = 32;
+
+/** Compares what is revoked where. */
+export function checkRevoked({ clients, server, stage }: Cast): void {
+  if (stage.plan.mode !== "default") return;
+  for (const name of stage.repositories) {
+    const served = server.replica(name);
+    if (served === undefined) continue;
+    const cuts = cutsIn(served);
+    for (const key of server.revoked) {
+      const author = nameOf(fromHex(key), 0, KEY_CHARACTERS);
+      for (const chain of served.graph.chains()) {
+        check(
+          !chain.name.startsWith(author) || cuts.has(chain.name),
+          "revoked",
+          () => `the server has no record in ${name} of ${key}`,
+        );
+      }
+    }
+    for (const client of clients) {
+      if (client.isRevoked) continue;
+      const desk = client.desks.find((desk) => desk.name === name);
+      if (desk === undefined) continue;
+      checkCuts(client.name, desk.replica, cuts);
+    }
+  }
+}
+
+function checkCuts(
+  who: string,
+  replica: Replica,
+  served: ReadonlyMap<string, number>,
+): void {
+  const cuts = cutsIn(replica);
+  for (const chain of new Set([...served.keys(), ...cuts.keys()])) {
+    const [here, there] = [cuts.get(chain), served.get(chain)];
+    check(
+      here === there,
+      "revoked",
+      () =>
+        `${who} lets ${
+          here ?? "all"
+        } commits of a chain in ${replica.name} stand, the server ${
+          there ?? "all"
+        }`,
+    );
+  }
+}
+
+/** Chain → how many of its commits stand, of chains whose session was revoked. */
+function cutsIn({ graph, loaded }: Replica): Map<string, number> {
+  const cuts = new Map<string, number>();
+  for (const { name } of graph.chains()) {
+    const cut = loaded.revocations.cutOf(name);
+    if (cut < Infinity) cuts.set(name, cut);
+  }
+  return cuts;
+}
