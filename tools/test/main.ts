@@ -115,13 +115,13 @@ function tasksOf(files: readonly string[]): Task[] {
     .toSorted((a, b) => rankOf(a) - rankOf(b)).map((file) => [file]);
   const batches = batchesOf(files.filter((file) => !isAlone(file)));
   const tasks = [...alone, ...batches].map((batch) => {
-    const name = batch[0]!;
-    return filesTask(batch, {
+    const task: Task = filesTask(batch, {
       isWhole: isAll,
       filter: values.filter,
       heard: ({ file, passed }) =>
-        progress.hear(name, file ?? batch[0]!, passed),
+        progress.hear(task.name, file ?? task.name, passed),
     });
+    return task;
   });
   const isWhole = positionals.length === 0 && values.filter === undefined;
   if (isWhole) {
