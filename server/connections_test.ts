@@ -1,6 +1,7 @@
-import { equal, throws } from "node:assert/strict";
+import { equal, ok } from "node:assert/strict";
 import type { HostPeer } from "../sync/host_hooks.ts";
 import { ManualWorld } from "../tests/kit/replica_place.ts";
+import { HttpFault } from "./body.ts";
 import { type ConnectionParts, Connections } from "./connections.ts";
 import { Latencies } from "./latencies.ts";
 import { Log } from "./log.ts";
@@ -29,7 +30,7 @@ function start() {
     tracing: noTracing,
     latencies: new Latencies(metrics, world),
     accept: () => {
-      throw new Error("A request that is no upgrade makes no wire");
+      throw new Error("Nobody makes a wire here");
     },
     proven: () => {},
   };
@@ -42,17 +43,19 @@ function start() {
     connections.hear(peer, { kind: "ended", end, isOwn: true });
     await Promise.resolve(); // Its socket is gone, too.
   };
-  /** "in" comes as far as the upgrade itself, which a plain request is refused. */
+  /** Gives its places back when it is let in. */
   const comes = (address: string) => {
-    const headers = { "sec-websocket-protocol": "sheaf.1" };
-    const request = new Request("http://127.0.0.1/", { headers });
-    let code = "";
-    throws(() => connections.upgrade(request, address), (fault: Error) => {
-      code = "code" in fault ? String(fault.code) : String(fault);
-      return true;
-    });
-    equal(connections.size, 0, "nothing is kept of it");
-    return code === "bad-request" ? "in" : code;
+    try {
+      const { connection, unproved } = connections.take(address);
+      connection();
+      unproved();
+      return "in";
+    } catch (fault) {
+      ok(fault instanceof HttpFault);
+      return fault.code;
+    } finally {
+      equal(connections.size, 0, "nothing is kept of it");
+    }
   };
   return { world, end, comes };
 }
