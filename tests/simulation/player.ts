@@ -6,5 +6,7 @@
 
 import { playFromInput } from "../seeds/player.ts";
 import { play } from "./play.ts";
+import { rememberVerdicts } from "./verdicts.ts";
 
+rememberVerdicts();
 await playFromInput((seed) => play(seed));

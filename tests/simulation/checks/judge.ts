@@ -37,15 +37,17 @@ export function checkJudged({ stage, server }: Cast): void {
 
 function judgeAll(replica: Replica, repository: string): void {
   const commits = commitsOf(replica);
+  const touches = touchesOf(commits);
   for (const commit of commits) {
     const asker = askerOf(replica, commit.chain, repository);
     if (asker === undefined) continue;
     const cells = new Map<string, Cell | undefined>();
     for (const operation of commit.operations) {
       const { shape: { collection }, id } = operation;
-      const key = `${collection} ${id}`;
+      const key = keyOf(collection, id);
       if (!cells.has(key)) {
-        cells.set(key, cellBefore(commit, commits, collection, id));
+        const touching = touches.get(key) ?? [];
+        cells.set(key, cellBefore(commit, touching, collection, id));
       }
       const before = cells.get(key);
       const after = fold(
@@ -66,6 +68,26 @@ function judgeAll(replica: Replica, repository: string): void {
       );
     }
   }
+}
+
+function keyOf(collection: string, id: string): string {
+  return `${collection} ${id}`;
+}
+
+/** The commits that touch each item, in their order. */
+function touchesOf(commits: readonly Known[]): Map<string, Known[]> {
+  const touches = new Map<string, Known[]>();
+  for (const commit of commits) {
+    const keys = commit.operations.map(({ shape, id }) =>
+      keyOf(shape.collection, id)
+    );
+    for (const key of new Set(keys)) {
+      const touching = touches.get(key);
+      if (touching === undefined) touches.set(key, [commit]);
+      else touching.push(commit);
+    }
+  }
+  return touches;
 }
 
 /** Who signed the chain; `undefined` for those who are not judged. */
