@@ -34,7 +34,7 @@ export function mayWrite(
   if (collection === "card") return mayWriteCard(asker, before, after);
   if (collection === "tally") return mayWriteTally(asker, before, after);
   if (collection === "mark") return mayWriteMark(asker, before, after);
-  return false;
+  return collection === "kv";
 }
 
 function mayWriteCard(
@@ -61,7 +61,9 @@ function mayWriteMark(
   before: Item | undefined,
   after: Item | undefined,
 ): boolean {
-  if (before !== undefined || after === undefined) return false;
+  // Who takes a write back takes its mark back.
+  if (after === undefined) return before?.owner === asker.user;
+  if (before !== undefined) return false;
   return after.owner === asker.user &&
     after.place === placeMark(asker.repository);
 }

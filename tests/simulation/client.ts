@@ -8,16 +8,18 @@
 // Here already, nobody waits for their files.
 import "../../repo/seldom.ts";
 import "../../src/db/online.ts";
+import "../../src/db/undo_history.ts";
 import { nameOf } from "../../repo/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { fromHex } from "../../src/base/bytes.ts";
 import type { Incident } from "../../src/db/channel.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
+import type { Repository } from "../../src/db/repository.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import { mayRead } from "./allowed.ts";
-import { schemas, shows } from "./collections.ts";
+import { releases, shows } from "./collections.ts";
 import type { Dice } from "./dice.ts";
 import { Desk } from "./desk.ts";
 import { loginOver } from "./logins.ts";
@@ -34,6 +36,10 @@ export class Client extends Actor {
   readonly link: Link;
   /** Does it know no rules, and write what they forbid? */
   readonly isNaughty: boolean;
+  /** Does somebody take writes back? */
+  readonly hasUndo: boolean;
+  /** Which release of the app it has. */
+  #release = 0;
   /** What its channels reported, over all lives. */
   readonly incidents: (Incident & { readonly isTainted: boolean })[] = [];
   readonly #tainted = new Set<string>();
@@ -53,6 +59,7 @@ export class Client extends Actor {
       team: dice.pick(TEAMS),
     };
     this.isNaughty = index < plan.naughty;
+    this.hasUndo = dice.chance(0.5);
     this.link = network.link(this.name, lane(dice), lane(dice));
   }
 
@@ -64,6 +71,18 @@ export class Client extends Actor {
     );
   }
 
+  /** From now on it has the latest release of the app. */
+  #update(): void {
+    if (this.#release === releases.length - 1) return;
+    this.#release++;
+    this.stage.trace.note(this.name, "update");
+  }
+
+  /** What was written in a repository until now cannot be taken back. */
+  forget(repository: Repository): void {
+    if (this.hasUndo) repository.undo.clear();
+  }
+
   /** Tries to connect now, and not only after a while. */
   retryNow(): void {
     this.#database?.connection?.retry();
@@ -71,10 +90,12 @@ export class Client extends Actor {
 
   protected async open(world: ActorWorld): Promise<void> {
     const { plan, authority } = this.stage;
+    if (plan.hasReleases && this.dice.chance(0.4)) this.#update();
+    const app = releases[this.#release]!;
     const database = await openDatabase({
       storage: this.disk.storage,
       world,
-      schemas,
+      schemas: app.schemas,
       mode: plan.mode,
       user: this.person.user,
       rootKey: authority.root.publicKey,
@@ -92,7 +113,7 @@ export class Client extends Actor {
     for (const name of this.readable) {
       const repository = await database.repository(name);
       if (world.isDead) return;
-      desks.push(new Desk(this, repository, world));
+      desks.push(new Desk(this, repository, app, world));
     }
     if (!isEarly) this.#connect(database, world);
     this.desks = desks;
@@ -142,7 +163,8 @@ export class Client extends Actor {
   #write(): void {
     const desk = this.dice.pick(this.desks);
     if (this.dice.chance(0.2)) desk.reconsider();
-    desk.write(`${this.name}-${++this.#writes}`);
+    if (this.hasUndo && this.dice.chance(0.2)) desk.turn(this.dice.chance(0.4));
+    else desk.write(`${this.name}-${++this.#writes}`);
   }
 
   /** A repository says that it is equal with the server's: is it? */
@@ -202,6 +224,14 @@ export class Client extends Actor {
     return new Set(desk?.refusedMarks());
   }
 
+  /** The file of undo is not synced: who lives again may not know what it took back. */
+  #forgetTurns(): void {
+    for (const entry of this.stage.ledger.entries) {
+      const isOwn = entry.author === this.name;
+      if (isOwn && entry.turn !== undefined) entry.isForgotten = true;
+    }
+  }
+
   protected replicas(): Replica[] {
     return this.desks.map(({ replica }) => replica);
   }
@@ -211,6 +241,7 @@ export class Client extends Actor {
   }
 
   protected drop(isClean: boolean): void {
+    if (!isClean) this.#forgetTurns();
     this.#database = undefined;
     this.#online = undefined;
     this.desks = [];

@@ -5,12 +5,11 @@
  */
 
 import type { Replica } from "../../repo/replica.ts";
-import { defineSchema } from "../../src/schema/schema.ts";
+import { defineSchema, type Schema } from "../../src/schema/schema.ts";
 import { createView, type View } from "../../src/schema/view.ts";
 import { field } from "../../src/text/mod.ts";
 
-/** Every kind of field; few ids, so that actors meet on them. */
-export const Card = defineSchema("card", {
+const cardFields = {
   title: field.string(),
   owner: field.string(),
   rank: field.number().default(0),
@@ -19,7 +18,10 @@ export const Card = defineSchema("card", {
   steps: field.list(field.string()),
   notes: field.map(field.string()),
   body: field.text(),
-});
+};
+
+/** Every kind of field; few ids, so that actors meet on them. */
+export const Card = defineSchema("card", cardFields);
 
 /** A counter that must be the sum of what the marks say was added. */
 export const Tally = defineSchema("tally", {
@@ -45,11 +47,27 @@ export function shows(replica: Replica, mark: string): boolean {
   return replica.state.find(Mark.name)?.cellOf(mark)?.item !== undefined;
 }
 
-/** All of them. */
-export const schemas = [Card, Tally, Mark];
+/** What an app declares, of which there is more than one release. */
+export interface AppSchemas {
+  readonly Card: typeof Card;
+  readonly schemas: readonly Schema[];
+}
+
+const later = defineSchema("card", {
+  ...cardFields,
+  rank: field.number().default(5),
+  due: field.number().default(0),
+}, { version: 2, indexes: [["rank"], ["owner", "rank"]] });
+
+/** The releases of the app: the later one knows a field more, has indexes and another default. */
+export const releases: readonly AppSchemas[] = [
+  { Card, schemas: [Card, Tally, Mark] },
+  // Whoever reads and writes the fields that both have finds them of one type.
+  { Card: later as unknown as typeof Card, schemas: [later, Tally, Mark] },
+];
 
 const views = new Map<string, View>(
-  schemas.map((schema) => [schema.name, createView(schema)]),
+  [Card, Tally, Mark].map((schema) => [schema.name, createView(schema)]),
 );
 const bare: View = createView(undefined);
 

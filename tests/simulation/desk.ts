@@ -12,11 +12,14 @@ import { replicaOf } from "../../src/db/internals.ts";
 import type { RefusedWrite } from "../../src/db/refused_write.ts";
 import type { Repository } from "../../src/db/repository.ts";
 import type { RepositorySync } from "../../src/db/repository_sync.ts";
+import type { UndoResult } from "../../src/db/undo.ts";
 import type { Write } from "../../src/db/write.ts";
+import { openKv } from "../../src/kv/mod.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import type { Client } from "./client.ts";
-import { Mark } from "./collections.ts";
-import type { Entry } from "./ledger.ts";
+import { type AppSchemas, Mark } from "./collections.ts";
+import { type Entry, nothing, type Promised } from "./ledger.ts";
+import { Subscriber } from "./subscriber.ts";
 import { Worker } from "./work.ts";
 
 /** A write whose fate is not known. */
@@ -31,6 +34,8 @@ export interface Pending {
 export class Desk {
   readonly repository: Repository;
   readonly replica: Replica;
+  /** Who is told of what changes. */
+  readonly subscriber: Subscriber;
   readonly #client: Client;
   readonly #world: ActorWorld;
   readonly #worker: Worker;
@@ -45,7 +50,12 @@ export class Desk {
   /** How many of its incidents were heard. */
   #incidents = 0;
 
-  constructor(client: Client, repository: Repository, world: ActorWorld) {
+  constructor(
+    client: Client,
+    repository: Repository,
+    app: AppSchemas,
+    world: ActorWorld,
+  ) {
     this.#client = client;
     this.#world = world;
     this.repository = repository;
@@ -55,12 +65,18 @@ export class Desk {
       this.#place = done.commit;
       return done;
     };
+    const kv = openKv(repository);
     this.#worker = new Worker({
       repository,
+      kv,
+      app,
       dice: client.dice.fork(),
       user: client.person.user,
+      hasSwaps: client.stage.plan.hasSwaps,
       isNaughty: client.isNaughty,
     });
+    this.subscriber = new Subscriber(repository, kv, app, client.person.user);
+    if (client.hasUndo) void repository.undo;
     this.equalAtMs = this.#equalHeardMs = this.#equalMs;
     repository.sync.subscribe(() => this.#heard());
   }
@@ -84,6 +100,8 @@ export class Desk {
     const { stage, name: author, lives: life } = this.#client;
     this.#attempt(mark, () => {
       const write = this.#worker.write(mark);
+      // A tally that others add to is no step that can be taken back.
+      if (this.#worker.hasBegun) this.#client.forget(this.repository);
       const repository = this.name;
       const { nowMs: madeMs } = stage.timeline;
       const entry = stage.ledger.add({
@@ -92,10 +110,33 @@ export class Desk {
         author,
         life,
         madeMs,
+        tally: write.result,
       });
       stage.trace.note(author, "write", `${mark} ${repository}`);
-      this.#follow(entry, write);
+      this.#follow(entry, entry, write);
     });
+  }
+
+  /** Takes the last write back, or does it again. */
+  turn(isRedo: boolean): void {
+    const { stage, name } = this.#client;
+    const what = isRedo ? "redo" : "undo";
+    this.#attempt(what, () => {
+      const before = this.#marks();
+      const { undo } = this.repository;
+      const write = isRedo ? undo.redo() : undo.undo();
+      if (write === undefined) return;
+      for (const mark of before.symmetricDifference(this.#marks())) {
+        const entry = stage.ledger.find(mark)!;
+        const turn = entry.turn = { ...nothing, isRedo: !before.has(mark) };
+        stage.trace.note(name, what, `${mark}${leftAlone(write.result)}`);
+        this.#follow(entry, turn, write);
+      }
+    });
+  }
+
+  #marks(): Set<string> {
+    return new Set(this.repository.collection(Mark).keys());
   }
 
   /** Deals with a write that was refused: tries it again as it is, or gives it up. */
@@ -105,7 +146,12 @@ export class Desk {
     const { dice, stage, name } = this.#client;
     const refusal = dice.pick(refusals);
     const entries = marksOf(refusal).map((mark) => stage.ledger.find(mark)!);
-    if (dice.chance(0.5)) {
+    const isRetried = dice.chance(0.5);
+    // What becomes of a refused undo or redo is nobody's promise any more.
+    for (const entry of entries) {
+      if (entry.turn) entry.turn = { ...entry.turn, ...nothing };
+    }
+    if (!isRetried) {
       for (const entry of entries) entry.isGone = true;
       this.#client.guard(this.#world, refusal.discard());
       stage.trace.note(name, "discard", this.name);
@@ -118,7 +164,7 @@ export class Desk {
         entry.refused = undefined;
         entry.isRetried = true;
         entry.isGone = false;
-        this.#follow(entry, write);
+        this.#follow(entry, entry.turn ?? entry, write);
       }
     });
   }
@@ -136,34 +182,34 @@ export class Desk {
   }
 
   /** Listens to what the handle of a write says. */
-  #follow(entry: Entry, write: Write<unknown>): void {
+  #follow(entry: Entry, promised: Promised, write: Write<unknown>): void {
     const pending = { entry, place: this.#place!, isDurable: false };
     const { pending: all } = this;
     all.add(pending);
     const durable = write.durable.then(() => {
-      if (!this.#world.isDead) entry.isDurable = pending.isDurable = true;
+      if (!this.#world.isDead) promised.isDurable = pending.isDurable = true;
     });
     const synced = write.synced.then(
-      () => this.#synced(entry),
-      (cause) => this.#unsynced(entry, cause),
+      () => this.#synced(entry, promised),
+      (cause) => this.#unsynced(entry, promised, cause),
     ).finally(() => all.delete(pending));
     this.#client.guard(this.#world, Promise.all([durable, synced]));
   }
 
-  #synced(entry: Entry): void {
+  #synced(entry: Entry, promised: Promised): void {
     if (this.#world.isDead) return;
     const { link, stage, name } = this.#client;
     // Somebody who exchanges frames can make one acknowledgement look like another's.
-    if (link.mangler === undefined) entry.isSynced = true;
+    if (link.mangler === undefined) promised.isSynced = true;
     stage.trace.note(name, "synced", entry.mark);
   }
 
-  #unsynced(entry: Entry, cause: unknown): void {
+  #unsynced(entry: Entry, promised: Promised, cause: unknown): void {
     if (this.#world.isDead) return;
     const code = cause instanceof DatabaseError ? cause.code : undefined;
     if (code === "closed") return;
     if (code !== "refused") throw cause;
-    entry.refused = "refused";
+    promised.refused = "refused";
     this.#client.stage.trace.note(this.#client.name, "refused", entry.mark);
   }
 
@@ -191,6 +237,10 @@ export class Desk {
       yield* marksOf(refusal);
     }
   }
+}
+
+function leftAlone({ leftAlone }: UndoResult): string {
+  return leftAlone.map(({ id, field }) => ` not ${id} ${field ?? ""}`).join();
 }
 
 /** Marks of the writes of a refused commit. */

@@ -5,8 +5,24 @@
  * @module
  */
 
+/** What the author of something was promised. */
+export interface Promised {
+  /** Did its author hear that it is durable, before that author's next crash? */
+  isDurable: boolean;
+  /** Did its author hear that the server has it? */
+  isSynced: boolean;
+  /** Did its author hear that it was refused, and why? */
+  refused: string | undefined;
+}
+
+/** That a write was taken back, or done again. */
+export interface Turn extends Promised {
+  /** Does it do the write again? */
+  readonly isRedo: boolean;
+}
+
 /** One write of a simulation. */
-export interface Entry {
+export interface Entry extends Promised {
   /** Id of its mark. */
   readonly mark: string;
   readonly repository: string;
@@ -15,17 +31,24 @@ export interface Entry {
   readonly life: number;
   /** Virtual milliseconds. */
   readonly madeMs: number;
-  /** Did its author hear that it is durable, before that author's next crash? */
-  isDurable: boolean;
-  /** Did its author hear that the server has it? */
-  isSynced: boolean;
-  /** Did its author hear that it was refused, and why? */
-  refused: string | undefined;
+  /** The tally that it added to, or "". */
+  readonly tally: string;
+  /** What its author did to it last by undo or redo. */
+  turn: Turn | undefined;
+  /** Was it taken back or done again, and may a crash have lost the note of that? */
+  isForgotten: boolean;
   /** Was it refused, and tried again? */
   isRetried: boolean;
   /** Was it given up by its author, or lost with a machine that was wiped? */
   isGone: boolean;
 }
+
+/** What is promised of what was just begun. */
+export const nothing: Promised = {
+  isDurable: false,
+  isSynced: false,
+  refused: undefined,
+};
 
 /** See the file's header. */
 export class Ledger {
@@ -48,13 +71,16 @@ export class Ledger {
 
   /** Notes a write. */
   add(
-    made: Pick<Entry, "mark" | "repository" | "author" | "life" | "madeMs">,
+    made: Pick<
+      Entry,
+      "mark" | "repository" | "author" | "life" | "madeMs" | "tally"
+    >,
   ): Entry {
     const entry: Entry = {
       ...made,
-      isDurable: false,
-      isSynced: false,
-      refused: undefined,
+      ...nothing,
+      turn: undefined,
+      isForgotten: false,
       isRetried: false,
       isGone: false,
     };

@@ -69,6 +69,14 @@ export interface Plan {
   /** Do sessions end while the simulation goes on? */
   readonly sessionMs: number;
   readonly hasRules: boolean;
+  /** Do clients begin to use another release of the app when they start? */
+  readonly hasReleases: boolean;
+  /**
+   * Are there compare-and-sets? A server that lost its disk judges again what
+   * others bring back, and may refuse what it had accepted, with all that
+   * follows from it: then they never converge.
+   */
+  readonly hasSwaps: boolean;
   /** How long a sync takes at most. */
   readonly syncMs: number;
   /** What the server lets somebody cost. */
@@ -104,5 +112,7 @@ export function planOf(seed: number, dice: Dice): Plan {
     hasRules: isSigned && dice.chance(0.8),
     syncMs: dice.pick([0, 5, 50]),
     quotas: {},
+    hasReleases: dice.chance(0.5),
+    hasSwaps: !chosen.includes("wipeServer"),
   };
 }

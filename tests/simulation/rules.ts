@@ -30,6 +30,8 @@ const collections = [rulesOf(Card), rulesOf(Tally), rulesOf(Mark)];
 const all = {
   read: (context: RuleContext) => mayRead(askerIn(context)),
   collections,
+  // Entries of key-value stores.
+  others: true,
 };
 
 /** The rules of the simulation's repositories. */

@@ -8,17 +8,23 @@
 import type { Repository } from "../../src/db/repository.ts";
 import type { TransactionScope } from "../../src/db/transaction_scope.ts";
 import type { Write } from "../../src/db/write.ts";
-import { Card, Mark, placeMark, Tally } from "./collections.ts";
+import type { Kv, KvValue } from "../../src/kv/mod.ts";
+import { type AppSchemas, Mark, placeMark, Tally } from "./collections.ts";
 import type { Dice } from "./dice.ts";
 
 const words = ["ash", "birch", "cedar", "döner", "elm 🌳"];
 const CARDS = 6;
+const KEYS = 4;
 
 /** Who works where. */
 export interface WorkerParts {
   readonly repository: Repository;
+  readonly kv: Kv;
+  readonly app: AppSchemas;
   readonly dice: Dice;
   readonly user: string;
+  /** Does this one compare and set? */
+  readonly hasSwaps: boolean;
   /** Does this one write what the rules forbid? */
   readonly isNaughty: boolean;
 }
@@ -31,12 +37,19 @@ export class Worker {
     this.#parts = parts;
   }
 
-  /** Writes one transaction under a mark; throws what the repository throws. */
-  write(mark: string): Write<void> {
+  /** Did it begin a tally? Whoever takes that back takes it from others, too. */
+  hasBegun = false;
+
+  /** Writes one transaction under a mark, and gives the tally that it adds to, or ""; throws what the repository throws. */
+  write(mark: string): Write<string> {
     const { repository, dice, user } = this.#parts;
+    this.hasBegun = false;
     return repository.transact((tx) => {
       const operations = dice.chance(0.7) ? 1 : dice.between(2, 6);
-      for (let i = 0; i < operations; i++) this.#change(tx);
+      for (let i = 0; i < operations; i++) {
+        if (dice.chance(0.2)) this.#put(tx, mark);
+        else this.#change(tx);
+      }
       const tally = dice.chance(0.5) ? this.#pickTally(tx) : "";
       const by = tally === "" ? 0 : dice.between(1, 9);
       if (tally !== "") {
@@ -44,6 +57,7 @@ export class Worker {
       }
       const place = placeMark(repository.name);
       tx.collection(Mark).create({ id: mark, owner: user, place, tally, by });
+      return tally;
     });
   }
 
@@ -54,17 +68,37 @@ export class Worker {
     const tallies = tx.collection(Tally);
     if (!tallies.has(own)) {
       tallies.create({ id: own, owner: user });
+      this.hasBegun = true;
       return own;
     }
     const ids = repository.collection(Tally).keys();
     return dice.pick([...ids, own].sort());
   }
 
+  /** Writes entries of the store; each value is written once. */
+  #put(tx: TransactionScope, mark: string): void {
+    const { dice, kv, hasSwaps } = this.#parts;
+    const scope = kv.within(tx);
+    const key = `key-${dice.between(1, KEYS)}`;
+    const known = scope.get(key);
+    const value: KvValue = dice.chance(0.3)
+      ? new Map([[mark, dice.between(0, 9)]])
+      : { mark, by: dice.between(0, 9) };
+    const ends = dice.chance(0.2) ? { ttlMs: dice.between(500, 60_000) } : {};
+    if (hasSwaps && dice.chance(0.5)) {
+      const expected = dice.chance(0.9) ? known : "never there";
+      scope.compareAndSet(key, expected, value, ends);
+    } else if (dice.chance(0.2)) scope.delete(key);
+    else if (known === undefined || dice.chance(0.5)) {
+      scope.set(key, value, ends);
+    }
+  }
+
   #change(tx: TransactionScope): void {
     const { dice, user, isNaughty } = this.#parts;
     const id = `card-${dice.between(1, CARDS)}`;
     const word = dice.pick(words);
-    const cards = tx.collection(Card);
+    const cards = tx.collection(this.#parts.app.Card);
     const item = cards.get(id);
     const isForbidden = isNaughty && dice.chance(0.3);
     const title = isForbidden ? "forbidden" : word;
@@ -93,7 +127,9 @@ export class Worker {
     const at = dice.between(0, body.length);
     const to = dice.chance(0.3) ? dice.between(at, body.length) : at;
     const edited = body.slice(0, at) + word + body.slice(to);
-    tx.collection(Card).update(id, { body: edited.toWellFormed() });
+    tx.collection(this.#parts.app.Card).update(id, {
+      body: edited.toWellFormed(),
+    });
   }
 
   #enrich(
@@ -106,7 +142,7 @@ export class Worker {
     const by = dice.between(1, 4);
     const last = steps.length - 1;
     const at = dice.between(0, steps.length);
-    tx.collection(Card).update(id, {
+    tx.collection(this.#parts.app.Card).update(id, {
       tags: dice.chance(0.5) ? { add: [word] } : { remove: [word] },
       votes: { increment: by },
       steps: last > 0 && dice.chance(0.4)

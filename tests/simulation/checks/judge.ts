@@ -17,7 +17,7 @@ import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 
 /** A commit, with all that came before it. */
-interface Known {
+export interface Known {
   readonly chain: string;
   readonly number: number;
   readonly origin: Origin;
@@ -127,7 +127,7 @@ function cellBefore(
 }
 
 /** All commits, parents before children. */
-function commitsOf(replica: Replica): Known[] {
+export function commitsOf(replica: Replica): Known[] {
   const commits: Known[] = [];
   const after = new Map<string, ReadonlyMap<string, number>>();
   replica.flush();

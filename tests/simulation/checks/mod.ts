@@ -6,6 +6,7 @@
 
 import type { Cast } from "../simulation.ts";
 import { checkConverged } from "./converged.ts";
+import { checkEntries } from "./entries.ts";
 import { checkForbidden } from "./forbidden.ts";
 import { checkHonest } from "./honest.ts";
 import { checkIncidents } from "./incidents.ts";
@@ -14,6 +15,7 @@ import { checkPromises } from "./promises.ts";
 import { checkBounds } from "./bounds.ts";
 import { checkRevoked } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
+import { checkTold, sweepAll } from "./told.ts";
 
 export { checkEqual } from "./honest.ts";
 export { openQuestion } from "./converged.ts";
@@ -23,6 +25,14 @@ export function checkOnTheWay(cast: Cast): void {
   checkHonest(cast);
   checkBounds(cast);
   checkForbidden(cast);
+  sweepAll(cast);
+  cast.stage.timeline.after(0, () => {
+    try {
+      checkTold(cast);
+    } catch (cause) {
+      cast.stage.fail(cause);
+    }
+  });
 }
 
 /** Runs when all is quiet. */
@@ -34,4 +44,9 @@ export async function checkAtEnd(cast: Cast): Promise<void> {
   checkJudged(cast);
   checkRevoked(cast);
   checkIncidents(cast);
+  checkEntries(cast);
+  const { timeline } = cast.stage;
+  sweepAll(cast);
+  await timeline.runUntil(timeline.nowMs);
+  checkTold(cast, true);
 }

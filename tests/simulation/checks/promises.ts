@@ -10,7 +10,9 @@ import type { Client } from "../client.ts";
 import { Mark, shows } from "../collections.ts";
 import { check } from "../failure.ts";
 import type { Entry } from "../ledger.ts";
+import type { Turn } from "../ledger.ts";
 import type { Cast } from "../simulation.ts";
+import type { Stage } from "../stage.ts";
 
 /** Compares the ledger with what is there. */
 export function checkPromises(cast: Cast): void {
@@ -22,7 +24,7 @@ export function checkPromises(cast: Cast): void {
     if (served === undefined) continue;
     checkEntry(entry, shows(served, entry.mark), author, cast);
   }
-  if (stage.plan.mode === "fast") checkSuffixes(cast);
+  if (stage.plan.mode === "fast") checkSuffixes(cast, byName);
   for (const name of stage.repositories) checkKnown(name, cast);
 }
 
@@ -32,11 +34,15 @@ function checkEntry(
   author: Client,
   { stage }: Cast,
 ): void {
-  const { mark, repository, refused } = entry;
+  const { mark, repository, refused, turn } = entry;
   const what = () =>
     `${mark} in ${repository}, made at ${
       entry.madeMs.toFixed(0)
     } ms in life ${entry.life}`;
+  if (turn !== undefined) {
+    // What was taken back before it was refused is nowhere either way.
+    return checkTurn(turn, isThere, author, { stage, what });
+  }
   if (refused !== undefined) {
     check(!isThere, "promises", () => `${what()} was refused and is there`);
     return;
@@ -58,12 +64,33 @@ function checkEntry(
   );
 }
 
+/** What was taken back is gone, and what was done again is there, once that was durable. */
+function checkTurn(
+  { isDurable, isSynced, isRedo, refused }: Turn,
+  isThere: boolean,
+  { isRevoked }: Client,
+  { stage, what }: { readonly stage: Stage; readonly what: () => string },
+): void {
+  const isBound = isSynced || isDurable && stage.plan.mode !== "fast";
+  if (refused !== undefined || isRevoked || !isBound) return;
+  check(
+    isThere === isRedo,
+    "promises",
+    () => `${what()} was ${isRedo ? "done again" : "taken back"} in vain`,
+  );
+}
+
 /** In Fast mode a crash may take the last writes of a life: those behind a gap must be gone as well. */
-function checkSuffixes({ stage, server }: Cast): void {
+function checkSuffixes(
+  { stage, server }: Cast,
+  byName: ReadonlyMap<string, Client>,
+): void {
   const gaps = new Map<string, string>();
   for (const entry of stage.ledger.entries) {
     const { mark, repository, author, life } = entry;
-    if (entry.refused !== undefined || entry.isRetried) continue;
+    const isRefused = entry.refused !== undefined || entry.isRetried ||
+      entry.isGone || byName.get(author)!.refusedMarks(repository).has(mark);
+    if (isRefused || entry.turn) continue;
     const served = server.replica(repository);
     if (served === undefined) continue;
     const key = `${repository} ${author} ${life}`;
