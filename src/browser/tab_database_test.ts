@@ -43,3 +43,15 @@ Deno.test("repository() of a tab that closes is refused at once, and opens nothi
   await rejects(database.repository("board"), { code: "closed" });
   equal(origin.files.folders(REPOSITORIES).length, 1, "the board alone");
 });
+
+Deno.test("repository() of a tab that found no room is asked for anew", async () => {
+  using origin = new Origin();
+  await using tab = new Tab(origin, { schemas });
+  const database = await tab.opening;
+  origin.isFull = true;
+  await rejects(database.repository("board"), { code: "storage-full" });
+  origin.isFull = false;
+  const board = await database.repository("board");
+  await board.collection(Card).create({ title: "kept" }).durable;
+  equal(await database.repository("board"), board);
+});
