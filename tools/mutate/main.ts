@@ -54,10 +54,11 @@ async function candidatesOf(
   }
   const mutants = await findMutants(ROOT, files);
   if (ids === undefined) return drawn(mutants, seed);
-  const named = mutants.filter(({ id }) => ids.includes(id));
-  const missing = ids.filter((id) => !named.some((it) => it.id === id));
-  if (missing.length === 0) return named;
-  throw new Error(`There is no mutant ${missing.join(", ")}.`);
+  return ids.map((id) => {
+    const mutant = mutants.find((mutant) => mutant.id === id);
+    if (mutant !== undefined) return mutant;
+    throw new Error(`There is no mutant ${id}.`);
+  });
 }
 
 async function mutate(paths: readonly string[], options: Options) {
