@@ -170,7 +170,9 @@ browserTest(
     };
     await eventually(() => hasBoth(second));
     // What is seen is safe once another page's worker has taken the files over.
-    await second.waitForTimeout(1_500);
+    const asks =
+      `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`;
+    await eventually(async () => equal(await second.evaluate(asks), false));
     await second.reload();
     await second.waitForSelector(".tile");
     await settled(second);

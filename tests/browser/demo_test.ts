@@ -149,7 +149,6 @@ browserTest(
     const from = (await tile(page, first).boundingBox())!;
     const to = (await tile(page, second).boundingBox())!;
     await touch("touchStart", from.x + 90, from.y + 30);
-    await page.waitForTimeout(400);
     await page.locator(".dragged").waitFor();
     for (let y = from.y + 30; y < to.y + to.height; y += 12) {
       await touch(

@@ -39,15 +39,16 @@ async function writeOn(): Promise<void> {
   }
 }
 
-/** Resolves with how long it took until the status of the storage told of the eviction. */
-export async function noticed(): Promise<number> {
-  const began = performance.now();
-  const isTold = () =>
-    db.storage.status().incidents.some(({ code }) =>
-      code === "storage-evicted"
-    );
-  while (!isTold()) await new Promise((resolve) => setTimeout(resolve, 10));
-  return performance.now() - began;
+/** Does the status of the storage tell of the eviction? */
+export function hasNoticed(): boolean {
+  return db.storage.status().incidents.some(({ code }) =>
+    code === "storage-evicted"
+  );
+}
+
+/** How many cards this page wrote that are durable. */
+export function written(): number {
+  return Math.max(0, count - 1);
 }
 
 /** Writes no more; resolves when all is durable, with how much was written. */

@@ -6,7 +6,7 @@
 
 import { deepEqual, ok } from "node:assert/strict";
 import type * as EvictionPage from "./eviction_page.ts";
-import { browserTest } from "./kit/mod.ts";
+import { browserTest, eventually, type Tab, until } from "./kit/mod.ts";
 
 type Page = typeof EvictionPage;
 
@@ -15,7 +15,12 @@ const entries = {
   worker: new URL("../../src/browser/worker.ts", import.meta.url),
 };
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits until a page has written so many cards more. */
+async function writes(tab: Tab<Page>, cards: number): Promise<void> {
+  const wanted = await tab.call("written") + cards;
+  const hasWritten = async () => await tab.call("written") >= wanted;
+  await until(hasWritten, `${wanted} durable cards of ${tab.name}`);
+}
 
 browserTest(
   "a database whose files were removed is written again from what its tabs have",
@@ -29,22 +34,23 @@ browserTest(
     await two.call("open", "board");
     await one.call("begin");
     await two.call("begin");
-    await pause(300);
+    for (const tab of [one, two]) await writes(tab, 10);
     const { root } = await one.call("found");
     const session = await one.cdp();
     await session.send("Storage.clearDataForOrigin", {
       origin: new URL(one.page.url()).origin,
       storageTypes: "file_systems,indexeddb",
     });
-    const noticedMs = await two.call("noticed");
-    ok(noticedMs < 5_000, `noticed after ${noticedMs} ms`);
-    await pause(300);
+    await until(() => two.call("hasNoticed"), "the other page to notice");
+    for (const tab of [one, two]) await writes(tab, 10);
     const cards = await one.call("end") + await two.call("end");
-    ok(cards > 20, `${cards} cards`);
+    ok(cards >= 40, `${cards} cards`);
     const expected = { cards, commits: cards, root };
-    await pause(300);
-    deepEqual(await one.call("found"), expected);
-    deepEqual(await two.call("found"), expected);
+    for (const tab of [one, two]) {
+      await eventually(async () =>
+        deepEqual(await tab.call("found"), expected)
+      );
+    }
     await one.close();
     await two.close();
     const three = await place.open<Page>("page");

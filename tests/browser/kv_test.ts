@@ -6,8 +6,8 @@
  */
 
 import { deepEqual, equal } from "node:assert/strict";
-import { browserTest } from "./kit/mod.ts";
-import { entries as proof, until } from "./proof_place.ts";
+import { browserTest, until } from "./kit/mod.ts";
+import { entries as proof } from "./proof_place.ts";
 
 type Page = typeof import("./kv_page.ts");
 

@@ -35,15 +35,14 @@ export async function open(): Promise<string> {
   return database.tabs.status.role;
 }
 
-/** Writes a card; says whether it was durable after 20 ms. */
-export async function write(title: string): Promise<boolean> {
-  let isDurable = false;
-  repository.collection(Card).create({ title }).durable.then(
-    () => isDurable = true,
-    () => {},
-  );
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  return isDurable;
+/** Writes a card; says no more about it. */
+export function write(title: string): void {
+  repository.collection(Card).create({ title }).durable.catch(() => {});
+}
+
+/** Writes a card; resolves when it is durable. */
+export async function keep(title: string): Promise<void> {
+  await repository.collection(Card).create({ title }).durable;
 }
 
 /** Shows a card's note in a textarea, and writes a card with each of the page's last events. */

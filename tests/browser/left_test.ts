@@ -1,7 +1,7 @@
 /** Pages that are reloaded in the midst of something: nothing that was seen is forgotten. */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { browserTest } from "./kit/mod.ts";
+import { browserTest, eventually, until } from "./kit/mod.ts";
 import type * as LeftPage from "./left_page.ts";
 
 const entries = {
@@ -20,28 +20,25 @@ browserTest(
     equal(await page.call("open"), "follower");
     await owner.pid();
     await page.pid();
-    await owner.call("write", "seen");
-    while ((await page.call("report")).titles.length < 1) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await owner.call("keep", "seen");
+    await until(
+      async () => (await page.call("report")).titles.length === 1,
+      "the follower to show what the owner wrote",
+    );
     await owner.stop();
-    equal(await page.call("write", "under way"), false);
+    await page.call("write", "under way");
     ok(await page.call("unsyncedBytes") > 0);
     await page.reload();
     await owner.kill();
     await page.call("open");
     await page.call("write", "after");
-    const end = Date.now() + 60_000;
-    let titles: string[] = [];
-    let open = 1; // What is shown may be on its way to the files still.
-    while (Date.now() < end && (titles.length < 3 || open > 0)) {
-      ({ titles } = await page.call("report"));
-      const kept = await page.page.evaluate<number>("localStorage.length");
-      open = kept + await page.call("unsyncedBytes");
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    deepEqual(titles, ["after", "seen", "under way"]);
-    equal(open, 0);
+    await eventually(async () => {
+      const { titles } = await page.call("report");
+      deepEqual(titles, ["after", "seen", "under way"]);
+      // What is shown may be on its way to the files still.
+      equal(await page.page.evaluate<number>("localStorage.length"), 0);
+      equal(await page.call("unsyncedBytes"), 0);
+    });
   },
 );
 
@@ -51,7 +48,7 @@ browserTest(
   async (place) => {
     const page = await place.open<typeof LeftPage>("page");
     await page.call("open");
-    await page.call("write", "one"); // 20 ms; steps are written down 100 ms after a change.
+    await page.call("keep", "one"); // Steps are written down 100 ms after a change.
     await page.reload();
     await page.call("open");
     deepEqual(await page.call("report"), { titles: ["one"], canUndo: true });
@@ -64,21 +61,16 @@ browserTest(
   async (place) => {
     const page = await place.open<typeof LeftPage>("page");
     await page.call("open");
-    await page.call("write", "card");
+    await page.call("keep", "card");
     await page.call("bind", "card");
     await page.page.locator("textarea").pressSequentially("typed just now");
     await page.reload();
     await page.call("open");
-    const end = Date.now() + 60_000;
-    let titles: string[] = [];
-    let kept = 1;
-    while (Date.now() < end && (titles.length < 3 || kept > 0)) {
-      ({ titles } = await page.call("report"));
-      kept = await page.page.evaluate("localStorage.length");
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    deepEqual(titles, ["card", "pagehide", "visibilitychange"]);
+    await eventually(async () => {
+      const { titles } = await page.call("report");
+      deepEqual(titles, ["card", "pagehide", "visibilitychange"]);
+      equal(await page.page.evaluate("localStorage.length"), 0);
+    });
     equal(await page.call("note", "card"), "typed just now");
-    equal(kept, 0);
   },
 );

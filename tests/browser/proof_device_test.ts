@@ -10,14 +10,13 @@ import { toHex } from "../../src/base/bytes.ts";
 import { createServer, type Server } from "../../server/mod.ts";
 import { memoryStorage } from "../../mod.ts";
 import { serverOptions, withServer } from "../server_place.ts";
-import { browserTest } from "./kit/mod.ts";
+import { browserTest, until } from "./kit/mod.ts";
 import {
   check,
   entries,
-  pause,
+  moreDurable,
   type ProofTab,
   same,
-  until,
 } from "./proof_place.ts";
 
 type Page = typeof import("./proof_page.ts");
@@ -103,12 +102,12 @@ browserTest(
     await until(async () => !await isConnected(two), "it is noticed");
     await one.call("begin", name, "one");
     await two.call("begin", name, "two");
-    await pause(200);
+    for (const tab of [one, two]) await moreDurable(tab, name, 10);
     // The owner of the files goes while nobody can be reached.
     await one.call("end", name);
     const { written } = await one.call("told", name);
     await one.close();
-    await pause(200);
+    await moreDurable(two, name, 70); // More than may wait for an owner.
     await two.call("end", name);
     const { written: later, durable, failures } = await two.call("told", name);
     deepEqual([durable, failures], [later, []]);

@@ -26,13 +26,19 @@ export interface Opening {
   readonly storage?: "durable" | "memory";
 }
 
+/** A moment: in turns of the page's timer, and by the clock, which is for people alone. */
+interface Moment {
+  readonly turn: number;
+  readonly ms: number;
+}
+
 /** One database of this page, and what it writes. */
 interface Place {
   readonly name: string;
   readonly database: Database;
   readonly repository: Repository;
-  /** When each write of its run was acknowledged, by the clock of the machine. */
-  readonly acknowledged: number[];
+  /** When each write of its run was acknowledged. */
+  readonly acknowledged: Moment[];
   readonly failures: string[];
   isWriting: boolean;
   written: number;
@@ -43,6 +49,8 @@ interface Place {
 export type Teller = (name: string, run: string, durable: number) => void;
 
 const places = new Map<string, Place>();
+/** What a page waits for is counted in turns of a timer: a busy machine gives it fewer. */
+const TURN_MS = 5;
 /** So many writes of a run may wait to be acknowledged. */
 const WAITING_MAX = 64;
 
@@ -56,8 +64,16 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function now(): number {
-  return performance.timeOrigin + performance.now();
+let turn = 0;
+setInterval(() => turn++, TURN_MS);
+
+/** So many turns its timer has had. */
+export function turns(): number {
+  return turn;
+}
+
+function now(): Moment {
+  return { turn, ms: performance.now() };
 }
 
 /** Opens a database and its board, and says what it is. */
@@ -210,14 +226,15 @@ export async function settle(name: string): Promise<number> {
 /** What this page's run was told so far; the longest gap is that after the first `since` writes. */
 export function told(name: string, since = 1) {
   const { written, acknowledged, failures, database } = placeOf(name);
-  let longestMs = 0;
+  let [gapTurns, gapMs] = [0, 0];
   for (let i = Math.max(1, since); i < acknowledged.length; i++) {
-    const gap = acknowledged[i]! - acknowledged[i - 1]!;
-    longestMs = Math.max(longestMs, gap);
+    const [before, after] = [acknowledged[i - 1]!, acknowledged[i]!];
+    gapTurns = Math.max(gapTurns, after.turn - before.turn);
+    gapMs = Math.max(gapMs, after.ms - before.ms);
   }
   const { role, count, reload } = database.tabs.status;
   const durable = acknowledged.length;
-  return { written, durable, failures, longestMs, role, count, reload };
+  return { written, durable, failures, gapTurns, gapMs, role, count, reload };
 }
 
 /** What is there: how many items each run has, and all that must not be. */
@@ -257,11 +274,9 @@ export function storage(name: string) {
   return { codes, isNearlyFull, usedBytes, backend };
 }
 
-/** Resolves when an incident of this code is told, with how long that took. */
-export async function incident(name: string, code: string): Promise<number> {
-  const began = performance.now();
+/** Resolves when an incident of this code is told. */
+export async function incident(name: string, code: string): Promise<void> {
   while (!storage(name).codes.includes(code)) await pause(5);
-  return performance.now() - began;
 }
 
 /** Writes `items` items in one transaction; says what came of it. */

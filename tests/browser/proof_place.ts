@@ -6,7 +6,7 @@
  */
 
 import { deepEqual, ok } from "node:assert/strict";
-import type { Tab } from "./kit/mod.ts";
+import { type Tab, until } from "./kit/mod.ts";
 import type * as ProofPage from "./proof_page.ts";
 
 /** A page of the proofs. */
@@ -22,26 +22,27 @@ export const entries = {
 /** For {@linkcode ProofPage.open}: the worker of a browser without OPFS. */
 export const plainWorker = "/plain_worker.js";
 
-/** What takes longer never comes; no measure of speed: machines are busy. */
-export const HANGS_MS = 60_000;
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits until a page's timer, of 5 ms, has had so many turns more. */
+export async function moreTurns(tab: ProofTab, turns: number): Promise<void> {
+  const wanted = await tab.call("turns") + turns;
+  await until(
+    async () => await tab.call("turns") >= wanted,
+    `${turns} turns of ${tab.name}`,
+  );
 }
 
-/** Asks every few milliseconds; gives how long it took. */
-export async function until(
-  isSo: () => Promise<boolean>,
-  what: string,
-  msMax = HANGS_MS,
-): Promise<number> {
-  const began = performance.now();
-  while (!await isSo()) {
-    const ms = performance.now() - began;
-    if (ms > msMax) throw new Error(`in vain for ${msMax} ms: ${what}`);
-    await pause(5);
-  }
-  return performance.now() - began;
+/** Waits until so many more writes of a page's run were acknowledged. */
+export async function moreDurable(
+  tab: ProofTab,
+  name: string,
+  writes: number,
+): Promise<void> {
+  const durable = async () => (await tab.call("told", name)).durable;
+  const wanted = await durable() + writes;
+  await until(
+    async () => await durable() >= wanted,
+    `${wanted} acknowledged writes of ${tab.name}`,
+  );
 }
 
 /** How many writes of each run were acknowledged. */

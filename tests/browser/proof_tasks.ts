@@ -5,10 +5,10 @@
  * @module
  */
 
-import { pause, type ProofTab } from "./proof_place.ts";
+import { moreTurns, type ProofTab } from "./proof_place.ts";
 
-/** A page on a busy machine hears so late that it is traced. */
-const START_MS = 500;
+/** A page on a busy machine hears late that it is traced. */
+const START_TURNS = 60;
 
 /** What is read of a trace's event. */
 interface TraceEvent {
@@ -52,7 +52,7 @@ export async function tasksOf(
       includedCategories: ["toplevel", "disabled-by-default-devtools.timeline"],
     },
   });
-  await pause(START_MS);
+  await moreTurns(tab, START_TURNS);
   await work();
   const complete = new Promise((resolve) =>
     session.once("Tracing.tracingComplete", resolve)

@@ -7,7 +7,7 @@
  */
 
 import { equal, ok } from "node:assert/strict";
-import { type BrowserPlace, browserTest } from "./kit/mod.ts";
+import { type BrowserPlace, browserTest, until } from "./kit/mod.ts";
 import { ask, entries, type StorageTab } from "./storage_ask.ts";
 
 type Page = typeof import("./storage_page.ts");
@@ -70,9 +70,10 @@ async function live(
   const tab = await openAndCheck(place, backend, state);
   await tab.call("startLoad", "a");
   state.durable = 0;
-  while (state.durable < wanted) {
+  await until(async () => {
     state.durable = await tab.call("durableCount");
-  }
+    return state.durable >= wanted;
+  }, `${wanted} durable records`);
 }
 
 for (const [backend, lives] of [["opfs", 10], ["indexeddb", 5]] as const) {

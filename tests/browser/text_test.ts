@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type * as TextPage from "./text_page.ts";
-import { browserTest, type Tab } from "./kit/mod.ts";
+import { browserTest, eventually, type Tab } from "./kit/mod.ts";
 
 const entries = { page: new URL("text_page.ts", import.meta.url) };
 
@@ -26,13 +26,11 @@ function shown({ page }: Page): Promise<string[]> {
 
 /** Waits until all four editors and both devices have one text. */
 async function until(tab: Page, text: string): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  await eventually(async () => {
     const { ann, bob } = await tab.call("state");
     const all = [...await shown(tab), ann.body, bob.body];
-    if (all.every((one) => one === text)) return;
-    if (tries === 599) assert.deepEqual(all, all.map(() => text));
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    assert.deepEqual(all, all.map(() => text));
+  });
 }
 
 browserTest(

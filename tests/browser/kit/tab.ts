@@ -128,8 +128,10 @@ export class Tab<Entry> {
 
   /** The process that draws this page and runs its workers. Ask before you stop any page of its browser. */
   async pid(): Promise<number> {
+    if (this.#pid !== undefined) return this.#pid;
     const asked = this.cdp().then(rendererOf);
-    return this.#pid ??= await waitFor(`the process of ${this.name}`, asked);
+    this.#pid = await waitFor(`the process of ${this.name}`, asked);
+    return this.#pid;
   }
 
   /** Stops the page's process with SIGSTOP; gives what lets it go on. */
