@@ -18,7 +18,7 @@ const name = "smoke";
 
 browserTest(
   "openDatabase() in two tabs: what one writes the other shows, the server has, and a reload finds",
-  { entries },
+  { entries, secondsMax: 50 },
   async (place) => {
     await withServer(
       { origins: ["*"], schemas: [Item] },

@@ -27,10 +27,10 @@ type FunctionsOf<Entry> = {
     : never;
 };
 
-const READY_SECONDS_MAX = 60;
+const READY_SECONDS_MAX = 40;
 const CRASH_MS_MAX = 30_000;
 /** A call that takes longer never ends; those that may say so themselves. */
-const CALL_SECONDS_MAX = 60;
+const CALL_SECONDS_MAX = 40;
 const ARGUMENTS_CHARACTERS_MAX = 60;
 
 /** A page whose entry's exports can be called from the test. */

@@ -6,7 +6,7 @@
  */
 
 /** What takes longer never comes; no measure of speed: machines are busy. */
-const WAIT_SECONDS_MAX = 60;
+const WAIT_SECONDS_MAX = 40;
 /** What is asked again and again is asked so often. */
 const EVERY_MS = 10;
 
