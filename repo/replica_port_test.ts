@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { countReads } from "../tests/kit/counted_reads.ts";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
+import { filesOf } from "../tests/kit/images.ts";
 import { seededRandom } from "../tests/kit/random.ts";
 import {
   type ManualWorld,
@@ -11,6 +12,7 @@ import {
   turns,
 } from "../tests/kit/replica_place.ts";
 import { refuse } from "../src/base/errors.ts";
+import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { chainIds } from "./batch.ts";
 import { chainStart } from "./commit.ts";
 import type { FeedRecord, RepositoryPort } from "./port.ts";
@@ -234,6 +236,38 @@ Deno.test("no power cut makes Fast mode go on with a chain that it shared more o
   await third.write("a", "another two");
   const chains = [...third.replica.graph.chains()];
   equal(chains.length, 2, "the old chain ends where the medium lost it");
+});
+
+Deno.test("a batch that begins with what is known counts the rest of it once, also where the log is read again", async () => {
+  for (const mode of ["default", "trusted"] as const) {
+    const author = await Place.open({ mode });
+    const reader = await Place.open({ mode, seed: 2 });
+    const port = reader.replica.port();
+    const deliver = async () => {
+      await author.replica.durable();
+      const [last, ...others] = all(author.replica.port()).reverse();
+      deepEqual([last!.first, others.every(({ count }) => count === 0)], [
+        0,
+        true,
+      ]);
+      port.receive([...others, last!]);
+    };
+    await author.write("a", "one");
+    await author.vote("a");
+    await deliver();
+    equal(reader.votes("a"), 1);
+    await author.vote("a");
+    await deliver(); // Neighbours of one chain travel as one batch.
+    await deliver();
+    equal(reader.votes("a"), 2);
+    await reader.replica.durable();
+    const images = filesOf(reader.storage)
+      .filter(([name]) => !name.includes("checkpoint-"));
+    const storage = memoryStorage(images);
+    const again = await Place.open({ mode, seed: 2, storage });
+    equal(again.replica.loaded.checkpoint, undefined);
+    equal(again.votes("a"), 2);
+  }
 });
 
 Deno.test("a restarted port shares everything that was found in the log", async () => {

@@ -2,6 +2,7 @@ import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
 import { defineSchema, field, memoryStorage, openDatabase } from "../mod.ts";
 import type { Storage } from "../mod.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
+import { faultyStorage } from "../tests/kit/faulty_storage.ts";
 import { copyDatabase } from "./backup.ts";
 
 const Note = defineSchema("note", { text: field.string() });
@@ -29,6 +30,20 @@ Deno.test("copyDatabase() copies what an open database has made durable", async 
     ["one 0", "one 1", "one 2", "one 3", "one 4"],
   );
   deepEqual(await textsIn(target, "two/deep"), ["two"]);
+});
+
+Deno.test("copyDatabase() leaves a copy that a power cut does not take", async () => {
+  const source = memoryStorage();
+  await using db = await openDatabase({ storage: source, schemas: [Note] });
+  await (await db.repository("one")).collection(Note).create({ text: "a" });
+  for (const kept of ["synced", 1, 2] as const) {
+    const target = faultyStorage();
+    await copyDatabase(source, target);
+    const left = target.powerCut(kept);
+    deepEqual(await textsIn(left, "one"), ["a"]);
+    await using copy = await openDatabase({ storage: left, schemas: [Note] });
+    deepEqual(copy.rootKey, db.rootKey);
+  }
 });
 
 Deno.test("copyDatabase() makes a replica with a session of its own under the same root", async () => {

@@ -98,6 +98,49 @@ Deno.test("a server says neither that it took a commit nor what it is before it 
   for (const each of talks) each.end();
 });
 
+Deno.test("what was sent and not acknowledged when the wire broke is sent again", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const first = talk(serving, place);
+  await first.settle();
+  await place.write("b", "2");
+  await place.write("c", "3");
+  await disks();
+  assert.deepEqual(first.client.messages.map(({ is }) => is), [
+    "records",
+    "records",
+  ]);
+  first.client.sent = []; // The wire takes them along.
+  const { resume } = first.client;
+  first.end();
+  const second = talk(serving, place, { resume });
+  await second.settle();
+  assertSame(place, serving.place);
+  assert.equal(serving.place.text("c"), "3");
+  second.end();
+});
+
+Deno.test("a client keeps no cursor behind what is not durable here", async () => {
+  const world = new ManualWorld();
+  const storage = new SlowStorage();
+  const serving = await Serving.open(world);
+  const place = await Place.open({ world, seed: 1, storage });
+  const both = talk(serving, place);
+  await both.settle();
+  const before = both.client.resume?.cursor?.position;
+  storage.isSlow = true;
+  await serving.place.write("a", "1");
+  await both.settle();
+  assert.equal(place.text("a"), "1", "it is there, and not durable");
+  assert.equal(both.client.resume?.cursor?.position, before);
+  storage.isSlow = false;
+  storage.finish();
+  await both.settle();
+  const { shareable } = serving.place.replica.port();
+  assert.equal(both.client.resume?.cursor?.position, shareable);
+  both.end();
+});
+
 Deno.test("resuming with nothing new takes 150 bytes each way at most", async () => {
   const { serving, place } = await start();
   for (let i = 0; i < 20; i++) await place.write(`a${i}`, "1");

@@ -237,6 +237,8 @@ Deno.test("another author's commits are never withdrawn: their chain is skipped,
   await again.pass(100);
   const [incident] = again.client.told("incident");
   assert.equal(incident?.kind, "foreign-refused");
+  const acked = again.client.told("acked").map(({ chain }) => chain);
+  assert.ok(!acked.includes(theirs), "what was refused is not there");
   assert.equal(place.text("theirs"), "1");
   assert.ok(!again.client.core.isQuiet(place.replica.port().name));
   assert.ok(again.client.resume!.uploadedTo < place.replica.port().shareable);

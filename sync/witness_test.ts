@@ -148,6 +148,25 @@ Deno.test("a client names a server that was rolled back, forked, or signs with a
   }
 });
 
+Deno.test("a client believes no witness that its server did not sign so", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const kept = both.client.resume!.witness;
+  const { position } = decodeWitness(kept);
+  const fields = fieldsOf(serving, { position: position + 1 });
+  const witness = signWitness(fields, proverFor(serving.session));
+  witness[witness.length - 1]! ^= 1;
+  both.client.message({ is: "witness", channel: 1, witness });
+  assert.deepEqual(both.client.told("incident").map(({ kind }) => kind), [
+    "bad-witness",
+  ]);
+  assert.deepEqual(both.client.resume!.witness, kept);
+  both.end();
+});
+
 Deno.test("a server that does not know its own cursor in its own epoch was rolled back", async () => {
   const { serving, place } = await start();
   await place.write("a", "1");

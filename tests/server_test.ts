@@ -158,6 +158,16 @@ Deno.test("server: keeps as many repositories open as it may, and closes idle on
     deepEqual(server.status().open, ["two"]);
   }));
 
+Deno.test("server: closes no repository that somebody uses for another one", () =>
+  withServer({ openMax: 1 }, async ({ server }) => {
+    await using one = await clientOf(server, { repository: "one" });
+    await one.notes.create({ text: "1" }).synced;
+    await using two = await clientOf(server, { repository: "two" });
+    await syncFits(two, ({ reason }) => reason?.code === "unavailable");
+    deepEqual(server.status().open, ["one"]);
+    await one.notes.create({ text: "2" }).synced;
+  }));
+
 Deno.test("server: keeps what a revoked device wrote offline, for somebody to accept or drop", () =>
   withServer({}, async ({ server, ask }) => {
     await using bob = await clientOf(server, { token: BOB });

@@ -1,17 +1,24 @@
 import assert from "node:assert/strict";
 import { openDatabase } from "../mod.ts";
 import { system } from "../src/base/system.ts";
-import type { Opened, TabMessage } from "../src/browser/messages.ts";
+import type {
+  Opened,
+  TabMessage,
+  WriteRecords,
+} from "../src/browser/messages.ts";
 import { Left } from "../src/browser/tab_left.ts";
 import { TabRepository } from "../src/browser/tab_repository.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { filesOf, restored } from "./kit/images.ts";
 import { Origin } from "./kit/origin.ts";
+import { Place, turns } from "./kit/replica_place.ts";
 import { Card, schemas, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
 import { Tab, until } from "./kit/tab_place.ts";
 
 /** A tab's repository whose owner is the test. */
-function played(openReplica: () => Promise<never>) {
+function played(
+  openReplica: ConstructorParameters<typeof TabRepository>[0]["openReplica"],
+) {
   const said: TabMessage[] = [];
   let calls = 0;
   const tab = new TabRepository({
@@ -65,6 +72,42 @@ Deno.test("a tab whose image died with its owner asks for another", async () => 
   await until(() => said.length === 2, "it asks again");
   assert.deepEqual(said.map(({ kind }) => kind), ["open", "open"]);
   assert.equal(tab.chain, "");
+});
+
+Deno.test("a tab calls durable what its owner has acknowledged, and nothing behind it", async () => {
+  const owner = await Place.open({ lent: "new" });
+  let place: Place | undefined;
+  const { tab, said } = played(async (storage, lent) => {
+    place = await Place.open({ storage, lent });
+    return place.replica;
+  });
+  tab.join();
+  const image = filesOf(owner.storage, owner.folder).map(([path, bytes]) => ({
+    name: path.slice(owner.folder.length + 1),
+    bytes,
+  }));
+  tab.hear(openedAs(1, { image }));
+  await tab.opened;
+  const durable: string[] = [];
+  const write = async (id: string) => {
+    void place!.write(id, "1").then(() => durable.push(id));
+    place!.replica.flush(); // The queue would wait for the answer before.
+    await turns();
+  };
+  await write("a");
+  await write("b");
+  const [first, second] = said.filter(({ kind }) => kind === "write")
+    .map((message) => (message as WriteRecords).seq);
+  assert.equal(second, first! + 1, "each was given to the owner by itself");
+  assert.deepEqual(durable, []);
+  const acknowledge = async (seq: number) => {
+    tab.hear({ kind: "acknowledged", repository: "board", seq });
+    await turns();
+  };
+  await acknowledge(first!);
+  assert.deepEqual(durable, ["a"]);
+  await acknowledge(second);
+  assert.deepEqual(durable, ["a", "b"]);
 });
 
 Deno.test("what an eviction took comes back whole, also where the next owner dies before it has it all", async () => {

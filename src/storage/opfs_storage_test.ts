@@ -75,6 +75,20 @@ Deno.test("openOpfs() fences the storage that was open", async () => {
   await second.close();
 });
 
+Deno.test("what a file has synced is there after a power cut", async () => {
+  const opfs = new FakeOpfs();
+  const storage = await openPrepared(opfs.process());
+  write(storage, "r/a", "one");
+  const file = storage.open("r/a")!;
+  file.writeAt(new TextEncoder().encode("two"), 0);
+  file.sync();
+  const after = await openPrepared(opfs.powerCut("synced").process());
+  equal(read(after, "r/a"), "two");
+  file.writeAt(new TextEncoder().encode("six"), 0);
+  const behind = await openPrepared(opfs.powerCut("synced").process());
+  equal(read(behind, "r/a"), "two", "and what it has not is not promised");
+});
+
 Deno.test("openOpfs() waits for handles that cannot be shared, and gives up", async () => {
   const opfs = new FakeOpfs({ hasShared: false });
   const first = await openPrepared(opfs.process());

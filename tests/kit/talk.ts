@@ -70,7 +70,7 @@ export class Serving {
   /** Opens the server's replica, on new storage or on that of `before`. */
   static async open(
     world: ManualWorld,
-    before?: Place,
+    before?: Pick<Place, "storage">,
     mode?: Mode,
   ): Promise<Serving> {
     const bare = bareSession(SERVER_SEED);
