@@ -208,17 +208,23 @@ Deno.test("a cursor that was not given out, or is of another epoch, falls back t
   await both.settle();
   const resume = both.client.resume!;
   both.end();
+  const within = resume.cursor!.position - 1; // In the middle of a record.
   const changes = [
     { check: new Uint8Array(8) },
-    { position: 1, check: serving.life.check(1) },
+    { position: within, check: serving.life.check(within) },
     { position: 2 ** 50 },
     { epoch: new Uint8Array(16) },
+    { epoch: new Uint8Array(16), check: new Uint8Array(8) },
   ];
   for (const change of changes) {
     const other = await Place.open({ world: place.world, seed: 3 });
     const { genesisId } = other.replica.port();
     const cursor = { ...resume.cursor!, ...change };
     const again = talk(serving, other, { ...emptyResume(genesisId), cursor });
+    const openedOf = () =>
+      again.server.messages.find((message) => message.is === "opened");
+    while (openedOf() === undefined) assert.ok(await again.flight());
+    assert.ok(openedOf()!.vector !== undefined, "the cursor does not stand");
     await again.settle();
     assert.equal(other.text("a"), "1");
     again.end();
