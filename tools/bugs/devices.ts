@@ -14,7 +14,7 @@ export const deviceBugs: readonly Bug[] = [
     before: `    outgoing.again();
 `,
     after: "",
-    foundBy: ["tests/tabs_test.ts", "tests/tabs_faults_test.ts"],
+    foundBy: ["tests/tabs_test.ts"],
   },
   {
     name: "hand-over-forgets-fast-mode",
@@ -23,7 +23,7 @@ export const deviceBugs: readonly Bug[] = [
     file: "src/browser/tab_repository.ts",
     before: `    if (at.address === 0 || hasLost || this.#lacksTo > 0) {`,
     after: `    if (at.address === 0 && hasLost || this.#lacksTo > 0) {`,
-    foundBy: ["tests/tabs_test.ts", "tests/tabs_faults_test.ts"],
+    foundBy: ["tests/tabs_faults_test.ts"],
   },
   {
     name: "owner-acknowledges-before-durable",
@@ -34,7 +34,7 @@ export const deviceBugs: readonly Bug[] = [
       () => this.#isCurrent(follower) && tab.post(done),`,
     after: `    Promise.resolve().then(
       () => this.#isCurrent(follower) && tab.post(done),`,
-    foundBy: ["src/browser/owner_test.ts", "tests/tabs_faults_test.ts"],
+    foundBy: ["src/browser/owner_test.ts"],
   },
   {
     name: "tab-acknowledged-too-far",
@@ -42,7 +42,7 @@ export const deviceBugs: readonly Bug[] = [
     file: "src/browser/tab_repository.ts",
     before: `    while (this.#sent.length > 0 && this.#sent[0]!.seq <= seq) {`,
     after: `    while (this.#sent.length > 0 && seq > 0) {`,
-    foundBy: ["tests/tabs_faults_test.ts", "tests/tabs_test.ts"],
+    foundBy: ["tests/tabs_faults_test.ts"],
   },
   {
     name: "chain-lent-twice",
@@ -71,7 +71,7 @@ export const deviceBugs: readonly Bug[] = [
     file: "src/browser/tab_left.ts",
     before: `          (isTaken) => isTaken && this.#drop(one.key),`,
     after: `          () => this.#drop(one.key),`,
-    foundBy: ["tests/tabs_left_test.ts"],
+    foundBy: ["src/browser/tab_left_test.ts"],
   },
   {
     name: "tab-misses-a-message",
@@ -106,7 +106,7 @@ export const deviceBugs: readonly Bug[] = [
       `    quarantine.create({ ...batch, id, at, bytes: batch.bytes.slice() });
 `,
     after: "    void at;\n",
-    foundBy: ["server/quarantine_test.ts", "tests/server_test.ts"],
+    foundBy: ["server/quarantine_test.ts"],
   },
   {
     name: "quarantine-unbounded",

@@ -15,7 +15,7 @@ import { applyBug, type Bug } from "./bug.ts";
 export interface HuntOptions {
   /** By all that its tier has, in its own order, as if nobody knew where it is. */
   readonly isBlind: boolean;
-  /** So long tests may run. */
+  /** So long tests of the quick tier may run. */
   readonly secondsMax: number;
 }
 
@@ -24,12 +24,15 @@ export interface Hunted {
   readonly bug: Bug;
   readonly seconds: number;
   readonly foundBy?: FailedTest;
-  /** Why it was not found, or why that counts for nothing. */
+  /** Why it was not found. */
   readonly complaint?: string;
 }
 
-/** A test that waits longer hangs: far less than the time that there is for a bug. */
-const HANG_MS = 20_000;
+/** What comes in its whole size takes its time. */
+const WHOLE_SECONDS_MAX = 600;
+/** A test that waits longer hangs: less than the time that there is for a bug. */
+const HANG_MS = 30_000;
+const WHOLE_HANG_MS = 300_000;
 const FAILED = /^FAILED (\S+): (.+)$/m;
 
 /** Looks for one bug. The sandbox is as it was when this is done. */
@@ -38,47 +41,81 @@ export async function hunt(
   sandbox: Sandbox,
   options: HuntOptions,
 ): Promise<Hunted> {
-  try {
-    await sandbox.change(bug.file, (text) => applyBug(bug, text));
-    const hunted = options.isBlind
-      ? await blindly(bug, sandbox, options)
-      : await byName(bug, sandbox, options);
-    await sandbox.restore();
-    const { foundBy } = hunted;
-    if (foundBy === undefined || await passes(foundBy, bug, sandbox)) {
-      return hunted;
-    }
-    return { ...hunted, complaint: "It fails without the bug as well" };
-  } finally {
-    await sandbox.restore();
-  }
+  const secondsMax = bug.tier === "all"
+    ? WHOLE_SECONDS_MAX
+    : options.secondsMax;
+  return options.isBlind
+    ? await blindly(bug, sandbox, secondsMax)
+    : await byName(bug, sandbox, secondsMax);
 }
 
 /** By the tests that the list names. */
 async function byName(
   bug: Bug,
   sandbox: Sandbox,
-  { secondsMax }: HuntOptions,
+  secondsMax: number,
 ): Promise<Hunted> {
   let seconds = 0;
+  let complaint = "NOT FOUND";
   for (const file of bug.foundBy) {
     const left = secondsMax - seconds;
     if (left <= 0) break;
-    const ran = await sandbox.run(
-      argumentsFor(sandbox, file),
-      { ...environmentOf(bug), secondsMax: left },
-    );
+    const ran = await withBug(bug, sandbox, () =>
+      sandbox.run(
+        argumentsFor(sandbox, file),
+        { ...environmentOf(bug), secondsMax: left },
+      ));
     seconds += ran.seconds;
     const transcript = new Transcript();
     transcript.hear(ran.output);
     const [foundBy] = transcript.failed;
-    if (foundBy !== undefined) return { bug, seconds, foundBy };
-    if (!ran.isSuccess && !ran.isLate) {
-      const complaint = `${file} does not run:\n${ran.output.trim()}`;
-      return { bug, seconds, complaint };
-    }
+    if (foundBy === undefined) {
+      if (ran.isSuccess || ran.isLate) continue;
+      complaint = `${file} does not run:\n${ran.output.trim()}`;
+    } else if (await passes(foundBy, bug, sandbox)) {
+      return { bug, seconds, foundBy };
+    } else complaint = unfounded(foundBy);
   }
-  return { bug, seconds, complaint: "NOT FOUND" };
+  return { bug, seconds, complaint };
+}
+
+async function withBug<T>(
+  bug: Bug,
+  sandbox: Sandbox,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    await sandbox.change(bug.file, (text) => applyBug(bug, text));
+    return await work();
+  } finally {
+    await sandbox.restore();
+  }
+}
+
+function unfounded({ file, name }: FailedTest): string {
+  return `NOT FOUND: without the bug it fails as well: ${file}: ${name}`;
+}
+
+/** By everything, in the order in which it would run. */
+async function blindly(
+  bug: Bug,
+  sandbox: Sandbox,
+  secondsMax: number,
+): Promise<Hunted> {
+  const task = bug.tier === "all" ? "test:all" : "test";
+  const { output, seconds } = await withBug(bug, sandbox, () =>
+    sandbox.run(
+      ["task", "--quiet", task, "--fail-fast"],
+      { secondsMax, until: (output) => FAILED.test(output) },
+    ));
+  const [, file, name] = FAILED.exec(output) ?? [];
+  if (file === undefined || name === undefined) {
+    return { bug, seconds, complaint: "NOT FOUND" };
+  }
+  const foundBy = { file, name };
+  return await passes(foundBy, bug, sandbox)
+    ? { bug, seconds, foundBy }
+    : { bug, seconds, complaint: unfounded(foundBy) };
 }
 
 function argumentsFor(sandbox: Sandbox, file: string, filter?: string) {
@@ -95,26 +132,11 @@ function argumentsFor(sandbox: Sandbox, file: string, filter?: string) {
 }
 
 function environmentOf({ tier }: Bug): Pick<SandboxRunOptions, "env"> {
-  const env = { SHEAF_TEST_LIMIT_MS: `${HANG_MS}` };
-  return { env: tier === "all" ? { ...env, SHEAF_TEST_TIER: "all" } : env };
-}
-
-/** By everything, in the order in which it would run. */
-async function blindly(
-  bug: Bug,
-  sandbox: Sandbox,
-  { secondsMax }: HuntOptions,
-): Promise<Hunted> {
-  const task = bug.tier === "all" ? "test:all" : "test";
-  const { output, seconds } = await sandbox.run(
-    ["task", "--quiet", task, "--fail-fast"],
-    { secondsMax, until: (output) => FAILED.test(output) },
-  );
-  const [, file, name] = FAILED.exec(output) ?? [];
-  if (file === undefined || name === undefined) {
-    return { bug, seconds, complaint: "NOT FOUND" };
-  }
-  return { bug, seconds, foundBy: { file, name } };
+  return tier === "all"
+    ? {
+      env: { SHEAF_TEST_LIMIT_MS: `${WHOLE_HANG_MS}`, SHEAF_TEST_TIER: "all" },
+    }
+    : { env: { SHEAF_TEST_LIMIT_MS: `${HANG_MS}` } };
 }
 
 /** Does the test that has failed pass without the bug? */
@@ -136,7 +158,7 @@ async function passes(
     ];
   const ran = await sandbox.run(args, {
     ...environmentOf(bug),
-    secondsMax: 2 * 60,
+    secondsMax: 2 * WHOLE_HANG_MS / 1_000,
   });
   return ran.isSuccess;
 }
