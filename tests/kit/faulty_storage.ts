@@ -41,6 +41,8 @@ export interface FaultyOptions {
   readonly code?: ErrorCode;
   /** Syncs return a promise, as on a slow medium; a function says when each of them is done. */
   readonly slow?: boolean | ((done: () => void) => void);
+  /** What tells this medium from a copy of it (default: "faulty"). */
+  readonly identity?: string;
 }
 
 /**
@@ -151,7 +153,7 @@ export class FaultyStorage implements Storage {
   }
 
   identity(): string {
-    return "faulty";
+    return this.#options.identity ?? "faulty";
   }
 
   usage(): StorageUsage {
@@ -207,7 +209,8 @@ export class FaultyStorage implements Storage {
 
   /** A storage with what is there after the power was cut now, all of it durable. */
   afterPowerCut(kept: Kept): FaultyStorage {
-    const storage = new FaultyStorage({ slow: this.#options.slow ?? false });
+    const { slow = false } = this.#options;
+    const storage = new FaultyStorage({ slow, identity: this.identity() });
     for (const [name, bytes] of filesOf(this.powerCut(kept))) {
       storage.#put(name, bytes);
     }

@@ -107,6 +107,15 @@ export abstract class Actor {
     }
   }
 
+  /** Writes checkpoints while everything else goes on. */
+  checkpoint(): void {
+    if (this.#state !== "up") return;
+    this.stage.trace.note(this.name, "checkpoint");
+    for (const replica of this.replicas()) {
+      this.guard(this.world, replica.checkpoint());
+    }
+  }
+
   /** Lives again after a while. */
   restartLater(delayMs = REBIRTH_MS): void {
     this.stage.timeline.after(delayMs, () => this.start());

@@ -21,18 +21,22 @@ export class Disk {
   readonly #options: DiskOptions;
   /** What the actor that lives now writes to. */
   storage: FaultyStorage;
+  #media = 0;
 
   constructor(timeline: Timeline, dice: Dice, options: DiskOptions) {
     this.#timeline = timeline;
     this.#dice = dice;
     this.#options = options;
-    this.storage = this.#empty();
+    this.storage = this.empty();
   }
 
-  #empty(): FaultyStorage {
+  /** Another medium, with nothing on it. */
+  empty(): FaultyStorage {
     const { syncMs } = this.#options;
-    if (syncMs === 0) return new FaultyStorage({});
+    const identity = `medium ${++this.#media}`;
+    if (syncMs === 0) return new FaultyStorage({ identity });
     return new FaultyStorage({
+      identity,
       slow: (done) =>
         void this.#timeline.after(this.#dice.number() * syncMs, done),
     });
@@ -54,6 +58,13 @@ export class Disk {
   /** Everything on it is gone. */
   wipe(): void {
     this.storage.freeze();
-    this.storage = this.#empty();
+    this.storage = this.empty();
+  }
+
+  /** Puts another medium in the place of this one, which nobody uses; gives it back. */
+  exchange(other: FaultyStorage): FaultyStorage {
+    const { storage } = this;
+    this.storage = other;
+    return storage;
   }
 }

@@ -47,7 +47,13 @@ export const accidents = {
   /** Somebody without a session comes by. */
   intruder: 20_000,
   /** A session is revoked. */
-  revoke: 60_000,
+  revoke: 30_000,
+  /** A backup of the server takes the place of its disk. */
+  restoreServer: 90_000,
+  /** A server on a backup takes over, until the other one comes back. */
+  secondServer: 60_000,
+  /** Somebody writes checkpoints. */
+  checkpoint: 10_000,
 } as const;
 
 /** A kind of accident. */
@@ -83,6 +89,25 @@ export interface Plan {
   readonly quotas: QuotaOptions;
 }
 
+/** After these the server lacks what it had accepted. */
+const losesCommits: readonly Accident[] = [
+  "wipeServer",
+  "restoreServer",
+  "secondServer",
+];
+
+/** Small enough to be hit, and large enough for everything to get through in the end. */
+function smallQuotas(dice: Dice): QuotaOptions {
+  return {
+    connectionsPerAddress: 2,
+    connectionsPerSession: dice.between(1, 2),
+    unprovedPerAddress: 1,
+    commitsPerSecond: dice.between(1, 3),
+    bytesPerSecond: dice.between(500, 5_000),
+    loginsPerMinute: dice.between(2, 10),
+  };
+}
+
 /** Reads a seed. */
 export function planOf(seed: number, dice: Dice): Plan {
   const mode: Mode = dice.chance(0.75)
@@ -110,9 +135,9 @@ export function planOf(seed: number, dice: Dice): Plan {
       ? dice.between(40, 90) * 1_000
       : Infinity,
     hasRules: isSigned && dice.chance(0.8),
-    syncMs: dice.pick([0, 5, 50]),
-    quotas: {},
+    syncMs: dice.pick([0, 5, 50, 1_000]),
+    quotas: dice.chance(0.25) ? smallQuotas(dice) : {},
     hasReleases: dice.chance(0.5),
-    hasSwaps: !chosen.includes("wipeServer"),
+    hasSwaps: !losesCommits.some((kind) => chosen.includes(kind)),
   };
 }

@@ -12,6 +12,8 @@ const TOLD = [
   "broken",
   "stop",
   "wipe",
+  "restore",
+  "fail-over",
   "refused",
   "retry",
   "discard",

@@ -15,6 +15,7 @@ import type { Service } from "../../server/service.ts";
 import { noTracing } from "../../server/tracing.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { observableOf } from "../../src/db/internals.ts";
+import type { FaultyStorage } from "../kit/mod.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import type { Client } from "./client.ts";
@@ -44,6 +45,8 @@ export class Server extends Actor {
     Wire,
     { readonly who: string; readonly sinceMs: number }
   >();
+  /** A backup, or the disk of the other server. */
+  copy: FaultyStorage | undefined;
   /** Is somebody looking through what was kept? */
   isAccepting = false;
   /** When somebody was connected last. */
@@ -247,14 +250,44 @@ export class Server extends Actor {
     stage.network.breakAll({ client: "told", server: "told" });
   }
 
+  /** Somebody makes a backup while it is in use. */
+  backup(): void {
+    if (this.state !== "up") return;
+    const { world } = this;
+    const target = this.disk.empty();
+    const copied = this.#service!.backup(target).then((report) => {
+      if (world.isDead) return;
+      this.copy = target;
+      this.stage.trace.note(this.name, "backup", JSON.stringify(report));
+    });
+    this.guard(world, copied);
+  }
+
   /** Its disk is lost; another one comes, and the same root key. */
   wipe(): void {
-    const { stage } = this;
     this.crash(true);
     this.disk.wipe();
+    this.#hasLost("wipe");
+  }
+
+  /**
+   * A backup takes the place of its disk, for good; or until the next time,
+   * when what was there comes back.
+   */
+  replaceDisk(how: "restore" | "fail-over"): void {
+    const { copy } = this;
+    if (copy === undefined || this.state !== "down") return;
+    const before = this.disk.exchange(copy.afterPowerCut("all"));
+    if (how === "fail-over") this.copy = before;
+    this.#hasLost(how);
+  }
+
+  /** From now on it may lack what it had; whom it had revoked is written down elsewhere. */
+  #hasLost(how: string): void {
+    const { stage } = this;
     this.wipedMs = stage.timeline.nowMs;
     for (const key of this.revoked) this.#toRevoke.add(key);
     stage.blames.add("wipe");
-    stage.trace.note(this.name, "wipe");
+    stage.trace.note(this.name, how);
   }
 }

@@ -191,6 +191,31 @@ export class Weather {
     this.#cast.server.restartLater(this.#dice.wait(3_000));
   }
 
+  restoreServer(): void {
+    this.#replaceServer("restore");
+  }
+
+  secondServer(): void {
+    this.#replaceServer("fail-over");
+  }
+
+  #replaceServer(how: "restore" | "fail-over"): void {
+    const { server } = this.#cast;
+    if (server.copy === undefined) return server.backup();
+    const restart = () => {
+      server.replaceDisk(how);
+      server.restartLater(this.#dice.wait(3_000));
+    };
+    if (this.#dice.chance(0.5)) return server.stop(restart);
+    server.crash(this.#dice.chance(0.7));
+    restart();
+  }
+
+  checkpoint(): void {
+    const { server, clients } = this.#cast;
+    this.#dice.pick<Actor>([server, ...clients]).checkpoint();
+  }
+
   faultClient(): void {
     const client = this.#client();
     if (client.state !== "down") client.spoilDisk();
@@ -253,9 +278,11 @@ export class Weather {
     this.#cast.intruder.visit();
   }
 
-  /** While repositories are open, or while all of them are closed. */
+  /** While repositories are open, or while all of them are closed; most of the users stay. */
   revoke(): void {
-    const { server } = this.#cast;
+    const { server, clients } = this.#cast;
+    const revoked = clients.filter(({ isRevoked }) => isRevoked).length;
+    if (revoked >= clients.length / 4) return;
     const client = this.#client();
     if (this.#dice.chance(0.5)) return server.revoke(client);
     server.stop(() => {

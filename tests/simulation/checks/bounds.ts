@@ -52,3 +52,22 @@ export function checkBounds(
     () => `${bufferedMax} bytes wait on one wire`,
   );
 }
+
+/** When all is quiet: no place is taken that nobody has, and nothing is missing that somebody could bring back. */
+export function checkServer({ clients, server, stage }: Cast): void {
+  const { connections, restoring } = server.service!.status();
+  check(
+    connections === server.wires.size,
+    "bounds",
+    () => `${connections} places are taken by ${server.wires.size} wires`,
+  );
+  // What only a revoked session or a power cut in Fast mode took stays away.
+  const isWhole = stage.plan.mode !== "fast" &&
+    clients.every(({ isRevoked }) => !isRevoked);
+  const [first] = restoring;
+  check(
+    !isWhole || first === undefined,
+    "bounds",
+    () => `${first!.missing} commits of ${first!.repository} did not come back`,
+  );
+}

@@ -12,7 +12,7 @@ import { checkHonest } from "./honest.ts";
 import { checkIncidents } from "./incidents.ts";
 import { checkJudged } from "./judge.ts";
 import { checkPromises } from "./promises.ts";
-import { checkBounds } from "./bounds.ts";
+import { checkBounds, checkServer } from "./bounds.ts";
 import { checkRevoked } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
 import { checkTold, sweepAll } from "./told.ts";
@@ -43,6 +43,7 @@ export async function checkAtEnd(cast: Cast): Promise<void> {
   checkSums(cast);
   checkJudged(cast);
   checkRevoked(cast);
+  checkServer(cast);
   checkIncidents(cast);
   checkEntries(cast);
   const { timeline } = cast.stage;
