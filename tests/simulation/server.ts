@@ -40,6 +40,8 @@ export class Server extends Actor {
   readonly revoked = new Set<string>();
   /** Those that this disk is not known to have heard of. */
   readonly #toRevoke = new Set<string>();
+  /** Repositories that peers use, since they were brought up to date. */
+  readonly opened = new Set<string>();
   /** Since when wires are open, by who is at the other end. */
   readonly wires = new Map<
     Wire,
@@ -148,6 +150,9 @@ export class Server extends Actor {
   #told({ time: _, level, event, ...fields }: LogRecord, world: ActorWorld) {
     if (world.isDead) return;
     this.stage.trace.note(this.name, event, JSON.stringify(fields));
+    const repository = String(fields.repository);
+    if (event === "repository-opened") this.opened.add(repository);
+    if (event === "repository-closing") this.opened.delete(repository);
     if (level === "debug" || !FAULTS.has(event)) return;
     const text = `${event}: ${JSON.stringify(fields)}`;
     const cause = new DatabaseError("storage-failed", text);
@@ -170,6 +175,7 @@ export class Server extends Actor {
   protected drop(isClean: boolean): void {
     this.#service = undefined;
     this.isAccepting = false;
+    this.opened.clear();
     this.wires.clear();
     this.#hangUp();
     if (isClean) return;
@@ -200,6 +206,11 @@ export class Server extends Actor {
     for (const key of this.#toRevoke) {
       this.guard(this.world, this.#revokeKey(service, key));
     }
+  }
+
+  /** Does it know that this key is revoked? */
+  hasRevoked(key: string): boolean {
+    return this.revoked.has(key) && !this.#toRevoke.has(key);
   }
 
   async #revokeKey(service: Service, sessionKey: string): Promise<void> {

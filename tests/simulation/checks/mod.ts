@@ -13,7 +13,7 @@ import { checkIncidents } from "./incidents.ts";
 import { checkJudged } from "./judge.ts";
 import { checkPromises } from "./promises.ts";
 import { checkBounds, checkServer } from "./bounds.ts";
-import { checkRevoked } from "./revoked.ts";
+import { checkRecords, checkRevoked } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
 import { checkTold, sweepAll } from "./told.ts";
 
@@ -25,6 +25,7 @@ export function checkOnTheWay(cast: Cast): void {
   checkHonest(cast);
   checkBounds(cast);
   checkForbidden(cast);
+  checkRecords(cast);
   sweepAll(cast);
   cast.stage.timeline.after(0, () => {
     try {
@@ -38,6 +39,7 @@ export function checkOnTheWay(cast: Cast): void {
 /** Runs when all is quiet. */
 export async function checkAtEnd(cast: Cast): Promise<void> {
   checkForbidden(cast);
+  checkRecords(cast);
   await checkConverged(cast);
   checkPromises(cast);
   checkSums(cast);
