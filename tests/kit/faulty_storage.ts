@@ -75,6 +75,7 @@ export class FaultyStorage implements Storage {
   #changes: NameChange[] = [];
   readonly #lock = new InstanceLock();
   #failNext = 0;
+  #readsToFailure = Infinity;
   #isFrozen = false;
   /** Can files no longer grow? */
   isFull = false;
@@ -207,6 +208,16 @@ export class FaultyStorage implements Storage {
     this.#failNext = this.operations + operations;
   }
 
+  /** Makes one of the next reads fail: 1 is the very next; `Infinity`: none. */
+  failReadIn(reads: number): void {
+    this.#readsToFailure = reads;
+  }
+
+  /** Counts a read, and fails when its time has come. */
+  countRead(): void {
+    if (--this.#readsToFailure === 0) throw this.failure("read");
+  }
+
   /** A storage with what is there after the power was cut now, all of it durable. */
   afterPowerCut(kept: Kept): FaultyStorage {
     const { slow = false } = this.#options;
@@ -222,6 +233,19 @@ export class FaultyStorage implements Storage {
     const file = this.#live.files.get(name)!;
     file.write(Uint8Array.of(byte), at);
     file.sync(file.pending);
+  }
+
+  /** Flips one bit on the medium: which one in which file, two numbers in [0, 1) say. Gives the file's name. */
+  rot(file: number, bit: number): string | undefined {
+    const files = [...this.#live.files].filter(([, { length }]) => length > 0);
+    const found = files[Math.floor(file * files.length)];
+    if (found === undefined) return undefined;
+    const [name, { length }] = found;
+    const at = Math.floor(bit * length * 8);
+    const byte = new Uint8Array(1);
+    found[1].read(byte, at >> 3);
+    this.spoil(name, at >> 3, byte[0]! ^ (1 << (at & 7)));
+    return name;
   }
 
   /** Removes all files whose names match, durably. */
@@ -319,6 +343,7 @@ class FaultyFile implements StorageFile {
   }
 
   readAt(target: Uint8Array, offset: number): number {
+    this.#storage.countRead();
     return this.#file.read(target, offset);
   }
 

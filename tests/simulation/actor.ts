@@ -72,6 +72,7 @@ export abstract class Actor {
     this.open(world).then(() => {
       if (world.isDead) return;
       this.#state = "up";
+      this.disk.storage.failReadIn(Infinity);
       this.stage.trace.note(this.name, "up");
     }, (cause) => this.#failed(world, cause));
   }
@@ -153,6 +154,13 @@ export abstract class Actor {
     this.isDiskBlamed = true;
     this.disk.storage.failIn(this.dice.between(1, 6));
     this.stage.trace.note(this.name, "disk-fault");
+  }
+
+  /** One of the next reads of its disk fails, while it comes to life. */
+  spoilReads(): void {
+    this.isDiskBlamed = true;
+    this.disk.storage.failReadIn(this.dice.between(1, 30));
+    this.stage.trace.note(this.name, "read-fault");
   }
 
   /** Fails the simulation unless this life is over. */

@@ -21,7 +21,6 @@ export class Disk {
   readonly #options: DiskOptions;
   /** What the actor that lives now writes to. */
   storage: FaultyStorage;
-  #media = 0;
 
   constructor(timeline: Timeline, dice: Dice, options: DiskOptions) {
     this.#timeline = timeline;
@@ -33,7 +32,7 @@ export class Disk {
   /** Another medium, with nothing on it. */
   empty(): FaultyStorage {
     const { syncMs } = this.#options;
-    const identity = `medium ${++this.#media}`;
+    const identity = `medium ${this.#dice.between(1, 1e9)}`;
     if (syncMs === 0) return new FaultyStorage({ identity });
     return new FaultyStorage({
       identity,
@@ -59,6 +58,18 @@ export class Disk {
   wipe(): void {
     this.storage.freeze();
     this.storage = this.empty();
+  }
+
+  /** Flips a bit on a medium that nobody uses; gives the name of the file. */
+  rot(): string | undefined {
+    return this.storage.rot(this.#dice.number(), this.#dice.number());
+  }
+
+  /** A medium with what is durable on another disk. */
+  copyOf(other: Disk): void {
+    const copy = this.empty();
+    copy.adopt(other.storage.powerCut("synced"), "");
+    this.storage = copy;
   }
 
   /** Puts another medium in the place of this one, which nobody uses; gives it back. */

@@ -36,6 +36,12 @@ export const accidents = {
   faultClient: 60_000,
   /** An operation of the server's disk fails. */
   faultServer: 90_000,
+  /** A disk cannot be read when somebody comes to life. */
+  readFault: 60_000,
+  /** A bit of the server's disk flips while nobody uses it. */
+  rotServer: 90_000,
+  /** Somebody begins with a copy of another one's files. */
+  copyClient: 30_000,
   /** A disk is full for a while. */
   fullClient: 90_000,
   /** The server's disk is full for a while. */

@@ -14,6 +14,7 @@ import { openService } from "../../server/open_service.ts";
 import type { Service } from "../../server/service.ts";
 import { noTracing } from "../../server/tracing.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
+import { openDatabase } from "../../src/db/database.ts";
 import { observableOf } from "../../src/db/internals.ts";
 import type { FaultyStorage } from "../kit/mod.ts";
 import { Actor } from "./actor.ts";
@@ -47,6 +48,9 @@ export class Server extends Actor {
     Wire,
     { readonly who: string; readonly sinceMs: number }
   >();
+  /** Did a bit of its disk flip that nobody has looked for? */
+  #isRotten = false;
+  #isToRepair = false;
   /** A backup, or the disk of the other server. */
   copy: FaultyStorage | undefined;
   /** Is somebody looking through what was kept? */
@@ -66,8 +70,9 @@ export class Server extends Actor {
     return this.#service;
   }
 
-  /** What is open of a repository. */
+  /** What is open of a repository; nothing, while what it reads of its disk may be wrong. */
   replica(name: string): Replica | undefined {
+    if (this.#isRotten) return undefined;
     return this.replicas().find((replica) => replica.name === name);
   }
 
@@ -88,6 +93,8 @@ export class Server extends Actor {
 
   protected async open(world: ActorWorld): Promise<void> {
     const { authority, network, plan } = this.stage;
+    if (this.#isToRepair) await this.#repair(world);
+    if (world.isDead) return;
     const service = await openService(
       {
         storage: this.disk.storage,
@@ -153,7 +160,8 @@ export class Server extends Actor {
     const repository = String(fields.repository);
     if (event === "repository-opened") this.opened.add(repository);
     if (event === "repository-closing") this.opened.delete(repository);
-    if (level === "debug" || !FAULTS.has(event)) return;
+    const isFault = FAULTS.has(event) || fields.detail === "log-damaged";
+    if (level === "debug" || !isFault) return;
     const text = `${event}: ${JSON.stringify(fields)}`;
     const cause = new DatabaseError("storage-failed", text);
     if (!this.mayBreak) return this.stage.fail(cause);
@@ -261,6 +269,57 @@ export class Server extends Actor {
     stage.network.breakAll({ client: "told", server: "told" });
   }
 
+  override get mayBreak(): boolean {
+    return this.#isRotten || super.mayBreak;
+  }
+
+  override broke(cause: unknown): void {
+    // Whoever runs it looks at the disk when it fails.
+    this.#isToRepair = this.#isRotten;
+    super.broke(cause);
+  }
+
+  /** A bit of its disk flips, while nobody uses it. */
+  rot(): void {
+    if (this.state !== "down") return;
+    const file = this.disk.rot();
+    this.#isRotten = true;
+    this.stage.trace.note(this.name, "rot", file);
+  }
+
+  /** Whoever runs it has heard of a bad disk, and sets what is damaged aside. */
+  lookForRot(): void {
+    if (!this.#isRotten) return;
+    this.crash(false);
+    this.#isToRepair = true;
+  }
+
+  /** Sets aside what is damaged; where the keys are, all that is left is another disk. */
+  async #repair(world: ActorWorld): Promise<void> {
+    const { authority, trace } = this.stage;
+    trace.note(this.name, "repair");
+    try {
+      const database = await openDatabase({
+        storage: this.disk.storage,
+        world,
+        user: "server",
+        mayIssue: true,
+        rootSecret: authority.root.secretKey,
+        repair: true,
+      });
+      for (const name of database.repositories()) {
+        await database.repository(name);
+      }
+      await database.close();
+    } catch (cause) {
+      if (world.isDead) return;
+      trace.note(this.name, "beyond-repair", String(cause));
+      this.disk.wipe();
+    }
+    this.#isRotten = this.#isToRepair = false;
+    this.#hasLost("repaired");
+  }
+
   /** Somebody makes a backup while it is in use. */
   backup(): void {
     if (this.state !== "up") return;
@@ -278,6 +337,7 @@ export class Server extends Actor {
   wipe(): void {
     this.crash(true);
     this.disk.wipe();
+    this.#isRotten = this.#isToRepair = false;
     this.#hasLost("wipe");
   }
 

@@ -54,6 +54,7 @@ export class Weather {
       this.#calm(link);
       stage.network.changed(link);
     }
+    server.lookForRot();
     for (const actor of [server, ...clients]) {
       actor.disk.storage.isFull = false;
       actor.clock.offsetMs = Math.max(
@@ -225,6 +226,35 @@ export class Weather {
     if (this.#cast.server.state !== "down") this.#cast.server.spoilDisk();
   }
 
+  readFault(): void {
+    const { server, clients } = this.#cast;
+    const actor: Actor = this.#dice.pick<Actor>([server, ...clients]);
+    if (actor.state !== "up") return;
+    actor.crash(false);
+    actor.spoilReads();
+    actor.restartLater(this.#dice.wait(3_000));
+  }
+
+  rotServer(): void {
+    const { server } = this.#cast;
+    const restart = () => {
+      server.rot();
+      server.restartLater(this.#dice.wait(3_000));
+    };
+    if (this.#dice.chance(0.5)) return server.stop(restart);
+    server.crash(this.#dice.chance(0.7));
+    restart();
+  }
+
+  copyClient(): void {
+    const { stage, clients } = this.#cast;
+    const original = this.#client();
+    const copy = clients.find(({ lives }) => lives === 0);
+    if (copy === undefined || original.lives === 0) return;
+    copy.disk.copyOf(original.disk);
+    stage.trace.note(copy.name, "copy-of", original.name);
+  }
+
   #fill(actor: Actor): void {
     actor.stage.trace.note(actor.name, "disk-full");
     const { storage } = actor.disk;
@@ -278,16 +308,26 @@ export class Weather {
     this.#cast.intruder.visit();
   }
 
-  /** While repositories are open, or while all of them are closed; most of the users stay. */
+  /**
+   * While repositories are open, or while all of them are closed; most of the
+   * users stay, and some of them die when they have just heard of it.
+   */
   revoke(): void {
-    const { server, clients } = this.#cast;
+    const { server, clients, stage } = this.#cast;
     const revoked = clients.filter(({ isRevoked }) => isRevoked).length;
     if (revoked >= clients.length / 4) return;
     const client = this.#client();
-    if (this.#dice.chance(0.5)) return server.revoke(client);
-    server.stop(() => {
-      server.revoke(client);
-      server.restartLater(this.#dice.wait(3_000));
+    if (this.#dice.chance(0.5)) server.revoke(client);
+    else {
+      server.stop(() => {
+        server.revoke(client);
+        server.restartLater(this.#dice.wait(3_000));
+      });
+    }
+    const dies = clients.filter(() => this.#dice.chance(0.3));
+    stage.timeline.after(this.#dice.wait(10_000), () => {
+      if (stage.phase !== "work") return;
+      for (const one of dies) this.#crash(one);
     });
   }
 }
