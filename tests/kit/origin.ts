@@ -2,9 +2,9 @@
  * One origin of a browser, in one thread: files that outlive pages, locks, and
  * pages with their workers, which can be closed, killed, frozen and thawed.
  *
- * Messages, locks and workers' code are the real ones; only death is played: a
- * killed page neither hears nor says anything more, its locks are free, and its
- * worker cannot touch the files.
+ * Workers' code is the real one, and so are messages and locks, unless another
+ * platform is given; only death is played: a killed page neither hears nor says
+ * anything more, its locks are free, and its worker cannot touch the files.
  *
  * @module
  */
@@ -23,29 +23,81 @@ import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 
-const platform = webLocks()!;
-let origins = 0;
+/** A wire that can be closed. */
+export interface Line extends Wire {
+  close(): void;
+}
 
-// Deno lets go of its subscription some time after the last channel was closed: a channel made in between can then
-// neither speak nor hear (`expected i32`). So there is never a last one.
-new BroadcastChannel("always open");
+/** What a browser gives to the pages of an origin. */
+export interface Platform {
+  readonly world: World;
+  readonly locks: Locks;
+  /** Both ends of a line between a page and its worker. */
+  readonly ports: () => readonly [Line, Line];
+  /** A line to all that have one of this name. */
+  readonly channel: (name: string) => Line;
+  /** A medium without files. */
+  readonly medium: () => Storage;
+}
+
+let platform: Platform | undefined;
+
+/** This process: its locks, ports and clock. */
+function thisPlatform(): Platform {
+  if (platform !== undefined) return platform;
+  // Deno lets go of its subscription some time after the last channel was closed: a channel made in between can then
+  // neither speak nor hear (`expected i32`). So there is never a last one.
+  new BroadcastChannel("always open");
+  return platform = {
+    world: system,
+    locks: webLocks()!,
+    ports: () => {
+      const { port1, port2 } = new MessageChannel();
+      return [port1, port2];
+    },
+    channel: (name) => lineOf(new BroadcastChannel(name)),
+    medium: memoryStorage,
+  };
+}
+
+/** A channel transfers nothing. */
+function lineOf(channel: BroadcastChannel): Line {
+  return {
+    postMessage: (message) => channel.postMessage(message),
+    addEventListener: (type, listener) =>
+      channel.addEventListener(type, listener),
+    removeEventListener: (type, listener) =>
+      channel.removeEventListener(type, listener),
+    close: () => channel.close(),
+  };
+}
+
+let origins = 0;
 
 /** How an origin is made. */
 export interface OriginOptions {
-  readonly connectorOf?: (address: string) => Connector;
+  /** The way to a server, for the worker of a page. */
+  readonly connectorOf?: (address: string, life: Life) => Connector;
+  /** Of its database (default: one that no other test has). */
+  readonly name?: string;
+  /** Where its pages live (default: in this process). */
+  readonly platform?: Platform;
+  /** What pages have kept beside their files. */
+  readonly texts?: Map<string, string>;
 }
 
 /** One origin. */
 export class Origin {
   /** Of its database; no other test's. */
-  readonly name: string = `origin-${Date.now().toString(36)}-${++origins}`;
+  readonly name: string;
   /** What its owners have opened so far. */
   term = 0;
-  files: Storage = memoryStorage();
+  files: Storage;
   /** What pages keep beside them, synchronously: a `localStorage`. */
-  readonly texts = new Map<string, string>();
+  readonly texts: Map<string, string>;
   /** Does nothing fit on the medium? */
   isFull = false;
+  readonly #platform: Platform;
   readonly #options: OriginOptions;
   /** Of each owner's storage: looks whether the files are still its own. */
   readonly #looks = new Set<() => void>();
@@ -53,11 +105,16 @@ export class Origin {
 
   constructor(options: OriginOptions = {}) {
     this.#options = options;
+    this.name = options.name ??
+      `origin-${Date.now().toString(36)}-${++origins}`;
+    this.texts = options.texts ?? new Map();
+    this.#platform = options.platform ?? thisPlatform();
+    this.files = this.#platform.medium();
   }
 
   /** Opens a page and starts its worker. */
   page(): Page {
-    const page = new Page(this, this.#options);
+    const page = new Page(this, this.#platform, this.#options);
     this.#pages.push(page);
     return page;
   }
@@ -69,7 +126,7 @@ export class Origin {
 
   /** The browser removes all files; their owner is told. */
   evict(): void {
-    this.files = memoryStorage();
+    this.files = this.#platform.medium();
     for (const look of [...this.#looks]) look();
   }
 
@@ -87,7 +144,8 @@ export class Origin {
       const { code, message } = failure;
       const hear = tell;
       tell = undefined; // Told once.
-      const incident = { code, at: Date.now(), message } as StorageIncident;
+      const at = this.#platform.world.now();
+      const incident = { code, at, message } as StorageIncident;
       life.run(() => hear?.(incident));
     };
     this.#looks.add(look);
@@ -198,29 +256,36 @@ export class Page {
   readonly port: Wire;
   readonly worker: OwnerWorker;
   readonly #origin: Origin;
+  readonly #platform: Platform;
   readonly #closings: (() => void)[] = [];
 
-  constructor(origin: Origin, { connectorOf }: OriginOptions) {
+  constructor(
+    origin: Origin,
+    platform: Platform,
+    { connectorOf }: OriginOptions,
+  ) {
     this.#origin = origin;
+    this.#platform = platform;
     const { life } = this;
-    this.locks = locksOf(life);
-    this.world = worldOf(life);
-    const { port1, port2 } = new MessageChannel();
-    this.#closings.push(() => port1.close(), () => port2.close());
-    this.port = wireOf(port1, life);
+    this.locks = locksOf(life, platform.locks);
+    this.world = worldOf(life, platform.world);
+    const [near, far] = platform.ports();
+    this.#closings.push(() => near.close(), () => far.close());
+    this.port = wireOf(near, life);
     this.worker = new OwnerWorker({
-      port: wireOf(port2, life),
+      port: wireOf(far, life),
       channelOf: () => this.channel(),
       locks: this.locks,
       world: this.world,
       openStorage: () => Promise.resolve(origin.open(life)),
-      ...connectorOf && { connectorOf },
+      ...connectorOf &&
+        { connectorOf: (address) => connectorOf(address, life) },
     });
   }
 
   /** To all pages and workers of the database. */
   channel(): Wire {
-    const channel = new BroadcastChannel(`sheaf:${this.#origin.name}`);
+    const channel = this.#platform.channel(`sheaf:${this.#origin.name}`);
     this.#closings.push(() => channel.close());
     return wireOf(channel, this.life);
   }
@@ -239,16 +304,11 @@ export class Page {
 }
 
 /** A wire of a page: it hears nothing while it is frozen, and says nothing when it is dead. */
-function wireOf(
-  wire: MessagePort | BroadcastChannel,
-  life: Life,
-): Wire {
+function wireOf(wire: Wire, life: Life): Wire {
   const listeners = new Map<(event: Event) => void, (event: Event) => void>();
   return {
     postMessage(message, transfer) {
-      if (life.isDead) return;
-      if (wire instanceof MessagePort) wire.postMessage(message, transfer);
-      else wire.postMessage(message);
+      if (!life.isDead) wire.postMessage(message, transfer);
     },
     addEventListener(type, listener) {
       const own = (event: Event) => {
@@ -265,29 +325,31 @@ function wireOf(
       if (own !== undefined) wire.removeEventListener(type, own);
     },
     start() {
-      if (wire instanceof MessagePort) wire.start();
+      wire.start?.();
     },
   };
 }
 
 /** The platform's locks, which a dead page gives back. */
-function locksOf(life: Life): Locks {
+function locksOf(life: Life, locks: Locks): Locks {
   return {
     async request(name, options, held) {
-      await platform.request(name, options, async () => {
+      await locks.request(name, options, async () => {
         if (life.isDead) return;
         const run = Promise.withResolvers<void>();
         life.run(() => held().then(run.resolve, run.reject));
         await Promise.race([run.promise, life.death.promise]);
       });
     },
-    query: () => platform.query(),
+    query: () => locks.query(),
   };
 }
 
-function worldOf(life: Life): World {
+function worldOf(life: Life, world: World): World {
   return {
-    ...system,
-    after: (delayMs, task) => system.after(delayMs, () => life.run(task)),
+    now: () => world.now(),
+    monotonic: () => world.monotonic(),
+    random: (target) => world.random(target),
+    after: (delayMs, task) => world.after(delayMs, () => life.run(task)),
   };
 }

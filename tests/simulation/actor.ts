@@ -113,7 +113,13 @@ export abstract class Actor {
     if (this.#state !== "up") return;
     this.stage.trace.note(this.name, "checkpoint");
     for (const replica of this.replicas()) {
-      this.guard(this.world, replica.checkpoint());
+      const written = replica.checkpoint().catch((cause) => {
+        // Whoever closes a repository does not wait for it.
+        if (!(cause instanceof DatabaseError && cause.code === "closed")) {
+          throw cause;
+        }
+      });
+      this.guard(this.world, written);
     }
   }
 
@@ -164,7 +170,7 @@ export abstract class Actor {
   }
 
   /** Fails the simulation unless this life is over. */
-  guard(world: ActorWorld, what: Promise<unknown>): void {
+  guard(world: { readonly isDead: boolean }, what: Promise<unknown>): void {
     what.catch((cause) => {
       if (world.isDead) return;
       if (cause instanceof CheckFailed) this.stage.fail(cause);

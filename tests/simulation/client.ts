@@ -13,21 +13,24 @@ import { nameOf } from "../../repo/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { fromHex } from "../../src/base/bytes.ts";
 import type { Incident } from "../../src/db/channel.ts";
+import type { ConnectOptions } from "../../src/db/connect.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import type { Repository } from "../../src/db/repository.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import { mayRead } from "./allowed.ts";
-import { releases, shows } from "./collections.ts";
+import { type AppSchemas, releases, shows } from "./collections.ts";
 import type { Dice } from "./dice.ts";
 import { Desk } from "./desk.ts";
 import { loginOver } from "./logins.ts";
+import { Pages } from "./pages.ts";
 import type { Link } from "./network.ts";
 import type { Person } from "./people.ts";
 import { rules } from "./rules.ts";
 import type { Stage } from "./stage.ts";
 
+const ADDRESS = "ws://sim/";
 const TEAMS = ["red", "blue", "none"];
 
 /** See the file's header. */
@@ -36,6 +39,8 @@ export class Client extends Actor {
   readonly link: Link;
   /** Does it know no rules, and write what they forbid? */
   readonly isNaughty: boolean;
+  /** Is it a browser with pages, and not one process with a database? */
+  readonly isBrowser: boolean;
   /** Does somebody take writes back? */
   readonly hasUndo: boolean;
   /** Which release of the app it has. */
@@ -46,7 +51,11 @@ export class Client extends Actor {
   readonly #spoiled = new Set<string>();
   /** Was its session revoked? */
   isRevoked = false;
-  desks: Desk[] = [];
+  #desks: Desk[] = [];
+  #pages: Pages | undefined;
+  /** What pages keep beside their files. */
+  readonly #texts = new Map<string, string>();
+  #pageLives = 0;
   #database: Database | undefined;
   #writes = 0;
   #online: (() => void) | undefined;
@@ -59,8 +68,34 @@ export class Client extends Actor {
       team: dice.pick(TEAMS),
     };
     this.isNaughty = index < plan.naughty;
-    this.hasUndo = dice.chance(0.5);
+    this.isBrowser = index >= plan.clients - plan.browsers;
+    this.hasUndo = dice.chance(0.5) && !this.isBrowser;
     this.link = network.link(this.name, lane(dice), lane(dice));
+  }
+
+  /** What it has open of its repositories: each once, or once a page. */
+  get desks(): readonly Desk[] {
+    return this.#pages?.desks ?? this.#desks;
+  }
+
+  /** Is all that it opened open, and awake? */
+  get isCalm(): boolean {
+    return this.#pages?.isCalm ?? true;
+  }
+
+  /** Does a part of it sleep, which then knows nothing of the network? */
+  get isAsleep(): boolean {
+    return this.#pages?.isAsleep ?? false;
+  }
+
+  /** A number for one more of its lives: each page has one. */
+  nextLife(): number {
+    return 1_000 + ++this.#pageLives;
+  }
+
+  /** Something happens to a page of its. */
+  happen(): void {
+    if (this.state === "up") this.#pages?.happen();
   }
 
   /** Names of the repositories that it may read. */
@@ -86,12 +121,17 @@ export class Client extends Actor {
   /** Tries to connect now, and not only after a while. */
   retryNow(): void {
     this.#database?.connection?.retry();
+    this.#pages?.retryNow();
   }
 
   protected async open(world: ActorWorld): Promise<void> {
     const { plan, authority } = this.stage;
     if (plan.hasReleases && this.dice.chance(0.4)) this.#update();
     const app = releases[this.#release]!;
+    if (this.isBrowser) {
+      this.#browse(app, world);
+      return this.#writeSoon(world);
+    }
     const database = await openDatabase({
       storage: this.disk.storage,
       world,
@@ -113,31 +153,51 @@ export class Client extends Actor {
     for (const name of this.readable) {
       const repository = await database.repository(name);
       if (world.isDead) return;
-      desks.push(new Desk(this, repository, app, world));
+      const number = this.lives;
+      desks.push(
+        new Desk({ client: this, repository, app, life: world, number }),
+      );
     }
     if (!isEarly) this.#connect(database, world);
-    this.desks = desks;
+    this.#desks = desks;
     this.#writeSoon(world);
   }
 
+  #browse(app: AppSchemas, world: ActorWorld): void {
+    this.#pages = new Pages({
+      client: this,
+      world,
+      dice: this.dice.fork(),
+      app,
+      address: ADDRESS,
+      connector: this.#connector(world),
+      connect: this.#options(world),
+      texts: this.#texts,
+    });
+  }
+
   #connect(database: Database, world: ActorWorld): void {
+    database.connect(this.#connector(world), this.#options(world));
+  }
+
+  #options(world: ActorWorld): ConnectOptions {
     const { network, trace } = this.stage;
     const { user, team } = this.person;
     const place = { network, link: this.link, isDead: () => world.isDead };
-    database.connect(this.#connector(world), {
+    return {
       session: { app: { user, claims: { team } } },
       login: async (request) => {
         const answer = await loginOver(place, request);
         trace.note(this.name, "login");
         return answer;
       },
-    });
+    };
   }
 
   #connector(world: ActorWorld): Connector {
     const { network } = this.stage;
     return {
-      address: "sim:",
+      address: ADDRESS,
       connect: (signal) =>
         network.connect(this.link, signal, () => world.isDead),
       onOnline: (retry) => {
@@ -161,7 +221,9 @@ export class Client extends Actor {
   }
 
   #write(): void {
-    const desk = this.dice.pick(this.desks);
+    const { desks } = this;
+    if (desks.length === 0) return;
+    const desk = this.dice.pick(desks);
     if (this.dice.chance(0.2)) desk.reconsider();
     if (this.hasUndo && this.dice.chance(0.2)) desk.turn(this.dice.chance(0.4));
     else desk.write(`${this.name}-${++this.#writes}`);
@@ -170,7 +232,10 @@ export class Client extends Actor {
   /** A repository says that it is equal with the server's: is it? */
   saysEqual(desk: Desk): void {
     if (this.link.mangler === undefined) this.#tainted.delete(desk.name);
-    if (!this.isTainted(desk.name)) this.stage.equal?.(this, desk);
+    // A page says what the owner of its files says, who may not have what it wrote just now.
+    if (!this.isBrowser && !this.isTainted(desk.name)) {
+      this.stage.equal?.(this, desk);
+    }
   }
 
   /** A repository reports that something is wrong. */
@@ -238,13 +303,16 @@ export class Client extends Actor {
 
   protected async shut(): Promise<void> {
     await this.#database?.close();
+    await this.#pages?.close();
   }
 
   protected drop(isClean: boolean): void {
     if (!isClean) this.#forgetTurns();
     this.#database = undefined;
     this.#online = undefined;
-    this.desks = [];
+    this.#desks = [];
+    this.#pages?.kill();
+    this.#pages = undefined;
     if (isClean) return;
     const server = this.dice.chance(0.7) ? "told" : "untold";
     this.stage.network.breakLink(this.link, { client: "dead", server });

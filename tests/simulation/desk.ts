@@ -15,7 +15,6 @@ import type { RepositorySync } from "../../src/db/repository_sync.ts";
 import type { UndoResult } from "../../src/db/undo.ts";
 import type { Write } from "../../src/db/write.ts";
 import { openKv } from "../../src/kv/mod.ts";
-import type { ActorWorld } from "./actor_world.ts";
 import type { Client } from "./client.ts";
 import { type AppSchemas, Mark } from "./collections.ts";
 import { type Entry, nothing, type Promised } from "./ledger.ts";
@@ -26,8 +25,19 @@ import { Worker } from "./work.ts";
 export interface Pending {
   readonly entry: Entry;
   readonly place: CommitPlace;
-  /** Is this attempt durable? */
-  isDurable: boolean;
+  /** When this attempt was durable, in virtual milliseconds; `undefined` as long as it is not. */
+  durableMs: number | undefined;
+}
+
+/** What a desk is made of. */
+export interface DeskParts {
+  readonly client: Client;
+  readonly repository: Repository;
+  readonly app: AppSchemas;
+  /** Is it over with whoever has it open? */
+  readonly life: { readonly isDead: boolean };
+  /** The how-manieth life of its client that is. */
+  readonly number: number;
 }
 
 /** One repository of a client in one life. */
@@ -37,7 +47,8 @@ export class Desk {
   /** Who is told of what changes. */
   readonly subscriber: Subscriber;
   readonly #client: Client;
-  readonly #world: ActorWorld;
+  readonly #life: DeskParts["life"];
+  readonly #number: number;
   readonly #worker: Worker;
   /** Writes of this life whose fate is not known. */
   readonly pending = new Set<Pending>();
@@ -50,14 +61,10 @@ export class Desk {
   /** How many of its incidents were heard. */
   #incidents = 0;
 
-  constructor(
-    client: Client,
-    repository: Repository,
-    app: AppSchemas,
-    world: ActorWorld,
-  ) {
+  constructor({ client, repository, app, life, number }: DeskParts) {
     this.#client = client;
-    this.#world = world;
+    this.#life = life;
+    this.#number = number;
     this.repository = repository;
     this.replica = replicaOf(repository);
     this.replica.watch = (begin) => {
@@ -97,7 +104,7 @@ export class Desk {
 
   /** Writes something under a new mark. */
   write(mark: string): void {
-    const { stage, name: author, lives: life } = this.#client;
+    const { stage, name: author } = this.#client;
     this.#attempt(mark, () => {
       const write = this.#worker.write(mark);
       // A tally that others add to is no step that can be taken back.
@@ -108,7 +115,7 @@ export class Desk {
         mark,
         repository,
         author,
-        life,
+        life: this.#number,
         madeMs,
         tally: write.result,
       });
@@ -153,7 +160,7 @@ export class Desk {
     }
     if (!isRetried) {
       for (const entry of entries) entry.isGone = true;
-      this.#client.guard(this.#world, refusal.discard());
+      this.#client.guard(this.#life, refusal.discard());
       stage.trace.note(name, "discard", this.name);
       return;
     }
@@ -177,27 +184,34 @@ export class Desk {
     } catch (cause) {
       if (cause instanceof DatabaseError && cause.code === "denied") {
         stage.trace.note(name, "denied", what);
-      } else if (!this.#world.isDead) this.#client.broke(cause);
+      } else if (!this.#life.isDead) this.#client.broke(cause);
     }
   }
 
   /** Listens to what the handle of a write says. */
   #follow(entry: Entry, promised: Promised, write: Write<unknown>): void {
-    const pending = { entry, place: this.#place!, isDurable: false };
+    const { stage: { timeline } } = this.#client;
+    const pending: Pending = {
+      entry,
+      place: this.#place!,
+      durableMs: undefined,
+    };
     const { pending: all } = this;
     all.add(pending);
     const durable = write.durable.then(() => {
-      if (!this.#world.isDead) promised.isDurable = pending.isDurable = true;
+      if (this.#life.isDead) return;
+      promised.isDurable = true;
+      pending.durableMs = timeline.nowMs;
     });
     const synced = write.synced.then(
       () => this.#synced(entry, promised),
       (cause) => this.#unsynced(entry, promised, cause),
     ).finally(() => all.delete(pending));
-    this.#client.guard(this.#world, Promise.all([durable, synced]));
+    this.#client.guard(this.#life, Promise.all([durable, synced]));
   }
 
   #synced(entry: Entry, promised: Promised): void {
-    if (this.#world.isDead) return;
+    if (this.#life.isDead) return;
     const { link, stage, name } = this.#client;
     // Somebody who exchanges frames can make one acknowledgement look like another's.
     if (link.mangler === undefined) promised.isSynced = true;
@@ -205,7 +219,7 @@ export class Desk {
   }
 
   #unsynced(entry: Entry, promised: Promised, cause: unknown): void {
-    if (this.#world.isDead) return;
+    if (this.#life.isDead) return;
     const code = cause instanceof DatabaseError ? cause.code : undefined;
     if (code === "closed") return;
     if (code !== "refused") throw cause;
@@ -215,7 +229,7 @@ export class Desk {
 
   /** Something changed between here and the server. */
   #heard(): void {
-    if (this.#world.isDead) return;
+    if (this.#life.isDead) return;
     this.#hearIncidents();
     const atMs = this.#equalMs;
     if (atMs === this.#equalHeardMs) return;
@@ -225,7 +239,9 @@ export class Desk {
 
   #hearIncidents(): void {
     const { incidents } = this.channel.status;
-    for (const incident of incidents.slice(this.#incidents)) {
+    // A page whose files have another owner begins anew.
+    const from = Math.min(this.#incidents, incidents.length);
+    for (const incident of incidents.slice(from)) {
       this.#client.reports(this.name, incident);
     }
     this.#incidents = incidents.length;

@@ -52,6 +52,8 @@ export const accidents = {
   hostile: 60_000,
   /** Somebody without a session comes by. */
   intruder: 20_000,
+  /** Pages are opened, closed, killed and put to sleep. */
+  page: 4_000,
   /** A session is revoked. */
   revoke: 30_000,
   /** A backup of the server takes the place of its disk. */
@@ -74,6 +76,8 @@ export interface Plan {
   readonly late: number;
   /** How many of them know no rules. */
   readonly naughty: number;
+  /** How many of them are browsers with pages. */
+  readonly browsers: number;
   readonly workMs: number;
   /** Mean time between two writes of one client. */
   readonly writeEveryMs: number;
@@ -145,5 +149,6 @@ export function planOf(seed: number, dice: Dice): Plan {
     quotas: dice.chance(0.25) ? smallQuotas(dice) : {},
     hasReleases: dice.chance(0.5),
     hasSwaps: !losesCommits.some((kind) => chosen.includes(kind)),
+    browsers: dice.chance(0.5) ? dice.between(1, Math.ceil(clients / 3)) : 0,
   };
 }

@@ -308,6 +308,11 @@ export class Weather {
     this.#cast.intruder.visit();
   }
 
+  page(): void {
+    const browsers = this.#cast.clients.filter(({ isBrowser }) => isBrowser);
+    if (browsers.length > 0) this.#dice.pick(browsers).happen();
+  }
+
   /**
    * While repositories are open, or while all of them are closed; most of the
    * users stay, and some of them die when they have just heard of it.

@@ -17,6 +17,8 @@ import { hasCommit } from "./ids.ts";
 
 /** Who hears nothing for three heartbeats and the one that was due is not live. */
 const SILENT_MS_MAX = 4 * limits.heartbeatMs + 2_000;
+/** The owner of files says within this time what it has not sent. */
+const REPORT_MS = 1_000;
 /** How long after a wipe a client may still believe in the old server. */
 const WIPED_MS = 2 * SILENT_MS_MAX;
 
@@ -37,6 +39,8 @@ function checkLive(
   { name, channel }: Desk,
   { stage }: Cast,
 ): void {
+  // Nobody can know what an owner of files does not say who sleeps.
+  if (client.isAsleep) return;
   const { silentSinceMs } = client.link;
   const silentMs = stage.timeline.nowMs - silentSinceMs;
   check(
@@ -59,10 +63,13 @@ function checkUnsent(
   if (state !== "live" || unsent.commits > 0 || served === undefined) return;
   if (client.isTainted(desk.name)) return;
   if (isOfOld(client, server, stage)) return;
+  // In Fast mode what a page writes is durable before the owner of its files has it.
+  if (client.isBrowser && stage.plan.mode === "fast") return;
+  const longAgoMs = stage.timeline.nowMs - (client.isBrowser ? REPORT_MS : 0);
   const port = desk.replica.port();
-  for (const { entry, place, isDurable } of desk.pending) {
+  for (const { entry, place, durableMs } of desk.pending) {
     // What is still on its way to the disk is not counted as unsent.
-    if (!isDurable) continue;
+    if (durableMs === undefined || durableMs > longAgoMs) continue;
     const isMarked = stage.plan.mode !== "fast";
     if (!isMarked && port.lengthOf(place.chain) <= place.number) continue;
     const { chain, number } = place;
