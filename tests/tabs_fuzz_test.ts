@@ -1,3 +1,4 @@
+import { doesNotReject } from "node:assert/strict";
 import { TabLife } from "./kit/tab_life.ts";
 
 const MODES = ["default", "trusted", "fast"] as const;
@@ -11,7 +12,9 @@ const LIVES = [
 ] as const;
 
 Deno.test("tabs keep every promise through lives that broke one once", async () => {
-  for (const life of LIVES) await new TabLife({ ...life, steps: 60 }).run();
+  for (const life of LIVES) {
+    await doesNotReject(new TabLife({ ...life, steps: 60 }).run());
+  }
 });
 
 for (const mode of MODES) {
@@ -21,7 +24,7 @@ for (const mode of MODES) {
       for (let seed = 1; seed <= 4; seed++) {
         const hasEvictions = seed % 2 === 0;
         const options = { mode, seed, steps: 60, hasServer, hasEvictions };
-        await new TabLife(options).run();
+        await doesNotReject(new TabLife(options).run());
       }
     });
   }

@@ -10,8 +10,10 @@ import { type Kv, type KvOf, type KvValue, openKv } from "./mod.ts";
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends
   (<T>() => T extends B ? 1 : 2) ? true : false;
 
-/** Fails to compile unless `T` is `true`. */
-function proves<T extends true>(_true: T): void {}
+/** Fails to compile unless `T` is `true`; the caller's `true` stands for that proof. */
+function proves<T extends true>(proof: T): void {
+  equal(proof, true);
+}
 
 /** An interface: it has no index signature, as `KvValue` would want. */
 interface Session {
@@ -85,6 +87,7 @@ Deno.test("a store whose values have none is what it was", () =>
     proves<Same<typeof value, KvValue | undefined>>(true);
     const any = openKv<unknown>(repository).get("k");
     proves<Same<typeof any, unknown>>(true);
+    deepEqual(any, { n: [1, new Date(0), undefined] });
   }));
 
 /** Never called: what does not fit is told by the compiler. */

@@ -33,7 +33,9 @@ const Task = defineSchema("task", {
 /** Fails to compile unless both types are the very same: `any` is only itself. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends
   (<T>() => T extends B ? 1 : 2) ? true : false;
-function same<A, B>(_: Same<A, B>): void {}
+function same<A, B>(proof: Same<A, B>): void {
+  assert.ok(proof);
+}
 
 interface TaskItem {
   readonly id: string;
