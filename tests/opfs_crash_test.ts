@@ -7,6 +7,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
 import { openOpfs } from "../src/storage/opfs_open.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { trips } from "./kit/patience.ts";
 import { Died, FakeOpfs, type FakeProcess } from "./kit/fake_opfs.ts";
 import type { Kept } from "./kit/faulty_storage.ts";
 
@@ -250,7 +251,7 @@ Deno.test("openOpfs() removes what nobody has a name for", async () => {
   const story = new Story();
   for (let turn = 0; turn < 5; turn++) await livesOn(opfs, story);
   const storage = await open(opfs.process());
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await trips(); // It looks for them when nothing else is to be done.
   await storage.close();
   const files = [...opfs.entries.keys()];
   ok(files.length < 20, files.join());

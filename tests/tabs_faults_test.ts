@@ -9,6 +9,7 @@ import type {
 import { Left } from "../src/browser/tab_left.ts";
 import { TabRepository } from "../src/browser/tab_repository.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
+import { trips, within } from "./kit/patience.ts";
 import { filesOf, restored } from "./kit/images.ts";
 import { Origin } from "./kit/origin.ts";
 import { Place, turns } from "./kit/replica_place.ts";
@@ -128,7 +129,7 @@ Deno.test("what an eviction took comes back whole, also where the next owner die
     origin.evict();
     await Promise.race([
       first.page.life.death.promise,
-      new Promise((resolve) => setTimeout(resolve, 50)),
+      trips(50), // It may hear fewer messages than that.
     ]);
     first.kill();
     const third = new Tab(origin, { schemas });
@@ -247,9 +248,8 @@ Deno.test("a tab that closes while its owner dies and the files go is closed all
     void first.page.life.death.promise.then(() => {
       origin.files = memoryStorage();
     });
-    let isClosed = false;
-    const closing = (await second.opening).close();
-    void closing.then(() => isClosed = true);
-    await until(() => isClosed, `after message ${after} it is closed`);
+    const database = await second.opening;
+    await within(database.close(), `after message ${after} it is closed`);
+    await assert.rejects(database.repository("another"), { code: "closed" });
   }
 });

@@ -2,13 +2,12 @@
 
 import { deepEqual, equal, notEqual } from "node:assert/strict";
 import { replicaOf } from "../src/db/internals.ts";
+import { trips } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
 import { Card, schemas, titlesOf } from "./kit/tab_cards.ts";
 import { Tab, until } from "./kit/tab_place.ts";
 
 const MODES = ["default", "trusted", "fast"] as const;
-
-const pause = (ms: number) => new Promise<void>((go) => setTimeout(go, ms));
 
 for (const mode of MODES) {
   Deno.test(`what a page wrote while there was no owner is there after its reload, once, in ${mode} mode`, async () => {
@@ -23,7 +22,7 @@ for (const mode of MODES) {
     owner.page.life.freeze();
     repository.collection(Card).create({ title: "2" }).durable.catch(() => {});
     repository.collection(Card).create({ title: "3" }).durable.catch(() => {});
-    await pause(0); // Keys that cannot be read seal in a moment, not at once.
+    await trips(1); // Keys that cannot be read seal in a moment, not at once.
     page.seen.tell("gone");
     page.kill();
     owner.kill();
@@ -59,10 +58,10 @@ Deno.test("what a frozen page kept is handed in by another, and it goes on with 
   await repository.collection(Card).create({ title: "1" });
   owner.page.life.freeze();
   const write = repository.collection(Card).create({ title: "2" });
-  await pause(0);
+  await trips(1);
   page.seen.tell("hidden");
   page.seen.tell("freeze");
-  await pause(5); // Its worker hears it.
+  await trips(); // Its worker hears it.
   page.page.life.freeze();
   owner.kill();
   equal(origin.texts.size, 1);

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { limits } from "../src/base/limits.ts";
 import { type Frame, observe } from "../src/db/observe.ts";
 import { verify } from "../crypto/mod.ts";
+import { trips } from "./kit/patience.ts";
 import { ADDRESS } from "./kit/memory_server.ts";
 import { Card, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
 import { until } from "./kit/tab_place.ts";
-
-const pause = (ms: number) => new Promise<void>((go) => setTimeout(go, ms));
 
 Deno.test("a tab connects for all, its page logs in, and writes of every tab arrive", async () => {
   const place = new ServedOrigin();
@@ -133,10 +131,17 @@ Deno.test("observe() in any tab names the frames of the device's connection, and
   await until(() => isSeen("out", "records"), "the next owner's connection");
   observed[Symbol.dispose]();
   await two.collection(Card).create({ title: "two" }).synced;
-  await pause(2 * limits.tabFramesMs);
   frames.length = 0;
+  // Another one that listens on hears of it: so it was told.
+  const others: Frame[] = [];
+  using _other = observe(second, {
+    wrote: () => () => {},
+    frame: (frame) => void others.push(frame),
+  });
   await two.collection(Card).create({ title: "three" }).synced;
-  await pause(2 * limits.tabFramesMs);
+  const isTold = () => others.some(({ kind }) => kind === "records");
+  await until(isTold, "who still listens hears it");
+  await trips();
   assert.deepEqual(frames, []);
   await place.close();
 });

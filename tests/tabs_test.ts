@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { defineSchema, field, type Repository } from "../mod.ts";
+import { trips } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab, until } from "./kit/tab_place.ts";
 
@@ -217,7 +218,7 @@ Deno.test("what many tabs lack is sent to all of them in one message, and to nob
   }
   await using idle = new Tab(origin, { schemas });
   await idle.opening;
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await trips(); // Nothing that was said before is heard below.
   const heard: { to: unknown; message: { kind: string } }[] = [];
   const spy = new BroadcastChannel(`sheaf:${origin.name}`);
   spy.onmessage = ({ data }) => heard.push(data);

@@ -2,6 +2,9 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { defineSchema, field } from "../mod.ts";
+import { replicaOf } from "../src/db/internals.ts";
+import { decodeSteps } from "../src/db/undo_file.ts";
+import { filesOf } from "./kit/images.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab, until } from "./kit/tab_place.ts";
 
@@ -70,6 +73,13 @@ Deno.test("undo in a tab goes on after a reload of the page, and after all pages
   equal(cards.has("x"), false);
 });
 
+/** How many steps that can be undone the files hold. */
+function keptSteps(origin: Origin, genesisId: Uint8Array): number {
+  const bytes = filesOf(origin.files)
+    .find(([name]) => name.endsWith("/file-undo"))?.[1];
+  return bytes && decodeSteps(bytes, genesisId)?.done.length || 0;
+}
+
 Deno.test("undo goes on in another page when its page died without a word", async () => {
   const origin = new Origin();
   await using other = new Tab(origin, { schemas });
@@ -78,7 +88,11 @@ Deno.test("undo goes on in another page when its page died without a word", asyn
   const { cards } = await open(page);
   cards.create({ id: "x", title: "first" });
   await cards.update("x", { rank: 1 });
-  await new Promise((resolve) => setTimeout(resolve, 300)); // Steps are kept a moment after.
+  const { genesisId } = replicaOf(await page.repository()).loaded;
+  await until(
+    () => keptSteps(origin, genesisId) === 2,
+    "both steps are written down, a moment after",
+  );
   page.kill();
   await using later = new Tab(origin, { schemas });
   const { undo, cards: again } = await open(later);

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { someFigure } from "../report/fixtures.ts";
 import type { Course } from "./choice.ts";
 import { GateFailure, measureIn } from "./process.ts";
@@ -35,14 +35,12 @@ Deno.test("measureIn() reads what the process left, and leaves nothing itself", 
 });
 
 Deno.test("measureIn() ends what runs too long, and calls it late", async () => {
-  const from = performance.now();
   const { figures, left } = await measured(
     program("for await (const _ of Deno.stdin.readable);"),
     300,
   );
   equal(figures, "late");
   deepEqual(left, []);
-  ok(performance.now() - from < 30_000);
 });
 
 Deno.test("measureIn() kills what does not hear that its time is up", async () => {

@@ -46,10 +46,10 @@ export const suite: Suite = {
   },
 };
 
-/** A process that sleeps for a minute with our standard error open, in our group or not. */
+/** A process that sleeps until it is ended, with our standard error open, in our group or not. */
 function sleep(pidFile: string, detached: boolean): Deno.ChildProcess {
   const sleeper = new Deno.Command(Deno.execPath(), {
-    args: ["eval", "setTimeout(() => {}, 60_000)"],
+    args: ["eval", "setInterval(() => {}, 60_000)"],
     stderr: "inherit",
     detached,
   }).spawn();

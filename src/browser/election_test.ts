@@ -1,4 +1,5 @@
 import { deepEqual, equal } from "node:assert/strict";
+import { trips } from "../../tests/kit/patience.ts";
 import { assert } from "../base/errors.ts";
 import { Election, type Tenure } from "./election.ts";
 import {
@@ -16,7 +17,6 @@ const locks = platform;
 
 let count = 0;
 const newName = () => `election-${++count}`;
-const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** A candidate, and the tenures that it had. */
 function candidate(name: string) {
@@ -31,16 +31,16 @@ Deno.test("Election gives the lock to one at a time, in the order in which they 
   const [a, b, c] = [candidate(name), candidate(name), candidate(name)];
   for (const { election } of [a, b, c]) election.stand();
   a.election.stand();
-  await turn();
+  await trips();
   const counts = () => [a, b, c].map(({ tenures }) => tenures.length);
   deepEqual(counts(), [1, 0, 0]);
   a.tenures[0]!.release();
-  await turn();
+  await trips();
   deepEqual(counts(), [1, 1, 0]);
   equal(a.election.isHolding, false);
   c.election.leave();
   b.election.leave();
-  await turn();
+  await trips();
   deepEqual(counts(), [1, 1, 0]);
   equal(b.tenures[0]!.lost.aborted, false);
 });
@@ -50,18 +50,18 @@ Deno.test("Election.steal() takes the lock at once and tells who had it", async 
   const [a, b] = [candidate(name), candidate(name)];
   a.election.stand();
   b.election.stand();
-  await turn();
+  await trips();
   b.election.steal();
-  await turn();
+  await trips();
   equal(b.tenures.length, 1);
   equal(b.tenures[0]!.isStolen, true);
   equal(a.tenures[0]!.lost.aborted, true);
   equal(a.election.isHolding, false);
   a.election.stand();
-  await turn();
+  await trips();
   equal(a.tenures.length, 1);
   b.tenures[0]!.release();
-  await turn();
+  await trips();
   equal(a.tenures.length, 2);
   a.tenures[0]!.release(); // An old tenure ends nothing.
   equal(a.election.isHolding, true);
@@ -76,12 +76,12 @@ Deno.test("whenFree() hears that a tab is gone, and livingTabs() who is not", as
   const gone: string[] = [];
   whenFree(locks, tabLock(name, "one"), () => gone.push("one"));
   const stop = whenFree(locks, tabLock(name, "two"), () => gone.push("two"));
-  await turn();
+  await trips();
   deepEqual(gone, []);
   stop();
   release();
   other();
-  await turn();
+  await trips();
   deepEqual(gone, ["one"]);
   deepEqual(await livingTabs(locks, name), new Set());
 });

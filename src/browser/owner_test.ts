@@ -1,10 +1,12 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { openDatabase } from "../db/database.ts";
 import type { LoginRequest } from "../db/login.ts";
+import { holdLock, tabLock, webLocks } from "./locks.ts";
 import type { Wishes } from "./messages.ts";
 import { filesOf, restored } from "../../tests/kit/images.ts";
 import { MemoryServer } from "../../tests/kit/memory_server.ts";
 import { Origin, type Page } from "../../tests/kit/origin.ts";
+import { trips, within } from "../../tests/kit/patience.ts";
 import { Leaf, RawTab } from "../../tests/kit/raw_tab.ts";
 
 /** What somebody finds who opens the files as they are now. */
@@ -37,7 +39,13 @@ function openTab(
   return RawTab.open(origin.name, origin.page(), wishes);
 }
 
-const turn = (ms = 30) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits until all who look after a tab have heard that it is gone: its lock comes to us after them. */
+async function gone(origin: Origin, tab: RawTab<Page>): Promise<void> {
+  const lock = tabLock(origin.name, tab.id);
+  const release = await within(holdLock(webLocks()!, lock), "a tab is gone");
+  release();
+  await trips();
+}
 
 Deno.test("Owner shows a tab the files, and acknowledges a write when it is durable", async () => {
   using origin = new Origin();
@@ -76,7 +84,7 @@ Deno.test("Owner lends the chain of a tab that is gone, and of no other", async 
   const three = await openTab(origin);
   equal((await three.repository()).opened.chain, undefined);
   two.page.kill();
-  await turn();
+  await gone(origin, two);
   const four = await openTab(origin);
   const tree = await four.repository();
   equal(tree.opened.chain, trees.chain);
@@ -129,7 +137,7 @@ Deno.test("Owner after another lends no chain that a living tab may hold, until 
   equal((await tree.again()).chain, tree.chain);
   await tree.write("b", "Birch");
   slow.page.kill();
-  await turn();
+  await gone(origin, slow);
   const last = await openTab(origin);
   equal((await last.repository()).opened.chain, tree.chain);
 });
@@ -145,14 +153,14 @@ Deno.test("Owner that was frozen is robbed, and says nothing after its thaw", as
   one.page.life.freeze();
   tree.put("b", "Birch");
   tree.ship();
-  await turn();
+  await trips();
   equal(two.count("acknowledged"), 0);
   two.tell({ kind: "steal" });
   await two.next("welcome");
   await tree.again();
   await tree.write("c", "Cedar");
   one.page.life.thaw(); // Now it hears what was written to it.
-  await turn();
+  await trips();
   equal(two.count("acknowledged"), 0);
   const { titles, commits } = await found(origin);
   deepEqual(titles, ["a Ash", "b Birch", "c Cedar"]);
@@ -186,7 +194,7 @@ async function letsGo(kind: "yield" | "freeze"): Promise<void> {
   const same = await two.openWith(await two.next("welcome"));
   equal(same.get("a"), "Ash");
   two.tell({ kind: "yield" });
-  await turn();
+  await trips();
   const { term } = origin;
   one.tell({ kind: "resume" });
   await one.next("welcome");
@@ -273,7 +281,7 @@ Deno.test("Owner declines what cannot be taken, and takes it when the tab came a
   tree.put("d", "Dogwood");
   tree.ship(); // Not even looked at.
   tree.ship(); // Nothing in it: to acknowledge it would be to acknowledge what came before.
-  await turn();
+  await trips();
   equal(one.count("acknowledged"), 0);
   equal(one.count("declined"), 0);
   await tree.again();
@@ -294,7 +302,7 @@ Deno.test("Owner whose files were removed fills fresh ones from its tabs, under 
   await tree.read();
   await tree.write("a", "Ash");
   two.page.kill();
-  await turn();
+  await gone(origin, two);
   origin.evict();
   const { rootKey, session, report } = await one.next("welcome");
   deepEqual([rootKey, session.key], [first.rootKey, first.session.key]);
@@ -400,7 +408,7 @@ Deno.test("Owner lends nobody a chain that tabs had to fill in", async () => {
   await tree.read();
   await tree.read();
   two.page.kill(); // Its chain is known to the other tab alone, as far as it goes.
-  await turn();
+  await gone(origin, two);
   origin.evict();
   await one.next("welcome");
   const { known } = await tree.again();
@@ -419,16 +427,16 @@ Deno.test("Owner lends no chain of a living tab that came late, nor one of the d
   const dead = await openTab(origin);
   const trees = [];
   for (const tab of [one, two, dead]) trees.push(await tab.repository());
-  const [tree, slow, gone] = trees;
+  const [tree, slow, lost] = trees;
   for (const [i, id] of ["a", "b", "c"].entries()) {
     await trees[i]!.write(id, id);
-    await turn();
+    await trips();
     await tree!.read();
   }
   two.isEager = false;
   two.hello = { ...two.hello, chains: [["tree", slow!.chain]] };
   dead.page.kill();
-  await turn();
+  await gone(origin, dead);
   await keeper.next("welcome");
   origin.evict();
   await one.next("welcome");
@@ -436,9 +444,9 @@ Deno.test("Owner lends no chain of a living tab that came late, nor one of the d
   two.say(two.hello);
   await two.next("welcome");
   one.page.kill();
-  await turn();
+  await gone(origin, one);
   const four = await openTab(origin);
   const { opened } = await four.repository();
   notEqual(opened.chain, slow!.chain);
-  notEqual(opened.chain, gone!.chain);
+  notEqual(opened.chain, lost!.chain);
 });

@@ -1,4 +1,5 @@
 import { equal, match, rejects, throws } from "node:assert/strict";
+import { trips } from "../../tests/kit/patience.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import { holdLock, ownerLock, webLocks } from "./locks.ts";
@@ -24,9 +25,7 @@ function silent(name: string) {
 
 /** What became of a promise within some turns. */
 function soon(failed: Promise<never>): Promise<unknown> {
-  const isOpen = new Promise((resolve) =>
-    setTimeout(resolve, 20, "still waits")
-  );
+  const isOpen = trips().then(() => "still waits");
   return Promise.race([failed, isOpen]).catch((error) => error);
 }
 

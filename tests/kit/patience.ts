@@ -24,6 +24,23 @@ export async function until(
   }
 }
 
+/**
+ * Lets what is under way between pages and workers arrive, where a test shows
+ * that nothing does: counted in trips of a message of its own, behind all others.
+ */
+export async function trips(count = 50): Promise<void> {
+  const { port1: near, port2: far } = new MessageChannel();
+  far.onmessage = () => far.postMessage("back");
+  for (let i = 0; i < count; i++) {
+    const back = Promise.withResolvers<unknown>();
+    near.onmessage = back.resolve;
+    near.postMessage("there");
+    await within(back.promise, "a message comes back");
+  }
+  near.close();
+  far.close();
+}
+
 /** What a promise gives, if it ever does. */
 export async function within<T>(
   promise: PromiseLike<T>,
