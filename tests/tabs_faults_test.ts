@@ -9,12 +9,12 @@ import type {
 import { Left } from "../src/browser/tab_left.ts";
 import { TabRepository } from "../src/browser/tab_repository.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
-import { trips, within } from "./kit/patience.ts";
+import { trips, until, within } from "./kit/patience.ts";
 import { filesOf, restored } from "./kit/images.ts";
 import { Origin } from "./kit/origin.ts";
 import { Place, turns } from "./kit/replica_place.ts";
 import { Card, schemas, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
-import { Tab, until } from "./kit/tab_place.ts";
+import { Tab } from "./kit/tab_place.ts";
 
 /** A tab's repository whose owner is the test. */
 function played(

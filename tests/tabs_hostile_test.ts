@@ -6,7 +6,8 @@ import type { Envelope, TabMessage } from "../src/browser/messages.ts";
 import { parseEnvelope } from "../src/browser/parse_message.ts";
 import { Origin } from "./kit/origin.ts";
 import { Card, schemas } from "./kit/tab_cards.ts";
-import { Tab, until } from "./kit/tab_place.ts";
+import { Tab } from "./kit/tab_place.ts";
+import { until } from "./kit/patience.ts";
 
 /** What no field of a message should be. */
 const WRONG: readonly unknown[] = [

@@ -2,10 +2,10 @@
 
 import { deepEqual, equal, notEqual } from "node:assert/strict";
 import { replicaOf } from "../src/db/internals.ts";
-import { trips } from "./kit/patience.ts";
+import { trips, until } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
 import { Card, schemas, titlesOf } from "./kit/tab_cards.ts";
-import { Tab, until } from "./kit/tab_place.ts";
+import { Tab } from "./kit/tab_place.ts";
 
 const MODES = ["default", "trusted", "fast"] as const;
 

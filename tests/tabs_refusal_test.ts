@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Card, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
-import { until } from "./kit/tab_place.ts";
+import { until } from "./kit/patience.ts";
 
 Deno.test("what another tab wrote on top of a refused commit arrives at once, written again", async () => {
   const place = new ServedOrigin();

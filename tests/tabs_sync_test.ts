@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { type Frame, observe } from "../src/db/observe.ts";
 import { verify } from "../crypto/mod.ts";
-import { trips } from "./kit/patience.ts";
+import { trips, until } from "./kit/patience.ts";
 import { ADDRESS } from "./kit/memory_server.ts";
 import { Card, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
-import { until } from "./kit/tab_place.ts";
 
 Deno.test("a tab connects for all, its page logs in, and writes of every tab arrive", async () => {
   const place = new ServedOrigin();

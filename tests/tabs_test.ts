@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { defineSchema, field, type Repository } from "../mod.ts";
-import { trips } from "./kit/patience.ts";
+import { trips, until } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
-import { Tab, until } from "./kit/tab_place.ts";
+import { Tab } from "./kit/tab_place.ts";
 
 const Card = defineSchema("card", {
   title: field.string(),

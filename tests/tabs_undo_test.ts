@@ -6,7 +6,8 @@ import { replicaOf } from "../src/db/internals.ts";
 import { decodeSteps } from "../src/db/undo_file.ts";
 import { filesOf } from "./kit/images.ts";
 import { Origin } from "./kit/origin.ts";
-import { Tab, until } from "./kit/tab_place.ts";
+import { Tab } from "./kit/tab_place.ts";
+import { until } from "./kit/patience.ts";
 
 const Card = defineSchema("card", {
   title: field.string().default(""),

@@ -19,7 +19,7 @@ import { field } from "../../src/text/mod.ts";
 import { filesOf, restored } from "./images.ts";
 import type { MemoryServer } from "./memory_server.ts";
 import type { Tab } from "./tab_place.ts";
-import { until } from "./tab_place.ts";
+import { until } from "./patience.ts";
 
 /** A card; all tabs share one of them. */
 export const Card = defineSchema("card", {

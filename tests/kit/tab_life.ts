@@ -28,7 +28,8 @@ import {
   titlesOf,
   WAIT_MS,
 } from "./tab_ledger.ts";
-import { Tab, until } from "./tab_place.ts";
+import { Tab } from "./tab_place.ts";
+import { until } from "./patience.ts";
 
 /** What happens in a life, and how often. */
 export interface LifeOptions {

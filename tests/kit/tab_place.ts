@@ -9,6 +9,7 @@ import type { KeptTexts } from "../../src/browser/tab_left.ts";
 import type { Page as TabPage, PageEvent } from "../../src/browser/tab_page.ts";
 import type { Database, Repository } from "../../mod.ts";
 import type { Origin, Page } from "./origin.ts";
+import { WaitingWrites } from "./waiting_writes.ts";
 
 /** What happens to a page. */
 export class PlayedPage implements TabPage {
@@ -34,15 +35,18 @@ export class Tab implements AsyncDisposable {
   readonly page: Page;
   readonly seen = new PlayedPage();
   readonly opening: Promise<Database>;
+  readonly #waiting = new WaitingWrites();
 
   constructor(origin: Origin, options: Omit<TabOptions, "name">) {
     const page = this.page = origin.page();
+    const waiting = this.#waiting;
+    void page.life.death.promise.then(() => waiting.end());
     this.opening = openTab({ ...options, name: origin.name }, {
       locks: page.locks,
       world: page.world,
       page: this.seen,
-      near: page.port,
-      far: page.channel(),
+      near: waiting.watch(page.port),
+      far: waiting.watch(page.channel()),
       persist: () => Promise.resolve(true),
       texts: textsOf(page, origin.texts),
       end: () => page.kill(),
@@ -63,6 +67,7 @@ export class Tab implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.page.life.isDead) return;
     await (await this.opening).close();
+    this.#waiting.end();
   }
 }
 
@@ -77,17 +82,4 @@ function textsOf({ life }: Page, texts: Map<string, string>): KeptTexts {
     setItem: (key, text) => void (life.isDead || texts.set(key, text)),
     removeItem: (key) => void (life.isDead || texts.delete(key)),
   };
-}
-
-/** Waits until something holds; so long only where it never will, or the machine has much else to do. */
-export async function until(
-  holds: () => boolean,
-  what: string,
-  waitMs = 30_000,
-): Promise<void> {
-  const end = Date.now() + waitMs;
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`In vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }
