@@ -16,6 +16,7 @@ import {
 } from "../mod.ts";
 import { type Files, filesOf, restored, withFile } from "./kit/mod.ts";
 import { steadyWorld } from "./kit/small_database.ts";
+import { sized } from "./kit/tier.ts";
 
 const Page = defineSchema("page", { text: field.string() });
 const Total = defineSchema("total", { pages: field.number() });
@@ -102,13 +103,15 @@ async function liveOn(
   }
 }
 
-const EDGE = 24;
-const STRIDE = 61;
+const EDGE = sized(1, 24);
+const STRIDE = sized(1_021, 61);
+/** Of the first bytes every so manieth. */
+const FIRST = sized(13, 1);
 
 /** Every byte of the first records and around each end of a batch, and one of `STRIDE` between. */
 function cutsOf({ bytes, ends }: Sample): number[] {
   const cuts = new Set<number>();
-  for (let at = 0; at < ends[0]! && at < 400; at++) cuts.add(at);
+  for (let at = 0; at < ends[0]! && at < 400; at += FIRST) cuts.add(at);
   for (const end of ends) {
     for (let at = end - EDGE; at <= end + EDGE; at++) cuts.add(at);
   }
@@ -117,7 +120,7 @@ function cutsOf({ bytes, ends }: Sample): number[] {
 }
 
 for (const mode of ["default", "trusted", "fast"] as const) {
-  Deno.test(`a ${mode} database keeps every transaction before a cut of its 64 KB log and no half one (every byte near the ends of batches, one of ${STRIDE} between)`, async () => {
+  Deno.test(`a ${mode} database keeps every transaction before a cut of its 64 KB log and no half one (${2 * EDGE + 1} bytes around the ends of batches, one of ${STRIDE} between)`, async () => {
     const made = await sample(mode);
     const { files, log, bytes, ends } = made;
     ok(bytes.length > 60_000 && bytes.length < 70_000);
