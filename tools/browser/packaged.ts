@@ -9,7 +9,9 @@
 
 import { type FoundBrowser, type NoBrowser, versionOf } from "./find.ts";
 
+const PACKAGE = "@sparticuz/chromium";
 const VERSION = "153.0.0";
+const REASON_CHARACTERS_MAX = 400;
 const UNPACK_MS_MAX = 240_000;
 
 const root = new URL("../../", import.meta.url);
@@ -38,6 +40,15 @@ function exists(path: string): boolean {
   }
 }
 
+/** Why the package could not be had, in one line: the rest says where in the program. */
+function reasonOf(said: string): string {
+  const [what = "", why = ""] = said.trim().split("\n");
+  const isWhy = /^\s*\d+:/.test(why);
+  const words = isWhy ? `${what} ${why.trim()}` : what;
+  return `none is installed, and ${PACKAGE} was not had: ${words}`
+    .slice(0, REASON_CHARACTERS_MAX);
+}
+
 /** Unpacks into a folder beside `folder` and renames it, so that a half-done one is never used. */
 async function unpack(folder: string): Promise<string | undefined> {
   const draft = `${folder}-${crypto.randomUUID()}`;
@@ -52,7 +63,7 @@ async function unpack(folder: string): Promise<string | undefined> {
         "--node-modules-dir=none",
         "--allow-all",
         new URL("unpack.ts", import.meta.url).href,
-        `npm:@sparticuz/chromium@${VERSION}`,
+        `npm:${PACKAGE}@${VERSION}`,
       ],
       // The package unpacks to the temporary folder, and its libraries only
       // where it believes to be in a container without any.
@@ -61,7 +72,7 @@ async function unpack(folder: string): Promise<string | undefined> {
       stdout: "null",
       signal: AbortSignal.timeout(UNPACK_MS_MAX),
     }).output();
-    if (!success) return new TextDecoder().decode(stderr).trim().slice(0, 400);
+    if (!success) return reasonOf(new TextDecoder().decode(stderr));
     Deno.writeTextFileSync(`${draft}/fonts/fonts.conf`, FONTS);
     Deno.renameSync(draft, folder);
   } catch (error) {
@@ -89,5 +100,5 @@ export async function findPackaged(): Promise<FoundBrowser | NoBrowser> {
     if (version === undefined) continue;
     return { path: `${path}/chromium`, version, args: ARGS, env };
   }
-  return { reason: `the browser of @sparticuz/chromium does not run here` };
+  return { reason: `the browser of ${PACKAGE} does not run here` };
 }
