@@ -38,6 +38,9 @@ const { runMicrotasks } = inner[inner.internal]!.core;
 /** Events in a row at one moment: more are a loop that never ends. */
 const AT_ONCE_MAX = 20_000;
 
+/** Events of one run: the longest have a tenth of it. */
+const EVENTS_MAX = 500_000;
+
 /** See the file's header. */
 export class Timeline {
   readonly #heap: Event[] = [];
@@ -107,6 +110,9 @@ export class Timeline {
     }
     this.#nowMs = Math.max(this.#nowMs, atMs);
     this.events++;
+    if (this.events > EVENTS_MAX) {
+      throw new Error(`endless: more than ${EVENTS_MAX} events`);
+    }
     task();
     runMicrotasks();
   }
