@@ -1,6 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom, shuffle } from "../tests/kit/mod.ts";
+import { sized } from "../tests/kit/tier.ts";
 import { Ancestry, type Vector } from "./ancestry.ts";
 import type { Position } from "./commit.ts";
 
@@ -75,7 +76,7 @@ for (const bytesMax of [0, 2_000, undefined]) {
         );
       }
     });
-    fc.assert(run, { seed: 2, numRuns: 30 });
+    fc.assert(run, { seed: 2, numRuns: sized(60, 600) });
   });
 }
 

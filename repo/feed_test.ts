@@ -2,6 +2,7 @@ import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { seededRandom } from "../tests/kit/random.ts";
+import { sized } from "../tests/kit/tier.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { decodeBatch, writeHead } from "./batch.ts";
@@ -226,7 +227,7 @@ Deno.test("what is joined is admitted as the single batches would be, whoever na
         }
       }
     }),
-    { numRuns: 25, seed: 11 },
+    { numRuns: sized(25, 250), seed: 11 },
   );
 });
 

@@ -13,6 +13,7 @@ import { defineSchema } from "../src/schema/schema.ts";
 import { AuthorPlace, Leaf, refusedAt } from "../tests/kit/author_place.ts";
 import { seededRandom } from "../tests/kit/mod.ts";
 import { steadyWorld } from "../tests/kit/small_database.ts";
+import { sized } from "../tests/kit/tier.ts";
 import { hashId } from "./checkpoint/layout.ts";
 import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import type { Mode } from "./genesis.ts";
@@ -217,7 +218,7 @@ for (const mode of ["default", "trusted", "fast"] as const) {
         fc.integer({ min: 0, max: 2 ** 30 }),
         async (seed) => void (found += await run(seed, mode)),
       ),
-      { numRuns: 8, seed: 11, endOnFailure: true },
+      { numRuns: sized(8, 60), seed: 11, endOnFailure: true },
     );
     ok(found > 1_000, `${found} commits were compared`);
   });

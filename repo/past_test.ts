@@ -2,6 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import { seededRandom, shuffle } from "../tests/kit/mod.ts";
+import { sized } from "../tests/kit/tier.ts";
 import type { Cell } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import { createView } from "../src/schema/view.ts";
@@ -89,5 +90,9 @@ Deno.test("an item is found as its author saw it, whoever is asked about first",
       await replica.close();
     },
   );
-  await fc.assert(run, { seed: 11, numRuns: 12, endOnFailure: true });
+  await fc.assert(run, {
+    seed: 11,
+    numRuns: sized(16, 200),
+    endOnFailure: true,
+  });
 });

@@ -6,6 +6,7 @@ import { refuseAt } from "../src/base/errors.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
 import type { ServerChannelOptions } from "./conversation.ts";
 import { decodeResume, encodeResume } from "./resume.ts";
+import { seedsOf } from "../tests/kit/commit_seed.ts";
 
 /** A client whose wire is cut again and again. */
 class Traveller {
@@ -129,7 +130,7 @@ async function heal(
 }
 
 const seed = Number(Deno.env.get("SHEAF_SEED") ?? 0);
-const seeds = seed > 0 ? [seed] : Array.from({ length: 12 }, (_, i) => i + 1);
+const seeds = seed > 0 ? [seed] : seedsOf(12, 24);
 
 for (const seed of seeds) {
   Deno.test(`three clients whose wires and server come and go end up the same (SHEAF_SEED=${seed})`, () =>

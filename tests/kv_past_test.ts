@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { defineSchema, field, memoryStorage, openDatabase } from "../mod.ts";
 import { openKv, type ReadableKv } from "../src/kv/mod.ts";
 import { ManualWorld } from "./kit/replica_place.ts";
+import { sized } from "./kit/tier.ts";
 import { Device } from "./kv_device.ts";
 import {
   type Command,
@@ -87,7 +88,7 @@ Deno.test("the past is what was put aside then, at every moment and commit, and 
       fc.array(scanIn, { maxLength: 3 }),
       property,
     ),
-    { numRuns: 60, seed: 1 },
+    { numRuns: sized(100, 1_000), seed: 1 },
   );
 });
 

@@ -7,6 +7,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import fc from "fast-check";
 import type { KvChange, KvValue } from "../src/kv/mod.ts";
 import { ManualWorld } from "./kit/replica_place.ts";
+import { sized } from "./kit/tier.ts";
 import { Device } from "./kv_device.ts";
 import {
   type Command,
@@ -45,7 +46,7 @@ Deno.test("a store is what a Map with a clock is, over waits, restarts, checkpoi
   const commands = fc.array(commandIn, { maxLength: 25 });
   await fc.assert(fc.asyncProperty(commands, property), {
     seed: 7,
-    numRuns: 150,
+    numRuns: sized(150, 1_500),
   });
 });
 
@@ -83,7 +84,7 @@ Deno.test("who listens can keep a copy: every change is told once, with what was
   const commands = fc.array(commandIn, { maxLength: 30 });
   await fc.assert(fc.asyncProperty(commands, property), {
     seed: 7,
-    numRuns: 150,
+    numRuns: sized(150, 1_500),
   });
 });
 
@@ -116,5 +117,8 @@ Deno.test("a clock that is set back gives back what had expired, in scans as in 
     ),
     { maxLength: 30 },
   );
-  await fc.assert(fc.asyncProperty(steps, property), { seed: 7, numRuns: 150 });
+  await fc.assert(fc.asyncProperty(steps, property), {
+    seed: 7,
+    numRuns: sized(150, 1_500),
+  });
 });

@@ -9,6 +9,7 @@ import { defineSchema, field, memoryStorage, openDatabase } from "../mod.ts";
 import { openKv } from "../src/kv/mod.ts";
 import { MemoryServer } from "./kit/memory_server.ts";
 import { ManualWorld } from "./kit/replica_place.ts";
+import { sized } from "./kit/tier.ts";
 import { Device } from "./kv_device.ts";
 
 interface Act {
@@ -80,7 +81,7 @@ Deno.test("devices that wrote apart from each other agree: the last writer wins 
   });
   await fc.assert(
     fc.asyncProperty(fc.array(round, { maxLength: 5 }), property),
-    { seed: 7, numRuns: 40 },
+    { seed: 7, numRuns: sized(60, 600) },
   );
 });
 

@@ -29,6 +29,7 @@ import { RepositoryLink } from "../src/db/repository_link.ts";
 import { Schemas } from "../src/db/schemas.ts";
 import { restored, seededRandom, shuffle } from "./kit/mod.ts";
 import { steadyWorld } from "./kit/small_database.ts";
+import { sized } from "./kit/tier.ts";
 
 const Author = defineSchema("author", { name: field.string() });
 
@@ -279,6 +280,6 @@ async function send(
 Deno.test("live results equal a filter and a sort over local writes, transactions, foreign commits and reopenings", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), run),
-    { seed: 11, numRuns: 40 },
+    { seed: 11, numRuns: sized(25, 250) },
   );
 });

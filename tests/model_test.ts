@@ -14,6 +14,7 @@ import {
   type Repository,
   type Storage,
 } from "../mod.ts";
+import { sized } from "./kit/tier.ts";
 
 const Thing = defineSchema("thing", {
   name: field.string(),
@@ -265,7 +266,7 @@ for (const mode of ["default", "trusted", "fast"] as const) {
           await pair.db!.close();
         },
       ),
-      { seed: 20_261_120, numRuns: 60 },
+      { seed: 20_261_120, numRuns: sized(100, 600) },
     );
   });
 }

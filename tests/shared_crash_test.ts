@@ -9,6 +9,7 @@ import { coversVector } from "../repo/version_vector.ts";
 import { faultyStorage } from "./kit/faulty_storage.ts";
 import { seededRandom } from "./kit/random.ts";
 import { Place, turns } from "./kit/replica_place.ts";
+import { sized } from "./kit/tier.ts";
 
 Deno.test("what may be shared survives every power cut, in the modes that promise it", async () => {
   await fc.assert(
@@ -46,6 +47,6 @@ Deno.test("what may be shared survives every power cut, in the modes that promis
         }
       },
     ),
-    { numRuns: 15, seed: 3 },
+    { numRuns: sized(25, 250), seed: 3 },
   );
 });

@@ -1,4 +1,5 @@
 import { doesNotReject } from "node:assert/strict";
+import { eachSeed, seedsOf } from "./kit/commit_seed.ts";
 import { TabLife } from "./kit/tab_life.ts";
 
 const MODES = ["default", "trusted", "fast"] as const;
@@ -21,11 +22,11 @@ for (const mode of MODES) {
   for (const hasServer of [false, true]) {
     const where = hasServer ? "with a server" : "offline";
     Deno.test(`tabs keep every promise through what a seed brings, ${where}, in ${mode} mode`, async () => {
-      for (let seed = 1; seed <= 4; seed++) {
+      await eachSeed(seedsOf(4, 8), async (seed) => {
         const hasEvictions = seed % 2 === 0;
         const options = { mode, seed, steps: 60, hasServer, hasEvictions };
         await doesNotReject(new TabLife(options).run());
-      }
+      });
     });
   }
 }

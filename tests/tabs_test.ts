@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { defineSchema, field, type Repository } from "../mod.ts";
+import { eachSeed, seedsOf } from "./kit/commit_seed.ts";
 import { trips, until } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab } from "./kit/tab_place.ts";
@@ -177,7 +178,7 @@ class Life {
 
 for (const mode of MODES) {
   Deno.test(`tabs that come, go, sleep and die lose and double nothing, in ${mode} mode`, async () => {
-    for (let seed = 1; seed <= 6; seed++) {
+    await eachSeed(seedsOf(6, 12), async (seed) => {
       const life = new Life(mode, seed);
       await life.open();
       for (let i = 0; i < 80; i++) await life.step();
@@ -201,7 +202,7 @@ for (const mode of MODES) {
       const report = await repositories.at(-1)!.verify();
       assert.equal(report.damage, undefined);
       for (const tab of [...alive, last]) await (await tab.opening).close();
-    }
+    });
   });
 }
 

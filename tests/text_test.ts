@@ -20,6 +20,7 @@ import { seededRandom } from "./kit/mod.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
 import { MemoryServer } from "./kit/memory_server.ts";
 import { FakePage, FakeTextarea } from "./kit/fake_textarea.ts";
+import { sized } from "./kit/tier.ts";
 
 const Note = defineSchema("note", {
   title: field.string().default(""),
@@ -264,7 +265,7 @@ Deno.test("replicas that fold the same texts in other orders have one digest and
       deepEqual(digests[0], digests[1]);
       equal(table.count, 1);
     }),
-    { seed: 8, numRuns: 10 },
+    { seed: 8, numRuns: sized(25, 250) },
   );
 });
 

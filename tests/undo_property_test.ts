@@ -7,6 +7,7 @@
 import { deepEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { Device, ticking } from "./undo_device.ts";
+import { sized } from "./kit/tier.ts";
 
 const shared = ["a", "b"];
 
@@ -178,13 +179,13 @@ async function live(
 Deno.test("undo of everything leaves what others wrote, where all see each other's writes", async () => {
   await fc.assert(fc.asyncProperty(happenings, (all) => live(all, true)), {
     seed: 7,
-    numRuns: 200,
+    numRuns: sized(150, 1_500),
   });
 });
 
 Deno.test("undo of everything leaves what others wrote, where people write at the same time", async () => {
   await fc.assert(fc.asyncProperty(happenings, (all) => live(all, false)), {
     seed: 7,
-    numRuns: 200,
+    numRuns: sized(150, 1_500),
   });
 });

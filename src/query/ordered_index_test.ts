@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { MemorySource, task, taskFields } from "./kit_test.ts";
 import { OrderedIndex } from "./ordered_index.ts";
 import { compareText, compareValues } from "./value.ts";
+import { sized } from "../../tests/kit/tier.ts";
 
 const kinds = new Map(taskFields);
 
@@ -87,7 +88,7 @@ for (
           }
         }
       }),
-      { seed: 3, numRuns: 8 },
+      { seed: 3, numRuns: sized(20, 200) },
     );
   });
 }

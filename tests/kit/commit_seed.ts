@@ -11,6 +11,7 @@
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { sized } from "./tier.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -22,9 +23,25 @@ export function commitSeed(root: string = ROOT): number {
   return Number.parseInt(hash.slice(0, 7), 16);
 }
 
-/** So many seeds that differ by commit. */
-export function commitSeeds(count: number): number[] {
+/** Seeds from 1 to `pinned`, and in the big tier so many more that differ by commit. */
+export function seedsOf(pinned: number, fresh: number): number[] {
   const first = commitSeed();
+  return [...upFrom(1, pinned), ...upFrom(first, sized(0, fresh))];
+}
+
+/** Runs one seed after the other; an error names the seed that it came of. */
+export async function eachSeed(
+  seeds: readonly number[],
+  run: (seed: number) => Promise<void>,
+): Promise<void> {
+  for (const seed of seeds) {
+    await run(seed).catch((cause) => {
+      throw new Error(`Seed ${seed} failed`, { cause });
+    });
+  }
+}
+
+function upFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 

@@ -2,9 +2,10 @@
  * Seeds that differ by commit, read from every way in which git keeps its refs.
  */
 
-import { deepEqual, equal, notEqual } from "node:assert/strict";
+import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
 import { join } from "node:path";
-import { commitSeed, commitSeeds } from "./commit_seed.ts";
+import { commitSeed, eachSeed, seedsOf } from "./commit_seed.ts";
+import { sized } from "./tier.ts";
 
 const HASH = "c0ffee1234567890abcdef1234567890abcdef12";
 const SEED = 0xc0ffee1;
@@ -74,7 +75,21 @@ Deno.test("commitSeed() does not trip over a branch without a commit", async () 
   );
 });
 
-Deno.test("commitSeeds() are the same for the same commit", () => {
+Deno.test("seedsOf() are pinned ones, and in the big tier those of the commit too", () => {
   const first = commitSeed();
-  deepEqual(commitSeeds(3), [first, first + 1, first + 2]);
+  const fresh = sized([], [first, first + 1]);
+  deepEqual(seedsOf(3, 2), [1, 2, 3, ...fresh]);
+});
+
+Deno.test("eachSeed() names the seed that failed, and runs none after it", async () => {
+  const run: number[] = [];
+  const failing = eachSeed([4, 5, 6], (seed) => {
+    run.push(seed);
+    return seed === 5 ? Promise.reject(new Error("no")) : Promise.resolve();
+  });
+  await rejects(failing, {
+    message: "Seed 5 failed",
+    cause: new Error("no"),
+  });
+  deepEqual(run, [4, 5]);
 });
