@@ -28,6 +28,7 @@ const Thing = defineSchema("thing", {
   sizes: field.set(field.number()),
   labels: field.map(field.json()),
   steps: field.list(field.string()),
+  points: field.list(field.json()),
   body: textField(engine),
 });
 const view = createView(Thing);
@@ -60,6 +61,7 @@ const rich = fc.record({
   sizes: fc.array(number, { maxLength: 4 }),
   labels: fc.dictionary(key, json, { maxKeys: 3 }),
   steps: fc.array(text, { maxLength: 5 }),
+  points: fc.array(json, { maxLength: 3 }),
   body: text,
 });
 const input = fc.record({
