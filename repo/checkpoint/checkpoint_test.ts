@@ -6,6 +6,7 @@ import { field } from "../../src/schema/field.ts";
 import { defineSchema, type Schema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
+import type { Column } from "../../src/schema/source.ts";
 import { Table } from "../table.ts";
 import {
   checkpointName,
@@ -153,6 +154,33 @@ Deno.test("columns come out of the checkpoint without reading items", async () =
   }
   assert.ok(counter.reads <= 12, `${counter.reads} reads`);
   assert.equal(table.hasColumn("tags"), false);
+});
+
+function valuesIn(column: Column, size: number): unknown[] {
+  return Array.from(
+    { length: size },
+    (_, i) =>
+      column.kind === "word"
+        ? column.words[column.codes[i]!]
+        : column.values[i],
+  );
+}
+
+Deno.test("columns of few words and of many come out of the checkpoint as they went in", async () => {
+  for (const words of [2, 255, 256, 257, 700]) {
+    const subject = new Subject();
+    for (let i = 0; i < words; i++) {
+      const author = i % 50 === 49 ? undefined : `author ${i}`;
+      subject.commit([createOf(`item-${i}`, { author, rank: i / 4 })]);
+    }
+    await subject.write();
+    const table = counted(subject).open();
+    for (const field of ["author", "rank", "done"]) {
+      const values = valuesIn(table.column(field)!, words);
+      const wanted = valuesIn(subject.twin.column(field)!, words);
+      assert.deepEqual(values, wanted, `${field} of ${words}`);
+    }
+  }
 });
 
 Deno.test("an old checkpoint can be read on while newer ones are written and removed", async () => {
