@@ -586,6 +586,24 @@ Deno.test("presence reaches the others, survives a reconnect, and goes with its 
   await end(server, ann, ben);
 });
 
+Deno.test("presence may be as large as the limit, and no larger", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  const ben = await ClientPlace.connect(server, 2);
+  await ann.live();
+  await ben.live();
+  const bytes = new Uint8Array(limits.presenceBytesMax).fill(7);
+  ann.channel.present(bytes);
+  await until(server.world, () => ben.channel.others.length === 1);
+  assert.deepEqual(ben.channel.others[0]!.bytes, bytes);
+  assert.throws(() => ann.channel.present(new Uint8Array(bytes.length + 1)), {
+    code: "value-too-large",
+  });
+  assert.equal(ben.client.status.state, "ready");
+  assert.equal(server.attempts, 2, "no connection was lost");
+  await end(server, ann, ben);
+});
+
 Deno.test("a peer that does not read is closed, and the others do not wait for it", async () => {
   const server = await ServerPlace.start();
   const { world } = server;

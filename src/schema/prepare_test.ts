@@ -315,6 +315,21 @@ Deno.test("prepareUpdate() refuses explicit changes that make no sense", () => {
   }
 });
 
+Deno.test("prepareUpdate() lets a set, a map and a list grow to their limit, and no further", () => {
+  const full = Array.from({ length: limits.elementsMax }, (_, i) => `${i}`);
+  const cell = create({ title: "full", tags: full, steps: full });
+  const code = (input: unknown) => refusal(() => update(cell, input)).code;
+  assert.equal(code({ tags: { add: ["one more"] } }), "value-too-large");
+  assert.equal(code({ tags: [...full, "one more"] }), "value-too-large");
+  assert.equal(code({ steps: [...full, "one more"] }), "value-too-large");
+  const counts = Object.fromEntries(
+    [...full, "one more"].map((key) => [key, 1]),
+  );
+  assert.equal(code({ labels: counts }), "value-too-large");
+  const swapped = update(cell, { tags: { add: ["new"], remove: ["0"] } });
+  assert.equal((swapped.item!["tags"] as string[]).length, full.length);
+});
+
 Deno.test("prepareUpdate() reaches any wanted set, map, list and count", () => {
   const word = fc.constantFrom("a", "b", "c", "d");
   const state = fc.record({
