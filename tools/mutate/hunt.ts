@@ -117,14 +117,25 @@ async function faultyOf(
   return faulty;
 }
 
+/** Tests that run a program of these folders as a process, of which no line is counted. */
+const PROCESSES: readonly (readonly [folder: string, tests: string[]])[] = [
+  ["src/cli/", ["tests/cli_test.ts", "tests/cli_import_test.ts"]],
+];
+
+function startersOf(path: string): string[] {
+  return PROCESSES.find(([folder]) => path.startsWith(folder))?.[1] ?? [];
+}
+
 /** The tests that reach a mutant, nearest first. */
 function testsFor(
   { path, line }: Mutant,
   nearest: Nearest,
   reaches: ReadonlyMap<string, Reach>,
 ): string[] {
-  return nearest.of(path)
+  const reaching = nearest.of(path)
     .filter((test) => reaches.get(test)?.lines[path]?.includes(line));
+  const starting = startersOf(path).filter((test) => reaches.has(test));
+  return [...new Set([...reaching, ...starting])];
 }
 
 async function attack(
@@ -155,7 +166,10 @@ export async function hunt(
   const { root, jobs, testsMax, isQuick, report, tell } = options;
   const graph = await graphOf(root, isQuick);
   const nearest = new Nearest(graph);
-  const near = new Set(mutants.flatMap(({ path }) => nearest.of(path)));
+  const near = new Set(
+    mutants.flatMap(({ path }) => [...nearest.of(path), ...startersOf(path)])
+      .filter((test) => graph.has(test)),
+  );
   const sandboxes: Sandbox[] = [];
   try {
     for (let job = 0; job < jobs; job++) {
