@@ -161,6 +161,24 @@ Deno.test("a file that was removed or replaced lives on for who has it open", as
   await storage.close();
 });
 
+Deno.test("a file that nobody has any more is soon gone from the pool, not first at the next opening", async () => {
+  const opfs = new FakeOpfs();
+  const storage = await openPrepared(opfs.process());
+  const has = (text: string) =>
+    opfs.entries.keys().some((id) =>
+      new TextDecoder().decode(opfs.bytes(id)).startsWith(text)
+    );
+  write(storage, "r/a", "of no use soon");
+  equal(has("of no use soon"), true);
+  storage.remove("r/a");
+  storage.syncFolder("r");
+  for (let turn = 0; turn < 1_000 && has("of no use soon"); turn++) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  equal(has("of no use soon"), false);
+  await storage.close();
+});
+
 Deno.test("openOpfs() keeps what it can of a damaged table, and removes nothing", async () => {
   const opfs = new FakeOpfs();
   const storage = await openPrepared(opfs.process());
