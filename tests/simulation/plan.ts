@@ -136,7 +136,12 @@ export function planOf(seed: number, dice: Dice): Plan {
     seed,
     mode,
     clients,
-    late: dice.chance(0.5) ? dice.between(0, clients - 2) : 0,
+    // A copy is made for somebody who is yet to come.
+    late: chosen.includes("copyClient")
+      ? dice.between(1, clients - 2)
+      : dice.chance(0.5)
+      ? dice.between(0, clients - 2)
+      : 0,
     naughty: isSigned ? dice.between(0, Math.floor(clients / 3)) : 0,
     workMs,
     writeEveryMs: workMs * clients / writes,
