@@ -350,6 +350,7 @@ export class Server extends Actor {
     if (copy === undefined || this.state !== "down") return;
     const before = this.disk.exchange(copy.afterPowerCut("all"));
     if (how === "fail-over") this.copy = before;
+    this.stage.blames.add("replaced");
     this.#hasLost(how);
   }
 

@@ -26,5 +26,9 @@ function blamesFor(kind: string, client: string): string[] {
   if (kind === "clock") return [`clock ${client}`, "clock s"];
   if (kind === "restore-incomplete") return ["wipe"];
   if (kind === "foreign-refused") return ["wipe", "revoke"];
+  // A disk that was closed in good order, and is put in place twice, goes on twice with one epoch.
+  if (kind === "server-rolled-back" || kind === "server-forked") {
+    return ["replaced"];
+  }
   return [];
 }
