@@ -254,8 +254,10 @@ export class Server extends Actor {
       try {
         await service.accept(id);
       } catch (error) {
-        // What comes before it may come yet.
-        if (!(error instanceof HttpFault) || error.code !== "gap") throw error;
+        // What comes before it, in its chain or in others, may come yet.
+        const isEarly = error instanceof HttpFault &&
+          (error.code === "gap" || error.code === "missing-parent");
+        if (!isEarly) throw error;
       }
       if (world.isDead) return;
     }
