@@ -26,6 +26,8 @@ export class Subscriber {
   readonly #kv: Kv;
   readonly #told: Told[] = [];
   readonly #entries = new Map<string, unknown>();
+  /** How the entries differed when they were looked at last. */
+  #late: string | undefined;
   /** What the repository was like when it was looked at last. */
   #seen = "";
 
@@ -96,9 +98,17 @@ export class Subscriber {
     return undefined;
   }
 
-  /** Nobody is told of what a clock that was set back gives back. */
+  /**
+   * Nobody is told of what a clock that was set back gives back; and where a
+   * clock is fast, a timer is late: what differs must do so at the next look.
+   */
   #differentEntries(isClockSet: boolean): string | undefined {
-    if (isClockSet) return undefined;
+    const late = this.#late;
+    this.#late = isClockSet ? undefined : this.#entriesUntold();
+    return late === this.#late ? late : undefined;
+  }
+
+  #entriesUntold(): string | undefined {
     const there = this.#kv.list().entries;
     const isAll = there.length === this.#entries.size &&
       there.every(({ key, value }) =>

@@ -20,6 +20,9 @@ import { checkTold, sweepAll } from "./told.ts";
 export { checkEqual } from "./honest.ts";
 export { openQuestion } from "./converged.ts";
 
+/** How late somebody may be told that something has expired. */
+const LATE_MS = 100;
+
 /** Runs every second. */
 export function checkOnTheWay(cast: Cast): void {
   checkHonest(cast);
@@ -49,7 +52,9 @@ export async function checkAtEnd(cast: Cast): Promise<void> {
   checkIncidents(cast);
   checkEntries(cast);
   const { timeline } = cast.stage;
-  sweepAll(cast);
-  await timeline.runUntil(timeline.nowMs);
-  checkTold(cast, true);
+  for (let looks = 0; looks < 2; looks++) {
+    sweepAll(cast);
+    await timeline.runUntil(timeline.nowMs + LATE_MS);
+    checkTold(cast, true);
+  }
 }
