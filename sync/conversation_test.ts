@@ -89,6 +89,7 @@ Deno.test("a server says neither that it took a commit nor what it is before it 
   assert.equal(serving.place.text("a"), "1", "it came");
   assert.ok(storage.waiting > 0);
   assert.deepEqual(own.client.told("acked"), []);
+  assert.ok(!own.client.core.isQuiet(place.replica.port().name));
   assert.equal(other.text("a"), undefined);
   storage.isSlow = false;
   storage.finish();
