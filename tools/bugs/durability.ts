@@ -162,7 +162,7 @@ export const durabilityBugs: readonly Bug[] = [
       failure`,
     after: `      if (meta.result !== undefined) return;
       failure`,
-    foundBy: ["tests/browser/storage_fence_test.ts"],
+    foundBy: ["tests/browser/storage_test.ts"],
     tier: "all",
   },
 ];

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkout, Sandbox } from "../sandbox.ts";
 import type { Bug } from "./bug.ts";
@@ -93,6 +94,8 @@ async function huntAll(): Promise<Hunted[]> {
   };
   const work = async () => {
     await using sandbox = await Sandbox.open(checkout);
+    // It would find every bug: its text is not there any more.
+    await Deno.remove(join(sandbox.path, "tools/bugs/list_test.ts"));
     Deno.addSignalListener("SIGINT", () => void end(sandbox));
     for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) {
       const one = await hunt(bug, sandbox, options);
