@@ -14,7 +14,7 @@ export const deviceBugs: readonly Bug[] = [
     before: `    outgoing.again();
 `,
     after: "",
-    foundBy: ["tests/tabs_test.ts"],
+    foundBy: ["src/browser/tab_repository_test.ts"],
   },
   {
     name: "hand-over-forgets-fast-mode",
@@ -34,7 +34,7 @@ export const deviceBugs: readonly Bug[] = [
       () => this.#isCurrent(follower) && tab.post(done),`,
     after: `    Promise.resolve().then(
       () => this.#isCurrent(follower) && tab.post(done),`,
-    foundBy: ["src/browser/owner_test.ts"],
+    foundBy: ["src/browser/owner_repository_test.ts"],
   },
   {
     name: "tab-acknowledged-too-far",
