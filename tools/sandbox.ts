@@ -9,7 +9,7 @@
 
 import { dirname, join } from "node:path";
 
-/** What a copy has no use for; `node_modules` is linked. */
+/** What a copy has no use for at the root of the tree; `node_modules` is linked. */
 const LEFT_OUT = new Set([".git", ".data", "data", "node_modules"]);
 
 /** Windows has no groups of processes. */
@@ -32,10 +32,14 @@ export interface SandboxRunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-async function copyFolder(from: string, to: string): Promise<void> {
+async function copyFolder(
+  from: string,
+  to: string,
+  leftOut: ReadonlySet<string> = new Set(),
+): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
   for await (const entry of Deno.readDir(from)) {
-    if (LEFT_OUT.has(entry.name)) continue;
+    if (leftOut.has(entry.name)) continue;
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory) await copyFolder(source, copy);
     else if (entry.isFile) await Deno.copyFile(source, copy);
@@ -56,7 +60,7 @@ export class Sandbox {
     const path = await Deno.realPath(
       await Deno.makeTempDir({ prefix: "sheaf-sandbox-" }),
     );
-    await copyFolder(root, path);
+    await copyFolder(root, path, LEFT_OUT);
     const packages = join(await Deno.realPath(root), "node_modules");
     await Deno.symlink(packages, join(path, "node_modules"), { type: "dir" });
     return new Sandbox(path);

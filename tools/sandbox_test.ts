@@ -16,6 +16,24 @@ Deno.test("Sandbox changes and restores a file of the copy, and none of the chec
   equal(await read(), license);
 });
 
+Deno.test("Sandbox.open() copies every module that tests may ask for", async () => {
+  await using sandbox = await Sandbox.open(checkout);
+  for (const part of ["src", "web-demo", "tests", "docs"]) {
+    deepEqual(
+      filesBelow(join(sandbox.path, part)),
+      filesBelow(join(checkout, part)),
+    );
+  }
+});
+
+function filesBelow(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory
+      ? filesBelow(join(folder, name)).map((below) => join(name, below))
+      : [name]
+  ).sort();
+}
+
 Deno.test("Sandbox.run() says how a program ended, and what it printed", async () => {
   await using sandbox = await Sandbox.open(checkout);
   const source = `import { limits } from "./src/base/limits.ts";
