@@ -12,7 +12,6 @@ import {
   turns,
 } from "../tests/kit/replica_place.ts";
 import { refuse } from "../src/base/errors.ts";
-import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { chainIds } from "./batch.ts";
 import { chainStart } from "./commit.ts";
 import type { FeedRecord, RepositoryPort } from "./port.ts";
