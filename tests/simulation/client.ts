@@ -297,6 +297,11 @@ export class Client extends Actor {
     }
   }
 
+  /** Pages have no files: the owner of theirs writes checkpoints by itself. */
+  override checkpoint(): void {
+    if (!this.isBrowser) return super.checkpoint();
+  }
+
   protected replicas(): Replica[] {
     return this.desks.map(({ replica }) => replica);
   }
