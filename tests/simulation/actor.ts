@@ -113,13 +113,7 @@ export abstract class Actor {
     if (this.#state !== "up") return;
     this.stage.trace.note(this.name, "checkpoint");
     for (const replica of this.replicas()) {
-      const written = replica.checkpoint().catch((cause) => {
-        // Whoever closes a repository does not wait for it.
-        if (!(cause instanceof DatabaseError && cause.code === "closed")) {
-          throw cause;
-        }
-      });
-      this.guard(this.world, written);
+      this.guard(this.world, replica.checkpoint());
     }
   }
 
