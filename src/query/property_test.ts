@@ -15,6 +15,7 @@ import { parseWhere } from "./parse_where.ts";
 import { runNaively } from "./naive.ts";
 import type { Request } from "./plan.ts";
 import type { Query } from "./query.ts";
+import { sized } from "../../tests/kit/tier.ts";
 
 const fields = new Map([...taskFields, ["id", "string"] as const]);
 const seed = 20_260_221;
@@ -264,7 +265,7 @@ Deno.test("Query.run() and count() equal the naive evaluator", () => {
         }
       }
     }),
-    { seed, numRuns: 4_000 },
+    { seed, numRuns: sized(1_000, 4_000) },
   );
 });
 
@@ -339,7 +340,7 @@ Deno.test("Live rows equal the naive evaluator after every transaction, and chan
       engine.dispose();
       strictEqual(source.listeners, 0);
     }),
-    { seed, numRuns: 4_000 },
+    { seed, numRuns: sized(1_000, 4_000) },
   );
 });
 

@@ -24,6 +24,11 @@ export const leftOut: readonly LeftOut[] = [
   { name: "floods", files: /^tests\/server_flood_test\.ts$/ },
   { name: "tab lives", files: /^tests\/tabs_fuzz_test\.ts$/ },
   {
+    name: "whole programs",
+    files:
+      /^tests\/demo_test\.ts$|^bench\/(main|gate\/process|harness\/schedule|stress\/part)_test\.ts$/,
+  },
+  {
     name: "browsers",
     files: /^tests\/browser\/(?!smoke_test|\w+_kill_test)/,
   },
