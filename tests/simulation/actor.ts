@@ -28,6 +28,7 @@ export abstract class Actor {
   #world: ActorWorld | undefined;
   /** Was its disk told to fail, since it was the disk of a process that died? */
   isDiskBlamed = false;
+  #areReadsSpoiled = false;
 
   constructor(stage: Stage, name: string, dice: Dice) {
     this.stage = stage;
@@ -72,7 +73,7 @@ export abstract class Actor {
     this.open(world).then(() => {
       if (world.isDead) return;
       this.#state = "up";
-      this.disk.storage.failReadIn(Infinity);
+      this.readsWell();
       this.stage.trace.note(this.name, "up");
     }, (cause) => this.#failed(world, cause));
   }
@@ -143,6 +144,7 @@ export abstract class Actor {
     if (this.#state === "down") return;
     this.world.die();
     this.isDiskBlamed = false;
+    this.#areReadsSpoiled = false;
     const kept = this.disk.crash(isPowerCut);
     this.#state = "down";
     this.drop(false);
@@ -159,8 +161,20 @@ export abstract class Actor {
   /** One of the next reads of its disk fails, while it comes to life. */
   spoilReads(): void {
     this.isDiskBlamed = true;
+    this.#areReadsSpoiled = true;
     this.disk.storage.failReadIn(this.dice.between(1, 30));
     this.stage.trace.note(this.name, "read-fault");
+  }
+
+  /** Is one of the next reads of its disk told to fail? */
+  get areReadsSpoiled(): boolean {
+    return this.#areReadsSpoiled;
+  }
+
+  /** Reads fail only while somebody opens: from now on they do not. */
+  protected readsWell(): void {
+    this.#areReadsSpoiled = false;
+    this.disk.storage.failReadIn(Infinity);
   }
 
   /** Fails the simulation unless this life is over. */

@@ -12,6 +12,7 @@ import "../../src/db/undo_history.ts";
 import { nameOf } from "../../repo/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { fromHex } from "../../src/base/bytes.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
 import type { Incident } from "../../src/db/channel.ts";
 import type { ConnectOptions } from "../../src/db/connect.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
@@ -147,7 +148,8 @@ export class Client extends Actor {
     if (world.isDead) return;
     this.#database = database;
     // Apps connect before they open what they need, or afterwards.
-    const isEarly = this.dice.chance(0.5);
+    // Who is connected is live, and reads its log whenever it wants to.
+    const isEarly = this.dice.chance(0.5) && !this.areReadsSpoiled;
     if (isEarly) this.#connect(database, world);
     const desks: Desk[] = [];
     for (const name of this.readable) {
@@ -158,6 +160,7 @@ export class Client extends Actor {
         new Desk({ client: this, repository, app, life: world, number }),
       );
     }
+    this.readsWell();
     if (!isEarly) this.#connect(database, world);
     this.#desks = desks;
     this.#writeSoon(world);
@@ -300,6 +303,16 @@ export class Client extends Actor {
   /** Pages have no files: the owner of theirs writes checkpoints by itself. */
   override checkpoint(): void {
     if (!this.isBrowser) return super.checkpoint();
+  }
+
+  /** A page hears of the disk of the owner of its files only that this does not sync any more. */
+  override lookAtDisk(): void {
+    super.lookAtDisk();
+    if (!this.isBrowser || this.state !== "up" || !this.mayBreak) return;
+    for (const { channel: { status: { reason } } } of this.desks) {
+      if (reason?.message !== "storage-readonly") continue;
+      return this.broke(new DatabaseError("storage-readonly", "An owner says"));
+    }
   }
 
   protected replicas(): Replica[] {
