@@ -252,6 +252,7 @@ export class Weather {
     const copy = clients.find(({ lives }) => lives === 0);
     if (copy === undefined || original.lives === 0) return;
     copy.disk.copyOf(original.disk);
+    stage.blames.add(`copy ${copy.name}`);
     stage.trace.note(copy.name, "copy-of", original.name);
   }
 

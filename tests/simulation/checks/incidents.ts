@@ -22,10 +22,14 @@ export function checkIncidents({ clients, stage }: Cast): void {
   }
 }
 
+/**
+ * A copy has commits whose author may have no certificate yet: the server
+ * refuses them until their author comes by itself.
+ */
 function blamesFor(kind: string, client: string): string[] {
   if (kind === "clock") return [`clock ${client}`, "clock s"];
   if (kind === "restore-incomplete") return ["wipe"];
-  if (kind === "foreign-refused") return ["wipe", "revoke"];
+  if (kind === "foreign-refused") return ["wipe", "revoke", `copy ${client}`];
   // A disk that was closed in good order, and is put in place twice, goes on twice with one epoch.
   if (kind === "server-rolled-back" || kind === "server-forked") {
     return ["replaced"];
