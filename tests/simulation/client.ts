@@ -52,6 +52,8 @@ export class Client extends Actor {
   readonly #spoiled = new Set<string>();
   /** Was its session revoked? */
   isRevoked = false;
+  /** Did somebody begin with a copy of its files? */
+  isCopied = false;
   #desks: Desk[] = [];
   #pages: Pages | undefined;
   /** What pages keep beside their files. */

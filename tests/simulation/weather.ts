@@ -251,6 +251,9 @@ export class Weather {
     const original = this.#client();
     const copy = clients.find(({ lives }) => lives === 0);
     if (copy === undefined || original.lives === 0) return;
+    // What has no certificate yet would never get one, and stay unsent with whoever has the copy.
+    if (original.isRevoked) return;
+    original.isCopied = true;
     copy.disk.copyOf(original.disk);
     stage.blames.add(`copy ${copy.name}`);
     stage.trace.note(copy.name, "copy-of", original.name);
@@ -323,6 +326,8 @@ export class Weather {
     const revoked = clients.filter(({ isRevoked }) => isRevoked).length;
     if (revoked >= clients.length / 4) return;
     const client = this.#client();
+    // As with a copy of somebody who is revoked.
+    if (client.isCopied) return;
     if (this.#dice.chance(0.5)) server.revoke(client);
     else {
       server.stop(() => {
