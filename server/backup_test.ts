@@ -56,6 +56,28 @@ Deno.test("copyDatabase() makes a replica with a session of its own under the sa
   notEqual(copy.sessionKey.toHex(), db.sessionKey.toHex());
 });
 
+Deno.test("copyDatabase() leaves no file of the copy open", async () => {
+  const [source, target] = [memoryStorage(), memoryStorage()];
+  await using db = await openDatabase({ storage: source, schemas: [Note] });
+  await (await db.repository("one")).collection(Note).create({ text: "a" });
+  const left: string[] = [];
+  const open = target.open.bind(target);
+  target.open = (path, options) => {
+    const file = open(path, options);
+    if (file === undefined) return undefined;
+    const close = file.close.bind(file);
+    left.push(path);
+    file.close = () => {
+      left.splice(left.indexOf(path), 1);
+      close();
+    };
+    return file;
+  };
+  const { repositories } = await copyDatabase(source, target);
+  equal(repositories, 1);
+  deepEqual(left, []);
+});
+
 Deno.test("copyDatabase() refuses a target that holds anything", async () => {
   const [source, target] = [memoryStorage(), memoryStorage()];
   await using _db = await openDatabase({ storage: source, schemas: [Note] });

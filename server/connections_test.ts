@@ -1,5 +1,7 @@
 import { equal, ok } from "node:assert/strict";
+import { limits } from "../src/base/limits.ts";
 import type { HostPeer } from "../sync/host_hooks.ts";
+import type { Transport } from "../sync/transport/transport.ts";
 import { ManualWorld } from "../tests/kit/replica_place.ts";
 import { HttpFault } from "./body.ts";
 import { type ConnectionParts, Connections } from "./connections.ts";
@@ -18,6 +20,13 @@ const nothing = {
   restoring: () => 0,
 };
 
+const transport: Transport = {
+  listen: () => {},
+  send: () => {},
+  buffered: 0,
+  close: () => {},
+};
+
 /** Connections of which each ends as a test says. */
 function start() {
   const world = new ManualWorld();
@@ -29,9 +38,8 @@ function start() {
     world,
     tracing: noTracing,
     latencies: new Latencies(metrics, world),
-    accept: () => {
-      throw new Error("Nobody makes a wire here");
-    },
+    // Tests say themselves what a host tells of a wire.
+    accept: (_, address) => ({ id: 0, address, session: undefined }),
     proven: () => {},
   };
   const connections = new Connections(parts);
@@ -45,6 +53,7 @@ function start() {
   };
   /** Gives its places back when it is let in. */
   const comes = (address: string) => {
+    const { size } = connections;
     try {
       const { connection, unproved } = connections.take(address);
       connection();
@@ -54,10 +63,10 @@ function start() {
       ok(fault instanceof HttpFault);
       return fault.code;
     } finally {
-      equal(connections.size, 0, "nothing is kept of it");
+      equal(connections.size, size, "nothing is kept of it");
     }
   };
-  return { world, end, comes };
+  return { world, connections, end, comes };
 }
 
 Deno.test("Connections decline an address after 60 ends that no honest peer has, then take one a second", async () => {
@@ -85,4 +94,22 @@ Deno.test("Connections count a flood as twenty ends, and silence as none", async
   equal(comes("a"), "too-many-connections");
   world.advance(1_000);
   equal(comes("a"), "in");
+});
+
+Deno.test("Connections decline an address whose sockets outlive their conversations until these are gone", async () => {
+  const { world, connections, comes, end } = start();
+  const gone = Promise.withResolvers<void>();
+  for (let i = 0; i < limits.lingeringSocketsMax; i++) {
+    const places = connections.take("a");
+    connections.begin({ transport, closed: gone.promise }, "a", places);
+    await end("a", "lost");
+  }
+  equal(comes("a"), "in", "they may be closing");
+  world.advance(limits.lingerMs);
+  equal(comes("a"), "too-many-connections");
+  equal(comes("b"), "in");
+  gone.resolve();
+  await gone.promise;
+  equal(comes("a"), "in");
+  equal(connections.size, 0, "nothing is kept of them");
 });

@@ -38,3 +38,15 @@ Deno.test("writeRootKeyFile() replaces nothing, and readRootKeyFile() takes noth
     await rejects(readRootKeyFile(path), invalid);
     equal(await Deno.readTextFile(path), "not a key");
   }));
+
+Deno.test("writeRootKeyFile() says what keeps it from removing what is in its way", () =>
+  withPath(async (path) => {
+    await Deno.mkdir(`${path}.half/not-ours`, { recursive: true });
+    await rejects(writeRootKeyFile(path, secret), ({ code, cause }) => {
+      equal(code, "invalid-option");
+      equal(cause instanceof Deno.errors.AlreadyExists, false, String(cause));
+      return true;
+    });
+    await Deno.stat(`${path}.half/not-ours`);
+    equal(await readRootKeyFile(path), undefined);
+  }));

@@ -62,3 +62,9 @@ Deno.test("StaticFiles never leaves its folder", () =>
       equal(await files.answer(get(path)), undefined, path);
     }
   }));
+
+Deno.test("StaticFiles takes a link that leads to itself for a file that is missing", () =>
+  withFiles(async (files, folder) => {
+    await Deno.symlink(`${folder}/loop.txt`, `${folder}/loop.txt`);
+    equal(await files.answer(get("/loop.txt")), undefined);
+  }));

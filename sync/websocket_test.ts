@@ -71,3 +71,28 @@ Deno.test("a client hears over a real WebSocket why a server ends it, and until 
   await server.stop();
   await http.shutdown();
 });
+
+Deno.test({
+  name: "websocketConnector() waits for a connection no longer once it is open",
+  // A timer that is left would end the open connection.
+  sanitizeOps: true,
+  async fn() {
+    const http = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen() {} },
+      (request) => {
+        const offered = request.headers.get("sec-websocket-protocol");
+        const protocol = pickProtocol(offered);
+        assert.ok(protocol !== undefined);
+        return upgradeRequest(request, protocol).response;
+      },
+    );
+    const url = `ws://127.0.0.1:${http.addr.port}/sync`;
+    const transport = await websocketConnector(url)
+      .connect(new AbortController().signal);
+    const ended = Promise.withResolvers<void>();
+    transport.listen({ frame: () => {}, ended: () => ended.resolve() });
+    transport.close("goodbye", "");
+    await within(ended.promise, "the connection ends");
+    await http.shutdown();
+  },
+});
