@@ -58,6 +58,7 @@ function records(from: number, count: number): Records {
 
 Deno.test("an inbox holds the page no longer than a slice, unless nobody looks", () => {
   const place = new Place();
+  assert.deepEqual(place.inbox.at, { address: 100, crc: 1 });
   place.inbox.take(records(100, 20));
   assert.equal(place.now, limits.tabSliceMsMax);
   assert.equal(place.inbox.at.address, 100, "a message is taken whole or not");
@@ -72,6 +73,17 @@ Deno.test("an inbox holds the page no longer than a slice, unless nobody looks",
   place.inbox.take(records(120, 20));
   assert.equal(place.followed.length, 40);
   assert.equal(place.later.length, 0);
+});
+
+Deno.test("an inbox leaves what comes between two slices to the next one", () => {
+  const place = new Place();
+  place.inbox.take(records(100, 20));
+  place.inbox.take(records(120, 20));
+  assert.equal(place.now, limits.tabSliceMsMax);
+  assert.equal(place.later.length, 1);
+  while (place.later.length > 0) place.later.shift()!();
+  assert.equal(place.followed.length, 40);
+  assert.deepEqual(place.inbox.at, { address: 140, crc: 140 });
 });
 
 Deno.test("an inbox asks for what it missed, once, and takes nothing twice", () => {
@@ -90,6 +102,7 @@ Deno.test("an inbox forgets what an owner before sent when another one begins", 
   const place = new Place();
   place.inbox.take(records(100, 20));
   place.inbox.begin({ address: 7, crc: 7 });
+  assert.deepEqual(place.inbox.at, { address: 7, crc: 7 });
   const { length } = place.followed;
   for (const task of place.later.splice(0)) task();
   assert.equal(place.followed.length, length);

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readCsv } from "./csv_reader.ts";
 import { Failure } from "./failure.ts";
+import { formats, type Input } from "./input.ts";
 import { readJson, readJsonLines } from "./json_reader.ts";
-import type { RawRow, RowGroups } from "./rows.ts";
+import { type RawRow, readRows, type RowGroups } from "./rows.ts";
 import { itemWriter, toCell } from "./writers.ts";
 
 type Reader = (name: string, text: AsyncIterable<string>) => RowGroups;
@@ -47,6 +48,26 @@ Deno.test("readCsv() reads quotes, line breaks in cells, CRLF and a byte order m
       [5, { name: "Oslo", note: undefined, n: "2" }],
       [6, { name: "", note: "", n: "3" }],
     ]);
+  }
+});
+
+Deno.test("readRows() reads each format as what it is", async () => {
+  const texts = {
+    csv: "a,b\n1,2\n",
+    json: '[\n{"a": "1", "b": "2"}\n]',
+    jsonl: '\n{"a": "1", "b": "2"}\n',
+  };
+  for (const format of formats) {
+    const input: Input = {
+      name: "in",
+      bytes: texts[format].length,
+      async *text() {
+        yield await Promise.resolve(texts[format]);
+      },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+    const groups = await Array.fromAsync(readRows(input, format, () => {}));
+    assert.deepEqual(plain(groups.flat()), [[2, { a: "1", b: "2" }]], format);
   }
 });
 

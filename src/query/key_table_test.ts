@@ -1,4 +1,4 @@
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, equal } from "node:assert/strict";
 import { KeyTable } from "./key_table.ts";
 
 const count = 3_000;
@@ -15,6 +15,25 @@ function textAt(i: number): string | undefined {
 function numberAt(i: number): number | undefined {
   return i % 31 === 0 ? undefined : ((i * 7_919) % 1_000) - 500;
 }
+
+Deno.test("KeyTable.compare() and compareTo() take texts that agree in their first characters for the same only when they are", () => {
+  const heads = ["same-st", "same-su", "same-sv", "", "é"];
+  const texts = heads.flatMap((head) => [head, `${head}a`, `${head}b`]).sort();
+  const table = new KeyTable("field", "string");
+  table.reserve(texts.length);
+  for (const [i, text] of texts.entries()) table.set(i, text);
+  for (const [i, a] of texts.entries()) {
+    for (const [j, b] of texts.entries()) {
+      const expected = Math.sign(i - j);
+      equal(table.compare(i, j), expected, `${a} and ${b}`);
+      equal(
+        table.compareTo(i, b, table.numberOf(b)),
+        expected,
+        `${a} and ${b}`,
+      );
+    }
+  }
+});
 
 for (
   const [kind, keyAt] of [["string", textAt], ["number", numberAt]] as const

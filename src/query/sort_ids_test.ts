@@ -26,3 +26,19 @@ Deno.test("sortById() sorts any ids as comparing them one by one does", () => {
     { seed: 4, numRuns: 300 },
   );
 });
+
+Deno.test("sortById() orders an id before those that go on behind it", () => {
+  const ids: string[] = [];
+  for (const head of "abcdefgh") {
+    ids.push(
+      `${head}\u0000`,
+      `${head}\u0001`,
+      `${head}`,
+      `${head}\u0000\u0000`,
+      `${head}\u0001a`,
+    );
+  }
+  const expected = ids.toSorted(compareText);
+  deepStrictEqual(sortById([...ids].reverse(), (id) => id), expected);
+  deepStrictEqual(sortById([...ids], (id) => id), expected);
+});
