@@ -242,6 +242,27 @@ Deno.test("a client that was away while the server wrote gets only what is new",
   second.end();
 });
 
+Deno.test("a client hears how much of what it lacked has come, up to all of it", async () => {
+  const { serving, place } = await start();
+  for (let i = 0; i < 40; i++) {
+    await serving.place.write(`a${i}`, "x".repeat(20_000));
+  }
+  const both = talk(serving, place);
+  await both.settle();
+  assertSame(place, serving.place);
+  const told = both.client.told("progress");
+  assert.ok(told.length > 1, `${told.length} times`);
+  const done = told.map((progress) => progress.done);
+  assert.deepEqual(done, done.toSorted((a, b) => a - b));
+  assert.deepEqual(told.at(-1), {
+    tell: "progress",
+    name: place.replica.port().name,
+    done: 40,
+    total: 40,
+  });
+  both.end();
+});
+
 Deno.test("a commit of megabytes travels in parts, within the window", async () => {
   const { serving, place } = await start();
   const text = "0123456789".repeat(300_000);

@@ -33,4 +33,8 @@ Deno.test("an address that is no record's start counts from the beginning", asyn
   await place.write("a", "1");
   const count = new UnsentCount(place.replica.port(), () => 0);
   assert.equal(count.from(3).commits, 1);
+  const known = place.replica.port().shareable;
+  await place.write("b", "2");
+  assert.equal(count.from(known).commits, 1);
+  assert.equal(count.from(known + 1).commits, 2);
 });

@@ -213,6 +213,21 @@ Deno.test("Live refills a limited window that runs dry and stays exact", () => {
   }
 });
 
+Deno.test("Live shows what comes next when much of a window leaves behind its end", () => {
+  const { source, engine } = ranked(500);
+  const query = engine.query<Task>().orderBy("rank").limit(40);
+  const live = query.subscribe(() => {});
+  const moved = query.run().slice(0, 10);
+  source.write(
+    ...moved.map(({ id }) => [id, task(id, { rank: 1_000 })] as const),
+  );
+  deepStrictEqual(live.rows, query.run());
+  for (const { id } of query.run().slice(0, 8)) {
+    source.write([id, undefined]);
+    deepStrictEqual(live.rows, query.run());
+  }
+});
+
 function related() {
   const users = new MemorySource(new Map([["name", "string"]]), false);
   const userEngine = new QueryEngine(users, {
