@@ -173,6 +173,49 @@ Deno.test("what a quota refused is not withdrawn, and goes up later on the same 
   talk.end();
 });
 
+Deno.test("what a quota refused of others, and what descends from it, goes up later on the same connection", async () => {
+  const { world, serving, place, talk } = await start();
+  await place.write("a", "1");
+  await talk.settle();
+  const relay = await Place.open({ world, seed: 2 });
+  const first = new Talk(
+    world,
+    new ServerSide(world, serving),
+    new ClientSide(world, relay),
+  );
+  await first.settle();
+  assert.equal(relay.text("a"), "1");
+  await relay.write("b", "1");
+  talk.end();
+  first.end();
+  const other = await Serving.open(world);
+  const chain = [...place.replica.graph.chains()][0]!.name;
+  const reasons: string[] = [];
+  const gate = (batch: Batch) => {
+    if (batch.chain !== chain || reasons.push("quota") > 1) return undefined;
+    return refuse("quota");
+  };
+  const again = new Talk(
+    world,
+    new ServerSide(world, other, {}, { gate }),
+    new ClientSide(world, relay),
+  );
+  await again.settle();
+  await again.pass(100);
+  const refused = again.client.told("refused");
+  assert.deepEqual(
+    refused.map(({ reason, then }) => [reason, then]),
+    [["quota", "later"], ["missing-parent", "later"]],
+  );
+  assert.deepEqual(again.client.told("incident"), []);
+  assert.equal(other.place.text("a"), undefined);
+  await again.pass(limits.quotaRetryMs);
+  await again.pass(limits.witnessMs);
+  assert.equal(other.place.text("b"), "1");
+  assert.deepEqual(digestOf(relay), digestOf(other.place));
+  again.end();
+});
+
 Deno.test("an expired session is told, not withdrawn, unless a new certificate did not help", async () => {
   for (const canRenew of [true, false]) {
     const gate = () => refuse("expired-session");

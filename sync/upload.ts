@@ -32,6 +32,15 @@ export interface UploadParts {
 /** What has to follow a refusal. */
 export type FollowUp = RefusedEvent["then"];
 
+/** What has to follow, from what ends with the refusal to what begins everything anew. */
+const GRAVITY: readonly FollowUp[] = [
+  "withdrawn",
+  "skipped",
+  "login",
+  "later",
+  "resynchronise",
+];
+
 interface Gathered {
   readonly entry: SentRecord;
   readonly messages: MessageOf<"refuse">[];
@@ -51,6 +60,8 @@ export class Upload {
   readonly #refused = new Map<string, number>();
   readonly #skipped: Set<string>;
   #isPrefixLeft = false;
+  /** Did a quota refuse something, whoever wrote it? */
+  #isQuotaMet = false;
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
 
@@ -128,6 +139,7 @@ export class Upload {
     if (gathered !== undefined) gathered.messages.push(message);
     else this.#gathered.set(chain, { entry, messages: [message] });
     this.#refused.set(chain, from);
+    this.#isQuotaMet ||= message.reason === "quota";
     return true;
   }
 
@@ -143,7 +155,9 @@ export class Upload {
     for (const [chain, gathered] of [...this.#gathered]) {
       this.#gathered.delete(chain);
       const then = this.#act(chain, gathered);
-      if (then !== "withdrawn" || gravest === undefined) gravest = then;
+      const isGraver = gravest === undefined ||
+        GRAVITY.indexOf(then) > GRAVITY.indexOf(gravest);
+      if (isGraver) gravest = then;
     }
     return gravest;
   }
@@ -197,11 +211,13 @@ export class Upload {
     const { owns, canRenew, isResynchronised } = this.#parts;
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
+    if (has("quota")) return "later";
     if (has("gap", "missing-parent")) {
+      // What is missing there may be what a quota has refused.
+      if (this.#isQuotaMet) return "later";
       return isResynchronised ? "skipped" : "resynchronise";
     }
     if (!owns(chain)) return "skipped";
-    if (has("quota")) return "later";
     if (canRenew && has("unknown-session", "expired-session")) return "login";
     return "withdrawn";
   }
