@@ -253,6 +253,8 @@ export class Weather {
     if (copy === undefined || original.lives === 0) return;
     // What has no certificate yet would never get one, and stay unsent with whoever has the copy.
     if (original.isRevoked) return;
+    // Nor does anybody take back what is refused of another author (law 11).
+    if (original.isNaughty) return;
     original.isCopied = true;
     copy.disk.copyOf(original.disk);
     stage.blames.add(`copy ${copy.name}`);
