@@ -171,7 +171,8 @@ export class Desk {
         entry.refused = undefined;
         entry.isRetried = true;
         entry.isGone = false;
-        this.#follow(entry, entry.turn ?? entry, write);
+        // Tried again may be the write, or what took it back.
+        this.#follow(entry, entry.turn ? { ...nothing } : entry, write);
       }
     });
   }
