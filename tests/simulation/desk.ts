@@ -54,6 +54,8 @@ export class Desk {
   readonly pending = new Set<Pending>();
   /** Where the last commit of this desk stands. */
   #place: CommitPlace | undefined;
+  /** When it last heard that a write was refused. */
+  refusedMs = -Infinity;
   /** What `equalAt` was when it was looked at last. */
   equalAtMs: number;
   /** What `equalAt` was when it was heard of last. */
@@ -225,6 +227,7 @@ export class Desk {
     if (code === "closed") return;
     if (code !== "refused") throw cause;
     promised.refused = "refused";
+    this.refusedMs = this.#client.stage.timeline.nowMs;
     this.#client.stage.trace.note(this.#client.name, "refused", entry.mark);
   }
 

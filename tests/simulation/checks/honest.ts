@@ -66,6 +66,8 @@ function checkUnsent(
   // In Fast mode what a page writes is durable before the owner of its files has it.
   if (client.isBrowser && stage.plan.mode === "fast") return;
   const longAgoMs = stage.timeline.nowMs - (client.isBrowser ? REPORT_MS : 0);
+  // What follows a refused write is written anew, and on its way to the owner of the files again.
+  if (client.isBrowser && desk.refusedMs > longAgoMs) return;
   const port = desk.replica.port();
   for (const { entry, place, durableMs } of desk.pending) {
     // What is still on its way to the disk is not counted as unsent.
