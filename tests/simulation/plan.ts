@@ -125,7 +125,7 @@ export function planOf(seed: number, dice: Dice): Plan {
     : dice.pick(["trusted", "fast"]);
   const clients = dice.chance(0.8) ? dice.between(3, 6) : dice.between(7, 20);
   const workMs = dice.between(30, 180) * 1_000;
-  const writes = dice.between(60, 300);
+  const writes = dice.between(75, 375);
   const isSigned = mode === "default";
   const kinds = Object.keys(accidents) as Accident[];
   const signedOnly: Accident[] = ["hostile", "revoke"];
