@@ -47,6 +47,20 @@ Deno.test("Query.explain() shows that order and limit stop early", () => {
   ok(some.rowsScanned < 50);
 });
 
+Deno.test("Query.after() goes on in an index from where the row stands, either way", () => {
+  const { all } = filled(false);
+  const rows = all.where({ author: "user7" }).run();
+  strictEqual(rows.length, 10);
+  for (const way of ["asc", "desc"] as const) {
+    const ordered = all.where({ author: "user7" }).orderBy("rank", way);
+    const ids = ordered.run().map(({ id }) => id);
+    const page = ordered.limit(3).after(ordered.run()[3]!);
+    deepStrictEqual(page.run().map(({ id }) => id), ids.slice(4, 7));
+    deepStrictEqual(page.explain().index, ["author", "rank"]);
+    ok(page.explain().rowsScanned <= 10);
+  }
+});
+
 Deno.test("Query.explain() says when an ordered index was read in vain", () => {
   const { all } = filled(false);
   const told = all.where({ title: "none" }).orderBy("rank").limit(3).explain();
