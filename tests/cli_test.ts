@@ -96,6 +96,24 @@ Deno.test("sheaf stats, history, verify and keys tell about a repository", async
   assert.match(verify.out, /^a is whole, 2 commits, /);
 });
 
+Deno.test("sheaf history says how many changes of a commit it does not show", async () => {
+  await using place = await Promise.resolve(new Place());
+  const rows = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `i${from + i},x\n`).join("");
+  place.file("eight.csv", `id,text\n${rows(0, 8)}`);
+  place.file("nine.csv", `id,text\n${rows(8, 9)}`);
+  await place.sheaf("import", "eight.csv", "--repo=a", "--collection=note");
+  const eight = (await place.sheaf("history")).out;
+  assert.equal(eight.match(/^ {4}\S/gm)?.length, 8, eight);
+  assert.doesNotMatch(eight, /more/);
+  // The only repository and the only collection need no name.
+  await place.sheaf("import", "nine.csv");
+  const nine = (await place.sheaf("history", "--limit=1")).out;
+  assert.match(nine, /^ {4}and 1 more$/m);
+  const backup = await place.sheaf("backup", "--to", "copy");
+  assert.match(backup.out, /: 1 repository, 2 commits, /);
+});
+
 /** The log of the only repository. */
 function findLog(path: string): string {
   const repositories = `${path}/data/repositories`;
