@@ -4,14 +4,15 @@
  * is a hole in the tests, or changes nothing that anybody can see;
  * `docs/mutants.md` lists what is known of those.
  *
- * It never changes the checkout, and runs no browser, no bench and no suite
- * that kills processes.
+ * It never changes the checkout, and runs no browser, no bench and nothing that
+ * only `deno task test:all` runs.
  *
  * @module
  */
 
 import { Command } from "commander";
 import { fileURLToPath } from "node:url";
+import { tierOf } from "../test/tiers.ts";
 import { type Fate, hunt, soundOf, sourcesOf } from "./hunt.ts";
 import { drawn, findMutants, type Mutant } from "./mutants.ts";
 import { lineOf, summaryOf, survivorsOf } from "./report.ts";
@@ -22,11 +23,8 @@ const PRODUCT = ["src", "repo", "sync", "crypto", "server"];
 /** Tests and what is a test itself, and what only a page shows. */
 const LEFT_OUT = /_test\.tsx?$|\/conformance\.ts$|^src\/inspector\//;
 
-/** What is too large to run for each mutant. */
-const LARGE = [
-  /^tests\/(?:browser|fuzz|simulation|kill)\/|^(?:bench|web-demo|tools)\//,
-  /^tests\/(?:kill|sync_kill|server_kill|server_flood|tabs_fuzz|demo|fuzz)_test\.ts$/,
-];
+/** Tests of what is no part of the product, and the one that needs a browser. */
+const NOT_ASKED = /^(?:bench|web-demo|tools|tests\/browser)\//;
 
 interface Options {
   readonly seed: string;
@@ -78,7 +76,7 @@ async function mutate(paths: readonly string[], options: Options) {
     root: ROOT,
     jobs: options.jobs,
     testsMax: options.tests,
-    isQuick: (path) => !LARGE.some((large) => large.test(path)),
+    isQuick: (path) => tierOf(path) === "quick" && !NOT_ASKED.test(path),
     report: progress(mutants.length),
     tell: (message) => console.error(message),
   });
