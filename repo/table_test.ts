@@ -210,6 +210,13 @@ Deno.test("digest() does not depend on the order of arrival", () => {
   assert.notDeepEqual(forward.digest(), backward.digest());
 });
 
+Deno.test("digest() of an empty table is what it was in every version: replicas compare digests", () => {
+  assert.equal(
+    newTable().digest().toHex(),
+    "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925",
+  );
+});
+
 Deno.test("column() knows the type of a schema's field before any item has it", () => {
   const Task = defineSchema("task", {
     rank: field.number().optional(),

@@ -324,3 +324,21 @@ Deno.test("late seals: a segment that is left waits for them, and is synced agai
   const whole = (await openTexts(storage.powerCut("synced"), sizes))!;
   deepEqual(whole.texts, texts);
 });
+
+Deno.test("late seals: a segment that is left is synced once, when the last of its records has its seal", async () => {
+  const storage = faultyStorage();
+  const log = createTexts(storage, "genesis", sizes);
+  await log.sync();
+  const [first, last] = [putLate(log, "first"), putLate(log, "last")];
+  while (storage.list(FOLDER).length === 1) putText(log, longText(1, 300));
+  await turn();
+  first.give();
+  await turn();
+  const cut = (await openTexts(storage.powerCut("synced"), sizes))!;
+  deepEqual(cut.texts, ["genesis"]);
+  last.give();
+  await turn();
+  const left = (await openTexts(storage.powerCut("synced"), sizes))!;
+  deepEqual(left.texts.slice(0, 3), ["genesis", first.text, last.text]);
+  await log.close();
+});
