@@ -4,7 +4,7 @@
  * @module
  */
 
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { Replica, Writer } from "../../tests/kit/door.ts";
 import { SlowStorage, turns } from "../../tests/kit/replica_place.ts";
 import { system } from "../base/system.ts";
@@ -36,7 +36,8 @@ async function start() {
   };
   const asked = { at: undefined, chain: undefined, left: [] };
   const which = { repository: "board", call: 1 };
-  await owned.open(tab, { kind: "open", ...which, ...asked });
+  const open = () => owned.open(tab, { kind: "open", ...which, ...asked });
+  await open();
   const writer = new Writer(1, new Replica("trusted"));
   const write = async (seq: number) => {
     const { bytes } = writer.write([`${seq}`]);
@@ -47,7 +48,7 @@ async function start() {
   const answers = () =>
     said.filter(({ kind }) => kind === "acknowledged" || kind === "declined")
       .map((message) => [message.kind, "seq" in message && message.seq]);
-  return { storage, db, owned, repository, write, answers };
+  return { storage, db, owned, repository, open, write, answers };
 }
 
 Deno.test("OwnedRepository acknowledges what a tab wrote when it is durable, and not before", async () => {
@@ -75,4 +76,11 @@ Deno.test("OwnedRepository declines what a tab wrote when its sync fails", async
   deepEqual(answers(), [["declined", 1]]);
   owned.stop();
   await db.close().catch(() => {}); // Its log has failed.
+});
+
+Deno.test("OwnedRepository that was stopped opens for nobody", async () => {
+  const { db, owned, open } = await start();
+  owned.stop();
+  await rejects(open(), { code: "closed" });
+  await db.close();
 });
