@@ -93,6 +93,14 @@ Deno.test("read() gives one record however large, and else keeps to the bytes th
   equal(feed.read(0, to, 1).records[0]!.count, 1);
 });
 
+Deno.test("read() answers one question once, also where its answer is cut", () => {
+  const { feed, to } = feedOf([0, 1, 2, 3].map((n) => piece(0, n, 1, 100)));
+  const first = feed.read(0, to, 150);
+  ok(first.next < to);
+  equal(feed.read(0, to, 150), first);
+  notEqual(feed.read(0, to, 300), first);
+});
+
 Deno.test("read() joins no more commits than one seal may cover", () => {
   const most = limits.batchCommitsMax;
   const { feed, to } = feedOf([

@@ -1,5 +1,7 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { countReads } from "../../tests/kit/counted_reads.ts";
 import { denoStorage } from "../storage/deno_storage.ts";
+import { memoryStorage } from "../storage/memory_storage.ts";
 import { type Keys, readKeys, replaceKeys, writeKeys } from "./keyring_file.ts";
 
 const keys: Keys = {
@@ -8,6 +10,20 @@ const keys: Keys = {
   identity: "here",
   sessions: [],
 };
+
+Deno.test("readKeys() reads nothing of a file that is too large for keys", () => {
+  const storage = memoryStorage();
+  writeKeys(storage, keys).close();
+  const reads = countReads(storage);
+  const open = storage.open.bind(storage);
+  storage.open = (...asked) => {
+    const file = open(...asked)!;
+    file.size = () => 64 * 1024 * 1024 + 1;
+    return file;
+  };
+  throws(() => readKeys(storage), { name: "DatabaseError" });
+  equal(reads.calls, 0);
+});
 
 Deno.test({
   name:

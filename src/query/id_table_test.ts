@@ -50,6 +50,17 @@ Deno.test("an index that is built after writes knows them, though another was bu
   engine.dispose();
 });
 
+Deno.test("IdTable.order() looks at no item again while nothing changed", () => {
+  const source = sourceOf(200);
+  const ids = new IdTable(source);
+  ids.grow(source.size);
+  deepStrictEqual([...ids.order(source.size, false)], [undefined]);
+  source.isLive = source.itemAt = () => {
+    throw new Error("It looks at the items again");
+  };
+  deepStrictEqual([...ids.order(source.size, false)], []);
+});
+
 Deno.test("IdTable.order() is by id, again the same, and the caller's own", () => {
   const source = sourceOf(200);
   const ids = new IdTable(source);
