@@ -80,7 +80,6 @@ Deno.test("the command line traces a seed line by line", async () => {
   equal(code, 0);
   const lines = new TextDecoder().decode(stdout).trim().split("\n");
   match(lines[0]!, / sim {2}begin \{"seed":3,/);
-  ok(lines.length > 1_000);
   ok(lines.some((line) => / sim {2}sums-checked$/.test(line)));
   match(lines.at(-1)!, /^seed 3: .* all is well /);
 });
