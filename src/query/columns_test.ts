@@ -22,3 +22,23 @@ Deno.test("Columns builds a column at the second wish, as one query alone is no 
   notEqual(columns.want("rank"), undefined);
   deepEqual(built, ["rank"]);
 });
+
+Deno.test("Columns asks again for a column that could not be once there are more than twice as many items", () => {
+  let asked = 0;
+  class Source extends MemorySource {
+    override column() {
+      asked++;
+      return undefined;
+    }
+  }
+  const source = new Source(taskFields, true);
+  const columns = new Columns(source);
+  const asks: number[] = [];
+  for (let n = 1; n <= 8; n++) {
+    source.write([`i${n}`, task(`i${n}`)]);
+    const before = asked;
+    columns.want("rank");
+    if (asked > before) asks.push(n);
+  }
+  deepEqual(asks, [1, 3, 7]);
+});
