@@ -88,9 +88,9 @@ export interface Plan {
   /** Do clients begin to use another release of the app when they start? */
   readonly hasReleases: boolean;
   /**
-   * Are there compare-and-sets? A server that lost its disk judges again what
-   * others bring back, and may refuse what it had accepted, with all that
-   * follows from it: then they never converge.
+   * Are there compare-and-sets? A server judges those that others bring, and
+   * may refuse what it had accepted once, with all that follows from it: then
+   * they never converge.
    */
   readonly hasSwaps: boolean;
   /** How long a sync takes at most. */
@@ -99,11 +99,15 @@ export interface Plan {
   readonly quotas: QuotaOptions;
 }
 
-/** After these the server lacks what it had accepted. */
-const losesCommits: readonly Accident[] = [
+/**
+ * After these somebody hands in what he did not write: what the server had
+ * accepted and lost, or what its author has taken back since.
+ */
+const handsIn: readonly Accident[] = [
   "wipeServer",
   "restoreServer",
   "secondServer",
+  "copyClient",
 ];
 
 /** Small enough to be hit, and large enough for everything to get through in the end. */
@@ -153,7 +157,7 @@ export function planOf(seed: number, dice: Dice): Plan {
     syncMs: dice.pick([0, 5, 50, 1_000]),
     quotas: dice.chance(0.25) ? smallQuotas(dice) : {},
     hasReleases: dice.chance(0.5),
-    hasSwaps: !losesCommits.some((kind) => chosen.includes(kind)),
+    hasSwaps: !handsIn.some((kind) => chosen.includes(kind)),
     browsers: dice.chance(0.5) ? dice.between(1, Math.ceil(clients / 3)) : 0,
   };
 }
