@@ -67,6 +67,17 @@ export const accidents = {
 /** A kind of accident. */
 export type Accident = keyof typeof accidents;
 
+/**
+ * Those that still find something in about one seed of a hundred, and so are
+ * left out where everybody's tests would fail of it: see `play.ts`.
+ */
+export const young: readonly Accident[] = [
+  "copyClient",
+  "restoreServer",
+  "secondServer",
+  "rotServer",
+];
+
 /** What a seed chose. */
 export interface Plan {
   readonly seed: number;

@@ -7,6 +7,7 @@
 
 import type { Replica } from "../../repo/replica.ts";
 import { HttpFault } from "../../server/body.ts";
+import { SERVER_REPOSITORY } from "../../server/books.ts";
 import type { Wire } from "../../server/connections.ts";
 import type { LogRecord } from "../../server/log.ts";
 import type { AppAnswer } from "../../server/login.ts";
@@ -298,7 +299,7 @@ export class Server extends Actor {
 
   /** Sets aside what is damaged; where the keys are, all that is left is another disk. */
   async #repair(world: ActorWorld): Promise<void> {
-    const { authority, trace } = this.stage;
+    const { authority, trace, plan, repositories } = this.stage;
     trace.note(this.name, "repair");
     try {
       const database = await openDatabase({
@@ -306,10 +307,12 @@ export class Server extends Actor {
         world,
         user: "server",
         mayIssue: true,
+        mode: plan.mode,
         rootSecret: authority.root.secretKey,
         repair: true,
       });
-      for (const name of database.repositories()) {
+      // By name: where a log's first record is damaged, nothing tells its name.
+      for (const name of [SERVER_REPOSITORY, ...repositories]) {
         await database.repository(name);
       }
       await database.close();

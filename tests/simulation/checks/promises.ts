@@ -40,7 +40,8 @@ function checkEntry(
       entry.madeMs.toFixed(0)
     } ms in life ${entry.life}`;
   if (turn !== undefined) {
-    // What was taken back before it was refused is nowhere either way.
+    // What was taken back before it was refused is nowhere either way; tried again may be either of the two.
+    if (entry.isRetried) return;
     return checkTurn(turn, isThere, author, { stage, what });
   }
   if (refused !== undefined) {
