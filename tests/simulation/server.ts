@@ -224,7 +224,13 @@ export class Server extends Actor {
 
   async #revokeKey(service: Service, sessionKey: string): Promise<void> {
     const { world } = this;
-    await service.revoke({ sessionKey }, "simulated");
+    try {
+      await service.revoke({ sessionKey }, "simulated");
+    } catch (cause) {
+      // An operator tries again when it is up again.
+      if (this.state === "stopping" && isUnreachable(cause)) return;
+      throw cause;
+    }
     if (!world.isDead) this.#toRevoke.delete(sessionKey);
   }
 
@@ -367,4 +373,8 @@ export class Server extends Actor {
     stage.blames.add("wipe");
     stage.trace.note(this.name, how);
   }
+}
+
+function isUnreachable(cause: unknown): boolean {
+  return cause instanceof DatabaseError && cause.code === "unreachable";
 }

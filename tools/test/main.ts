@@ -124,7 +124,7 @@ function tasksOf(files: readonly string[]): Task[] {
     return task;
   });
   const isWhole = positionals.length === 0 && values.filter === undefined;
-  if (isWhole) {
+  if (isWhole && !values.rest) {
     const seconds = isAll ? WHOLE_SIMULATION_SECONDS : SIMULATION_SECONDS;
     tasks.unshift(
       simulationTask(seconds, (at) => progress.hear("simulation", at)),
