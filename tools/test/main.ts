@@ -138,10 +138,10 @@ function isSlow(file: string): boolean {
   return file.startsWith("tests/browser/") || hasTwoSizes(file);
 }
 
-/** Its part of what is left out; what runs in both tiers comes after the first. */
+/** Its part of what is left out; what has run small already comes last. */
 function rankOf(file: string): number {
   const part = leftOut.findIndex(({ files }) => files.test(file));
-  return part < 0 ? 0.5 : part;
+  return part < 0 ? leftOut.length : part;
 }
 
 /** Integration first: the small units at the end fill what is left. */
