@@ -18,6 +18,8 @@ export interface SeedSuite {
   readonly task: string;
   /** The module that plays seeds in a process of its own. */
   readonly player: URL;
+  /** What that process has in its environment beside ours. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What is played. */
@@ -97,7 +99,7 @@ async function playInTurn(
 ): Promise<void> {
   let player: Player | undefined;
   for (let seed = take(); seed !== undefined; seed = take()) {
-    player ??= new Player(suite.player);
+    player ??= new Player(suite);
     const outcome = await player.play(seed, patienceMs);
     if (player.isOver) player = undefined;
     hear(outcome);
@@ -116,9 +118,10 @@ class Player {
   /** Has it died, or was it ended because it hung? */
   isOver = false;
 
-  constructor(module: URL) {
+  constructor({ player, env }: SeedSuite) {
     this.#process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-check", "-A", V8_FLAGS, module.href],
+      args: ["run", "--no-check", "-A", V8_FLAGS, player.href],
+      env: { ...env },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

@@ -25,8 +25,10 @@ export function simulationTask(
       let seeds = 0;
       const said = () => heard(`seed ${++seeds} of the simulation`);
       said();
-      Deno.env.set(SETTLED, "1"); // The players have it from here.
-      const { failed } = await playSeeds(simulation, {
+      const { failed } = await playSeeds({
+        ...simulation,
+        env: { [SETTLED]: "1" },
+      }, {
         first: commitSeed(),
         seconds,
         jobs: 1,
