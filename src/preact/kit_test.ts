@@ -96,6 +96,7 @@ export class Screen implements Disposable {
 
   [Symbol.dispose](): void {
     render(null, this.#root);
+    Reflect.deleteProperty(globalThis, "document");
   }
 }
 

@@ -66,7 +66,7 @@ async function byName(
         { ...environmentOf(bug), secondsMax: left },
       ));
     seconds += ran.seconds;
-    const transcript = new Transcript();
+    const transcript = new Transcript([file]);
     transcript.hear(ran.output);
     const [foundBy] = transcript.failed;
     if (foundBy === undefined) {
@@ -129,7 +129,7 @@ function argumentsFor(sandbox: Sandbox, file: string, filter?: string) {
     "--allow-all",
     "--no-check",
     "--fail-fast",
-    `--preload=${sandbox.path}/tools/test/limit.ts`,
+    `--preload=${sandbox.path}/tools/test/preload.ts`,
     ...filter === undefined ? [] : [`--filter=${filter}`],
     file,
   ];

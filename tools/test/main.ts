@@ -7,6 +7,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { browserOfRun } from "../browser/find.ts";
 import { hasTwoSizes, testFilesBelow } from "./files.ts";
 import { Progress } from "./report.ts";
 import { simulationTask } from "./simulation_task.ts";
@@ -24,8 +25,8 @@ deno task test:all [PATH…]: all tests, in their whole sizes
   --seconds N    begin nothing more after so long, and say what was not run
   --list         say what would run, and run nothing`;
 
-/** Files that share a process: a start costs as much as a few small files. */
-const BATCH = 8;
+/** Files that share an isolate: to load the database costs as much as many small files. */
+const BATCH = 32;
 const JOBS_MAX = 8;
 const SIMULATION_SECONDS = 60;
 const WHOLE_SIMULATION_SECONDS = 180;
@@ -46,6 +47,10 @@ if (values.list) {
   progress.stop();
   for (const { name } of tasks) console.log(name);
   Deno.exit(0);
+}
+// All processes are told by it which browser there is.
+if (files.some((file) => file.startsWith("tests/browser/"))) {
+  await browserOfRun();
 }
 const left = await runTasks(tasks, {
   jobs: values.jobs,
@@ -118,8 +123,7 @@ function tasksOf(files: readonly string[]): Task[] {
     const task: Task = filesTask(batch, {
       isWhole: isAll,
       filter: values.filter,
-      heard: ({ file, passed }) =>
-        progress.hear(task.name, file ?? task.name, passed),
+      heard: ({ file, passed }) => progress.hear(task.name, file, passed),
     });
     return task;
   });
@@ -144,9 +148,11 @@ function rankOf(file: string): number {
   return part < 0 ? leftOut.length : part;
 }
 
-/** Integration first: the small units at the end fill what is left. */
+/** What starts processes and servers first: the small units at the end fill what is left. */
 function batchesOf(files: readonly string[]): string[][] {
-  const rank = (file: string) => (file.startsWith("tests/") ? 0 : 1);
+  const rank = (
+    file: string,
+  ) => (/^(?:tests|tools|bench)\//.test(file) ? 0 : 1);
   const sorted = files.toSorted((a, b) => rank(a) - rank(b));
   const batches: string[][] = [];
   for (let at = 0; at < sorted.length; at += BATCH) {

@@ -76,16 +76,20 @@ async function runFiles(
   isFirst: boolean,
 ): Promise<Outcome> {
   const ended = await testFiles(files, options);
-  const { transcript } = ended;
-  const { passed, ignored, failed } = transcript;
-  const own = { passed, ignored, failed, reasons: transcript.reasons() };
-  const isVerdict = ended.signal === null && failed.length > 0;
-  if (ended.code === 0 || isVerdict) return own;
-  const left = files.filter((file) => !transcript.isComplete(file));
-  // It had finished, and died on its way out.
-  if (ended.signal !== null && left.length === 0) return own;
-  if (!isFirst || ended.isSilent) return joined(own, died(files, ended));
-  let all: Outcome = { ...own, passed: transcript.passedWithout(left) };
+  const { transcript, code, signal, isSilent } = ended;
+  const left = code === 0 ? [] : transcript.left;
+  const { ignored, failed } = transcript;
+  const own: Outcome = {
+    passed: transcript.passedWithout(left),
+    ignored,
+    failed,
+    reasons: transcript.reasons(),
+  };
+  // With a signal and nothing left it had finished, and died on its way out.
+  const isExplained = code === 0 || signal !== null || failed.length > 0;
+  if (left.length === 0 && isExplained) return own;
+  if (!isFirst || isSilent) return joined(own, died(ended));
+  let all = own;
   for (const file of left) {
     all = joined(all, await runFiles([file], options, false));
   }
@@ -93,10 +97,9 @@ async function runFiles(
 }
 
 /** The failure of a process that no test explains. */
-function died(files: readonly string[], ended: Ended): Outcome {
+function died(ended: Ended): Outcome {
   const { transcript, code, signal, isSilent, stderr } = ended;
-  const file = transcript.file ?? files[0]!;
-  const name = transcript.running ?? "no test in particular";
+  const { file, running: name = "no test in particular" } = transcript;
   const how = isSilent
     ? "said nothing any more and was ended"
     : `died (${signal ?? `exit code ${code}`})`;

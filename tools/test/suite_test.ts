@@ -96,6 +96,23 @@ Deno.test("a process that dies again, and a module that cannot be loaded, are fa
   match(outcome.reasons, /b_test\.ts/);
 });
 
+Deno.test("an error that no test caught is told of its test, and other files run", async () => {
+  const outcome = await run({
+    a: 'Deno.test("one", () => {});',
+    b: `Deno.test("throws late", async () => {
+      setTimeout(() => { throw new Error("late") });
+      await new Promise((done) => setTimeout(done, 1e6));
+    });`,
+    c: 'Deno.test("two", () => {});',
+  });
+  equal(outcome.passed, 2);
+  deepEqual(namesOf(outcome), [
+    "b_test.ts: an error that no test caught",
+    "b_test.ts: throws late",
+  ]);
+  match(outcome.reasons, /Error: late/);
+});
+
 /** A task that says when it runs. */
 function task(name: string, diary: string[], failed = 0): Task {
   return {

@@ -1,5 +1,5 @@
 /**
- * One process of `deno test` over some files.
+ * One process of `deno test` over some files, in one isolate.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { Transcript } from "./transcript.ts";
 
 const root = new URL("../../", import.meta.url);
-const preload = new URL("limit.ts", import.meta.url).pathname;
+const script = (name: string) => new URL(name, import.meta.url).pathname;
 
 /** A machine that is busy with much else still gets through any test. */
 const LIMIT_MS = 60_000;
@@ -54,14 +54,15 @@ export async function testFiles(
       "--allow-all",
       "--no-check",
       "--permit-no-files",
-      `--preload=${preload}`,
-      ...filter === undefined ? [] : [`--filter=${filter}`],
-      ...files,
+      `--preload=${script("preload.ts")}`,
+      script("together.ts"),
     ],
     cwd: root,
     env: {
       NO_COLOR: "1",
+      SHEAF_TEST_FILES: files.join("\n"),
       SHEAF_TEST_LIMIT_MS: `${limit}`,
+      SHEAF_TEST_FILTER: filter ?? "",
       ...isWhole && { SHEAF_TEST_TIER: "all" },
     },
     stdin: "null",
@@ -69,7 +70,7 @@ export async function testFiles(
     stderr: "piped",
     ...signal && { signal },
   }).spawn();
-  const transcript = new Transcript();
+  const transcript = new Transcript(files);
   let isSilent = false;
   const kill = () => {
     isSilent = true;

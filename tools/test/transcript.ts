@@ -1,6 +1,6 @@
 /**
- * Reads what `deno test` prints, while it prints it: which file is running,
- * which tests passed, what failed and why.
+ * Reads what `deno test` prints of the files in one process, while it prints
+ * it: which file is running, which tests passed, what failed and why.
  *
  * It follows the pretty reporter without colours, because that is the one that
  * says what has begun as well as what has ended.
@@ -14,27 +14,19 @@ export interface FailedTest {
   readonly name: string;
 }
 
-/** What became of a test file. */
-export interface FileRun {
-  readonly file: string;
-  /** How many tests it has; steps are not counted. */
-  readonly tests: number;
-  done: number;
-  passed: number;
-}
-
-const RUNNING = /^running (\d+) tests? from \.\/(.+)$/;
+const RUNNING = /^running (\d+) tests? from /;
 /** A test's line has no indent; a step's has. */
 const DONE = /^(\S.*) \.\.\. (ok|FAILED|ignored|cancelled) \([^()]*\)$/;
-const UNCAUGHT = /^Uncaught error from \.\/(\S+) FAILED$/;
+const UNCAUGHT = /^Uncaught error from \S+ FAILED$/;
 /** What a test prints itself stands between two lines. */
 const PRINTED = /^------- (?:pre-test |post-test )?output -------$/;
 const PRINTED_END = /^----- (?:pre-test |post-test )?output end -----$/;
 const BEGUN = /^(\S.*) \.\.\.$/;
+/** The name of a test begins with its file's. */
+const NAMED = /^(\S+?_test\.tsx?): (.*)$/;
 
-/** One process of `deno test`. */
+/** One process of `deno test` over some files, in their order. */
 export class Transcript {
-  readonly files: FileRun[] = [];
   readonly failed: FailedTest[] = [];
   /** Names of the tests that did not run, as they say themselves. */
   readonly ignored: string[] = [];
@@ -42,10 +34,22 @@ export class Transcript {
   readonly errors: string[] = [];
   /** The last lines, for a process that dies without a word. */
   readonly tail: string[] = [];
+  readonly #files: readonly string[];
+  readonly #passed = new Map<string, number>();
+  #file: string | undefined;
+  #tests = Infinity;
+  #done = 0;
   #rest = "";
   #begun: string | undefined;
+  /** The file whose error was caught by no test: nothing after it has run. */
+  #broken: string | undefined;
+  #isBroken = false;
   #isOver = false;
   #isPrinting = false;
+
+  constructor(files: readonly string[]) {
+    this.#files = files;
+  }
 
   /** Takes what was printed next. */
   hear(text: string): void {
@@ -61,25 +65,41 @@ export class Transcript {
 
   /** How many tests passed in other files than these. */
   passedWithout(files: readonly string[]): number {
-    return this.files.filter(({ file }) => !files.includes(file))
-      .reduce((sum, run) => sum + run.passed, 0);
+    let sum = 0;
+    for (const [file, passed] of this.#passed) {
+      if (!files.includes(file)) sum += passed;
+    }
+    return sum;
   }
 
   /** The test that has begun and not ended, if one has. */
   get running(): string | undefined {
+    const name = this.#running;
+    return name && this.#split(name).name;
+  }
+
+  /** The file that is running, or ran last. */
+  get file(): string {
+    const name = this.#running;
+    return (name && this.#split(name).file) ?? this.#file ?? this.#files[0]!;
+  }
+
+  /** The files that did not come to their ends. */
+  get left(): string[] {
+    if (!this.#isBroken && this.#done >= this.#tests) return [];
+    const at = this.#file === undefined ? 0 : this.#files.indexOf(this.#file);
+    return this.#files.slice(at).filter((file) => file !== this.#broken);
+  }
+
+  get #running(): string | undefined {
     if (this.#isOver) return undefined;
     const [, name] = BEGUN.exec(this.#rest.trimEnd()) ?? [];
     return name ?? this.#begun;
   }
 
-  /** The file that is running, or ran last. */
-  get file(): string | undefined {
-    return this.files.at(-1)?.file;
-  }
-
-  /** Did all tests of a file run to their end? */
-  isComplete(file: string): boolean {
-    return this.files.some((run) => run.file === file && run.done >= run.tests);
+  #split(text: string): FailedTest {
+    const [, file = this.#files[0]!, name = text] = NAMED.exec(text) ?? [];
+    return { file, name };
   }
 
   #line(line: string): void {
@@ -91,31 +111,37 @@ export class Transcript {
       this.#isPrinting = !PRINTED_END.test(line);
       return;
     }
-    const [, tests, file] = RUNNING.exec(line) ?? [];
-    if (file !== undefined) {
-      this.files.push({ file, tests: Number(tests), done: 0, passed: 0 });
-      return;
-    }
-    const [, broken] = UNCAUGHT.exec(line) ?? [];
-    if (broken !== undefined) {
-      this.failed.push({ file: broken, name: "an error that no test caught" });
-      return;
-    }
+    const [, tests] = RUNNING.exec(line) ?? [];
+    if (tests !== undefined) this.#tests = Number(tests);
+    else if (UNCAUGHT.test(line)) this.#break();
+    else this.#ends(line);
+  }
+
+  #ends(line: string): void {
     // A test that prints something is announced once more when it has ended.
     const [, begun] = BEGUN.exec(line) ?? [];
     if (begun !== undefined) this.#begun = begun;
-    const [, name, verdict] = DONE.exec(line) ?? [];
-    if (name !== undefined) this.#done(name, verdict!);
+    const [, text, verdict] = DONE.exec(line) ?? [];
+    if (text === undefined) return;
+    const test = this.#split(text);
+    // What comes after an error that no test caught was never begun.
+    if (this.#isBroken && test.file !== this.#broken) return;
+    this.#begun = undefined;
+    this.#file = test.file;
+    this.#done++;
+    if (verdict === "ignored") this.ignored.push(test.name);
+    else if (verdict !== "ok") this.failed.push(test);
+    else this.#passed.set(test.file, (this.#passed.get(test.file) ?? 0) + 1);
   }
 
-  #done(name: string, verdict: string): void {
-    const run = this.files.at(-1);
-    if (run === undefined) return;
-    run.done++;
-    this.#begun = undefined;
-    if (verdict === "ok") run.passed++;
-    else if (verdict === "ignored") this.ignored.push(name);
-    else this.failed.push({ file: run.file, name });
+  /** It is the fault of the test that runs, or of the file that is alone. */
+  #break(): void {
+    this.#isBroken = true;
+    const isKnown = this.#begun !== undefined || this.#files.length === 1;
+    if (!isKnown) return;
+    const { file } = this;
+    this.#broken = file;
+    this.failed.push({ file, name: "an error that no test caught" });
   }
 
   /** Why tests failed, without the lists that stand elsewhere. */

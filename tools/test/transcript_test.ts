@@ -3,39 +3,42 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { Transcript } from "./transcript.ts";
 
+const FILES = ["src/a_test.ts", "src/b_test.ts", "src/c_test.ts"];
+
 /** As Deno 2.9.6 prints it. */
-const PRINTED = `running 3 tests from ./src/a_test.ts
-adds ... ok (1ms)
-with steps ...
+const PRINTED = `running 7 tests from ./tools/test/together.ts
+src/a_test.ts: adds ... ok (1ms)
+src/a_test.ts: with steps ...
   a step ... ok (0ms)
-with steps ... ok (2ms)
-left out (in part) ... ignored (0ms)
-running 2 tests from ./src/b_test.ts
-talks ...
+src/a_test.ts: with steps ... ok (2ms)
+src/a_test.ts: left out (in part) ... ignored (0ms)
+src/b_test.ts: talks ...
 ------- output -------
-hello ... ok (1ms)
+src/b_test.ts: hello ... ok (1ms)
 ----- output end -----
-talks ... ok (1ms)
-breaks ... FAILED (12ms)
-Uncaught error from ./src/c_test.ts FAILED
-late ... cancelled (0ms)
+src/b_test.ts: talks ... ok (1ms)
+src/b_test.ts: breaks ... FAILED (12ms)
+src/b_test.ts: throws late ...
+Uncaught error from ./tools/test/together.ts FAILED
+src/b_test.ts: throws late ... cancelled (0ms)
+src/c_test.ts: is not begun ... cancelled (0ms)
 
  ERRORS 
 
-breaks => ./limit.ts:8:10
+src/b_test.ts: breaks => ./preload.ts:8:10
 error: Error: why
     at src/b_test.ts:5:34
 
  FAILURES 
 
-breaks => ./limit.ts:8:10
+src/b_test.ts: breaks => ./preload.ts:8:10
 
-FAILED | 2 passed | 2 failed | 1 ignored (1s)
+FAILED | 2 passed | 4 failed | 1 ignored (1s)
 `;
 
 Deno.test("a transcript knows what passed, what failed and where, however it comes", () => {
   for (const size of [1, 7, PRINTED.length]) {
-    const transcript = new Transcript();
+    const transcript = new Transcript(FILES);
     for (let at = 0; at < PRINTED.length; at += size) {
       transcript.hear(PRINTED.slice(at, at + size));
     }
@@ -44,28 +47,45 @@ Deno.test("a transcript knows what passed, what failed and where, however it com
     deepEqual(transcript.ignored, ["left out (in part)"]);
     deepEqual(transcript.failed, [
       { file: "src/b_test.ts", name: "breaks" },
-      { file: "src/c_test.ts", name: "an error that no test caught" },
-      { file: "src/b_test.ts", name: "late" },
+      { file: "src/b_test.ts", name: "an error that no test caught" },
+      { file: "src/b_test.ts", name: "throws late" },
     ]);
+    deepEqual(transcript.left, ["src/c_test.ts"]);
     equal(
       transcript.reasons(),
-      "breaks => ./limit.ts:8:10\nerror: Error: why\n    at src/b_test.ts:5:34",
+      "src/b_test.ts: breaks => ./preload.ts:8:10\nerror: Error: why\n    at src/b_test.ts:5:34",
     );
     equal(transcript.running, undefined);
   }
 });
 
-Deno.test("a transcript names the test that has begun", () => {
-  const transcript = new Transcript();
-  transcript.hear("running 2 tests from ./a_test.ts\n");
+Deno.test("a transcript names the test that has begun, and the files that are left", () => {
+  const transcript = new Transcript(FILES);
+  transcript.hear("running 2 tests from ./tools/test/together.ts\n");
   equal(transcript.running, undefined);
-  transcript.hear("waits ...");
+  deepEqual(transcript.left, FILES);
+  transcript.hear("src/b_test.ts: waits ...");
   equal(transcript.running, "waits");
+  equal(transcript.file, "src/b_test.ts");
   transcript.hear("\n------- output -------\nhm\n");
   equal(transcript.running, "waits");
-  equal(transcript.isComplete("a_test.ts"), false);
-  transcript.hear("----- output end -----\nwaits ... ok (1ms)\n");
+  transcript.hear("----- output end -----\n");
+  transcript.hear("src/b_test.ts: waits ... ok (1ms)\n");
   equal(transcript.running, undefined);
-  transcript.hear("ends ... ok (1ms)\n");
-  equal(transcript.isComplete("a_test.ts"), true);
+  deepEqual(transcript.left, FILES.slice(1));
+  transcript.hear("src/c_test.ts: ends ... ok (1ms)\n");
+  deepEqual(transcript.left, []);
+});
+
+Deno.test("an error between tests is nobody's until a file is alone", () => {
+  const uncaught = "Uncaught error from ./tools/test/together.ts FAILED\n";
+  const together = new Transcript(FILES);
+  together.hear(`running 2 tests from ./tools/test/together.ts\n${uncaught}`);
+  deepEqual(together.failed, []);
+  deepEqual(together.left, FILES);
+  const alone = new Transcript(["src/a_test.ts"]);
+  alone.hear(`running 2 tests from ./tools/test/together.ts\n${uncaught}`);
+  deepEqual(alone.failed, [
+    { file: "src/a_test.ts", name: "an error that no test caught" },
+  ]);
 });
