@@ -1,19 +1,57 @@
 /**
- * A folder for one test of the command line, with real commands in it.
+ * A folder for one test of the command line, with commands that run in it: the
+ * whole program in this process, which spares each its start, or one of its own
+ * for what only a process shows.
  *
  * @module
  */
 
 import assert from "node:assert/strict";
+import { main } from "../src/cli/main.ts";
+import { Output } from "../src/cli/output.ts";
 import { Child, type Ran } from "./kit/child.ts";
 
-const main = new URL("../src/cli/main.ts", import.meta.url).pathname;
+const program = new URL("../src/cli/main.ts", import.meta.url).pathname;
 const config = new URL("../deno.json", import.meta.url).pathname;
 /** How the command line is started. */
 const deno = [
   ...["run", "--quiet", `--config=${config}`],
-  ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys", main],
+  ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys", program],
 ];
+
+/** Runs one command in this process, as if it had been started in a folder. */
+export async function runHere(
+  args: readonly string[],
+  folder: string,
+): Promise<Ran> {
+  const [out, err] = [new Printed(), new Printed()];
+  const before = Deno.cwd();
+  const { signal } = new AbortController();
+  Deno.chdir(folder);
+  try {
+    const code = await main(args, { out: out.output, err: err.output, signal });
+    const report = `\`sheaf ${
+      args.join(" ")
+    }\` ended with ${code}:\n${err.text}`;
+    return { code, signal: null, out: out.text, err: err.text, report };
+  } finally {
+    Deno.chdir(before);
+  }
+}
+
+/** What a command printed, as through a pipe. */
+class Printed {
+  readonly #decoder = new TextDecoder();
+  text = "";
+  readonly output: Output = new Output(
+    (bytes) => {
+      this.text += this.#decoder.decode(bytes, { stream: true });
+      return bytes.length;
+    },
+    false,
+    undefined,
+  );
+}
 
 /** A folder for one test, with commands that run in it. */
 export class Place implements AsyncDisposable {
@@ -25,15 +63,18 @@ export class Place implements AsyncDisposable {
     return path;
   }
 
+  /** Starts a command as a process of its own. */
   spawn(args: readonly string[]): Child {
     return new Child([...deno, ...args], { cwd: this.path });
   }
 
-  async run(args: readonly string[], input?: string): Promise<Ran> {
-    return await Child.run([...deno, ...args], {
-      cwd: this.path,
-      ...(input !== undefined && { input }),
-    });
+  /** Runs a command as a process of its own, with an input. */
+  async pipe(args: readonly string[], input: string): Promise<Ran> {
+    return await Child.run([...deno, ...args], { cwd: this.path, input });
+  }
+
+  async run(args: readonly string[]): Promise<Ran> {
+    return await runHere(args, this.path);
   }
 
   /** Runs a command that must succeed. */

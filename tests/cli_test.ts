@@ -1,5 +1,5 @@
 /**
- * The command line from outside: real commands in a folder of their own.
+ * The command line from outside: whole commands in a folder of their own.
  *
  * @module
  */
@@ -184,6 +184,13 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
   assertFailure(blocked, 1, /^error\[invalid-path\]: /);
   const odd = await place.run(["query", "--repo=b"]);
   assertFailure(odd, 1, /^error\[not-found\]: No repository "b"/);
+});
+
+Deno.test("sheaf as a process exits with its code and tells why on standard error", async () => {
+  await using place = await Promise.resolve(new Place());
+  const wrong = await place.pipe(["fly"], "");
+  assertFailure(wrong, 2, /^error\[usage\]: unknown command 'fly'/);
+  assert.equal(wrong.out, "");
 });
 
 Deno.test("sheaf --help of each command has an example", async () => {

@@ -3,7 +3,8 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { defineSchema, field, openDatabase } from "../mod.ts";
 import { createServer } from "../server/mod.ts";
-import { Child, type Ran } from "./kit/child.ts";
+import { runHere } from "./cli_place.ts";
+import { Child } from "./kit/child.ts";
 import { selfSigned } from "./self_signed.ts";
 import {
   ADMIN,
@@ -35,11 +36,6 @@ function sheaf(
   env: Record<string, string> = {},
 ): Child {
   return new Child(["task", "--quiet", task, ...args], { cwd: root, env });
-}
-
-async function run(args: readonly string[]): Promise<Ran> {
-  await using child = sheaf("sheaf", args);
-  return await child.ended;
 }
 
 /** The root key that a server's summary tells. */
@@ -169,14 +165,17 @@ Deno.test("sheaf backup copies a database that a server writes, and restore make
       `${server.url}/login`,
       post(loginBody(server.rootKey, { sessionKey: newSessionKey() })),
     ).then((response) => response.body?.cancel());
-    const made = await run(["backup", "--data", data, "--to", copy]);
+    const args = ["backup", "--data", data, "--to", copy];
+    await using backup = sheaf("sheaf", args);
+    const made = await backup.ended;
     equal(made.code, 0, made.report);
     match(made.out, /backed up to .*: 2 repositories, \d+ commits?, /);
-    const twice = await run(["backup", "--data", data, "--to", copy]);
+    const twice = await runHere(args, folder);
     equal(twice.code, 1, twice.report);
     match(twice.err, /error\[invalid-path\].*not empty/);
     await server.close();
-    const restored = await run(["restore", "--from", copy, "--to", back]);
+    const undo = ["restore", "--from", copy, "--to", back];
+    const restored = await runHere(undo, folder);
     equal(restored.code, 0, restored.report);
     const options = serverOptions({ data: back, schemas }, []);
     await using other = await createServer(options);
@@ -187,24 +186,27 @@ Deno.test("sheaf backup copies a database that a server writes, and restore make
 
 Deno.test("sheaf admin revokes and lists over HTTP, and explains what went wrong", () =>
   withServer({}, async ({ server, ask }) => {
+    const admin = (...args: string[]) => runHere(["admin", ...args], ".");
     const sessionKey = newSessionKey();
     const credentials = { token: ANN };
     const body = loginBody(server.rootKey, { sessionKey, credentials });
     const login = await ask("/login", post(body));
     await login.body?.cancel();
     const at = ["--url", server.url, "--admin-token", ADMIN];
-    const revoked = await run(["admin", "revoke", "--user", "ann", ...at]);
+    const revoke = ["admin", "revoke", "--user", "ann", ...at];
+    await using process = sheaf("sheaf", revoke);
+    const revoked = await process.ended;
     equal(revoked.code, 0, revoked.report);
     match(revoked.out, /revoked 1 session/);
     match(revoked.out, new RegExp(sessionKey));
-    const listed = await run(["admin", "quarantine", ...at]);
+    const listed = await admin("quarantine", ...at);
     equal(listed.code, 0, listed.report);
     match(listed.out, /the quarantine is empty/);
     const wrong = ["--url", server.url, "--admin-token", "a wrong token"];
-    const refused = await run(["admin", "quarantine", ...wrong]);
+    const refused = await admin("quarantine", ...wrong);
     equal(refused.code, 1, refused.report);
     match(refused.err, /error\[login-failed\]/);
-    const usage = await run(["admin", "revoke", ...at]);
+    const usage = await admin("revoke", ...at);
     equal(usage.code, 2, usage.report);
   }));
 

@@ -16,13 +16,14 @@ import {
   standardOutput,
 } from "./output.ts";
 import { runProgram } from "./program.ts";
+import type { Context } from "./session.ts";
 
 /** Runs one command; says what the process exits with. */
-async function main(args: readonly string[]): Promise<number> {
-  const out = standardOutput();
-  const err = standardError();
+export async function main(
+  args: readonly string[],
+  { out, err, signal }: Omit<Context, "engine">,
+): Promise<number> {
   try {
-    const signal = interruptSignal();
     await runProgram(args, { engine, out, err, signal });
     out.flush();
     return exitCodes.ok;
@@ -69,4 +70,11 @@ function traceOf(error: unknown): string {
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  const code = await main(Deno.args, {
+    out: standardOutput(),
+    err: standardError(),
+    signal: interruptSignal(),
+  });
+  Deno.exit(code);
+}
