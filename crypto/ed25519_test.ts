@@ -18,6 +18,7 @@ import {
   verify,
 } from "./ed25519.ts";
 import rfc from "../tests/vectors/rfc8032.json" with { type: "json" };
+import { isTried, sized } from "../tests/kit/tier.ts";
 
 const ORDER = Point.CURVE().n;
 const MESSAGE = encodeText("Zcash");
@@ -195,7 +196,9 @@ Deno.test("verify() gives noble's ZIP-215 verdict on every edge point, and nativ
   assert.equal(vectors.length, 196 + 192 + 28 + 156);
   let accepted = 0;
   let acceptedByNative = 0;
-  for (const { name, signature, message, key, expected } of vectors) {
+  for (const [i, vector] of vectors.entries()) {
+    if (!isTried(i, 7)) continue;
+    const { name, signature, message, key, expected } = vector;
     const verdict = portable.verify(signature, message, key);
     if (expected !== undefined) assert.equal(verdict, expected, name);
     assert.equal(verify(signature, message, key), verdict, name);
@@ -207,7 +210,7 @@ Deno.test("verify() gives noble's ZIP-215 verdict on every edge point, and nativ
     accepted += Number(verdict);
     acceptedByNative += Number(byNative);
   }
-  assert.ok(accepted >= 196 + 64 + 28);
+  assert.ok(accepted >= sized(20, 196 + 64 + 28));
   assert.ok(acceptedByNative < accepted, "the fallback is needed");
 });
 
@@ -252,6 +255,7 @@ for (
     assert.ok(algorithm.verify(...parts));
     for (const part of parts) {
       for (let bit = 0; bit < part.length * 8; bit++) {
+        if (!isTried(bit, 7)) continue;
         part[bit >> 3]! ^= 1 << (bit & 7);
         assert.equal(algorithm.verify(...parts), false);
         part[bit >> 3]! ^= 1 << (bit & 7);

@@ -15,6 +15,7 @@ import {
 } from "../tests/kit/door.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
 import { limits } from "../src/base/limits.ts";
+import { isTried, sized } from "../tests/kit/tier.ts";
 import { checkGate, judge } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
 import { decodeBatch } from "./batch.ts";
@@ -366,6 +367,7 @@ Deno.test("no flipped bit of a signed batch is ever admitted, parked ones includ
   const ada = new Writer(1, reader());
   const [first, second] = [ada.write(["one"]), ada.write(["two"])];
   for (let bit = 0; bit < second.bytes.length * 8; bit++) {
+    if (!isTried(bit, 7)) continue;
     const bytes = second.bytes.slice();
     bytes[bit >> 3]! ^= 1 << (bit & 7);
     const bob = reader();
@@ -418,7 +420,7 @@ Deno.test("batches in any order, with repetitions, end in the same graph", () =>
         assert.equal(mixed.parking.size, 0);
         assert.equal(mixed.log.length, sent.length, "nothing is taken twice");
       }),
-      { seed: 3, numRuns: 40 },
+      { seed: 3, numRuns: sized(12, 40) },
     );
   }
 });

@@ -10,6 +10,7 @@ import {
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
 import { ByteWriter, concatBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
+import { isTried, sized } from "../tests/kit/tier.ts";
 import {
   type Batch,
   batchLength,
@@ -87,7 +88,7 @@ Deno.test("decodeBatch() gives back what was written, sealed or not", () => {
         }
       }
     }),
-    { seed: 1, numRuns: 60 },
+    { seed: 1, numRuns: sized(30, 60) },
   );
 });
 
@@ -165,8 +166,11 @@ Deno.test("verifyBatch() refuses another predecessor, genesis or signer", () => 
 
 Deno.test("every flipped bit of a sealed batch is a SyntaxError or a bad signature", () => {
   const bytes = sealed(runOf(["first payload", "second payload"]));
+  let tried = 0;
   let outcomes = 0;
   for (let bit = 0; bit < bytes.length * 8; bit++) {
+    if (!isTried(bit, 13)) continue;
+    tried++;
     const flipped = bytes.slice();
     flipped[bit >> 3]! ^= 1 << (bit & 7);
     let batch: Batch;
@@ -190,7 +194,7 @@ Deno.test("every flipped bit of a sealed batch is a SyntaxError or a bad signatu
     );
     outcomes++;
   }
-  assert.ok(outcomes >= bytes.length * 8 - 8);
+  assert.ok(outcomes >= tried - 8);
 });
 
 Deno.test("decodeBatch() throws only SyntaxError on damaged bytes", () => {

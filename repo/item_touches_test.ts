@@ -218,9 +218,9 @@ for (const mode of ["default", "trusted", "fast"] as const) {
         fc.integer({ min: 0, max: 2 ** 30 }),
         async (seed) => void (found += await run(seed, mode)),
       ),
-      { numRuns: sized(8, 60), seed: 11, endOnFailure: true },
+      { numRuns: sized(2, 60), seed: 11, endOnFailure: true },
     );
-    ok(found > 1_000, `${found} commits were compared`);
+    ok(found > sized(200, 1_000), `${found} commits were compared`);
   });
 }
 
@@ -240,16 +240,10 @@ Deno.test("what was withdrawn is gone from a history that was shown before, and 
 });
 
 Deno.test("ids whose hashes are the same have histories of their own", async () => {
+  // The first two of "item-0", "item-1" and so on.
+  const [one, two] = ["item-101546", "item-1510040"];
   const seed = hashId(Leaf.name, 0x5eaf);
-  const known = new Map<number, string>();
-  let [one, two] = ["", ""];
-  for (let i = 0; two === ""; i++) {
-    const id = `item-${i}`;
-    const hash = hashId(id, seed);
-    const same = known.get(hash);
-    if (same !== undefined) [one, two] = [same, id];
-    known.set(hash, id);
-  }
+  equal(hashId(one, seed), hashId(two, seed));
   const place = await AuthorPlace.open();
   place.put(one, "first");
   place.put(two, "second");

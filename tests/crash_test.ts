@@ -151,7 +151,7 @@ for (const mode of ["default", "trusted", "fast"] as const) {
       const operations = await operationsOf(mode);
       ok(operations > 40, `the workload has ${operations} operations`);
       for (let n = 1; n <= operations; n++) {
-        if (!isTried(n, 7)) continue;
+        if (!isTried(n, 23)) continue;
         const [storage, promised] = await runOnce({ freezeAt: n, slow }, mode);
         for (const kept of images) {
           await check(
@@ -168,7 +168,7 @@ for (const mode of ["default", "trusted", "fast"] as const) {
   Deno.test(`a failing or short operation loses nothing acknowledged: ${mode} mode`, async () => {
     const operations = await operationsOf(mode);
     for (let n = 1; n <= operations; n++) {
-      if (!isTried(n, 7)) continue;
+      if (!isTried(n, 23)) continue;
       for (const fault of [{ failAt: n }, { shortenAt: n }]) {
         const options: FaultyOptions = {
           ...fault,
@@ -193,7 +193,7 @@ Deno.test("accidents at each of a few hundred operations lose nothing acknowledg
   const [{ operations }] = await runOnce({}, "default", rounds);
   ok(operations > 200, `the workload has ${operations} operations`);
   for (let n = 1; n <= operations; n++) {
-    if (!isTried(n, 7)) continue;
+    if (!isTried(n, 23)) continue;
     const fault = (["freezeAt", "failAt", "shortenAt"] as const)[n % 3]!;
     const options = { [fault]: n, slow: n % 2 === 0 };
     const [storage, promised] = await runOnce(options, "default", rounds);

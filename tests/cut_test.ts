@@ -16,7 +16,7 @@ import {
 } from "../mod.ts";
 import { type Files, filesOf, restored, withFile } from "./kit/mod.ts";
 import { steadyWorld } from "./kit/small_database.ts";
-import { sized } from "./kit/tier.ts";
+import { isTried, sized } from "./kit/tier.ts";
 
 const Page = defineSchema("page", { text: field.string() });
 const Total = defineSchema("total", { pages: field.number() });
@@ -104,15 +104,16 @@ async function liveOn(
 }
 
 const EDGE = sized(1, 24);
-const STRIDE = sized(1_021, 61);
+const STRIDE = sized(4_093, 61);
 /** Of the first bytes every so manieth. */
-const FIRST = sized(13, 1);
+const FIRST = sized(61, 1);
 
-/** Every byte of the first records and around each end of a batch, and one of `STRIDE` between. */
+/** Every byte of the first records and around the end of each batch that is tried, and one of `STRIDE` between. */
 function cutsOf({ bytes, ends }: Sample): number[] {
   const cuts = new Set<number>();
   for (let at = 0; at < ends[0]! && at < 400; at += FIRST) cuts.add(at);
-  for (const end of ends) {
+  for (const [i, end] of [...new Set(ends)].entries()) {
+    if (!isTried(i, 5)) continue;
     for (let at = end - EDGE; at <= end + EDGE; at++) cuts.add(at);
   }
   for (let at = 0; at < bytes.length; at += STRIDE) cuts.add(at);

@@ -11,7 +11,7 @@ import { isAll, sized } from "./kit/tier.ts";
 import { tellSeeds } from "./seeds/command.ts";
 import { playSeeds } from "./seeds/pool.ts";
 
-const SEEDS = sized(10, 100);
+const SEEDS = sized(4, 100);
 
 Deno.test(`a database behaves like a Map over writes, power cuts, faults, damage and repairs (${SEEDS} seeds)`, async () => {
   const taken: Record<string, number> = {};
@@ -46,7 +46,7 @@ Deno.test({
 });
 
 Deno.test("a seed replays a run byte for byte", async () => {
-  for (const seed of sized([3, 4], [3, 4, 5, 7, 8, 9])) {
+  for (const seed of sized([3], [3, 4, 5, 7, 8, 9])) {
     deepEqual(await fuzz(seed), await fuzz(seed));
   }
   const [one, other] = [await fuzz(3), await fuzz(6)];

@@ -17,7 +17,7 @@ import {
   openTexts,
   putText,
 } from "./kit/log.ts";
-import { sized } from "./kit/tier.ts";
+import { isTried, sized } from "./kit/tier.ts";
 
 const small = { extentBytesFirst: 64 };
 
@@ -68,7 +68,7 @@ Deno.test("a log of 64 KB cut at any byte keeps every record before the cut, and
   const lengths = Array.from({ length: 32 }, (_, i) => 100 + i * 120);
   const { bytes, texts, ends } = await sample(lengths);
   ok(bytes.length > 60_000 && bytes.length < 70_000);
-  for (let cut = 0; cut <= bytes.length; cut += sized(61, 1)) {
+  for (let cut = 0; cut <= bytes.length; cut += sized(251, 1)) {
     const image = memoryStorage([[FIRST_SEGMENT, bytes.subarray(0, cut)]]);
     const kept = texts.filter((_, i) => ends[i]! <= cut);
     await liveOn(image, kept);
@@ -78,6 +78,7 @@ Deno.test("a log of 64 KB cut at any byte keeps every record before the cut, and
 Deno.test("a log with zeros from any byte of its records on keeps every record before it", async () => {
   const { bytes, texts, ends } = await sample([30, 0, 90, 1, 200, 60, 8, 400]);
   for (let cut = 64; cut <= bytes.length; cut++) {
+    if (!isTried(cut, 7)) continue;
     const zeroed = bytes.slice().fill(0, cut);
     const image = memoryStorage([[FIRST_SEGMENT, zeroed]]);
     await liveOn(image, texts.filter((_, i) => ends[i]! <= cut));
@@ -105,7 +106,9 @@ async function flipAll(
 ): Promise<number> {
   let flips = 0;
   for (const [name, bytes] of files) {
-    for (let bit = 0; bit < bytes.length * 8; bit++, flips++) {
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      if (!isTried(bit, 11)) continue;
+      flips++;
       const flipped = bytes.slice();
       flipped[bit >> 3]! ^= 1 << (bit & 7);
       const image = memoryStorage([
@@ -123,7 +126,7 @@ async function flipAll(
 Deno.test("no flipped bit of a log goes unnoticed", async () => {
   const { bytes, texts } = await sample([10, 40, 0, 3, 100, 17, 60]);
   const flips = await flipAll([[FIRST_SEGMENT, bytes]], texts);
-  equal(flips, bytes.length * 8);
+  ok(flips >= sized(Math.floor(bytes.length * 8 / 11), bytes.length * 8));
 });
 
 Deno.test("no flipped bit of a log in use goes unnoticed, its zero tail included", async () => {

@@ -22,6 +22,7 @@ import {
   openSmall,
   writeSmall,
 } from "./kit/small_database.ts";
+import { sized } from "./kit/tier.ts";
 
 const script = new URL("./kit/tiny_medium.ts", import.meta.url).pathname;
 
@@ -52,7 +53,11 @@ const needed = isMountable
   ? ""
   : " (skipped: this machine mounts nothing here)";
 
-for (const mode of ["default", "trusted", "fast"] as const) {
+const modes: readonly Mode[] = sized(["default"], [
+  ...["default", "trusted", "fast"] as const,
+]);
+
+for (const mode of modes) {
   Deno.test({
     name:
       `a full disk and a read-only disk lose nothing acknowledged and say what to do: ${mode} mode${needed}`,

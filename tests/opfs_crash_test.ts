@@ -172,7 +172,7 @@ Deno.test("openOpfs() finds everything acknowledged after an end at any step", a
   const steps = await stepsOfLife();
   ok(steps > 100, `${steps} steps`);
   for (let dieAt = 1; dieAt <= steps; dieAt++) {
-    if (!isTried(dieAt, 7)) continue;
+    if (!isTried(dieAt, 19)) continue;
     const opfs = new FakeOpfs();
     const story = new Story();
     await live(opfs.process(dieAt), story).catch(isDeath);
@@ -194,7 +194,7 @@ Deno.test("openOpfs() that dies at any step leaves what it found", async () => {
   const process = image.process();
   await (await open(process)).close();
   for (let dieAt = 1; dieAt <= process.steps; dieAt++) {
-    if (!isTried(dieAt, 7)) continue;
+    if (!isTried(dieAt, 19)) continue;
     const opfs = made.powerCut("all");
     const opened = await open(opfs.process(dieAt)).catch(isDeath);
     await opened?.close().catch(isDeath);
@@ -207,7 +207,7 @@ Deno.test("openOpfs() that dies at any step leaves what it found", async () => {
 Deno.test("a step that fails once spoils nothing, whichever it is", async () => {
   const steps = await stepsOfLife();
   for (let failAt = 1; failAt <= steps; failAt++) {
-    if (!isTried(failAt, 7)) continue;
+    if (!isTried(failAt, 19)) continue;
     const opfs = new FakeOpfs();
     const process = opfs.process();
     process.failAt = failAt;
@@ -229,7 +229,7 @@ Deno.test("openOpfs() needs one whole root of two", async () => {
   const process = before.process();
   await (await open(process)).close();
   for (let dieAt = 1; dieAt <= process.steps; dieAt++) {
-    if (!isTried(dieAt, 7)) continue;
+    if (!isTried(dieAt, 19)) continue;
     const after = opfs.powerCut("all");
     const opened = await open(after.process(dieAt)).catch(isDeath);
     await opened?.close().catch(isDeath);

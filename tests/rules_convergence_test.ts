@@ -260,7 +260,7 @@ Deno.test("rules and revocations admit the same commits everywhere, in any order
   );
   await fc.assert(run, {
     seed: 5,
-    numRuns: sized(12, 120),
+    numRuns: sized(4, 120),
     endOnFailure: true,
   });
 });

@@ -67,7 +67,7 @@ const everyRun = workloads.map(({ name }) => ({ workload: name, inFlight: 8 }));
 
 async function wrongOf(store: Store): Promise<(string | undefined)[]> {
   const model = new Model(records);
-  const options = { store, model, operations: 2_000, msMax: 10_000 };
+  const options = { store, model, operations: 500, msMax: 10_000 };
   const runs = await runAll({ ...options, runs: everyRun });
   return [...runs.map(({ wrong }) => wrong), await model.verify(store)]
     .filter((wrong) => wrong !== undefined);
@@ -134,7 +134,7 @@ Deno.test("An engine that loses an update is found out", async () => {
   class Forgetful extends MapStore {
     #updates = 0;
     override update(key: string, field: FieldName, value: string): Done {
-      if (++this.#updates !== 300) return super.update(key, field, value);
+      if (++this.#updates !== 100) return super.update(key, field, value);
     }
   }
   const wrong = await wrongOf(new Forgetful());

@@ -8,6 +8,7 @@ import { createView } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Column } from "../../src/schema/source.ts";
 import { Table } from "../table.ts";
+import { sized } from "../../tests/kit/tier.ts";
 import {
   checkpointName,
   openCheckpoint,
@@ -60,12 +61,12 @@ Deno.test("a checkpoint gives back every history, however often it is carried ov
       assert.equal(drain(verifyCheckpoint(subject.checkpoint!)), undefined);
       subject.check();
     }),
-    { seed: 5, numRuns: 400 },
+    { seed: 5, numRuns: sized(60, 400) },
   );
 });
 
 Deno.test("rows that nobody read are carried over twice without decoding them", async () => {
-  const subject = rich(3000);
+  const subject = rich(sized(600, 3000));
   for (let round = 0; round < 3; round++) {
     await subject.write();
     subject.open();

@@ -24,6 +24,7 @@ import { limits } from "../base/limits.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Keyring, type KeyringOptions, openKeyring } from "./keyring.ts";
+import { readKeys, replaceKeys } from "./keyring_file.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
 import { newKey } from "./session_key.ts";
 
@@ -84,9 +85,19 @@ Deno.test("a copy gets sessions of its own, for every user, and keeps them", asy
 
 Deno.test("more users than a folder may hold are refused, and the folder stays whole", async () => {
   const storage = memoryStorage();
-  for (let i = 0; i < limits.sessionsMax; i++) await open(storage, `user-${i}`);
+  await open(storage, "first");
+  const keys = readKeys(storage)!;
+  const [session] = keys.sessions;
+  const others = Array.from(
+    { length: limits.sessionsMax - 2 },
+    (_, i) => ({ ...session!, user: `user-${i}` }),
+  );
+  await replaceKeys(storage, { ...keys, sessions: [session!, ...others] });
+  const last = await open(storage, "last");
   await rejects(open(storage, "one-more"), { code: "value-too-large" });
-  ok(await open(storage, "user-7"));
+  equal(readKeys(storage)!.sessions.length, limits.sessionsMax);
+  deepEqual(shown(await open(storage, "last")), shown(last));
+  ok(await open(storage, "first"));
 });
 
 Deno.test("every byte of the key file is guarded", async () => {

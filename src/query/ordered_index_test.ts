@@ -88,7 +88,7 @@ for (
           }
         }
       }),
-      { seed: 3, numRuns: sized(20, 200) },
+      { seed: 3, numRuns: sized(5, 200) },
     );
   });
 }

@@ -265,7 +265,7 @@ Deno.test("Query.run() and count() equal the naive evaluator", () => {
         }
       }
     }),
-    { seed, numRuns: sized(1_000, 4_000) },
+    { seed, numRuns: sized(200, 4_000) },
   );
 });
 
@@ -340,7 +340,7 @@ Deno.test("Live rows equal the naive evaluator after every transaction, and chan
       engine.dispose();
       strictEqual(source.listeners, 0);
     }),
-    { seed, numRuns: sized(1_000, 4_000) },
+    { seed, numRuns: sized(200, 4_000) },
   );
 });
 
@@ -366,6 +366,6 @@ Deno.test("Query.after() walks every row exactly once, ties included", () => {
         );
       },
     ),
-    { seed, numRuns: 400 },
+    { seed, numRuns: sized(100, 400) },
   );
 });

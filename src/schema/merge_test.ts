@@ -17,12 +17,13 @@ import type {
 } from "./patch.ts";
 import { positionAt } from "./position.ts";
 import { engine } from "../text/engine.ts";
+import { sized } from "../../tests/kit/tier.ts";
 import { textField } from "./field.ts";
 import { textChange } from "./text_kit_test.ts";
 import { recordOf, sortedSet } from "./validate.ts";
 import { createView, type View } from "./view.ts";
 
-const run = { seed: 20260101, numRuns: 2_000 } as const;
+const run = { seed: 20260101, numRuns: sized(250, 2_000) } as const;
 const ID = "item-1";
 
 function shape(version: number, fields: Record<string, FieldKind>): Shape {
@@ -469,6 +470,6 @@ Deno.test("fold() never leaves an item that can be changed", () => {
       const item = foldAll(all, views[1]!)?.item;
       if (item !== undefined) assert.ok(Object.isFrozen(item));
     }),
-    { ...run, numRuns: 100 },
+    { ...run, numRuns: sized(50, 100) },
   );
 });

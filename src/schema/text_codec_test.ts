@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
 import { engine } from "../text/engine.ts";
+import { sized } from "../../tests/kit/tier.ts";
 import { readTextChange, readTextState, writeTextState } from "./text_codec.ts";
 import { textChange, textOf } from "./text_kit_test.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type TextState,
 } from "./text_state.ts";
 
-const run = { seed: 17, numRuns: 2_000 } as const;
+const run = { seed: 17, numRuns: sized(300, 2_000) } as const;
 
 function encode(text: TextState): Uint8Array<ArrayBuffer> {
   const w = new ByteWriter();
@@ -94,7 +95,7 @@ Deno.test("readTextChange() meets garbage with SyntaxError, and what it takes ca
       taken++;
       assert.equal(typeof engine.show(joinTexts(other, text)), "string");
     }),
-    { ...run, numRuns: 10_000 },
+    { ...run, numRuns: sized(1_500, 10_000) },
   );
   assert.ok(taken > 100);
 });

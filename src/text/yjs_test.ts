@@ -3,10 +3,11 @@ import fc from "fast-check";
 import * as Y from "yjs";
 import { textChange, textOf } from "../schema/text_kit_test.ts";
 import { emptyText, joinTexts, type TextState } from "../schema/text_state.ts";
+import { sized } from "../../tests/kit/tier.ts";
 import { engine, spliceDoc } from "./engine.ts";
 import { changeOf, docOf, rootOf, updateOf } from "./yjs.ts";
 
-const run = { seed: 23, numRuns: 500 } as const;
+const run = { seed: 23, numRuns: sized(150, 500) } as const;
 
 const step = fc.record({
   who: fc.nat(2),
@@ -110,7 +111,7 @@ Deno.test("show() is a function of the state alone, also of lies", () => {
       assert.equal(engine.show(state), engine.show(other));
       assert.ok(engine.show(state).isWellFormed());
     }),
-    { ...run, numRuns: 3_000 },
+    { ...run, numRuns: sized(400, 3_000) },
   );
 });
 

@@ -3,12 +3,13 @@
  */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { sized } from "../kit/tier.ts";
 import type { Outcome } from "./outcome.ts";
 import { playSeeds } from "./pool.ts";
 import { toy, toys } from "./toy.ts";
 
 Deno.test("playSeeds() plays each seed once, in however many processes", async () => {
-  for (const jobs of [1, 3, 20]) {
+  for (const jobs of sized([1, 3], [1, 3, 20])) {
     const heard: number[] = [];
     const played = await playSeeds(toys, {
       first: 7,

@@ -8,6 +8,7 @@ import { blankCell } from "../../src/schema/cell.ts";
 import { openKv } from "../../src/kv/mod.ts";
 import type { Value } from "../../src/schema/patch.ts";
 import type { Schema } from "../../src/schema/schema.ts";
+import { isTried, sized } from "../kit/tier.ts";
 import { Card, Mark } from "./collections.ts";
 import { Dice } from "./dice.ts";
 import { accidents, planOf } from "./plan.ts";
@@ -16,6 +17,8 @@ import { simulate } from "./simulation.ts";
 
 /** Chosen so that all modes and all accidents are among them. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+/** Those that are played: in the quick tier two, others for every commit. */
+const played = SEEDS.filter((seed) => isTried(seed, 4));
 
 function sound(report: Report): void {
   if (report.failure === undefined) return;
@@ -28,6 +31,10 @@ function sound(report: Report): void {
 /** What the first runs of these seeds in this process reported. */
 const reports = new Map<number, Report>();
 
+async function reportOf(seed: number): Promise<Report> {
+  return reports.get(seed) ?? await simulate(seed);
+}
+
 Deno.test("planOf() gives the seeds of these tests all modes, all accidents, small quotas and sessions that end", () => {
   const plans = SEEDS.map((seed) => planOf(seed, new Dice(seed).fork()));
   const chosen = plans.flatMap(({ accidents }) => accidents);
@@ -38,7 +45,7 @@ Deno.test("planOf() gives the seeds of these tests all modes, all accidents, sma
   ok(plans.some(({ sessionMs }) => sessionMs < Infinity));
 });
 
-for (const seed of SEEDS) {
+for (const seed of played) {
   Deno.test(`replicas converge and keep their promises over accidents: seed ${seed}`, async () => {
     const report = await simulate(seed);
     reports.set(seed, report);
@@ -48,28 +55,33 @@ for (const seed of SEEDS) {
 }
 
 Deno.test("a seed replays a simulation byte for byte", async () => {
-  const one = reports.get(2) ?? await simulate(2);
-  const again = await simulate(2);
+  const [seed, other] = played;
+  const one = await reportOf(seed!);
+  const again = await simulate(seed!);
   equal(one.digest, again.digest);
   equal(one.events, again.events);
-  notEqual(one.digest, (reports.get(3) ?? await simulate(3)).digest);
+  notEqual(one.digest, (await reportOf(other!)).digest);
 });
 
 Deno.test("the command line plays seeds in other processes, byte for byte as here", async () => {
   const script = new URL("./main.ts", import.meta.url).pathname;
-  const args = "--seed 2 --runs 2 --jobs 2 --no-quiet".split(" ");
+  const seeds = sized(played.slice(0, 1), [2, 3]);
+  const [first] = seeds;
+  const runs = seeds.length;
+  const args = `--seed ${first} --runs ${runs} --jobs 2 --no-quiet`.split(" ");
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-check", "-A", script, ...args],
   }).output();
   const text = new TextDecoder();
   equal(code, 0, text.decode(stderr));
   const lines = text.decode(stdout).trim().split("\n").sort();
-  for (const [i, seed] of [2, 3].entries()) {
-    const { digest, events } = reports.get(seed) ?? await simulate(seed);
+  for (const [i, seed] of seeds.entries()) {
+    const { digest, events } = await reportOf(seed);
     match(lines[i + 1]!, new RegExp(`^seed ${seed}: .* ${events} events, `));
     match(lines[i + 1]!, new RegExp(` all is well ${digest.slice(0, 16)} in `));
   }
-  match(lines[0]!, /^Seeds 2 to 3: 2 seeds, \d+ events, .* all is well$/);
+  const ends = `Seeds ${first} to ${seeds.at(-1)}: ${runs} seeds`;
+  match(lines[0]!, new RegExp(`^${ends}, \\d+ events, .* all is well$`));
 });
 
 Deno.test("the command line traces a seed line by line", async () => {

@@ -10,8 +10,8 @@ const root = new URL("../../", import.meta.url);
 const SKIPPED = ["node_modules", "docs", "data"];
 
 const TEST = /_test\.tsx?$/;
-/** Who asks for its size says so. */
-const TWO_SIZES = /from ".*\/tier\.ts"/;
+/** Who asks for its size, or tries garbage, of which there are two sizes, says so. */
+const TWO_SIZES = /from ".*\/(tier|garbage)\.ts"/;
 
 /** All test files, by their paths from the root, in the order of the alphabet. */
 export function testFilesBelow(folder = ""): string[] {
