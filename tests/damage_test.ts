@@ -120,9 +120,10 @@ async function flipAll(
   { bits }: Density,
 ): Promise<number> {
   const bytes = sample.files.find((file) => file[0] === name)![1];
+  const stride = name === "database" ? 17 : 71;
   let flips = 0;
   for (const at of places(bytes)) {
-    if (!isTried(at, 71)) continue;
+    if (!isTried(at, stride)) continue;
     const isWhole = bits === "every bit" || at < 64;
     const [from, to] = isWhole ? [0, 7] : [at % 8, at % 8];
     for (let bit = from; bit <= to; bit++, flips++) {
@@ -193,7 +194,7 @@ for (const [mode, shape, how, bits] of cases) {
     equal(made.files.length, how === inUse ? 2 : 3);
     for (const [name] of made.files) {
       const flips = await flipAll(made, name, mode, { bits });
-      ok(flips > sized(5, 500), `${flips} bits of ${name}`);
+      ok(flips > sized(20, 500), `${flips} bits of ${name}`);
     }
   });
 
