@@ -46,7 +46,7 @@ Deno.test("a store is what a Map with a clock is, over waits, restarts, checkpoi
   const commands = fc.array(commandIn, { maxLength: 25 });
   await fc.assert(fc.asyncProperty(commands, property), {
     seed: 7,
-    numRuns: sized(150, 1_500),
+    numRuns: sized(50, 1_500),
   });
 });
 
@@ -84,7 +84,7 @@ Deno.test("who listens can keep a copy: every change is told once, with what was
   const commands = fc.array(commandIn, { maxLength: 30 });
   await fc.assert(fc.asyncProperty(commands, property), {
     seed: 7,
-    numRuns: sized(150, 1_500),
+    numRuns: sized(50, 1_500),
   });
 });
 
@@ -119,6 +119,6 @@ Deno.test("a clock that is set back gives back what had expired, in scans as in 
   );
   await fc.assert(fc.asyncProperty(steps, property), {
     seed: 7,
-    numRuns: sized(150, 1_500),
+    numRuns: sized(50, 1_500),
   });
 });

@@ -280,6 +280,6 @@ async function send(
 Deno.test("live results equal a filter and a sort over local writes, transactions, foreign commits and reopenings", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), run),
-    { seed: 11, numRuns: sized(25, 250) },
+    { seed: 11, numRuns: sized(10, 250) },
   );
 });

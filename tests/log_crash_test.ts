@@ -108,7 +108,7 @@ for (const slow of [false, true]) {
       let acknowledged = 0;
       let runs = 0;
       for (let n = 1; n <= OPERATIONS; n++) {
-        if (!isTried(n, 10)) continue;
+        if (!isTried(n, 19)) continue;
         runs++;
         const storage = faultyStorage({ [fault]: n, slow });
         const result = await run(storage, n);
@@ -127,7 +127,7 @@ for (const slow of [false, true]) {
 }
 
 Deno.test("every acknowledged record survives power cuts between any two operations of a recovery", async () => {
-  for (let seed = 1; seed <= sized(3, 20); seed++) {
+  for (let seed = 1; seed <= sized(2, 20); seed++) {
     const first = faultyStorage();
     const before = await run(first, seed);
     for (let n = 1; n <= 12; n++) {

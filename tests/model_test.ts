@@ -266,7 +266,7 @@ for (const mode of ["default", "trusted", "fast"] as const) {
           await pair.db!.close();
         },
       ),
-      { seed: 20_261_120, numRuns: sized(100, 600) },
+      { seed: 20_261_120, numRuns: sized(40, 600) },
     );
   });
 }

@@ -7,6 +7,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { defineSchema, field, openDatabase } from "../mod.ts";
 import { openOpfs } from "../src/storage/opfs_open.ts";
 import { Died, FakeOpfs, type FakeProcess } from "./kit/fake_opfs.ts";
+import { sized } from "./kit/tier.ts";
 
 const Note = defineSchema("note", { text: field.string() });
 
@@ -85,7 +86,7 @@ async function check(opfs: FakeOpfs, acked: readonly string[]): Promise<void> {
 Deno.test("a database over OPFS keeps what it acknowledged, wherever it ended", async () => {
   const whole = new FakeOpfs().process();
   equal((await live(whole)).length, 8);
-  const step = Math.ceil(whole.steps / 60);
+  const step = Math.ceil(whole.steps / sized(15, 60));
   for (let dieAt = 1; dieAt <= whole.steps; dieAt += step) {
     const opfs = new FakeOpfs();
     const acked = await live(opfs.process(dieAt));

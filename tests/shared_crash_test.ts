@@ -47,6 +47,6 @@ Deno.test("what may be shared survives every power cut, in the modes that promis
         }
       },
     ),
-    { numRuns: sized(25, 250), seed: 3 },
+    { numRuns: sized(8, 250), seed: 3 },
   );
 });

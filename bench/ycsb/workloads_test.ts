@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sized } from "../../tests/kit/tier.ts";
 import {
   type Action,
   actions,
@@ -10,7 +11,7 @@ import {
 } from "./workloads.ts";
 
 const records = 5_000;
-const count = 100_000;
+const count = sized(30_000, 100_000);
 const lag = 64;
 
 function named(name: string): Workload {

@@ -5,6 +5,7 @@ import { cellDigestBytes } from "./cell_codec.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import { engine } from "../text/engine.ts";
+import { sized } from "../../tests/kit/tier.ts";
 import { textField } from "./field.ts";
 import type { Operation } from "./patch.ts";
 import { decodePatch, PatchWriter } from "./patch_codec.ts";
@@ -141,7 +142,7 @@ Deno.test("replicas that met show the same item, whatever each did before", () =
         assert.deepEqual(other.item, first!.item);
       }
     }),
-    { seed: 5, numRuns: 1_000 },
+    { seed: 5, numRuns: sized(250, 1_000) },
   );
 });
 
@@ -165,7 +166,7 @@ Deno.test("replicas that met can still make any list of what they have", () => {
       a.write({ steps: wanted });
       assert.deepEqual(a.cell!.item!.steps, wanted);
     }),
-    { seed: 5, numRuns: 500 },
+    { seed: 5, numRuns: sized(150, 500) },
   );
 });
 
