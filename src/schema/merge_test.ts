@@ -23,7 +23,7 @@ import { textChange } from "./text_kit_test.ts";
 import { recordOf, sortedSet } from "./validate.ts";
 import { createView, type View } from "./view.ts";
 
-const run = { seed: 20260101, numRuns: sized(250, 2_000) } as const;
+const run = { seed: 20260101, numRuns: sized(400, 2_000) } as const;
 const ID = "item-1";
 
 function shape(version: number, fields: Record<string, FieldKind>): Shape {

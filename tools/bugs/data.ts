@@ -114,7 +114,10 @@ export const dataBugs: readonly Bug[] = [
       ? undefined`,
     after: `    text: a.text === undefined || b.text === undefined
       ? a.text ?? b.text`,
-    foundBy: ["src/schema/merge_test.ts"],
+    foundBy: [
+      "src/schema/text_codec_test.ts",
+      "src/schema/merge_test.ts",
+    ],
   },
   {
     name: "subscriber-not-told-of-a-delete",
