@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { within } from "../tests/kit/patience.ts";
+import { until, within } from "../tests/kit/patience.ts";
 import { ManualWorld } from "../tests/kit/replica_place.ts";
-import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";
+import { ClientPlace, ServerPlace } from "../tests/kit/sync_place.ts";
 import { websocketConnector } from "./transport/websocket_client.ts";
 import { pickProtocol, upgradeRequest } from "./transport/websocket_server.ts";
 
@@ -29,8 +29,7 @@ Deno.test("replicas converge over real WebSockets, and commits come through with
   const { server, http, connect } = await listening();
   const ann = await connect(1);
   const ben = await connect(2);
-  await ann.live();
-  await ben.live();
+  await until(() => ann.isLive && ben.isLive, "both are live");
   const { time } = server.world;
   for (const size of [10, 2_000, 4_000, 16_000, 100_000, 1_500_000]) {
     for (let i = 0; i < 3; i++) {
@@ -52,7 +51,7 @@ Deno.test("replicas converge over real WebSockets, and commits come through with
   );
   ann.close();
   ben.close();
-  await until(server.world, () => server.host.peers.length === 0);
+  await until(() => server.host.peers.length === 0, "all are gone");
   await server.stop();
   await http.shutdown();
   assert.deepEqual(server.faults, []);
@@ -61,9 +60,12 @@ Deno.test("replicas converge over real WebSockets, and commits come through with
 Deno.test("a client hears over a real WebSocket why a server ends it, and until when to stay away", async () => {
   const { server, http, connect } = await listening();
   const ann = await connect(1);
-  await ann.live();
+  await until(() => ann.isLive, "it is live");
   server.host.goodbye(120_000);
-  await until(server.world, () => ann.client.status.state === "offline");
+  await until(
+    () => ann.client.status.state === "offline",
+    "it is told to go",
+  );
   const { reason, retryAt } = ann.client.status;
   assert.equal(reason?.code, "shutting-down");
   assert.ok(retryAt!.getTime() > server.world.time + 100_000);

@@ -38,7 +38,10 @@ import {
 
 const SERVER_SEED = 90;
 
-/** Lets turns and time go by, in steps, until something holds. */
+/**
+ * Lets turns and time go by, in steps, until something holds. No time of real
+ * clocks: what comes over real wires is waited for as `patience.ts` does.
+ */
 export async function until(
   world: ManualWorld,
   isThere: () => boolean,
@@ -47,7 +50,7 @@ export async function until(
 ): Promise<void> {
   for (let passed = 0; !isThere(); passed += stepMs) {
     if (passed > ms) throw new Error(`It did not happen: ${isThere}`);
-    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
     if (!isThere()) world.advance(stepMs);
   }
 }
@@ -242,12 +245,15 @@ export class ClientPlace {
     return new ClientPlace(server, place, parts);
   }
 
+  /** Is it live, with nothing unsent? */
+  get isLive(): boolean {
+    const { state, unsent } = this.channel.status;
+    return state === "live" && unsent.commits === 0;
+  }
+
   /** Waits until it is live and has nothing unsent. */
   async live(): Promise<void> {
-    await until(this.server.world, () => {
-      const { state, unsent } = this.channel.status;
-      return state === "live" && unsent.commits === 0;
-    });
+    await until(this.server.world, () => this.isLive);
   }
 
   /** Writes a note; says where the commit stands when it is durable here. */

@@ -335,5 +335,5 @@ export class Talk {
 /** Lets syncs of memory storages end. */
 export async function disks(): Promise<void> {
   await turns(50);
-  await new Promise((resolve) => setTimeout(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
 }
