@@ -8,7 +8,8 @@ import { blankCell } from "../../src/schema/cell.ts";
 import { openKv } from "../../src/kv/mod.ts";
 import type { Value } from "../../src/schema/patch.ts";
 import type { Schema } from "../../src/schema/schema.ts";
-import { isTried, sized } from "../kit/tier.ts";
+import { Child } from "../kit/child.ts";
+import { isAll, isTried } from "../kit/tier.ts";
 import { Card, Mark } from "./collections.ts";
 import { Dice } from "./dice.ts";
 import { accidents, planOf } from "./plan.ts";
@@ -63,37 +64,41 @@ Deno.test("a seed replays a simulation byte for byte", async () => {
   notEqual(one.digest, (await reportOf(other!)).digest);
 });
 
-Deno.test("the command line plays seeds in other processes, byte for byte as here", async () => {
-  const script = new URL("./main.ts", import.meta.url).pathname;
-  const seeds = sized(played.slice(0, 1), [2, 3]);
-  const [first] = seeds;
-  const runs = seeds.length;
-  const args = `--seed ${first} --runs ${runs} --jobs 2 --no-quiet`.split(" ");
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", "-A", script, ...args],
-  }).output();
-  const text = new TextDecoder();
-  equal(code, 0, text.decode(stderr));
-  const lines = text.decode(stdout).trim().split("\n").sort();
-  for (const [i, seed] of seeds.entries()) {
-    const { digest, events } = await reportOf(seed);
-    match(lines[i + 1]!, new RegExp(`^seed ${seed}: .* ${events} events, `));
-    match(lines[i + 1]!, new RegExp(` all is well ${digest.slice(0, 16)} in `));
-  }
-  const ends = `Seeds ${first} to ${seeds.at(-1)}: ${runs} seeds`;
-  match(lines[0]!, new RegExp(`^${ends}, \\d+ events, .* all is well$`));
+const script = new URL("./main.ts", import.meta.url).pathname;
+
+/** The lines that the command line prints. */
+async function printed(args: string): Promise<string[]> {
+  const ran = await Child.run(
+    ["run", "--no-check", "-A", script, ...args.split(" ")],
+  );
+  equal(ran.code, 0, ran.report);
+  return ran.out.trim().split("\n");
+}
+
+Deno.test({
+  name:
+    "the command line plays seeds in other processes, byte for byte as here",
+  ignore: !isAll,
+  async fn() {
+    const args = "--seed 2 --runs 2 --jobs 2 --no-quiet";
+    const lines = (await printed(args)).sort();
+    for (const [i, seed] of [2, 3].entries()) {
+      const { digest, events } = await reportOf(seed);
+      match(lines[i + 1]!, new RegExp(`^seed ${seed}: .* ${events} events, `));
+      match(lines[i + 1]!, new RegExp(` well ${digest.slice(0, 16)} in `));
+    }
+    match(lines[0]!, /^Seeds 2 to 3: 2 seeds, \d+ events, .* all is well$/);
+  },
 });
 
-Deno.test("the command line traces a seed line by line", async () => {
-  const script = new URL("./main.ts", import.meta.url).pathname;
-  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", "-A", script, "--seed", "3", "--trace"],
-  }).output();
-  equal(code, 0);
-  const lines = new TextDecoder().decode(stdout).trim().split("\n");
-  match(lines[0]!, / sim {2}begin \{"seed":3,/);
+Deno.test("the command line traces a seed line by line, byte for byte as here", async () => {
+  const [seed] = played;
+  const lines = await printed(`--seed ${seed} --trace`);
+  match(lines[0]!, new RegExp(` sim {2}begin \\{"seed":${seed},`));
   ok(lines.some((line) => / sim {2}sums-checked$/.test(line)));
-  match(lines.at(-1)!, /^seed 3: .* all is well /);
+  const { digest, events } = await reportOf(seed!);
+  match(lines.at(-1)!, new RegExp(`^seed ${seed}: .* ${events} events, `));
+  match(lines.at(-1)!, new RegExp(` all is well ${digest.slice(0, 16)}`));
 });
 
 /** A run without accidents, tampered with when all is quiet. */
