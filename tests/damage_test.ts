@@ -120,7 +120,7 @@ async function flipAll(
   { bits }: Density,
 ): Promise<number> {
   const bytes = sample.files.find((file) => file[0] === name)![1];
-  const stride = name === "database" ? 17 : 71;
+  const stride = name === "database" ? 17 : 131;
   let flips = 0;
   for (const at of places(bytes)) {
     if (!isTried(at, stride)) continue;

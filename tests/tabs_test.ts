@@ -4,7 +4,7 @@ import { eachSeed, seedsOf } from "./kit/commit_seed.ts";
 import { trips, until } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab } from "./kit/tab_place.ts";
-import { sized } from "./kit/tier.ts";
+import { isTried, sized } from "./kit/tier.ts";
 
 const Card = defineSchema("card", {
   title: field.string(),
@@ -42,7 +42,8 @@ for (const mode of MODES) {
   });
 
   Deno.test(`no write is lost or doubled when the owner dies between any two messages, in ${mode} mode`, async () => {
-    for (let after = 1; after <= 40; after += 3) {
+    for (let after = 1; after <= 40; after++) {
+      if (!isTried(after, 9)) continue;
       const origin = new Origin();
       const first = new Tab(origin, { schemas, mode });
       await first.repository();
