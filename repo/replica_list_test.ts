@@ -30,7 +30,7 @@ Deno.test("lookForReplicas() looks into some folders at a time, and gives all of
     async prepare(folder) {
       prepared.add(folder);
       most = Math.max(most, prepared.size);
-      await new Promise((go) => setTimeout(go, 1));
+      await new Promise((go) => setTimeout(go));
     },
     release: (folder) => void prepared.delete(folder),
   });

@@ -6,6 +6,7 @@
  */
 
 import { forge } from "./kit/forge.ts";
+import { pause } from "./kit/patience.ts";
 import { genesisOf, RawPeer, rawSession } from "./raw_peer.ts";
 
 /** What is flooded, and where. */
@@ -17,6 +18,8 @@ export interface Attack {
 }
 
 const PEERS = 4;
+/** Who was closed or declined comes again after so long. */
+const AGAIN_MS = 10;
 /** Bytes that wait here to be sent: more is not faster. */
 const WAITING_MAX = 256 * 1024;
 
@@ -80,7 +83,7 @@ async function flood(attack: Attack): Promise<void> {
       }
     } catch {
       // It was closed or declined: it comes again.
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await pause(AGAIN_MS);
     }
   }
 }

@@ -13,6 +13,7 @@ import {
   type Repository,
 } from "../mod.ts";
 import { type Kv, openKv } from "../src/kv/mod.ts";
+import { until } from "./kit/patience.ts";
 import { type Place, withServer } from "./server_place.ts";
 
 /** A client, offline until {@linkcode connect}. */
@@ -35,14 +36,6 @@ async function client({ server }: Place): Promise<Client> {
 async function connect({ server }: Place, one: Client): Promise<void> {
   one.db.connect(server.url, { session: { anonymous: true } });
   await one.repository.sync.ready;
-}
-
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!isSo()) {
-    if (performance.now() > end) throw new Error(`in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 const all = ({ kv }: Client) =>
@@ -159,7 +152,8 @@ Deno.test("a compare-and-set that loses to a later write it did not know of has 
     const swap = b.kv.compareAndSet("k", "same", "mine");
     ok(swap.result);
     // Back to the same value, at a later time: a comparison alone would not see it.
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const swappedMs = Date.now();
+    await until(() => Date.now() > swappedMs, "the clock goes on");
     await a.kv.set("k", "between").synced;
     await a.kv.set("k", "same").synced;
     await connect(place, b);

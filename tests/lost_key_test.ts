@@ -71,6 +71,7 @@ for (const losses of [1, 2]) {
       await syncFits(
         device,
         ({ state, unsent }) => state === "live" && unsent.commits === 0,
+        "it is live and has sent all",
       );
       await using bob = await clientOf(server, { token: BOB });
       await hasNote(bob, texts.at(-1)!);
@@ -102,6 +103,7 @@ Deno.test("a device that lost a certified key sends what it had signed, and goes
     await syncFits(
       device,
       ({ state, unsent }) => state === "live" && unsent.commits === 0,
+      "it is live and has sent all",
     );
     await using bob = await clientOf(server, { token: BOB });
     await hasNote(bob, "c");

@@ -4,12 +4,8 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { encodeMessage } from "../sync/message_codec.ts";
 import type { Message } from "../sync/message.ts";
-import {
-  type Client,
-  clientOf,
-  connect,
-  eventually,
-} from "./server_clients.ts";
+import { until } from "./kit/patience.ts";
+import { type Client, clientOf, connect } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 
 /** What a liar says on each connection. */
@@ -68,7 +64,10 @@ async function withLiar(
       equal(client.repo.sync.status.unsent.commits, 2);
       await client.db.connection!.close();
       connect(client.db, place.server, ANN);
-      await eventually(() => client.repo.sync.status.unsent.commits === 0);
+      await until(
+        () => client.repo.sync.status.unsent.commits === 0,
+        "the true server takes what is unsent",
+      );
       deepEqual(client.repo.sync.status.incidents, []);
     } finally {
       for (const socket of sockets) socket.close();
@@ -144,8 +143,14 @@ for (const [what, { code, lie }] of Object.entries(lies)) {
   Deno.test(`lying server: ${what} ends the connection as "${code}", and the client comes back later and later`, () =>
     withLiar(lie, async ({ db }, liar) => {
       const isRefused = () => db.connection!.status.state === "refused";
-      await eventually(() => db.connection?.status.reason?.code === code);
-      await eventually(() => isRefused() || liar.connections.length >= 2);
+      await until(
+        () => db.connection?.status.reason?.code === code,
+        `the connection ends as "${code}"`,
+      );
+      await until(
+        () => isRefused() || liar.connections.length >= 2,
+        "it is refused or comes back",
+      );
       const [first, second = Infinity] = liar.connections;
       // A new login may help at once; whatever else is wrong may be no more.
       if (isRefused()) ok(liar.connections.length <= 2);
@@ -181,8 +186,9 @@ Deno.test("lying server: answers to a login that are none are shown, and not ask
     answers.map((answer) =>
       withLiar(() => {}, async ({ db }, liar) => {
         const status = () => db.connection!.status;
-        await eventually(() =>
-          status().state === "refused" || status().attempts >= 2
+        await until(
+          () => status().state === "refused" || status().attempts >= 2,
+          "it is refused or tries again",
         );
         deepEqual(liar.connections, []);
         const { attempts } = status();

@@ -13,7 +13,8 @@ import type { ServerOptions } from "../server/mod.ts";
 import { encodeMessage } from "../sync/message_codec.ts";
 import { forge } from "./kit/forge.ts";
 import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
-import { type Client, clientOf, eventually } from "./server_clients.ts";
+import { until } from "./kit/patience.ts";
+import { type Client, clientOf } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 
 const REPOSITORY = "team/a";
@@ -47,7 +48,10 @@ async function noted(place: Place, expected: Noted): Promise<void> {
   const { event, kind, lines = 1, metric, count = 1 } = expected;
   const told = () =>
     place.records.filter((one) => one.event === event && one["kind"] === kind);
-  await eventually(() => told().length >= lines);
+  await until(
+    () => told().length >= lines,
+    `the log has ${lines} lines of ${event} ${kind}`,
+  );
   equal(told().length, lines, `lines of ${event} ${kind}`);
   const text = await (await place.ask("/metrics")).text();
   const line = text.split("\n").find((one) => one.startsWith(metric));
@@ -195,7 +199,7 @@ Deno.test("attack: forks are refused, told once a connection and counted each; w
       equal((await peer.hear("refuse")).reason, "fork");
     }
     await noted(place, refusal("fork", 2));
-    await eventually(() => ann.repo.status().commits === 2);
+    await until(() => ann.repo.status().commits === 2, "the two commits come");
   }));
 
 Deno.test("attack: gaps and parents that never come cost their sender its credit, and nobody else anything", () =>
@@ -234,7 +238,7 @@ Deno.test("attack: a clock that is years ahead is refused, and one that is years
     const late = { session, genesisId, wall: Date.now() - years };
     peer.records(forge({ ...late, incarnation: 2 }));
     await peer.hear("ack");
-    await eventually(() => ann.repo.status().commits === 1);
+    await until(() => ann.repo.status().commits === 1, "the commit comes");
   }));
 
 Deno.test("attack: vectors of more chains than there may be end their sender, whole or in a frame that fits", () =>

@@ -17,6 +17,7 @@ import {
 } from "../mod.ts";
 import type { Server } from "../server/mod.ts";
 import type { Collection } from "../mod.ts";
+import { within } from "./kit/patience.ts";
 
 /** What test clients write. */
 export const Note = defineSchema("note", { text: field.string() });
@@ -74,50 +75,31 @@ export function connect(
   db.connect(server.url, { session });
 }
 
-/** Resolves when the condition holds; asked whenever `subscribe` tells of a change. */
-export function until(
-  subscribe: (listener: () => void) => () => void,
-  isTrue: () => boolean,
-): Promise<void> {
-  if (isTrue()) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = subscribe(() => {
-      if (!isTrue()) return;
-      end();
-      resolve();
-    });
-  });
-}
-
 /** Resolves when a client has a note of this text. */
-export function hasNote({ notes }: Client, text: string): Promise<void> {
-  return until(
-    (listener) => {
-      const live = notes.where({ text }).subscribe(listener);
-      return () => live[Symbol.dispose]();
-    },
-    () => notes.where({ text }).count() > 0,
-  );
+export async function hasNote(
+  { notes }: Client,
+  text: string,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _live = notes.where({ text }).subscribe(({ rows }) => {
+    if (rows.length > 0) resolve();
+  });
+  if (notes.where({ text }).count() > 0) return;
+  const has = () => JSON.stringify(textsOf({ notes }));
+  await within(promise, () => `a note "${text}" comes; there are ${has()}`);
 }
 
 /** Resolves when the sync status of a client fits. */
-export function syncFits(
-  { repo }: Client,
+export async function syncFits(
+  { repo: { sync } }: Client,
   fits: (status: Repository["sync"]["status"]) => boolean,
+  what: string,
 ): Promise<void> {
-  return until(
-    (listener) => repo.sync.subscribe(listener),
-    () => fits(repo.sync.status),
-  );
-}
-
-/** Asks every few milliseconds: for what nothing tells of. */
-export async function eventually(isTrue: () => boolean): Promise<void> {
-  const end = Date.now() + 30_000;
-  while (!isTrue()) {
-    if (Date.now() > end) throw new Error("It never came true");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = sync.subscribe(() => void (fits(sync.status) && resolve()));
+  if (fits(sync.status)) resolve();
+  const is = () => `${what}; it is ${Deno.inspect(sync.status)}`;
+  await within(promise, is).finally(end);
 }
 
 /** The texts of all notes, sorted. */

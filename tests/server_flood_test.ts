@@ -6,14 +6,9 @@
 
 import { equal, ok } from "node:assert/strict";
 import type { Attack } from "./attacker.ts";
-import { within } from "./kit/patience.ts";
+import { until } from "./kit/patience.ts";
 import { ROOT_SECRET } from "./raw_peer.ts";
-import {
-  type Client,
-  clientOf,
-  eventually,
-  hasNote,
-} from "./server_clients.ts";
+import { type Client, clientOf, hasNote } from "./server_clients.ts";
 import { ANN, BOB, type Place, withServer } from "./server_place.ts";
 
 const SAMPLES = 200;
@@ -29,7 +24,7 @@ async function writesArrive(from: Client, to: Client): Promise<void> {
     const text = `through the flood, ${i}`;
     const seen = hasNote(to, text);
     from.notes.create({ text });
-    await within(seen, text);
+    await seen;
   }
 }
 
@@ -69,8 +64,9 @@ for (const [kind, code] of Object.entries(ended)) {
       const inBefore = await counted(place, "sheaf_received_bytes_total");
       const worker = await begin(place, kind as Attack["kind"]);
       try {
-        await eventually(() =>
-          place.server.status().sessions > 2 || code !== undefined
+        await until(
+          () => place.server.status().sessions > 2 || code !== undefined,
+          "the flood has its sessions",
         );
         const before = await counted(place, "sheaf_received_bytes_total");
         await writesArrive(ann, bob);
@@ -79,8 +75,9 @@ for (const [kind, code] of Object.entries(ended)) {
         ok(felt <= FELT_BYTES_MAX, `${felt} bytes of it for each write`);
         if (code !== undefined) {
           const metric = `sheaf_protocol_errors_total{code="${code}"}`;
-          await eventually(() =>
-            place.records.some((one) => one["kind"] === code)
+          await until(
+            () => place.records.some((one) => one["kind"] === code),
+            `the log tells of "${code}"`,
           );
           ok(await counted(place, metric) > 0);
         }

@@ -1,7 +1,7 @@
 /** A real server and peers that mean it ill: garbage, floods, too many, too slow. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { clientOf, eventually, syncFits, textsOf } from "./server_clients.ts";
+import { clientOf, syncFits, textsOf } from "./server_clients.ts";
 import { until, within } from "./kit/patience.ts";
 import { ANN, BOB, type Place, withServer } from "./server_place.ts";
 
@@ -44,7 +44,10 @@ Deno.test("server: closes who sends garbage, counts it, logs it once, and serves
     const { socket, ended } = await rawSocket(place);
     socket.send("text, not bytes");
     await ended;
-    await eventually(() => place.server.status().connections === 1);
+    await until(
+      () => place.server.status().connections === 1,
+      "one connection is left",
+    );
     const told = place.records.filter(({ event }) =>
       event === "connection-failed"
     );
@@ -63,7 +66,10 @@ Deno.test("server: closes a frame that is too large", () =>
     const { socket, ended } = await rawSocket(place);
     socket.send(new Uint8Array(3 * 1024 * 1024));
     await ended;
-    await eventually(() => place.server.status().connections === 1);
+    await until(
+      () => place.server.status().connections === 1,
+      "one connection is left",
+    );
     const text = await (await place.ask("/metrics")).text();
     match(text, /sheaf_protocol_errors_total\{code="too-large"\} 1/);
     const told = place.records.filter(({ kind }) => kind === "too-large");
@@ -111,7 +117,10 @@ Deno.test("server: declines who comes when all places of an address are taken", 
     const third = await rawSocket(place).then(() => "open", () => "declined");
     equal(third, "declined");
     sockets[0]!.socket.close();
-    await eventually(() => place.server.status().connections === 1);
+    await until(
+      () => place.server.status().connections === 1,
+      "one connection is left",
+    );
     sockets.push(await rawSocket(place));
     equal(place.server.status().connections, 2);
     for (const { socket } of sockets) socket.close();
@@ -169,10 +178,12 @@ Deno.test("server: refuses commits to a repository that is full, as a quota", ()
     let isSynced = false;
     const more = ann.notes.create({ text: "more" });
     more.synced.then(() => isSynced = true, () => {});
-    await eventually(() =>
-      place.records.some(({ event, kind }) =>
-        event === "batch-refused" && kind === "quota"
-      )
+    await until(
+      () =>
+        place.records.some(({ event, kind }) =>
+          event === "batch-refused" && kind === "quota"
+        ),
+      "the log tells of the refusal",
     );
     equal(isSynced, false);
     deepEqual(textsOf(ann).includes("more"), true); // it may be tried again later
@@ -186,7 +197,7 @@ Deno.test("server: begins no more repositories than there may be, and goes on wi
     await using one = await clientOf(server, { repository: "one" });
     await one.notes.create({ text: "1" }).synced;
     await using two = await clientOf(server, { repository: "two" });
-    await syncFits(two, ({ state }) => state === "refused");
+    await syncFits(two, ({ state }) => state === "refused", "it is refused");
     equal(two.repo.sync.status.reason?.code, "unavailable");
     deepEqual(server.database.repositories(), ["_server", "one"]);
     await one.notes.create({ text: "2" }).synced;
@@ -210,7 +221,10 @@ Deno.test("server: gives the places back of those who vanish in the middle of a 
       await wire.write(bytes);
       wire.close();
     }
-    await eventually(() => place.server.status().connections === 0);
+    await until(
+      () => place.server.status().connections === 0,
+      "no connection is left",
+    );
     await using ann = await clientOf(place.server, { token: ANN });
     await ann.notes.create({ text: "room for all" }).synced;
   }));

@@ -12,7 +12,7 @@ import {
   ROOT_SECRET,
 } from "./raw_peer.ts";
 import { frameOf, RawWire, upgradeText } from "./raw_wire.ts";
-import { clientOf, eventually } from "./server_clients.ts";
+import { clientOf } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 
 const REPOSITORY = "team/a";
@@ -70,7 +70,10 @@ Deno.test("slow: halves of requests and frames cost their places, which come bac
       for (const one of halves) {
         one[Symbol.dispose]();
       }
-      await eventually(() => place.server.status().connections === 1);
+      await until(
+        () => place.server.status().connections === 1,
+        "one connection is left",
+      );
       await using _tenth = await RawPeer.greeted(place.server);
       equal(place.records.filter(({ level }) => level === "error").length, 0);
     },
@@ -98,7 +101,10 @@ Deno.test("slow: a peer that never reads is sent a window and no more, however m
     ok(sent <= most, `${sent} bytes were sent`);
     await ann.notes.create({ text: "meanwhile" }).synced;
     for (const wire of wires) wire[Symbol.dispose]();
-    await eventually(() => server.status().connections === 1);
+    await until(
+      () => server.status().connections === 1,
+      "one connection is left",
+    );
   }));
 
 Deno.test("slow: a peer that asks for large answers and reads none gets few of them", () =>
@@ -132,7 +138,10 @@ Deno.test("slow: a peer that asks for large answers and reads none gets few of t
       await wire.send({ ...ask, question });
     }
     const told = () => place.records.find(({ kind }) => kind === "too-slow");
-    await eventually(() => told() !== undefined);
+    await until(
+      () => told() !== undefined,
+      "the log tells that it is too slow",
+    );
     const sent = await quietBytes(place) - before;
     // The system's own buffers take some megabytes before anything waits here.
     ok(sent > limits.servedBytesMax, `${sent} bytes were sent`);

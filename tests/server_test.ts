@@ -10,11 +10,11 @@ import {
 } from "../mod.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
+import { until } from "./kit/patience.ts";
 import {
   type Client,
   clientOf,
   connect,
-  eventually,
   hasNote,
   Note,
   syncFits,
@@ -67,7 +67,7 @@ Deno.test("server: its own repository is closed to everybody, and others to whom
     for (const repository of ["_server", "team/bob", "elsewhere"]) {
       const options = { token: ANN, repository };
       await using ann = await clientOf(server, options);
-      await syncFits(ann, ({ state }) => state === "refused");
+      await syncFits(ann, ({ state }) => state === "refused", "it is refused");
       equal(ann.repo.sync.status.reason?.code, "forbidden", repository);
     }
     const options = { token: ANN, repository: "team/ann" };
@@ -136,7 +136,10 @@ Deno.test("server: closes a repository that nobody uses, and opens it again with
       await using ann = await clientOf(server, { token: ANN, storage });
       await ann.notes.create({ text: "before" }).synced;
     }
-    await eventually(() => server.status().open.length === 0);
+    await until(
+      () => server.status().open.length === 0,
+      "no repository is open",
+    );
     ok(records.some(({ event }) => event === "repository-closing"));
     await using ann = await clientOf(server, { token: ANN, storage });
     await using bob = await clientOf(server, { token: BOB });
@@ -151,7 +154,10 @@ Deno.test("server: keeps as many repositories open as it may, and closes idle on
       await using one = await clientOf(server, { repository: "one" });
       await one.notes.create({ text: "1" }).synced;
     }
-    await eventually(() => server.status().connections === 0);
+    await until(
+      () => server.status().connections === 0,
+      "no connection is left",
+    );
     deepEqual(server.status().open, ["one"]);
     await using two = await clientOf(server, { repository: "two" });
     await two.notes.create({ text: "2" }).synced;
@@ -166,6 +172,7 @@ Deno.test("server: closes no repository that somebody uses for another one", () 
     await syncFits(
       two,
       ({ state, reason }) => state === "live" || reason !== undefined,
+      "it is live or refused",
     );
     equal(two.repo.sync.status.reason?.code, "unavailable");
     deepEqual(server.status().open, ["one"]);
@@ -243,7 +250,10 @@ Deno.test("server: a revocation holds in repositories that were closed when it w
       await using ann = await clientOf(server, { token: ANN, storage });
       await ann.notes.create({ text: "before" }).synced;
     }
-    await eventually(() => server.status().open.length === 0);
+    await until(
+      () => server.status().open.length === 0,
+      "no repository is open",
+    );
     equal((await server.revoke({ user: "ann" })).repositories, 0);
     await using ann = await clientOf(server, { token: ANN, storage });
     await rejects(ann.notes.create({ text: "late" }).synced, {
@@ -261,7 +271,10 @@ Deno.test("server: a repository that was closed has the record of a revocation b
       await using ann = await clientOf(server, { token: ANN, storage });
       await ann.notes.create({ text: "before" }).synced;
     }
-    await eventually(() => server.status().open.length === 0);
+    await until(
+      () => server.status().open.length === 0,
+      "no repository is open",
+    );
     await server.revoke({ user: "ann" }, "stolen");
     await using bob = await clientOf(server, { token: BOB });
     await bob.repo.sync.ready;
@@ -293,7 +306,10 @@ for (const mode of ["trusted", "fast"] as const) {
         await hasNote(bob, "before");
       }
       await server.revoke({ user: "ann" });
-      await eventually(() => server.status().open.length === 0);
+      await until(
+        () => server.status().open.length === 0,
+        "no repository is open",
+      );
       await using ann = await clientOf(server, options);
       await rejects(ann.notes.create({ text: "late" }).synced, {
         code: "refused",
@@ -310,7 +326,7 @@ for (const mode of ["trusted", "fast"] as const) {
 Deno.test("server: a client of another mode is told so", () =>
   withServer({ mode: "trusted" }, async ({ server }) => {
     await using ann = await clientOf(server, { token: ANN });
-    await syncFits(ann, ({ state }) => state === "refused");
+    await syncFits(ann, ({ state }) => state === "refused", "it is refused");
     equal(ann.repo.sync.status.reason?.code, "mode-mismatch");
   }));
 
@@ -355,7 +371,11 @@ Deno.test("server: a backup under load restores to a state that was", async () =
 async function equalWith(client: Client, text: string): Promise<void> {
   await hasNote(client, text);
   const heard = new Date();
-  await syncFits(client, ({ equalAt = new Date(0) }) => equalAt >= heard);
+  await syncFits(
+    client,
+    ({ equalAt = new Date(0) }) => equalAt >= heard,
+    "it was found equal",
+  );
 }
 
 Deno.test("server: a fresh server with the root secret is rebuilt by its clients, and says what is missing", async () => {
@@ -376,7 +396,7 @@ Deno.test("server: a fresh server with the root secret is rebuilt by its clients
   await using cid = await clientOf(second);
   await hasNote(cid, "from ann");
   await hasNote(cid, "from bob");
-  await eventually(() => second.status().restoring.length === 0);
+  await until(() => second.status().restoring.length === 0, "all is restored");
   const events = records.map(({ event }) => event);
   ok(events.indexOf("restore-incomplete") < events.indexOf("restore-complete"));
   ok(events.includes("restore-incomplete"));

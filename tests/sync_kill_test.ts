@@ -11,6 +11,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { Mode } from "../mod.ts";
 import { seededRandom } from "./kit/mod.ts";
+import { pause, until } from "./kit/patience.ts";
 import { type Child, Stage } from "./kill/stage.ts";
 
 /** Less than half a minute on an idle machine; a busy one may take its time. */
@@ -40,10 +41,6 @@ async function play(mode: Mode, act: Play): Promise<void> {
   }
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** A server with two clients that write from now on. */
 async function twoClients(stage: Stage): Promise<Map<string, Child>> {
   await stage.set();
@@ -69,7 +66,7 @@ async function killServers(
   let promised = 0;
   for (let kill = 0; kill < kills; kill++) {
     if (random() < 0.6) await hasPromised(stage, promised);
-    await delay(random() * 300);
+    await pause(random() * 300);
     await stage.killServer();
     const now = await stage.promised();
     if (now > promised) busy++;
@@ -77,7 +74,7 @@ async function killServers(
     if (kill % looks === looks - 1) await stage.checkLeft();
     if (random() < 0.2 && ++kill < kills) {
       await stage.orderServer();
-      await delay(random() * 80);
+      await pause(random() * 80);
       await stage.killServer();
     }
     await stage.startServer();
@@ -87,12 +84,14 @@ async function killServers(
 
 /** Resolves when there are more promises. */
 async function hasPromised(stage: Stage, before: number): Promise<void> {
-  while (await stage.promised() <= before) await delay(10);
+  const has = async () => await stage.promised() > before;
+  await until(has, `more than ${before} promises`, DEADLINE_MS);
 }
 
 /** Resolves when there are so many: how fast they come is the machine's affair. */
 async function promises(stage: Stage, count: number): Promise<void> {
-  while ((await stage.synced()).length < count) await delay(50);
+  const has = async () => (await stage.synced()).length >= count;
+  await until(has, `${count} promises`, DEADLINE_MS);
 }
 
 Deno.test("kill -9 of the server under load, 50 times: nothing synced is lost", () =>
@@ -113,7 +112,7 @@ async function killClients(
   kills: number,
 ): Promise<void> {
   for (let kill = 0; kill < kills; kill++) {
-    await delay(20 + random() * 400);
+    await pause(20 + random() * 400);
     const name = random() < 0.5 ? "ann" : "bob";
     await stage.reap(clients.get(name)!);
     const writes = name === "ann" ? "lone" : "shared";
@@ -156,7 +155,7 @@ Deno.test("a server that loses its disk under load, twice, is whole again throug
       await killServers(stage, random, { kills: 3, looks: Infinity });
       await stage.rest(clients); // Now they can prove what there was.
       for (const client of clients.values()) await client.say("go");
-      await delay(random() * 500);
+      await pause(random() * 500);
       await stage.killServer();
       await Deno.remove(stage.data, { recursive: true });
       await stage.startServer();
@@ -177,7 +176,7 @@ Deno.test("kill -9 of a server while it makes its database: it comes up with one
   play("default", async (stage, random) => {
     for (let kill = 0; kill < 12; kill++) {
       await stage.orderServer();
-      await delay(random() * 60);
+      await pause(random() * 60);
       await stage.killServer();
     }
     await stage.set();

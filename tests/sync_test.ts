@@ -28,6 +28,7 @@ import { createSigner } from "../crypto/mod.ts";
 import { system } from "../src/base/system.ts";
 import type { Connector } from "../sync/transport/transport.ts";
 import { MemoryServer, type MemoryServerOptions } from "./kit/memory_server.ts";
+import { trips, type What, within } from "./kit/patience.ts";
 
 const Task = defineSchema("task", {
   title: field.string(),
@@ -36,7 +37,6 @@ const Task = defineSchema("task", {
 });
 
 const users = { a: "ann", b: "bob", c: "cyd" };
-const PATIENCE_MS = 30_000;
 
 function serve(options: MemoryServerOptions = {}): MemoryServer {
   return new MemoryServer({ users, ...options });
@@ -64,19 +64,15 @@ interface Observable {
 
 /** Waits until something observable is so. */
 async function until(
-  what: string,
+  what: What,
   { subscribe }: Observable,
   isSo: () => boolean,
 ): Promise<void> {
   if (isSo()) return;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(
-    () => reject(new Error(`It did not happen: ${what}`)),
-    PATIENCE_MS,
-  );
+  const { promise, resolve } = Promise.withResolvers<void>();
   subscribe(() => void (isSo() && resolve()));
   if (isSo()) resolve();
-  await promise.finally(() => clearTimeout(timer));
+  await within(promise, what);
 }
 
 /** Waits until a collection's items are so. */
@@ -100,7 +96,8 @@ function untilSync(
   const observable = {
     subscribe: (listener: () => void) => sync.subscribe(listener),
   };
-  return until(`${name}: ${what}, not ${show(sync.status)}`, observable, isSo);
+  const words = () => `${name}: ${what}, not ${show(sync.status)}`;
+  return until(words, observable, isSo);
 }
 
 function show(value: unknown): string {
@@ -290,7 +287,7 @@ Deno.test("connecting and disconnecting at any moment loses and repeats nothing"
     a.tasks.create({ id: `${count++}`, title: "x" });
     const connection = connect(a.db, server, "a");
     for (let turn = 0; turn < round; turn++) await Promise.resolve();
-    if (round % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    if (round % 5 === 0) await trips(1 + round / 5);
     a.tasks.create({ id: `${count++}`, title: "y" });
     await connection.close();
     equal(connection.status.state, "closed");
@@ -323,15 +320,19 @@ Deno.test("a database closes at once while it is connecting, and while it is liv
 
 Deno.test("a login, or a wire, that never answers keeps no database from closing", async () => {
   await using server = serve();
-  const never = () => new Promise<never>(() => {});
-  const silent = { address: "memory:silent", connect: never };
   for (const mute of ["login", "wire"]) {
+    const asked = Promise.withResolvers<void>();
+    const never = () => {
+      asked.resolve();
+      return new Promise<never>(() => {});
+    };
+    const silent = { address: "memory:silent", connect: never };
     await using a = await device(server);
     await a.tasks.create({ title: "x" });
     const { connector, login } = server;
     if (mute === "login") a.db.connect(connector, { login: never });
     else a.db.connect(silent, { session: { token: "a" }, login });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await within(asked.promise, `the ${mute} is asked`);
     equal(a.db.connection!.status.state, "connecting");
     const retried = a.db.connection!;
     retried.retry();

@@ -15,9 +15,9 @@ import {
   type Storage,
 } from "../mod.ts";
 import { createServer, type Server } from "../server/mod.ts";
+import { within } from "./kit/patience.ts";
 
 const Task = defineSchema("task", { title: field.string() });
-const PATIENCE_MS = 30_000;
 
 function serve(storage: Storage, port = 0): Promise<Server> {
   return createServer({
@@ -35,17 +35,11 @@ function open(server: Server): Promise<Database> {
 
 /** Waits until a repository's sync is so. */
 async function until(repo: Repository, isSo: () => boolean): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(
-    () => reject(new Error(Deno.inspect(repo.sync.status))),
-    PATIENCE_MS,
-  );
+  const { promise, resolve } = Promise.withResolvers<void>();
   const end = repo.sync.subscribe(() => void (isSo() && resolve()));
   if (isSo()) resolve();
-  await promise.finally(() => {
-    clearTimeout(timer);
-    end();
-  });
+  const is = () => `${isSo}; it is ${Deno.inspect(repo.sync.status)}`;
+  await within(promise, is).finally(end);
 }
 
 /** Waits until a repository has an item. */
@@ -54,7 +48,7 @@ async function untilHas(repo: Repository, id: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const live = tasks.where({}).subscribe(() => tasks.has(id) && resolve());
   if (tasks.has(id)) resolve();
-  await promise;
+  await within(promise, `item "${id}" comes`);
   live.dispose();
 }
 

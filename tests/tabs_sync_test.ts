@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Frame, observe } from "../src/db/observe.ts";
 import { verify } from "../crypto/mod.ts";
-import { trips, until } from "./kit/patience.ts";
+import { pause, trips, until } from "./kit/patience.ts";
 import { ADDRESS } from "./kit/memory_server.ts";
 import { Card, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
 
@@ -44,7 +44,7 @@ Deno.test("a refusal undoes what was refused, in every tab, and nothing else", a
       synced.push(arrival);
     }
     if (i % 3 === 0) await write.durable;
-    else await new Promise((resolve) => setTimeout(resolve, i % 5));
+    else await pause(i % 5);
   }
   await assert.rejects(refused!, { code: "refused" });
   await Promise.all(synced);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { defineSchema, field, type Repository } from "../mod.ts";
 import { eachSeed, seedsOf } from "./kit/commit_seed.ts";
-import { trips, until } from "./kit/patience.ts";
+import { pause, trips, until } from "./kit/patience.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab } from "./kit/tab_place.ts";
 import { isTried, sized } from "./kit/tier.ts";
@@ -122,9 +122,7 @@ class Life {
           tab.page.life.death.promise,
         ]);
       case 5:
-        return await new Promise((resolve) =>
-          setTimeout(resolve, this.#roll(5))
-        );
+        return await pause(this.#roll(5));
       default:
         if (tab !== undefined) await this.#write(tab);
     }
@@ -134,12 +132,12 @@ class Life {
   async #sleep(tab: Tab | undefined): Promise<void> {
     if (tab === undefined) return;
     tab.seen.tell("hidden");
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await trips(2); // Most often its worker has heard of it by then.
     const isTold = this.#roll(2) === 0;
     if (isTold) tab.seen.tell("freeze");
     tab.page.life.freeze();
     const waitMs = isTold ? 5 : 200;
-    await new Promise((resolve) => setTimeout(resolve, this.#roll(waitMs)));
+    await pause(this.#roll(waitMs));
     tab.page.life.thaw();
     if (isTold) tab.seen.tell("resume");
     tab.seen.tell("visible");

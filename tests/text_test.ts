@@ -20,6 +20,7 @@ import { seededRandom } from "./kit/mod.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
 import { MemoryServer } from "./kit/memory_server.ts";
 import { FakePage, FakeTextarea } from "./kit/fake_textarea.ts";
+import { within } from "./kit/patience.ts";
 import { sized } from "./kit/tier.ts";
 
 const Note = defineSchema("note", {
@@ -61,16 +62,15 @@ async function device(
 
 /** Waits until the body of a note is so on a device. */
 async function untilBody({ notes }: Device, id: string, body: string) {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const late = setTimeout(
-    () => reject(new Error(`It is ${JSON.stringify(notes.get(id))}`)),
-    30_000,
-  );
+  const { promise, resolve } = Promise.withResolvers<void>();
   const live = notes.where({}).subscribe(() => {
     if (notes.get(id)?.body === body) resolve();
   });
   if (notes.get(id)?.body === body) resolve();
-  await promise.finally(() => clearTimeout(late));
+  await within(
+    promise,
+    () => `a body ${body}; it is ${JSON.stringify(notes.get(id))}`,
+  );
   live.dispose();
 }
 

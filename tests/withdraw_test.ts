@@ -7,6 +7,7 @@ import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import type { Mode } from "../repo/genesis.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
 import { faultyStorage, type Files, filesOf } from "./kit/mod.ts";
+import { until } from "./kit/patience.ts";
 import { isTried } from "./kit/tier.ts";
 
 const modes: readonly Mode[] = ["default", "trusted", "fast"];
@@ -453,9 +454,8 @@ Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take 
   const { chain } = place.put("a", "a").commit!;
   place.put("b", "b");
   await place.replica.durable();
-  while (port.shareable < place.replica.loaded.log.end) {
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
+  const isShared = () => port.shareable >= place.replica.loaded.log.end;
+  await until(isShared, "all is shareable");
   isSlow = true;
   port.withdraw(chain, 1, [refusedAt(1)]);
   const { at } = place.replica.loaded.withdrawals.logged[0]!;
@@ -466,10 +466,10 @@ Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take 
   isSlow = false;
   for (const done of waiting.splice(0)) done();
   await place.replica.durable();
-  while (port.shareable < place.replica.loaded.log.end) {
+  await until(() => {
     for (const done of waiting.splice(0)) done();
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
+    return isShared();
+  }, "all is shareable after the sync");
   equal(port.lengthOf(chain), 1);
 });
 

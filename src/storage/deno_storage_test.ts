@@ -11,6 +11,7 @@ import { DenoFile } from "./deno_file.ts";
 import { denoStorage } from "./deno_storage.ts";
 import { storageFailure } from "./failure.ts";
 import { Child } from "../../tests/kit/child.ts";
+import { pause } from "../../tests/kit/patience.ts";
 
 async function withFolder(
   task: (path: string) => void | Promise<void>,
@@ -98,6 +99,9 @@ Deno.test("open() without permission fails with permission-denied", {
   });
 });
 
+/** What a sync of {@linkcode SlowFile} takes: a medium is slow by the clock. */
+const SYNC_MS = 8;
+
 /** A file whose calls are counted and cut short, in front of a real one. */
 class SlowFile {
   syncs = 0;
@@ -128,14 +132,14 @@ class SlowFile {
   syncDataSync(): void {
     this.#refuse();
     this.syncs++;
-    const until = performance.now() + 8;
+    const until = performance.now() + SYNC_MS;
     while (performance.now() < until);
   }
 
   async syncData(): Promise<void> {
     this.syncs++;
     this.together = Math.max(this.together, ++this.running);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(SYNC_MS);
     this.running--;
     if (this.failing) throw new Error("no more");
   }

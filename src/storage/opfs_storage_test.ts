@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import { crc32 } from "../base/crc32.ts";
 import { FakeOpfs, type FakeProcess } from "../../tests/kit/fake_opfs.ts";
+import { until } from "../../tests/kit/patience.ts";
 import { type OpenedStorage, storageConformance } from "./conformance.ts";
 import { openOpfs } from "./opfs_open.ts";
 import { Pool } from "./opfs_pool.ts";
@@ -172,10 +173,7 @@ Deno.test("a file that nobody has any more is soon gone from the pool, not first
   equal(has("of no use soon"), true);
   storage.remove("r/a");
   storage.syncFolder("r");
-  for (let turn = 0; turn < 1_000 && has("of no use soon"); turn++) {
-    await new Promise((resolve) => setTimeout(resolve));
-  }
-  equal(has("of no use soon"), false);
+  await until(() => !has("of no use soon"), "it is gone from the pool");
   await storage.close();
 });
 
@@ -234,7 +232,7 @@ Deno.test("no handle of a file that the browser removed is closed: that never re
     opfs.evict();
     if (isNoticed) {
       file.sync();
-      while (codes.length === 0) await new Promise((go) => setTimeout(go, 5));
+      await until(() => codes.length > 0, "the removal is noticed");
     }
     file.close();
     if (isNoticed) storage.release("r");
@@ -358,7 +356,7 @@ Deno.test("a pool that failed is looked after: that it was removed is told, too"
   process.failAt = process.steps + 1;
   throws(() => storage.syncFolder("r"), { code: "storage-failed" });
   opfs.evict();
-  while (codes.length < 2) await new Promise((go) => setTimeout(go, 5));
+  await until(() => codes.length > 1, "the removal is told, too");
   throws(() => storage.syncFolder("r"), { code: "storage-evicted" });
   await storage.close();
   deepEqual(codes, ["storage-failed", "storage-evicted"]);

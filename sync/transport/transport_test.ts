@@ -11,6 +11,7 @@ import { FrameLine } from "./frame_line.ts";
 import { memoryConnector, memoryWire } from "./memory_transport.ts";
 import { messagePortTransport } from "./message_port.ts";
 import { limits } from "../../src/base/limits.ts";
+import { until } from "../../tests/kit/patience.ts";
 import type { Transport } from "./transport.ts";
 import { endOf } from "./transport_end.ts";
 import {
@@ -41,11 +42,16 @@ suite("memory", () => {
 
 suite("memory with delays", () => {
   let delay = 7;
+  let underWay = 0;
   const { ends: [near, far], cut } = memoryWire((deliver) => {
     delay = delay * 5 % 11;
-    setTimeout(deliver, delay % 3);
+    underWay++;
+    setTimeout(() => {
+      underWay--;
+      deliver();
+    }, delay % 3);
   });
-  const cleanup = () => new Promise<void>((done) => setTimeout(done, 10));
+  const cleanup = () => until(() => underWay === 0, "all is delivered");
   return Promise.resolve({ near, far, cut, cleanup });
 });
 

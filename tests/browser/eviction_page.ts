@@ -11,8 +11,12 @@ import {
   openDatabase,
   type Repository,
 } from "../../src/browser/mod.ts";
+import { pause } from "../kit/patience.ts";
 
 const Card = defineSchema("card", { title: field.string() });
+
+/** The pace of its writes. */
+const EVERY_MS = 5;
 
 let db: Database;
 let repository: Repository;
@@ -35,7 +39,7 @@ export function begin(): void {
 async function writeOn(): Promise<void> {
   while (isWriting) {
     await repository.collection(Card).create({ title: `card ${++count}` });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(EVERY_MS);
   }
 }
 

@@ -9,6 +9,7 @@ import { limits } from "../../src/base/limits.ts";
 import { system } from "../../src/base/system.ts";
 import { ownerLock, webLocks } from "../../src/browser/locks.ts";
 import type { Wire } from "../../src/browser/route.ts";
+import { pause } from "../kit/patience.ts";
 import { type RawRepository, RawTab } from "../kit/raw_tab.ts";
 
 interface WorkerClass {
@@ -24,6 +25,7 @@ let tab: RawTab;
 let tree: RawRepository;
 let count = 0;
 let isWriting = false;
+let writing = Promise.resolve();
 /** The owner that it has the repository open with. */
 let term = 0;
 /** When each write was acknowledged, in the order of writing: in turns of the timer, and by the clock, which is for people alone. */
@@ -69,14 +71,14 @@ export async function fill(items: number): Promise<void> {
 /** Writes from now on, and follows whoever is the owner. */
 export function begin(prefix: string): void {
   isWriting = true;
-  void writeOn(prefix);
+  writing = writeOn(prefix);
 }
 
 async function writeOn(prefix: string): Promise<void> {
   let heardAt = performance.now();
   let hasStolen = false;
   while (isWriting) {
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    await pause(EVERY_MS);
     const now = performance.now();
     if (tab.term !== term) {
       hasStolen = false;
@@ -103,15 +105,13 @@ async function goOn(): Promise<void> {
 
 /** Waits for another owner than it had, and goes on with that one. */
 export async function follow(): Promise<void> {
-  while (tab.term === term) {
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-  }
+  while (tab.term === term) await pause(EVERY_MS);
   await goOn();
 }
 
 /** Once in a while: goes on with another owner, if there is one, and looks at what it said. */
 async function lookLater(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  await pause(EVERY_MS);
   if (tab.term !== term) await goOn();
   look();
 }
@@ -134,7 +134,7 @@ function look(): void {
 /** Writes no more; resolves when everything was acknowledged. */
 export async function end(): Promise<void> {
   isWriting = false;
-  await new Promise((resolve) => setTimeout(resolve, 4 * EVERY_MS));
+  await writing;
   while (acknowledged.length < count) {
     tree.ship();
     await lookLater();

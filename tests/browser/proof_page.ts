@@ -14,6 +14,7 @@ import {
   openDatabase,
   type Repository,
 } from "../../src/browser/mod.ts";
+import { pause } from "../kit/patience.ts";
 import { Item } from "./proof_schema.ts";
 import { platform } from "../../src/storage/indexeddb_types.ts";
 
@@ -58,10 +59,6 @@ function placeOf(name: string): Place {
   const place = places.get(name);
   if (place === undefined) throw new Error(`${name} is not open`);
   return place;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 let turn = 0;
@@ -188,7 +185,7 @@ async function writeOn(
       (error) => failures.push(codeOf(error)),
     ).finally(() => ended++);
     await pause(everyMs);
-    while (n - ended >= WAITING_MAX) await pause(1);
+    while (n - ended >= WAITING_MAX) await pause(everyMs);
   }
 }
 

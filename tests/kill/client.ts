@@ -17,6 +17,7 @@ import {
   type Repository,
   type Write,
 } from "../../mod.ts";
+import { pause, until } from "../kit/patience.ts";
 import { seededRandom } from "../kit/random.ts";
 import {
   brokenIn,
@@ -40,6 +41,7 @@ const OPEN_MAX = 128;
 const RETRY_MS = 40;
 /** Audits until a difference is one. */
 const AUDITS = 100;
+const AUDIT_EVERY_MS = 100;
 
 class Writer {
   readonly #order: ClientOrder;
@@ -82,7 +84,7 @@ class Writer {
     while (!this.#isStopping) {
       const last = this.#burst(1 + Math.floor(this.#random() * 4));
       if (this.#random() < 0.5) await last;
-      await delay(this.#random() * 10);
+      await pause(this.#random() * 10);
       while (this.open >= OPEN_MAX && !this.#isStopping) await this.#hear();
     }
   }
@@ -158,10 +160,6 @@ class Writer {
   }
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** What was promised before this process, and is not in its own folder; asked before anybody else could bring it. */
 async function lostHere(
   { ledger, mode }: ClientOrder,
@@ -195,7 +193,7 @@ function watchTrouble({ sync }: Repository): void {
 async function rest(writer: Writer, { sync }: Repository): Promise<void> {
   await writer.stop();
   const isEqual = () => (sync.status.equalAt?.getTime() ?? 0) >= writer.lastMs;
-  while (!isQuiet(sync) || !isEqual()) await delay(5);
+  await until(() => isQuiet(sync) && isEqual(), "it rests", Infinity); // Whoever asked has a limit.
   tell({ is: "rested" });
 }
 
@@ -207,7 +205,7 @@ function isQuiet({ status }: Repository["sync"]): boolean {
 async function compare({ sync }: Repository): Promise<void> {
   let difference: string | undefined;
   for (let i = 0; i < AUDITS && difference !== ""; i++) {
-    if (i > 0) await delay(100);
+    if (i > 0) await pause(AUDIT_EVERY_MS);
     if (isQuiet(sync)) difference = await differenceNow(sync) ?? difference;
   }
   difference ??= textOfAny(sync.status);

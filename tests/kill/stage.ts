@@ -15,6 +15,7 @@ import {
 } from "../../mod.ts";
 import { replicaOf } from "../../src/db/internals.ts";
 import { Child as Process } from "../kit/child.ts";
+import { within } from "../kit/patience.ts";
 import {
   brokenIn,
   type ClientOrder,
@@ -351,11 +352,8 @@ export class Stage implements AsyncDisposable {
       await child.say("status");
       return (await child.next("status")).text;
     });
-    const late = new Promise<string>((resolve) =>
-      setTimeout(() => resolve("no answer"), 1_000)
-    );
     const said = await Promise.allSettled(
-      texts.map((text) => Promise.race([text, late])),
+      texts.map((text) => within(text, "what it does")),
     );
     return [
       `${this.#children.size} processes`,

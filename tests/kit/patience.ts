@@ -20,7 +20,7 @@ export async function until(
   const end = Date.now() + waitMs;
   while (!await holds()) {
     if (Date.now() > end) throw inVain(what);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await pause(2);
   }
 }
 
@@ -39,6 +39,14 @@ export async function trips(count = 50): Promise<void> {
   }
   near.close();
   far.close();
+}
+
+/**
+ * Lets time go by: between the steps of a load, or for as long as dice say.
+ * Nothing may be concluded from it, for whatever has not happened by then.
+ */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** What a promise gives, if it ever does. */

@@ -47,10 +47,6 @@ export const rules = defineRules({
   },
 });
 
-/** Nothing happens for so long. */
-export const pause = (ms: number): Promise<void> =>
-  new Promise((go) => setTimeout(go, ms));
-
 /** Dice with a seed. */
 export function dice(seed: number): (sides: number) => number {
   let state = Math.imul(seed, 2654435761) >>> 0;

@@ -20,7 +20,6 @@ import {
   judgeFiles,
   judgeLedger,
   judgeServer,
-  pause,
   rules,
   schemas,
   SHARED,
@@ -29,7 +28,7 @@ import {
   WAIT_MS,
 } from "./tab_ledger.ts";
 import { Tab } from "./tab_place.ts";
-import { until } from "./patience.ts";
+import { pause, trips, until } from "./patience.ts";
 
 /** What happens in a life, and how often. */
 export interface LifeOptions {
@@ -213,7 +212,7 @@ export class TabLife {
     const isTold = this.#roll(2) === 0;
     this.#note(isTold ? "sleep" : "freeze", tab);
     tab.seen.tell("hidden");
-    await pause(2);
+    await trips(2); // Most often its worker has heard of it by then.
     if (isTold) tab.seen.tell("freeze");
     tab.page.life.freeze();
     const wake = () => {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { until } from "../kit/patience.ts";
 import type { Outcome } from "./outcome.ts";
 import { playFromInput } from "./player.ts";
 import { toy } from "./toy.ts";
@@ -24,7 +25,7 @@ const kinds: Readonly<Record<number, (seed: number) => unknown>> = {
   [toy.strays]: () => void Promise.reject(new Error("nobody caught it")),
   [toy.waits]: async () => {
     const path = Deno.env.get("SHEAF_TOY_FILE")!;
-    while (!await exists(path)) await new Promise((go) => setTimeout(go, 5));
+    await until(() => exists(path), "the other one frees it");
   },
   [toy.frees]: () => Deno.writeTextFile(Deno.env.get("SHEAF_TOY_FILE")!, ""),
 };

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { pause } from "../../kit/patience.ts";
+
 /** What takes longer never comes; no measure of speed: machines are busy. */
 const WAIT_SECONDS_MAX = 40;
 /** What is asked again and again is asked so often. */
@@ -60,9 +62,7 @@ export async function until(
 ): Promise<void> {
   let isOver = false;
   const asking = async () => {
-    while (!isOver && !await isSo()) {
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-    }
+    while (!isOver && !await isSo()) await pause(EVERY_MS);
   };
   try {
     await waitFor(what, asking(), secondsMax);
