@@ -12,7 +12,6 @@ import type {
   StorageIncident,
 } from "../../src/storage/browser_storage.ts";
 import * as duel from "./storage_duel.ts";
-import { realDirectory } from "./storage_steps.ts";
 import { standingOf } from "../../src/storage/indexeddb_standing.ts";
 import { storageConformance } from "../../src/storage/conformance.ts";
 
@@ -188,44 +187,30 @@ const questions = {
     await questions.close();
   },
 
-  /** Milliseconds of opening, again and again. */
-  async openings(name: string, backend: Backend, rounds: number) {
-    const times: number[] = [];
-    for (let i = 0; i < rounds; i++) {
-      const start = performance.now();
-      const storage = await openBrowserStorage({ name, backend });
-      times.push(performance.now() - start);
-      await storage.close();
-    }
-    return times;
-  },
-
-  /** Microseconds of an append and its flush: through the storage, and through a bare handle. */
-  async speed(rounds: number) {
+  /** Appends to a file that has begun, and syncs, so often; gives the calls of the handles' functions that these took. */
+  appendCalls(rounds: number) {
     const bytes = new Uint8Array(300).fill(1);
-    const file = opened().open("log/speed", { create: true })!;
-    const bare = await bareHandle();
-    const measure = (task: (at: number) => void) => {
-      const start = performance.now();
-      for (let i = 0; i < rounds; i++) task(i * bytes.length);
-      return (performance.now() - start) / rounds * 1000;
-    };
-    const times = { ours: 0, bare: 0, oursWrite: 0, bareWrite: 0 };
-    for (let turn = 0; turn < 4; turn++) { // in turns, as disks have moods
-      times.bare += measure((at) => {
-        bare.write(bytes, { at });
-        bare.flush();
-      });
-      times.ours += measure((at) => {
-        file.writeAt(bytes, at);
-        file.sync();
-      });
-      times.bareWrite += measure((at) => void bare.write(bytes, { at }));
-      times.oursWrite += measure((at) => file.writeAt(bytes, at));
+    const file = opened().open("log/appended", { create: true })!;
+    file.writeAt(bytes, 0);
+    file.sync();
+    const { prototype } = scope.FileSystemSyncAccessHandle;
+    const real = { ...Object.getOwnPropertyDescriptors(prototype) };
+    const calls: Record<string, number> = {};
+    for (const name of ["write", "flush"]) {
+      const { value } = real[name]!;
+      const count = function (this: unknown, ...args: unknown[]) {
+        calls[name] = (calls[name] ?? 0) + 1;
+        return Reflect.apply(value, this, args);
+      };
+      Object.defineProperty(prototype, name, { ...real[name], value: count });
     }
-    bare.close();
+    for (let i = 1; i <= rounds; i++) {
+      file.writeAt(bytes, i * bytes.length);
+      file.sync();
+    }
+    Object.defineProperties(prototype, real);
     file.close();
-    return times;
+    return calls;
   },
 };
 
@@ -247,12 +232,6 @@ function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? error.code : String(error);
 }
 
-async function bareHandle() {
-  const root = await realDirectory();
-  const file = await root.getFileHandle("bare", { create: true });
-  return await file.createSyncAccessHandle({ mode: "readwrite" });
-}
-
 interface Question {
   readonly id: number;
   readonly question: keyof Questions;
@@ -267,6 +246,7 @@ const scope = globalThis as unknown as {
       readonly transaction: { abort(): void };
     };
   };
+  readonly FileSystemSyncAccessHandle: { readonly prototype: object };
   onmessage: (event: MessageEvent<Question>) => void;
   postMessage(value: unknown): void;
 };
