@@ -5,7 +5,7 @@
  * and from itself; it may not import upward, nor from a neighbour on its own
  * floor. Each package from outside has one door. Only the modules in `WORLD`
  * may touch time, chance, disk or network. Beside that the plugin holds sizes,
- * file headers, and words that mean unfinished work.
+ * file headers, words that mean unfinished work, and sleeps in tests.
  *
  * Architecture invariant: this file is the only place where the plan is
  * written down as code; `docs/architecture.md` says the same in prose.
@@ -14,6 +14,8 @@
  */
 
 /// <reference lib="deno.unstable" />
+
+import { noSleepIn } from "./sleep_lint.ts";
 
 const FLOORS: readonly (readonly string[])[] = [
   ["src/base"],
@@ -386,6 +388,7 @@ const plugin: Deno.lint.Plugin = {
     "short-lines": shortLines,
     "opens-with-header": opensWithHeader,
     "finished-work": finishedWork,
+    "no-sleep-in-tests": noSleepIn(isTest, relativeToRoot),
   },
 };
 

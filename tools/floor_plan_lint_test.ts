@@ -168,3 +168,30 @@ Deno.test("no-code-from-text stands under a strict content policy", () => {
     "no-code-from-text",
   ]);
 });
+
+Deno.test("no-sleep-in-tests refuses a fixed time, and no turn, virtual clock or die", () => {
+  const sleeps = [
+    "await new Promise((resolve) => setTimeout(resolve, 5));",
+    "await new Promise((done) => { setTimeout(() => done(1), EVERY_MS); });",
+    "await new Promise(function (done) { setTimeout(done, 2 * ms); });",
+    "await delay(20);",
+    "await pause(1_000);",
+  ];
+  for (const sleep of sleeps) {
+    for (const path of ["repo/x_test.ts", "tests/x.ts", "tests/kit/x.ts"]) {
+      deepEqual(lint(path, sleep), ["no-sleep-in-tests"], sleep);
+    }
+    deepEqual(lint("tests/kit/patience.ts", sleep), [], "it waits for all");
+    deepEqual(lint("server/x.ts", header + sleep), [], "no test");
+  }
+  const fine = `
+    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await new Promise((_, reject) => { timer = setTimeout(reject, 5); });
+    await pause(random() * 300);
+    wait(600);
+    world.advance(600);
+    setTimeout(wake, 20);
+  `;
+  deepEqual(lint("tests/x_test.ts", fine), []);
+});

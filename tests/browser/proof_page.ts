@@ -273,7 +273,7 @@ export function storage(name: string) {
 
 /** Resolves when an incident of this code is told. */
 export async function incident(name: string, code: string): Promise<void> {
-  while (!storage(name).codes.includes(code)) await pause(5);
+  while (!storage(name).codes.includes(code)) await pause(TURN_MS);
 }
 
 /** Writes `items` items in one transaction; says what came of it. */
