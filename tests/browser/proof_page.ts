@@ -171,9 +171,10 @@ async function writeOn(
   text: string,
 ): Promise<void> {
   const { acknowledged, failures } = place;
-  const tell = Reflect.get(globalThis, "tellAcknowledged") as
-    | Teller
-    | undefined;
+  // In Fast mode that says nothing, and would be a flood.
+  const tell = place.repository.mode === "fast"
+    ? undefined
+    : Reflect.get(globalThis, "tellAcknowledged") as Teller | undefined;
   let ended = 0;
   while (place.isWriting) {
     const n = ++place.written;
