@@ -105,7 +105,11 @@ async function goOn(): Promise<void> {
 
 /** Waits for another owner than it had, and goes on with that one. */
 export async function follow(): Promise<void> {
-  while (tab.term === term) await pause(EVERY_MS);
+  // What was said while it was frozen, a browser may have dropped: it asks, as tabs do.
+  while (tab.term === term) {
+    tab.sayToAll(tab.hello);
+    await pause(SILENCE_MS);
+  }
   await goOn();
 }
 

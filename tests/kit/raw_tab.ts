@@ -120,6 +120,11 @@ export class RawTab<P extends TabPlace = TabPlace> {
     this.#route.post(undefined, this.term, message);
   }
 
+  /** Says something to whoever is the owner now. */
+  sayToAll(message: TabMessage): void {
+    this.#far.post(undefined, 0, message);
+  }
+
   /** Says something to its own worker. */
   tell(message: TabMessage): void {
     this.#near.post(undefined, this.term, message);
