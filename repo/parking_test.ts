@@ -7,6 +7,7 @@ import {
   Writer,
 } from "../tests/kit/door.ts";
 import { limits } from "../src/base/limits.ts";
+import { decodeBatch } from "./batch.ts";
 import { Parking } from "./parking.ts";
 
 function reader(parking?: Parking): Replica {
@@ -65,4 +66,24 @@ Deno.test("Parking releases ten thousand batches that came backwards", () => {
   assert.equal(bob.graph.commits, 10_000);
   assert.equal(bob.parking.size, 0);
   assert.deepEqual(bob.graph.encode(), ada.replica.graph.encode());
+});
+
+Deno.test("Parking has a limit of bytes where nobody chose any", () => {
+  const ada = new Writer(1, reader());
+  const sent = ada.write(["a"]);
+  const batch = decodeBatch(sent.bytes, true);
+  const parking = new Parking();
+  const half = limits.parkedBytesMax / 2;
+  const missing = { chain: "somebody", number: 7 };
+  const park = (bytes: Uint8Array) =>
+    parking.park({ kind: "signed", bytes }, {
+      verdict: "park",
+      batch,
+      missing,
+    });
+  assert.equal(park(new Uint8Array(half)), undefined);
+  assert.equal(park(new Uint8Array(half + 1))?.refused, "missing-parent");
+  assert.equal(park(new Uint8Array(half).fill(1)), undefined);
+  assert.equal(parking.bytes, limits.parkedBytesMax);
+  assert.equal(park(new Uint8Array(1))?.refused, "missing-parent");
 });

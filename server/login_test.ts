@@ -3,6 +3,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
 import {
   canonicalJson,
   checkLoginOptions,
@@ -12,6 +13,7 @@ import {
   parseCredentials,
 } from "./login.ts";
 import { KeysUnavailable } from "./login_jwt.ts";
+import { StaticTokens } from "./login_tokens.ts";
 
 const KEY = "ab".repeat(32);
 const SECRET = "a secret of at least thirty-two bytes";
@@ -205,4 +207,20 @@ Deno.test("canonicalJson() writes equal claims as equal texts", () => {
     canonicalJson({ b: { d: 1, c: [2, { f: 3, e: 4 }] }, a: null }),
     '{"a":null,"b":{"c":[2,{"e":4,"f":3}],"d":1}}',
   );
+});
+
+Deno.test("StaticTokens takes so many tokens and no more", () => {
+  const users = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [
+        `sha256:${i.toString(16).padStart(64, "0")}`,
+        { user: `user-${i}` },
+      ]),
+    );
+  const most = limits.configEntriesMax;
+  equal(new StaticTokens(users(most)).size, most);
+  throws(() => new StaticTokens(users(most + 1)), {
+    code: "invalid-option",
+    message: new RegExp(`more than ${most} entries`),
+  });
 });

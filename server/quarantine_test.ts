@@ -72,3 +72,32 @@ Deno.test("Quarantine has room for so many batches of all sessions", async () =>
   const bytes = new Uint8Array([4, 5, 6]);
   equal(quarantine.keep({ ...batch, chain: "cd".repeat(40), bytes }), false);
 });
+
+Deno.test("Quarantine has room for so many bytes of all sessions", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: bookSchemas,
+  });
+  const books = await openBooks(db);
+  // Bytes that nobody looks at take no memory; a book would copy them.
+  const large = {
+    ...batch,
+    id: "large",
+    at: new Date(5),
+    chain: "cd".repeat(40),
+    bytes: new Uint8Array(limits.quarantineBytesMax - 3),
+  };
+  const full = new Proxy(books.quarantine, {
+    get(target, key) {
+      if (key === "all") return () => [large];
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const quarantine = new Quarantine({ ...books, quarantine: full }, () => 5);
+  equal(quarantine.keep({ ...batch, bytes: new Uint8Array(4) }), false);
+  equal(quarantine.keep(batch), true, "what fits exactly");
+  equal(quarantine.bytes, limits.quarantineBytesMax);
+  const one = { ...batch, bytes: new Uint8Array(1) };
+  equal(quarantine.keep(one), false);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { chainName } from "../repo/commit.ts";
+import { ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
 import { anyCharacter } from "../tests/kit/any_text.ts";
@@ -250,4 +251,19 @@ Deno.test("decodeMessage() takes questions of an audit about so many commits", (
   const { auditNumbersMax: most } = limits;
   assert.equal(decodeMessage(asking(most)).is, "audit");
   assert.throws(() => decodeMessage(asking(most + 1)), SyntaxError);
+});
+
+Deno.test("a text that is too long for the wire is refused from who sends it all the same", () => {
+  const most = limits.wireTextBytesMax;
+  const message = { is: "declined", channel: 1, code: "unavailable" } as const;
+  // The text is the last field, behind its length.
+  const withDetail = (detail: string) => {
+    const writer = new ByteWriter();
+    writer.bytes(encodeMessage({ ...message, detail: "" }).slice(0, -1));
+    writer.text(detail);
+    return writer.copy();
+  };
+  const detail = "x".repeat(most);
+  assert.deepEqual(decodeMessage(withDetail(detail)), { ...message, detail });
+  assert.throws(() => decodeMessage(withDetail(`${detail}x`)), SyntaxError);
 });

@@ -3,11 +3,12 @@ import fc from "fast-check";
 import type { Repository } from "../mod.ts";
 import { holdLock, tabLock, webLocks } from "../src/browser/locks.ts";
 import type { Envelope, TabMessage } from "../src/browser/messages.ts";
+import { limits } from "../src/base/limits.ts";
 import { parseEnvelope } from "../src/browser/parse_message.ts";
 import { Origin } from "./kit/origin.ts";
 import { Card, schemas } from "./kit/tab_cards.ts";
 import { Tab } from "./kit/tab_place.ts";
-import { until } from "./kit/patience.ts";
+import { trips, until } from "./kit/patience.ts";
 
 /** What no field of a message should be. */
 const WRONG: readonly unknown[] = [
@@ -205,4 +206,39 @@ Deno.test("an owner stands what a tab says that lies in every way", async () => 
   assert.equal(mine.collection(Card).all().length, 4);
   const { damage } = await mine.verify();
   assert.equal(damage, undefined);
+});
+
+Deno.test("an owner lets in so many tabs, and whoever comes then when one has gone", async () => {
+  await using stack = new AsyncDisposableStack();
+  const { origin, visitor, mine, yours } = await place(stack);
+  const hello = visitor.heard.find(({ message }) => message.kind === "hello")!;
+  const releases = new Map<string, () => void>();
+  const come = async (from: string) => {
+    const release = await holdLock(webLocks()!, tabLock(origin.name, from));
+    releases.set(from, release);
+    stack.defer(release);
+    visitor.say({ ...hello, from });
+  };
+  /** Who was told so. */
+  const told = (kind: string) =>
+    new Set(
+      visitor.heard.filter(({ message }) => message.kind === kind)
+        .map(({ to }) => String(to)).filter((to) => to.startsWith("visitor")),
+    );
+  const room = limits.tabsMax - 2; // Two are real.
+  for (let i = 0; i < room + 3; i++) await come(`visitor ${i}`);
+  await until(() => told("rejected").size === 3, "three are too many");
+  assert.deepEqual(
+    [...told("rejected")],
+    [0, 1, 2].map((i) => `visitor ${room + i}`),
+  );
+  await until(() => told("welcome").size === room, "the others are in");
+  await checkTalk(mine, yours);
+  releases.get("visitor 0")!();
+  await until(async () => {
+    visitor.say({ ...hello, from: `visitor ${room}` });
+    await trips(5);
+    return told("welcome").has(`visitor ${room}`);
+  }, "there is room for one");
+  assert.equal(told("welcome").size, room + 1);
 });

@@ -79,6 +79,8 @@ export class ServerPlace {
   attempts = 0;
   /** What a session may do. */
   access: Access = { rights: rights.read | rights.write };
+  /** Asked for each channel. */
+  authorize: HostHooks["authorize"] = () => this.access;
   /** Refuses batches where it says so. */
   gate: HostHooks["gate"] = () => undefined;
   /** How long a peer waits for credit, where it is set before the start. */
@@ -134,7 +136,7 @@ export class ServerPlace {
       rootKey: port.rootKey,
       name: "test",
       hooks: {
-        authorize: () => this.access,
+        authorize: (...args) => this.authorize(...args),
         openRepository: (name) => {
           if (name !== port.name) return Promise.resolve(undefined);
           this.opened++;
