@@ -53,7 +53,7 @@ const PATIENCE_MS = 300_000;
 /** Lines of a player's other output that are kept for the day it dies. */
 const KEPT_LINES = 60;
 
-/** A seed leaves much garbage that is young: room for it saves a tenth of the time. */
+/** A seed leaves much garbage that is young: room for it saves about a hundredth of the time. */
 const V8_FLAGS = "--v8-flags=--max-semi-space-size=32";
 
 /** See the file's header. */
