@@ -13,7 +13,8 @@ import { importsOf, type ModuleGraph } from "../module_graph.ts";
 import type { Mutant } from "./mutants.ts";
 import { isTest, Nearest } from "./nearest.ts";
 import { type Reach, Reaches } from "./reach.ts";
-import { Sandbox } from "./sandbox.ts";
+import { Sandbox } from "../sandbox.ts";
+import { filesAtFault, put, tryTests } from "./trial.ts";
 
 /** What became of a mutant. */
 export interface Fate {
@@ -75,22 +76,18 @@ export async function soundOf(
   mutants: readonly Mutant[],
   count: number,
 ): Promise<Mutant[]> {
-  const sandbox = await Sandbox.make(root);
-  try {
-    const sound: Mutant[] = [];
-    let next = 0;
-    while (sound.length < count && next < mutants.length) {
-      // Some do not type-check.
-      const size = Math.ceil((count - sound.length) * 1.3);
-      const some = mutants.slice(next, next + size);
-      next += size;
-      const faulty = await faultyOf(sandbox, some);
-      sound.push(...some.filter((mutant) => !faulty.has(mutant)));
-    }
-    return sound.slice(0, count);
-  } finally {
-    await sandbox.remove();
+  await using sandbox = await Sandbox.open(root);
+  const sound: Mutant[] = [];
+  let next = 0;
+  while (sound.length < count && next < mutants.length) {
+    // Some do not type-check.
+    const size = Math.ceil((count - sound.length) * 1.3);
+    const some = mutants.slice(next, next + size);
+    next += size;
+    const faulty = await faultyOf(sandbox, some);
+    sound.push(...some.filter((mutant) => !faulty.has(mutant)));
   }
+  return sound.slice(0, count);
 }
 
 /** A file holds one mutant at a time, so that an error is that one's. */
@@ -105,8 +102,8 @@ async function faultyOf(
     for (const mutant of waiting) {
       if (!round.has(mutant.path)) round.set(mutant.path, mutant);
     }
-    for (const mutant of round.values()) await sandbox.put(mutant);
-    const paths = await sandbox.faulty([...round.keys()]);
+    for (const mutant of round.values()) await put(sandbox, mutant);
+    const paths = await filesAtFault(sandbox, [...round.keys()]);
     await sandbox.restore();
     for (const path of paths) {
       const mutant = round.get(path);
@@ -144,11 +141,11 @@ async function attack(
   sandbox: Sandbox,
 ): Promise<Fate> {
   const ran: string[] = [];
-  await sandbox.put(mutant);
+  await put(sandbox, mutant);
   try {
     for (const [test, baseline] of tests) {
       const msMax = Math.max(MUTANT_MS_MIN, SLOWER_MAX * baseline);
-      const outcome = await sandbox.test(test, msMax);
+      const outcome = await tryTests(sandbox, test, msMax / 1_000);
       ran.push(test);
       if (outcome !== "passed") return { mutant, killedBy: test, ran };
     }
@@ -173,7 +170,7 @@ export async function hunt(
   const sandboxes: Sandbox[] = [];
   try {
     for (let job = 0; job < jobs; job++) {
-      sandboxes.push(await Sandbox.make(root));
+      sandboxes.push(await Sandbox.open(root));
     }
     const kept = await Reaches.open(root, graph);
     const reaches = await kept.of([...near].sort(), sandboxes, tell);
@@ -193,6 +190,8 @@ export async function hunt(
     }));
     return mutants.map((mutant) => fates.get(mutant)!);
   } finally {
-    await Promise.all(sandboxes.map((sandbox) => sandbox.remove()));
+    await Promise.all(
+      sandboxes.map((sandbox) => sandbox[Symbol.asyncDispose]()),
+    );
   }
 }

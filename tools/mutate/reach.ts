@@ -7,10 +7,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { ModuleGraph } from "../module_graph.ts";
 import { steps } from "./nearest.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
+import { TOOL_SECONDS_MAX, tryTests } from "./trial.ts";
 
 /** What one file of tests reaches. */
 export interface Reach {
@@ -40,6 +41,45 @@ export function linesOf(lcov: string): Map<string, Set<number>> {
     if (count !== undefined && count !== "0") lines.add(Number(line));
   }
   return found;
+}
+
+/** What the tests of a file may take without a mutant; more is too slow to be run for each. */
+const BASELINE_SECONDS_MAX = 60;
+
+/** What the tests of a file reach while there is no mutant. */
+async function measure(
+  sandbox: Sandbox,
+  path: string,
+): Promise<Reach | Useless> {
+  const data = await Deno.makeTempDir();
+  try {
+    const began = performance.now();
+    const outcome = await tryTests(sandbox, path, BASELINE_SECONDS_MAX, [
+      `--coverage=${data}`,
+      "--coverage-raw-data-only",
+    ]);
+    const ms = Math.round(performance.now() - began);
+    if (outcome === "late") return { why: "it takes too long" };
+    if (outcome === "failed") return { why: "it fails without a mutant" };
+    return { ms, lines: await linesIn(sandbox, data) };
+  } finally {
+    await Deno.remove(data, { recursive: true });
+  }
+}
+
+/** Lines that ran, of our own modules that are no tests. */
+async function linesIn(
+  sandbox: Sandbox,
+  data: string,
+): Promise<Record<string, number[]>> {
+  const args = ["coverage", "--lcov", "--quiet", data];
+  const { output } = await sandbox.run(args, { secondsMax: TOOL_SECONDS_MAX });
+  const lines: Record<string, number[]> = {};
+  for (const [file, ran] of linesOf(output)) {
+    const path = relative(sandbox.path, file);
+    if (!path.startsWith("..") && ran.size > 0) lines[path] = [...ran];
+  }
+  return lines;
 }
 
 /** What files of tests reach, from a file or measured. */
@@ -88,7 +128,7 @@ export class Reaches {
     const queue = waiting.values(); // shared: each takes the next
     await Promise.all(sandboxes.map(async (sandbox) => {
       for (const test of queue) {
-        const reach = await sandbox.measure(test);
+        const reach = await measure(sandbox, test);
         this.#kept[test] = { ...reach, hash: hashes.get(test)! };
         await this.#save();
         if (--left % 20 === 0 && left > 0) tell(`${left} are left.`);
