@@ -450,3 +450,19 @@ Deno.test("Owner lends no chain of a living tab that came late, nor one of the d
   notEqual(opened.chain, slow!.chain);
   notEqual(opened.chain, lost!.chain);
 });
+
+Deno.test("Owner tells the tabs that stay who has gone", async () => {
+  using origin = new Origin();
+  const one = await openTab(origin);
+  await one.repository();
+  const two = await openTab(origin);
+  await two.repository();
+  const are = (...tabs: RawTab<Page>[]) => {
+    const ids = String(tabs.map(({ id }) => id));
+    return one.next("database", ({ tabs }) => String(tabs) === ids);
+  };
+  await are(one, two);
+  one.heard.length = 0;
+  two.page.kill();
+  await are(one);
+});
