@@ -21,8 +21,8 @@ export function openQuestion(cast: Cast): string | undefined {
   if (server.isAccepting) return "what was kept is being accepted";
   for (const client of clients) {
     if (client.state !== "up") return `${client.name} is ${client.state}`;
-    if (client.isRevoked) continue;
     if (!client.isCalm) return `${client.name} is opening`;
+    if (client.isRevoked) continue;
     for (const desk of client.desks) {
       const question = questionOf(cast, client, desk);
       if (question !== undefined) {

@@ -42,7 +42,10 @@ function checkEntry(
   if (turn !== undefined) {
     // What was taken back before it was refused is nowhere either way; tried again may be either of the two.
     if (entry.isRetried) return;
-    return checkTurn(turn, isThere, author, { stage, what });
+    // That a turn was refused may be heard in a later life than it was made in.
+    const isRefused = author.isRevoked ||
+      author.refusedMarks(repository).has(mark);
+    return checkTurn(turn, isThere, isRefused, { stage, what });
   }
   if (refused !== undefined) {
     // One disk of the server had it before the revocation, another one refused it after.
@@ -75,11 +78,11 @@ function checkEntry(
 function checkTurn(
   { isDurable, isSynced, isRedo, refused }: Turn,
   isThere: boolean,
-  { isRevoked }: Client,
+  isRefused: boolean,
   { stage, what }: { readonly stage: Stage; readonly what: () => string },
 ): void {
   const isBound = isSynced || isDurable && stage.plan.mode !== "fast";
-  if (refused !== undefined || isRevoked || !isBound) return;
+  if (refused !== undefined || isRefused || !isBound) return;
   check(
     isThere === isRedo,
     "promises",
