@@ -123,8 +123,11 @@ export class ChannelKnowledge {
   }
 
   #confirmedOf(chain: string): number {
-    const { name } = this.#parts.port;
+    const { port } = this.#parts;
+    const { name } = port;
     const core: ClientCore | undefined = this.#driver?.core;
+    // Who goes on from a cursor is acknowledged nothing that the server had before.
+    if (core?.isQuiet(name) && port.isComplete) return port.lengthOf(chain);
     return Math.max(
       this.#confirmed.get(chain) ?? 0,
       core?.serverHas(name, chain) ?? 0,

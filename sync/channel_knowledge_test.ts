@@ -3,6 +3,8 @@ import type { World } from "../src/base/world.ts";
 import { limits } from "../src/base/limits.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
+import type { ClientCore } from "./conversation.ts";
+import type { Driver } from "./driver.ts";
 
 /** A place with so much in its log that it is not counted at each look, and a clock to set. */
 async function start() {
@@ -79,4 +81,30 @@ Deno.test("while what was taken back is written again an older count stands", as
   assert.equal(knowledge.unsent(false).commits, 1);
   isComplete = true;
   assert.equal(knowledge.unsent(false).commits, 0);
+});
+
+Deno.test("when all is quiet all is acknowledged, but what is being written again", async () => {
+  const place = await Place.open();
+  await place.write("a", "1");
+  const real = place.replica.port();
+  let isComplete = false;
+  const port = new Proxy(real, {
+    get(target, key) {
+      if (key === "isComplete") return isComplete;
+      const value = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const { world } = place;
+  const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
+  const core = {
+    isQuiet: () => true,
+    serverHas: () => 0,
+    resumeState: () => undefined,
+  };
+  knowledge.attach({ core } as unknown as Driver<ClientCore>);
+  const [[chain, count]] = [...real.vector()] as [[string, number]];
+  assert.equal(knowledge.acknowledged(chain), 0);
+  isComplete = true;
+  assert.equal(knowledge.acknowledged(chain), count);
 });

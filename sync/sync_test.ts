@@ -47,6 +47,14 @@ function ahead(world: ManualWorld, aheadMs: number): World {
   };
 }
 
+/** Is everything that a client has acknowledged to it? */
+function equalCounts({ channel, place }: ClientPlace, server: ServerPlace) {
+  for (const [chain, count] of place.replica.port().vector()) {
+    assert.equal(channel.acknowledged(chain), count);
+    assert.equal(server.place.replica.port().lengthOf(chain), count);
+  }
+}
+
 async function end(server: ServerPlace, ...clients: ClientPlace[]) {
   for (const client of clients) client.close();
   await server.stop();
@@ -254,6 +262,22 @@ Deno.test("synced resolves when the server has a commit, also when it has had it
   await arrives;
   await ann.channel.synced(first);
   await end(server, ann);
+});
+
+Deno.test("synced resolves for who goes on from a cursor with what another connection had sent", async () => {
+  const server = await ServerPlace.start();
+  const first = await ClientPlace.connect(server, 1);
+  await first.live();
+  const written = await first.write("a", "1");
+  await server.place.write("s", "behind it");
+  await settled(server, first);
+  const resume = first.client.remove(first.channel.name)!;
+  first.close();
+  const { place } = first;
+  const again = await ClientPlace.connect(server, 1, { place, resume });
+  await again.channel.synced(written);
+  equalCounts(again, server);
+  await end(server, again);
 });
 
 Deno.test("a refused commit is undone and said, and what came after it arrives", async () => {
