@@ -95,6 +95,14 @@ export class TabConnection implements Connection {
     return this.#listeners.add(listener);
   }
 
+  /** An owner has taken this tab in; who heard it before it called `connect()` is asked now. */
+  welcomed(connection: DatabaseReport["connection"]): void {
+    const isUnheard = connection === undefined && this.request !== undefined;
+    if (!isUnheard) return this.report(connection);
+    this.#isThere = false;
+    this.begin();
+  }
+
   /** The owner says how it stands; without a connection, another tab ended it. */
   report(connection: DatabaseReport["connection"]): void {
     if (connection?.address === this.address) {

@@ -163,6 +163,7 @@ export class TabDatabase implements Database {
   welcomed(welcome: Welcome): void {
     this.#welcome = welcome;
     this.#useSession(welcome.session);
+    this.#connection?.welcomed(welcome.report.connection);
     this.#reported(welcome.report);
     this.#repositories.join();
     if (this.#tap !== undefined) this.#tapped(this.#tap);
