@@ -196,6 +196,8 @@ async function load(
   });
   if (opened === undefined) return undefined;
   const { log, recovery } = opened;
+  // Whoever made the folder may have died before its name and the keys were durable.
+  if (!recovery.clean) await settlePlace(options);
   const again = replay.again();
   const isOutdated = again?.isUsable === false;
   const base = isOutdated ? undefined : checkpoint;
@@ -240,6 +242,19 @@ function outdated(checkpoint: Checkpoint): SkippedCheckpoint {
   return { name, reason: "it holds commits that were withdrawn since" };
 }
 
+/** Makes durable what a log is nothing without: the keys, and the names of the folders above it. */
+async function settlePlace(
+  { storage, settle }: OpenReplicaOptions,
+): Promise<void> {
+  await settle();
+  syncNames(storage);
+}
+
+function syncNames(storage: Storage): void {
+  storage.syncFolder(REPOSITORIES);
+  storage.syncFolder("");
+}
+
 async function create(
   options: OpenReplicaOptions,
   folder: string,
@@ -258,8 +273,7 @@ async function create(
   // names of all of them with the first sync.
   await options.settle();
   await log.sync();
-  storage.syncFolder(REPOSITORIES);
-  storage.syncFolder("");
+  syncNames(storage);
   const id = genesisId(genesis);
   return {
     folder,

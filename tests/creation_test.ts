@@ -1,6 +1,7 @@
 /**
- * A power cut while a database is made: whatever is left of it, a database
- * opens there again, and what was acknowledged is in it.
+ * A power cut while a database is made, or the death of whoever makes it:
+ * whatever is left of it, a database opens there again, and what was
+ * acknowledged is in it.
  */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
@@ -24,7 +25,7 @@ async function make(storage: Storage, keys: Keys): Promise<boolean> {
   try {
     const db = await openDatabase({ storage, schemas: [Note], ...keys });
     const notes = (await db.repository("a")).collection(Note);
-    await notes.create({ id: "first", text: "a" });
+    await notes.upsert({ id: "first", text: "a" });
     return true;
   } catch {
     return false;
@@ -61,4 +62,24 @@ async function cutEverywhere(keys: Keys): Promise<void> {
     }
   }
   ok(cuts > sized(20, 100), `${cuts} cuts`);
+}
+
+for (const [name, keys] of Object.entries({ own, client })) {
+  Deno.test(`a power cut takes nothing of what was acknowledged where whoever made the database had died at any step (${name} keys)`, () =>
+    dieEverywhere(keys));
+}
+
+async function dieEverywhere(keys: Keys): Promise<void> {
+  let isMade = false;
+  for (let freezeAt = 1; !isMade; freezeAt++) {
+    const first = faultyStorage({ freezeAt });
+    isMade = await make(first, keys);
+    const next = first.nextProcess();
+    ok(await make(next, keys), `died at ${freezeAt}`);
+    const storage = next.powerCut("synced");
+    const db = await openDatabase({ storage, schemas: [Note], ...keys });
+    const notes = (await db.repository("a")).collection(Note);
+    ok(notes.has("first"), `died at ${freezeAt}`);
+    await db.close();
+  }
 }

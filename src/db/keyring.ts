@@ -26,6 +26,7 @@ import {
 } from "../../repo/mod.ts";
 import {
   type Keys,
+  openKeys,
   readKeys,
   replaceKeys,
   type StoredSession,
@@ -300,11 +301,15 @@ export class Keyring {
     return newKey(this.#parts.world, this.#parts.vault);
   }
 
-  /** Makes new keys durable, but not yet the name of their file; runs before anything that needs them is. */
+  /**
+   * Makes the keys durable, but not yet the name of their file; runs before
+   * anything that needs them is. Whoever wrote keys that were found may have
+   * died before they were.
+   */
   readonly settle = (): Promise<void> => this.#settling ??= this.#settle();
 
   async #settle(): Promise<void> {
-    const file = this.#file;
+    const file = this.#file ?? openKeys(this.#parts.storage);
     if (file === undefined) return;
     this.#file = undefined;
     try {

@@ -57,6 +57,11 @@ export function readKeys(storage: Storage): Keys | undefined {
   return file === undefined ? undefined : readFile(file);
 }
 
+/** The file of keys that are there. */
+export function openKeys(storage: Storage): StorageFile | undefined {
+  return storage.open(FILE);
+}
+
 /** Writes the keys of a new database; they are durable when the file is synced. Half a file is worse than none. */
 export function writeKeys(storage: Storage, keys: Keys): StorageFile {
   const file = storage.open(FILE, { create: true, secret: true })!;

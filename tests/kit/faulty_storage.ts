@@ -70,8 +70,8 @@ export function faultyStorage(options: FaultyOptions = {}): FaultyStorage {
 /** See {@linkcode faultyStorage}. */
 export class FaultyStorage implements Storage {
   readonly #options: FaultyOptions;
-  readonly #live: Names = { files: new Map(), folders: new Set([""]) };
-  readonly #durable: Names = { files: new Map(), folders: new Set([""]) };
+  #live: Names = { files: new Map(), folders: new Set([""]) };
+  #durable: Names = { files: new Map(), folders: new Set([""]) };
   #changes: NameChange[] = [];
   readonly #lock = new InstanceLock();
   #failNext = 0;
@@ -225,6 +225,17 @@ export class FaultyStorage implements Storage {
     for (const [name, bytes] of filesOf(this.powerCut(kept))) {
       storage.#put(name, bytes);
     }
+    return storage;
+  }
+
+  /** What a process finds when this one has died: all of it is there, and what was not synced still is not durable. */
+  nextProcess(): FaultyStorage {
+    const { slow = false } = this.#options;
+    this.freeze();
+    const storage = new FaultyStorage({ slow, identity: this.identity() });
+    storage.#live = this.#live;
+    storage.#durable = this.#durable;
+    storage.#changes = this.#changes;
     return storage;
   }
 
