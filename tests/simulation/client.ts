@@ -321,6 +321,11 @@ export class Client extends Actor {
     return this.desks.map(({ replica }) => replica);
   }
 
+  /** The simulation is over: nothing of a page waits any longer. */
+  leave(): void {
+    this.#pages?.kill();
+  }
+
   protected async shut(): Promise<void> {
     await this.#database?.close();
     await this.#pages?.close();

@@ -41,7 +41,7 @@ export class Disk {
     });
   }
 
-  /** The process dies; with the power gone, only some of what was not synced stays. */
+  /** The process dies, and what was not synced may be lost later; with the power gone, only some of it stays. */
   crash(isPowerCut: boolean): string {
     const kept: Kept = !isPowerCut
       ? "all"
@@ -50,7 +50,9 @@ export class Disk {
       : this.#dice.between(1, 1e6);
     const { storage } = this;
     storage.freeze();
-    this.storage = storage.afterPowerCut(kept);
+    this.storage = isPowerCut
+      ? storage.afterPowerCut(kept)
+      : storage.nextProcess();
     return `kept ${kept}`;
   }
 

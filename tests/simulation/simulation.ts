@@ -151,6 +151,7 @@ class Simulation {
     } catch (cause) {
       this.#fail(cause);
     }
+    for (const client of this.#cast.clients) client.leave();
   }
 
   async #play(): Promise<void> {

@@ -236,9 +236,10 @@ export class Weather {
   }
 
   rotServer(): void {
-    const { server } = this.#cast;
+    const { server, stage } = this.#cast;
     const restart = () => {
-      server.rot();
+      // Once all is healed nothing rots any more, as nobody would look for it.
+      if (stage.phase === "work") server.rot();
       server.restartLater(this.#dice.wait(3_000));
     };
     if (this.#dice.chance(0.5)) return server.stop(restart);
