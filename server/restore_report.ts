@@ -12,8 +12,8 @@
 
 import { limits } from "../src/base/limits.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import type { Books } from "./books.ts";
-import type { Log } from "./log.ts";
+import { type Books, SERVER_REPOSITORY } from "./books.ts";
+import { type Log, messageOf } from "./log.ts";
 import { countsOf } from "./revocation_cuts.ts";
 
 /** What a repository lacks. */
@@ -94,16 +94,28 @@ export class RestoreReport {
     loss.missing = missingIn(port, loss);
     if (loss.missing > 0) return;
     this.#losses.delete(port.name);
-    this.#books.losses.delete(idFrom(port.name));
+    this.#note(({ losses }) => losses.delete(idFrom(port.name)));
     this.#tell("info", "restore-complete", port.name, loss);
   }
 
   #remember(name: string, summary: Uint8Array, wall: Date): void {
-    const { losses } = this.#books;
     const id = idFrom(name);
     const values = { summary: summary.slice(), wall };
-    if (losses.has(id)) losses.update(id, values);
-    else losses.create({ id, ...values });
+    this.#note(({ losses }) => {
+      if (losses.has(id)) losses.update(id, values);
+      else losses.create({ id, ...values });
+    });
+  }
+
+  /** Books that cannot be written say so, and cost nobody else anything: what they lack is learned again. */
+  #note(write: (books: Books) => void): void {
+    try {
+      write(this.#books);
+    } catch (cause) {
+      const repository = SERVER_REPOSITORY;
+      const message = messageOf(cause);
+      this.#log.write("error", "repository-failed", { repository, message });
+    }
   }
 
   #tell(

@@ -1,5 +1,6 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../mod.ts";
+import { faultyStorage } from "../tests/kit/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { bookSchemas, openBooks } from "./books.ts";
@@ -61,4 +62,33 @@ Deno.test("RestoreReport says nothing of a repository that has everything", asyn
   const report = new RestoreReport(await openBooks(db), log);
   report.learn(portWith("a", { [ANN]: 3 }), summaryOf({ [ANN]: 3 }), 1);
   equal(report.size, 0);
+});
+
+Deno.test("RestoreReport goes on beside books that cannot be written, and says so", async () => {
+  const storage = faultyStorage();
+  const db = await openDatabase({ storage, schemas: bookSchemas });
+  const books = await openBooks(db);
+  const records: LogRecord[] = [];
+  const log = new Log((record) => records.push(record), "info", () => 0);
+  const report = new RestoreReport(books, log);
+  const here: Record<string, number> = {};
+  const port = portWith("a", here);
+  report.learn(port, summaryOf({ [ANN]: 3 }), 1);
+  storage.failNext();
+  const at = new Date(0);
+  await rejects(async () => {
+    await books.revocations.create({ id: "key", reason: "", at });
+  });
+  here[ANN] = 3;
+  report.look(port);
+  report.learn(portWith("b", {}), summaryOf({ [BOB]: 2 }), 2);
+  deepEqual(report.list().map(({ repository }) => repository), ["b"]);
+  deepEqual(records.map(({ event }) => event), [
+    "restore-incomplete",
+    "repository-failed",
+    "restore-complete",
+    "repository-failed",
+    "restore-incomplete",
+  ]);
+  await rejects(db.close());
 });
