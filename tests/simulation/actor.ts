@@ -22,6 +22,8 @@ export abstract class Actor {
   readonly dice: Dice;
   readonly disk: Disk;
   readonly clock: WallClock;
+  /** Was its clock so far ahead that a server may refuse what it wrote then? */
+  wasAhead = false;
   /** How many lives it had. */
   lives = 0;
   #state: "down" | "starting" | "up" | "stopping" = "down";

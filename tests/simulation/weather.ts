@@ -255,7 +255,7 @@ export class Weather {
     // What has no certificate yet would never get one, and stay unsent with whoever has the copy.
     if (original.isRevoked) return;
     // Nor does anybody take back what is refused of another author (law 11).
-    if (original.isNaughty) return;
+    if (original.isNaughty || original.wasAhead) return;
     original.isCopied = true;
     copy.disk.copyOf(original.disk);
     stage.blames.add(`copy ${copy.name}`);
@@ -286,7 +286,9 @@ export class Weather {
     const actor: Actor = this.#dice.pick([...clients, server]);
     const isWild = actor !== server && this.#dice.chance(0.3);
     const most = isWild ? 600_000 : 20_000;
-    actor.clock.offsetMs = this.#dice.between(-most, most);
+    const offsetMs = this.#dice.between(-most, most);
+    actor.clock.offsetMs = offsetMs;
+    actor.wasAhead ||= offsetMs > 20_000;
     stage.blames.add(`clock ${actor.name}`);
     stage.trace.note(actor.name, "clock", `${actor.clock.offsetMs}`);
   }

@@ -8,32 +8,56 @@
  * @module
  */
 
-import { ChainIds } from "../../../repo/chain_ids.ts";
+import { bytesOf } from "../../../repo/batch.ts";
+import { ChainHash, chainStart } from "../../../repo/commit.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { toHex } from "../../../src/base/bytes.ts";
 
-const known = new WeakMap<Replica, Map<string, string[]>>();
+/** Ids of a chain's commits, and the last of them as bytes. */
+interface Known {
+  readonly ids: string[];
+  last: Uint8Array;
+}
+
+const known = new WeakMap<Replica, Map<string, Known>>();
 
 /** The id of a commit that is there, hexadecimal. */
 export function idAt(replica: Replica, chain: string, number: number): string {
-  const ids = idsOf(replica, chain);
-  if (number >= ids.length) {
-    const length = number + 1 - ids.length;
-    const numbers = Array.from({ length }, (_, i) => ids.length + i);
-    const hashes = new ChainIds(replica.commits, replica.loaded.genesisId);
-    for (const id of hashes.at(chain, numbers)) ids.push(toHex(id));
-  }
+  const { ids } = knownOf(replica, chain);
+  if (number >= ids.length) hashTo(replica, chain, number);
   return ids[number]!;
 }
 
-/** Those that were hashed before, as far as the chain still goes. */
-function idsOf(replica: Replica, chain: string): string[] {
+/** Hashes on from the last id that is known. */
+function hashTo(replica: Replica, chain: string, to: number): void {
+  const known = knownOf(replica, chain);
+  const { ids } = known;
+  const hash = new ChainHash().start(known.last);
+  while (ids.length <= to) {
+    const { commit, logged: { batch } } = replica.commits
+      .read(chain, ids.length)!;
+    const { at, headerEnd, payloadAt } = commit;
+    const bytes = bytesOf(batch, commit);
+    hash.next(
+      bytes.subarray(0, headerEnd - at),
+      bytes.subarray(payloadAt - at),
+    );
+    ids.push(toHex(hash.id));
+  }
+  known.last = hash.id.slice();
+}
+
+/** What was hashed before, anew where the chain became shorter. */
+function knownOf(replica: Replica, chain: string): Known {
   let chains = known.get(replica);
   if (chains === undefined) known.set(replica, chains = new Map());
-  let ids = chains.get(chain);
-  if (ids === undefined) chains.set(chain, ids = []);
-  ids.length = Math.min(ids.length, replica.graph.lengthOf(chain));
-  return ids;
+  const found = chains.get(chain);
+  const length = replica.graph.lengthOf(chain);
+  if (found !== undefined && found.ids.length <= length) return found;
+  const start = chainStart(replica.loaded.genesisId, chain);
+  const fresh = { ids: [], last: start };
+  chains.set(chain, fresh);
+  return fresh;
 }
 
 /** Has a replica this very commit of another one? */
