@@ -185,10 +185,15 @@ export class UndoHistory {
   }
 
   async #write(): Promise<void> {
-    const { file, replica: { loaded } } = this.#parts;
+    const { file, replica } = this.#parts;
     const done = this.#done.all();
     const undone = this.#undone.all();
-    await file?.write(encodeSteps({ done, undone }, loaded.genesisId));
+    const bytes = encodeSteps({ done, undone }, replica.loaded.genesisId);
+    // A step whose commit was lost would take back what nobody did. What a tab says to the owner of the files stays in
+    // order, and its page may be gone before an answer.
+    const isTab = replica.device.outgoing !== undefined;
+    if (!isTab) await replica.durable();
+    await file?.write(bytes);
   }
 }
 

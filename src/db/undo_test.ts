@@ -6,11 +6,15 @@ import {
   memoryStorage,
   openDatabase,
   rulesFor,
+  type Storage,
 } from "../../mod.ts";
 import { folderOf, parseRepositoryName } from "../../repo/genesis.ts";
+import { limits } from "../base/limits.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
 import { replicaOf } from "./internals.ts";
+import { faultyStorage } from "../../tests/kit/mod.ts";
+import { until } from "../../tests/kit/patience.ts";
 
 const Card = defineSchema("card", {
   title: field.string().default(""),
@@ -35,7 +39,7 @@ function standing(): World & { move(ms: number): void } {
   };
 }
 
-async function place(storage = memoryStorage()) {
+async function place(storage: Storage = memoryStorage()) {
   const world = standing();
   const db = await openDatabase({ storage, schemas: [Card], world });
   const repo = await db.repository("me");
@@ -245,6 +249,41 @@ Deno.test("undo() after a reload without its file, or with a damaged one, has no
     deepEqual([spoil, at.undo.canUndo], [spoil, false]);
     equal(at.cards.has("a"), true);
   }
+});
+
+Deno.test("undo() after a crash takes back nothing that was not durable", async () => {
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const storage = faultyStorage({
+    slow: (done) => isHeld ? void held.push(done) : done(),
+  });
+  const tasks: (() => void)[] = [];
+  const world: World = {
+    ...system,
+    after: (delayMs, task) => {
+      if (delayMs !== limits.undoSaveMs) return system.after(delayMs, task);
+      tasks.push(task);
+      return () => {};
+    },
+  };
+  const db = await openDatabase({ storage, schemas: [Card], world });
+  const repo = await db.repository("me");
+  await repo.undo.ready;
+  const cards = repo.collection(Card);
+  await cards.create({ id: "a" });
+  isHeld = true;
+  void cards.update("a", { votes: { increment: 1 } });
+  // When its sync has begun, what is written waits for the next one.
+  await until(() => held.length === 1, "its sync begins");
+  void cards.update("a", { votes: { increment: 5 } });
+  for (const task of tasks.splice(0)) task(); // The steps are to be kept.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  equal(held.length, 1);
+  isHeld = false;
+  await using after = await place(storage.nextProcess());
+  const { votes } = after.plain("a");
+  after.undo.undo();
+  equal(after.plain("a").votes, votes);
 });
 
 Deno.test("undo() tells who listens when something else can be done, and then only", async () => {
