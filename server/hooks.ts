@@ -35,6 +35,7 @@ import type { Hub } from "./hub.ts";
 import type { Quotas } from "./options.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { Buckets, perMinute } from "./quotas.ts";
+import type { RestoreReport } from "./restore_report.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
@@ -45,6 +46,8 @@ export interface HookParts {
   readonly rules: Rules | undefined;
   readonly sessions: Sessions;
   readonly revocations: RevocationList;
+  /** What a server that lost its disk is known to have accepted. */
+  readonly restores: Pick<RestoreReport, "accepted">;
   readonly quarantine: Quarantine;
   readonly quotas: Quotas;
   readonly world: World;
@@ -191,18 +194,21 @@ export class ServerHooks implements
       this.#checkEntries(name, batch, from, patches);
   }
 
-  /** Of compare-and-sets that knew nothing of each other one is taken. */
+  /**
+   * Of compare-and-sets that knew nothing of each other one is taken; and what
+   * was taken before the disk was lost is not asked again.
+   */
   #checkEntries(
     name: RepositoryName,
     ...[batch, from, patches]: Parameters<Gate>
   ): Refusal | undefined {
-    const { hub } = this.#parts;
+    const { hub, restores } = this.#parts;
     const tableOf = (collection: string) =>
       hub.replicaOf(name)?.state.find(collection);
     return judgeEntries(batch, from, patches, {
       cellOf: (collection, id) => tableOf(collection)?.cellOf(id),
       viewOf: (collection) => tableOf(collection)?.view ?? AS_WRITTEN,
-    });
+    }, restores.accepted(name, batch.chain));
   }
 
   #checkQuota(

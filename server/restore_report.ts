@@ -39,6 +39,8 @@ export class RestoreReport {
   readonly #books: Books;
   readonly #log: Log;
   readonly #losses = new Map<string, Loss>();
+  /** What witnesses have shown of open repositories, of any epoch: chain → commits. */
+  readonly #accepted = new Map<string, Map<string, number>>();
 
   /**
    * @param books where losses are remembered over a restart
@@ -74,17 +76,39 @@ export class RestoreReport {
     return this.#losses.get(repository)?.counts;
   }
 
+  /** How many commits of a chain a server of this database is known to have accepted. */
+  accepted(repository: string, chain: string): number {
+    return Math.max(
+      this.#accepted.get(repository)?.get(chain) ?? 0,
+      this.known(repository)?.get(chain) ?? 0,
+    );
+  }
+
+  /** A repository is closed: whoever hands in more shows his witness anew. */
+  closed(repository: string): void {
+    this.#accepted.delete(repository);
+  }
+
   /** Takes what a true witness of an earlier epoch was the hash of. */
   learn(port: RepositoryPort, summary: Uint8Array, wallMs: number): void {
     const before = this.#losses.get(port.name);
     const at = new Date(wallMs);
-    if (before !== undefined && before.at >= at) return;
     const loss = lossOf(summary, at);
+    this.#accept(port.name, loss);
+    if (before !== undefined && before.at >= at) return;
     loss.missing = missingIn(port, loss);
     if (loss.missing === 0) return;
     this.#losses.set(port.name, loss);
     this.#remember(port.name, summary, at);
     this.#tell("warn", "restore-incomplete", port.name, loss);
+  }
+
+  #accept(repository: string, { counts }: Loss): void {
+    const known = this.#accepted.get(repository) ?? new Map();
+    this.#accepted.set(repository, known);
+    for (const [chain, count] of counts) {
+      known.set(chain, Math.max(count, known.get(chain) ?? 0));
+    }
   }
 
   /** Looks again after commits came in. */

@@ -64,6 +64,24 @@ Deno.test("RestoreReport says nothing of a repository that has everything", asyn
   equal(report.size, 0);
 });
 
+Deno.test("RestoreReport knows all that any witness shows was accepted, until the repository closes", async () => {
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: bookSchemas });
+  const log = new Log(() => {}, "info", () => 0);
+  const report = new RestoreReport(await openBooks(db), log);
+  const here: Record<string, number> = {};
+  const port = portWith("a", here);
+  report.learn(port, summaryOf({ [ANN]: 3 }), 2);
+  report.learn(port, summaryOf({ [ANN]: 1, [BOB]: 2 }), 1); // Of a life before the last one.
+  deepEqual([ANN, BOB].map((chain) => report.accepted("a", chain)), [3, 2]);
+  equal(report.accepted("b", ANN), 0);
+  report.closed("a");
+  deepEqual([ANN, BOB].map((chain) => report.accepted("a", chain)), [3, 0]);
+  here[ANN] = 3;
+  report.look(port);
+  equal(report.accepted("a", ANN), 0, "it is here");
+});
+
 Deno.test("RestoreReport goes on beside books that cannot be written, and says so", async () => {
   const storage = faultyStorage();
   const db = await openDatabase({ storage, schemas: bookSchemas });

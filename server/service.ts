@@ -148,6 +148,7 @@ export class Service {
     return () => {
       unfollow();
       unlook();
+      this.#restores.closed(repository);
       this.log.write("debug", "repository-closing", { repository });
     };
   }
@@ -179,6 +180,7 @@ export class Service {
       rules: options.rules,
       sessions: this.#sessions,
       revocations: this.#revocations,
+      restores: this.#restores,
       quarantine: this.#quarantine,
       quotas,
       world,

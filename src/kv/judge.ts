@@ -39,12 +39,19 @@ export interface Entries {
 /** A digest as `entry.ts` makes them. */
 const DIGEST = /^(?:absent|[0-9a-f]{32})$/;
 
-/** The first commit from index `from` on whose compare-and-set finds another value than it expects. */
+/**
+ * The first commit from index `from` on whose compare-and-set finds another
+ * value than it expects.
+ *
+ * @param accepted how many commits of the chain a server is known to have taken
+ *   before: what they found then stands
+ */
 export function judgeEntries(
   batch: JudgedBatch,
   from: number,
   patches: readonly DecodedPatch[],
   entries: Entries,
+  accepted = 0,
 ): Refusal | undefined {
   // Nearly all batches have none, and end here.
   if (!patches.some(({ operations }) => operations.some(isCompareAndSet))) {
@@ -53,7 +60,8 @@ export function judgeEntries(
   const judgement = new Judgement(batch, entries);
   for (let i = from; i < batch.commits.length; i++) {
     const refusal = judgement.commit(i, patches[i - from]!.operations);
-    if (refusal !== undefined) return refusal;
+    const isNew = batch.first + i >= accepted;
+    if (refusal !== undefined && isNew) return refusal;
   }
   return undefined;
 }
@@ -99,15 +107,15 @@ class Judgement {
       chain: this.#batch.chain,
       operationsAt: -1,
     };
+    let refusal: Refusal | undefined;
     for (const operation of operations) {
       if (!isEntryCollection(operation.shape.collection)) continue;
       const conflict = this.#operation(operation, origin);
-      if (conflict !== undefined) {
-        const number = this.#batch.first + index;
-        return refuseAt(number, "kv-conflict", conflict);
-      }
+      if (conflict === undefined) continue;
+      const number = this.#batch.first + index;
+      refusal ??= refuseAt(number, "kv-conflict", conflict);
     }
-    return undefined;
+    return refusal;
   }
 
   /** Why it cannot be; `undefined` when it can. */

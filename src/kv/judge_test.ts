@@ -49,6 +49,7 @@ class Here {
   judge(
     commits: readonly (readonly [wall: number, ...Operation[]])[],
     from = 0,
+    accepted = 0,
   ): string | undefined {
     const batch = {
       chain: "mine",
@@ -63,7 +64,7 @@ class Here {
     const refusal = judgeEntries(batch, from, patches, {
       cellOf: (collection, id) => this.#cells.get(`${collection} ${id}`),
       viewOf: () => view,
-    });
+    }, accepted);
     return refusal && `${refusal.number} ${refusal.refused}`;
   }
 }
@@ -96,6 +97,15 @@ Deno.test("judgeEntries() lets the commits of a batch see each other, and names 
   here.take(1, first, "mine");
   equal(here.judge([[1, first], [2, second]], 1), undefined);
   equal(here.judge([[1, first], [2, second]]), "10 kv-conflict");
+});
+
+Deno.test("judgeEntries() asks nothing again of what a server had accepted, and goes on from it", () => {
+  const here = () => new Here().take(1, create("k", { value: "other" }));
+  const first = update("k", { value: 1, expected: digestOf("a") });
+  const second = update("k", { value: 2, expected: digestOf(1) });
+  equal(here().judge([[2, first], [3, second]]), "10 kv-conflict");
+  equal(here().judge([[2, first], [3, second]], 0, 11), undefined);
+  equal(here().judge([[2, first], [3, first]], 0, 11), "11 kv-conflict");
 });
 
 Deno.test("judgeEntries() asks whether an entry has expired at the author's moment, not at any other", () => {
