@@ -249,7 +249,7 @@ export class ClientChannel {
       port,
       budget,
       noteHas: (chain, count) => outbox.noteHas(chain, count),
-      noteCredential: (bytes) => outbox.noteCredential(bytes),
+      noteCredential: (bytes) => up.noteCredential(bytes),
       doubt: (chain) => this.#doubts.of(chain),
       total: stands
         ? Math.max(0, commits - port.commits)
@@ -330,6 +330,7 @@ export class ClientChannel {
     if (ways === undefined) return;
     const isMissing = ways.down.isMissing || this.#watch.isMissing;
     if (isMissing && !this.#isResynchronised) return this.#resynchronise();
+    if (ways.up.mayTakeMore) return this.#again(0, true);
     if (ways.up.isQuiet && ways.down.isQuiet) this.#watch.compare(server);
     if (!this.#watch.takeNews()) return;
     const state = this.resumeState();
@@ -351,8 +352,7 @@ export class ClientChannel {
     const ways = this.#ways;
     const kept = { ...this.#resume, ...this.#watch.kept };
     if (ways === undefined || (ways.rights & rights.read) === 0) return kept;
-    const { cursor } = ways.down;
-    const { uploadedTo } = ways.up;
+    const { down: { cursor }, up: { uploadedTo } } = ways;
     return { ...kept, cursor, uploadedTo, commits: port.commits };
   }
 

@@ -368,3 +368,42 @@ Deno.test("what a server that is lost had admitted stays as it is when a later c
   assert.deepEqual(digestOf(place), digestOf(other.place));
   again.end();
 });
+
+Deno.test("what was refused for want of a certificate goes up again when one has come", async () => {
+  const { world, serving, place, talk } = await start();
+  const [other, third] = [
+    await Place.open({ world, seed: 2 }),
+    await Place.open({ world, seed: 3 }),
+  ];
+  await other.write("theirs", "1");
+  place.replica.port().receive(await other.arrivals());
+  place.replica.port().settle();
+  await place.write("mine", "1"); // Behind what they wrote.
+  talk.end();
+  const theirs = [...other.replica.port().vector().keys()][0]!;
+  let isKnown = false;
+  const gate = ({ chain }: Batch) =>
+    chain === theirs && !isKnown ? refuse("unknown-session") : undefined;
+  const again = new Talk(
+    world,
+    new ServerSide(world, serving, {}, { gate }),
+    new ClientSide(world, place),
+  );
+  await again.settle();
+  await again.pass(100);
+  await again.pass(100);
+  assert.equal(serving.place.text("mine"), undefined);
+  const opened = again.client.told("opened").length;
+  isKnown = true;
+  await third.write("a", "1");
+  const server = serving.place.replica.port();
+  server.receive(await third.arrivals());
+  server.settle();
+  await disks();
+  await again.settle();
+  await again.pass(100);
+  assert.equal(serving.place.text("theirs"), "1");
+  assert.equal(serving.place.text("mine"), "1");
+  assert.equal(again.client.told("opened").length, opened + 1);
+  again.end();
+});

@@ -60,6 +60,7 @@ export class Upload {
   readonly #refused = new Map<string, number>();
   readonly #skipped: Set<string>;
   #isPrefixLeft = false;
+  #isCredentialNew = false;
   /** Did a quota refuse something, whoever wrote it? */
   #isQuotaMet = false;
   /** Log address of the first record that the server lacks after all. */
@@ -177,6 +178,17 @@ export class Upload {
     this.#skip(chain, entry);
     if (then === "skipped") this.#foreign(chain, messages[0]!);
     return then;
+  }
+
+  /** The log got a credential from the server. */
+  noteCredential(bytes: Uint8Array): void {
+    this.outbox.noteCredential(bytes);
+    this.#isCredentialNew = true;
+  }
+
+  /** May the server take now what it did not take for want of a certificate? */
+  get mayTakeMore(): boolean {
+    return this.#isCredentialNew && this.#skipped.size > 0;
   }
 
   /** Do commits wait for another channel, because the server ignores the rest of their chain on this one? */
