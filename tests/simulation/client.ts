@@ -48,6 +48,7 @@ export class Client extends Actor {
   #release = 0;
   /** What its channels reported, over all lives. */
   readonly incidents: (Incident & { readonly isTainted: boolean })[] = [];
+  readonly #heard = new Set<string>();
   readonly #tainted = new Set<string>();
   readonly #spoiled = new Set<string>();
   /** Was its session revoked? */
@@ -245,6 +246,7 @@ export class Client extends Actor {
 
   /** A repository reports that something is wrong. */
   reports(repository: string, incident: Incident): void {
+    if (this.#isHeard(repository, incident)) return;
     // A certificate that was lost on the way is missed only when a commit needs it.
     const isLateLoss = this.#spoiled.has(repository) &&
       incident.message.endsWith("unknown-session");
@@ -257,6 +259,14 @@ export class Client extends Actor {
       "incident",
       `${repository} ${kind}: ${message}`,
     );
+  }
+
+  /** Another page is told again what the owner of the files has heard. */
+  #isHeard(repository: string, { at, kind, message }: Incident): boolean {
+    const text = `${repository} ${at.getTime()} ${kind} ${message}`;
+    const isHeard = this.isBrowser && this.#heard.has(text);
+    this.#heard.add(text);
+    return isHeard;
   }
 
   /** How many commits of a chain it has; the chain's name is hexadecimal. */

@@ -27,6 +27,8 @@ export interface Pending {
   readonly place: CommitPlace;
   /** When this attempt was durable, in virtual milliseconds; `undefined` as long as it is not. */
   durableMs: number | undefined;
+  /** How many looks in a row found it neither unsent nor at the server. */
+  missedLooks: number;
 }
 
 /** What a desk is made of. */
@@ -198,6 +200,7 @@ export class Desk {
       entry,
       place: this.#place!,
       durableMs: undefined,
+      missedLooks: 0,
     };
     const { pending: all } = this;
     all.add(pending);

@@ -54,6 +54,8 @@ export class Server extends Actor {
   #isToRepair = false;
   /** A backup, or the disk of the other server. */
   copy: FaultyStorage | undefined;
+  /** As with its own disk. */
+  #isCopyRotten = false;
   /** Is somebody looking through what was kept? */
   isAccepting = false;
   /** When somebody was connected last. */
@@ -339,6 +341,7 @@ export class Server extends Actor {
     const copied = this.#service!.backup(target).then((report) => {
       if (world.isDead) return;
       this.copy = target;
+      this.#isCopyRotten = this.#isRotten;
       this.stage.trace.note(this.name, "backup", JSON.stringify(report));
     });
     this.guard(world, copied);
@@ -360,7 +363,13 @@ export class Server extends Actor {
     const { copy } = this;
     if (copy === undefined || this.state !== "down") return;
     const before = this.disk.exchange(copy.afterPowerCut("all"));
-    if (how === "fail-over") this.copy = before;
+    const wasRotten = this.#isRotten;
+    this.#isRotten = this.#isCopyRotten;
+    this.#isToRepair = false;
+    if (how === "fail-over") {
+      this.copy = before;
+      this.#isCopyRotten = wasRotten;
+    }
     this.stage.blames.add("replaced");
     this.#hasLost(how);
   }

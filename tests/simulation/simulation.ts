@@ -64,6 +64,8 @@ export interface RunOptions {
 
 /** Within this time after everything was healed all must be equal. */
 const HEAL_MS = 600_000;
+/** And within this where small quotas meet refusals, after each of which all that follows is sent anew. */
+const HEAL_SLOWLY_MS = 3_600_000;
 /** Time between two looks of the checks. */
 const LOOK_MS = 1_000;
 
@@ -163,8 +165,10 @@ class Simulation {
     await this.#timeline.runUntil(plan.workMs, isOver);
     this.#stage.phase = "heal";
     this.#weather.heal();
+    const isSlow = plan.quotas.commitsPerSecond !== undefined;
+    const healMs = isSlow ? HEAL_SLOWLY_MS : HEAL_MS;
     await this.#timeline.runUntil(
-      plan.workMs + HEAL_MS,
+      plan.workMs + healMs,
       () => isOver() || this.#isQuiet(),
     );
     if (isOver()) return;

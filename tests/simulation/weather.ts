@@ -55,6 +55,10 @@ export class Weather {
       stage.network.changed(link);
     }
     server.lookForRot();
+    // A page hears that its files failed with what comes next, and nothing may come any more.
+    for (const client of clients) {
+      if (client.isBrowser && client.isDiskBlamed) client.crash(false);
+    }
     for (const actor of [server, ...clients]) {
       actor.disk.storage.isFull = false;
       actor.clock.offsetMs = Math.max(

@@ -19,6 +19,8 @@ import { hasCommit } from "./ids.ts";
 const SILENT_MS_MAX = 4 * limits.heartbeatMs + 2_000;
 /** The owner of files says within this time what it has not sent. */
 const REPORT_MS = 1_000;
+/** A page is told of a refusal when the owner of its files has that durable, which takes two syncs at most. */
+const MISSED_LOOKS_MAX = 3;
 /** How long after a wipe a client may still believe in the old server. */
 const WIPED_MS = 2 * SILENT_MS_MAX;
 
@@ -69,15 +71,17 @@ function checkUnsent(
   // What follows a refused write is written anew, and on its way to the owner of the files again.
   if (client.isBrowser && desk.refusedMs > longAgoMs) return;
   const port = desk.replica.port();
-  for (const { entry, place, durableMs } of desk.pending) {
+  for (const pending of desk.pending) {
+    const { entry, place: { chain, number, state }, durableMs } = pending;
     // What is still on its way to the disk is not counted as unsent.
     if (durableMs === undefined || durableMs > longAgoMs) continue;
     const isMarked = stage.plan.mode !== "fast";
-    if (!isMarked && port.lengthOf(place.chain) <= place.number) continue;
-    const { chain, number } = place;
+    if (!isMarked && port.lengthOf(chain) <= number) continue;
+    const isThere = state === "refused" ||
+      hasCommit(served, desk.replica, chain, number);
+    pending.missedLooks = isThere ? 0 : pending.missedLooks + 1;
     check(
-      place.state === "refused" ||
-        hasCommit(served, desk.replica, chain, number),
+      pending.missedLooks <= (client.isBrowser ? MISSED_LOOKS_MAX : 0),
       "honest",
       () =>
         `${client.name} ${desk.name}: nothing is unsent, but the server lacks ${entry.mark}`,
