@@ -67,13 +67,18 @@ export class Follower {
 
   /** Takes records in the order of their log; visible when it returns. */
   follow(records: Iterable<OwnRecord>): Followed {
-    let taken = 0;
+    let seen = 0;
+    // A refusal that is tried again stands until the commit that does so is here.
+    const held: OwnRecord[] = [];
     try {
       for (const record of records) {
-        const missing = this.#take(record);
-        if (missing !== undefined) return { taken, missing };
-        taken++;
+        const missing = this.#take(record, held);
+        if (missing !== undefined) {
+          return { taken: seen - held.length, missing };
+        }
+        seen++;
       }
+      this.#resolve(held);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
       throw new DatabaseError(
@@ -84,16 +89,20 @@ export class Follower {
     } finally {
       this.#changes.publish();
     }
-    return { taken };
+    return { taken: seen };
   }
 
-  #take(record: OwnRecord): string | undefined {
+  /** Takes a record, behind resolutions that may be those of its commits. */
+  #take(record: OwnRecord, held: OwnRecord[]): string | undefined {
     const { kind, bytes } = record;
-    if (kind === "signed" || kind === "unsigned") return this.#batch(record);
+    if (kind === "signed" || kind === "unsigned") {
+      return this.#batch(record, held);
+    }
     if (kind === "certificate") this.#certificate(record);
     else if (kind === "revocation") this.#revocation(record);
-    else if (kind === "resolution") this.#resolution(bytes);
+    else if (kind === "resolution") held.push(record);
     else {
+      this.#resolve(held);
       this.#changes.publish(); // Told in order: what is taken back was there.
       this.#parts.withdraw(decodeWithdrawal(new ByteReader(bytes)));
     }
@@ -116,15 +125,17 @@ export class Follower {
     revocations.add(revocation);
   }
 
-  #resolution(bytes: Uint8Array): void {
+  #resolve(held: OwnRecord[]): void {
     const { loaded: { withdrawals }, append } = this.#parts;
-    const resolution = decodeResolution(new ByteReader(bytes));
-    if (!withdrawals.resolve(resolution)) return;
-    append(recordKind.resolution, encodeResolution(resolution));
-    this.#parts.refusalsChanged();
+    for (const { bytes } of held.splice(0)) {
+      const resolution = decodeResolution(new ByteReader(bytes));
+      if (!withdrawals.resolve(resolution)) continue;
+      append(recordKind.resolution, encodeResolution(resolution));
+      this.#parts.refusalsChanged();
+    }
   }
 
-  #batch(record: OwnRecord): string | undefined {
+  #batch(record: OwnRecord, held: OwnRecord[]): string | undefined {
     const { graph, mode } = this.#parts.loaded;
     const isSigned = record.kind === "signed";
     if (isSigned !== (mode === "default")) {
@@ -151,6 +162,7 @@ export class Follower {
         return "a parent";
       }
     }
+    this.#resolve(held);
     this.#add(record, batch, known);
     return undefined;
   }

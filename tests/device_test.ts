@@ -360,3 +360,28 @@ Deno.test("device: who waits for what was taken back waits no longer where nothi
   await durable;
   assert.equal(outgoing.isSettled, true);
 });
+
+Deno.test("device: a refusal that a tab tries again stands until the commit that does so is here", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  write(tab, "stays", "again");
+  const next = await exchange(owner, tab, start);
+  await refuse(owner, tab.device.chain, 1);
+  await exchange(owner, tab, next);
+  write(tab, "before");
+  tab.retry(tab.refusals()[0]!);
+  tab.flush();
+  await tab.loaded.log.sync();
+  const { records } = tab.device.outgoing!.take(tab.loaded.log.sealed, 1e6)!;
+  const kinds = records.map(({ kind }) => kind);
+  const at = kinds.indexOf("resolution");
+  assert.ok(at > 0 && kinds.lastIndexOf("signed") > at, kinds.join());
+  const late = owner.device.follow(records.slice(at));
+  assert.deepEqual([late.taken, late.missing !== undefined], [0, true]);
+  assert.equal(owner.refusals().length, 1);
+  assert.equal(owner.device.follow(records).missing, undefined);
+  assert.equal(owner.refusals().length, 0);
+  assert.deepEqual(titles(owner), ["again", "before", "stays"]);
+});
