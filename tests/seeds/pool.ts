@@ -18,8 +18,6 @@ export interface SeedSuite {
   readonly task: string;
   /** The module that plays seeds in a process of its own. */
   readonly player: URL;
-  /** What that process has in its environment beside ours. */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What is played. */
@@ -99,7 +97,7 @@ async function playInTurn(
 ): Promise<void> {
   let player: Player | undefined;
   for (let seed = take(); seed !== undefined; seed = take()) {
-    player ??= new Player(suite);
+    player ??= new Player(suite.player);
     const outcome = await player.play(seed, patienceMs);
     if (player.isOver) player = undefined;
     hear(outcome);
@@ -118,10 +116,9 @@ class Player {
   /** Has it died, or was it ended because it hung? */
   isOver = false;
 
-  constructor({ player, env }: SeedSuite) {
+  constructor(module: URL) {
     this.#process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-check", "-A", V8_FLAGS, player.href],
-      env: { ...env },
+      args: ["run", "--no-check", "-A", V8_FLAGS, module.href],
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

@@ -5,18 +5,11 @@
  */
 
 import type { Outcome } from "../seeds/outcome.ts";
-import { young } from "./plan.ts";
 import { summaryOf } from "./report.ts";
 import { simulate } from "./simulation.ts";
 
 /** How many of the last lines of a failed run are told. */
 const TAIL = 60;
-
-/**
- * Are only those accidents to happen that a hundred seeds get through? So it is
- * in the tests that everybody runs; `deno task simulate` plays all of them.
- */
-const isSettled = Deno.env.get("SHEAF_TEST_SETTLED") === "1";
 
 /** Plays one seed; `hear` is told every line of it at once. */
 export async function play(
@@ -24,10 +17,7 @@ export async function play(
   hear?: (line: string) => void,
 ): Promise<Outcome> {
   const beganMs = performance.now();
-  const report = await simulate(seed, {
-    without: isSettled ? young : [],
-    ...hear && { hear },
-  });
+  const report = await simulate(seed, hear === undefined ? {} : { hear });
   const tookMs = Math.round(performance.now() - beganMs);
   const { events, writes, failure, tail } = report;
   return {

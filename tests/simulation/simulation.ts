@@ -21,7 +21,7 @@ import { Intruder } from "./intruder.ts";
 import { Ledger } from "./ledger.ts";
 import { type Link, Network } from "./network.ts";
 import { Authority } from "./people.ts";
-import { type Accident, type Plan, planOf } from "./plan.ts";
+import { type Plan, planOf } from "./plan.ts";
 import { Server } from "./server.ts";
 import type { Stage } from "./stage.ts";
 import { Timeline } from "./timeline.ts";
@@ -58,8 +58,6 @@ export interface RunOptions {
   readonly tamper?: (cast: Cast) => void;
   /** Changes what the seed chose. */
   readonly bend?: Partial<Plan>;
-  /** Accidents that do not happen, though the seed chose them. */
-  readonly without?: readonly Accident[];
 }
 
 /** Within this time after everything was healed all must be equal. */
@@ -98,12 +96,10 @@ class Simulation {
   readonly #tamper: RunOptions["tamper"];
   #failure: Error | undefined;
 
-  constructor(seed: number, { hear, bend, tamper, without = [] }: RunOptions) {
+  constructor(seed: number, { hear, bend, tamper }: RunOptions) {
     this.#tamper = tamper;
     const dice = new Dice(seed);
-    const chosen = planOf(seed, dice.fork());
-    const accidents = chosen.accidents.filter((one) => !without.includes(one));
-    const plan = { ...chosen, accidents, ...bend };
+    const plan = { ...planOf(seed, dice.fork()), ...bend };
     const timeline = this.#timeline;
     this.#trace = new Trace(timeline, hear);
     const wire = this.#wire = new WireWatch((cause) => this.#fail(cause));
