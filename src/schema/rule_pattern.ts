@@ -88,10 +88,32 @@ export function matchPattern(
   return Object.freeze(values);
 }
 
-/** Two patterns with one outline fit the same names: the second would never be asked. */
-export function outlineOf({ segments, params, hasRest }: RulePattern): string {
-  const parts = segments.map((segment, i) =>
-    params[i] === undefined ? segment : "{}"
+/**
+ * Do earlier patterns take every name that this one fits? Names of one length
+ * are taken by one of them alone or not at all: a parameter also stands for
+ * words that no literal is.
+ */
+export function isNeverAsked(
+  pattern: RulePattern,
+  earlier: readonly RulePattern[],
+): boolean {
+  const { segments, hasRest } = pattern;
+  const most = hasRest ? limits.nameSegmentsMax : segments.length;
+  for (let size = segments.length + Number(hasRest); size <= most; size++) {
+    if (!earlier.some((other) => takes(other, pattern, size))) return false;
+  }
+  return true;
+}
+
+/** Does a pattern fit each name of so many segments that another one fits? */
+function takes(
+  { segments, params, hasRest }: RulePattern,
+  other: RulePattern,
+  size: number,
+): boolean {
+  const fits = hasRest ? size > segments.length : size === segments.length;
+  return fits && segments.every((segment, i) =>
+    params[i] !== undefined ||
+    (other.params[i] === undefined && other.segments[i] === segment)
   );
-  return [...parts, ...hasRest ? [REST] : []].join("/");
 }

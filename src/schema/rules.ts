@@ -19,8 +19,8 @@ import type { Item } from "./patch.ts";
 import { copyForReader } from "./reader.ts";
 import { askRule, denial } from "./rule_call.ts";
 import {
+  isNeverAsked,
   matchPattern,
-  outlineOf,
   type ParamsOf,
   parsePattern,
   type RuleParams,
@@ -84,17 +84,16 @@ export function defineRules<const Pattern extends string>(
   if (entries.length > limits.rulePatternsMax) {
     invalid(`they have over ${limits.rulePatternsMax} patterns`);
   }
-  const outlines = new Set<string>();
-  const patterns = entries.map(([text, rules]) => {
+  const patterns: RulePattern[] = [];
+  const compiled = entries.map(([text, rules]) => {
     const pattern = parsePattern(text);
-    const outline = outlineOf(pattern);
-    if (outlines.has(outline)) {
-      invalid(`${show(text)} is never asked: an earlier pattern fits the same`);
+    if (isNeverAsked(pattern, patterns)) {
+      invalid(`${show(text)} is never asked: what fits it fits earlier ones`);
     }
-    outlines.add(outline);
+    patterns.push(pattern);
     return compile(pattern, rules);
   });
-  return new Rules(patterns);
+  return new Rules(compiled);
 }
 
 function invalid(why: string): never {

@@ -242,6 +242,10 @@ Deno.test("a wrong definition fails where it is made", () => {
     [/parameter twice/, () => defineRules({ "{a}/{a}": {} })],
     [/over 8 segments/, () => defineRules({ "a/b/c/d/e/f/g/h/i": {} })],
     [/never asked/, () => defineRules({ "a/{b}": {}, "a/{c}": {} })],
+    [
+      /"private\/\{user\}" is never asked/,
+      () => defineRules({ "**": {}, "private/{user}": {} }),
+    ],
     [/two entries for "task"/, () =>
       defineRules({
         "**": { collections: [rulesFor(Task, {}), rulesFor(Task, {})] },
