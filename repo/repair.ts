@@ -45,10 +45,12 @@ export async function loadRepaired(
   }));
   const parts = { folder, names, late: {}, checkpoint: undefined, skipped };
   const covered = coveredBy(options, folder, names);
+  let isEmpty = false;
   try {
     const loaded = await load({ ...options, repair: false }, parts);
-    if (loaded === undefined || loaded.log.end >= covered) return loaded;
-    await loaded.log.close();
+    isEmpty = loaded === undefined;
+    if ((loaded?.log.end ?? 0) >= covered) return loaded;
+    await loaded?.log.close();
   } catch (cause) {
     const isDamage = cause instanceof DatabaseError &&
       (cause.code === "log-damaged" || cause.code === "format-unknown");
@@ -58,6 +60,7 @@ export async function loadRepaired(
     storage.rename(`${folder}/${name}`, `${folder}/quarantine-${name}`);
   }
   storage.syncFolder(folder);
+  if (isEmpty) return undefined;
   const loaded = await load(options, parts);
   const [newest] = skipped;
   if (loaded === undefined || newest === undefined) return loaded;

@@ -96,6 +96,31 @@ Deno.test("a checkpoint that covers more than the log is an error, and repair op
   await again.replica.close();
 });
 
+Deno.test("a log that is empty beside its checkpoint is an error, and repair keeps the checkpoint", async () => {
+  const place = await Place.open();
+  await place.write("a", "one");
+  await place.replica.close();
+  const checkpoint = place.storage.list(place.folder)
+    .find((name) => name.startsWith("checkpoint-"))!;
+  const bytes = bytesOf(place, checkpoint);
+  place.file("log-00000000").truncate(0);
+  await rejects(place.reopen(), { code: "log-damaged" });
+  const mended = await place.reopen({ repair: true });
+  const { clean, quarantine } = mended.replica.status().recovery;
+  equal(clean, false);
+  equal(quarantine, `quarantine-${checkpoint}`);
+  await mended.write("b", "two");
+  await mended.replica.close();
+  deepEqual(bytesOf(mended, quarantine!), bytes);
+});
+
+function bytesOf(place: Place, name: string): Uint8Array {
+  const file = place.file(name);
+  const bytes = new Uint8Array(file.size());
+  file.readAt(bytes, 0);
+  return bytes;
+}
+
 Deno.test("repair of a sound repository changes nothing", async () => {
   const place = await Place.open();
   await place.write("a", "one");
