@@ -4,8 +4,8 @@
  * `judge` is pure: it looks at the bytes and at what is known, and changes
  * neither. In this order: mode, form, certificate, clocks within the batch, its
  * place in its chain, seal, clock after its predecessor, revocation, parents,
- * patches, gate, rules. The gate is the one question that may depend on a wall
- * clock; only the first replica that takes a batch from its author asks it.
+ * patches, gate. The gate is the one question that may depend on the moment; only
+ * the first replica that takes a batch from its author asks it.
  *
  * Architecture invariant: foreign commits enter only here (law 2). A verdict
  * depends on the commit, its ancestors, certificates and the revocations that the
@@ -143,8 +143,7 @@ function judgeBatch(
   const parents = judgeParents(batch, from, knowledge);
   if (parents !== undefined) return parents;
   const patches = patchesOf(batch, from);
-  const refusal = gate?.(batch, from, patches) ??
-    knowledge.rules?.judge(batch, from, patches);
+  const refusal = gate?.(batch, from, patches);
   if (refusal !== undefined) return declined(refusal);
   return { verdict: "admit", batch, from, patches, lastId };
 }

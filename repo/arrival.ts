@@ -33,8 +33,6 @@ export interface Knowledge {
   /** Only in a repair: the session key, as 32 characters, whose seal is certificate enough. */
   readonly mendedKey?: string;
   readonly revocations: Revocations;
-  /** The rules of this repository, where the app has any. */
-  readonly rules?: BatchRules | undefined;
   /** The clock of a known commit that is not the last of its chain. */
   clockAt(chain: string, number: number): Hlc | undefined;
   /**
@@ -46,19 +44,9 @@ export interface Knowledge {
   idBefore(chain: string, number: number): Uint8Array | undefined;
 }
 
-/** What judges the commits of a sound batch by the app's rules. */
-export interface BatchRules {
-  /** The first commit from index `from` on that may not be; all before the batch is known. */
-  judge(
-    batch: Batch,
-    from: number,
-    patches: readonly DecodedPatch[],
-  ): Refusal | undefined;
-}
-
 /**
  * Asked once of every sound batch with new commits (law 7): clock, quota, rate,
- * and what depends on the moment of acceptance. Gets the patches of its commits
+ * rules, and what else depends on the moment of acceptance. Gets the patches of its commits
  * from index `from` on; those before are known.
  */
 export type Gate = (

@@ -267,17 +267,18 @@ export function bytesOf(batch: Batch, commit: BatchCommit): Uint8Array {
 }
 
 /**
- * Hashes the commits from index `from` on; the result is the last id.
- * `previousId` is the id before commit `from`.
+ * Hashes the commits from index `from` on, before index `to`; the result is the
+ * last id. `previousId` is the id before commit `from`.
  */
 export function hashBatch(
   batch: Batch,
   previousId: Uint8Array,
   from = 0,
+  to: number = batch.commits.length,
 ): Uint8Array<ArrayBuffer> {
   const { bytes, commits } = batch;
   chainHash.start(previousId);
-  for (let i = from; i < commits.length; i++) {
+  for (let i = from; i < to; i++) {
     const { at, headerEnd, payloadAt, end } = commits[i]!;
     chainHash.next(
       bytes.subarray(at, headerEnd),

@@ -1,21 +1,13 @@
 /**
  * The door of a replica into which others bring records: handed to it by who
- * opens it, so that one without visitors (a tab's) loads none, and one without
- * rules (a browser's owner) nothing that judges by them.
+ * opens it, so that one without visitors (a tab's) loads none.
  *
  * @module
  */
 
 import { assert } from "../src/base/errors.ts";
-import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { epochFactsOf, openEpoch } from "./epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
-
-/** What a door is made with. */
-export interface DoorParts extends Omit<IntakeParts, "rules"> {
-  /** The app's rules, where it has any. */
-  readonly rules: RepositoryRules | undefined;
-}
 
 /** What is asked of an intake. */
 export interface Entrance extends Pick<Intake, "receive" | "readmit"> {
@@ -25,7 +17,7 @@ export interface Entrance extends Pick<Intake, "receive" | "readmit"> {
 /** How a replica deals with others. */
 export interface Door {
   /** Takes in what they bring. */
-  readonly intake: (parts: DoorParts) => Entrance;
+  readonly intake: (parts: IntakeParts) => Entrance;
   /**
    * Loads what takes it in, where that is not here yet: before anybody comes, and before a
    * repair, of which remains come in again.
@@ -41,7 +33,7 @@ export interface Door {
 /** Where the code of an intake is. */
 type LoadIntake = () => Promise<{ readonly Intake: typeof Intake }>;
 
-/** A door where no rules are asked, and nothing is served; what judges is loaded when somebody is about to come. */
+/** A door where nothing is served; what judges is loaded when somebody is about to come. */
 export function lateDoor(load: LoadIntake): Door {
   let loaded: typeof Intake | undefined;
   const prepare = async () => {
@@ -49,11 +41,10 @@ export function lateDoor(load: LoadIntake): Door {
   };
   return {
     prepare,
-    intake({ rules, ...parts }) {
-      assert(rules === undefined, "rules have a door that asks them");
+    intake(parts) {
       const make = () => {
         assert(loaded !== undefined, "the door is prepared before others come");
-        return new loaded({ ...parts, rules });
+        return new loaded(parts);
       };
       return new LateIntake(parts, make);
     },
@@ -62,12 +53,12 @@ export function lateDoor(load: LoadIntake): Door {
 
 /** An intake that is made when something comes. */
 class LateIntake implements Entrance {
-  readonly #parts: Pick<DoorParts, "loaded">;
+  readonly #parts: Pick<IntakeParts, "loaded">;
   readonly #make: () => Intake;
   #intake: Intake | undefined;
 
   constructor(
-    parts: Pick<DoorParts, "loaded">,
+    parts: Pick<IntakeParts, "loaded">,
     make: () => Intake,
   ) {
     this.#parts = parts;

@@ -12,13 +12,7 @@
 
 import type { Origin } from "../src/schema/cell.ts";
 import { admit, type Judged } from "./admit.ts";
-import type {
-  AdmitBatch,
-  Admitted,
-  Arrival,
-  BatchRules,
-  Knowledge,
-} from "./arrival.ts";
+import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { ChainIds } from "./chain_ids.ts";
 import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
@@ -35,8 +29,6 @@ export interface IntakeParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly rootKey: Uint8Array;
-  /** The app's rules at the door, where it has any. */
-  readonly rules: BatchRules | undefined;
   /** Puts own commits into the log: nothing foreign may come before them there that names them. */
   readonly flush: () => void;
   /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
@@ -63,7 +55,7 @@ export class Intake {
   readonly #changes = new ChangeList();
 
   constructor(parts: IntakeParts) {
-    const { loaded, commits, rootKey, rules, took } = parts;
+    const { loaded, commits, rootKey, took } = parts;
     this.#flush = parts.flush;
     this.#loaded = loaded;
     this.#commits = commits;
@@ -72,7 +64,6 @@ export class Intake {
     this.#knowledge = {
       ...loaded,
       rootKey,
-      rules,
       clockAt: (chain, number) => commits.clockAt(chain, number),
       commitAt: (chain, number) => bytesOfCommit(commits, chain, number),
       idBefore: (chain, number) => this.#idBefore(chain, number),

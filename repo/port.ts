@@ -48,6 +48,13 @@ export interface ReceiveOptions {
   readonly gate?: Gate;
 }
 
+/**
+ * What others have to do with commits that are taken back: a "fork" of others
+ * has their numbers, as after a folder was set back; "foreign" ones are not ours,
+ * and the server does not take them.
+ */
+export type Others = "fork" | "foreign";
+
 /** One repository as its peers deal with it. */
 export interface RepositoryPort {
   readonly name: RepositoryName;
@@ -82,12 +89,12 @@ export interface RepositoryPort {
   receive(arrivals: readonly Arrival[], options?: ReceiveOptions): Judged[];
   /** Makes everything received durable soon, once for all who ask in this turn; then `onShareable` tells. */
   settle(): void;
-  /** Takes back own commits of `chain` from number `from` on: see `withdraw.ts`. */
+  /** Takes back commits of `chain` from number `from` on: see `withdraw.ts`. */
   withdraw(
     chain: string,
     from: number,
     refused: readonly RefusedCommit[],
-    isFork?: boolean,
+    others?: Others,
   ): void;
   /** What the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
   summary(): Uint8Array | undefined;

@@ -12,7 +12,6 @@
 
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
-import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
 import { Checkpointer } from "./checkpointer.ts";
@@ -142,7 +141,7 @@ export class Replica {
       flush: () => this.flush(),
     });
     this.device = this.#join(isTab);
-    this.#intake = this.#makeIntake(rules);
+    this.#intake = this.#makeIntake();
   }
 
   #join(isTab: boolean): Device {
@@ -164,11 +163,11 @@ export class Replica {
     });
   }
 
-  #makeIntake(rules: RepositoryRules | undefined): Entrance | undefined {
+  #makeIntake(): Entrance | undefined {
     const { loaded, commits } = this;
     const { door, rootKey } = this.#options;
     return door?.intake({
-      ...{ loaded, commits, rootKey, rules },
+      ...{ loaded, commits, rootKey },
       flush: () => this.flush(),
       withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.device.took(...batch),
@@ -219,7 +218,7 @@ export class Replica {
     return receiveBack(arrivals, {
       chain: this.#writer.written.chain,
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
-      withdraw: (chain, from) => this.withdraw(chain, from, [], true),
+      withdraw: (chain, from) => this.withdraw(chain, from, [], "fork"),
     });
   }
 
@@ -263,16 +262,16 @@ export class Replica {
   }
 
   /**
-   * Takes back own commits of `chain` from number `from` on, which nobody else
-   * has: the refused ones become refusals, the others are written again.
+   * Takes back commits of `chain` from number `from` on, which no server has: own
+   * ones that were refused become refusals, the others are written again.
    */
   withdraw(
-    ...[chain, from, refused, isFork]: Parameters<RepositoryPort["withdraw"]>
+    ...[chain, from, refused, others]: Parameters<RepositoryPort["withdraw"]>
   ): void {
     this.#checkWritable();
     this.publishing(() => {
       const parts = { ...this.#takeBackParts(), writer: this.#writer };
-      const tell = withdraw(parts, { chain, from, refused, isFork });
+      const tell = withdraw(parts, { chain, from, refused, others });
       if (tell === undefined) return;
       this.#port?.forget();
       tell();

@@ -52,6 +52,11 @@ export class State {
     return [...this.#tables.values()];
   }
 
+  /** How many tables there are. */
+  get size(): number {
+    return this.#tables.size;
+  }
+
   /** The table of a collection, if anything was ever written to it. */
   find(collection: string): Table | undefined {
     return this.#tables.get(collection);

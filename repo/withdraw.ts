@@ -27,7 +27,7 @@ import { encodeHeader } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import { recordKind } from "./log_format.ts";
-import type { RefusedCommit } from "./port.ts";
+import type { Others, RefusedCommit } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { type Changes, publish, type State } from "./state.ts";
 import type { Table } from "./table.ts";
@@ -59,14 +59,13 @@ export interface WithdrawParts extends TakeBackParts {
   readonly writer: Writer;
 }
 
-/** The end of an own chain, of which commits were refused. */
+/** The end of a chain, of which commits were refused. */
 export interface WithdrawRequest {
   readonly chain: string;
   /** Number of the first commit that is taken back. */
   readonly from: number;
   readonly refused: readonly RefusedCommit[];
-  /** Have others other commits of these numbers? See `withdraw_plan.ts`. */
-  readonly isFork?: boolean | undefined;
+  readonly others?: Others | undefined;
 }
 
 /**
@@ -76,14 +75,16 @@ export interface WithdrawRequest {
  */
 export function withdraw(
   parts: WithdrawParts,
-  { chain, from, refused, isFork }: WithdrawRequest,
+  { chain, from, refused, others }: WithdrawRequest,
 ): (() => void) | undefined {
   const { loaded, commits, writer } = parts;
   writer.flush(); // What waits gets its place in the log first.
   if (loaded.graph.lengthOf(chain) <= from) return undefined;
-  const own = writer.ownKeys().add(chain.slice(0, 32));
+  const own = writer.ownKeys();
+  if (others !== "foreign") own.add(chain.slice(0, 32));
   const isOwn = (key: string) => own.has(key);
   const canSeal = (name: string) => writer.canSeal(name);
+  const isFork = others !== undefined;
   const request = { chain, from, isOwn, canSeal, isFork };
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;

@@ -61,9 +61,9 @@ export interface WithdrawalRequest {
   /** Can the beginning of a batch of this chain be sealed anew? Otherwise all of the batch goes. */
   readonly canSeal: (chain: string) => boolean;
   /**
-   * Is it known that others have other commits of these numbers, as after a
-   * folder was set back? Then what others built on these numbers they built on
-   * those: it goes, too, and comes again behind them.
+   * Is it known that others have other commits of these numbers, or none, as after
+   * a folder was set back? Then what others built on these numbers goes, too, and
+   * what they built on those comes again behind them.
    */
   readonly isFork?: boolean | undefined;
   /** Further cuts, where somebody has planned already. */

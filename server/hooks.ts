@@ -10,13 +10,11 @@
  */
 
 import { equalBytes, toHex } from "../src/base/bytes.ts";
-import { type Refusal, refuse } from "../src/base/errors.ts";
+import { assert, type Refusal, refuse } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
-import { createView } from "../src/schema/view.ts";
-import { judgeEntries } from "../src/kv/judge.ts";
 import { checkGate } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
@@ -32,10 +30,10 @@ import type {
   HostPeer,
 } from "../sync/host_hooks.ts";
 import type { Hub } from "./hub.ts";
+import type { Judge } from "./judge.ts";
 import type { Quotas } from "./options.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { Buckets, perMinute } from "./quotas.ts";
-import type { RestoreReport } from "./restore_report.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
@@ -44,10 +42,9 @@ import type { Tracing } from "./tracing.ts";
 export interface HookParts {
   readonly hub: Hub;
   readonly rules: Rules | undefined;
+  readonly judge: Judge;
   readonly sessions: Sessions;
   readonly revocations: RevocationList;
-  /** What a server that lost its disk is known to have accepted. */
-  readonly restores: Pick<RestoreReport, "accepted">;
   readonly quarantine: Quarantine;
   readonly quotas: Quotas;
   readonly world: World;
@@ -68,8 +65,6 @@ const WORK_MS = 200;
 /** Who owes more than this ignored that credit was held back. */
 const DEBT_MS_MAX = 60_000;
 const KEY_CHARACTERS = 32;
-/** How cells are made of a collection that nothing is known of yet. */
-const AS_WRITTEN = createView(undefined);
 
 /** The hooks that need no bookkeeping of connections. */
 export class ServerHooks implements
@@ -183,32 +178,18 @@ export class ServerHooks implements
     name: RepositoryName,
     ...[batch, from, patches]: Parameters<Gate>
   ): Refusal | undefined {
-    const { world, revocations, hub } = this.#parts;
+    const { world, revocations, hub, judge } = this.#parts;
     const late = checkGate(batch, world.now());
     if (late !== undefined) return late;
     const author = batch.chain.slice(0, KEY_CHARACTERS);
     if (revocations.has(hexOf(author)) && !hub.hasRecord(name, author)) {
       return refuse("revoked", "The session that wrote it was revoked");
     }
-    return this.#checkQuota(peer, name, batch) ??
-      this.#checkEntries(name, batch, from, patches);
-  }
-
-  /**
-   * Of compare-and-sets that knew nothing of each other one is taken; and what
-   * was taken before the disk was lost is not asked again.
-   */
-  #checkEntries(
-    name: RepositoryName,
-    ...[batch, from, patches]: Parameters<Gate>
-  ): Refusal | undefined {
-    const { hub, restores } = this.#parts;
-    const tableOf = (collection: string) =>
-      hub.replicaOf(name)?.state.find(collection);
-    return judgeEntries(batch, from, patches, {
-      cellOf: (collection, id) => tableOf(collection)?.cellOf(id),
-      viewOf: (collection) => tableOf(collection)?.view ?? AS_WRITTEN,
-    }, restores.accepted(name, batch.chain));
+    const quota = this.#checkQuota(peer, name, batch);
+    if (quota !== undefined) return quota;
+    const replica = hub.replicaOf(name);
+    assert(replica !== undefined, "what a peer writes to is open");
+    return judge.judge(replica, peer.session, batch, from, patches);
   }
 
   #checkQuota(

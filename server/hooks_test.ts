@@ -1,7 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { defineRules } from "../mod.ts";
 import { limits } from "../src/base/limits.ts";
-import { absent, digestOf, entrySchema } from "../src/kv/entry.ts";
 import type { Batch } from "../repo/batch.ts";
 import { type Mode, parseRepositoryName } from "../repo/mod.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
@@ -31,8 +30,6 @@ interface Around {
   readonly rules?: ReturnType<typeof defineRules>;
   readonly isRevoked?: boolean;
   readonly hasRecord?: boolean;
-  /** How many commits of each chain a server had accepted that lost its disk. */
-  readonly accepted?: number;
   readonly connections?: number;
   readonly logBytes?: number;
   readonly monotonicMs?: () => number;
@@ -53,12 +50,12 @@ function hooksIn(around: Around): ServerHooks {
       has: (name: string) => around.known?.includes(name) ?? false,
       hasRecord: () => around.hasRecord ?? false,
       logBytes: () => around.logBytes ?? 0,
-      replicaOf: () => undefined,
+      replicaOf: () => ({}),
     },
+    judge: { judge: () => undefined },
     rules: around.rules,
     sessions: { learn() {} },
     revocations: { has: () => around.isRevoked ?? false },
-    restores: { accepted: () => around.accepted ?? 0 },
     quarantine: { keep: () => true },
     quotas: { ...defaultQuotas, commitsPerSecond, repositoriesPerMinute },
     rootKey: new Uint8Array(32).fill(1),
@@ -162,18 +159,6 @@ Deno.test("ServerHooks.gate() refuses what a revoked session wrote, unless the d
   equal(revoked.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "revoked");
   const recorded = hooksIn({ isRevoked: true, hasRecord: true });
   equal(recorded.gate(peer, name("a"), batchOf(1), 0, []), undefined);
-});
-
-Deno.test("ServerHooks.gate() asks compare-and-sets that were accepted before a loss nothing again", () => {
-  const [from, to] = ["never there", "mine"].map(digestOf);
-  const { shape } = entrySchema(undefined);
-  const item = { id: "k", ...absent, value: to!, expected: from! };
-  const swap = { what: "create", shape, id: "k", generation: 0, item } as const;
-  const patch = { operations: [swap], createOffsets: [], operationsOffset: 0 };
-  const gate = (accepted: number) =>
-    hooksIn({ accepted }).gate(peer, name("a"), batchOf(1), 0, [patch]);
-  equal(gate(0)?.refused, "kv-conflict");
-  equal(gate(1), undefined);
 });
 
 Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () => {

@@ -26,6 +26,7 @@ const REASONS = [
   "denied",
   "revoked",
   "quota",
+  "restoring",
   "kv-conflict",
 ] as const;
 const CODES = [

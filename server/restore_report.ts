@@ -11,10 +11,11 @@
  */
 
 import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
 import { type Log, messageOf } from "./log.ts";
-import { countsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
 
 /** What a repository lacks. */
 export interface Restoring {
@@ -28,29 +29,34 @@ export interface Restoring {
 }
 
 interface Loss {
-  readonly counts: ReadonlyMap<string, number>;
+  readonly ends: ReadonlyMap<string, ChainEnd>;
   readonly total: number;
   readonly at: Date;
   missing: number;
+  /** When a commit came back last; milliseconds of the monotonic clock. */
+  cameMs: number;
 }
 
 /** Follows the repositories that are being restored. */
 export class RestoreReport {
   readonly #books: Books;
   readonly #log: Log;
+  readonly #world: Pick<World, "monotonic">;
   readonly #losses = new Map<string, Loss>();
-  /** What witnesses have shown of open repositories, of any epoch: chain → commits. */
-  readonly #accepted = new Map<string, Map<string, number>>();
+  /** How far chains of open repositories went, as witnesses of any epoch have shown. */
+  readonly #accepted = new Map<string, Map<string, ChainEnd>>();
 
   /**
    * @param books where losses are remembered over a restart
    * @param log hears of a loss and of its end
    */
-  constructor(books: Books, log: Log) {
+  constructor(books: Books, log: Log, world: Pick<World, "monotonic">) {
     this.#books = books;
     this.#log = log;
+    this.#world = world;
+    const nowMs = world.monotonic();
     for (const { id, summary, wall } of books.losses.all()) {
-      this.#losses.set(nameFrom(id), lossOf(summary, wall));
+      this.#losses.set(nameFrom(id), lossOf(summary, wall, nowMs));
     }
   }
 
@@ -71,16 +77,23 @@ export class RestoreReport {
       .slice(0, limits.restoringNamedMax);
   }
 
-  /** What is known to have been in a repository that is not whole again: chain → commits. */
-  known(repository: string): ReadonlyMap<string, number> | undefined {
-    return this.#losses.get(repository)?.counts;
+  /** How far the chains of a repository went that is not whole again. */
+  known(repository: string): ReadonlyMap<string, ChainEnd> | undefined {
+    return this.#losses.get(repository)?.ends;
   }
 
-  /** How many commits of a chain a server of this database is known to have accepted. */
-  accepted(repository: string, chain: string): number {
-    return Math.max(
-      this.#accepted.get(repository)?.get(chain) ?? 0,
-      this.known(repository)?.get(chain) ?? 0,
+  /** May what is missing be about to come back? */
+  isAwaited(repository: string): boolean {
+    const loss = this.#losses.get(repository);
+    if (loss === undefined) return false;
+    return this.#world.monotonic() - loss.cameMs < limits.restoreWaitMs;
+  }
+
+  /** How far a server of this database is known to have accepted a chain. */
+  accepted(repository: string, chain: string): ChainEnd | undefined {
+    return furthest(
+      this.#accepted.get(repository)?.get(chain),
+      this.known(repository)?.get(chain),
     );
   }
 
@@ -93,7 +106,7 @@ export class RestoreReport {
   learn(port: RepositoryPort, summary: Uint8Array, wallMs: number): void {
     const before = this.#losses.get(port.name);
     const at = new Date(wallMs);
-    const loss = lossOf(summary, at);
+    const loss = lossOf(summary, at, this.#world.monotonic());
     this.#accept(port.name, loss);
     if (before !== undefined && before.at >= at) return;
     loss.missing = missingIn(port, loss);
@@ -103,11 +116,11 @@ export class RestoreReport {
     this.#tell("warn", "restore-incomplete", port.name, loss);
   }
 
-  #accept(repository: string, { counts }: Loss): void {
+  #accept(repository: string, { ends }: Loss): void {
     const known = this.#accepted.get(repository) ?? new Map();
     this.#accepted.set(repository, known);
-    for (const [chain, count] of counts) {
-      known.set(chain, Math.max(count, known.get(chain) ?? 0));
+    for (const [chain, end] of ends) {
+      known.set(chain, furthest(end, known.get(chain)));
     }
   }
 
@@ -115,8 +128,10 @@ export class RestoreReport {
   look(port: RepositoryPort): void {
     const loss = this.#losses.get(port.name);
     if (loss === undefined) return;
-    loss.missing = missingIn(port, loss);
-    if (loss.missing > 0) return;
+    const missing = missingIn(port, loss);
+    if (missing < loss.missing) loss.cameMs = this.#world.monotonic();
+    loss.missing = missing;
+    if (missing > 0) return;
     this.#losses.delete(port.name);
     this.#note(({ losses }) => losses.delete(idFrom(port.name)));
     this.#tell("info", "restore-complete", port.name, loss);
@@ -153,6 +168,10 @@ export class RestoreReport {
   }
 }
 
+function furthest(a?: ChainEnd, b?: ChainEnd): ChainEnd | undefined {
+  return a === undefined || b !== undefined && b.count > a.count ? b : a;
+}
+
 /** Item ids are what a repository's name is, with another sign between segments. */
 function idFrom(name: string): string {
   return name.replaceAll("/", ".");
@@ -162,16 +181,16 @@ function nameFrom(id: string): string {
   return id.replaceAll(".", "/");
 }
 
-function lossOf(summary: Uint8Array, at: Date): Loss {
-  const counts = countsOf(summary);
+function lossOf(summary: Uint8Array, at: Date, cameMs: number): Loss {
+  const ends = chainEndsOf(summary);
   let total = 0;
-  for (const count of counts.values()) total += count;
-  return { counts, total, at, missing: total };
+  for (const { count } of ends.values()) total += count;
+  return { ends, total, at, missing: total, cameMs };
 }
 
-function missingIn(port: RepositoryPort, { counts }: Loss): number {
+function missingIn(port: RepositoryPort, { ends }: Loss): number {
   let missing = 0;
-  for (const [chain, count] of counts) {
+  for (const [chain, { count }] of ends) {
     missing += Math.max(0, count - port.lengthOf(chain));
   }
   return missing;

@@ -2,6 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../mod.ts";
 import { faultyStorage } from "../tests/kit/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { bookSchemas, openBooks } from "./books.ts";
 import { Log, type LogRecord } from "./log.ts";
@@ -19,6 +20,9 @@ function summaryOf(counts: Record<string, number>): Uint8Array {
   return writer.copy();
 }
 
+let nowMs = 0;
+const clock = { monotonic: () => nowMs };
+
 /** Only what a report asks of a port. */
 function portWith(name: string, counts: Record<string, number>) {
   const port = { name, lengthOf: (chain: string) => counts[chain] ?? 0 };
@@ -34,7 +38,7 @@ Deno.test("RestoreReport says what is missing until it is there, over a restart,
   const summary = summaryOf({ [ANN]: 2, [BOB]: 5 });
   {
     await using db = await openDatabase({ storage, schemas: bookSchemas });
-    const report = new RestoreReport(await openBooks(db), log);
+    const report = new RestoreReport(await openBooks(db), log, clock);
     report.learn(port, summary, 1_000);
     report.learn(port, summaryOf({ [ANN]: 9 }), 500);
     deepEqual(report.list(), [
@@ -42,7 +46,7 @@ Deno.test("RestoreReport says what is missing until it is there, over a restart,
     ]);
   }
   await using db = await openDatabase({ storage, schemas: bookSchemas });
-  const report = new RestoreReport(await openBooks(db), log);
+  const report = new RestoreReport(await openBooks(db), log, clock);
   equal(report.size, 1);
   here[BOB] = 3;
   report.look(port);
@@ -55,11 +59,36 @@ Deno.test("RestoreReport says what is missing until it is there, over a restart,
   deepEqual(events, ["restore-incomplete", "restore-complete"]);
 });
 
+Deno.test("RestoreReport.isAwaited() holds while commits come back, and for a while after the last", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: bookSchemas,
+  });
+  const log = new Log(() => {}, "info", () => 0);
+  const here: Record<string, number> = {};
+  const port = portWith("team/a", here);
+  const report = new RestoreReport(await openBooks(db), log, clock);
+  equal(report.isAwaited("team/a"), false);
+  report.learn(port, summaryOf({ [ANN]: 2, [BOB]: 2 }), 1_000);
+  nowMs += limits.restoreWaitMs - 1;
+  equal(report.isAwaited("team/a"), true);
+  here[ANN] = 1;
+  report.look(port);
+  nowMs += limits.restoreWaitMs - 1;
+  report.look(port);
+  equal(report.isAwaited("team/a"), true);
+  nowMs += 1;
+  equal(report.isAwaited("team/a"), false, "the others may never come");
+  here[ANN] = here[BOB] = 2;
+  report.look(port);
+  equal(report.isAwaited("team/a"), false);
+});
+
 Deno.test("RestoreReport says nothing of a repository that has everything", async () => {
   const storage = memoryStorage();
   await using db = await openDatabase({ storage, schemas: bookSchemas });
   const log = new Log(() => {}, "info", () => 0);
-  const report = new RestoreReport(await openBooks(db), log);
+  const report = new RestoreReport(await openBooks(db), log, clock);
   report.learn(portWith("a", { [ANN]: 3 }), summaryOf({ [ANN]: 3 }), 1);
   equal(report.size, 0);
 });
@@ -68,18 +97,24 @@ Deno.test("RestoreReport knows all that any witness shows was accepted, until th
   const storage = memoryStorage();
   await using db = await openDatabase({ storage, schemas: bookSchemas });
   const log = new Log(() => {}, "info", () => 0);
-  const report = new RestoreReport(await openBooks(db), log);
+  const report = new RestoreReport(await openBooks(db), log, clock);
   const here: Record<string, number> = {};
   const port = portWith("a", here);
   report.learn(port, summaryOf({ [ANN]: 3 }), 2);
   report.learn(port, summaryOf({ [ANN]: 1, [BOB]: 2 }), 1); // Of a life before the last one.
-  deepEqual([ANN, BOB].map((chain) => report.accepted("a", chain)), [3, 2]);
-  equal(report.accepted("b", ANN), 0);
+  deepEqual([ANN, BOB].map((chain) => report.accepted("a", chain)?.count), [
+    3,
+    2,
+  ]);
+  equal(report.accepted("b", ANN), undefined);
   report.closed("a");
-  deepEqual([ANN, BOB].map((chain) => report.accepted("a", chain)), [3, 0]);
+  deepEqual([ANN, BOB].map((chain) => report.accepted("a", chain)?.count), [
+    3,
+    undefined,
+  ]);
   here[ANN] = 3;
   report.look(port);
-  equal(report.accepted("a", ANN), 0, "it is here");
+  equal(report.accepted("a", ANN), undefined, "it is here");
 });
 
 Deno.test("RestoreReport goes on beside books that cannot be written, and says so", async () => {
@@ -88,7 +123,7 @@ Deno.test("RestoreReport goes on beside books that cannot be written, and says s
   const books = await openBooks(db);
   const records: LogRecord[] = [];
   const log = new Log((record) => records.push(record), "info", () => 0);
-  const report = new RestoreReport(books, log);
+  const report = new RestoreReport(books, log, clock);
   const here: Record<string, number> = {};
   const port = portWith("a", here);
   report.learn(port, summaryOf({ [ANN]: 3 }), 1);

@@ -16,18 +16,27 @@ import { ByteReader } from "../src/base/bytes.ts";
 
 const CHAIN_BYTES = 40;
 const KEY_CHARACTERS = 32;
-const ENTRY_BYTES = CHAIN_BYTES + 6 + 32;
+const ID_BYTES = 32;
+const ENTRY_BYTES = CHAIN_BYTES + 6 + ID_BYTES;
 
-/** Chain → commits, of a summary that is known to be sound; half an entry is left alone. */
-export function countsOf(summary: Uint8Array): Map<string, number> {
-  const counts = new Map<string, number>();
+/** How far a chain went. */
+export interface ChainEnd {
+  readonly count: number;
+  /** The id of its last commit: of all of them, because ids are chained. */
+  readonly id: Uint8Array;
+}
+
+/** Where the chains of a summary end that is known to be sound; half an entry is left alone. */
+export function chainEndsOf(summary: Uint8Array): Map<string, ChainEnd> {
+  const ends = new Map<string, ChainEnd>();
   const entries = Math.floor(summary.length / ENTRY_BYTES);
   for (let i = 0; i < entries; i++) {
     const start = i * ENTRY_BYTES;
     const chain = nameOf(summary, start, start + CHAIN_BYTES);
-    counts.set(chain, new ByteReader(summary, start + CHAIN_BYTES).u48());
+    const reader = new ByteReader(summary, start + CHAIN_BYTES);
+    ends.set(chain, { count: reader.u48(), id: reader.take(ID_BYTES) });
   }
-  return counts;
+  return ends;
 }
 
 /**
@@ -41,14 +50,14 @@ export function countsOf(summary: Uint8Array): Map<string, number> {
 export function cutsToIssue(
   { graph, loaded: { revocations } }: Replica,
   sessionKey: Uint8Array,
-  accepted: ReadonlyMap<string, number>,
+  accepted: ReadonlyMap<string, ChainEnd>,
 ): Map<string, number> | undefined {
   const key = nameOf(sessionKey, 0, KEY_CHARACTERS);
   const isRevoked = revocations.of(key).length > 0;
   const cuts = isRevoked
     ? new Map<string, number>()
     : cutsOf(graph, sessionKey);
-  for (const [chain, count] of accepted) {
+  for (const [chain, { count }] of accepted) {
     if (!chain.startsWith(key)) continue;
     const inForce = isRevoked ? revocations.cutOf(chain) : 0;
     const incarnation = chain.slice(KEY_CHARACTERS);

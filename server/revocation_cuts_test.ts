@@ -2,13 +2,15 @@ import { deepEqual, equal } from "node:assert/strict";
 import { toHex } from "../src/base/bytes.ts";
 import { chainBytes } from "../repo/commit.ts";
 import { Place } from "../tests/kit/replica_place.ts";
-import { countsOf, cutsToIssue } from "./revocation_cuts.ts";
+import { chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
 
-Deno.test("countsOf() reads a summary", async () => {
+Deno.test("chainEndsOf() reads a summary", async () => {
   const place = await Place.open();
   for (const id of ["a", "b", "c"]) await place.write(id, "1");
   const port = place.replica.port();
-  deepEqual(countsOf(port.summary()!), port.vector());
+  const [[chain, end] = [""]] = chainEndsOf(port.summary()!);
+  equal(chain, [...port.vector().keys()][0]);
+  deepEqual(end, { count: 3, id: place.replica.graph.idBefore(chain, 3) });
 });
 
 Deno.test("cutsToIssue() lets stand what is here and what a witness saw, of this session alone", async () => {
@@ -20,7 +22,16 @@ Deno.test("cutsToIssue() lets stand what is here and what a witness saw, of this
   const incarnation = chain.slice(32);
   const other = "x".repeat(40);
   const cuts = (accepted: Record<string, number>) =>
-    cutsToIssue(place.replica, key, new Map(Object.entries(accepted)));
+    cutsToIssue(
+      place.replica,
+      key,
+      new Map(
+        Object.entries(accepted).map(([chain, count]) => [
+          chain,
+          { count, id: new Uint8Array(32) },
+        ]),
+      ),
+    );
   deepEqual(cuts({}), new Map([[incarnation, 2]]));
   deepEqual(cuts({ [chain]: 1, [other]: 9 }), new Map([[incarnation, 2]]));
   deepEqual(cuts({ [chain]: 5 }), new Map([[incarnation, 5]]));

@@ -21,7 +21,7 @@ import type { Books, QuarantineItem } from "./books.ts";
 import { HttpFault } from "./body.ts";
 import type { Hub } from "./hub.ts";
 import type { RestoreReport } from "./restore_report.ts";
-import { countsOf, cutsToIssue } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
 
 /** What revoking works with. */
 export interface RevocationParts {
@@ -95,7 +95,7 @@ export class RevocationList {
    * @param summary what the witness is the hash of
    */
   raise(replica: Replica, summary: Uint8Array): void {
-    const accepted = countsOf(summary);
+    const accepted = chainEndsOf(summary);
     const keys = new Set<string>();
     for (const chain of accepted.keys()) keys.add(keyOf(chain));
     for (const key of keys) {
@@ -113,7 +113,7 @@ export class RevocationList {
   #record(
     replica: Replica,
     sessionKey: string,
-    accepted: ReadonlyMap<string, number> = this.#accepted(replica.name),
+    accepted: ReadonlyMap<string, ChainEnd> = this.#accepted(replica.name),
   ): boolean {
     if (replica.mode !== "default") return false;
     const key = fromHex(sessionKey);
@@ -123,7 +123,7 @@ export class RevocationList {
     return true;
   }
 
-  #accepted(name: RepositoryName): ReadonlyMap<string, number> {
+  #accepted(name: RepositoryName): ReadonlyMap<string, ChainEnd> {
     return this.#parts.restores.known(name) ?? new Map();
   }
 

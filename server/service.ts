@@ -33,6 +33,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Quotas, ServerOptions } from "./options.ts";
 import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
 import { perMinute } from "./quotas.ts";
+import { Judge } from "./judge.ts";
 import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
 import { parseSessionKey, Sessions } from "./sessions.ts";
@@ -95,7 +96,7 @@ export class Service {
     const days = options.sessionDays ?? SESSION_DAYS;
     this.#sessions = new Sessions(books, issuer, days, now);
     const { signer } = issuer;
-    const restores = this.#restores = new RestoreReport(books, this.log);
+    const restores = this.#restores = new RestoreReport(books, this.log, world);
     const known = { books, hub: this.#hub, restores, signer, now };
     this.#revocations = new RevocationList(known);
     this.#quarantine = new Quarantine(books, now);
@@ -178,9 +179,13 @@ export class Service {
     const hooks = new ServerHooks({
       hub: this.#hub,
       rules: options.rules,
+      judge: new Judge({
+        rules: options.rules,
+        restores: this.#restores,
+        world,
+      }),
       sessions: this.#sessions,
       revocations: this.#revocations,
-      restores: this.#restores,
       quarantine: this.#quarantine,
       quotas,
       world,

@@ -477,7 +477,7 @@ Deno.test("a server that forges or alters commits is told of and dropped, and no
     const incidents = client.told("incident").map(({ kind }) => kind);
     if (lie === "none") assert.deepEqual([commits, incidents], [1, []]);
     else {
-      assert.deepEqual([commits, incidents], [0, ["refused-from-server"]], lie);
+      assert.deepEqual([commits, incidents], [0, ["bad-record"]], lie);
       assertFailed(client, "bad-message");
     }
   }

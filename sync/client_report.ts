@@ -23,14 +23,12 @@ export interface ChannelAudit {
 /** The incident that a conversation tells of. */
 export function incidentOf(event: IncidentEvent, nowMs: number): Incident {
   const { kind, message, details, report } = event;
-  const isReceived = kind === "refused-from-server";
   return Object.freeze({
-    kind: isReceived ? "foreign-refused" : kind,
+    kind,
     at: new Date(nowMs),
     message,
     details: {
       ...details,
-      ...(isReceived && { from: "server" }),
       ...(report !== undefined && { report: detailsOf(report) }),
     },
   });

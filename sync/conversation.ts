@@ -113,8 +113,8 @@ export interface IncidentEvent {
     | "server-rolled-back"
     | "server-forked"
     | "bad-witness"
-    | "foreign-refused"
-    | "refused-from-server"
+    | "relay-refused"
+    | "bad-record"
     | "clock";
   readonly message: string;
   readonly details: Readonly<Record<string, string | number | boolean>>;

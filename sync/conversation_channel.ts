@@ -282,7 +282,7 @@ export class ClientChannel {
   #actOnRefusals({ up }: Ways): void {
     this.#flushMs = Infinity;
     const then = up.hasRefusals ? up.flush() : undefined;
-    if (then === "later") return this.#again(limits.quotaRetryMs);
+    if (then === "later") return this.#again(limits.refusedRetryMs);
     if (then === "resynchronise") return this.#resynchronise();
     if (up.isPrefixLeft) this.#again(0, true);
   }

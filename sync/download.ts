@@ -165,7 +165,7 @@ export class Download {
     line.tell({
       tell: "incident",
       name,
-      kind: "refused-from-server",
+      kind: "bad-record",
       message: `The server sent a record that is refused here: ${reason}`,
       details: { chain, number, reason, detail },
     });

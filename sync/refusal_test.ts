@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import type { Batch } from "../repo/batch.ts";
-import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
+import {
+  type Refusal,
+  type RefusalReason,
+  refuse,
+  refuseAt,
+} from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import {
@@ -165,7 +170,7 @@ Deno.test("what a quota refused is not withdrawn, and goes up later on the same 
   assert.equal(place.text("a"), "1");
   assert.equal(serving.place.text("a"), undefined);
   assert.ok(!talk.client.core.isQuiet(place.replica.port().name));
-  await talk.pass(limits.quotaRetryMs);
+  await talk.pass(limits.refusedRetryMs);
   await talk.pass(limits.witnessMs);
   assert.equal(serving.place.text("a"), "1");
   assert.ok(talk.client.core.isQuiet(place.replica.port().name));
@@ -209,7 +214,7 @@ Deno.test("what a quota refused of others, and what descends from it, goes up la
   );
   assert.deepEqual(again.client.told("incident"), []);
   assert.equal(other.place.text("a"), undefined);
-  await again.pass(limits.quotaRetryMs);
+  await again.pass(limits.refusedRetryMs);
   await again.pass(limits.witnessMs);
   assert.equal(other.place.text("b"), "1");
   assert.deepEqual(digestOf(relay), digestOf(other.place));
@@ -260,17 +265,19 @@ Deno.test("a gap sends the client back to vectors once, then it is an incident",
   talk.end();
 });
 
-Deno.test("another author's commits are never withdrawn: their chain is skipped, and the rest goes on", async () => {
+/** A replica brings a commit of another author to a server that refuses it. */
+async function relayed(reason: RefusalReason) {
   const { world, serving, place, talk } = await start();
   const other = await Place.open({ world, seed: 2 });
   await other.write("theirs", "1");
   place.replica.port().receive(await other.arrivals());
   place.replica.port().settle();
+  await place.write("own", "2");
   await disks();
   talk.end();
   const theirs = [...other.replica.port().vector().keys()][0]!;
   const gate = ({ chain }: Batch) =>
-    chain === theirs ? refuse("denied") : undefined;
+    chain === theirs ? refuse(reason) : undefined;
   const again = new Talk(
     world,
     new ServerSide(world, serving, {}, { gate }),
@@ -278,8 +285,27 @@ Deno.test("another author's commits are never withdrawn: their chain is skipped,
   );
   await again.settle();
   await again.pass(100);
+  return { place, again, theirs };
+}
+
+Deno.test("another author's commits that were judged go here as well: the server's order is the law", async () => {
+  const { place, again, theirs } = await relayed("denied");
   const [incident] = again.client.told("incident");
-  assert.equal(incident?.kind, "foreign-refused");
+  assert.equal(incident?.kind, "relay-refused");
+  assert.equal(place.text("theirs"), undefined);
+  assert.equal(place.replica.port().lengthOf(theirs), 0);
+  assert.equal(place.text("own"), "2");
+  assert.ok(again.client.core.isQuiet(place.replica.port().name));
+  const again2 = await place.reopen();
+  assert.equal(again2.text("theirs"), undefined);
+  assert.equal(again2.text("own"), "2");
+  again.end();
+});
+
+Deno.test("another author's commits that may come later stay: their chain is skipped, and the rest goes on", async () => {
+  const { place, again, theirs } = await relayed("expired-session");
+  const [incident] = again.client.told("incident");
+  assert.equal(incident?.kind, "relay-refused");
   const acked = again.client.told("acked").map(({ chain }) => chain);
   assert.ok(!acked.includes(theirs), "what was refused is not there");
   assert.equal(place.text("theirs"), "1");

@@ -54,7 +54,8 @@ export interface Incident {
     | "server-rolled-back"
     | "server-forked"
     | "bad-witness"
-    | "foreign-refused"
+    | "relay-refused"
+    | "bad-record"
     | "restore-incomplete"
     | "clock";
   /** When it was noticed here. */

@@ -46,6 +46,16 @@ interface Gathered {
   readonly messages: MessageOf<"refuse">[];
 }
 
+/** Is it refused for the time being, and to be sent again? */
+function isForNow({ reason }: MessageOf<"refuse">): boolean {
+  return reason === "quota" || reason === "restoring";
+}
+
+/** Did the server judge it, so that no other server of its order will take it? */
+function isJudgement({ reason }: MessageOf<"refuse">): boolean {
+  return reason === "denied" || reason === "kv-conflict";
+}
+
 /** Records on their way up. */
 export class Upload {
   readonly #parts: UploadParts;
@@ -60,9 +70,9 @@ export class Upload {
   readonly #refused = new Map<string, number>();
   readonly #skipped: Set<string>;
   #isPrefixLeft = false;
+  /** Was something refused for the time being, whoever wrote it? */
+  #isPutOff = false;
   #isCredentialNew = false;
-  /** Did a quota refuse something, whoever wrote it? */
-  #isQuotaMet = false;
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
 
@@ -140,7 +150,7 @@ export class Upload {
     if (gathered !== undefined) gathered.messages.push(message);
     else this.#gathered.set(chain, { entry, messages: [message] });
     this.#refused.set(chain, from);
-    this.#isQuotaMet ||= message.reason === "quota";
+    this.#isPutOff ||= isForNow(message);
     return true;
   }
 
@@ -176,8 +186,20 @@ export class Upload {
       return this.#withdraw(chain, entry, messages);
     }
     this.#skip(chain, entry);
-    if (then === "skipped") this.#foreign(chain, messages[0]!);
+    if (!this.#parts.owns(chain) && messages.every(isJudgement)) {
+      this.#drop(chain, messages);
+    } else if (then === "skipped") this.#foreign(chain, messages[0]!);
     return then;
+  }
+
+  /**
+   * A server that was lost had accepted them, and now judges otherwise: its
+   * order is the law, so they go here as well, with what was built on them.
+   */
+  #drop(chain: string, messages: readonly MessageOf<"refuse">[]): void {
+    const first = Math.min(...messages.map(({ number }) => number));
+    this.#foreign(chain, messages[0]!);
+    this.#parts.port.withdraw(chain, first, [], "foreign");
   }
 
   /** The log got a credential from the server. */
@@ -221,15 +243,16 @@ export class Upload {
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
     const { owns, canRenew, isResynchronised } = this.#parts;
+    const isUndone = messages.every(isJudgement);
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
-    if (has("quota")) return "later";
+    if (messages.some(isForNow)) return "later";
     if (has("gap", "missing-parent")) {
-      // What is missing there may be what a quota has refused.
-      if (this.#isQuotaMet) return "later";
+      // What is missing there may be what was put off.
+      if (this.#isPutOff) return "later";
       return isResynchronised ? "skipped" : "resynchronise";
     }
-    if (!owns(chain)) return "skipped";
+    if (!owns(chain)) return isUndone ? "resynchronise" : "skipped";
     if (canRenew && has("unknown-session", "expired-session")) return "login";
     return "withdrawn";
   }
@@ -261,7 +284,7 @@ export class Upload {
     }
     refused.sort((a, b) => a.number - b.number);
     const { port } = this.#parts;
-    port.withdraw(chain, from, refused, isFork);
+    port.withdraw(chain, from, refused, isFork ? "fork" : undefined);
     return isFork ? "resynchronise" : "withdrawn";
   }
 
@@ -280,7 +303,7 @@ export class Upload {
     line.tell({
       tell: "incident",
       name,
-      kind: "foreign-refused",
+      kind: "relay-refused",
       message: `The server refuses a commit that stays here: ${reason}`,
       details: { chain, number, reason, rule, detail },
     });

@@ -4,7 +4,7 @@
  * (law 4); and what the door refuses is refused everywhere.
  */
 
-import { ruledDoor } from "../repo/ruled_door.ts";
+import { servingDoor } from "../repo/serving_door.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
@@ -106,7 +106,7 @@ class Device {
 
   async open(): Promise<this> {
     this.replica = await Replica.open({
-      door: ruledDoor,
+      door: servingDoor,
       storage: this.storage,
       world: this.world,
       name,

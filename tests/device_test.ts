@@ -1,4 +1,4 @@
-import { ruledDoor } from "../repo/ruled_door.ts";
+import { servingDoor } from "../repo/serving_door.ts";
 import assert from "node:assert/strict";
 import { system } from "../src/base/system.ts";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
@@ -26,7 +26,7 @@ function open(
   mode: Mode = "default",
 ): Promise<Replica> {
   return Replica.open({
-    door: ruledDoor,
+    door: servingDoor,
     storage,
     world: system,
     name: parseRepositoryName("board"),

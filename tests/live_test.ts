@@ -4,7 +4,7 @@
  * sort over all items say; and what callbacks hear leads from one to the next.
  */
 
-import { ruledDoor } from "../repo/ruled_door.ts";
+import { servingDoor } from "../repo/serving_door.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
@@ -76,7 +76,7 @@ class Device {
     const world = this.#world;
     const storage = this.#storage;
     this.replica = await Replica.open({
-      door: ruledDoor,
+      door: servingDoor,
       storage,
       world,
       name,

@@ -124,6 +124,8 @@ export type RefusalReason =
   | "revoked"
   /** More than the gate lets a session bring in. */
   | "quota"
+  /** What it would be judged by has not come back yet to a server that lost it. */
+  | "restoring"
   /** A compare-and-set of an entry that had another value when the server took it. */
   | "kv-conflict";
 

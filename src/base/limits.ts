@@ -78,10 +78,6 @@ export const limits = {
   revocationsOfKeyMax: 1_024,
   /** Incarnations that a revocation names: each withdrawal of a refused commit began one. */
   revocationCutsMax: 16_384,
-  /** Bytes of ancestry vectors that the door keeps, and again with states of items; others are computed again. */
-  ancestryBytesMax: 16 * MiB,
-  /** Items whose state at somebody's ancestors the door keeps. */
-  pastCellsMax: 4_096,
   /** A commit further ahead of the local clock than this is refused at the gate. */
   clockAheadMsMax: 60_000,
   /** One log segment; the next one starts when it is passed. */
@@ -250,8 +246,10 @@ export const limits = {
   parkMsMax: 30_000,
   /** At most one witness in so long. */
   witnessMs: 1_000,
-  /** A client tries again after so long what a quota refused. */
-  quotaRetryMs: 10_000,
+  /** A client tries again after so long what was refused for the time being. */
+  refusedRetryMs: 10_000,
+  /** What is judged waits for so long after the last commit that came back to a server that had lost it. */
+  restoreWaitMs: 30_000,
   /** Characters of a repository's whole name: all its segments. */
   nameCharsMax: 8 * 65,
   /** Tabs of one origin that share an owner: each has a replica and a chain. */

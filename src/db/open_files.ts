@@ -5,7 +5,7 @@
  */
 
 import type { Door } from "../../repo/mod.ts";
-import { ruledDoor } from "../../repo/ruled_door.ts";
+import { servingDoor } from "../../repo/serving_door.ts";
 import type { Database } from "./face.ts";
 import { type FilesOptions, openFilesAs } from "./local_database.ts";
 import { Repository, type RepositoryParts } from "./repository.ts";
@@ -13,7 +13,7 @@ import { Repository, type RepositoryParts } from "./repository.ts";
 /** Opens a database whose files are here, with the door that is worth its code there. */
 export function openFiles(
   options: FilesOptions,
-  door: Door = ruledDoor,
+  door: Door = servingDoor,
 ): Promise<Database> {
   const make = (parts: RepositoryParts) => new Repository(parts);
   return openFilesAs({ make, door }, options);

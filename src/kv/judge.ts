@@ -53,10 +53,7 @@ export function judgeEntries(
   entries: Entries,
   accepted = 0,
 ): Refusal | undefined {
-  // Nearly all batches have none, and end here.
-  if (!patches.some(({ operations }) => operations.some(isCompareAndSet))) {
-    return undefined;
-  }
+  if (!isConditional(patches)) return undefined;
   const judgement = new Judgement(batch, entries);
   for (let i = from; i < batch.commits.length; i++) {
     const refusal = judgement.commit(i, patches[i - from]!.operations);
@@ -64,6 +61,11 @@ export function judgeEntries(
     if (refusal !== undefined && isNew) return refusal;
   }
   return undefined;
+}
+
+/** Is there a compare-and-set in them? Nearly all batches have none. */
+export function isConditional(patches: readonly DecodedPatch[]): boolean {
+  return patches.some(({ operations }) => operations.some(isCompareAndSet));
 }
 
 function isCompareAndSet(operation: Operation): boolean {

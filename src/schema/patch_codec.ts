@@ -265,20 +265,6 @@ export function readPatchHead(r: ByteReader): readonly Shape[] {
   return shapes;
 }
 
-/** Calls `visit` for each operation of a payload and the offset at which it starts. */
-export function visitOperations(
-  payload: Uint8Array,
-  visit: (operation: Operation, offset: number) => void,
-): void {
-  const r = new ByteReader(payload);
-  const shapes = readShapes(r);
-  const count = r.varint();
-  for (let i = 0; i < count; i++) {
-    const offset = r.at;
-    visit(readOperation(r, shapes), offset);
-  }
-}
-
 /** Reads the operation at the reader, strictly. */
 export function readOperation(
   r: ByteReader,

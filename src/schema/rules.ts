@@ -234,6 +234,11 @@ export class RepositoryRules {
     );
   }
 
+  /** May everybody write a collection, so that no rule is asked of it? */
+  isFree(collection: string): boolean {
+    return this.collection(collection) === allowed;
+  }
+
   /** Denies an action of a collection for a reason that no rule needs to say. */
   deny(collection: string, action: string, reason: string): Decision {
     return denial(this.#nameOf(collection, action), reason);

@@ -6,7 +6,9 @@
  * @module
  */
 
-import { ruledDoor } from "../../repo/ruled_door.ts";
+import { servingDoor } from "../../repo/serving_door.ts";
+import type { Gate } from "../../repo/arrival.ts";
+import { RuleGate } from "../../repo/rule_gate.ts";
 import {
   createSigner,
   generateKeyPair,
@@ -65,6 +67,7 @@ export class MemoryServer {
   readonly #session: Session;
   readonly #signer: Signer;
   readonly #open = new Map<RepositoryName, Promise<Replica>>();
+  readonly #gates = new Map<RepositoryName, RuleGate>();
   readonly #wires = new Set<MemoryWire>();
   readonly #secret = crypto.getRandomValues(new Uint8Array(24));
   #host: SyncHost;
@@ -137,14 +140,27 @@ export class MemoryServer {
           return { rights: rights.read | rights.write };
         },
         openRepository: (name) => this.#openHosted(name),
-        gate: () => this.gate?.(),
+        gate: (_peer, name, ...asked) =>
+          this.gate?.() ?? this.#judge(name, asked),
       },
     });
   }
 
   async #openHosted(name: RepositoryName): Promise<HostedRepository> {
     const replica = await this.replica(name);
+    const { mode = "default", rules } = this.#options;
+    if (rules !== undefined && mode === "default") {
+      this.#gates.set(name, new RuleGate(rules.of(name), replica.loaded));
+    }
     return { port: replica.port(), life: this.#life(), release: () => {} };
+  }
+
+  /** By the rules, of a repository that is open. */
+  #judge(
+    name: RepositoryName,
+    asked: Parameters<Gate>,
+  ): Refusal | undefined {
+    return this.#gates.get(name)?.judge(...asked, system.now());
   }
 
   /** One life as long as this object's. */
@@ -167,9 +183,9 @@ export class MemoryServer {
     const key = parseRepositoryName(name);
     let opening = this.#open.get(key);
     if (opening === undefined) {
-      const { mode = "default", rules } = this.#options;
+      const { mode = "default" } = this.#options;
       opening = Replica.open({
-        door: ruledDoor,
+        door: servingDoor,
         storage: this.storage,
         world: system,
         name: key,
@@ -181,7 +197,6 @@ export class MemoryServer {
         viewOf: (collection) => noSchemas.viewOf(collection),
         repair: false,
         settle: () => Promise.resolve(),
-        ...(rules !== undefined && { rules }),
       });
       this.#open.set(key, opening);
     }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ruledDoor } from "../../repo/ruled_door.ts";
+import { servingDoor } from "../../repo/serving_door.ts";
 import { parseRepositoryName, Replica } from "../../repo/mod.ts";
 import { folderOf } from "../../repo/genesis.ts";
 import { REPOSITORIES } from "../../repo/replica_open.ts";
@@ -225,7 +225,7 @@ export class RawRepository {
     const signer = signerOf(key as SessionKey["secret"], publicKey);
     const view = createView(Leaf);
     const replica = await Replica.open({
-      door: ruledDoor,
+      door: servingDoor,
       storage: memoryStorage(files),
       world: tab.page.world,
       name,

@@ -6,7 +6,7 @@
 
 // Here already, a replica has it in its very turn.
 import type { Door } from "../../repo/door.ts";
-import { ruledDoor } from "../../repo/ruled_door.ts";
+import { servingDoor } from "../../repo/serving_door.ts";
 import "../../repo/seldom.ts";
 import {
   createSigner,
@@ -146,7 +146,7 @@ export class Place {
     const { mode = "default", seed = 1, repair = false, isOriginal = true } =
       options;
     this.replica = await Replica.open({
-      door: options.door ?? ruledDoor,
+      door: options.door ?? servingDoor,
       storage: this.storage,
       world: this.world,
       name: parseRepositoryName("place"),

@@ -1,14 +1,14 @@
 /**
- * Devices for tests of rules: some obey them, some do not, and an oracle that
- * says what may be by folding every commit's ancestors anew.
+ * Devices for tests of rules: some obey them, some do not, one is the gate, and
+ * an oracle that says what may be by folding the order anew.
  *
  * @module
  */
 
-import { ruledDoor } from "../../repo/ruled_door.ts";
+import { servingDoor } from "../../repo/serving_door.ts";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import type { Judged } from "../../repo/admit.ts";
-import type { Arrival } from "../../repo/arrival.ts";
+import type { Arrival, Gate } from "../../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 import { removeOldCheckpoints } from "../../repo/checkpoint/checkpoint.ts";
@@ -16,6 +16,7 @@ import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
 import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
+import { RuleGate } from "../../repo/rule_gate.ts";
 import { sessionOf } from "../../repo/rule_sessions.ts";
 import { State } from "../../repo/state.ts";
 import { toHex } from "../../src/base/bytes.ts";
@@ -70,6 +71,8 @@ export interface RuledOptions {
   readonly reading?: Schema | null;
   readonly claims?: string;
   readonly mayIssue?: boolean;
+  /** How long its certificate is good for, wall milliseconds; for ever when left out. */
+  readonly notAfter?: number;
   /** Does it begin without its certificate? */
   readonly isNew?: boolean;
   readonly mode?: Mode;
@@ -90,7 +93,8 @@ export class RuledDevice {
   editor!: Editor<typeof Card>;
 
   private constructor(options: RuledOptions) {
-    const { seed, claims = "{}", mayIssue = false } = options;
+    const { seed, claims = "{}", mayIssue = false, notAfter = wallMax } =
+      options;
     this.options = options;
     this.user = `user-${seed % 4}`;
     this.#world = {
@@ -100,7 +104,7 @@ export class RuledDevice {
       after: () => () => {},
     };
     const pair = generateKeyPair(this.#world.random);
-    const fields = { mayIssue, claims, notBefore: 0, notAfter: wallMax };
+    const fields = { mayIssue, claims, notBefore: 0, notAfter };
     const { bytes } = issueCertificate({
       ...fields,
       sessionKey: pair.publicKey,
@@ -123,7 +127,7 @@ export class RuledDevice {
   async #open(): Promise<this> {
     const { rules, reading = Card, mode = "default" } = this.options;
     this.replica = await Replica.open({
-      door: ruledDoor,
+      door: servingDoor,
       storage: this.#storage,
       world: this.#world,
       name,
@@ -169,7 +173,16 @@ export class RuledDevice {
     return arrivals;
   }
 
-  /** Takes what somebody sends. */
+  /** Takes what authors send, as a server does: asks the rules, in the order in which it comes. */
+  accept(arrivals: readonly Arrival[], more: Gate = () => undefined): Judged[] {
+    const rules = this.options.rules!.of(name);
+    const rulesAt = new RuleGate(rules, this.replica.loaded);
+    return this.replica.receive(arrivals, {
+      gate: (...asked) => more(...asked) ?? rulesAt.judge(...asked, this.#time),
+    });
+  }
+
+  /** Takes what somebody sends that was accepted. */
   take(arrivals: readonly Arrival[]): Judged[] {
     return this.replica.receive(arrivals);
   }
@@ -215,135 +228,79 @@ export class RuledDevice {
 }
 
 /**
- * Which commits may be, of those that a replica without rules holds: chain →
- * count. Naive: the ancestors of every commit are folded from nothing.
+ * The order of acceptance, judged the naive way: whenever a batch comes, the
+ * state is folded anew from everything that was accepted before it.
  */
-export function lawfulVector(
-  all: Replica,
-  rules: Rules,
-  revocations: readonly Revocation[],
-): Map<string, number> {
-  const oracle = new Oracle(all, rules, revocations);
-  all.commits.each(({ batch }) => oracle.batch(batch));
-  return oracle.lawful;
-}
-
-/** One commit as the oracle remembers it. */
-interface PastCommit {
-  readonly chain: string;
-  readonly number: number;
-  readonly ancestors: ReadonlyMap<string, number>;
-  readonly payload: Uint8Array;
-  readonly wall: number;
-  readonly count: number;
-}
-
-class Oracle {
-  readonly lawful = new Map<string, number>();
-  readonly #all: Replica;
+export class NaiveOrder {
   readonly #rules: Rules;
-  readonly #revocations: readonly Revocation[];
-  readonly #commits: PastCommit[] = [];
+  readonly #gate: RuledDevice;
+  readonly #accepted: OrderedCommit[] = [];
+  readonly #lengths = new Map<string, number>();
 
-  constructor(all: Replica, rules: Rules, revocations: readonly Revocation[]) {
-    this.#all = all;
+  /** @param gate whose certificates say who wrote */
+  constructor(rules: Rules, gate: RuledDevice) {
     this.#rules = rules;
-    this.#revocations = revocations;
+    this.#gate = gate;
   }
 
-  batch(view: Batch): void {
+  /** The number of the first commit of a batch that may not be; accepts all of it otherwise. */
+  take(view: Batch): number | undefined {
     const batch = decodeBatch(view.bytes.slice(), true);
     const { chain, first, commits } = batch;
-    const from = (this.lawful.get(chain) ?? 0) - first;
-    if (from < 0 || from >= commits.length) return;
-    const known = this.#commits.length;
-    for (const [i, commit] of commits.entries()) {
-      if (i < from) continue;
-      const isLawful = commit.parents.every((parent) =>
-        parent.number < (this.lawful.get(parent.chain) ?? 0)
-      ) && first + i < this.#cutOf(chain);
-      const past = {
-        chain,
-        number: first + i,
-        ancestors: this.#ancestorsOf(chain, first + i, commit.parents),
-        payload: payloadOf(batch, commit),
-        wall: commit.wall,
-        count: commit.count,
-      };
-      if (!isLawful || !this.#mayBe(past)) {
-        this.#commits.length = known;
-        return;
-      }
-      this.#commits.push(past);
+    const state = new State(() => asWritten);
+    for (const one of this.#accepted) foldInto(state, one);
+    const fresh: OrderedCommit[] = [];
+    for (
+      let i = (this.#lengths.get(chain) ?? 0) - first;
+      i < commits.length;
+      i++
+    ) {
+      const { wall, count } = commits[i]!;
+      const payload = payloadOf(batch, commits[i]!);
+      const commit = { chain, wall, count, payload };
+      if (!this.#mayBe(state, commit)) return first + i;
+      fresh.push(commit);
     }
-    this.lawful.set(chain, first + commits.length);
+    this.#accepted.push(...fresh);
+    this.#lengths.set(chain, first + commits.length);
+    return undefined;
   }
 
-  #cutOf(chain: string): number {
-    const own = this.#revocations.filter(({ sessionKey }) =>
-      chain.startsWith(String.fromCharCode(...sessionKey))
-    );
-    if (own.length === 0) return Infinity;
-    return Math.max(...own.map(({ cuts }) => cuts.get(chain.slice(32)) ?? 0));
-  }
-
-  #ancestorsOf(
-    chain: string,
-    number: number,
-    parents: Batch["commits"][number]["parents"],
-  ): Map<string, number> {
-    const vector = new Map([[chain, number]]);
-    const seen = [...parents, { chain, number: number - 1 }];
-    for (const position of seen) {
-      const past = this.#commits.find((commit) =>
-        commit.chain === position.chain && commit.number === position.number
-      );
-      if (past === undefined) continue;
-      vector.set(
-        past.chain,
-        Math.max(vector.get(past.chain) ?? 0, past.number + 1),
-      );
-      for (const [of, count] of past.ancestors) {
-        vector.set(of, Math.max(vector.get(of) ?? 0, count));
-      }
-    }
-    return vector;
-  }
-
-  #mayBe(commit: PastCommit): boolean {
-    const [certificate] = this.#all.certificates.of(commit.chain.slice(0, 32));
+  /** Judges a commit on a state, and leaves its operations in it. */
+  #mayBe(state: State, commit: OrderedCommit): boolean {
+    const { certificates } = this.#gate.replica;
+    const [certificate] = certificates.of(commit.chain.slice(0, 32));
     const { session, mayIssue } = sessionOf(certificate!);
-    if (mayIssue) return true;
-    const view = createView(undefined);
-    const state = new State(() => view);
-    for (const past of this.#commits) {
-      if (past.number < (commit.ancestors.get(past.chain) ?? 0)) {
-        const { operations, createOffsets } = decodePatch(past.payload);
-        state.fold(operations, createOffsets, originOf(past));
-      }
-    }
     const rules = this.#rules.of(name);
+    const origin = originOf(commit);
     for (const operation of decodePatch(commit.payload).operations) {
       const table = state.find(operation.shape.collection);
       const before = table?.cellOf(operation.id);
-      const origin = originOf(commit);
-      const after = fold(before, operation, origin, -1, view);
-      const { wall } = commit;
-      const decision = judgeWrite(rules, {
-        session,
-        wall,
-        operation,
-        before,
-        after: () => after,
-        view,
-      });
-      if (!decision.allowed) return false;
+      const after = () => fold(before, operation, origin, -1, asWritten);
+      const view = asWritten;
+      const asked = { session, wall: 0, operation, before, after, view };
+      if (!mayIssue && !judgeWrite(rules, asked).allowed) return false;
       state.fold([operation], [-1], origin);
     }
     return true;
   }
 }
 
-function originOf({ wall, count, chain }: PastCommit) {
+const asWritten = createView(undefined);
+
+/** A commit as the oracle remembers it. */
+interface OrderedCommit {
+  readonly chain: string;
+  readonly wall: number;
+  readonly count: number;
+  readonly payload: Uint8Array;
+}
+
+function foldInto(state: State, commit: OrderedCommit): void {
+  const { operations, createOffsets } = decodePatch(commit.payload);
+  state.fold(operations, createOffsets, originOf(commit));
+}
+
+function originOf({ wall, count, chain }: OrderedCommit) {
   return { wall, count, chain, operationsAt: -1 };
 }

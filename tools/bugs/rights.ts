@@ -17,25 +17,38 @@ export const rightsBugs: readonly Bug[] = [
     foundBy: ["src/schema/rule_write_test.ts"],
   },
   {
-    name: "rule-asked-of-the-wrong-item",
-    breaks:
-      "A rule judges a write by an item that its author never saw: replicas differ",
-    file: "repo/batch_rules.ts",
-    before: `    if (this.#isCovered) return table.cellOf(id);
-    return past.cellAt(table, id, this.#vectorAt(index), this.#batch.chain);`,
-    after: `    void past;
-    void index;
-    return table.cellOf(id);`,
-    foundBy: ["repo/batch_rules_test.ts"],
+    name: "create-of-what-is-there-not-asked",
+    breaks: "Whoever creates an item that is there already takes it over",
+    file: "src/schema/rule_write.ts",
+    before: `  const action: RuleAction = isOver ? "update" : operation.what;`,
+    after: `  const action: RuleAction = operation.what;`,
+    foundBy: ["repo/rule_gate_test.ts"],
   },
   {
     name: "rule-blind-within-a-batch",
     breaks:
       "Who creates an item and changes it at once gets past the rule for changes",
-    file: "repo/batch_rules.ts",
-    before: `    if (isKept && after !== undefined) {`,
-    after: `    if (!isKept && after !== undefined) {`,
-    foundBy: ["repo/batch_rules_test.ts"],
+    file: "repo/rule_gate.ts",
+    before: `      drafts.put(collection, after);`,
+    after: `      void after;`,
+    foundBy: ["repo/rule_gate_test.ts"],
+  },
+  {
+    name: "accepted-commit-judged-again",
+    breaks: "What a server had accepted is refused after it lost its disk",
+    file: "server/judge.ts",
+    before: `    const accepted = end?.count ?? 0;`,
+    after: `    const accepted = 0 * (end?.count ?? 0);`,
+    foundBy: ["server/judge_test.ts"],
+  },
+  {
+    name: "another-commit-for-an-accepted-one",
+    breaks:
+      "After a server lost its disk a writer puts unjudged commits in the place of accepted ones",
+    file: "server/judge.ts",
+    before: `    if (fork !== undefined) return fork;`,
+    after: `    void fork;`,
+    foundBy: ["server/judge_test.ts"],
   },
   {
     name: "own-rule-not-asked",

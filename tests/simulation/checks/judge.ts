@@ -1,6 +1,6 @@
 /**
- * The naive judge: folds the ancestors of every admitted commit anew, one by
- * one, and asks the plain predicates whether the commit was allowed.
+ * The naive judge: replays the order of acceptance from nothing, one commit
+ * after the other, and asks the plain predicates whether each was allowed.
  *
  * @module
  */
@@ -16,19 +16,19 @@ import { knowing } from "../collections.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 
-/** A commit, with all that came before it. */
+/** An accepted commit. */
 export interface Known {
   readonly chain: string;
-  readonly number: number;
   readonly origin: Origin;
   readonly operations: readonly Operation[];
-  /** How many commits of each chain are its ancestors. */
-  readonly before: ReadonlyMap<string, number>;
 }
 
-/** Judges everything that the server admitted. */
+/**
+ * Judges everything that the server accepted, in its order; unless it lost its
+ * disk: then others brought back in another order what it had accepted before.
+ */
 export function checkJudged({ stage, server }: Cast): void {
-  if (!stage.plan.hasRules) return;
+  if (!stage.plan.hasRules || stage.blames.has("wipe")) return;
   for (const name of stage.repositories) {
     const served = server.replica(name);
     if (served !== undefined) judgeAll(served, name);
@@ -36,28 +36,16 @@ export function checkJudged({ stage, server }: Cast): void {
 }
 
 function judgeAll(replica: Replica, repository: string): void {
-  const commits = commitsOf(replica);
-  const touches = touchesOf(commits);
-  for (const commit of commits) {
-    const asker = askerOf(replica, commit.chain, repository);
-    if (asker === undefined) continue;
-    const cells = new Map<string, Cell | undefined>();
-    for (const operation of commit.operations) {
+  const cells = new Map<string, Cell>();
+  for (const { chain, origin, operations } of commitsOf(replica)) {
+    const asker = askerOf(replica, chain, repository);
+    for (const operation of operations) {
       const { shape: { collection }, id } = operation;
-      const key = keyOf(collection, id);
-      if (!cells.has(key)) {
-        const touching = touches.get(key) ?? [];
-        cells.set(key, cellBefore(commit, touching, collection, id));
-      }
+      const key = `${collection} ${id}`;
       const before = cells.get(key);
-      const after = fold(
-        before,
-        operation,
-        commit.origin,
-        -1,
-        knowing(collection),
-      );
+      const after = fold(before, operation, origin, -1, knowing(collection));
       cells.set(key, after);
+      if (asker === undefined || isEnded(operation, before)) continue;
       check(
         mayWrite(asker, collection, before?.item, after.item),
         "judge",
@@ -70,24 +58,11 @@ function judgeAll(replica: Replica, repository: string): void {
   }
 }
 
-function keyOf(collection: string, id: string): string {
-  return `${collection} ${id}`;
-}
-
-/** The commits that touch each item, in their order. */
-function touchesOf(commits: readonly Known[]): Map<string, Known[]> {
-  const touches = new Map<string, Known[]>();
-  for (const commit of commits) {
-    const keys = commit.operations.map(({ shape, id }) =>
-      keyOf(shape.collection, id)
-    );
-    for (const key of new Set(keys)) {
-      const touching = touches.get(key);
-      if (touching === undefined) touches.set(key, [commit]);
-      else touching.push(commit);
-    }
-  }
-  return touches;
+/** Is it meant for a generation that has ended, so that it changes nothing? */
+function isEnded({ generation }: Operation, before: Cell | undefined): boolean {
+  if (before === undefined) return false;
+  return generation < before.generation ||
+    generation === before.generation && before.item === undefined;
 }
 
 /** Who signed the chain; `undefined` for those who are not judged. */
@@ -107,54 +82,19 @@ function askerOf(
   return { user: certificate.user, team, repository };
 }
 
-function cellBefore(
-  { before }: Known,
-  commits: readonly Known[],
-  collection: string,
-  id: string,
-): Cell | undefined {
-  let cell: Cell | undefined;
-  for (const { chain, number, origin, operations } of commits) {
-    if (number >= (before.get(chain) ?? 0)) continue;
-    for (const operation of operations) {
-      if (operation.id !== id || operation.shape.collection !== collection) {
-        continue;
-      }
-      cell = fold(cell, operation, origin, -1, knowing(collection));
-    }
-  }
-  return cell;
-}
-
-/** All commits, parents before children. */
+/** All commits, in the order in which they were accepted. */
 export function commitsOf(replica: Replica): Known[] {
   const commits: Known[] = [];
-  const after = new Map<string, ReadonlyMap<string, number>>();
   replica.flush();
   replica.commits.each(({ batch, address, from }) => {
     for (let i = from; i < batch.commits.length; i++) {
       const { chain } = batch;
       const commit = batch.commits[i]!;
-      const number = batch.first + i;
-      const before = new Map(after.get(`${chain} ${number - 1}`));
-      before.set(chain, number);
-      for (const parent of commit.parents) {
-        const known = after.get(`${parent.chain} ${parent.number}`);
-        for (const [name, count] of known ?? []) {
-          before.set(name, Math.max(count, before.get(name) ?? 0));
-        }
-      }
-      after.set(`${chain} ${number}`, new Map(before).set(chain, number + 1));
       const patch = decodePatch(payloadOf(batch, commit));
       const operationsAt = address + commit.payloadAt + patch.operationsOffset;
       const { wall, count } = commit;
-      commits.push({
-        chain,
-        number,
-        before,
-        operations: patch.operations,
-        origin: { wall, count, chain, operationsAt },
-      });
+      const origin = { wall, count, chain, operationsAt };
+      commits.push({ chain, operations: patch.operations, origin });
     }
   });
   return commits;

@@ -41,7 +41,7 @@ export function checkOnTheWay(cast: Cast): void {
 
 /** Runs when all is quiet. */
 export async function checkAtEnd(cast: Cast): Promise<void> {
-  checkForbidden(cast);
+  checkForbidden(cast, true);
   checkRecords(cast);
   await checkConverged(cast);
   checkPromises(cast);

@@ -47,9 +47,11 @@ function checkEntry(
       author.refusedMarks(repository).has(mark);
     return checkTurn(turn, isThere, isRefused, { stage, what });
   }
+  const isJudgedTwice = stage.plan.hasRules && stage.blames.has("wipe");
   if (refused !== undefined) {
-    // One disk of the server had it before the revocation, another one refused it after.
-    const isOnOther = author.isRevoked && stage.blames.has("replaced");
+    // One disk of the server had it before the revocation, another one refused it after; or one judged otherwise.
+    const isOnOther = (author.isRevoked || isJudgedTwice) &&
+      stage.blames.has("replaced");
     check(
       !isThere || isOnOther,
       "promises",
@@ -60,8 +62,11 @@ function checkEntry(
   if (isThere || stage.plan.mode === "fast") return;
   // What only a revoked session still has, when the server's disk was lost, may wait in quarantine.
   const mayWait = author.isRevoked && stage.blames.has("wipe");
+  // What no proof showed when the server's disk was lost was judged again, by what had come back.
+  const isJudgedAgain = isJudgedTwice &&
+    author.refusedMarks(repository).has(mark);
   check(
-    !entry.isSynced || mayWait,
+    !entry.isSynced || mayWait || isJudgedAgain,
     "promises",
     () => `${what()} was synced and is gone`,
   );

@@ -1,0 +1,15 @@
+/**
+ * The door of who is ready for others from the start, and may serve them.
+ *
+ * @module
+ */
+
+import type { Door } from "./door.ts";
+import { epochFactsOf, openEpoch } from "./epoch.ts";
+import { Intake } from "./intake.ts";
+
+/** Lets in what is sound. */
+export const servingDoor: Door = {
+  intake: (parts) => new Intake(parts),
+  lives: { open: openEpoch, factsOf: epochFactsOf },
+};

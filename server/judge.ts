@@ -1,0 +1,149 @@
+/**
+ * What a server asks of the meaning of commits, once, in the order in which it
+ * accepts them: collections, rules, compare-and-sets.
+ *
+ * What a true witness shows to have been accepted before a log was lost is not
+ * judged again: it comes back in another order than it had. Beyond that others
+ * bring only what its author could bring himself at that moment.
+ *
+ * @module
+ */
+
+import { equalBytes } from "../src/base/bytes.ts";
+import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
+import { type Entries, isConditional, judgeEntries } from "../src/kv/judge.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import type { Rules } from "../src/schema/rules.ts";
+import { createView } from "../src/schema/view.ts";
+import type { Gate } from "../repo/arrival.ts";
+import { type Batch, hashBatch } from "../repo/batch.ts";
+import { nameOf } from "../repo/commit.ts";
+import type { Replica } from "../repo/mod.ts";
+import { RuleGate } from "../repo/rule_gate.ts";
+import type { PeerSession } from "../sync/conversation.ts";
+import type { RestoreReport } from "./restore_report.ts";
+
+/** What a judge works with. */
+export interface JudgeParts {
+  readonly rules: Rules | undefined;
+  readonly restores: Pick<RestoreReport, "accepted" | "isAwaited">;
+  readonly world: Pick<World, "now">;
+}
+
+const KEY_CHARACTERS = 32;
+/** How cells are made of a collection that nothing is known of yet. */
+const AS_WRITTEN = createView(undefined);
+
+/** Judges what comes to the repositories of a server. */
+export class Judge {
+  readonly #parts: JudgeParts;
+  readonly #gates = new WeakMap<Replica, RuleGate>();
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+  }
+
+  /** The first commit from index `from` on that may not be. */
+  judge(
+    replica: Replica,
+    session: PeerSession | undefined,
+    ...[batch, from, patches]: Parameters<Gate>
+  ): Refusal | undefined {
+    const { restores, world } = this.#parts;
+    const { name, state } = replica;
+    const end = restores.accepted(name, batch.chain);
+    const accepted = end?.count ?? 0;
+    const isBack = end !== undefined && accepted > batch.first + from;
+    const fork = isBack ? forkFrom(replica, batch, from, end) : undefined;
+    if (fork !== undefined) return fork;
+    const next = Math.max(from, accepted - batch.first);
+    if (next >= batch.commits.length) return undefined;
+    const fresh = patches.slice(next - from);
+    const refusal = this.#checkRelayed(replica, session, batch) ??
+      checkCollections(replica, batch, next, fresh);
+    if (refusal !== undefined) return refusal;
+    const gate = this.#ruleGateOf(replica);
+    if (gate === undefined && !isConditional(fresh)) return undefined;
+    if (restores.isAwaited(name)) {
+      const detail = "What it is judged by has not come back yet";
+      return refuseAt(batch.first + next, "restoring", detail);
+    }
+    const entries: Entries = {
+      cellOf: (collection, id) => state.find(collection)?.cellOf(id),
+      viewOf: (collection) => state.find(collection)?.view ?? AS_WRITTEN,
+    };
+    return gate?.judge(batch, from, patches, world.now(), accepted) ??
+      judgeEntries(batch, from, patches, entries, accepted);
+  }
+
+  /** Has its author a certificate that is good now, if somebody else brings it? */
+  #checkRelayed(
+    { mode, certificates }: Replica,
+    session: PeerSession | undefined,
+    { chain }: Batch,
+  ): Refusal | undefined {
+    if (mode !== "default" || session === undefined || session.mayIssue) {
+      return undefined;
+    }
+    const key = chain.slice(0, KEY_CHARACTERS);
+    if (key === nameOf(session.key, 0, KEY_CHARACTERS)) return undefined;
+    const nowMs = this.#parts.world.now();
+    if (certificates.covering(key, nowMs) !== undefined) return undefined;
+    const detail =
+      "Its author's certificate has run out: others cannot bring it";
+    return refuse("expired-session", detail);
+  }
+
+  /** Who wrote is proved in Default mode only: elsewhere there is nobody to ask rules about. */
+  #ruleGateOf(replica: Replica): RuleGate | undefined {
+    const { rules } = this.#parts;
+    if (rules === undefined || replica.mode !== "default") return undefined;
+    let gate = this.#gates.get(replica);
+    if (gate === undefined) {
+      gate = new RuleGate(rules.of(replica.name), replica.loaded);
+      this.#gates.set(replica, gate);
+    }
+    return gate;
+  }
+}
+
+/** Is what was accepted another commit than the one of its number in this batch? */
+function forkFrom(
+  { mode, graph }: Replica,
+  batch: Batch,
+  from: number,
+  { count, id }: { readonly count: number; readonly id: Uint8Array },
+): Refusal | undefined {
+  const last = count - batch.first;
+  if (mode !== "default" || last > batch.commits.length) return undefined;
+  const previousId = graph.idBefore(batch.chain, batch.first + from);
+  if (previousId === undefined) return undefined; // Only of a chain that is written here.
+  if (equalBytes(hashBatch(batch, previousId, from, last), id)) {
+    return undefined;
+  }
+  const detail = "Another commit was accepted before the server lost it";
+  return refuseAt(batch.first + from, "fork", detail);
+}
+
+/** Has the repository room for the collections that it begins? */
+function checkCollections(
+  { state }: Replica,
+  { first }: Batch,
+  from: number,
+  patches: readonly DecodedPatch[],
+): Refusal | undefined {
+  const begun = new Set<string>();
+  for (const [i, { operations }] of patches.entries()) {
+    for (const { shape: { collection } } of operations) {
+      if (state.find(collection) !== undefined) continue;
+      begun.add(collection);
+      if (state.size + begun.size <= limits.collectionsMax) continue;
+      const detail =
+        `A repository holds at most ${limits.collectionsMax} collections`;
+      return refuseAt(first + from + i, "too-large", detail);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,155 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { limits } from "../src/base/limits.ts";
+import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
+import type { Arrival } from "../repo/arrival.ts";
+import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
+import type { PeerSession } from "../sync/conversation.ts";
+import { Judge, type JudgeParts } from "./judge.ts";
+import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+
+const NOW = 1_800_000_000_000;
+
+/** Cards may have a rank below 5. */
+const low = defineRules({
+  "team/{team}": {
+    collections: [rulesFor(Card, {
+      create: ({ after }) => after.rank < 5 || "too high",
+      update: ({ after }) => after.rank < 5 || "too high",
+    })],
+    others: true,
+  },
+});
+
+interface Around {
+  readonly rules?: Rules;
+  /** What is known to have been accepted. */
+  readonly accepted?: ReadonlyMap<string, ChainEnd>;
+  readonly isAwaited?: boolean;
+  readonly nowMs?: number;
+}
+
+/** The refusals of what somebody brings, as reason and number. */
+function refusedOf(
+  server: RuledDevice,
+  by: RuledDevice,
+  records: readonly Arrival[],
+  { rules, accepted, isAwaited = false, nowMs = NOW }: Around,
+): unknown[] {
+  const judge = new Judge(
+    {
+      rules,
+      restores: {
+        accepted: (_, chain) => accepted?.get(chain),
+        isAwaited: () => isAwaited,
+      },
+      world: { now: () => nowMs },
+    } satisfies JudgeParts,
+  );
+  const session = { key: by.key, mayIssue: false } as PeerSession;
+  const { replica } = server;
+  const judged = replica.receive(records, {
+    gate: (...asked) => judge.judge(replica, session, ...asked),
+  });
+  return judged.flatMap(({ verdict }) =>
+    verdict.verdict === "refuse"
+      ? [[verdict.refusal.refused, verdict.refusal.number]]
+      : []
+  );
+}
+
+function open(seed: number, more = {}): Promise<RuledDevice> {
+  return RuledDevice.open({ seed, ...more });
+}
+
+/** Where the chains of a device end, as a witness would show. */
+async function endsOf(device: RuledDevice): Promise<Map<string, ChainEnd>> {
+  await device.replica.durable();
+  return chainEndsOf(device.replica.port().summary()!);
+}
+
+Deno.test("Judge.judge() asks the rules, of what is new", async () => {
+  const [ada, server] = [await open(1), await open(2)];
+  for (const rank of [1, 2, 7]) ada.put("x", { rank });
+  const around = { rules: low };
+  deepEqual(refusedOf(server, ada, ada.records(), around), [["denied", 2]]);
+  for (const device of [ada, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() lets stand what a witness shows, and judges what comes after it by that", async () => {
+  const [ada, server] = [await open(1), await open(2)];
+  for (const rank of [7, 8]) ada.put("x", { rank });
+  const accepted = await endsOf(ada);
+  ada.put("x", { rank: 2 });
+  const records = ada.records();
+  deepEqual(refusedOf(server, ada, records, { rules: low, accepted }), []);
+  equal(server.get("x", "rank"), 2);
+  ada.put("x", { rank: 9 });
+  const [refusal] = refusedOf(server, ada, ada.records(), {
+    rules: low,
+    accepted,
+  });
+  deepEqual(refusal, ["denied", 3]);
+  for (const device of [ada, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() takes nothing else in the place of what a witness shows", async () => {
+  // Twins write with one key; the server had accepted what the first wrote.
+  const [ada, twin, server] = [await open(1), await open(1), await open(2)];
+  ada.put("x", { rank: 1 });
+  const accepted = await endsOf(ada);
+  twin.put("x", { rank: 9 });
+  const around = { rules: low, accepted };
+  deepEqual(refusedOf(server, twin, twin.records(), around), [["fork", 0]]);
+  deepEqual(refusedOf(server, ada, ada.records(), around), []);
+  for (const device of [ada, twin, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() waits with what is judged for what is about to come back", async () => {
+  const [ada, server] = [await open(1), await open(2)];
+  ada.put("x", { rank: 1 });
+  const records = ada.records();
+  const awaited = { rules: low, isAwaited: true };
+  deepEqual(refusedOf(server, ada, records, awaited), [["restoring", 0]]);
+  const unjudged = { isAwaited: true };
+  deepEqual(refusedOf(server, ada, records, unjudged), []);
+  for (const device of [ada, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() takes from others only what its author could bring at that moment", async () => {
+  const notAfter = NOW + 1_000_000;
+  const [ada, bob] = [await open(1, { notAfter }), await open(2)];
+  const server = await open(3);
+  ada.put("x", { rank: 1 });
+  const records = ada.records();
+  const late = { nowMs: notAfter + 1 };
+  deepEqual(refusedOf(server, bob, records, late), [[
+    "expired-session",
+    undefined,
+  ]]);
+  const accepted = await endsOf(ada);
+  deepEqual(refusedOf(server, bob, records, { ...late, accepted }), []);
+  ada.put("x", { rank: 2 });
+  deepEqual(refusedOf(server, bob, ada.records(), {}), []);
+  for (const device of [ada, bob, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() bounds the collections of a repository, in one batch or many", async () => {
+  const [eve, server] = [await open(1), await open(2)];
+  const begin = (from: number, to: number) =>
+    eve.replica.transact((tx) => {
+      for (let i = from; i < to; i++) {
+        // As a faulty program would: past the limit of `table()`.
+        const shape = { collection: `c${i}`, version: 1, fields: [] };
+        tx.cellOf(eve.editor.table, shape.collection);
+        const id = shape.collection;
+        const operation = { what: "delete", shape, id, generation: 0 } as const;
+        tx.put(eve.editor.table, operation, undefined);
+      }
+    });
+  begin(0, limits.collectionsMax - 1); // The server has "card" already.
+  deepEqual(refusedOf(server, eve, eve.records(), {}), []);
+  equal(server.replica.state.size, limits.collectionsMax);
+  begin(limits.collectionsMax - 1, limits.collectionsMax);
+  deepEqual(refusedOf(server, eve, eve.records(), {}), [["too-large", 1]]);
+  for (const device of [eve, server]) await device.replica.close();
+});
