@@ -70,11 +70,13 @@ export class Judge {
       const detail = "What it is judged by has not come back yet";
       return refuseAt(batch.first + next, "restoring", detail);
     }
+    const nowMs = world.now();
     const entries: Entries = {
+      nowMs,
       cellOf: (collection, id) => state.find(collection)?.cellOf(id),
       viewOf: (collection) => state.find(collection)?.view ?? AS_WRITTEN,
     };
-    return gate?.judge(batch, from, patches, world.now(), accepted) ??
+    return gate?.judge(batch, from, patches, nowMs, accepted) ??
       judgeEntries(batch, from, patches, entries, accepted);
   }
 

@@ -30,6 +30,8 @@ export interface JudgedBatch {
 
 /** Looks up what is here now. */
 export interface Entries {
+  /** The moment of acceptance, wall milliseconds: a lease has not run out because somebody's clock is ahead. */
+  readonly nowMs: number;
   /** The cell of an item; `undefined` when there is none. */
   cellOf(collection: string, id: string): Cell | undefined;
   /** How cells of a collection are made. */
@@ -125,13 +127,16 @@ class Judgement {
     const { shape: { collection }, id } = operation;
     let drafts = this.#drafts.get(collection);
     if (drafts === undefined) this.#drafts.set(collection, drafts = new Map());
-    const before = drafts.get(id) ?? this.#entries.cellOf(collection, id);
+    const own = drafts.get(id);
+    const before = own ?? this.#entries.cellOf(collection, id);
     const view = this.#entries.viewOf(collection);
     const after = fold(before, operation, origin, -1, view);
     drafts.set(id, after);
     const expected = expectedOf(operation);
     if (expected === undefined) return undefined;
-    const conflict = conflictOf(expected, before, origin);
+    // What the batch itself has written had its own time until then.
+    const atMs = own === undefined ? this.#entries.nowMs : origin.wall;
+    const conflict = conflictOf(expected, before, atMs);
     if (conflict !== undefined || isWrittenBy(after, origin)) return conflict;
     return "Somebody else has written the entry at a later time";
   }
@@ -140,13 +145,12 @@ class Judgement {
 function conflictOf(
   expected: Value,
   before: Cell | undefined,
-  origin: Origin,
+  atMs: number,
 ): string | undefined {
   if (typeof expected !== "string" || !DIGEST.test(expected)) {
     return "What it expects is no digest of a value";
   }
-  // Expired at the author's own moment is absent, as it was for the author.
-  const found = digestOfItem(before?.item, origin.wall);
+  const found = digestOfItem(before?.item, atMs);
   if (found === expected) return undefined;
   if (found === absentDigest) return "The entry is not there any more";
   return expected === absentDigest

@@ -50,6 +50,7 @@ class Here {
     commits: readonly (readonly [wall: number, ...Operation[]])[],
     from = 0,
     accepted = 0,
+    nowMs = commits.at(-1)![0],
   ): string | undefined {
     const batch = {
       chain: "mine",
@@ -62,6 +63,7 @@ class Here {
       operationsOffset: 0,
     }));
     const refusal = judgeEntries(batch, from, patches, {
+      nowMs,
       cellOf: (collection, id) => this.#cells.get(`${collection} ${id}`),
       viewOf: () => view,
     }, accepted);
@@ -108,15 +110,28 @@ Deno.test("judgeEntries() asks nothing again of what a server had accepted, and 
   equal(here().judge([[2, first], [3, first]], 0, 11), "11 kv-conflict");
 });
 
-Deno.test("judgeEntries() asks whether an entry has expired at the author's moment, not at any other", () => {
+Deno.test("judgeEntries() asks whether an entry has expired when it is accepted, whatever its author's clock says", () => {
   const here = () =>
     new Here().take(1, create("k", { value: "a", expiresAt: 100 }));
   const take = update("k", { value: "b", expected: none });
   const swap = update("k", { value: "b", expected: digestOf("a") });
-  equal(here().judge([[99, take]]), "10 kv-conflict");
-  equal(here().judge([[100, take]]), undefined);
-  equal(here().judge([[99, swap]]), undefined);
-  equal(here().judge([[100, swap]]), "10 kv-conflict");
+  for (const wall of [50, 150]) {
+    equal(here().judge([[wall, take]], 0, 0, 99), "10 kv-conflict");
+    equal(here().judge([[wall, take]], 0, 0, 100), undefined);
+    equal(here().judge([[wall, swap]], 0, 0, 99), undefined);
+    equal(here().judge([[wall, swap]], 0, 0, 100), "10 kv-conflict");
+  }
+});
+
+Deno.test("judgeEntries() lets a batch go on with a lease of its own that has run out since", () => {
+  const lease = create("k", { value: "a", expiresAt: 100, expected: none });
+  const longer = update("k", { value: "b", expected: digestOf("a") });
+  const anew = update("k", { value: "c", expected: none });
+  const judge = (...commits: [number, Operation][]) =>
+    new Here().judge(commits, 0, 0, 900);
+  equal(judge([50, lease], [99, longer]), undefined);
+  equal(judge([50, lease], [100, longer]), "11 kv-conflict");
+  equal(judge([50, lease], [100, anew]), undefined);
 });
 
 Deno.test("judgeEntries() refuses what would lose against a later write that it did not know of", () => {
