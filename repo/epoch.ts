@@ -137,7 +137,7 @@ async function writeEpoch(
   stored: StoredEpoch,
 ): Promise<void> {
   const name = `${folder}/${FILE}`;
-  const file = storage.open(`${name}.new`, { create: true, secret: true })!;
+  const file = storage.open(`${name}.new`, { create: true })!;
   try {
     file.truncate(0);
     file.writeAt(encodeEpoch(stored), 0);

@@ -81,7 +81,7 @@ async function copyFile(
 ): Promise<void> {
   const bytes = new Uint8Array(from.size());
   from.readAt(bytes, 0);
-  const file = target.open(name, { create: true, secret: true })!;
+  const file = target.open(name, { create: true })!;
   try {
     file.writeAt(bytes, 0);
     await file.sync();

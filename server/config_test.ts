@@ -131,12 +131,15 @@ Deno.test("summaryOf() masks secrets, says where the root secret lies and how a 
   equal(again.includes("Back up"), false);
 });
 
-Deno.test("warningsOf() tells of missing rules, anonymous login, no login, open origins and no TLS", () => {
+Deno.test("warningsOf() tells of missing rules, anonymous login, no login, tokens of other apps, open origins and no TLS", () => {
   const of = (flags: [string, string[]][]) =>
     warningsOf(readConfig({ flags: new Map(flags) })).join("\n");
   match(of([]), /no rules/);
   match(of([]), /no kind of login/);
   match(of([["login.anonymous", ["true"]]]), /anonymous login is on/);
+  const jwt: [string, string[]] = ["login.jwt.secret", ["secret".repeat(8)]];
+  match(of([jwt]), /tokens for any audience/);
+  equal(/audience/.test(of([jwt, ["login.jwt.audience", ["us"]]])), false);
   match(of([["origins", ["*"]]]), /every origin/);
   match(of([["hostname", ["0.0.0.0"]]]), /no TLS/);
   const safe = of([["rules", ["r.ts"]], ["login.tokens", ["ann=secret12"]]]);

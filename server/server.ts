@@ -13,14 +13,21 @@ import { listen, type Listener } from "./listener.ts";
 import type { ServerOptions } from "./options.ts";
 import type { QuarantineEntry } from "./quarantine.ts";
 import type { Service } from "./service.ts";
+import { StaticFiles } from "./static_files.ts";
 
 /** A server that listens. */
 export class RunningServer implements Server {
   readonly #service: Service;
   readonly #listener: Listener;
+  readonly #backup: (folder: string) => Promise<CopyReport>;
   #closing: Promise<void> | undefined;
 
-  private constructor(service: Service, listener: Listener) {
+  private constructor(
+    service: Service,
+    listener: Listener,
+    backup: (folder: string) => Promise<CopyReport>,
+  ) {
+    this.#backup = backup;
     this.#service = service;
     this.#listener = listener;
   }
@@ -30,12 +37,13 @@ export class RunningServer implements Server {
     service: Service,
     options: ServerOptions,
   ): Promise<RunningServer> {
+    const backup = backupOf(service, options);
     const actions = {
       revoke: (whom: Whom, reason: string) => service.revoke(whom, reason),
       quarantine: () => service.quarantine(),
       accept: (id: string) => service.accept(id),
       drop: (id: string) => service.drop(id),
-      backup: (folder: string) => backup(service, folder),
+      backup,
     };
     const listener = await listen({ options, service, actions });
     const { url } = listener;
@@ -43,7 +51,7 @@ export class RunningServer implements Server {
       url,
       rootKey: toHex(service.rootKey),
     });
-    return new RunningServer(service, listener);
+    return new RunningServer(service, listener, backup);
   }
 
   get name(): string {
@@ -90,7 +98,7 @@ export class RunningServer implements Server {
   }
 
   backup(folder: string): Promise<CopyReport> {
-    return backup(this.#service, folder);
+    return this.#backup(folder);
   }
 
   close(): Promise<void> {
@@ -111,8 +119,12 @@ export class RunningServer implements Server {
   }
 }
 
-async function backup(service: Service, folder: string): Promise<CopyReport> {
-  const report = await service.backup(denoStorage(folder));
-  service.log.write("info", "backup", { folder, ...report });
-  return report;
+/** Copies the database to a folder, but not to where everybody may read the keys. */
+function backupOf(service: Service, { static: folder }: ServerOptions) {
+  return async (target: string): Promise<CopyReport> => {
+    if (folder !== undefined) await new StaticFiles(folder).checkApart(target);
+    const report = await service.backup(denoStorage(target));
+    service.log.write("info", "backup", { folder: target, ...report });
+    return report;
+  };
 }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { basename, dirname, join, resolve } from "node:path";
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
@@ -59,9 +60,12 @@ export class StaticFiles {
     await this.#root;
   }
 
-  /** Throws `invalid-option` when a secret lies where everybody may read, or the folder lies in it. */
+  /**
+   * Throws `invalid-option` when a secret lies, or would lie, where everybody may
+   * read, or the folder lies in it.
+   */
   async checkApart(secret: string): Promise<void> {
-    const [root, path] = [await this.#root, await Deno.realPath(secret)];
+    const [root, path] = [await this.#root, await realPathOf(secret)];
     if (!isWithin(path, root) && !isWithin(root, path)) return;
     throw new DatabaseError(
       "invalid-option",
@@ -104,6 +108,17 @@ export class StaticFiles {
   }
 }
 
+/** Where a path leads, or will when its last folders are made. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.NotFound)) throw cause;
+    const whole = resolve(path);
+    return join(await realPathOf(dirname(whole)), basename(whole));
+  }
+}
+
 const separator = Deno.build.os === "windows" ? "\\" : "/";
 
 function isWithin(path: string, folder: string): boolean {
@@ -138,6 +153,9 @@ function headersOf({ path, info }: Found): Record<string, string> {
     "content-type": TYPES[ending] ?? "application/octet-stream",
     "content-length": String(info.size),
     "x-content-type-options": "nosniff",
+    // Nobody puts the app's pages into a frame of his own.
+    "content-security-policy": "frame-ancestors 'self'",
+    "x-frame-options": "SAMEORIGIN",
     "cache-control": "no-cache",
     etag: `"${sha256(encodeText(stamp)).subarray(0, 12).toHex()}"`,
   };

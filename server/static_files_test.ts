@@ -1,4 +1,4 @@
-import { equal } from "node:assert/strict";
+import { equal, rejects } from "node:assert/strict";
 import { StaticFiles } from "./static_files.ts";
 
 async function withFiles(
@@ -28,6 +28,7 @@ Deno.test("StaticFiles answers with content, type and a tag that saves the next 
     equal(await page.text(), "<p>hello");
     equal(page.headers.get("content-type"), "text/html; charset=utf-8");
     equal(page.headers.get("x-content-type-options"), "nosniff");
+    equal(page.headers.get("x-frame-options"), "SAMEORIGIN");
     const tag = page.headers.get("etag")!;
     const headers = { "if-none-match": tag };
     const again = (await files.answer(get("/index.html", { headers })))!;
@@ -38,6 +39,22 @@ Deno.test("StaticFiles answers with content, type and a tag that saves the next 
     const head = (await files.answer(get("/", { method: "HEAD" })))!;
     equal(head.headers.get("content-length"), "8");
     equal(await head.text(), "");
+  }));
+
+Deno.test("StaticFiles.checkApart() refuses what lies in the folder, or will", () =>
+  withFiles(async (files, folder) => {
+    const code = "invalid-option";
+    const apart = [`${folder}/../data`, `${folder}-not/yet/there`];
+    for (const path of apart) await files.checkApart(path);
+    const within = [
+      folder,
+      `${folder}/deep`,
+      `${folder}/not/yet`,
+      `${folder}/..`,
+    ];
+    for (const path of within) await rejects(files.checkApart(path), { code });
+    await Deno.symlink(folder, `${folder}-link`);
+    await rejects(files.checkApart(`${folder}-link/backup`), { code });
   }));
 
 Deno.test("StaticFiles never leaves its folder", () =>

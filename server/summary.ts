@@ -72,9 +72,11 @@ function rootSecretLines(config: Config, { isNew }: Started): string[] {
 export function warningsOf(config: Config): string[] {
   const has = (key: string) => valueOf(config, key) !== undefined;
   const isAnonymous = valueOf(config, "login.anonymous") === true;
+  const takesJwt = ["secret", "publicKey", "jwksUrl"].some((key) =>
+    has(`login.jwt.${key}`)
+  );
   const offersLogin = isAnonymous || has("login.tokens") ||
-    has("login.module") ||
-    ["secret", "publicKey", "jwksUrl"].some((key) => has(`login.jwt.${key}`));
+    has("login.module") || takesJwt;
   const warnings: string[] = [];
   if (!has("rules")) {
     warnings.push(
@@ -83,6 +85,11 @@ export function warningsOf(config: Config): string[] {
   }
   if (isAnonymous) {
     warnings.push("anonymous login is on: everybody gets a session");
+  }
+  if (takesJwt && !has("login.jwt.audience")) {
+    warnings.push(
+      "tokens for any audience are taken, also those meant for other apps (--jwt-audience)",
+    );
   }
   if (!offersLogin) {
     warnings.push(

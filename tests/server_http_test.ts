@@ -350,7 +350,7 @@ Deno.test("server: revokes a session over HTTP, which then gets no certificate",
     equal((await login(place, { sessionKey: fresh, credentials })).status, 200);
   }));
 
-Deno.test("server: backs itself up over HTTP, and never over something", async () => {
+Deno.test("server: backs itself up over HTTP, and never over something or where everybody may read", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await withServer({}, async ({ ask }) => {
@@ -361,6 +361,13 @@ Deno.test("server: backs itself up over HTTP, and never over something", async (
       const again = await ask("/admin/backup", post(body, asAdmin));
       equal(again.status, 409);
       equal((await again.json()).code, "invalid-path");
+    });
+    await Deno.mkdir(`${folder}/app`);
+    await withServer({ static: `${folder}/app` }, async ({ ask }) => {
+      const body = { folder: `${folder}/app/copy` };
+      const answer = await ask("/admin/backup", post(body, asAdmin));
+      equal((await answer.json()).code, "invalid-option");
+      deepEqual([...Deno.readDirSync(`${folder}/app`)], []);
     });
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -64,7 +64,7 @@ export function openKeys(storage: Storage): StorageFile | undefined {
 
 /** Writes the keys of a new database; they are durable when the file is synced. Half a file is worse than none. */
 export function writeKeys(storage: Storage, keys: Keys): StorageFile {
-  const file = storage.open(FILE, { create: true, secret: true })!;
+  const file = storage.open(FILE, { create: true })!;
   try {
     file.writeAt(encodeKeys(keys), 0);
     return file;
@@ -78,7 +78,7 @@ export function writeKeys(storage: Storage, keys: Keys): StorageFile {
 /** Replaces the keys durably. Beside, then into place: a crash leaves the old file or the new one. */
 export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
   const beside = `${FILE}.new`;
-  const file = storage.open(beside, { create: true, secret: true })!;
+  const file = storage.open(beside, { create: true })!;
   try {
     file.truncate(0);
     file.writeAt(encodeKeys(keys), 0);

@@ -72,13 +72,6 @@ const files: Record<string, Check> = {
     expectBytes(second, [1, 2, 3]);
     second.close();
   },
-  "open() makes a secret file readable and writable"({ storage }) {
-    const file = storage.open("keys", { create: true, secret: true });
-    expect(file !== undefined, "the file was created");
-    file.writeAt(bytes(7), 0);
-    expectBytes(file, [7]);
-    file.close();
-  },
   "writeAt() overwrites, and fills gaps with zeros"({ storage }) {
     const file = create(storage, "a");
     file.writeAt(bytes(1, 2, 3), 0);

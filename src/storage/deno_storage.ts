@@ -19,7 +19,9 @@ import type {
 } from "./storage.ts";
 
 const LOCK = "lock";
-const OWNER_ONLY = 0o600;
+/** Whoever may read a log may read everything in it. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
 
 /**
  * The folder at `path` as a storage; it is made by the first `lock` or
@@ -54,7 +56,7 @@ class DenoStorage implements Storage {
         read: true,
         write: true,
         create,
-        ...(options.secret && { mode: OWNER_ONLY }),
+        mode: FILE_MODE,
       });
       return new DenoFile(file, path);
     } catch (cause) {
@@ -90,26 +92,26 @@ class DenoStorage implements Storage {
     checkFolderName(folder);
     const path = this.#at(folder);
     try {
-      Deno.mkdirSync(path, { recursive: true });
+      Deno.mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
     } catch (cause) {
       throw storageFailure(`make folder ${path}`, cause);
     }
   }
 
+  /** Makes the folder itself, and those above it that are missing: their names are durable when this returns. */
+  #makeRoot(): void {
+    const parents: string[] = [];
+    for (let at = this.#path; isMissing(at);) {
+      at = parentOf(at);
+      parents.push(at);
+    }
+    this.makeFolder("");
+    for (const parent of parents) if (mayRead(parent)) syncPath(parent);
+  }
+
   syncFolder(folder: string): void {
     checkFolderName(folder);
-    if (Deno.build.os === "windows") return; // directories cannot be opened there
-    const path = this.#at(folder);
-    try {
-      const directory = Deno.openSync(path);
-      try {
-        directory.syncSync();
-      } finally {
-        directory.close();
-      }
-    } catch (cause) {
-      throw storageFailure(`sync folder ${path}`, cause);
-    }
+    syncPath(this.#at(folder));
   }
 
   rename(from: string, to: string): void {
@@ -171,7 +173,7 @@ class DenoStorage implements Storage {
 
   #openLock(): Deno.FsFile {
     const path = this.#at(LOCK);
-    const options = { read: true, write: true, create: true };
+    const options = { read: true, write: true, create: true, mode: FILE_MODE };
     try {
       return Deno.openSync(path, options);
     } catch (cause) {
@@ -179,7 +181,7 @@ class DenoStorage implements Storage {
         throw storageFailure(`open ${path}`, cause);
       }
     }
-    this.makeFolder("");
+    this.#makeRoot();
     try {
       return Deno.openSync(path, options);
     } catch (cause) {
@@ -194,5 +196,45 @@ class DenoStorage implements Storage {
       file.close();
       throw storageFailure(`lock ${this.#path}`, cause);
     }
+  }
+}
+
+/** Makes the names in a folder durable. */
+function syncPath(path: string): void {
+  if (Deno.build.os === "windows") return; // directories cannot be opened there
+  try {
+    const directory = Deno.openSync(path);
+    try {
+      directory.syncSync();
+    } finally {
+      directory.close();
+    }
+  } catch (cause) {
+    throw storageFailure(`sync folder ${path}`, cause);
+  }
+}
+
+/** Its folder: at last the root, or where the process stands. */
+function parentOf(path: string): string {
+  const at = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
+  return at < 0 ? "." : at === 0 ? "/" : path.slice(0, at);
+}
+
+function isMissing(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return false;
+  } catch (cause) {
+    return cause instanceof Deno.errors.NotFound;
+  }
+}
+
+/** A program may have no right to more than its own folder, whose name is then as durable as the system makes it. */
+function mayRead(path: string): boolean {
+  try {
+    Deno.openSync(path).close();
+    return true;
+  } catch {
+    return false;
   }
 }

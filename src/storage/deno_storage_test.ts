@@ -81,12 +81,23 @@ Deno.test("identity() differs for a copy of the folder", () =>
   }));
 
 Deno.test({
-  name: "open() makes a secret file readable by its owner only",
+  name: "files and folders are readable by their owner only",
   ignore: Deno.build.os === "windows",
   fn: () =>
     withFolder((path) => {
-      denoStorage(path).open("keys", { create: true, secret: true })!.close();
-      equal(Deno.statSync(`${path}/keys`).mode! & 0o777, 0o600);
+      const storage = denoStorage(`${path}/new/folder`);
+      const unlock = storage.lock();
+      storage.makeFolder("logs");
+      storage.open("logs/one", { create: true })!.close();
+      unlock();
+      const modeOf = (name: string) =>
+        Deno.statSync(`${path}/new${name}`).mode! & 0o777;
+      for (const name of ["", "/folder", "/folder/logs"]) {
+        equal(modeOf(name), 0o700, name);
+      }
+      for (const name of ["/folder/lock", "/folder/logs/one"]) {
+        equal(modeOf(name), 0o600, name);
+      }
     }),
 });
 

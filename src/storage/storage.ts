@@ -40,8 +40,6 @@ export interface StorageFile {
 export interface OpenFileOptions {
   /** Create it when it is missing (default: fail with `undefined`). */
   readonly create?: boolean;
-  /** Readable by its owner only, where the medium knows owners. */
-  readonly secret?: boolean;
 }
 
 /** What a medium says of itself. */
