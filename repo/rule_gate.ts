@@ -16,7 +16,7 @@ import type { Cell } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
-import type { RuleSession } from "../src/schema/rule_types.ts";
+import { allowed, type RuleSession } from "../src/schema/rule_types.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import { createView, type View } from "../src/schema/view.ts";
 import type { Batch } from "./batch.ts";
@@ -91,7 +91,8 @@ export class RuleGate {
     const origin = { wall, count, chain, operationsAt: -1 };
     for (const operation of operations) {
       const { id, shape: { collection } } = operation;
-      if (this.#rules.isFree(collection)) continue;
+      // Everybody may write it: no rule is asked, now or later.
+      if (this.#rules.collection(collection) === allowed) continue;
       const before = drafts.cellOf(collection, id);
       const view = this.#state.find(collection)?.view ?? asWritten;
       const after = fold(before, operation, origin, -1, view);

@@ -88,32 +88,22 @@ export function matchPattern(
   return Object.freeze(values);
 }
 
+/** A segment that no literal is. */
+const FRESH = "~";
+
 /**
- * Do earlier patterns take every name that this one fits? Names of one length
- * are taken by one of them alone or not at all: a parameter also stands for
- * words that no literal is.
+ * Do earlier patterns take every name that this one fits? For each length one
+ * name tells that of all: where nothing is said, it has a word of its own.
  */
 export function isNeverAsked(
-  pattern: RulePattern,
+  { segments, params, hasRest }: RulePattern,
   earlier: readonly RulePattern[],
 ): boolean {
-  const { segments, hasRest } = pattern;
-  const most = hasRest ? limits.nameSegmentsMax : segments.length;
-  for (let size = segments.length + Number(hasRest); size <= most; size++) {
-    if (!earlier.some((other) => takes(other, pattern, size))) return false;
-  }
+  const words = segments.map((word, i) => params[i] ? FRESH : word);
+  if (hasRest) words.push(FRESH);
+  do {
+    const name = words.join("/");
+    if (!earlier.some((one) => matchPattern(one, name))) return false;
+  } while (hasRest && words.push(FRESH) <= limits.nameSegmentsMax);
   return true;
-}
-
-/** Does a pattern fit each name of so many segments that another one fits? */
-function takes(
-  { segments, params, hasRest }: RulePattern,
-  other: RulePattern,
-  size: number,
-): boolean {
-  const fits = hasRest ? size > segments.length : size === segments.length;
-  return fits && segments.every((segment, i) =>
-    params[i] !== undefined ||
-    (other.params[i] === undefined && other.segments[i] === segment)
-  );
 }

@@ -14,13 +14,8 @@
 import type { Cell } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
 import { showCell } from "./merge.ts";
-import type { FieldKind, Operation } from "./patch.ts";
-import {
-  allowed,
-  type Decision,
-  type RuleAction,
-  type RuleSession,
-} from "./rule_types.ts";
+import type { Operation, ShapeField } from "./patch.ts";
+import { allowed, type Decision, type RuleSession } from "./rule_types.ts";
 import type { RepositoryRules } from "./rules.ts";
 import type { Schema } from "./schema.ts";
 import type { View } from "./view.ts";
@@ -52,23 +47,22 @@ export function judgeWrite(
   if (fault !== undefined) return rules.deny(collection, operation.what, fault);
   const item = before?.item;
   const isOver = operation.what === "create" && item !== undefined;
-  const action: RuleAction = isOver ? "update" : operation.what;
   return rules.ask(entry, {
     session,
     wall,
-    action,
+    action: isOver ? "update" : operation.what,
     before: before === undefined
       ? undefined
       : showCell(before, view, entry.view),
     after: showCell(after(), view, entry.view),
-    changed: isOver ? namesOf(operation) : changedBy(operation),
+    changed: changedBy(operation, isOver),
   });
 }
 
 /** Is it meant for a generation that has ended? */
 function isHistory({ generation }: Operation, before?: Cell): boolean {
-  if (before === undefined || generation > before.generation) return false;
-  return generation < before.generation || before.item === undefined;
+  return before !== undefined &&
+    generation < before.generation + Number(before.item === undefined);
 }
 
 /** Why no honest writer makes this operation on this cell; `undefined` when one may. */
@@ -76,49 +70,35 @@ function faultOf(
   { what, generation }: Operation,
   before: Cell | undefined,
 ): string | undefined {
-  if (before?.item !== undefined) {
-    return generation === before.generation
-      ? undefined
-      : "It is meant for another generation of the item";
-  }
-  if (what !== "create") return "The item is not there";
-  const next = before === undefined ? 0 : before.generation + 1;
-  return generation === next ? undefined : "It skips a generation";
+  const isThere = before?.item !== undefined;
+  if (!isThere && what !== "create") return "It is not there";
+  const due = before === undefined ? 0 : before.generation + Number(!isThere);
+  return generation === due ? undefined : "It is of another generation";
 }
 
 /** Does it write a field as what the rules' schema says that it is not? */
 function kindFault(operation: Operation, schema: Schema): string | undefined {
-  for (const { name, kind } of fieldsOf(operation)) {
-    const ordinal = schema.ordinals.get(name);
-    if (ordinal === undefined) continue;
-    const known = mergeClassOf(schema.shape.fields[ordinal]!.kind);
-    const given = mergeClassOf(kind);
-    if (given !== known) return `${name} is a ${known}, not a ${given}`;
-  }
-  return undefined;
+  const odd = fieldsOf(operation).find(({ name, kind }) => {
+    const known = schema.shape.fields.find((field) => field.name === name);
+    return known && mergeClassOf(known.kind) !== mergeClassOf(kind);
+  });
+  return odd && `${odd.name} is no ${mergeClassOf(odd.kind)}`;
 }
 
-function fieldsOf(
-  operation: Operation,
-): readonly { readonly name: string; readonly kind: FieldKind }[] {
-  switch (operation.what) {
-    case "create":
-      return operation.shape.fields;
-    case "update":
-      return operation.changes.map(({ field }) => field);
-    case "delete":
-      return [];
-  }
+function fieldsOf(operation: Operation): readonly ShapeField[] {
+  if (operation.what === "create") return operation.shape.fields;
+  return operation.what === "update"
+    ? operation.changes.map(({ field }) => field)
+    : [];
 }
 
-function namesOf(operation: Operation): string[] {
-  return [...new Set(fieldsOf(operation).map(({ name }) => name))];
-}
-
-/** Every field that is written, also with the value that was there: it may win over others' writes. */
-function changedBy(operation: Operation): string[] {
-  const names = namesOf(operation);
-  return operation.what === "create"
+/**
+ * Every field that is written, also with the value that was there: it may win
+ * over others' writes. A create over what is there writes its whole shape.
+ */
+function changedBy(operation: Operation, isOver: boolean): string[] {
+  const names = [...new Set(fieldsOf(operation).map(({ name }) => name))];
+  return operation.what === "create" && !isOver
     ? names.filter((name) => operation.item[name] !== undefined)
     : names;
 }

@@ -106,27 +106,30 @@ Deno.test("fields that only other schemas have are seen as changed", () => {
 });
 
 Deno.test("operations that no honest writer makes are denied unasked", () => {
-  equal(judge([], gone), "The item is not there");
-  equal(judge([], update(Task.shape, { owner: "p" })), "The item is not there");
-  equal(judge([], create(Task.shape, {}, 1)), "It skips a generation");
+  equal(judge([], gone), "It is not there");
+  equal(judge([], update(Task.shape, { owner: "p" })), "It is not there");
+  equal(
+    judge([], create(Task.shape, {}, 1)),
+    "It is of another generation",
+  );
   equal(
     judge([born, gone], create(Task.shape, {}, 7)),
-    "It skips a generation",
+    "It is of another generation",
   );
   for (const next of [{ ...gone, generation: 1 }, create(Task.shape, {}, 1)]) {
     equal(
       judge([born], next),
-      "It is meant for another generation of the item",
+      "It is of another generation",
     );
   }
   const asList = { ...Task.shape.fields[0]!, kind: "list" } as const;
   const shape = { ...Task.shape, fields: [asList] };
-  equal(judge([], create(shape, {})), "title is a register, not a list");
+  equal(judge([], create(shape, {})), "title is no list");
   const change = { field: asList, change: { what: "delete", elements: [] } };
   const changes = [change as unknown as FieldChange];
   equal(
     judge([born], { ...update(Task.shape, {}), what: "update", changes }),
-    "title is a register, not a list",
+    "title is no list",
   );
 });
 

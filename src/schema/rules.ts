@@ -88,7 +88,7 @@ export function defineRules<const Pattern extends string>(
   const compiled = entries.map(([text, rules]) => {
     const pattern = parsePattern(text);
     if (isNeverAsked(pattern, patterns)) {
-      invalid(`${show(text)} is never asked: what fits it fits earlier ones`);
+      invalid(`${show(text)} is never asked`);
     }
     patterns.push(pattern);
     return compile(pattern, rules);
@@ -232,11 +232,6 @@ export class RepositoryRules {
       `${pattern.text} ${name}`,
       `No rule lets anybody write ${show(name)} items here`,
     );
-  }
-
-  /** May everybody write a collection, so that no rule is asked of it? */
-  isFree(collection: string): boolean {
-    return this.collection(collection) === allowed;
   }
 
   /** Denies an action of a collection for a reason that no rule needs to say. */

@@ -20,8 +20,8 @@ export const rightsBugs: readonly Bug[] = [
     name: "create-of-what-is-there-not-asked",
     breaks: "Whoever creates an item that is there already takes it over",
     file: "src/schema/rule_write.ts",
-    before: `  const action: RuleAction = isOver ? "update" : operation.what;`,
-    after: `  const action: RuleAction = operation.what;`,
+    before: `    action: isOver ? "update" : operation.what,`,
+    after: `    action: operation.what,`,
     foundBy: ["repo/rule_gate_test.ts"],
   },
   {
