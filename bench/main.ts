@@ -82,7 +82,9 @@ async function inFolder<Result>(
     options.folder ?? new URL(".data", root).pathname,
   );
   const watcher = new Progress();
+  let isBrokenOff = false;
   const interrupt = async (): Promise<void> => {
+    isBrokenOff = true;
     killRunners();
     killChildren();
     watcher.end();
@@ -92,6 +94,10 @@ async function inFolder<Result>(
   for (const signal of breakingOff) Deno.addSignalListener(signal, interrupt);
   try {
     return await work({ folder, load, watcher });
+  } catch (cause) {
+    // Without its folder the next turn fails before the process has ended.
+    if (isBrokenOff) await new Promise<never>(() => {});
+    throw cause;
   } finally {
     watcher.end();
     for (const signal of breakingOff) {
