@@ -166,7 +166,7 @@ export const dataBugs: readonly Bug[] = [
     name: "compare-and-set-takes-both",
     breaks: "Two devices both get the last seat",
     file: "src/kv/judge.ts",
-    before: `    const conflict = conflictOf(expected, before, origin);
+    before: `    const conflict = conflictOf(expected, before, atMs);
     if`,
     after: `    const conflict = undefined;
     if`,
