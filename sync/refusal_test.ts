@@ -303,7 +303,7 @@ Deno.test("another author's commits that were judged go here as well: the server
 });
 
 Deno.test("another author's commits that may come later stay: their chain is skipped, and the rest goes on", async () => {
-  const { place, again, theirs } = await relayed("expired-session");
+  const { place, again, theirs } = await relayed("unknown-session");
   const [incident] = again.client.told("incident");
   assert.equal(incident?.kind, "relay-refused");
   const acked = again.client.told("acked").map(({ chain }) => chain);

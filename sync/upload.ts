@@ -51,9 +51,9 @@ function isForNow({ reason }: MessageOf<"refuse">): boolean {
   return reason === "quota" || reason === "restoring";
 }
 
-/** Did the server judge it, so that no other server of its order will take it? */
-function isJudgement({ reason }: MessageOf<"refuse">): boolean {
-  return reason === "denied" || reason === "kv-conflict";
+/** Will the server not take it from anybody, or from nobody but its author? */
+function isFinal({ reason }: MessageOf<"refuse">): boolean {
+  return ["denied", "kv-conflict", "expired-session"].includes(reason);
 }
 
 /** Records on their way up. */
@@ -186,7 +186,7 @@ export class Upload {
       return this.#withdraw(chain, entry, messages);
     }
     this.#skip(chain, entry);
-    if (!this.#parts.owns(chain) && messages.every(isJudgement)) {
+    if (!this.#parts.owns(chain) && messages.every(isFinal)) {
       this.#drop(chain, messages);
     } else if (then === "skipped") this.#foreign(chain, messages[0]!);
     return then;
@@ -243,7 +243,7 @@ export class Upload {
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
     const { owns, canRenew, isResynchronised } = this.#parts;
-    const isUndone = messages.every(isJudgement);
+    const isUndone = messages.every(isFinal);
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
     if (messages.some(isForNow)) return "later";

@@ -50,8 +50,8 @@ function checkEntry(
   const isJudgedTwice = stage.plan.hasRules && stage.blames.has("wipe");
   if (refused !== undefined) {
     // One disk of the server had it before the revocation, another one refused it after; or one judged otherwise.
-    const isOnOther = (author.isRevoked || isJudgedTwice) &&
-      stage.blames.has("replaced");
+    const isOnOther = isJudgedTwice ||
+      author.isRevoked && stage.blames.has("replaced");
     check(
       !isThere || isOnOther,
       "promises",
@@ -64,7 +64,8 @@ function checkEntry(
   const mayWait = author.isRevoked && stage.blames.has("wipe");
   // What no proof showed when the server's disk was lost was judged again, by what had come back.
   const isJudgedAgain = isJudgedTwice &&
-    author.refusedMarks(repository).has(mark);
+    (entry.isGone || entry.isRetried ||
+      author.refusedMarks(repository).has(mark));
   check(
     !entry.isSynced || mayWait || isJudgedAgain,
     "promises",
