@@ -280,3 +280,19 @@ Deno.test("a database that never connects has no connection and refuses what is 
   await db.close();
   throws(() => db.connect("ws://x"), { code: "closed" });
 });
+
+Deno.test("repository() waits until one of that name has closed", async () => {
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const first = await db.repository("a");
+  for (let i = 0; i < 200; i++) {
+    void first.collection(Note).create({ id: `n${i}`, text: "x" });
+  }
+  const order: string[] = [];
+  const closing = first.close().then(() => order.push("closed"));
+  const second = await db.repository("a");
+  order.push("opened");
+  await closing;
+  deepEqual(order, ["closed", "opened"]);
+  equal(second.collection(Note).count(), 200);
+});
