@@ -28,7 +28,7 @@ function refused(to: RuledDevice, records: Arrival[]): unknown[] {
   });
 }
 
-Deno.test("RuleGate.judge() refuses a batch and says which commit, which rule and why", async () => {
+Deno.test("RuleGate refuses a batch and says which commit, which rule and why", async () => {
   const rules = rulesOf({
     update: ({ after }) => after.rank < 3 || "too high",
   });

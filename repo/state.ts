@@ -62,6 +62,16 @@ export class State {
     return this.#tables.get(collection);
   }
 
+  /** The cell of an item, if it was ever written. */
+  cellOf(collection: string, id: string): Cell | undefined {
+    return this.#tables.get(collection)?.cellOf(id);
+  }
+
+  /** How cells of a collection are made. */
+  viewOf(collection: string): View {
+    return this.#tables.get(collection)?.view ?? this.#viewOf(collection);
+  }
+
   /** The table of a collection, made when missing: for local writers, who are limited. */
   table(collection: string): Table {
     const known = this.#tables.get(collection);

@@ -13,10 +13,10 @@ import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import { type Entries, isConditional, judgeEntries } from "../src/kv/judge.ts";
+import { EntryJudge, isConditional } from "../src/kv/judge.ts";
+import { judgeCommits } from "../src/schema/judge.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Rules } from "../src/schema/rules.ts";
-import { createView } from "../src/schema/view.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { type Batch, hashBatch } from "../repo/batch.ts";
 import { nameOf } from "../repo/commit.ts";
@@ -33,8 +33,6 @@ export interface JudgeParts {
 }
 
 const KEY_CHARACTERS = 32;
-/** How cells are made of a collection that nothing is known of yet. */
-const AS_WRITTEN = createView(undefined);
 
 /** Judges what comes to the repositories of a server. */
 export class Judge {
@@ -64,20 +62,15 @@ export class Judge {
     const refusal = this.#checkRelayed(replica, session, batch) ??
       checkCollections(replica, batch, next, fresh);
     if (refusal !== undefined) return refusal;
-    const gate = this.#ruleGateOf(replica);
-    if (gate === undefined && !isConditional(fresh)) return undefined;
-    if (restores.isAwaited(name)) {
+    const nowMs = world.now();
+    const judges = this.#ruleGateOf(replica)?.judgesOf(batch.chain, nowMs) ??
+      [];
+    if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
+    if (judges.length > 0 && restores.isAwaited(name)) {
       const detail = "What it is judged by has not come back yet";
       return refuseAt(batch.first + next, "restoring", detail);
     }
-    const nowMs = world.now();
-    const entries: Entries = {
-      nowMs,
-      cellOf: (collection, id) => state.find(collection)?.cellOf(id),
-      viewOf: (collection) => state.find(collection)?.view ?? AS_WRITTEN,
-    };
-    return gate?.judge(batch, from, patches, nowMs, accepted) ??
-      judgeEntries(batch, from, patches, entries, accepted);
+    return judgeCommits(batch, from, patches, state, judges, accepted);
   }
 
   /** Has its author a certificate that is good now, if somebody else brings it? */

@@ -275,7 +275,7 @@ function revoke(devices: readonly RuledDevice[], random: Random): Revocation[] {
   return revocations;
 }
 
-Deno.test("RuleGate.judge() says what a replay of the order says, and everybody takes what it let in", async () => {
+Deno.test("RuleGate says what a replay of the order says, and everybody takes what it let in", async () => {
   const run = fc.asyncProperty(
     fc.integer({ min: 1, max: 1_000_000 }),
     (seed) => runRules(seed),

@@ -12,57 +12,60 @@
  */
 
 import { type Refusal, refuseAt } from "../base/errors.ts";
-import { compareStamps, type Hlc } from "../base/hlc.ts";
+import { compareStamps } from "../base/hlc.ts";
 import type { Cell, Origin } from "../schema/cell.ts";
-import { fold, stampIn } from "../schema/merge.ts";
+import type {
+  CommitJudge,
+  JudgedCommit,
+  JudgedWrite,
+} from "../schema/judge.ts";
+import { stampIn } from "../schema/merge.ts";
 import type { Operation, Value } from "../schema/patch.ts";
 import type { DecodedPatch } from "../schema/patch_codec.ts";
-import type { View } from "../schema/view.ts";
 import { absentDigest, digestOfItem, isEntryCollection } from "./entry.ts";
-
-/** What of a batch is judged: a part of `Batch`. */
-export interface JudgedBatch {
-  readonly chain: string;
-  /** Number of its first commit. */
-  readonly first: number;
-  readonly commits: readonly Hlc[];
-}
-
-/** Looks up what is here now. */
-export interface Entries {
-  /** The moment of acceptance, wall milliseconds: a lease has not run out because somebody's clock is ahead. */
-  readonly nowMs: number;
-  /** The cell of an item; `undefined` when there is none. */
-  cellOf(collection: string, id: string): Cell | undefined;
-  /** How cells of a collection are made. */
-  viewOf(collection: string): View;
-}
 
 /** A digest as `entry.ts` makes them. */
 const DIGEST = /^(?:absent|[0-9a-f]{32})$/;
 
-/**
- * The first commit from index `from` on whose compare-and-set finds another
- * value than it expects.
- *
- * @param accepted how many commits of the chain a server is known to have taken
- *   before: what they found then stands
- */
-export function judgeEntries(
-  batch: JudgedBatch,
-  from: number,
-  patches: readonly DecodedPatch[],
-  entries: Entries,
-  accepted = 0,
-): Refusal | undefined {
-  if (!isConditional(patches)) return undefined;
-  const judgement = new Judgement(batch, entries);
-  for (let i = from; i < batch.commits.length; i++) {
-    const refusal = judgement.commit(i, patches[i - from]!.operations);
-    const isNew = batch.first + i >= accepted;
-    if (refusal !== undefined && isNew) return refusal;
+/** Judges compare-and-sets at one moment of acceptance. */
+export class EntryJudge implements CommitJudge {
+  readonly #nowMs: number;
+
+  /** @param nowMs wall milliseconds: a lease has not run out because somebody's clock is ahead */
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
   }
-  return undefined;
+
+  asksOf(collection: string): boolean {
+    return isEntryCollection(collection);
+  }
+
+  judge({ number, origin, writes }: JudgedCommit): Refusal | undefined {
+    for (const write of writes) {
+      const conflict = this.#conflictOf(write, origin);
+      if (conflict !== undefined) {
+        return refuseAt(number, "kv-conflict", conflict);
+      }
+    }
+    return undefined;
+  }
+
+  /** Why it cannot be; `undefined` when it can. */
+  #conflictOf(
+    { operation, before, after, isOwn }: JudgedWrite,
+    origin: Origin,
+  ): string | undefined {
+    const { shape: { collection } } = operation;
+    const expected = isEntryCollection(collection)
+      ? expectedOf(operation)
+      : undefined;
+    if (expected === undefined) return undefined;
+    // What the batch itself has written had its own time until then.
+    const atMs = isOwn ? origin.wall : this.#nowMs;
+    const conflict = conflictOf(expected, before, atMs);
+    if (conflict !== undefined || isWrittenBy(after, origin)) return conflict;
+    return "Somebody else has written the entry at a later time";
+  }
 }
 
 /** Is there a compare-and-set in them? Nearly all batches have none. */
@@ -86,60 +89,6 @@ function expectedOf(operation: Operation): Value {
     }
   }
   return expected;
-}
-
-/** The judgement of one batch, whose commits see each other's writes. */
-class Judgement {
-  readonly #batch: JudgedBatch;
-  readonly #entries: Entries;
-  /** Entries as the batch has left them so far, by collection and key. */
-  readonly #drafts = new Map<string, Map<string, Cell>>();
-
-  constructor(batch: JudgedBatch, entries: Entries) {
-    this.#batch = batch;
-    this.#entries = entries;
-  }
-
-  commit(
-    index: number,
-    operations: readonly Operation[],
-  ): Refusal | undefined {
-    const { wall, count } = this.#batch.commits[index]!;
-    const origin = {
-      wall,
-      count,
-      chain: this.#batch.chain,
-      operationsAt: -1,
-    };
-    let refusal: Refusal | undefined;
-    for (const operation of operations) {
-      if (!isEntryCollection(operation.shape.collection)) continue;
-      const conflict = this.#operation(operation, origin);
-      if (conflict === undefined) continue;
-      const number = this.#batch.first + index;
-      refusal ??= refuseAt(number, "kv-conflict", conflict);
-    }
-    return refusal;
-  }
-
-  /** Why it cannot be; `undefined` when it can. */
-  #operation(operation: Operation, origin: Origin): string | undefined {
-    const { shape: { collection }, id } = operation;
-    let drafts = this.#drafts.get(collection);
-    if (drafts === undefined) this.#drafts.set(collection, drafts = new Map());
-    const own = drafts.get(id);
-    const before = own ?? this.#entries.cellOf(collection, id);
-    const view = this.#entries.viewOf(collection);
-    const after = fold(before, operation, origin, -1, view);
-    drafts.set(id, after);
-    const expected = expectedOf(operation);
-    if (expected === undefined) return undefined;
-    // What the batch itself has written had its own time until then.
-    const atMs = own === undefined ? this.#entries.nowMs : origin.wall;
-    const conflict = conflictOf(expected, before, atMs);
-    if (conflict !== undefined || isWrittenBy(after, origin)) return conflict;
-    return "Somebody else has written the entry at a later time";
-  }
 }
 
 function conflictOf(

@@ -1,10 +1,11 @@
 import { equal } from "node:assert/strict";
 import type { Cell } from "../schema/cell.ts";
+import { type Cells, judgeCommits } from "../schema/judge.ts";
 import { fold } from "../schema/merge.ts";
 import type { Item, Operation } from "../schema/patch.ts";
 import { createView } from "../schema/view.ts";
 import { absent, digestOf, entrySchema, type Registers } from "./entry.ts";
-import { judgeEntries } from "./judge.ts";
+import { EntryJudge } from "./judge.ts";
 
 const { shape } = entrySchema(undefined);
 const view = createView(undefined);
@@ -62,18 +63,19 @@ class Here {
       createOffsets: [],
       operationsOffset: 0,
     }));
-    const refusal = judgeEntries(batch, from, patches, {
-      nowMs,
+    const cells: Cells = {
       cellOf: (collection, id) => this.#cells.get(`${collection} ${id}`),
       viewOf: () => view,
-    }, accepted);
+    };
+    const judges = [new EntryJudge(nowMs)];
+    const refusal = judgeCommits(batch, from, patches, cells, judges, accepted);
     return refusal && `${refusal.number} ${refusal.refused}`;
   }
 }
 
 const none = "absent";
 
-Deno.test("judgeEntries() takes a compare-and-set that finds what it expects, and refuses one that does not", () => {
+Deno.test("EntryJudge takes a compare-and-set that finds what it expects, and refuses one that does not", () => {
   const here = () => new Here().take(1, create("k", { value: "a" }));
   const swap = (expected: string) => update("k", { value: "b", expected });
   equal(here().judge([[2, swap(digestOf("a"))]]), undefined);
@@ -86,7 +88,7 @@ Deno.test("judgeEntries() takes a compare-and-set that finds what it expects, an
   equal(here().judge([[2, wrong]]), "10 kv-conflict");
 });
 
-Deno.test("judgeEntries() lets the commits of a batch see each other, and names the first that is too late", () => {
+Deno.test("EntryJudge lets the commits of a batch see each other, and names the first that is too late", () => {
   const here = new Here();
   const first = create("k", { value: 1, expected: none });
   const second = update("k", { value: 2, expected: digestOf(1) });
@@ -101,7 +103,7 @@ Deno.test("judgeEntries() lets the commits of a batch see each other, and names 
   equal(here.judge([[1, first], [2, second]]), "10 kv-conflict");
 });
 
-Deno.test("judgeEntries() asks nothing again of what a server had accepted, and goes on from it", () => {
+Deno.test("EntryJudge asks nothing again of what a server had accepted, and goes on from it", () => {
   const here = () => new Here().take(1, create("k", { value: "other" }));
   const first = update("k", { value: 1, expected: digestOf("a") });
   const second = update("k", { value: 2, expected: digestOf(1) });
@@ -110,7 +112,7 @@ Deno.test("judgeEntries() asks nothing again of what a server had accepted, and 
   equal(here().judge([[2, first], [3, first]], 0, 11), "11 kv-conflict");
 });
 
-Deno.test("judgeEntries() asks whether an entry has expired when it is accepted, whatever its author's clock says", () => {
+Deno.test("EntryJudge asks whether an entry has expired when it is accepted, whatever its author's clock says", () => {
   const here = () =>
     new Here().take(1, create("k", { value: "a", expiresAt: 100 }));
   const take = update("k", { value: "b", expected: none });
@@ -123,7 +125,7 @@ Deno.test("judgeEntries() asks whether an entry has expired when it is accepted,
   }
 });
 
-Deno.test("judgeEntries() lets a batch go on with a lease of its own that has run out since", () => {
+Deno.test("EntryJudge lets a batch go on with a lease of its own that has run out since", () => {
   const lease = create("k", { value: "a", expiresAt: 100, expected: none });
   const longer = update("k", { value: "b", expected: digestOf("a") });
   const anew = update("k", { value: "c", expected: none });
@@ -134,7 +136,7 @@ Deno.test("judgeEntries() lets a batch go on with a lease of its own that has ru
   equal(judge([50, lease], [100, anew]), undefined);
 });
 
-Deno.test("judgeEntries() refuses what would lose against a later write that it did not know of", () => {
+Deno.test("EntryJudge refuses what would lose against a later write that it did not know of", () => {
   const swap = update("k", { value: "b", expected: digestOf("a") });
   const here = () => new Here().take(5, create("k", { value: "a" }));
   equal(here().judge([[4, swap]]), "10 kv-conflict");
@@ -143,7 +145,7 @@ Deno.test("judgeEntries() refuses what would lose against a later write that it 
   equal(here().judge([[5, swap]]), "10 kv-conflict");
 });
 
-Deno.test("judgeEntries() judges entries of stores, and no other items", () => {
+Deno.test("EntryJudge judges entries of stores, and no other items", () => {
   const wrong = (collection: string) =>
     create("k", { value: 1, expected: digestOf(0) }, collection);
   equal(new Here().judge([[1, wrong("kv")]]), "10 kv-conflict");
@@ -152,7 +154,7 @@ Deno.test("judgeEntries() judges entries of stores, and no other items", () => {
   equal(new Here().judge([[1, wrong("task")]]), undefined);
 });
 
-Deno.test("judgeEntries() refuses what is no digest", () => {
+Deno.test("EntryJudge refuses what is no digest", () => {
   for (const expected of ["", "ABSENT", "f".repeat(31), "g".repeat(32)]) {
     const odd = create("k", { value: 1, expected });
     equal(new Here().judge([[1, odd]]), "10 kv-conflict", expected);

@@ -9,6 +9,7 @@
 import { servingDoor } from "../../repo/serving_door.ts";
 import type { Gate } from "../../repo/arrival.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
+import { judgeCommits } from "../../src/schema/judge.ts";
 import {
   createSigner,
   generateKeyPair,
@@ -67,7 +68,7 @@ export class MemoryServer {
   readonly #session: Session;
   readonly #signer: Signer;
   readonly #open = new Map<RepositoryName, Promise<Replica>>();
-  readonly #gates = new Map<RepositoryName, RuleGate>();
+  readonly #gates = new Map<RepositoryName, Gate>();
   readonly #wires = new Set<MemoryWire>();
   readonly #secret = crypto.getRandomValues(new Uint8Array(24));
   #host: SyncHost;
@@ -150,7 +151,11 @@ export class MemoryServer {
     const replica = await this.replica(name);
     const { mode = "default", rules } = this.#options;
     if (rules !== undefined && mode === "default") {
-      this.#gates.set(name, new RuleGate(rules.of(name), replica.loaded));
+      const gate = new RuleGate(rules.of(name), replica.loaded);
+      this.#gates.set(name, (batch, from, patches) => {
+        const judges = gate.judgesOf(batch.chain, system.now());
+        return judgeCommits(batch, from, patches, replica.state, judges);
+      });
     }
     return { port: replica.port(), life: this.#life(), release: () => {} };
   }
@@ -160,7 +165,7 @@ export class MemoryServer {
     name: RepositoryName,
     asked: Parameters<Gate>,
   ): Refusal | undefined {
-    return this.#gates.get(name)?.judge(...asked, system.now());
+    return this.#gates.get(name)?.(...asked);
   }
 
   /** One life as long as this object's. */

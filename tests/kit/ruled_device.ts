@@ -17,6 +17,7 @@ import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
 import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
+import { judgeCommits } from "../../src/schema/judge.ts";
 import { sessionOf } from "../../repo/rule_sessions.ts";
 import { State } from "../../repo/state.ts";
 import { toHex } from "../../src/base/bytes.ts";
@@ -178,7 +179,14 @@ export class RuledDevice {
     const rules = this.options.rules!.of(name);
     const rulesAt = new RuleGate(rules, this.replica.loaded);
     return this.replica.receive(arrivals, {
-      gate: (...asked) => more(...asked) ?? rulesAt.judge(...asked, this.#time),
+      gate: (batch, from, patches) =>
+        more(batch, from, patches) ?? judgeCommits(
+          batch,
+          from,
+          patches,
+          this.replica.state,
+          rulesAt.judgesOf(batch.chain, this.#time),
+        ),
     });
   }
 

@@ -28,8 +28,8 @@ export const rightsBugs: readonly Bug[] = [
     name: "rule-blind-within-a-batch",
     breaks:
       "Who creates an item and changes it at once gets past the rule for changes",
-    file: "repo/rule_gate.ts",
-    before: `      drafts.put(collection, after);`,
+    file: "src/schema/judge.ts",
+    before: `      drafts.set(id, after);`,
     after: `      void after;`,
     foundBy: ["repo/rule_gate_test.ts"],
   },
