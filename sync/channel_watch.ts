@@ -12,6 +12,7 @@ import type { IncidentEvent, PeerSession } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
+import { readSummary } from "./summary.ts";
 import type { Witness } from "./witness.ts";
 import { WitnessWatch } from "./witness_watch.ts";
 
@@ -46,6 +47,11 @@ export class ChannelWatch {
   /** What to keep for the next connection. */
   get kept(): WitnessWatch["kept"] {
     return this.#witnesses.kept;
+  }
+
+  /** How many commits of a chain a true witness proves to have been accepted. */
+  provedOf(chain: string): number {
+    return readSummary(this.kept.summary).get(chain)?.length ?? 0;
   }
 
   /** The channel is open: proves to a server of another epoch what there was. */

@@ -241,6 +241,7 @@ export class ClientChannel {
       port,
       outbox,
       owns: (chain) => this.#owns(chain),
+      provedOf: (chain) => this.#watch.provedOf(chain),
       canRenew,
       isResynchronised: this.#isResynchronised,
     }, skipped);

@@ -266,7 +266,7 @@ Deno.test("a gap sends the client back to vectors once, then it is an incident",
 });
 
 /** A replica brings a commit of another author to a server that refuses it. */
-async function relayed(reason: RefusalReason) {
+async function relayed(reason: RefusalReason, isProved = false) {
   const { world, serving, place, talk } = await start();
   const other = await Place.open({ world, seed: 2 });
   await other.write("theirs", "1");
@@ -274,14 +274,20 @@ async function relayed(reason: RefusalReason) {
   place.replica.port().settle();
   await place.write("own", "2");
   await disks();
+  if (isProved) {
+    await talk.settle();
+    await talk.pass(limits.witnessMs);
+  }
+  const resume = isProved ? talk.client.resume : undefined;
+  const there = isProved ? await Serving.open(world) : serving;
   talk.end();
   const theirs = [...other.replica.port().vector().keys()][0]!;
   const gate = ({ chain }: Batch) =>
     chain === theirs ? refuse(reason) : undefined;
   const again = new Talk(
     world,
-    new ServerSide(world, serving, {}, { gate }),
-    new ClientSide(world, place),
+    new ServerSide(world, there, {}, { gate }),
+    new ClientSide(world, place, resume),
   );
   await again.settle();
   await again.pass(100);
@@ -292,6 +298,7 @@ Deno.test("another author's commits that were judged go here as well: the server
   const { place, again, theirs } = await relayed("denied");
   const [incident] = again.client.told("incident");
   assert.equal(incident?.kind, "relay-refused");
+  assert.match(incident.message, /undone here/);
   assert.equal(place.text("theirs"), undefined);
   assert.equal(place.replica.port().lengthOf(theirs), 0);
   assert.equal(place.text("own"), "2");
@@ -299,6 +306,16 @@ Deno.test("another author's commits that were judged go here as well: the server
   const again2 = await place.reopen();
   assert.equal(again2.text("theirs"), undefined);
   assert.equal(again2.text("own"), "2");
+  again.end();
+});
+
+Deno.test("another author's commits that were proved stay, whatever a server says of them", async () => {
+  const { place, again, theirs } = await relayed("denied", true);
+  const [incident] = again.client.told("incident");
+  assert.equal(incident?.kind, "relay-refused");
+  assert.match(incident.message, /stays here/);
+  assert.equal(place.replica.port().lengthOf(theirs), 1);
+  assert.equal(place.text("theirs"), "1");
   again.end();
 });
 

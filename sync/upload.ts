@@ -2,8 +2,9 @@
  * The client's way up: what was sent and not acknowledged, and what becomes of
  * what the server refuses.
  *
- * Architecture invariant: a refusal takes back only own commits, and none that
- * the server has (law 11): what others may have seen stays.
+ * Architecture invariant: a refusal takes back own commits that the server has
+ * not, and others' only where nothing proves that a server had accepted them
+ * (law 11): no server can make its clients forget what it signed for.
  *
  * @module
  */
@@ -23,6 +24,8 @@ export interface UploadParts {
   readonly outbox: Outbox;
   /** May this replica take back commits of a chain? */
   readonly owns: (chain: string) => boolean;
+  /** How many commits of a chain does a true witness prove to have been accepted? */
+  readonly provedOf: (chain: string) => number;
   /** Could a new certificate help against `expired-session`? */
   readonly canRenew: boolean;
   /** Was the channel opened again already, because something was missing there? */
@@ -54,6 +57,11 @@ function isForNow({ reason }: MessageOf<"refuse">): boolean {
 /** Will the server not take it from anybody, or from nobody but its author? */
 function isFinal({ reason }: MessageOf<"refuse">): boolean {
   return ["denied", "kv-conflict", "expired-session"].includes(reason);
+}
+
+/** The first commit that messages refuse. */
+function firstOf(messages: readonly MessageOf<"refuse">[]): number {
+  return Math.min(...messages.map(({ number }) => number));
 }
 
 /** Records on their way up. */
@@ -186,20 +194,25 @@ export class Upload {
       return this.#withdraw(chain, entry, messages);
     }
     this.#skip(chain, entry);
-    if (!this.#parts.owns(chain) && messages.every(isFinal)) {
-      this.#drop(chain, messages);
-    } else if (then === "skipped") this.#foreign(chain, messages[0]!);
+    const isGoing = !this.#parts.owns(chain) && this.#isGoing(chain, messages);
+    if (isGoing || then === "skipped") {
+      this.#foreign(chain, messages[0]!, isGoing);
+    }
+    if (isGoing) {
+      const first = firstOf(messages);
+      this.#parts.port.withdraw(chain, first, [], "foreign");
+    }
     return then;
   }
 
   /**
-   * A server that was lost had accepted them, and now judges otherwise: its
-   * order is the law, so they go here as well, with what was built on them.
+   * Do commits of others go here as well, with what was built on them? A server
+   * that was lost may have accepted them, and this one judges otherwise: its order
+   * is the law, but for what was proved before.
    */
-  #drop(chain: string, messages: readonly MessageOf<"refuse">[]): void {
-    const first = Math.min(...messages.map(({ number }) => number));
-    this.#foreign(chain, messages[0]!);
-    this.#parts.port.withdraw(chain, first, [], "foreign");
+  #isGoing(chain: string, messages: readonly MessageOf<"refuse">[]): boolean {
+    return messages.every(isFinal) &&
+      this.#parts.provedOf(chain) <= firstOf(messages);
   }
 
   /** The log got a credential from the server. */
@@ -243,7 +256,6 @@ export class Upload {
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
     const { owns, canRenew, isResynchronised } = this.#parts;
-    const isUndone = messages.every(isFinal);
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
     if (messages.some(isForNow)) return "later";
@@ -252,7 +264,9 @@ export class Upload {
       if (this.#isPutOff) return "later";
       return isResynchronised ? "skipped" : "resynchronise";
     }
-    if (!owns(chain)) return isUndone ? "resynchronise" : "skipped";
+    if (!owns(chain)) {
+      return this.#isGoing(chain, messages) ? "resynchronise" : "skipped";
+    }
     if (canRenew && has("unknown-session", "expired-session")) return "login";
     return "withdrawn";
   }
@@ -265,7 +279,7 @@ export class Upload {
     const known = Math.max(this.outbox.countOf(chain), messages[0]!.from);
     // What came before the first refused commit may have been admitted by a
     // server that is lost: others have it, so it stays as it is.
-    const first = Math.min(...messages.map(({ number }) => number));
+    const first = firstOf(messages);
     // Where the server has other commits of these numbers, this folder was set
     // back: nothing of it was refused, and all of it goes into a new chain. What
     // others built on the server's commits is asked for again, behind those.
@@ -298,13 +312,16 @@ export class Upload {
   #foreign(
     chain: string,
     { number, reason, rule, detail }: MessageOf<"refuse">,
+    isGoing: boolean,
   ): void {
     const { line, port: { name } } = this.#parts;
     line.tell({
       tell: "incident",
       name,
       kind: "relay-refused",
-      message: `The server refuses a commit that stays here: ${reason}`,
+      message: isGoing
+        ? `The server refuses a commit of somebody else, which is undone here: ${reason}`
+        : `The server refuses a commit that stays here: ${reason}`,
       details: { chain, number, reason, rule, detail },
     });
   }
