@@ -3,6 +3,7 @@ import { memoryStorage, openDatabase } from "../mod.ts";
 import { limits } from "../src/base/limits.ts";
 import { bookSchemas, openBooks } from "./books.ts";
 import { Quarantine, type RefusedBatch } from "./quarantine.ts";
+import { withAnswers } from "../tests/kit/with_answers.ts";
 
 const batch: RefusedBatch = {
   repository: "team/a",
@@ -87,13 +88,7 @@ Deno.test("Quarantine has room for so many bytes of all sessions", async () => {
     chain: "cd".repeat(40),
     bytes: new Uint8Array(limits.quarantineBytesMax - 3),
   };
-  const full = new Proxy(books.quarantine, {
-    get(target, key) {
-      if (key === "all") return () => [large];
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const full = withAnswers(books.quarantine, { all: () => [large] });
   const quarantine = new Quarantine({ ...books, quarantine: full }, () => 5);
   equal(quarantine.keep({ ...batch, bytes: new Uint8Array(4) }), false);
   equal(quarantine.keep(batch), true, "what fits exactly");

@@ -29,6 +29,8 @@ Deno.test("StaticFiles answers with content, type and a tag that saves the next 
     equal(page.headers.get("content-type"), "text/html; charset=utf-8");
     equal(page.headers.get("x-content-type-options"), "nosniff");
     equal(page.headers.get("x-frame-options"), "SAMEORIGIN");
+    const policy = page.headers.get("content-security-policy");
+    equal(policy, "frame-ancestors 'self'");
     const tag = page.headers.get("etag")!;
     const headers = { "if-none-match": tag };
     const again = (await files.answer(get("/index.html", { headers })))!;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { World } from "../src/base/world.ts";
 import { limits } from "../src/base/limits.ts";
 import { Place } from "../tests/kit/replica_place.ts";
+import { withAnswers } from "../tests/kit/with_answers.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
 import type { ClientCore } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
@@ -65,21 +66,15 @@ Deno.test("while what was taken back is written again an older count stands", as
   const place = await Place.open();
   await place.write("a", "1");
   const real = place.replica.port();
-  let isComplete = false;
-  const port = new Proxy(real, {
-    get(target, key) {
-      if (key === "isComplete") return isComplete;
-      const value = Reflect.get(target, key, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const answers = { isComplete: false };
+  const port = withAnswers(real, answers);
   const world = place.world;
   const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
   assert.equal(knowledge.unsent(false).commits, 1);
   knowledge.noteWithdrawn();
   for (const [chain, count] of real.vector()) knowledge.noteAcked(chain, count);
   assert.equal(knowledge.unsent(false).commits, 1);
-  isComplete = true;
+  answers.isComplete = true;
   assert.equal(knowledge.unsent(false).commits, 0);
 });
 
@@ -87,14 +82,8 @@ Deno.test("when all is quiet all is acknowledged, but what is being written agai
   const place = await Place.open();
   await place.write("a", "1");
   const real = place.replica.port();
-  let isComplete = false;
-  const port = new Proxy(real, {
-    get(target, key) {
-      if (key === "isComplete") return isComplete;
-      const value = Reflect.get(target, key, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const answers = { isComplete: false };
+  const port = withAnswers(real, answers);
   const { world } = place;
   const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
   const core = {
@@ -105,6 +94,6 @@ Deno.test("when all is quiet all is acknowledged, but what is being written agai
   knowledge.attach({ core } as unknown as Driver<ClientCore>);
   const [[chain, count]] = [...real.vector()] as [[string, number]];
   assert.equal(knowledge.acknowledged(chain), 0);
-  isComplete = true;
+  answers.isComplete = true;
   assert.equal(knowledge.acknowledged(chain), count);
 });

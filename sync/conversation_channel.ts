@@ -121,7 +121,7 @@ export class ClientChannel {
     const cursor = this.#needsVector ? undefined : kept;
     if (cursor === undefined && !mayTellVector) return false;
     const vector = cursor === undefined ? this.#doubts.vector() : undefined;
-    if (vector !== undefined && vector.size > limits.vectorChainsMax) {
+    if (vector && vector.size > limits.vectorChainsMax) {
       const detail = `A vector of ${vector.size} chains`;
       this.#declined({ code: "too-large", detail });
       return true;
@@ -203,8 +203,7 @@ export class ClientChannel {
     const mayRead = (message.rights & rights.read) !== 0;
     if (vector && mayRead && this.#doubts.ofVector(vector)) return;
     const { cursor } = this.#resume;
-    const isRefused = this.#started === "cursor" && vector !== undefined;
-    if (isRefused && mayRead) {
+    if (this.#started === "cursor" && vector !== undefined && mayRead) {
       if (cursor !== undefined && equalBytes(cursor.epoch, epoch)) {
         this.#watch.suspect(cursor.position);
       }

@@ -1,27 +1,19 @@
 import { equal, ok } from "node:assert/strict";
-import type { RepositoryPort } from "../repo/port.ts";
+import { parseRepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import { trips } from "../tests/kit/patience.ts";
 import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";
+import { withAnswers } from "../tests/kit/with_answers.ts";
 
 /** More than may be opened at a time, and no more than a peer may have. */
 const MANY = 3 * limits.openingMax;
 
-/** A repository under another name. */
-function named(port: RepositoryPort, name: string): RepositoryPort {
-  return new Proxy(port, {
-    get(target, key) {
-      if (key === "name") return name;
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
-
 /** Asks for many repositories at once. */
 function askForMany({ client, place }: ClientPlace): void {
   const port = place.replica.port();
-  for (let i = 0; i < MANY; i++) client.add(named(port, `other/${i}`));
+  for (let i = 0; i < MANY; i++) {
+    client.add(withAnswers(port, { name: parseRepositoryName(`other/${i}`) }));
+  }
 }
 
 async function end(server: ServerPlace, ...clients: ClientPlace[]) {

@@ -16,6 +16,7 @@ import {
   Talk,
 } from "../tests/kit/talk.ts";
 import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
+import type { ResumeState } from "./resume.ts";
 
 interface Options {
   readonly gate?: (batch: Batch) => Refusal | undefined;
@@ -33,6 +34,18 @@ async function start({ gate, channel = {}, client = {} }: Options = {}) {
     new ClientSide(world, place, undefined, client),
   );
   return { world, serving, place, talk };
+}
+
+/** A client connects to a server that has this gate. */
+function meet(
+  world: ManualWorld,
+  serving: Serving,
+  place: Place,
+  gate: (batch: Batch) => Refusal | undefined,
+  resume?: ResumeState,
+): Talk {
+  const server = new ServerSide(world, serving, {}, { gate });
+  return new Talk(world, server, new ClientSide(world, place, resume));
 }
 
 function digestOf({ replica }: Place): Uint8Array | undefined {
@@ -200,11 +213,7 @@ Deno.test("what a quota refused of others, and what descends from it, goes up la
     if (batch.chain !== chain || reasons.push("quota") > 1) return undefined;
     return refuse("quota");
   };
-  const again = new Talk(
-    world,
-    new ServerSide(world, other, {}, { gate }),
-    new ClientSide(world, relay),
-  );
+  const again = meet(world, other, relay, gate);
   await again.settle();
   await again.pass(100);
   const refused = again.client.told("refused");
@@ -284,11 +293,7 @@ async function relayed(reason: RefusalReason, isProved = false) {
   const theirs = [...other.replica.port().vector().keys()][0]!;
   const gate = ({ chain }: Batch) =>
     chain === theirs ? refuse(reason) : undefined;
-  const again = new Talk(
-    world,
-    new ServerSide(world, there, {}, { gate }),
-    new ClientSide(world, place, resume),
-  );
+  const again = meet(world, there, place, gate, resume);
   await again.settle();
   await again.pass(100);
   return { place, again, theirs };
@@ -427,11 +432,7 @@ Deno.test("what was refused for want of a certificate goes up again when one has
   let isKnown = false;
   const gate = ({ chain }: Batch) =>
     chain === theirs && !isKnown ? refuse("unknown-session") : undefined;
-  const again = new Talk(
-    world,
-    new ServerSide(world, serving, {}, { gate }),
-    new ClientSide(world, place),
-  );
+  const again = meet(world, serving, place, gate);
   await again.settle();
   await again.pass(100);
   await again.pass(100);

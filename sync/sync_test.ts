@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { CommitPlace } from "../repo/commit_place.ts";
+import { parseRepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import {
@@ -16,6 +17,7 @@ import {
   ServerPlace,
   until,
 } from "../tests/kit/sync_place.ts";
+import { withAnswers } from "../tests/kit/with_answers.ts";
 import { rights } from "./conversation.ts";
 import { decodeResume } from "./resume.ts";
 import type { Incident } from "./status.ts";
@@ -354,13 +356,7 @@ Deno.test("a repository that is not there does not disturb the others", async ()
   const ann = await ClientPlace.connect(server, 1);
   const port = ann.place.replica.port();
   const other = ann.client.add(
-    new Proxy(port, {
-      get(target, key) {
-        if (key === "name") return "other";
-        const value: unknown = Reflect.get(target, key);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    }),
+    withAnswers(port, { name: parseRepositoryName("other") }),
   );
   await until(server.world, () => other.status.state === "refused");
   assert.deepEqual(other.status.reason, {

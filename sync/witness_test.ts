@@ -11,6 +11,7 @@ import {
   Serving,
   Talk,
 } from "../tests/kit/talk.ts";
+import { withAnswers } from "../tests/kit/with_answers.ts";
 import { answerAudit, audit, type AuditReport } from "./audit.ts";
 import type { WitnessSource } from "./conversation.ts";
 import { checkProof, restoreReport } from "./restore.ts";
@@ -341,20 +342,6 @@ Deno.test("an audit of equal replicas finds nothing, in two questions", async ()
   both.end();
 });
 
-/** A port with some answers of its own. */
-function lying(
-  port: RepositoryPort,
-  lies: Partial<RepositoryPort>,
-): RepositoryPort {
-  return new Proxy(port, {
-    get(target, key) {
-      if (key in lies) return lies[key as keyof RepositoryPort];
-      const value = Reflect.get(target, key, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
-
 Deno.test("an audit finds the first commit that differs, in few questions", async () => {
   const { place } = await start();
   for (let i = 0; i < 500; i++) void place.write(`a${i}`, "1");
@@ -364,7 +351,7 @@ Deno.test("an audit finds the first commit that differs, in few questions", asyn
   const summary = port.summary()!.slice();
   summary[summary.length - 1]! ^= 1;
   const from = 321;
-  const theirs = lying(port, {
+  const theirs = withAnswers(port, {
     summary: () => summary,
     idsAt: (chain, numbers) =>
       port.idsAt(chain, numbers)?.map((id, i) =>
@@ -388,7 +375,7 @@ Deno.test("an audit names the items whose state differs under the same commits",
   const port = place.replica.port();
   const [victim] = port.itemsBelow([3, 7], 1);
   assert.ok(victim !== undefined);
-  const theirs = lying(port, {
+  const theirs = withAnswers(port, {
     stateDigests: (prefix) =>
       port.stateDigests(prefix).map((digest, half) => {
         const below = [...prefix, half];

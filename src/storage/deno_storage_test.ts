@@ -36,6 +36,43 @@ Deno.test("lock() makes the folder of a new database", () =>
     unlock();
   }));
 
+/** Runs a task and gives the paths of the folders that it synced. */
+function syncedBy(task: () => void): string[] {
+  const paths = new Map<Deno.FsFile, string>();
+  const synced: string[] = [];
+  const { openSync, FsFile: { prototype } } = Deno;
+  const { syncSync } = prototype;
+  Deno.openSync = (path, options) => {
+    const file = openSync(path, options);
+    if (Deno.statSync(path).isDirectory) paths.set(file, `${path}`);
+    return file;
+  };
+  prototype.syncSync = function () {
+    const path = paths.get(this);
+    if (path !== undefined) synced.push(path);
+    syncSync.call(this);
+  };
+  try {
+    task();
+  } finally {
+    Deno.openSync = openSync;
+    prototype.syncSync = syncSync;
+  }
+  return synced;
+}
+
+Deno.test({
+  name:
+    "lock() makes the names of new folders durable, up to one that was there",
+  ignore: Deno.build.os === "windows",
+  fn: () =>
+    withFolder((path) => {
+      const make = () => denoStorage(`${path}/deep/data`).lock()();
+      deepEqual(syncedBy(make), [`${path}/deep`, path]);
+      deepEqual(syncedBy(make), []);
+    }),
+});
+
 Deno.test("lock() of a path that is a file fails with invalid-path", () =>
   withFolder((path) => {
     Deno.writeTextFileSync(`${path}/file`, "x");
