@@ -23,12 +23,9 @@ export interface Known {
   readonly operations: readonly Operation[];
 }
 
-/**
- * Judges everything that the server accepted, in its order; unless it lost its
- * disk: then others brought back in another order what it had accepted before.
- */
+/** Judges everything that the server accepted, in its order. */
 export function checkJudged({ stage, server }: Cast): void {
-  if (!stage.plan.hasRules || stage.blames.has("wipe")) return;
+  if (!stage.plan.hasRules) return;
   for (const name of stage.repositories) {
     const served = server.replica(name);
     if (served !== undefined) judgeAll(served, name);

@@ -47,11 +47,9 @@ function checkEntry(
       author.refusedMarks(repository).has(mark);
     return checkTurn(turn, isThere, isRefused, { stage, what });
   }
-  const isJudgedTwice = stage.plan.hasRules && stage.blames.has("wipe");
   if (refused !== undefined) {
-    // One disk of the server had it before the revocation, another one refused it after; or one judged otherwise.
-    const isOnOther = isJudgedTwice ||
-      author.isRevoked && stage.blames.has("replaced");
+    // One disk of the server had it before the revocation, another one refused it after.
+    const isOnOther = author.isRevoked && stage.blames.has("replaced");
     check(
       !isThere || isOnOther,
       "promises",
@@ -62,12 +60,8 @@ function checkEntry(
   if (isThere || stage.plan.mode === "fast") return;
   // What only a revoked session still has, when the server's disk was lost, may wait in quarantine.
   const mayWait = author.isRevoked && stage.blames.has("wipe");
-  // What no proof showed when the server's disk was lost was judged again, by what had come back.
-  const isJudgedAgain = isJudgedTwice &&
-    (entry.isGone || entry.isRetried ||
-      author.refusedMarks(repository).has(mark));
   check(
-    !entry.isSynced || mayWait || isJudgedAgain,
+    !entry.isSynced || mayWait,
     "promises",
     () => `${what()} was synced and is gone`,
   );

@@ -13,8 +13,8 @@ import type { Cast } from "../simulation.ts";
 /** Adds up what the marks say and compares. */
 export function checkSums(cast: Cast): void {
   const { clients, stage } = cast;
-  // What its author took back, when a server that had lost it refused it, others may bring back: it counts twice.
-  if (stage.plan.hasRules && stage.blames.has("wipe")) return;
+  // What stood on commits of somebody whose session had ended is written again, and others may bring it as it was: it counts twice.
+  if (stage.plan.sessionMs < Infinity && stage.blames.has("wipe")) return;
   const torn = tornIn(cast);
   for (const client of clients) {
     if (client.isRevoked) continue;
