@@ -151,6 +151,7 @@ export class Device {
       loaded,
       commits,
       note: (chain, move) => writer.moves.note(chain, move),
+      ownKeys: writer.ownKeys(),
       ownFrom: (chain) => this.outgoing?.firstUnechoed(chain) ?? Infinity,
       drop: (chain) => this.outgoing?.drop(chain),
     };

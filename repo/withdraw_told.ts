@@ -35,6 +35,8 @@ export interface ToldParts {
   readonly commits: CommitReader;
   /** Notes where commits went. */
   readonly note: (chain: string, move: Move) => void;
+  /** Keys that signed on this device, as the first 32 characters of their chains' names. */
+  readonly ownKeys: ReadonlySet<string>;
   /** Number of the first commit of a chain that only this tab has; `Infinity` where there is none. */
   readonly ownFrom: (chain: string) => number;
   /** The chain does not go on: nothing more of it is given to anybody. */
@@ -132,9 +134,9 @@ function lostOf(
   return { chain, number, wall, count, patch };
 }
 
-/** Commits that the owner had are in its new chain, in the order of their clocks, or refused. */
+/** Own commits that the owner had are in its new chain, in the order of their clocks, or refused. */
 function noteMoves(
-  { note }: ToldParts,
+  { note, ownKeys }: ToldParts,
   { cuts, chain, count, refused }: Withdrawal,
   { voided }: WithdrawalPlan,
   isLost: (one: VoidCommit) => boolean,
@@ -144,7 +146,9 @@ function noteMoves(
     one.chain === refusedChain &&
     refused.some(({ number }) => number === one.number);
   const had = voided.filter((one) => !isLost(one));
-  const kept = had.filter((one) => !isRefused(one));
+  const kept = had.filter((one) =>
+    ownKeys.has(one.chain.slice(0, 32)) && !isRefused(one)
+  );
   // Refused commits that say nothing are not in the record.
   const isExact = kept.length === count;
   const full = isExact ? kept : kept.filter(({ isEmpty }) => !isEmpty);

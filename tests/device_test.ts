@@ -13,6 +13,7 @@ import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
 import type { Mirror } from "../repo/mirror.ts";
 import type { LogPoint } from "../repo/own_log.ts";
 import { Replica } from "../repo/replica.ts";
+import type { Session } from "../repo/session.ts";
 
 const Card = defineSchema("card", { title: field.string() });
 const schemas = new Schemas([Card]);
@@ -24,6 +25,7 @@ function open(
   storage: Storage,
   lent: LentChain | "new",
   mode: Mode = "default",
+  session: Session = { user: "ann", signer },
 ): Promise<Replica> {
   return Replica.open({
     door: servingDoor,
@@ -33,7 +35,7 @@ function open(
     mode,
     isModeRequired: true,
     rootKey: keys.publicKey,
-    session: { user: "ann", signer },
+    session,
     isOriginal: true,
     lent,
     viewOf: (collection) => schemas.viewOf(collection),
@@ -291,6 +293,36 @@ Deno.test("device: what only a tab has is written again, also where the owner to
     await exchange(owner, tab, next);
     assert.deepEqual(titles(owner), ["goes on", "only here", "stays"]);
   }
+});
+
+Deno.test("device: a tab knows where its commits are when those of others went that they stood on", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new", "trusted");
+  const start = owner.device.mirror().next.address;
+  const { secretKey } = generateKeyPair((bytes) => system.random(bytes));
+  const bob = { user: "bob", signer: createSigner(secretKey) };
+  const other = await open(memoryStorage(), "new", "trusted", bob);
+  write(other, "theirs", "theirs too");
+  await other.durable();
+  const { records } = other.port().read(0, 1e6);
+  owner.receive(records.map(({ bytes }) => ({ kind: "unsigned", bytes })));
+  await owner.durable();
+  const tab = await open(copyOf(files), {}, "trusted");
+  const table = tab.state.table("card");
+  const editor = new Editor(Card, table, new IdSource(system));
+  const { commit } = tab.transact((tx) =>
+    void editor.create(tx, { title: "own" })
+  );
+  tab.flush();
+  const next = await exchange(owner, tab, start);
+  const [theirs] = [...other.graph.vector().keys()];
+  owner.withdraw(theirs!, 0, [], "foreign");
+  await owner.durable();
+  const slice = owner.device.mirror().read(next, 1e6);
+  assert.equal(tab.device.follow(slice.records).missing, undefined);
+  assert.deepEqual([titles(owner), titles(tab)], [["own"], ["own"]]);
+  assert.equal(commit!.chain, owner.device.chain);
+  assert.equal(commit!.number, 0);
 });
 
 Deno.test("device: what a tab has to write again is not durable by an acknowledgement of what it wrote first", async () => {
