@@ -6,7 +6,7 @@
  */
 
 import { decodeAscii } from "../src/base/bytes.ts";
-import { compareHlc, type Hlc, hlcZero } from "../src/base/hlc.ts";
+import { compareStamps, type Hlc, hlcZero } from "../src/base/hlc.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
@@ -41,7 +41,7 @@ export interface WithdrawalPlan {
   readonly cuts: readonly Cut[];
   /** Log address of the first batch that is void or partly so. */
   readonly address: number;
-  /** In the order of their clocks. */
+  /** In the order of their stamps: the same one wherever it is planned. */
   readonly voided: readonly VoidCommit[];
   /** The graph of what stays. */
   readonly graph: Graph;
@@ -199,7 +199,7 @@ class Sift {
     return {
       cuts,
       address: this.#address,
-      voided: this.#voided.sort(compareHlc),
+      voided: this.#voided.sort(compareStamps),
       graph: this.#graph,
       parts: this.#parts,
       touched: this.#touched,

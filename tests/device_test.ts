@@ -1,6 +1,10 @@
 import { servingDoor } from "../repo/serving_door.ts";
 import assert from "node:assert/strict";
 import { system } from "../src/base/system.ts";
+import type { World } from "../src/base/world.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
+import { payloadOf } from "../repo/batch.ts";
+import type { CommitPlace } from "../repo/commit_place.ts";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
 import { Schemas } from "../src/db/schemas.ts";
 import { defineSchema, field } from "../src/schema/mod.ts";
@@ -26,11 +30,12 @@ function open(
   lent: LentChain | "new",
   mode: Mode = "default",
   session: Session = { user: "ann", signer },
+  world: World = system,
 ): Promise<Replica> {
   return Replica.open({
     door: servingDoor,
     storage,
-    world: system,
+    world,
     name: parseRepositoryName("board"),
     mode,
     isModeRequired: true,
@@ -71,6 +76,15 @@ function write(replica: Replica, ...titles: string[]): void {
     replica.transact((tx) => void editor.create(tx, { title }));
   }
   replica.flush();
+}
+
+/** Writes one card and says where it is. */
+function placeOf(replica: Replica, title: string): CommitPlace {
+  const table = replica.state.table("card");
+  const editor = new Editor(Card, table, new IdSource(system));
+  const done = replica.transact((tx) => void editor.create(tx, { title }));
+  replica.flush();
+  return done.commit!;
 }
 
 function titles(replica: Replica): string[] {
@@ -308,12 +322,7 @@ Deno.test("device: a tab knows where its commits are when those of others went t
   owner.receive(records.map(({ bytes }) => ({ kind: "unsigned", bytes })));
   await owner.durable();
   const tab = await open(copyOf(files), {}, "trusted");
-  const table = tab.state.table("card");
-  const editor = new Editor(Card, table, new IdSource(system));
-  const { commit } = tab.transact((tx) =>
-    void editor.create(tx, { title: "own" })
-  );
-  tab.flush();
+  const commit = placeOf(tab, "own");
   const next = await exchange(owner, tab, start);
   const [theirs] = [...other.graph.vector().keys()];
   owner.withdraw(theirs!, 0, [], "foreign");
@@ -321,8 +330,40 @@ Deno.test("device: a tab knows where its commits are when those of others went t
   const slice = owner.device.mirror().read(next, 1e6);
   assert.equal(tab.device.follow(slice.records).missing, undefined);
   assert.deepEqual([titles(owner), titles(tab)], [["own"], ["own"]]);
-  assert.equal(commit!.chain, owner.device.chain);
-  assert.equal(commit!.number, 0);
+  assert.equal(commit.chain, owner.device.chain);
+  assert.equal(commit.number, 0);
+});
+
+Deno.test("device: tabs that wrote at one moment know whose commit is which when both are written again", async () => {
+  const files = memoryStorage();
+  const world: World = { ...system, now: () => 1e12 };
+  const openHere = (storage: Storage, lent: LentChain | "new") =>
+    open(storage, lent, "trusted", { user: "ann", signer }, world);
+  const owner = await openHere(files, "new");
+  write(owner, "refused");
+  await owner.durable();
+  const start = owner.device.mirror().next.address;
+  const tabs = [];
+  for (const title of ["one", "two"]) {
+    const tab = await openHere(copyOf(files), {});
+    tabs.push({ title, tab, place: placeOf(tab, title) });
+  }
+  for (const { tab } of tabs) await exchange(owner, tab, start);
+  const next = owner.device.mirror().next.address;
+  const { records } = owner.device.mirror().read(start, 1e6);
+  for (const { tab } of tabs) tab.device.follow(records);
+  await refuse(owner, owner.device.chain, 0);
+  const told = owner.device.mirror().read(next, 1e6);
+  for (const { tab } of tabs) tab.device.follow(told.records);
+  for (const { title, place: { chain, number } } of tabs) {
+    const { address } = owner.commits.find(chain, number)!;
+    const batch = owner.commits.batchAt(address);
+    const { operations } = decodePatch(
+      payloadOf(batch, batch.commits[number - batch.first]!),
+    );
+    const [operation] = operations;
+    assert.equal(operation?.what === "create" && operation.item.title, title);
+  }
 });
 
 Deno.test("device: what a tab has to write again is not durable by an acknowledgement of what it wrote first", async () => {
