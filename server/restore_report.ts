@@ -43,6 +43,8 @@ export class RestoreReport {
   readonly #log: Log;
   readonly #world: Pick<World, "monotonic">;
   readonly #losses = new Map<string, Loss>();
+  /** When the first loss of a repository was learned, on the monotonic clock: kept while this process lives. */
+  readonly #firstMs = new Map<string, number>();
   /** How far chains of open repositories went, as witnesses of any epoch have shown. */
   readonly #accepted = new Map<string, Map<string, ChainEnd>>();
 
@@ -57,6 +59,7 @@ export class RestoreReport {
     const nowMs = world.monotonic();
     for (const { id, summary, wall } of books.losses.all()) {
       this.#losses.set(nameFrom(id), lossOf(summary, wall, nowMs));
+      this.#firstMs.set(nameFrom(id), nowMs);
     }
   }
 
@@ -82,11 +85,17 @@ export class RestoreReport {
     return this.#losses.get(repository)?.ends;
   }
 
-  /** May what is missing be about to come back? */
+  /**
+   * May what is missing be about to come back? Not for ever: what a witness
+   * shows may be the commits of one session, which comes back as it likes.
+   */
   isAwaited(repository: string): boolean {
     const loss = this.#losses.get(repository);
-    if (loss === undefined) return false;
-    return this.#world.monotonic() - loss.cameMs < limits.restoreWaitMs;
+    const firstMs = this.#firstMs.get(repository);
+    if (loss === undefined || firstMs === undefined) return false;
+    const nowMs = this.#world.monotonic();
+    return nowMs - loss.cameMs < limits.restoreWaitMs &&
+      nowMs - firstMs < limits.restoreWaitTotalMsMax;
   }
 
   /** How far a server of this database is known to have accepted a chain. */
@@ -106,12 +115,14 @@ export class RestoreReport {
   learn(port: RepositoryPort, summary: Uint8Array, wallMs: number): void {
     const before = this.#losses.get(port.name);
     const at = new Date(wallMs);
-    const loss = lossOf(summary, at, this.#world.monotonic());
+    const nowMs = this.#world.monotonic();
+    const loss = lossOf(summary, at, before?.cameMs ?? nowMs);
     this.#accept(port.name, loss);
     if (before !== undefined && before.at >= at) return;
     loss.missing = missingIn(port, loss);
     if (loss.missing === 0) return;
     this.#losses.set(port.name, loss);
+    if (!this.#firstMs.has(port.name)) this.#firstMs.set(port.name, nowMs);
     this.#remember(port.name, summary, at);
     this.#tell("warn", "restore-incomplete", port.name, loss);
   }

@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../mod.ts";
 import { faultyStorage } from "../tests/kit/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
@@ -82,6 +82,67 @@ Deno.test("RestoreReport.isAwaited() holds while commits come back, and for a wh
   here[ANN] = here[BOB] = 2;
   report.look(port);
   equal(report.isAwaited("team/a"), false);
+});
+
+/** A report that knows of no loss, and a repository that has what `here` says. */
+async function reporting() {
+  const storage = memoryStorage();
+  const db = await openDatabase({ storage, schemas: bookSchemas });
+  const log = new Log(() => {}, "info", () => 0);
+  const report = new RestoreReport(await openBooks(db), log, clock);
+  const here: Record<string, number> = {};
+  const port = portWith("team/a", here);
+  return { report, here, port, [Symbol.asyncDispose]: () => db.close() };
+}
+
+/** How long others are held off while somebody does `more` just before each wait ends. */
+function heldOffMs(report: RestoreReport, more: () => void): number {
+  const fromMs = nowMs;
+  for (let i = 0; i < 1_000 && report.isAwaited("team/a"); i++) {
+    nowMs += limits.restoreWaitMs - 1;
+    more();
+  }
+  return nowMs - fromMs;
+}
+
+Deno.test("RestoreReport.isAwaited() ends, though somebody hands in his own commits one by one", async () => {
+  await using place = await reporting();
+  const { report, here, port } = place;
+  report.learn(port, summaryOf({ [ANN]: 1, [BOB]: 1_000 }), 1_000);
+  const ms = heldOffMs(report, () => {
+    here[BOB] = (here[BOB] ?? 0) + 1;
+    report.look(port);
+  });
+  ok(ms < limits.restoreWaitTotalMsMax + limits.restoreWaitMs, `${ms}`);
+  ok(report.size === 1, "and it still says what is missing");
+});
+
+Deno.test("RestoreReport.isAwaited() is not prolonged by one witness after another", async () => {
+  for (const step of [1, -1]) {
+    await using place = await reporting();
+    const { report, port } = place;
+    let wall = 10_000;
+    const show = () =>
+      report.learn(port, summaryOf({ [BOB]: wall += step }), wall);
+    show();
+    equal(report.isAwaited("team/a"), true);
+    const ms = heldOffMs(report, show);
+    ok(ms <= 2 * limits.restoreWaitMs, `${ms}`);
+  }
+});
+
+Deno.test("RestoreReport.isAwaited() is held to one time in all, over losses that are made whole in between", async () => {
+  await using place = await reporting();
+  const { report, here, port } = place;
+  let count = 0;
+  const again = () => {
+    here[BOB] = count;
+    report.look(port);
+    report.learn(port, summaryOf({ [BOB]: ++count }), count);
+  };
+  again();
+  const ms = heldOffMs(report, again);
+  ok(ms < limits.restoreWaitTotalMsMax + limits.restoreWaitMs, `${ms}`);
 });
 
 Deno.test("RestoreReport says nothing of a repository that has everything", async () => {

@@ -250,6 +250,8 @@ export const limits = {
   refusedRetryMs: 10_000,
   /** What is judged waits for so long after the last commit that came back to a server that had lost it. */
   restoreWaitMs: 30_000,
+  /** … and for so long in all, in milliseconds: who hands in one by one, or shows one witness after another, holds up nobody. */
+  restoreWaitTotalMsMax: 5 * 60_000,
   /** Characters of a repository's whole name: all its segments. */
   nameCharsMax: 8 * 65,
   /** Tabs of one origin that share an owner: each has a replica and a chain. */
