@@ -49,10 +49,12 @@ export interface Server extends AsyncDisposable {
   /** How it is. */
   status(): ServerStatus;
   /**
-   * Ends a session, or all sessions of a user, for ever: what they wrote and
-   * the server has stands, what comes later goes to quarantine.
+   * Ends a session, or all sessions that a user has by now, for ever: what they
+   * wrote and the server has stands, what comes later goes to quarantine. A
+   * user's session that nobody here knows of ends when it appears; who logs in
+   * later has a session like any other.
    *
-   * @returns the keys of the sessions and how many open repositories took a record
+   * @returns the keys of the sessions that are known and how many open repositories took a record
    */
   revoke(
     whom: Whom,

@@ -17,7 +17,14 @@ import { DatabaseError } from "../src/base/errors.ts";
 import { system } from "../src/base/system.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
-import { copyLog, type LogCopy, REPOSITORIES } from "../repo/mod.ts";
+import {
+  copyLog,
+  type LogCopy,
+  parseRepositoryName,
+  replicaFolder,
+  REPOSITORIES,
+} from "../repo/mod.ts";
+import { SERVER_REPOSITORY } from "./books.ts";
 
 const KEYS = "database";
 /** How often, and after how long, a log that was just being written is read again. */
@@ -98,15 +105,22 @@ async function copyLogs(
   const total = { repositories: 0, records: 0, commits: 0, bytes: 0 };
   const suspicious: string[] = [];
   target.makeFolder(REPOSITORIES);
-  for (const name of source.folders(REPOSITORIES)) {
-    const folder = `${REPOSITORIES}/${name}`;
+  // A revocation is noted in the server's own repository before it is recorded
+  // in others: copied last, that one knows of every record that was copied.
+  const own = replicaFolder(parseRepositoryName(SERVER_REPOSITORY));
+  const folders = source.folders(REPOSITORIES).map((name) =>
+    `${REPOSITORIES}/${name}`
+  ).sort((a, b) => Number(a === own) - Number(b === own));
+  for (const folder of folders) {
     const copy = await copyOne(source, target, folder, world);
     if (copy === undefined) continue;
     total.repositories++;
     total.records += copy.records;
     total.commits += copy.commits;
     total.bytes += copy.bytes;
-    if (copy.leftOutBytes > 0) suspicious.push(name);
+    if (copy.leftOutBytes > 0) {
+      suspicious.push(folder.slice(REPOSITORIES.length + 1));
+    }
   }
   target.syncFolder(REPOSITORIES);
   target.syncFolder("");

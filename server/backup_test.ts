@@ -3,6 +3,11 @@ import { defineSchema, field, memoryStorage, openDatabase } from "../mod.ts";
 import type { Storage } from "../mod.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
+import {
+  parseRepositoryName,
+  replicaFolder,
+  REPOSITORIES,
+} from "../repo/mod.ts";
 import { copyDatabase } from "./backup.ts";
 
 const Note = defineSchema("note", { text: field.string() });
@@ -30,6 +35,27 @@ Deno.test("copyDatabase() copies what an open database has made durable", async 
     ["one 0", "one 1", "one 2", "one 3", "one 4"],
   );
   deepEqual(await textsIn(target, "two/deep"), ["two"]);
+});
+
+Deno.test("copyDatabase() copies a server's books last: they note a revocation before others have its record", async () => {
+  const [source, target] = [memoryStorage(), memoryStorage()];
+  await using db = await openDatabase({ storage: source, schemas: [Note] });
+  const names = ["_server", "one", "two", "three", "four", "five"];
+  for (const name of names) {
+    await (await db.repository(name)).collection(Note).create({ text: name });
+  }
+  const made: string[] = [];
+  const { makeFolder } = target;
+  target.makeFolder = (path) => {
+    made.push(path);
+    makeFolder.call(target, path);
+  };
+  await copyDatabase(source, target);
+  const own = replicaFolder(parseRepositoryName("_server"));
+  equal(made.length, 1 + names.length);
+  equal(made.at(-1), own);
+  const listed = source.folders(REPOSITORIES).at(-1);
+  notEqual(`${REPOSITORIES}/${listed}`, own, "it would not be last by itself");
 });
 
 Deno.test("copyDatabase() leaves a copy that a power cut does not take", async () => {

@@ -1,6 +1,6 @@
 /**
- * The server's own records: which sessions it issued, which ones it revoked,
- * and what it keeps in quarantine. They are items of a repository that no peer
+ * The server's own records: which sessions it issued, which sessions and users it
+ * revoked, and what it keeps in quarantine. They are items of a repository that no peer
  * may open, so that backup, restore and history need nothing of their own.
  *
  * @module
@@ -26,6 +26,16 @@ export const IssuedSession = defineSchema("server-session", {
 export const RevokedSession = defineSchema("server-revocation", {
   reason: field.string(),
   at: field.date(),
+});
+
+/** Users whose sessions were revoked, by a hash of their names. */
+export const RevokedUser = defineSchema("server-revoked-user", {
+  user: field.string(),
+  reason: field.string(),
+  /** Sessions that were certified by then are over. */
+  at: field.date(),
+  /** No certificate that was given by then is good for longer, as far as is known. */
+  until: field.date(),
 });
 
 /** Refused batches that somebody is to decide on. */
@@ -55,6 +65,7 @@ export const KnownLoss = defineSchema("server-loss", {
 export const bookSchemas = [
   IssuedSession,
   RevokedSession,
+  RevokedUser,
   QuarantinedBatch,
   KnownLoss,
 ] as const;
@@ -63,6 +74,7 @@ export const bookSchemas = [
 export interface Books {
   readonly sessions: Collection<typeof IssuedSession>;
   readonly revocations: Collection<typeof RevokedSession>;
+  readonly revokedUsers: Collection<typeof RevokedUser>;
   readonly quarantine: Collection<typeof QuarantinedBatch>;
   readonly losses: Collection<typeof KnownLoss>;
 }
@@ -76,6 +88,7 @@ export async function openBooks(database: Database): Promise<Books> {
   return {
     sessions: repository.collection(IssuedSession),
     revocations: repository.collection(RevokedSession),
+    revokedUsers: repository.collection(RevokedUser),
     quarantine: repository.collection(QuarantinedBatch),
     losses: repository.collection(KnownLoss),
   };

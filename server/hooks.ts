@@ -113,13 +113,19 @@ export class ServerHooks implements
 
   /** Remembers who comes; a session has so many connections at most. */
   admits(peer: HostPeer, session: PeerSession): Declined | undefined {
-    const { sessions, quotas, prove } = this.#parts;
+    const { sessions, revocations, quotas, prove } = this.#parts;
     const key = toHex(session.key);
     if (prove(peer, session) > quotas.connectionsPerSession) {
       return {
         code: "too-many-connections",
         detail: "This session has too many connections",
       };
+    }
+    const { user, notAfter } = session;
+    const isRevoked = revocations.ends({ sessionKey: key, user, notAfter });
+    // What a server brings is asked nothing: one that is revoked brings nothing.
+    if (isRevoked && session.mayIssue) {
+      return { code: "forbidden", detail: "This server's session was revoked" };
     }
     if (!session.mayIssue) {
       sessions.learn(key, session.user, session.claims, session.notAfter);
@@ -181,14 +187,16 @@ export class ServerHooks implements
     const { world, revocations, hub, judge } = this.#parts;
     const late = checkGate(batch, world.now());
     if (late !== undefined) return late;
+    const replica = hub.replicaOf(name);
+    assert(replica !== undefined, "what a peer writes to is open");
     const author = batch.chain.slice(0, KEY_CHARACTERS);
-    if (revocations.has(hexOf(author)) && !hub.hasRecord(name, author)) {
+    if (
+      revocations.endsAuthor(replica, author) && !hub.hasRecord(name, author)
+    ) {
       return refuse("revoked", "The session that wrote it was revoked");
     }
     const quota = this.#checkQuota(peer, name, batch);
     if (quota !== undefined) return quota;
-    const replica = hub.replicaOf(name);
-    assert(replica !== undefined, "what a peer writes to is open");
     return judge.judge(replica, peer.session, batch, from, patches);
   }
 
@@ -300,13 +308,4 @@ function isEmpty(batch: Batch): boolean {
 /** Whose bucket it is. */
 function sessionOf({ session, address }: HostPeer): string {
   return session === undefined ? address : toHex(session.key);
-}
-
-/** 32 characters, one a byte, in hexadecimal. */
-function hexOf(characters: string): string {
-  let hex = "";
-  for (let i = 0; i < characters.length; i++) {
-    hex += characters.charCodeAt(i).toString(16).padStart(2, "0");
-  }
-  return hex;
 }

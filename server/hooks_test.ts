@@ -55,7 +55,11 @@ function hooksIn(around: Around): ServerHooks {
     judge: { judge: () => undefined },
     rules: around.rules,
     sessions: { learn() {} },
-    revocations: { has: () => around.isRevoked ?? false },
+    revocations: {
+      has: () => around.isRevoked ?? false,
+      ends: () => around.isRevoked ?? false,
+      endsAuthor: () => around.isRevoked ?? false,
+    },
     quarantine: { keep: () => true },
     quotas: { ...defaultQuotas, commitsPerSecond, repositoriesPerMinute },
     rootKey: new Uint8Array(32).fill(1),

@@ -2,6 +2,10 @@
  * Revoking sessions: a signed record in every repository where the session
  * wrote, now or when it is opened next, and a note in the server's books.
  *
+ * Books may be lost, or be set back to a backup. So a signed record in any
+ * repository ends its session on all of this server; and whoever is revoked by
+ * name is noted by name, until a certificate shows the key.
+ *
  * Architecture invariant: what the server had accepted before stands, what
  * comes later does not, whatever the author's clock says (law 7): the books are
  * written first, so that the gate takes nothing more while cuts are being read.
@@ -9,13 +13,13 @@
  * @module
  */
 
-import type { Signer } from "../crypto/mod.ts";
+import { sha256, type Signer } from "../crypto/mod.ts";
 import { encodeText, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admit.ts";
-import { chainBytes } from "../repo/commit.ts";
+import { nameOf } from "../repo/commit.ts";
 import { cutsOf, issueRevocation } from "../repo/revocation.ts";
 import type { Books, QuarantineItem } from "./books.ts";
 import { HttpFault } from "./body.ts";
@@ -29,8 +33,28 @@ export interface RevocationParts {
   readonly hub: Hub;
   readonly signer: Signer;
   readonly now: () => number;
+  /** The last moment that a certificate which is given now is good for. */
+  readonly lastEnd: () => number;
   /** What is known to have been in repositories that are not whole again. */
   readonly restores: Pick<RestoreReport, "known">;
+  /** A session is revoked from now on: whoever shows it is not served any more. */
+  readonly ended: (sessionKey: string, reason: string) => void;
+  /** Something that nobody waits for has failed. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** A session, as its certificate says. */
+export interface CertifiedSession {
+  /** Hexadecimal. */
+  readonly sessionKey: string;
+  readonly user: string;
+  readonly notAfter: number;
+}
+
+interface EndedUser {
+  readonly reason: string;
+  readonly at: Date;
+  readonly until: Date;
 }
 
 const KEY_CHARACTERS = 32;
@@ -38,15 +62,49 @@ const KEY_CHARACTERS = 32;
 /** Revokes sessions and says which are. */
 export class RevocationList {
   readonly #parts: RevocationParts;
+  /** Sessions that are revoked, whether the books could be written or not. */
+  readonly #keys = new Set<string>();
+  readonly #users = new Map<string, EndedUser>();
 
   /** @param parts what it works with */
   constructor(parts: RevocationParts) {
     this.#parts = parts;
+    const { revocations, revokedUsers } = parts.books;
+    for (const { id } of revocations.all()) this.#keys.add(id);
+    for (const one of revokedUsers.all()) this.#users.set(one.user, one);
   }
 
   /** Is a session revoked? Its key in hexadecimal. */
   has(sessionKey: string): boolean {
-    return this.#parts.books.revocations.has(sessionKey);
+    return this.#keys.has(sessionKey);
+  }
+
+  /**
+   * Is a session revoked, by its key, or by its user's name after it was
+   * certified? Then it is revoked by its key from now on.
+   */
+  ends({ sessionKey, user, notAfter }: CertifiedSession): boolean {
+    if (this.has(sessionKey)) return true;
+    const ended = this.#users.get(user);
+    if (ended === undefined) return false;
+    const issued = this.#parts.books.sessions.get(sessionKey)?.issued;
+    // What the books do not know is of another server, or of a time that they
+    // have lost. Only what ends later than all that there was is surely younger.
+    const isOlder = issued === undefined
+      ? notAfter <= ended.until.getTime()
+      : issued <= ended.at;
+    if (isOlder) this.#end(sessionKey, ended.reason);
+    return isOlder;
+  }
+
+  /** Is the author of what comes revoked? Its key as 32 characters, one a byte. */
+  endsAuthor({ loaded: { certificates } }: Replica, key: string): boolean {
+    const sessionKey = keyOf(key);
+    if (this.has(sessionKey)) return true;
+    return this.#users.size > 0 &&
+      certificates.of(key).some(({ user, notAfter }) =>
+        this.ends({ sessionKey, user, notAfter })
+      );
   }
 
   /**
@@ -55,12 +113,65 @@ export class RevocationList {
    * @returns how many repositories that are open took a record
    */
   async revoke(sessionKey: string, reason: string): Promise<number> {
-    const { books, hub, now } = this.#parts;
     checkReason(reason);
-    if (!this.has(sessionKey)) {
-      const at = new Date(now());
-      await books.revocations.create({ id: sessionKey, reason, at });
+    await this.#note(sessionKey, reason);
+    return await this.#recordInAll(sessionKey);
+  }
+
+  /**
+   * Revokes a user: every session that was certified by now, also those that
+   * nobody here knows of yet. Who logs in later has a session like any other.
+   *
+   * @returns the sessions that are known
+   */
+  async revokeUser(user: string, reason: string): Promise<string[]> {
+    const { books, hub, now, lastEnd } = this.#parts;
+    checkReason(reason);
+    checkUser(user);
+    const sessions = books.sessions.all();
+    const until = sessions.reduce(
+      (last, { expires }) => Math.max(last, expires.getTime()),
+      lastEnd(),
+    );
+    const ended = { reason, at: new Date(now()), until: new Date(until) };
+    this.#users.set(user, ended);
+    const id = toHex(sha256(encodeText(user)));
+    const { revokedUsers } = books;
+    await (revokedUsers.has(id)
+      ? revokedUsers.update(id, ended)
+      : revokedUsers.create({ id, user, ...ended }));
+    const keys = new Set(
+      sessions.filter((one) => one.user === user).map(({ id }) => id),
+    );
+    for (const name of hub.names) {
+      for (const one of hub.replicaOf(name)?.loaded.certificates ?? []) {
+        if (one.user === user) keys.add(toHex(one.sessionKey));
+      }
     }
+    return [...keys];
+  }
+
+  /** A session is over, and nobody waits for that to be written down. */
+  #end(sessionKey: string, reason: string): void {
+    const { failed } = this.#parts;
+    this.#note(sessionKey, reason).then(
+      () => this.#recordInAll(sessionKey),
+    ).catch(failed);
+  }
+
+  async #note(sessionKey: string, reason: string): Promise<void> {
+    const { books: { revocations }, now, ended } = this.#parts;
+    if (!this.has(sessionKey)) {
+      this.#keys.add(sessionKey);
+      ended(sessionKey, reason);
+    }
+    if (revocations.has(sessionKey)) return;
+    const at = new Date(now());
+    await revocations.create({ id: sessionKey, reason, at });
+  }
+
+  async #recordInAll(sessionKey: string): Promise<number> {
+    const { hub } = this.#parts;
     let records = 0;
     for (const name of hub.names) {
       records += await hub.use(
@@ -75,14 +186,41 @@ export class RevocationList {
     return records;
   }
 
+  /**
+   * Looks through a repository that was just opened, and again when it has got
+   * something: what its records and certificates say holds in all of them.
+   *
+   * @returns looks again
+   */
+  follow({ loaded: { revocations, certificates } }: Replica): () => void {
+    let [seen, users] = [-1, -1];
+    let certified = -1;
+    const look = () => {
+      if (revocations.size !== seen) {
+        seen = revocations.size;
+        for (const { sessionKey, reason } of revocations) {
+          const key = toHex(sessionKey);
+          if (!this.has(key)) this.#end(key, reason);
+        }
+      }
+      if (this.#users.size === 0) return;
+      if (certificates.size === certified && this.#users.size === users) return;
+      [certified, users] = [certificates.size, this.#users.size];
+      for (const { sessionKey, user, notAfter } of certificates) {
+        this.ends({ sessionKey: toHex(sessionKey), user, notAfter });
+      }
+    };
+    look();
+    return look;
+  }
+
   /** Brings a repository that was just opened up to date. */
   async prepare(replica: Replica): Promise<void> {
-    const { revocations } = this.#parts.books;
-    if (revocations.count() === 0) return;
+    if (this.#keys.size === 0) return;
     const keys = new Set<string>();
     for (const { name } of replica.graph.chains()) keys.add(keyOf(name));
     for (const key of keys) {
-      if (revocations.has(key)) this.#record(replica, key);
+      if (this.has(key)) this.#record(replica, key);
     }
     await replica.durable();
   }
@@ -101,7 +239,7 @@ export class RevocationList {
     for (const key of keys) {
       const { revocations } = replica.loaded;
       const isRevoked = this.has(key) ||
-        revocations.of(nameOf(fromHex(key))).length > 0;
+        revocations.of(nameOf(fromHex(key), 0, KEY_CHARACTERS)).length > 0;
       if (isRevoked) this.#record(replica, key, accepted);
     }
   }
@@ -156,7 +294,7 @@ export class RevocationList {
   accept(item: QuarantineItem): Promise<number> {
     const chain = fromHex(item.chain);
     const key = chain.slice(0, KEY_CHARACTERS);
-    const incarnation = nameOf(chain.subarray(KEY_CHARACTERS));
+    const incarnation = nameOf(chain, KEY_CHARACTERS, chain.length);
     // Proof: a name that was hosted when the batch came.
     return this.#parts.hub.use(
       item.repository as RepositoryName,
@@ -188,14 +326,13 @@ export class RevocationList {
   }
 }
 
-/** The session of a chain, in hexadecimal. */
+/** The session of a chain, or of a key, as they are named; in hexadecimal. */
 function keyOf(chain: string): string {
-  return toHex(chainBytes(chain).subarray(0, KEY_CHARACTERS));
-}
-
-/** One character a byte, as chains are named. */
-function nameOf(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
+  let hex = "";
+  for (let i = 0; i < KEY_CHARACTERS; i++) {
+    hex += chain.charCodeAt(i).toString(16).padStart(2, "0");
+  }
+  return hex;
 }
 
 /** Our own records and what an operator accepted must pass the door; says how many commits are new. */
@@ -227,5 +364,15 @@ function checkReason(reason: string): void {
   throw new DatabaseError(
     "value-too-large",
     `A reason takes ${limits.revocationReasonBytesMax} bytes of text at most`,
+  );
+}
+
+function checkUser(user: string): void {
+  const isUser = user !== "" && user.isWellFormed() &&
+    encodeText(user).length <= limits.userBytesMax;
+  if (isUser) return;
+  throw new DatabaseError(
+    "invalid-option",
+    `A user is a text of 1 to ${limits.userBytesMax} bytes`,
   );
 }

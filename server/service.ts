@@ -21,6 +21,7 @@ import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
+import { SERVER_REPOSITORY } from "./books.ts";
 import type { Foundation } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
 import type { Health } from "./http.ts";
@@ -36,7 +37,7 @@ import { perMinute } from "./quotas.ts";
 import { Judge } from "./judge.ts";
 import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
-import { parseSessionKey, Sessions } from "./sessions.ts";
+import { lastEnd, parseSessionKey, Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
@@ -94,11 +95,18 @@ export class Service {
     this.#latencies = new Latencies(metrics, world);
     this.#hub = this.#createHub();
     const days = options.sessionDays ?? SESSION_DAYS;
-    this.#sessions = new Sessions(books, issuer, days, now);
-    const { signer } = issuer;
-    const restores = this.#restores = new RestoreReport(books, this.log, world);
-    const known = { books, hub: this.#hub, restores, signer, now };
-    this.#revocations = new RevocationList(known);
+    this.#restores = new RestoreReport(books, this.log, world);
+    const revocations = this.#revocations = new RevocationList({
+      books,
+      hub: this.#hub,
+      restores: this.#restores,
+      signer: issuer.signer,
+      now,
+      lastEnd: () => lastEnd(issuer, days, now()),
+      ended: (key, reason) => this.#revoked(key, reason),
+      failed: (error) => this.#failed(SERVER_REPOSITORY, error),
+    });
+    this.#sessions = new Sessions({ books, issuer, days, now, revocations });
     this.#quarantine = new Quarantine(books, now);
     this.connections = this.#createConnections();
     this.#host = this.#createHost();
@@ -129,21 +137,26 @@ export class Service {
       openMax: options.openMax ?? OPEN_MAX,
       repositoriesMax: quotas.repositories,
       opened: (replica) => this.#opened(replica),
-      failed: (name, error) =>
-        this.log.write("error", "repository-failed", {
-          repository: name,
-          message: messageOf(error),
-        }),
+      failed: (name, error) => this.#failed(name, error),
     });
+  }
+
+  #failed(repository: string, error: unknown): void {
+    const message = messageOf(error);
+    this.log.write("error", "repository-failed", { repository, message });
   }
 
   /** Brings a repository up to date, and follows it until it is closed. */
   async #opened(replica: Replica): Promise<() => void> {
     const { name: repository } = replica;
+    const lookForRevoked = this.#revocations.follow(replica);
     await this.#revocations.prepare(replica);
     const port = replica.port();
     const unfollow = this.#latencies.follow(replica);
-    const unlook = port.onShareable(() => this.#restores.look(port));
+    const unlook = port.onShareable(() => {
+      lookForRevoked();
+      this.#restores.look(port);
+    });
     this.#restores.look(port);
     this.log.write("debug", "repository-opened", { repository });
     return () => {
@@ -289,40 +302,46 @@ export class Service {
   }
 
   /**
-   * Ends a session, or all sessions of a user, for ever: what they wrote and
-   * the server has stands, what comes later goes to quarantine.
+   * Ends a session, or all sessions that a user has by now, for ever: what they
+   * wrote and the server has stands, what comes later goes to quarantine.
    *
-   * @returns the keys of the sessions and how many open repositories took a record
+   * @returns the keys of the sessions that are known and how many open repositories took a record
    */
   async revoke(
     whom: Whom,
     reason = "",
   ): Promise<{ sessions: readonly string[]; repositories: number }> {
     this.#check();
-    const sessions = this.#keysOf(whom);
+    const sessions = await this.#keysOf(whom, reason);
     let repositories = 0;
     for (const key of sessions) {
       repositories += await this.#revocations.revoke(key, reason);
-      this.#host.disconnect(
-        ({ session }) => session !== undefined && toHex(session.key) === key,
-        "unavailable",
-        "The session was revoked",
-      );
-      this.#parts.metrics.revoked();
-      this.log.write("warn", "session-revoked", { session: key, reason });
     }
     return { sessions, repositories };
   }
 
-  #keysOf(whom: Whom): string[] {
+  async #keysOf(whom: Whom, reason: string): Promise<string[]> {
     if ("user" in whom) {
-      const keys = this.#sessions.keysOf(whom.user);
-      if (keys.length > 0) return keys;
-      throw new HttpFault(404, "not-found", "This user has no sessions");
+      const { user } = whom;
+      const keys = await this.#revocations.revokeUser(user, reason);
+      this.log.write("warn", "user-revoked", { user, reason });
+      return keys;
     }
     const { sessionKey } = whom;
     const key = typeof sessionKey === "string" ? sessionKey : toHex(sessionKey);
     return [parseSessionKey(key)];
+  }
+
+  /** Whoever is connected as a session that was revoked must come back, and then hears what it still may. */
+  #revoked(sessionKey: string, reason: string): void {
+    this.#host.disconnect(
+      ({ session }) =>
+        session !== undefined && toHex(session.key) === sessionKey,
+      "unavailable",
+      "The session was revoked",
+    );
+    this.#parts.metrics.revoked();
+    this.log.write("warn", "session-revoked", { session: sessionKey, reason });
   }
 
   /** What revoked sessions wrote before they knew, oldest first. */

@@ -16,6 +16,7 @@ import { decodeCertificate, issueCertificate } from "../repo/mod.ts";
 import { HttpFault } from "./body.ts";
 import type { Books } from "./books.ts";
 import { canonicalJson, type Claims, type LoggedIn } from "./login.ts";
+import type { RevocationList } from "./revocations.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY = /^[0-9a-f]{64}$/;
@@ -37,6 +38,28 @@ export interface IssuedCertificate {
   readonly expires: Date;
 }
 
+/** The last moment that a certificate which an issuer gives now is good for, milliseconds since 1970. */
+export function lastEnd(
+  { notAfter }: Pick<Issuer, "notAfter">,
+  days: number,
+  nowMs: number,
+): number {
+  return Math.min(Math.floor(nowMs + days * DAY_MS), notAfter, wallMax);
+}
+
+/** What certifying works with. */
+export interface SessionParts {
+  /** Where issued sessions stand. */
+  readonly books: Books;
+  readonly issuer: Issuer;
+  /** How long a certificate is good for. */
+  readonly days: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Who is certified no more. */
+  readonly revocations: Pick<RevocationList, "has" | "ends">;
+}
+
 /** Reads a session's public key as clients write it. */
 export function parseSessionKey(value: unknown): string {
   const key = typeof value === "string" ? value.toLowerCase() : "";
@@ -52,22 +75,11 @@ export function parseSessionKey(value: unknown): string {
 
 /** Issues certificates and remembers for whom. */
 export class Sessions {
-  readonly #books: Books;
-  readonly #issuer: Issuer;
-  readonly #days: number;
-  readonly #now: () => number;
+  readonly #parts: SessionParts;
 
-  /**
-   * @param books where issued sessions stand
-   * @param issuer who signs
-   * @param days how long a certificate is good for
-   * @param now milliseconds since 1970
-   */
-  constructor(books: Books, issuer: Issuer, days: number, now: () => number) {
-    this.#books = books;
-    this.#issuer = issuer;
-    this.#days = days;
-    this.#now = now;
+  /** @param parts what it works with */
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -82,17 +94,12 @@ export class Sessions {
     { user, claims }: LoggedIn,
     presented?: Uint8Array,
   ): Promise<IssuedCertificate> {
-    const { revocations } = this.#books;
-    if (revocations.has(sessionKey)) {
-      throw new HttpFault(403, "revoked", "This session was revoked");
-    }
-    this.#checkSame(sessionKey, user, claims, presented);
-    const now = this.#now();
-    const notAfter = Math.min(
-      Math.floor(now + this.#days * DAY_MS),
-      this.#issuer.notAfter,
-      wallMax,
-    );
+    const { issuer, days } = this.#parts;
+    const before = presentedSession(presented, sessionKey);
+    this.#checkRevoked(sessionKey, before);
+    this.#checkSame(sessionKey, user, claims, before);
+    const now = this.#parts.now();
+    const notAfter = lastEnd(issuer, days, now);
     const { bytes } = issueCertificate(
       {
         sessionKey: fromHex(sessionKey),
@@ -102,22 +109,31 @@ export class Sessions {
         notBefore: 0,
         notAfter,
       },
-      this.#issuer.signer,
+      issuer.signer,
     );
     const expires = new Date(notAfter);
     await this.#remember(sessionKey, { user, claims, now, expires });
-    const issuers = this.#issuer.certificates;
+    const issuers = issuer.certificates;
     return { certificate: bytes, issuers, user, expires };
+  }
+
+  /** A key whose certificate was ended with its user's name is not renewed either. */
+  #checkRevoked(sessionKey: string, before: Presented | undefined): void {
+    const { revocations } = this.#parts;
+    const isRevoked = before === undefined
+      ? revocations.has(sessionKey)
+      : revocations.ends({ sessionKey, ...before });
+    if (!isRevoked) return;
+    throw new HttpFault(403, "revoked", "This session was revoked");
   }
 
   #checkSame(
     sessionKey: string,
     user: string,
     claims: Claims,
-    presented: Uint8Array | undefined,
+    before: Presented | undefined,
   ): void {
-    const known = this.#books.sessions.get(sessionKey) ??
-      presentedSession(presented, sessionKey);
+    const known = this.#parts.books.sessions.get(sessionKey) ?? before;
     if (known === undefined) return;
     const isSame = known.user === user &&
       canonicalJson(known.claims) === canonicalJson(claims);
@@ -133,7 +149,7 @@ export class Sessions {
     sessionKey: string,
     { user, claims, now, expires }: LoggedIn & { now: number; expires: Date },
   ): Promise<void> {
-    const { sessions } = this.#books;
+    const { sessions } = this.#parts.books;
     if (sessions.has(sessionKey)) {
       await sessions.update(sessionKey, { expires });
       return;
@@ -149,36 +165,37 @@ export class Sessions {
     claims: string,
     notAfter: number,
   ): void {
-    const { sessions } = this.#books;
+    const { sessions } = this.#parts.books;
     if (sessions.has(sessionKey)) return;
     sessions.create({
       id: sessionKey,
       user,
       claims: JSON.parse(claims),
-      issued: new Date(this.#now()),
+      issued: new Date(this.#parts.now()),
       expires: new Date(notAfter),
     });
   }
-
-  /** Session keys of a user. */
-  keysOf(user: string): string[] {
-    return this.#books.sessions.where({ user }).run().map(({ id }) => id);
-  }
 }
 
-/** What a presented certificate says, if it is one for this key; only ever used to refuse. */
+/** What a certificate says that a client has already: not checked, only ever used to refuse. */
+interface Presented {
+  readonly user: string;
+  readonly claims: unknown;
+  readonly notAfter: number;
+}
+
 function presentedSession(
   presented: Uint8Array | undefined,
   sessionKey: string,
-): { user: string; claims: unknown } | undefined {
+): Presented | undefined {
   if (presented === undefined) return undefined;
   try {
     const certificate = decodeCertificate(presented);
     if (!equalBytes(certificate.sessionKey, fromHex(sessionKey))) {
       throw new SyntaxError(`it is for ${toHex(certificate.sessionKey)}`);
     }
-    const { user, claims } = certificate;
-    return { user, claims: JSON.parse(claims) };
+    const { user, claims, notAfter } = certificate;
+    return { user, claims: JSON.parse(claims), notAfter };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new HttpFault(

@@ -202,13 +202,23 @@ export class RawPeer {
 
   /** Takes the next message of a kind out of what was heard; others before it are dropped. */
   async hear<Is extends Message["is"]>(is: Is): Promise<MessageOf<Is>> {
+    // Proof: the last of them is of this kind.
+    return (await this.hearTo(is)).at(-1) as MessageOf<Is>;
+  }
+
+  /** Takes all messages up to the next one of a kind. */
+  async hearTo(is: Message["is"]): Promise<Message[]> {
+    const heard: Message[] = [];
     for (;;) {
       const { promise } = this.#news;
       for (
         let message = this.#heard.shift();
         message !== undefined;
         message = this.#heard.shift()
-      ) if (message.is === is) return message as MessageOf<Is>;
+      ) {
+        heard.push(message);
+        if (message.is === is) return heard;
+      }
       if (this.isOver) throw new Error(`It closed, and said no "${is}"`);
       await promise;
     }

@@ -287,7 +287,12 @@ Deno.test("server: answers what it cannot do with codes", () =>
       ["/admin/revoke", post({}), 401, "login-failed"],
       ["/admin/nothing", post({}, asAdmin), 404, "not-found"],
       ["/admin/revoke", post({}, asAdmin), 400, "bad-request"],
-      ["/admin/revoke", post({ user: "eve" }, asAdmin), 404, "not-found"],
+      [
+        "/admin/revoke",
+        post({ user: "e".repeat(300) }, asAdmin),
+        409,
+        "invalid-option",
+      ],
       [
         "/admin/revoke",
         post(

@@ -77,6 +77,11 @@ export function newSessionKey(): string {
   return key;
 }
 
+/** Lets a session log in by hand that was made elsewhere; its key in hexadecimal. */
+export function knowKey(sessionKey: string, secretKey: Uint8Array): void {
+  secrets.set(sessionKey, secretKey);
+}
+
 /** What a login by hand says; `signedBy` and `signs` make a forged one. */
 export interface HandLogin {
   /** Of {@linkcode newSessionKey}. */

@@ -50,6 +50,12 @@ export async function runRevoke(
     }`,
   );
   for (const session of sessions) out.line(`  ${escapeControls(session)}`);
+  if (user === undefined) return;
+  out.line(
+    `other sessions of "${
+      escapeControls(user)
+    }" that have a certificate by now end when they appear`,
+  );
 }
 
 /** Runs `sheaf admin quarantine`. */

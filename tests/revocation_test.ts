@@ -1,0 +1,200 @@
+/** Revoked devices against servers that lost their books, or were set back to a backup. */
+
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { memoryStorage, type Storage } from "../mod.ts";
+import { createSigner } from "../crypto/mod.ts";
+import { replicaOf } from "../src/db/internals.ts";
+import {
+  createServer,
+  type Server,
+  type ServerOptions,
+} from "../server/mod.ts";
+import type { MessageOf } from "../sync/message.ts";
+import { forge } from "./kit/forge.ts";
+import { until } from "./kit/patience.ts";
+import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
+import { clientOf } from "./server_clients.ts";
+import {
+  ANN,
+  BOB,
+  knowKey,
+  loginBody,
+  post,
+  serverOptions,
+} from "./server_place.ts";
+
+const [SHARED, SECRET] = ["team/a", "team/b"] as const;
+const WRITE = 2;
+const READ_AND_WRITE = 3;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function serve(options: ServerOptions = {}): Promise<Server> {
+  const all = { rootSecret: ROOT_SECRET, ...options };
+  return createServer(serverOptions(all, []));
+}
+
+/** The port of a server, for its successor. */
+function portOf({ url }: Server): number {
+  return Number(new URL(url).port);
+}
+
+type Device = ReturnType<typeof rawSession>;
+
+function keyOf({ secretKey }: Device): string {
+  return createSigner(secretKey).publicKey.toHex();
+}
+
+/** What a device may do in a repository. */
+async function rightsOf(
+  server: Server,
+  device: Device,
+  name: string = SECRET,
+): Promise<number> {
+  await using peer = await RawPeer.proven(server, device);
+  peer.open(1, name);
+  return (await peer.hear("opened")).rights;
+}
+
+/** Hands in something that a device wrote, in a new chain each time; resolves with why it was refused. */
+async function handIn(
+  server: Server,
+  device: Device,
+  incarnation: number,
+  by = device,
+): Promise<string | undefined> {
+  await using peer = await RawPeer.opened(server, SHARED, by);
+  const genesisId = genesisOf(server, SHARED);
+  const wall = Date.now();
+  const record = forge({ session: device, genesisId, wall, incarnation });
+  peer.records({ kind: "certificate", bytes: device.certificate }, record);
+  peer.send({ is: "ping", token: 1 });
+  const refusals = (await peer.hearTo("pong")).filter(({ is }) =>
+    is === "refuse"
+  ) as MessageOf<"refuse">[];
+  return refusals[0]?.reason;
+}
+
+/** What a login of a device by hand is answered. */
+async function loginOf(
+  server: Server,
+  device: Device,
+  certificate: string | undefined,
+): Promise<number> {
+  knowKey(keyOf(device), device.secretKey);
+  const sessionKey = keyOf(device);
+  const credentials = { token: ANN };
+  const body = { sessionKey, credentials, certificate };
+  const answer = await fetch(
+    `${server.url}/login`,
+    post(loginBody(server.rootKey, body)),
+  );
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+/** A server where a device of Ann's wrote, and was revoked; Bob has the record of it. */
+async function revokedBefore(bobs: Storage) {
+  const server = await serve();
+  const device = rawSession({ user: "ann" });
+  await using bob = await clientOf(server, { token: BOB, storage: bobs });
+  equal(await handIn(server, device, 1), undefined);
+  await server.revoke({ sessionKey: keyOf(device) }, "stolen");
+  const { loaded } = replicaOf(bob.repo);
+  await until(() => loaded.revocations.size === 1, "Bob hears of it");
+  await bob.repo.sync.audit(); // And has it durably.
+  return { server, device };
+}
+
+Deno.test("a revoked device reads nowhere on a server that lost its disk, once its record came back to one repository", async () => {
+  const bobs = memoryStorage();
+  const { server: first, device } = await revokedBefore(bobs);
+  const port = portOf(first);
+  await first.close();
+  await using second = await serve({ port });
+  equal(await rightsOf(second, device), READ_AND_WRITE, "it cannot know yet");
+  await using reading = await RawPeer.opened(second, SECRET, device);
+  await using _bob = await clientOf(second, { token: BOB, storage: bobs });
+  equal((await reading.hear("failed")).code, "unavailable");
+  equal(await rightsOf(second, device), WRITE);
+  equal(await loginOf(second, device, undefined), 403);
+});
+
+Deno.test("a server whose books were set back knows whom records in repositories revoke, over a restart too", async () => {
+  const bobs = memoryStorage();
+  const { server: first, device } = await revokedBefore(bobs);
+  const port = portOf(first);
+  await first.close();
+  const storage = memoryStorage();
+  {
+    await using second = await serve({ port, storage });
+    await using reading = await RawPeer.opened(second, SECRET, device);
+    await using _bob = await clientOf(second, { token: BOB, storage: bobs });
+    equal((await reading.hear("failed")).code, "unavailable");
+  }
+  await using third = await serve({ port, storage });
+  deepEqual(third.status().open, []);
+  equal(await rightsOf(third, device), WRITE);
+});
+
+Deno.test("a user is revoked before his device returns, to a server that never heard of it", async () => {
+  await using server = await serve();
+  const device = rawSession({ user: "ann" });
+  const other = rawSession({ user: "bob" });
+  equal(await handIn(server, other, 1), undefined);
+  deepEqual(await server.revoke({ user: "ann" }, "left us"), {
+    sessions: [],
+    repositories: 0,
+  });
+  // Somebody else brings what it wrote, and then it comes itself.
+  equal(await handIn(server, device, 1, other), "revoked");
+  equal(server.quarantine()[0]?.user, "ann");
+  equal(await rightsOf(server, device), WRITE);
+  equal(await loginOf(server, device, device.certificate.toHex()), 403);
+  equal(await handIn(server, other, 2), undefined, "others write on");
+});
+
+Deno.test("a user who was revoked and logs in later has a session like any other, and so has one that was certified elsewhere later", async () => {
+  await using server = await serve({ sessionDays: 1 });
+  await server.revoke({ user: "ann" });
+  await using ann = await clientOf(server, { token: ANN });
+  await ann.notes.create({ text: "with a new session" }).synced;
+  const notAfter = Date.now() + 2 * DAY_MS;
+  const elsewhere = rawSession({ user: "ann", notAfter });
+  equal(await rightsOf(server, elsewhere), READ_AND_WRITE);
+  await server.revoke({ user: "ann" });
+  await rejects(ann.notes.create({ text: "late" }).synced, { code: "refused" });
+  equal(await rightsOf(server, elsewhere), WRITE);
+});
+
+Deno.test("a user stays revoked over a restart, and in repositories that were closed", async () => {
+  const storage = memoryStorage();
+  const device = rawSession({ user: "ann" });
+  {
+    await using server = await serve({ storage, idleMs: 1 });
+    equal(await handIn(server, device, 1), undefined);
+    await until(() => server.status().open.length === 0, "it is closed");
+  }
+  {
+    await using forgetful = await serve({ storage });
+    await forgetful.revoke({ user: "ann" }, "left us");
+  }
+  await using server = await serve({ storage });
+  await using bob = await clientOf(server, { token: BOB });
+  await bob.repo.sync.ready;
+  const reasons = [...replicaOf(bob.repo).loaded.revocations].map((one) =>
+    one.reason
+  );
+  deepEqual(reasons, ["left us"]);
+  equal(await handIn(server, device, 2), "revoked");
+});
+
+Deno.test("a revoked session that may issue is not let in: what a server brings is not judged", async () => {
+  await using server = await serve();
+  const issuer = rawSession({ user: "edge", mayIssue: true });
+  equal(await handIn(server, issuer, 1), undefined);
+  await server.revoke({ sessionKey: keyOf(issuer) });
+  const peer = await RawPeer.greeted(server);
+  peer.send(await peer.proof(issuer));
+  equal((await peer.hear("failed")).code, "forbidden");
+  await peer.ended;
+});
