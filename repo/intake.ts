@@ -89,7 +89,9 @@ export class Intake {
     options: ReceiveOptions = {},
     ends?: (judged: Judged) => boolean,
   ): Judged[] {
-    return this.#receive(arrivals, this.#knowledge, options, ends);
+    const { revocations = this.#knowledge.revocations } = options;
+    const knowledge = { ...this.#knowledge, revocations };
+    return this.#receive(arrivals, knowledge, options, ends);
   }
 
   #receive(

@@ -15,6 +15,7 @@ import type { Judged } from "./admit.ts";
 import type { Arrival, Gate } from "./arrival.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import type { Parking } from "./parking.ts";
+import type { Revocations } from "./revocation.ts";
 import type { VersionVector } from "./version_vector.ts";
 
 /** A record of the log as a peer gets it. */
@@ -46,6 +47,8 @@ export interface ReceiveOptions {
   readonly parking?: Parking;
   /** Asked once of every sound batch with new commits. */
   readonly gate?: Gate;
+  /** Revocations to judge by in the place of those that are known: to ask what would be, with a gate that lets nothing in. */
+  readonly revocations?: Revocations;
 }
 
 /**

@@ -188,7 +188,9 @@ export class ServerHooks implements
     const late = checkGate(batch, world.now());
     if (late !== undefined) return late;
     const replica = hub.replicaOf(name);
+    const { session } = peer;
     assert(replica !== undefined, "what a peer writes to is open");
+    assert(session !== undefined, "who writes has proved who it is");
     const author = batch.chain.slice(0, KEY_CHARACTERS);
     if (
       revocations.endsAuthor(replica, author) && !hub.hasRecord(name, author)
@@ -197,7 +199,7 @@ export class ServerHooks implements
     }
     const quota = this.#checkQuota(peer, name, batch);
     if (quota !== undefined) return quota;
-    return judge.judge(replica, peer.session, batch, from, patches);
+    return judge.judge(replica, session, batch, from, patches);
   }
 
   #checkQuota(

@@ -43,10 +43,14 @@ export class Judge {
     this.#parts = parts;
   }
 
-  /** The first commit from index `from` on that may not be. */
+  /**
+   * The first commit from index `from` on that may not be.
+   *
+   * @param by who brings it; an "issuer" waives the rules, and nothing else
+   */
   judge(
     replica: Replica,
-    session: PeerSession | undefined,
+    by: PeerSession | "issuer",
     ...[batch, from, patches]: Parameters<Gate>
   ): Refusal | undefined {
     const { restores, world } = this.#parts;
@@ -59,12 +63,12 @@ export class Judge {
     const next = Math.max(from, accepted - batch.first);
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
-    const refusal = this.#checkRelayed(replica, session, batch) ??
+    const refusal = this.#checkRelayed(replica, by, batch) ??
       checkCollections(replica, batch, next, fresh);
     if (refusal !== undefined) return refusal;
     const nowMs = world.now();
-    const judges = this.#ruleGateOf(replica)?.judgesOf(batch.chain, nowMs) ??
-      [];
+    const gate = this.#ruleGateOf(replica);
+    const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
     if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
     if (judges.length > 0 && restores.isAwaited(name)) {
       const detail = "What it is judged by has not come back yet";
@@ -76,14 +80,12 @@ export class Judge {
   /** Has its author a certificate that is good now, if somebody else brings it? */
   #checkRelayed(
     { mode, certificates }: Replica,
-    session: PeerSession | undefined,
+    by: PeerSession | "issuer",
     { chain }: Batch,
   ): Refusal | undefined {
-    if (mode !== "default" || session === undefined || session.mayIssue) {
-      return undefined;
-    }
+    if (mode !== "default" || by === "issuer" || by.mayIssue) return undefined;
     const key = chain.slice(0, KEY_CHARACTERS);
-    if (key === nameOf(session.key, 0, KEY_CHARACTERS)) return undefined;
+    if (key === nameOf(by.key, 0, KEY_CHARACTERS)) return undefined;
     const nowMs = this.#parts.world.now();
     if (certificates.covering(key, nowMs) !== undefined) return undefined;
     const detail =

@@ -50,7 +50,7 @@ export function chainEndsOf(summary: Uint8Array): Map<string, ChainEnd> {
 export function cutsToIssue(
   { graph, loaded: { revocations } }: Replica,
   sessionKey: Uint8Array,
-  accepted: ReadonlyMap<string, ChainEnd>,
+  accepted: ReadonlyMap<string, Pick<ChainEnd, "count">>,
 ): Map<string, number> | undefined {
   const key = nameOf(sessionKey, 0, KEY_CHARACTERS);
   const isRevoked = revocations.of(key).length > 0;

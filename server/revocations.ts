@@ -20,12 +20,15 @@ import { limits } from "../src/base/limits.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admit.ts";
 import { nameOf } from "../repo/commit.ts";
-import { cutsOf, issueRevocation } from "../repo/revocation.ts";
-import type { Books, QuarantineItem } from "./books.ts";
+import { issueRevocation } from "../repo/revocation.ts";
+import type { Whom } from "./api.ts";
+import { type Books, SERVER_REPOSITORY } from "./books.ts";
 import { HttpFault } from "./body.ts";
 import type { Hub } from "./hub.ts";
+import { type Log, messageOf } from "./log.ts";
 import type { RestoreReport } from "./restore_report.ts";
 import { type ChainEnd, chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
+import { parseSessionKey } from "./sessions.ts";
 
 /** What revoking works with. */
 export interface RevocationParts {
@@ -37,10 +40,9 @@ export interface RevocationParts {
   readonly lastEnd: () => number;
   /** What is known to have been in repositories that are not whole again. */
   readonly restores: Pick<RestoreReport, "known">;
-  /** A session is revoked from now on: whoever shows it is not served any more. */
-  readonly ended: (sessionKey: string, reason: string) => void;
-  /** Something that nobody waits for has failed. */
-  readonly failed: (error: unknown) => void;
+  readonly log: Log;
+  /** A session is revoked from now on: whoever is connected as that one must come anew. */
+  readonly ended: (sessionKey: string) => void;
 }
 
 /** A session, as its certificate says. */
@@ -108,62 +110,75 @@ export class RevocationList {
   }
 
   /**
-   * Revokes a session.
+   * Revokes a session, or a user: every session that was certified by now, also
+   * those that nobody here knows of yet. Who logs in later has a session like
+   * any other.
    *
-   * @returns how many repositories that are open took a record
+   * @returns the sessions that are known, and how many repositories that are open took a record
    */
-  async revoke(sessionKey: string, reason: string): Promise<number> {
+  async revoke(
+    whom: Whom,
+    reason: string,
+  ): Promise<{ sessions: readonly string[]; repositories: number }> {
     checkReason(reason);
-    await this.#note(sessionKey, reason);
-    return await this.#recordInAll(sessionKey);
+    const sessions = "user" in whom
+      ? await this.#revokeUser(whom.user, reason)
+      : [keyIn(whom)];
+    let repositories = 0;
+    for (const key of sessions) {
+      await this.#note(key, reason);
+      repositories += await this.#recordInAll(key);
+    }
+    return { sessions, repositories };
   }
 
-  /**
-   * Revokes a user: every session that was certified by now, also those that
-   * nobody here knows of yet. Who logs in later has a session like any other.
-   *
-   * @returns the sessions that are known
-   */
-  async revokeUser(user: string, reason: string): Promise<string[]> {
-    const { books, hub, now, lastEnd } = this.#parts;
-    checkReason(reason);
+  async #revokeUser(user: string, reason: string): Promise<string[]> {
     checkUser(user);
-    const sessions = books.sessions.all();
-    const until = sessions.reduce(
+    const { books: { sessions, revokedUsers }, log } = this.#parts;
+    const all = sessions.all();
+    const until = all.reduce(
       (last, { expires }) => Math.max(last, expires.getTime()),
-      lastEnd(),
+      this.#parts.lastEnd(),
     );
-    const ended = { reason, at: new Date(now()), until: new Date(until) };
+    const at = new Date(this.#parts.now());
+    const ended = { reason, at, until: new Date(until) };
     this.#users.set(user, ended);
+    log.write("warn", "user-revoked", { user, reason });
     const id = toHex(sha256(encodeText(user)));
-    const { revokedUsers } = books;
     await (revokedUsers.has(id)
       ? revokedUsers.update(id, ended)
       : revokedUsers.create({ id, user, ...ended }));
-    const keys = new Set(
-      sessions.filter((one) => one.user === user).map(({ id }) => id),
-    );
+    const own = all.filter((one) => one.user === user).map(({ id }) => id);
+    return [...new Set([...own, ...this.#certifiedIn(user)])];
+  }
+
+  /** The sessions of a user that repositories which are open have certificates of. */
+  *#certifiedIn(user: string): Iterable<string> {
+    const { hub } = this.#parts;
     for (const name of hub.names) {
       for (const one of hub.replicaOf(name)?.loaded.certificates ?? []) {
-        if (one.user === user) keys.add(toHex(one.sessionKey));
+        if (one.user === user) yield toHex(one.sessionKey);
       }
     }
-    return [...keys];
   }
 
   /** A session is over, and nobody waits for that to be written down. */
   #end(sessionKey: string, reason: string): void {
-    const { failed } = this.#parts;
     this.#note(sessionKey, reason).then(
       () => this.#recordInAll(sessionKey),
-    ).catch(failed);
+    ).catch((error) => {
+      const [repository, message] = [SERVER_REPOSITORY, messageOf(error)];
+      const failed = { repository, message };
+      this.#parts.log.write("error", "repository-failed", failed);
+    });
   }
 
   async #note(sessionKey: string, reason: string): Promise<void> {
-    const { books: { revocations }, now, ended } = this.#parts;
+    const { books: { revocations }, now, ended, log } = this.#parts;
     if (!this.has(sessionKey)) {
       this.#keys.add(sessionKey);
-      ended(sessionKey, reason);
+      ended(sessionKey);
+      log.write("warn", "session-revoked", { session: sessionKey, reason });
     }
     if (revocations.has(sessionKey)) return;
     const at = new Date(now());
@@ -257,7 +272,7 @@ export class RevocationList {
     const key = fromHex(sessionKey);
     const cuts = cutsToIssue(replica, key, accepted);
     if (cuts === undefined) return false;
-    this.#issue(replica, key, cuts, this.#reasonOf(sessionKey));
+    this.issue(replica, key, cuts);
     return true;
   }
 
@@ -269,60 +284,21 @@ export class RevocationList {
     return this.#parts.books.revocations.get(sessionKey)?.reason ?? "";
   }
 
-  #issue(
+  /** Puts a record into a repository: so many commits of a session stand there. */
+  issue(
     replica: Replica,
     sessionKey: Uint8Array,
     cuts: ReadonlyMap<string, number>,
-    reason: string,
   ): void {
     const { signer, now } = this.#parts;
     const port = replica.port();
+    const reason = this.#reasonOf(toHex(sessionKey));
     const { genesisId } = port;
     const wall = now();
     const fields = { genesisId, sessionKey, cuts, wall, reason };
     const { bytes } = issueRevocation(fields, signer);
-    check(port.receive([{ kind: "revocation", bytes }]));
+    admittedOf(port.receive([{ kind: "revocation", bytes }]));
     port.settle();
-  }
-
-  /**
-   * Admits a batch in quarantine: raises what stands of its session, then lets
-   * it through the door.
-   *
-   * @returns how many of its commits are new here
-   */
-  accept(item: QuarantineItem): Promise<number> {
-    const chain = fromHex(item.chain);
-    const key = chain.slice(0, KEY_CHARACTERS);
-    const incarnation = nameOf(chain, KEY_CHARACTERS, chain.length);
-    // Proof: a name that was hosted when the batch came.
-    return this.#parts.hub.use(
-      item.repository as RepositoryName,
-      async (replica) => {
-        const cuts = new Map(cutsOf(replica.graph, key));
-        const known = cuts.get(incarnation) ?? 0;
-        if (known < item.first) {
-          throw new HttpFault(
-            409,
-            "gap",
-            `Commits ${known} to ${
-              item.first - 1
-            } of its chain come first: accept those before it`,
-          );
-        }
-        cuts.set(incarnation, Math.max(known, item.first + item.count));
-        if (replica.mode === "default") {
-          this.#issue(replica, key, cuts, this.#reasonOf(toHex(key)));
-        }
-        const kind = item.signed ? "signed" : "unsigned";
-        const port = replica.port();
-        const bytes = item.bytes.slice();
-        const admitted = check(port.receive([{ kind, bytes }]));
-        port.settle();
-        await replica.durable();
-        return admitted;
-      },
-    );
   }
 }
 
@@ -336,7 +312,7 @@ function keyOf(chain: string): string {
 }
 
 /** Our own records and what an operator accepted must pass the door; says how many commits are new. */
-function check(judged: readonly Judged[]): number {
+export function admittedOf(judged: readonly Judged[]): number {
   let admitted = 0;
   for (const { verdict } of judged) {
     if (verdict.verdict === "refuse") {
@@ -351,6 +327,11 @@ function check(judged: readonly Judged[]): number {
     }
   }
   return admitted;
+}
+
+function keyIn({ sessionKey }: Exclude<Whom, { user: string }>): string {
+  const isText = typeof sessionKey === "string";
+  return parseSessionKey(isText ? sessionKey : toHex(sessionKey));
 }
 
 /** Before anything is written: a record that cannot be made must not be noted. */

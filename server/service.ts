@@ -17,11 +17,11 @@ import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
 import type { Replica } from "../repo/mod.ts";
 import { SyncHost } from "../sync/host.ts";
+import { Acceptance } from "./acceptance.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
-import { SERVER_REPOSITORY } from "./books.ts";
 import type { Foundation } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
 import type { Health } from "./http.ts";
@@ -37,7 +37,7 @@ import { perMinute } from "./quotas.ts";
 import { Judge } from "./judge.ts";
 import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
-import { lastEnd, parseSessionKey, Sessions } from "./sessions.ts";
+import { lastEnd, Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
@@ -65,6 +65,8 @@ export class Service {
   readonly #sessions: Sessions;
   readonly #revocations: RevocationList;
   readonly #quarantine: Quarantine;
+  readonly #judge: Judge;
+  readonly #acceptance: Acceptance;
   readonly #restores: RestoreReport;
   readonly #latencies: Latencies;
   readonly #host: SyncHost;
@@ -103,11 +105,16 @@ export class Service {
       signer: issuer.signer,
       now,
       lastEnd: () => lastEnd(issuer, days, now()),
-      ended: (key, reason) => this.#revoked(key, reason),
-      failed: (error) => this.#failed(SERVER_REPOSITORY, error),
+      log: this.log,
+      ended: (key) => this.#revoked(key),
     });
     this.#sessions = new Sessions({ books, issuer, days, now, revocations });
     this.#quarantine = new Quarantine(books, now);
+    const { rules } = options;
+    const restores = this.#restores;
+    const judge = this.#judge = new Judge({ rules, restores, world });
+    const hub = this.#hub;
+    this.#acceptance = new Acceptance({ hub, judge, revocations, now });
     this.connections = this.#createConnections();
     this.#host = this.#createHost();
     this.login = this.#createLogin();
@@ -137,13 +144,12 @@ export class Service {
       openMax: options.openMax ?? OPEN_MAX,
       repositoriesMax: quotas.repositories,
       opened: (replica) => this.#opened(replica),
-      failed: (name, error) => this.#failed(name, error),
+      failed: (name, error) =>
+        this.log.write("error", "repository-failed", {
+          repository: name,
+          message: messageOf(error),
+        }),
     });
-  }
-
-  #failed(repository: string, error: unknown): void {
-    const message = messageOf(error);
-    this.log.write("error", "repository-failed", { repository, message });
   }
 
   /** Brings a repository up to date, and follows it until it is closed. */
@@ -192,11 +198,7 @@ export class Service {
     const hooks = new ServerHooks({
       hub: this.#hub,
       rules: options.rules,
-      judge: new Judge({
-        rules: options.rules,
-        restores: this.#restores,
-        world,
-      }),
+      judge: this.#judge,
       sessions: this.#sessions,
       revocations: this.#revocations,
       quarantine: this.#quarantine,
@@ -312,28 +314,11 @@ export class Service {
     reason = "",
   ): Promise<{ sessions: readonly string[]; repositories: number }> {
     this.#check();
-    const sessions = await this.#keysOf(whom, reason);
-    let repositories = 0;
-    for (const key of sessions) {
-      repositories += await this.#revocations.revoke(key, reason);
-    }
-    return { sessions, repositories };
-  }
-
-  async #keysOf(whom: Whom, reason: string): Promise<string[]> {
-    if ("user" in whom) {
-      const { user } = whom;
-      const keys = await this.#revocations.revokeUser(user, reason);
-      this.log.write("warn", "user-revoked", { user, reason });
-      return keys;
-    }
-    const { sessionKey } = whom;
-    const key = typeof sessionKey === "string" ? sessionKey : toHex(sessionKey);
-    return [parseSessionKey(key)];
+    return await this.#revocations.revoke(whom, reason);
   }
 
   /** Whoever is connected as a session that was revoked must come back, and then hears what it still may. */
-  #revoked(sessionKey: string, reason: string): void {
+  #revoked(sessionKey: string): void {
     this.#host.disconnect(
       ({ session }) =>
         session !== undefined && toHex(session.key) === sessionKey,
@@ -341,7 +326,6 @@ export class Service {
       "The session was revoked",
     );
     this.#parts.metrics.revoked();
-    this.log.write("warn", "session-revoked", { session: sessionKey, reason });
   }
 
   /** What revoked sessions wrote before they knew, oldest first. */
@@ -354,7 +338,7 @@ export class Service {
     this.#check();
     const item = this.#quarantine.get(id);
     if (item === undefined) throw noEntry();
-    const commits = await this.#revocations.accept(item);
+    const commits = await this.#acceptance.accept(item);
     await this.#quarantine.drop(id);
     this.log.write("info", "quarantine-accepted", { id, commits });
     return commits;
