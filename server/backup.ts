@@ -108,19 +108,19 @@ async function copyLogs(
   // A revocation is noted in the server's own repository before it is recorded
   // in others: copied last, that one knows of every record that was copied.
   const own = replicaFolder(parseRepositoryName(SERVER_REPOSITORY));
-  const folders = source.folders(REPOSITORIES).map((name) =>
-    `${REPOSITORIES}/${name}`
-  ).sort((a, b) => Number(a === own) - Number(b === own));
-  for (const folder of folders) {
+  const folderOf = (name: string) => `${REPOSITORIES}/${name}`;
+  const names = source.folders(REPOSITORIES).sort((a, b) =>
+    Number(folderOf(a) === own) - Number(folderOf(b) === own)
+  );
+  for (const name of names) {
+    const folder = folderOf(name);
     const copy = await copyOne(source, target, folder, world);
     if (copy === undefined) continue;
     total.repositories++;
     total.records += copy.records;
     total.commits += copy.commits;
     total.bytes += copy.bytes;
-    if (copy.leftOutBytes > 0) {
-      suspicious.push(folder.slice(REPOSITORIES.length + 1));
-    }
+    if (copy.leftOutBytes > 0) suspicious.push(name);
   }
   target.syncFolder(REPOSITORIES);
   target.syncFolder("");

@@ -12,9 +12,12 @@ import type { IncidentEvent, PeerSession } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
+import type { VersionVector } from "../repo/version_vector.ts";
 import { readSummary } from "./summary.ts";
 import type { Witness } from "./witness.ts";
 import { WitnessWatch } from "./witness_watch.ts";
+
+const NOTHING = new Uint8Array();
 
 interface Running {
   readonly run: AuditRun;
@@ -35,6 +38,8 @@ export class ChannelWatch {
   /** Was a difference reported on this connection? */
   #isReported = false;
   #hasNews = false;
+  /** Chains of which a server of another epoch lacks commits that it, or another one, had signed for; and how long they were. */
+  #lost: (readonly [chain: string, length: number])[] = [];
   /** Has an audit found commits that one side lacks? Then what is known of the server is wrong. */
   isMissing = false;
 
@@ -54,13 +59,44 @@ export class ChannelWatch {
     return readSummary(this.kept.summary).get(chain)?.length ?? 0;
   }
 
-  /** The channel is open: proves to a server of another epoch what there was. */
-  opened(channel: number, epoch: Uint8Array): void {
+  /**
+   * The channel is open: proves to a server of another epoch what there was, and
+   * tells what of it is not there.
+   *
+   * @param has what it has; `undefined` where that is not told
+   */
+  opened(channel: number, epoch: Uint8Array, has?: VersionVector): void {
     this.#channel = channel;
     const proof = this.#witnesses.proofFor(epoch);
     if (proof !== undefined) {
       this.#line.send({ is: "proof", channel, ...proof });
+      if (has === undefined) return;
     }
+    const wasLost = this.#lost.length > 0;
+    this.#lost = [];
+    let missing = 0;
+    for (const [chain, { length }] of readSummary(proof?.summary ?? NOTHING)) {
+      const lacks = length - (has?.get(chain) ?? 0);
+      if (lacks <= 0) continue;
+      missing += lacks;
+      this.#lost.push([chain, length]);
+    }
+    if (missing > 0 || wasLost) this.#restoring(missing, epoch);
+  }
+
+  /** Looks whether all that was lost is there again. */
+  checkLost(epoch: Uint8Array, hasOf: (chain: string) => number): void {
+    if (this.#lost.length === 0) return;
+    for (let last = this.#lost.at(-1); last; last = this.#lost.at(-1)) {
+      if (hasOf(last[0]) < last[1]) return;
+      this.#lost.pop();
+    }
+    this.#restoring(0, epoch);
+  }
+
+  #restoring(missing: number, epoch: Uint8Array): void {
+    const { name } = this.#port;
+    this.#line.tell({ tell: "restoring", name, missing, epoch });
   }
 
   /** The channel is closed. */

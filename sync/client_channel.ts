@@ -18,7 +18,7 @@ import { backoffMs } from "./backoff.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
 import {
   type ChannelAudit,
-  incidentOf,
+  IncidentList,
   PendingAudit,
 } from "./client_report.ts";
 import {
@@ -32,7 +32,6 @@ import { Others, type PresentPeer } from "./presence.ts";
 import {
   type ChannelStatus,
   type ClientStatus,
-  type Incident,
   Notifier,
   settled,
   type SyncProgress,
@@ -86,7 +85,7 @@ export class SyncChannel {
   #reason: SyncReason | undefined;
   #progress: SyncProgress | undefined;
   #equalAt: Date | undefined;
-  #incidents: readonly Incident[] = Object.freeze([]);
+  readonly #incidents: IncidentList;
   #present = new Uint8Array();
   #audit = new PendingAudit();
   #declines = 0;
@@ -97,7 +96,8 @@ export class SyncChannel {
 
   constructor(parts: SyncChannelParts) {
     this.#parts = parts;
-    const { port } = parts;
+    const { port, world } = parts;
+    this.#incidents = new IncidentList(world);
     this.#knowledge = new ChannelKnowledge({
       ...parts,
       due: () => this.changed(),
@@ -239,7 +239,7 @@ export class SyncChannel {
     switch (event.tell) {
       case "opened":
         this.#knowledge.noteOpened(event.epoch);
-        return this.#opened(event.rights);
+        return this.#opened(event);
       case "declined":
         return this.#declined(event.code, event.detail);
       case "progress":
@@ -259,6 +259,8 @@ export class SyncChannel {
       case "equal":
         this.#equalAt = new Date(event.atMs);
         return;
+      case "restoring":
+        return this.#incidents.noteRestoring(event.missing, event.epoch);
       case "audited":
         return this.#audit.answer(event.report);
       case "presence":
@@ -266,9 +268,12 @@ export class SyncChannel {
     }
   }
 
-  #opened(given: number): void {
+  #opened(
+    { rights: given, epoch }: Extract<ChannelEvent, { tell: "opened" }>,
+  ): void {
     this.#phase = "catching-up";
     const mayRead = (given & rights.read) !== 0;
+    if (mayRead) this.#incidents.noteEpoch(this.name, epoch);
     this.#reason = mayRead ? undefined : {
       code: "forbidden",
       message:
@@ -309,9 +314,7 @@ export class SyncChannel {
 
   /** Notes what must not happen. */
   incident(event: IncidentEvent): void {
-    const incident = incidentOf(event, this.#parts.world.now());
-    const list = [...this.#incidents, incident].slice(-limits.incidentsMax);
-    this.#incidents = Object.freeze(list);
+    this.#incidents.add(event);
     this.changed();
   }
 
@@ -329,7 +332,7 @@ export class SyncChannel {
       unsent: this.#knowledge.unsent(this.#isOpen()),
       progress: this.#progress,
       equalAt: this.#equalAt,
-      incidents: this.#incidents,
+      incidents: this.#incidents.list,
       clockOffsetMs: this.#parts.clockOffsetMs(),
     };
   }

@@ -4,7 +4,11 @@
  * @module
  */
 
+import type { RepositoryName } from "../repo/genesis.ts";
+import { toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import type { World } from "../src/base/world.ts";
 import type { JsonValue } from "../src/schema/mod.ts";
 import type { AuditReport } from "./audit.ts";
 import type { IncidentEvent } from "./conversation.ts";
@@ -20,18 +24,72 @@ export interface ChannelAudit {
   readonly details: JsonValue;
 }
 
-/** The incident that a conversation tells of. */
-export function incidentOf(event: IncidentEvent, nowMs: number): Incident {
-  const { kind, message, details, report } = event;
-  return Object.freeze({
-    kind,
-    at: new Date(nowMs),
-    message,
-    details: {
-      ...details,
-      ...(report !== undefined && { report: detailsOf(report) }),
-    },
-  });
+/** The incidents of one repository, over connections that come and go: the newest, as many as are kept. */
+export class IncidentList {
+  readonly #world: Pick<World, "now">;
+  /** Epochs of the server, the newest last, until one came back. */
+  #epochs: readonly string[] | undefined = [];
+  /** The same array until it changes. */
+  list: readonly Incident[] = Object.freeze([]);
+
+  constructor(world: Pick<World, "now">) {
+    this.#world = world;
+  }
+
+  /** Adds what a conversation tells of. */
+  add({ kind, message, details, report }: IncidentEvent): void {
+    const more = report === undefined ? {} : { report: detailsOf(report) };
+    this.#set([
+      ...this.list,
+      { kind, at: this.#now(), message, details: { ...details, ...more } },
+    ]);
+  }
+
+  /**
+   * The server's log is in this epoch. A life of a log ends for good: where one
+   * goes on that had ended, there are two logs.
+   */
+  noteEpoch(name: RepositoryName, bytes: Uint8Array): void {
+    const epoch = toHex(bytes);
+    const other = this.#epochs?.at(-1);
+    if (this.#epochs === undefined || other === epoch) return;
+    if (!this.#epochs.includes(epoch)) {
+      this.#epochs = [...this.#epochs, epoch].slice(-limits.epochsMax);
+      return;
+    }
+    this.#epochs = undefined; // It is told once.
+    this.add({
+      tell: "incident",
+      name,
+      kind: "server-forked",
+      message: "Two servers answer as one, each with a log of its own",
+      details: { epoch, other: other! },
+    });
+  }
+
+  /** A server of another epoch lacks so many commits that a witness proves: there is one such incident, until it lacks none. */
+  noteRestoring(missing: number, epoch: Uint8Array): void {
+    const before = this.list.find(({ kind }) => kind === "restore-incomplete");
+    const others = this.list.filter((one) => one !== before);
+    if (missing === 0) return this.#set(others);
+    this.#set([...others, {
+      kind: "restore-incomplete",
+      at: before?.at ?? this.#now(),
+      message:
+        `The server lacks ${missing} commits that a server of this database had signed for: ` +
+        "what is here of them is handed in",
+      details: { missing, epoch: toHex(epoch) },
+    }]);
+  }
+
+  #now(): Date {
+    return new Date(this.#world.now());
+  }
+
+  #set(incidents: readonly Incident[]): void {
+    const newest = incidents.slice(-limits.incidentsMax);
+    this.list = Object.freeze(newest.map((one) => Object.freeze(one)));
+  }
 }
 
 /** The report of an audit. */

@@ -222,6 +222,13 @@ export type ConversationEvent =
     readonly name: RepositoryName;
     readonly atMs: number;
   }
+  /** C: how many commits a server of another epoch lacks of those that the last proved witness shows; 0: none any more. */
+  | {
+    readonly tell: "restoring";
+    readonly name: RepositoryName;
+    readonly missing: number;
+    readonly epoch: Uint8Array;
+  }
   | IncidentEvent
   /** C: the answer to {@link ClientConversation.audit}. */
   | {

@@ -197,23 +197,23 @@ export class ClientChannel {
     if (this.#ways !== undefined || this.#started === undefined) {
       return line.fail("bad-message", "It is open already");
     }
-    if (vector === undefined && this.#started !== "cursor") {
+    const { cursor } = this.#resume;
+    const isOfCursor = this.#started === "cursor" && cursor !== undefined &&
+      equalBytes(cursor.epoch, epoch);
+    if (vector === undefined && !isOfCursor) {
       return line.fail("bad-message", "A cursor stands that was not shown");
     }
     const mayRead = (message.rights & rights.read) !== 0;
     if (vector && mayRead && this.#doubts.ofVector(vector)) return;
-    const { cursor } = this.#resume;
     if (this.#started === "cursor" && vector !== undefined && mayRead) {
-      if (cursor !== undefined && equalBytes(cursor.epoch, epoch)) {
-        this.#watch.suspect(cursor.position);
-      }
+      if (isOfCursor) this.#watch.suspect(cursor.position);
       const vector = this.#doubts.vector();
       line.send({ is: "vector", channel: this.#channel, vector });
     }
     this.#begin(message, mayRead);
     const opened = { rights: message.rights, epoch, commits };
     line.tell({ tell: "opened", name: this.name, ...opened });
-    this.#watch.opened(this.#channel, epoch);
+    this.#watch.opened(this.#channel, epoch, mayRead ? vector : undefined);
   }
 
   #begin(
@@ -314,9 +314,8 @@ export class ClientChannel {
   }
 
   #declined({ code, detail }: { code: string; detail: string }): void {
-    const { name } = this;
     this.#rest(Infinity);
-    this.#parts.line.tell({ tell: "declined", name, code, detail });
+    this.#parts.line.tell({ tell: "declined", name: this.name, code, detail });
   }
 
   /** What may be shared has grown. */
@@ -331,6 +330,7 @@ export class ClientChannel {
     const isMissing = ways.down.isMissing || this.#watch.isMissing;
     if (isMissing && !this.#isResynchronised) return this.#resynchronise();
     if (ways.up.mayTakeMore) return this.#again(0, true);
+    this.#watch.checkLost(ways.epoch, (chain) => this.serverHas(chain));
     if (ways.up.isQuiet && ways.down.isQuiet) this.#watch.compare(server);
     if (!this.#watch.takeNews()) return;
     const state = this.resumeState();

@@ -246,6 +246,8 @@ export const limits = {
   parkMsMax: 30_000,
   /** At most one witness in so long. */
   witnessMs: 1_000,
+  /** Epochs of its server that a client remembers, to notice one that comes back. */
+  epochsMax: 16,
   /** A client tries again after so long what was refused for the time being. */
   refusedRetryMs: 10_000,
   /** What is judged waits for so long after the last commit that came back to a server that had lost it. */

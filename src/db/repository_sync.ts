@@ -304,7 +304,10 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     const channel = this.#channel;
     if (channel !== undefined) {
       const { equalAt, incidents } = channel.status;
-      this.#incidents = this.#allIncidents(incidents);
+      // What is missing there is said anew by the next connection, if it still is.
+      this.#incidents = this.#allIncidents(incidents).filter(({ kind }) =>
+        kind !== "restore-incomplete"
+      );
       this.#equalAt = equalAt ?? this.#equalAt;
       for (const { name } of this.#parts.replica.graph.chains()) {
         const count = channel.acknowledged(name);

@@ -1,0 +1,158 @@
+/** Servers of other epochs that lack what a witness proves: told as long as it is so, and given what is here. */
+
+import { deepEqual, equal } from "node:assert/strict";
+import { refuse } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
+import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
+import { IncidentList } from "./client_report.ts";
+import type { ServerChannelOptions } from "./conversation.ts";
+import type { ResumeState } from "./resume.ts";
+
+const OTHER = new Uint8Array(16).fill(7);
+
+/** A client that found itself equal with a server of `count` commits, and what it kept of that. */
+async function proved(count = 9) {
+  const world = new ManualWorld();
+  const serving = await Serving.open(world);
+  const place = await Place.open({ world, seed: 1 });
+  for (let i = 0; i < count; i++) await place.write(`a${i}`, "1");
+  const talk = meet(serving, place);
+  const resume = await exchange(talk);
+  equal(talk.client.told("equal").length > 0, true);
+  deepEqual(lackedBy(talk), []);
+  return { world, serving, place, resume };
+}
+
+function meet(
+  serving: Serving,
+  place: Place,
+  resume?: ResumeState,
+  channel: Partial<ServerChannelOptions> = {},
+): Talk {
+  const world = place.world as ManualWorld;
+  const server = new ServerSide(world, serving, {}, channel);
+  return new Talk(world, server, new ClientSide(world, place, resume));
+}
+
+/** Lets both sides have everything; what the client keeps of it. */
+async function exchange(talk: Talk): Promise<ResumeState> {
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  talk.end();
+  return talk.client.resume!;
+}
+
+/** What a client told of what a server lacks, one after the other. */
+function lackedBy({ client }: Talk): number[] {
+  return client.told("restoring").map(({ missing }) => missing);
+}
+
+Deno.test("a client tells that a second server lacks what the first had signed for, hands it in, and tells the end", async () => {
+  const { world, place, resume } = await proved();
+  const second = await Serving.open(world);
+  const talk = meet(second, place, resume);
+  await talk.settle();
+  deepEqual(lackedBy(talk), [9, 0]);
+  equal(second.place.text("a8"), "1");
+  talk.end();
+});
+
+Deno.test("a client tells nothing of a server that has more than was signed for, in its epoch or another", async () => {
+  const { serving, place, resume } = await proved();
+  await serving.place.write("b", "2");
+  for (const life of [serving.life, { ...serving.life, epoch: OTHER }]) {
+    const talk = meet(serving, place, resume, { life });
+    await talk.settle();
+    await talk.pass(limits.witnessMs);
+    deepEqual(lackedBy(talk), []);
+    talk.end();
+  }
+});
+
+Deno.test("a client goes on telling what a server does not take, and over connections", async () => {
+  const { world, place, resume } = await proved();
+  const second = await Serving.open(world);
+  const gate = () => refuse("quota");
+  let state = resume;
+  for (let i = 0; i < 3; i++) {
+    const talk = meet(second, place, state, { gate });
+    await talk.settle();
+    await talk.pass(limits.witnessMs);
+    deepEqual(lackedBy(talk), [9]);
+    state = talk.client.resume!;
+    talk.end();
+  }
+  const talk = meet(second, place, state);
+  await talk.settle();
+  deepEqual(lackedBy(talk), [9, 0]);
+  talk.end();
+});
+
+Deno.test("a client that lost it, too, tells it until others have brought it back", async () => {
+  const { world, place: whole, resume } = await proved();
+  const second = await Serving.open(world);
+  const poor = await Place.open({ world, seed: 2 });
+  const talk = meet(second, poor, resume);
+  await talk.settle();
+  deepEqual(lackedBy(talk), [9]);
+  const rich = meet(second, whole);
+  await rich.settle();
+  await talk.settle();
+  deepEqual(lackedBy(talk), [9, 0]);
+  equal(poor.text("a8"), "1");
+  for (const one of [talk, rich]) one.end();
+});
+
+Deno.test("a server that is restored from a backup is told of until all is back", async () => {
+  const { world, serving, place } = await proved(4);
+  const backup = await Serving.open(world);
+  await exchange(meet(backup, place));
+  for (let i = 4; i < 9; i++) await place.write(`a${i}`, "1");
+  const resume = await exchange(meet(serving, place));
+  await place.write("later", "1");
+  const talk = meet(backup, place, resume);
+  await talk.settle();
+  deepEqual(lackedBy(talk), [5, 0]);
+  equal(backup.place.text("later"), "1");
+  talk.end();
+});
+
+Deno.test("a cursor that stands in another epoch is a lie, and nothing is left unsent by it", async () => {
+  const { world, place, resume } = await proved();
+  const second = await Serving.open(world);
+  const { epoch } = second.life;
+  const talk = meet(second, place, resume);
+  // The server says that the cursor of the other epoch stands.
+  for (let open = false; !open;) {
+    for (const frame of talk.client.take()) talk.server.frame(frame.slice());
+    const opened = talk.server.messages.find(({ is }) => is === "opened");
+    open = opened !== undefined;
+    if (open) break;
+    for (const frame of talk.server.take()) talk.client.frame(frame.slice());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  for (const message of talk.server.messages) {
+    const lie = message.is === "opened"
+      ? { ...message, epoch, vector: undefined }
+      : message;
+    talk.client.message(lie);
+  }
+  equal(talk.client.ended?.code, "bad-message");
+  talk.end();
+});
+
+Deno.test("IncidentList keeps one account of what is missing, however many epochs a server invents", () => {
+  const list = new IncidentList({ now: () => ++time });
+  let time = 0;
+  for (let i = 1; i < 1_000; i++) {
+    list.noteRestoring(i, new Uint8Array(16).fill(i));
+  }
+  equal(list.list.length, 1);
+  const [{ kind, at, details }] = list.list as [typeof list.list[0]];
+  equal(kind, "restore-incomplete");
+  deepEqual(at, new Date(1), "since when");
+  equal((details as { missing: number }).missing, 999);
+  list.noteRestoring(0, OTHER);
+  deepEqual(list.list, []);
+});
