@@ -10,7 +10,7 @@
  */
 
 import { equalBytes } from "../src/base/bytes.ts";
-import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
+import { type Refusal, refuseAt } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
@@ -63,7 +63,7 @@ export class Judge {
     const next = Math.max(from, accepted - batch.first);
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
-    const refusal = this.#checkRelayed(replica, by, batch) ??
+    const refusal = this.#checkRelayed(replica, by, batch, next) ??
       checkCollections(replica, batch, next, fresh);
     if (refusal !== undefined) return refusal;
     const nowMs = world.now();
@@ -81,7 +81,8 @@ export class Judge {
   #checkRelayed(
     { mode, certificates }: Replica,
     by: PeerSession | "issuer",
-    { chain }: Batch,
+    { chain, first }: Batch,
+    from: number,
   ): Refusal | undefined {
     if (mode !== "default" || by === "issuer" || by.mayIssue) return undefined;
     const key = chain.slice(0, KEY_CHARACTERS);
@@ -90,7 +91,8 @@ export class Judge {
     if (certificates.covering(key, nowMs) !== undefined) return undefined;
     const detail =
       "Its author's certificate has run out: others cannot bring it";
-    return refuse("expired-session", detail);
+    // From there on: what comes before it was accepted once, and comes back.
+    return refuseAt(first + from, "expired-session", detail);
   }
 
   /** Who wrote is proved in Default mode only: elsewhere there is nobody to ask rules about. */

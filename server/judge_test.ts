@@ -115,6 +115,13 @@ Deno.test("Judge.judge() waits with what is judged for what is about to come bac
   for (const device of [ada, server]) await device.replica.close();
 });
 
+/** What a device wrote, neighbours of one chain as one batch. */
+function joined(device: RuledDevice): Arrival[] {
+  device.replica.flush();
+  const { records } = device.replica.port().read(0, limits.recordsBytesSoft);
+  return records.map(({ kind, bytes }) => ({ kind, bytes: bytes.slice() }));
+}
+
 Deno.test("Judge.judge() takes from others only what its author could bring at that moment", async () => {
   const notAfter = NOW + 1_000_000;
   const [ada, bob] = [await open(1, { notAfter }), await open(2)];
@@ -122,14 +129,14 @@ Deno.test("Judge.judge() takes from others only what its author could bring at t
   ada.put("x", { rank: 1 });
   const records = ada.records();
   const late = { nowMs: notAfter + 1 };
-  deepEqual(refusedOf(server, bob, records, late), [[
-    "expired-session",
-    undefined,
-  ]]);
+  deepEqual(refusedOf(server, bob, records, late), [["expired-session", 0]]);
   const accepted = await endsOf(ada);
-  deepEqual(refusedOf(server, bob, records, { ...late, accepted }), []);
-  ada.put("x", { rank: 2 });
-  deepEqual(refusedOf(server, bob, ada.records(), {}), []);
+  for (const rank of [2, 3]) ada.put("x", { rank });
+  const back = { ...late, accepted };
+  const whole = joined(ada);
+  deepEqual(refusedOf(server, bob, whole, back), [["expired-session", 1]]);
+  deepEqual(refusedOf(server, bob, records, back), []);
+  deepEqual(refusedOf(server, bob, whole, {}), []);
   for (const device of [ada, bob, server]) await device.replica.close();
 });
 

@@ -324,6 +324,37 @@ Deno.test("another author's commits that were proved stay, whatever a server say
   again.end();
 });
 
+Deno.test("another author's commits that were proved go up though those behind them in their batch may not", async () => {
+  const { world, serving, place, talk } = await start();
+  const other = await Place.open({ world, seed: 2 });
+  const pass = async () => {
+    place.replica.port().receive(await other.arrivals());
+    place.replica.port().settle();
+    await disks();
+  };
+  await other.write("theirs", "1");
+  await pass();
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  const { resume } = talk.client;
+  talk.end();
+  await other.write("theirs", "late");
+  await pass();
+  const there = await Serving.open(world);
+  const theirs = [...other.replica.port().vector().keys()][0]!;
+  const gate = ({ chain, first, commits }: Batch) =>
+    chain === theirs && first + commits.length > 1
+      ? refuseAt(1, "expired-session")
+      : undefined;
+  const again = meet(world, there, place, gate, resume);
+  await again.settle();
+  await again.pass(100);
+  assert.equal(there.place.replica.port().lengthOf(theirs), 1);
+  assert.equal(place.replica.port().lengthOf(theirs), 1);
+  assert.deepEqual(digestOf(place), digestOf(there.place));
+  again.end();
+});
+
 Deno.test("another author's commits that may come later stay: their chain is skipped, and the rest goes on", async () => {
   const { place, again, theirs } = await relayed("unknown-session");
   const [incident] = again.client.told("incident");

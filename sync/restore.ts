@@ -1,36 +1,16 @@
 /**
- * Proofs of what there was: how a server that lost its log learns how far it
- * has come back.
+ * Proofs of what there was: how a server that lost its log learns what is to
+ * come back.
  *
  * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
-import type { CommitRange } from "./audit.ts";
 import type { MessageOf } from "./message.ts";
 import { checkCertificates } from "./proof.ts";
-import { missingOf, readSummary } from "./summary.ts";
+import { readSummary } from "./summary.ts";
 import { decodeWitness, isSigned, type Witness } from "./witness.ts";
-
-/** How far a server that lost its log has come back. */
-export interface RestoreReport {
-  /** What says which commits there were. */
-  readonly witness: Witness;
-  readonly missing: readonly CommitRange[];
-  /** Is everything here again that the witness saw? */
-  readonly isComplete: boolean;
-}
-
-/** Compares a repository with what a sound witness saw; `summary` is what its digest is of. */
-export function restoreReport(
-  witness: Witness,
-  summary: Uint8Array,
-  port: RepositoryPort,
-): RestoreReport {
-  const missing = missingOf(summary, port);
-  return { witness, missing, isComplete: missing.length === 0 };
-}
 
 /** The witness of a proof, if a key that may issue signed it and it is of this summary. */
 export function checkProof(

@@ -8,10 +8,8 @@
  */
 
 import { chainBytesLength, chainName, idLength } from "../repo/commit.ts";
-import type { RepositoryPort } from "../repo/port.ts";
-import { ByteReader, equalBytes } from "../src/base/bytes.ts";
+import { ByteReader } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { CommitRange } from "./audit.ts";
 
 /** Bytes of one chain in a summary. */
 export const summaryEntryBytes: number = chainBytesLength + 6 + idLength;
@@ -43,23 +41,4 @@ export function readSummary(bytes: Uint8Array): Map<string, ChainEnd> {
     last = chain;
   }
   return chains;
-}
-
-/** What of a summary a repository lacks, or holds otherwise; chains that it holds more of are whole. */
-export function missingOf(
-  summary: Uint8Array,
-  port: RepositoryPort,
-): CommitRange[] {
-  const missing: CommitRange[] = [];
-  for (const [chain, { length, lastId }] of readSummary(summary)) {
-    const here = port.lengthOf(chain);
-    if (here < length) {
-      missing.push({ chain, from: here, to: length, how: "missing" });
-      continue;
-    }
-    const [id] = port.idsAt(chain, [length - 1]) ?? [];
-    if (id === undefined || equalBytes(id, lastId)) continue;
-    missing.push({ chain, from: 0, to: length, how: "different" });
-  }
-  return missing;
 }
