@@ -325,7 +325,7 @@ Deno.test("another author's commits that were proved stay, whatever a server say
 });
 
 Deno.test("another author's commits that were proved go up though those behind them in their batch may not", async () => {
-  const { world, serving, place, talk } = await start();
+  const { world, place, talk } = await start();
   const other = await Place.open({ world, seed: 2 });
   const pass = async () => {
     place.replica.port().receive(await other.arrivals());
