@@ -123,10 +123,10 @@ export const syncBugs: readonly Bug[] = [
   {
     name: "restore-called-complete",
     breaks: "A server that lost commits says that all of them are back",
-    file: "sync/restore.ts",
-    before: `isComplete: missing.length === 0 };`,
-    after: `isComplete: true };`,
-    foundBy: ["sync/witness_test.ts"],
+    file: "server/restore_report.ts",
+    before: `    if (missing > 0) return;`,
+    after: "",
+    foundBy: ["server/restore_report_test.ts"],
   },
   {
     name: "witness-not-checked",
