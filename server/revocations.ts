@@ -21,11 +21,13 @@ import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admit.ts";
 import { nameOf } from "../repo/commit.ts";
 import { issueRevocation } from "../repo/revocation.ts";
+import type { PeerSession } from "../sync/conversation.ts";
 import type { Whom } from "./api.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
 import { HttpFault } from "./body.ts";
 import type { Hub } from "./hub.ts";
 import { type Log, messageOf } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
 import type { RestoreReport } from "./restore_report.ts";
 import { type ChainEnd, chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
 import { parseSessionKey } from "./sessions.ts";
@@ -41,8 +43,9 @@ export interface RevocationParts {
   /** What is known to have been in repositories that are not whole again. */
   readonly restores: Pick<RestoreReport, "known">;
   readonly log: Log;
-  /** A session is revoked from now on: whoever is connected as that one must come anew. */
-  readonly ended: (sessionKey: string) => void;
+  readonly metrics: Pick<Metrics, "revoked">;
+  /** Ends the connections of sessions: whoever comes anew hears what he may now. */
+  readonly disconnect: (isMeant: (session: PeerSession) => boolean) => void;
 }
 
 /** A session, as its certificate says. */
@@ -67,6 +70,9 @@ export class RevocationList {
   /** Sessions that are revoked, whether the books could be written or not. */
   readonly #keys = new Set<string>();
   readonly #users = new Map<string, EndedUser>();
+  /** Those of them whose connections are still to be ended. */
+  #fresh = new Set<string>();
+  #isSettling = false;
 
   /** @param parts what it works with */
   constructor(parts: RevocationParts) {
@@ -124,12 +130,10 @@ export class RevocationList {
     const sessions = "user" in whom
       ? await this.#revokeUser(whom.user, reason)
       : [keyIn(whom)];
-    let repositories = 0;
-    for (const key of sessions) {
-      await this.#note(key, reason);
-      repositories += await this.#recordInAll(key);
-    }
-    return { sessions, repositories };
+    const noted = sessions.map((key) => this.#note(key, reason));
+    this.#disconnect();
+    await Promise.all(noted);
+    return { sessions, repositories: await this.#recordInAll() };
   }
 
   async #revokeUser(user: string, reason: string): Promise<string[]> {
@@ -144,6 +148,7 @@ export class RevocationList {
     const ended = { reason, at, until: new Date(until) };
     this.#users.set(user, ended);
     log.write("warn", "user-revoked", { user, reason });
+    this.#parts.disconnect((session) => session.user === user);
     const id = toHex(sha256(encodeText(user)));
     await (revokedUsers.has(id)
       ? revokedUsers.update(id, ended)
@@ -162,22 +167,31 @@ export class RevocationList {
     }
   }
 
-  /** A session is over, and nobody waits for that to be written down. */
+  /** A session is over, and nobody waits for that to be written down: once for all that end in this turn. */
   #end(sessionKey: string, reason: string): void {
-    this.#note(sessionKey, reason).then(
-      () => this.#recordInAll(sessionKey),
-    ).catch((error) => {
-      const [repository, message] = [SERVER_REPOSITORY, messageOf(error)];
-      const failed = { repository, message };
-      this.#parts.log.write("error", "repository-failed", failed);
+    const failed = (error: unknown) => {
+      const fields = {
+        repository: SERVER_REPOSITORY,
+        message: messageOf(error),
+      };
+      this.#parts.log.write("error", "repository-failed", fields);
+    };
+    this.#note(sessionKey, reason).catch(failed);
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    queueMicrotask(() => {
+      this.#isSettling = false;
+      this.#disconnect();
+      this.#recordInAll().catch(failed);
     });
   }
 
   async #note(sessionKey: string, reason: string): Promise<void> {
-    const { books: { revocations }, now, ended, log } = this.#parts;
+    const { books: { revocations }, now, log, metrics } = this.#parts;
     if (!this.has(sessionKey)) {
       this.#keys.add(sessionKey);
-      ended(sessionKey);
+      this.#fresh.add(sessionKey);
+      metrics.revoked();
       log.write("warn", "session-revoked", { session: sessionKey, reason });
     }
     if (revocations.has(sessionKey)) return;
@@ -185,20 +199,21 @@ export class RevocationList {
     await revocations.create({ id: sessionKey, reason, at });
   }
 
-  async #recordInAll(sessionKey: string): Promise<number> {
+  #disconnect(): void {
+    const ended = this.#fresh;
+    if (ended.size === 0) return;
+    this.#fresh = new Set();
+    this.#parts.disconnect(({ key }) => ended.has(toHex(key)));
+  }
+
+  async #recordInAll(): Promise<number> {
     const { hub } = this.#parts;
-    let records = 0;
+    let count = 0;
     for (const name of hub.names) {
-      records += await hub.use(
-        name,
-        async (replica) => {
-          const isNew = this.#record(replica, sessionKey);
-          if (isNew) await replica.durable();
-          return isNew ? 1 : 0;
-        },
-      );
+      const isNew = await hub.use(name, (replica) => this.prepare(replica));
+      if (isNew) count++;
     }
-    return records;
+    return count;
   }
 
   /**
@@ -229,15 +244,20 @@ export class RevocationList {
     return look;
   }
 
-  /** Brings a repository that was just opened up to date. */
-  async prepare(replica: Replica): Promise<void> {
-    if (this.#keys.size === 0) return;
+  /** Puts a record into a repository of each revoked session that wrote there; says whether one was missing. */
+  async prepare(replica: Replica): Promise<boolean> {
+    if (this.#keys.size === 0) return false;
     const keys = new Set<string>();
     for (const { name } of replica.graph.chains()) keys.add(keyOf(name));
-    for (const key of keys) {
-      if (this.has(key)) this.#record(replica, key);
+    for (const name of this.#accepted(replica.name).keys()) {
+      keys.add(keyOf(name));
     }
-    await replica.durable();
+    let isNew = false;
+    for (const key of keys) {
+      if (this.has(key) && this.#record(replica, key)) isNew = true;
+    }
+    if (isNew) await replica.durable();
+    return isNew;
   }
 
   /**

@@ -16,6 +16,7 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
 import type { Replica } from "../repo/mod.ts";
+import type { PeerSession } from "../sync/conversation.ts";
 import { SyncHost } from "../sync/host.ts";
 import { Acceptance } from "./acceptance.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
@@ -106,7 +107,8 @@ export class Service {
       now,
       lastEnd: () => lastEnd(issuer, days, now()),
       log: this.log,
-      ended: (key) => this.#revoked(key),
+      metrics,
+      disconnect: (isMeant) => this.#disconnect(isMeant),
     });
     this.#sessions = new Sessions({ books, issuer, days, now, revocations });
     this.#quarantine = new Quarantine(books, now);
@@ -317,15 +319,12 @@ export class Service {
     return await this.#revocations.revoke(whom, reason);
   }
 
-  /** Whoever is connected as a session that was revoked must come back, and then hears what it still may. */
-  #revoked(sessionKey: string): void {
+  #disconnect(isMeant: (session: PeerSession) => boolean): void {
     this.#host.disconnect(
-      ({ session }) =>
-        session !== undefined && toHex(session.key) === sessionKey,
+      ({ session }) => session !== undefined && isMeant(session),
       "unavailable",
       "The session was revoked",
     );
-    this.#parts.metrics.revoked();
   }
 
   /** What revoked sessions wrote before they knew, oldest first. */

@@ -1,13 +1,13 @@
 /** Servers of other epochs that lack what a witness proves: told as long as it is so, and given what is here. */
 
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
 import { IncidentList } from "./client_report.ts";
 import type { ServerChannelOptions } from "./conversation.ts";
-import type { ResumeState } from "./resume.ts";
+import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 
 const OTHER = new Uint8Array(16).fill(7);
 
@@ -116,6 +116,20 @@ Deno.test("a server that is restored from a backup is told of until all is back"
   deepEqual(lackedBy(talk), [5, 0]);
   equal(backup.place.text("later"), "1");
   talk.end();
+});
+
+Deno.test("a summary that rotted where it was kept proves nothing, and stops nobody", async () => {
+  const { world, place, resume } = await proved();
+  const summary = resume.summary.slice();
+  summary[45]! ^= 4; // In the chain's length.
+  const second = await Serving.open(world);
+  const talk = meet(second, place, { ...resume, summary });
+  await talk.settle();
+  deepEqual(lackedBy(talk), []);
+  equal(second.place.text("a8"), "1");
+  talk.end();
+  const cut = encodeResume({ ...resume, summary: summary.subarray(1) });
+  throws(() => decodeResume(cut), SyntaxError);
 });
 
 Deno.test("a cursor that stands in another epoch is a lie, and nothing is left unsent by it", async () => {

@@ -12,6 +12,7 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { readCount } from "../repo/canonical.ts";
+import { readSummary } from "./summary.ts";
 
 /** A position in a server's log, under the life of that log. */
 export interface Cursor {
@@ -130,6 +131,7 @@ export function decodeResume(bytes: Uint8Array): ResumeState {
   if (flags > HAS_CURSOR || !reader.done) {
     throw new SyntaxError("Cannot decode resume state: a field is not allowed");
   }
+  readSummary(state.summary);
   return state;
 }
 

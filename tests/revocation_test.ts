@@ -188,6 +188,27 @@ Deno.test("a user stays revoked over a restart, and in repositories that were cl
   equal(await handIn(server, device, 2), "revoked");
 });
 
+Deno.test("a revoked user's connections end, also of sessions that are in no book", async () => {
+  await using server = await serve();
+  const issuer = rawSession({ user: "edge", mayIssue: true });
+  const device = rawSession({ user: "edge" });
+  const bob = rawSession({ user: "bob" });
+  const peers = await Promise.all(
+    [issuer, device, bob].map((who) => RawPeer.opened(server, SECRET, who)),
+  );
+  deepEqual((await server.revoke({ user: "edge" })).sessions, [keyOf(device)]);
+  for (const peer of peers.slice(0, 2)) {
+    equal((await peer.hear("failed")).code, "unavailable");
+    await peer.ended;
+  }
+  const again = await RawPeer.greeted(server);
+  again.send(await again.proof(issuer));
+  equal((await again.hear("failed")).code, "forbidden");
+  await again.ended;
+  equal(peers[2]!.isOver, false);
+  await peers[2]![Symbol.asyncDispose]();
+});
+
 Deno.test("a revoked session that may issue is not let in: what a server brings is not judged", async () => {
   await using server = await serve();
   const issuer = rawSession({ user: "edge", mayIssue: true });

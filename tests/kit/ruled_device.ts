@@ -6,7 +6,11 @@
  */
 
 import { servingDoor } from "../../repo/serving_door.ts";
-import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
+import {
+  createSigner,
+  generateKeyPair,
+  type Signer,
+} from "../../crypto/mod.ts";
 import type { Judged } from "../../repo/admit.ts";
 import type { Arrival, Gate } from "../../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
@@ -52,6 +56,8 @@ export const NextCard = defineSchema("card", {
 }, { version: 2 });
 
 const root = generateKeyPair(diceOf(1));
+/** Signs for the root that all devices have. */
+export const rootSigner: Signer = createSigner(root.secretKey);
 const name = parseRepositoryName("team/acme");
 
 function diceOf(seed: number): (target: Uint8Array) => void {
@@ -110,7 +116,7 @@ export class RuledDevice {
       ...fields,
       sessionKey: pair.publicKey,
       user: this.user,
-    }, createSigner(root.secretKey));
+    }, rootSigner);
     this.key = pair.publicKey;
     this.certificate = bytes;
     this.#session = {
@@ -203,7 +209,7 @@ export class RuledDevice {
       cuts,
       wall: this.#time,
       reason,
-    }, createSigner(root.secretKey));
+    }, rootSigner);
   }
 
   /** What it holds: items and commits, each as one hash. */

@@ -85,8 +85,8 @@ export const rightsBugs: readonly Bug[] = [
     breaks:
       "Repositories that were closed when a device was revoked do not hear of it",
     file: "server/revocations.ts",
-    before: `    if (this.#keys.size === 0) return;`,
-    after: `    if (this.#keys.size >= 0) return;`,
+    before: `    if (this.#keys.size === 0) return false;`,
+    after: `    if (this.#keys.size >= 0) return false;`,
     foundBy: ["tests/server_test.ts"],
   },
   {
