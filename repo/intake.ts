@@ -89,8 +89,10 @@ export class Intake {
     options: ReceiveOptions = {},
     ends?: (judged: Judged) => boolean,
   ): Judged[] {
-    const { revocations = this.#knowledge.revocations } = options;
-    const knowledge = { ...this.#knowledge, revocations };
+    const { revocations } = options;
+    const knowledge = revocations
+      ? { ...this.#knowledge, revocations }
+      : this.#knowledge;
     return this.#receive(arrivals, knowledge, options, ends);
   }
 

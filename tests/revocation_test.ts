@@ -5,6 +5,7 @@ import { memoryStorage, type Storage } from "../mod.ts";
 import { createSigner } from "../crypto/mod.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import {
+  copyDatabase,
   createServer,
   type Server,
   type ServerOptions,
@@ -92,17 +93,20 @@ async function loginOf(
   return answer.status;
 }
 
-/** A server where a device of Ann's wrote, and was revoked; Bob has the record of it. */
+/** A server where a device of Ann's wrote, and was revoked; Bob has the record of it, and a backup of before has not. */
 async function revokedBefore(bobs: Storage) {
-  const server = await serve();
+  const [storage, backup] = [memoryStorage(), memoryStorage()];
+  const server = await serve({ storage });
   const device = rawSession({ user: "ann" });
   await using bob = await clientOf(server, { token: BOB, storage: bobs });
   equal(await handIn(server, device, 1), undefined);
+  const { loaded, graph } = replicaOf(bob.repo);
+  await until(() => graph.commits === 1, "Bob has what it wrote");
+  await copyDatabase(storage, backup);
   await server.revoke({ sessionKey: keyOf(device) }, "stolen");
-  const { loaded } = replicaOf(bob.repo);
   await until(() => loaded.revocations.size === 1, "Bob hears of it");
   await bob.repo.sync.audit(); // And has it durably.
-  return { server, device };
+  return { server, device, backup };
 }
 
 Deno.test("a revoked device reads nowhere on a server that lost its disk, once its record came back to one repository", async () => {
@@ -119,12 +123,12 @@ Deno.test("a revoked device reads nowhere on a server that lost its disk, once i
   equal(await loginOf(second, device, undefined), 403);
 });
 
-Deno.test("a server whose books were set back knows whom records in repositories revoke, over a restart too", async () => {
+Deno.test("a server that was restored from a backup knows whom records in repositories revoke, over a restart too", async () => {
   const bobs = memoryStorage();
-  const { server: first, device } = await revokedBefore(bobs);
+  const { server: first, device, backup } = await revokedBefore(bobs);
   const port = portOf(first);
   await first.close();
-  const storage = memoryStorage();
+  const storage = backup;
   {
     await using second = await serve({ port, storage });
     await using reading = await RawPeer.opened(second, SECRET, device);
