@@ -30,6 +30,7 @@ export class ChannelWatch {
   readonly #line: Line;
   readonly #port: RepositoryPort;
   readonly #witnesses: WitnessWatch;
+  readonly #owns: (chain: string) => boolean;
   #channel = 0;
   #question = 0;
   #running: Running | undefined;
@@ -43,9 +44,16 @@ export class ChannelWatch {
   /** Has an audit found commits that one side lacks? Then what is known of the server is wrong. */
   isMissing = false;
 
-  constructor(line: Line, port: RepositoryPort, resume: ResumeState) {
+  /** @param owns may this replica take back commits of a chain? */
+  constructor(
+    line: Line,
+    port: RepositoryPort,
+    resume: ResumeState,
+    owns: (chain: string) => boolean,
+  ) {
     this.#line = line;
     this.#port = port;
+    this.#owns = owns;
     this.#witnesses = new WitnessWatch(port, resume);
   }
 
@@ -92,6 +100,14 @@ export class ChannelWatch {
       this.#lost.pop();
     }
     this.#restoring(0, epoch);
+  }
+
+  /** Both sides are the same: what of its own is not there was refused and taken back here, and is told as that. */
+  #dropOwn(epoch: Uint8Array): void {
+    const others = this.#lost.filter(([chain]) => !this.#owns(chain));
+    const isOver = others.length === 0 && this.#lost.length > 0;
+    this.#lost = others;
+    if (isOver) this.#restoring(0, epoch);
   }
 
   #restoring(missing: number, epoch: Uint8Array): void {
@@ -174,6 +190,7 @@ export class ChannelWatch {
     if (verdict === undefined) return;
     if (verdict === "equal") {
       this.#hasNews = true;
+      this.#dropOwn(this.#witnesses.newest!.epoch);
       const { nowMs: atMs } = this.#line.moment;
       this.#line.tell({ tell: "equal", name: this.#port.name, atMs });
     } else if (!this.#isReported && this.#running === undefined) {

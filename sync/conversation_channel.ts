@@ -74,12 +74,10 @@ export class ClientChannel {
       equalBytes(resume.genesisId, port.genesisId);
     this.#parts = parts;
     this.#resume = fits ? resume : emptyResume(port.genesisId);
-    this.#watch = new ChannelWatch(parts.line, port, this.#resume);
-    this.#doubts = new Doubts({
-      port,
-      owns: (chain) => this.#owns(chain),
-      again: () => this.#again(0, true),
-    });
+    const owns = (chain: string) => this.#owns(chain);
+    this.#watch = new ChannelWatch(parts.line, port, this.#resume, owns);
+    const again = () => this.#again(0, true);
+    this.#doubts = new Doubts({ port, owns, again });
   }
 
   /** Which repository it is. */
@@ -348,12 +346,12 @@ export class ClientChannel {
 
   /** What to keep for the next connection. */
   resumeState(): ResumeState {
-    const { port } = this.#parts;
     const ways = this.#ways;
     const kept = { ...this.#resume, ...this.#watch.kept };
     if (ways === undefined || (ways.rights & rights.read) === 0) return kept;
     const { down: { cursor }, up: { uploadedTo } } = ways;
-    return { ...kept, cursor, uploadedTo, commits: port.commits };
+    const { commits } = this.#parts.port;
+    return { ...kept, cursor, uploadedTo, commits };
   }
 
   /** Sends one frame of what the server lacks; false when there is nothing to send now. */

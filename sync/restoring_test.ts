@@ -89,6 +89,25 @@ Deno.test("a client goes on telling what a server does not take, and over connec
   talk.end();
 });
 
+Deno.test("a client tells no longer of own commits that a server refused and that were taken back here", async () => {
+  const { world, place, resume } = await proved();
+  const second = await Serving.open(world);
+  let isAsked = false;
+  const gate = () => {
+    if (isAsked) return undefined;
+    isAsked = true;
+    return refuse("denied");
+  };
+  const talk = meet(second, place, resume, { gate });
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  await talk.pass(limits.witnessMs);
+  equal(talk.client.told("refused")[0]?.then, "withdrawn");
+  equal(talk.client.told("equal").length > 0, true);
+  deepEqual(lackedBy(talk), [9, 0]);
+  talk.end();
+});
+
 Deno.test("a client that lost it, too, tells it until others have brought it back", async () => {
   const { world, place: whole, resume } = await proved();
   const second = await Serving.open(world);
