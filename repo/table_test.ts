@@ -36,6 +36,7 @@ function cellOf(id: string, fields: Record<string, Value> | undefined): Cell {
     createAt: -1,
     stamps: undefined,
     rich: undefined,
+    hidden: undefined,
   };
 }
 

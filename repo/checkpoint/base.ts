@@ -10,7 +10,8 @@
 
 import { decodeAscii, decodeText } from "../../src/base/bytes.ts";
 import { blankCell, type Cell } from "../../src/schema/cell.ts";
-import { decodeCreateAt } from "../../src/schema/patch_codec.ts";
+import { createdCell } from "../../src/schema/merge.ts";
+import { asWritten, decodeCreateAt } from "../../src/schema/patch_codec.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { BaseTable } from "../base_table.ts";
@@ -137,11 +138,11 @@ export class Base implements BaseTable {
     } else cells.setItem(ordinal, this.#readItem(row));
   }
 
-  #readItem(row: Row): Item {
+  #readItem(row: Row, view: View = this.#view): Item {
     const shape = this.#checkpoint.shape(row.shape);
     return this.#checkpoint.log.row(
       row.address,
-      (reader) => decodeCreateAt(reader, shape, this.#view).item,
+      (reader) => decodeCreateAt(reader, shape, view).item,
     );
   }
 
@@ -154,17 +155,27 @@ export class Base implements BaseTable {
         blankCell(this.idAt(ordinal), this.place.name);
       return known === undefined ? cell : { ...cell, item: known };
     }
-    const item = known ?? this.#readItem(row);
+    const shape = this.#checkpoint.shape(row.shape);
     const origin = this.#checkpoint.origin(row.origin);
+    const createAt = row.address - origin.operationsAt;
+    if (!this.#view.planFor(shape).isFitting) {
+      // Readers here see only a part of it.
+      const item = this.#readItem(row, asWritten);
+      const create = { id: item.id, generation: 0, shape, item };
+      const cell = createdCell(create, origin, createAt, this.#view);
+      return known === undefined ? cell : { ...cell, item: known };
+    }
+    const item = known ?? this.#readItem(row);
     return {
       id: item.id,
       generation: 0,
       item,
-      shape: this.#checkpoint.shape(row.shape),
+      shape,
       origin,
-      createAt: row.address - origin.operationsAt,
+      createAt,
       stamps: undefined,
       rich: undefined,
+      hidden: undefined,
     };
   }
 

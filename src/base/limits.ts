@@ -26,6 +26,8 @@ export const limits = {
   itemBytesMax: 8 * MiB,
   /** Elements of one set, map or list field. */
   elementsMax: 65_536,
+  /** A set, map or list of more parts is put together when somebody reads it, not at each write. */
+  shownAtOnceMax: 32,
   /** A list position grows where inserts crowd; the writer spreads the list before this. */
   positionBytesMax: 256,
   /** The id of one list element. */

@@ -9,6 +9,7 @@ import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
+import { tagsOf } from "../schema/merge_set.ts";
 import type { IdSource } from "../schema/names.ts";
 import type { Change, FieldChange, Value } from "../schema/patch.ts";
 import { richChanges } from "../schema/prepare_rich.ts";
@@ -269,9 +270,7 @@ export class Inversion {
     const to = this.#origin;
     if (mark.what === "add") {
       const state = stateIn(cell, field, "set");
-      const alive = state.merge === "set"
-        ? state.entries.get(mark.value)?.tags ?? []
-        : [];
+      const alive = state.merge === "set" ? tagsOf(state, mark.value) : [];
       const tags = mark.tags.map(stampOf)
         .filter((tag) =>
           alive.some((other) => compareStamps(tag, other) === 0)
@@ -282,11 +281,11 @@ export class Inversion {
     }
     if (mark.what === "entry") {
       const state = stateIn(cell, field, "map");
-      const entry = state.merge === "map"
-        ? state.entries.get(mark.key)
+      const stamp = state.merge === "map"
+        ? state.entries.get(mark.key)?.stamp ?? state.dropped.get(mark.key)
         : undefined;
       // A key that was dropped before its item came back has no stamp but the item's.
-      if (!this.#is(entry?.stamp ?? cell.origin, mark.stamp)) return undefined;
+      if (!this.#is(stamp ?? cell.origin, mark.stamp)) return undefined;
       names.moved(mark, mark.was, to);
       return mark.value === undefined
         ? [{ what: "drop", keys: [mark.key] }]

@@ -12,7 +12,6 @@ import type { Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { expand, mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
-import { visibleElements } from "../schema/merge_list.ts";
 import type { ListState } from "../schema/merge_state.ts";
 import type {
   Change,
@@ -195,8 +194,9 @@ function richMarks(change: Change, before: Cell, of: OfField): Mark[] {
 
 function entryMark(key: string, before: Cell, of: OfField): Mark {
   const state = stateIn(before, of.field, "map");
-  const entry = state.merge === "map" ? state.entries.get(key) : undefined;
-  const was = plainStamp(entry?.stamp);
+  const map = state.merge === "map" ? state : undefined;
+  const entry = map?.entries.get(key);
+  const was = plainStamp(entry?.stamp ?? map?.dropped.get(key));
   return { ...of, what: "entry", key, value: entry?.value, was };
 }
 
@@ -239,16 +239,20 @@ function ownersOf(cell: Cell): Owner[] {
   }
   for (const [field, state] of rich) {
     if (state.merge === "set") {
-      const stamps = [...state.entries.values()].flatMap(({ tags }) =>
-        tags.flatMap(plainStamps)
+      const stamps = Array.from(
+        state.tags.keys(),
+        ({ stamp }) => plainStamp(stamp)!,
       );
       owners.push({ field, stamps });
     } else if (state.merge === "map") {
-      for (const [key, { stamp }] of state.entries) {
+      for (const [key, { stamp }] of state.entries.entries()) {
+        owners.push({ field, key, stamps: plainStamps(stamp) });
+      }
+      for (const [key, stamp] of state.dropped.entries()) {
         owners.push({ field, key, stamps: plainStamps(stamp) });
       }
     } else if (state.merge === "list") {
-      const elements = visibleElements(state).map(({ element, position }) => ({
+      const elements = state.visible.map(({ element, position }) => ({
         element,
         position,
       }));

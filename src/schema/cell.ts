@@ -11,7 +11,7 @@
  */
 
 import type { Stamp } from "../base/hlc.ts";
-import type { Item, Shape } from "./patch.ts";
+import type { Item, Shape, Value } from "./patch.ts";
 import type { RichState } from "./merge.ts";
 
 /**
@@ -47,6 +47,13 @@ export interface Cell {
   readonly stamps: ReadonlyMap<string, Stamp> | undefined;
   /** State of counters, sets, maps and lists changed since the create, by field name. */
   readonly rich: ReadonlyMap<string, RichState> | undefined;
+  /** Values that are no values of the readers' schema, by field name: its defaults are shown instead. */
+  readonly hidden: ReadonlyMap<string, Value> | undefined;
+}
+
+/** What was written to a field that has no state, whether readers see it or not. */
+export function valueIn({ item, hidden }: Cell, name: string): Value {
+  return hidden?.has(name) ? hidden.get(name) : item?.[name];
 }
 
 const BLANK = -1;
@@ -65,6 +72,7 @@ export function blankCell(id: string, collection: string): Cell {
     createAt: -1,
     stamps: undefined,
     rich: undefined,
+    hidden: undefined,
   };
 }
 

@@ -10,12 +10,11 @@
  */
 
 import { type ByteReader, ByteWriter } from "../base/bytes.ts";
-import { compareStamps, type Stamp } from "../base/hlc.ts";
+import type { Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "./cell.ts";
-import { isRich } from "./kinds.ts";
+import { isOfKind, isRich } from "./kinds.ts";
 import { expand, nowhere } from "./merge.ts";
-import { showState } from "./merge_rich.ts";
-import type { RichState, SetEntry, Shown } from "./merge_state.ts";
+import type { RichState } from "./merge_state.ts";
 import { isFieldName } from "./names.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import { readStamp, writeStamp } from "./shape_codec.ts";
@@ -67,6 +66,7 @@ export function decodeCell(
       createAt: -1,
       stamps: undefined,
       rich: undefined,
+      hidden: undefined,
     };
   }
   return decodeLive(r, tables, view, flags, { id, generation, shape, origin });
@@ -88,7 +88,8 @@ export function decodeItem(
   r.varint();
   const shape = tables.shape(r.varint()) ?? malformed("a cell has no shape");
   if (!(flags & ORPHAN)) r.varint();
-  const { template, names, kinds } = view.planFor(shape);
+  const { template, names, kinds, isFitting } = view.planFor(shape);
+  if (!isFitting) return undefined;
   const draft = { ...template };
   draft.id = id;
   for (let i = 0; i < names.length; i++) {
@@ -97,7 +98,9 @@ export function decodeItem(
     if (value instanceof Date || value instanceof Uint8Array) {
       view.meet("bytes");
     }
-    draft[names[i]!] = value;
+    const name = names[i]!;
+    if (!isRich(kind) && !isOfKind(kind, value)) return undefined;
+    draft[name] = value;
   }
   return Object.freeze(draft);
 }
@@ -118,7 +121,7 @@ function decodeLive(
 ): Cell {
   const stamp: ReadStamp = (r) => readRef(r, tables);
   const rich = flags & RICH ? readStates(r, stamp) : undefined;
-  const values = new Map<string, Shown>();
+  const values = new Map<string, Value>();
   for (const { name, kind } of head.shape.fields) {
     if (rich?.has(name)) continue;
     values.set(
@@ -129,14 +132,14 @@ function decodeLive(
   const stamps = flags & STAMPED
     ? readRegisters(r, stamp, head.shape, values)
     : undefined;
-  for (const [name, state] of rich ?? []) values.set(name, showState(state));
   for (const value of values.values()) {
     if (value instanceof Date || value instanceof Uint8Array) {
       view.meet("bytes");
     }
   }
-  const item = view.build(head.id, head.shape, values);
-  return { ...head, item, createAt: -1, stamps, rich };
+  const item = view.build(head.id, head.shape, values, rich);
+  const hidden = view.hidden(head.shape, values);
+  return { ...head, item, createAt: -1, stamps, rich, hidden };
 }
 
 function readRef(r: ByteReader, tables: CellTables): Stamp {
@@ -157,7 +160,7 @@ function readRegisters(
   r: ByteReader,
   stamp: ReadStamp,
   shape: Shape,
-  values: Map<string, Shown>,
+  values: Map<string, Value>,
 ): Map<string, Stamp> {
   const stamps = new Map<string, Stamp>();
   for (let left = readCount(r, Infinity, 2); left > 0; left--) {
@@ -202,20 +205,7 @@ export function cellDigestBytes(cell: Cell): Uint8Array<ArrayBuffer> {
   w.varint(rich.size);
   for (const name of [...rich.keys()].sort()) {
     w.text(name);
-    writeState(w, inOrder(rich.get(name)!), writeStamp);
+    writeState(w, rich.get(name)!, writeStamp);
   }
   return w.copy();
-}
-
-/** The same state with its stamps in order. */
-function inOrder(state: RichState): RichState {
-  if (state.merge !== "set") return state;
-  const entries = new Map<Value, SetEntry>();
-  for (const [value, { tags, gone }] of state.entries) {
-    entries.set(value, {
-      tags: [...tags].sort(compareStamps),
-      gone: [...gone].sort(compareStamps),
-    });
-  }
-  return { merge: "set", entries };
 }

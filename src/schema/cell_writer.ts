@@ -7,7 +7,7 @@
 
 import type { ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
-import type { Cell, Origin } from "./cell.ts";
+import { type Cell, type Origin, valueIn } from "./cell.ts";
 import { DELETED, ORPHAN, OUTSIDE, RICH, STAMPED } from "./cell_codec.ts";
 import { isRich } from "./kinds.ts";
 import { nowhere } from "./merge.ts";
@@ -43,8 +43,8 @@ export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
   if (rich) writeStates(w, rich, stamp);
   for (const { name, kind } of shape.fields) {
     if (rich?.has(name)) continue;
-    if (isRich(kind)) writeValue(w, kind, item[name]);
-    else writeAny(w, item[name]);
+    if (isRich(kind)) writeValue(w, kind, valueIn(cell, name));
+    else writeAny(w, valueIn(cell, name));
   }
   if (stamps) writeRegisters(w, cell, stamps, inside, stamp);
 }
@@ -63,7 +63,7 @@ function stampedIn(
 
 function writeRegisters(
   w: ByteWriter,
-  { item, shape }: Cell,
+  cell: Cell,
   stamps: ReadonlyMap<string, Stamp>,
   inside: readonly number[],
   stamp: (w: ByteWriter, stamp: Stamp) => void,
@@ -71,16 +71,16 @@ function writeRegisters(
   w.varint(stamps.size);
   for (const at of inside) {
     w.varint(at + 1);
-    stamp(w, stamps.get(shape.fields[at]!.name)!);
+    stamp(w, stamps.get(cell.shape.fields[at]!.name)!);
   }
   if (inside.length === stamps.size) return;
-  const written = new Set(inside.map((at) => shape.fields[at]!.name));
+  const written = new Set(inside.map((at) => cell.shape.fields[at]!.name));
   for (const [name, from] of stamps) {
     if (written.has(name)) continue;
     w.varint(0);
     w.text(name);
     stamp(w, from);
-    writeAny(w, item?.[name]);
+    writeAny(w, valueIn(cell, name));
   }
 }
 

@@ -77,3 +77,20 @@ export function emptyOf(kind: FieldKind): Value {
       return undefined;
   }
 }
+
+/** May a register of this kind hold the value? It may be absent. */
+export function isOfKind(kind: FieldKind, value: Value): boolean {
+  switch (kind) {
+    case "number":
+    case "boolean":
+      return value === undefined || typeof value === kind;
+    case "date":
+      return value === undefined || value instanceof Date;
+    case "bytes":
+      return value === undefined || value instanceof Uint8Array;
+    case "json":
+      return !(value instanceof Date || value instanceof Uint8Array);
+    default:
+      return value === undefined || typeof value === "string";
+  }
+}

@@ -21,18 +21,18 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import type { Cell, Origin } from "./cell.ts";
+import { type Cell, type Origin, valueIn } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
-import { withValues } from "./merge_item.ts";
+import { hiddenAfter, withChanged } from "./merge_item.ts";
 import {
+  beginState,
   changeState,
   emptyState,
   isRichClass,
   type RichClass,
-  showState,
   stateOfCreate,
 } from "./merge_rich.ts";
-import type { RichState, Shown } from "./merge_state.ts";
+import type { RichState } from "./merge_state.ts";
 import type {
   CreateOperation,
   FieldChange,
@@ -46,6 +46,7 @@ import type {
 } from "./patch.ts";
 import type { View } from "./view.ts";
 
+export { showCell } from "./merge_item.ts";
 export type { RichState } from "./merge_state.ts";
 
 /** A commit before all others: where a create has not arrived. */
@@ -98,8 +99,21 @@ function begin(
   if (op.what === "delete") {
     return cellOf(id, generation, undefined, shape, origin, -1);
   }
-  const item = view.show(shape, op.item);
-  return cellOf(id, generation, item, shape, origin, createAt);
+  return createdCell(op, origin, createAt, view);
+}
+
+/** The cell of an item that nothing but its create has written. */
+export function createdCell(
+  { id, generation, shape, item }: Omit<CreateOperation, "what">,
+  origin: Origin,
+  createAt: number,
+  view: View,
+): Cell {
+  const shown = view.show(shape, item);
+  const cell = cellOf(id, generation, shown, shape, origin, createAt);
+  if (view.planFor(shape).isFitting) return cell;
+  const values = shape.fields.map(({ name }) => [name, item[name]] as const);
+  return { ...cell, hidden: view.hidden(shape, values) };
 }
 
 function cellOf(
@@ -119,6 +133,7 @@ function cellOf(
     createAt,
     stamps: undefined,
     rich: undefined,
+    hidden: undefined,
   };
 }
 
@@ -183,14 +198,14 @@ export function stateIn(cell: Cell, name: string, merge: RichClass): RichState {
   if (field === undefined || mergeClassOf(field.kind) !== merge) {
     return emptyState(merge);
   }
-  return stateOfCreate(emptyState(merge), cell.item?.[name], cell.origin);
+  return beginState(merge, valueIn(cell, name), cell.origin);
 }
 
 /** What an update changes, gathered before the new cell is made. */
 interface Edit {
-  readonly values: Map<string, Shown>;
+  readonly registers: Map<string, Value>;
+  readonly states: Map<string, RichState>;
   stamps: Map<string, Stamp> | undefined;
-  rich: Map<string, RichState> | undefined;
 }
 
 function applyUpdate(
@@ -200,10 +215,14 @@ function applyUpdate(
   origin: Origin,
   view: View,
 ): Cell {
-  const edit: Edit = { values: new Map(), stamps: undefined, rich: undefined };
+  const edit: Edit = {
+    registers: new Map(),
+    states: new Map(),
+    stamps: undefined,
+  };
   for (let i = 0; i < op.changes.length; i++) {
     const change = op.changes[i]!;
-    const known = edit.rich?.get(change.field.name)?.merge ??
+    const known = edit.states.get(change.field.name)?.merge ??
       mergeClassIn(cell, change.field.name);
     const merge = mergeClassOf(change.field.kind);
     if (known !== undefined && precedence[merge] < precedence[known]) continue;
@@ -211,16 +230,21 @@ function applyUpdate(
     if (isRichClass(merge)) editState(cell, edit, change, merge, origin);
     else editRegister(cell, edit, change, origin);
   }
-  if (edit.values.size === 0) return cell;
+  const { registers, states, stamps } = edit;
+  if (registers.size + states.size === 0) return cell;
+  const rich = states.size > 0
+    ? new Map([...cell.rich ?? [], ...states])
+    : cell.rich;
   return {
     id: cell.id,
     generation: cell.generation,
-    item: withValues(cell, item, edit.values, view),
+    item: withChanged(cell, item, edit, rich, view),
     shape: cell.shape,
     origin: cell.origin,
     createAt: -1,
-    stamps: edit.stamps ?? cell.stamps,
-    rich: edit.rich ?? cell.rich,
+    stamps: stamps ?? cell.stamps,
+    rich,
+    hidden: hiddenAfter(cell, edit, view),
   };
 }
 
@@ -234,7 +258,7 @@ function editRegister(
   const { name } = field;
   const stamp = edit.stamps?.get(name) ?? stampIn(cell, name);
   if (stamp !== undefined && compareStamps(origin, stamp) < 0) return;
-  edit.values.set(name, change.value);
+  edit.registers.set(name, change.value);
   // A create that is changed by its own commit keeps its one stamp.
   if (stamp !== undefined && compareStamps(origin, stamp) === 0) return;
   edit.stamps ??= new Map(cell.stamps);
@@ -249,12 +273,10 @@ function editState(
   origin: Origin,
 ): void {
   const { name } = field;
-  const state = edit.rich?.get(name);
+  const state = edit.states.get(name);
   const before = state?.merge === merge ? state : stateIn(cell, name, merge);
-  const after = changeState(before, change, origin);
-  edit.rich ??= new Map(cell.rich);
-  edit.rich.set(name, after);
-  edit.values.set(name, showState(after));
+  edit.states.set(name, changeState(before, change, origin));
+  edit.registers.delete(name);
   if (cell.stamps?.has(name) || edit.stamps?.has(name)) {
     edit.stamps ??= new Map(cell.stamps);
     edit.stamps.delete(name);
@@ -278,13 +300,16 @@ export function expand(cell: Cell): Expanded {
   const registers = new Map<string, Register>();
   const rich = new Map<string, RichState>(cell.rich);
   for (const [name, stamp] of cell.stamps ?? []) {
-    registers.set(name, { stamp, value: cell.item?.[name] });
+    registers.set(name, { stamp, value: valueIn(cell, name) });
   }
   for (const { name, kind } of cell.shape.fields) {
     if (rich.has(name) || registers.has(name)) continue;
     const merge = mergeClassOf(kind);
     if (isRichClass(merge)) rich.set(name, stateIn(cell, name, merge));
-    else registers.set(name, { stamp: cell.origin, value: cell.item?.[name] });
+    else {
+      const value = valueIn(cell, name);
+      registers.set(name, { stamp: cell.origin, value });
+    }
   }
   return { registers, rich };
 }
@@ -302,15 +327,19 @@ function mergeCreate(
   const isLater = compareStamps(origin, cell.origin) >= 0;
   const shape = isLater ? op.shape : cell.shape;
   const base = isLater ? origin : cell.origin;
+  for (const field of shape.fields) view.meet(field.kind);
+  const values = new Map<string, Value>();
+  for (const [name, { value }] of all.registers) values.set(name, value);
   return {
     id: cell.id,
     generation: cell.generation,
-    item: buildExpanded(cell.id, shape, all, view),
+    item: view.build(cell.id, shape, values, all.rich),
     shape,
     origin: base,
     createAt: -1,
     stamps: compress(all.registers, shape, base),
     rich: all.rich.size > 0 ? all.rich : undefined,
+    hidden: view.hidden(shape, values),
   };
 }
 
@@ -337,15 +366,6 @@ function mergeField(
   if (!isLost) all.registers.set(name, { stamp: origin, value });
 }
 
-/** The item of a cell as another view than its own shows it. */
-export function showCell(cell: Cell, from: View, to: View): Item | undefined {
-  const { item } = cell;
-  if (item === undefined || from.schema === to.schema) return item;
-  return from.schema === undefined && !from.hasTexts
-    ? to.recast(cell.shape, item)
-    : buildExpanded(cell.id, cell.shape, expand(cell), to);
-}
-
 /** Only the stamps that do not follow from the base. */
 function compress(
   registers: ReadonlyMap<string, Register>,
@@ -359,19 +379,4 @@ function compress(
     if (!isImplied) stamps.set(name, stamp);
   }
   return stamps.size > 0 ? stamps : undefined;
-}
-
-function buildExpanded(
-  id: string,
-  shape: Shape,
-  all: Expanded,
-  view: View,
-): Item {
-  for (const field of shape.fields) view.meet(field.kind);
-  const values = new Map<string, Shown>();
-  for (const [name, register] of all.registers) {
-    values.set(name, register.value);
-  }
-  for (const [name, state] of all.rich) values.set(name, showState(state));
-  return view.build(id, shape, values);
 }

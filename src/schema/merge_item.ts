@@ -4,47 +4,109 @@
  * @module
  */
 
-import type { Cell } from "./cell.ts";
-import type { Shown } from "./merge_state.ts";
-import type { Item } from "./patch.ts";
+import { type Cell, valueIn } from "./cell.ts";
+import { isShownLater, showState } from "./merge_rich.ts";
+import type { RichState } from "./merge_state.ts";
+import type { Item, Value } from "./patch.ts";
 import type { DraftItem } from "./schema.ts";
-import { TextState } from "./text_state.ts";
 import type { View } from "./view.ts";
 
-/** The item with other values; a field that is new to it may take its place among others. */
-export function withValues(
-  cell: Cell,
+/** Fields that an operation changed. */
+export interface Changed {
+  readonly registers: ReadonlyMap<string, Value>;
+  readonly states: ReadonlyMap<string, RichState>;
+}
+
+/**
+ * The item with other values; a field that is new to it may take its place among others.
+ *
+ * @param rich all states of the cell, the changed ones too
+ */
+export function withChanged(
+  { shape }: Cell,
   item: Item,
-  values: ReadonlyMap<string, Shown>,
+  changed: Changed,
+  rich: ReadonlyMap<string, RichState> | undefined,
   view: View,
 ): Item {
-  // A copy would read its texts, and reading a text has a price.
-  if (view.hasTexts && cell.rich) return rebuild(cell, item, values, view);
+  return copyWith(item, changed, rich, view) ??
+    rebuild(shape, item, changed.registers, rich, view);
+}
+
+/** A copy, where it reads nothing that is shown later, and nothing is new or hidden. */
+function copyWith(
+  item: Item,
+  { registers, states }: Changed,
+  rich: ReadonlyMap<string, RichState> | undefined,
+  view: View,
+): Item | undefined {
+  for (const state of rich?.values() ?? []) {
+    if (isShownLater(state)) return undefined;
+  }
   const draft: DraftItem = { ...item };
-  for (const name of values.keys()) {
-    const value = values.get(name);
-    const isNew = !Object.hasOwn(draft, name);
-    if (isNew || value instanceof TextState) {
-      return rebuild(cell, item, values, view);
-    }
+  for (const [name, value] of registers) {
+    const isPlain = Object.hasOwn(draft, name) &&
+      view.fits(name, "register", value);
+    if (!isPlain) return undefined;
     draft[name] = value;
+  }
+  for (const [name, state] of states) {
+    const isPlain = Object.hasOwn(draft, name) && view.fits(name, state.merge);
+    if (!isPlain) return undefined;
+    draft[name] = showState(state);
   }
   return Object.freeze(draft);
 }
 
 function rebuild(
-  cell: Cell,
+  shape: Cell["shape"],
   item: Item,
-  changed: ReadonlyMap<string, Shown>,
+  registers: ReadonlyMap<string, Value>,
+  rich: ReadonlyMap<string, RichState> | undefined,
   view: View,
 ): Item {
-  const values = new Map<string, Shown>();
+  const values = new Map<string, Value>();
   for (const name of Object.keys(item)) {
-    if (name === "id") continue;
-    const state = cell.rich?.get(name);
-    if (changed.has(name)) continue;
-    values.set(name, state instanceof TextState ? state : item[name]);
+    if (name !== "id" && !rich?.has(name)) values.set(name, item[name]);
   }
-  for (const [name, value] of changed) values.set(name, value);
-  return view.build(item.id, cell.shape, values);
+  for (const [name, value] of registers) values.set(name, value);
+  return view.build(item.id, shape, values, rich);
+}
+
+/** What readers do not see after the change. */
+export function hiddenAfter(
+  { hidden }: Cell,
+  { registers, states }: Changed,
+  view: View,
+): ReadonlyMap<string, Value> | undefined {
+  let after: Map<string, Value> | undefined;
+  for (const [name, value] of registers) {
+    const fits = view.fits(name, "register", value);
+    if (fits && !hidden?.has(name)) continue;
+    after ??= new Map(hidden);
+    if (fits) after.delete(name);
+    else after.set(name, value);
+  }
+  for (const name of states.keys()) {
+    if (hidden?.has(name)) (after ??= new Map(hidden)).delete(name);
+  }
+  return after === undefined ? hidden : after.size > 0 ? after : undefined;
+}
+
+/** The item of a cell as another view than its own shows it. */
+export function showCell(cell: Cell, from: View, to: View): Item | undefined {
+  const { id, item, shape, stamps, rich } = cell;
+  if (item === undefined || from.schema === to.schema) return item;
+  if (from.schema === undefined && rich === undefined) {
+    return to.recast(shape, item);
+  }
+  const values = new Map<string, Value>();
+  const written = [
+    ...shape.fields.map(({ name }) => name),
+    ...stamps?.keys() ?? [],
+  ];
+  for (const name of written) {
+    if (!rich?.has(name)) values.set(name, valueIn(cell, name));
+  }
+  return to.build(id, shape, values, rich);
 }

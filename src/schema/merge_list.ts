@@ -9,29 +9,31 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import type { ListElement, ListState } from "./merge_state.ts";
+import { compareText, type ListElement, ListState } from "./merge_state.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type { Element, Placement, Value } from "./patch.ts";
 
 const unknown: ListElement = {
   isInserted: false,
-  isDeleted: false,
   value: undefined,
   valueStamp: undefined,
   position: "",
   positionStamp: undefined,
 };
-const deleted: ListElement = { ...unknown, isDeleted: true };
+const noneDeleted = /* @__PURE__ */ OrderedMap.of<string, true>(compareText);
 
 /** A list that nothing was inserted into. */
-export const emptyListState: ListState = { merge: "list", elements: new Map() };
+export const emptyListState: ListState = /* @__PURE__ */ new ListState(
+  /* @__PURE__ */ OrderedMap.of<string, ListElement>(compareText),
+  noneDeleted,
+);
 
-function change(
-  state: ListState,
-  edit: (elements: Map<string, ListElement>) => void,
-): ListState {
-  const elements = new Map(state.elements);
-  edit(elements);
-  return { merge: "list", elements };
+/** The list of elements that one commit inserted into nothing. */
+export function listOf(inserts: readonly Element[], stamp: Stamp): ListState {
+  const elements = inserts.map((one) =>
+    [one.element, inserted(unknown, one, stamp)] as const
+  );
+  return new ListState(OrderedMap.of(compareText, elements), noneDeleted);
 }
 
 function wins(stamp: Stamp, other: Stamp | undefined): boolean {
@@ -48,20 +50,44 @@ function valued(old: ListElement, value: Value, stamp: Stamp): ListElement {
   return { ...old, value, valueStamp: stamp };
 }
 
+function inserted(
+  old: ListElement,
+  { position, value }: Element,
+  stamp: Stamp,
+): ListElement {
+  const next = valued(placed(old, position, stamp), value, stamp);
+  return { ...next, isInserted: true };
+}
+
+/** The list with what a commit did to these elements, as far as they are not deleted. */
+function changed<T>(
+  { elements, deleted }: ListState,
+  parts: Iterable<T>,
+  idOf: (part: T) => string,
+  change: (old: ListElement, part: T) => ListElement,
+): ListState {
+  for (const part of parts) {
+    const id = idOf(part);
+    if (deleted.has(id)) continue;
+    elements = elements.with(id, change(elements.get(id) ?? unknown, part));
+  }
+  return new ListState(elements, deleted);
+}
+
+const elementOf = ({ element }: { readonly element: string }) => element;
+
 /** The list after a commit inserted elements. */
 export function insertIntoList(
   state: ListState,
   inserts: Iterable<Element>,
   stamp: Stamp,
 ): ListState {
-  return change(state, (elements) => {
-    for (const { element, position, value } of inserts) {
-      const old = elements.get(element) ?? unknown;
-      if (old.isDeleted) continue;
-      const next = valued(placed(old, position, stamp), value, stamp);
-      elements.set(element, { ...next, isInserted: true });
-    }
-  });
+  return changed(
+    state,
+    inserts,
+    elementOf,
+    (old, one) => inserted(old, one, stamp),
+  );
 }
 
 /** The list after a commit moved elements. */
@@ -70,12 +96,12 @@ export function moveInList(
   moves: readonly Placement[],
   stamp: Stamp,
 ): ListState {
-  return change(state, (elements) => {
-    for (const { element, position } of moves) {
-      const old = elements.get(element) ?? unknown;
-      if (!old.isDeleted) elements.set(element, placed(old, position, stamp));
-    }
-  });
+  return changed(
+    state,
+    moves,
+    elementOf,
+    (old, { position }) => placed(old, position, stamp),
+  );
 }
 
 /** The list after a commit gave elements new values. */
@@ -84,39 +110,22 @@ export function replaceInList(
   values: readonly (readonly [string, Value])[],
   stamp: Stamp,
 ): ListState {
-  return change(state, (elements) => {
-    for (const [element, value] of values) {
-      const old = elements.get(element) ?? unknown;
-      if (!old.isDeleted) elements.set(element, valued(old, value, stamp));
-    }
-  });
+  return changed(
+    state,
+    values,
+    ([element]) => element,
+    (old, [, value]) => valued(old, value, stamp),
+  );
 }
 
 /** The list after a commit deleted elements. */
 export function deleteFromList(
-  state: ListState,
+  { elements, deleted }: ListState,
   removed: readonly string[],
 ): ListState {
-  return change(state, (elements) => {
-    for (const element of removed) elements.set(element, deleted);
-  });
-}
-
-/** The elements that are there, in order. */
-export function visibleElements(state: ListState): Element[] {
-  const visible: Element[] = [];
-  for (const [element, { isInserted, value, position }] of state.elements) {
-    if (isInserted) visible.push({ element, position, value });
+  for (const element of removed) {
+    elements = elements.without(element);
+    deleted = deleted.with(element, true);
   }
-  return visible.sort(compareElements);
-}
-
-function compareElements(a: Element, b: Element): number {
-  if (a.position !== b.position) return a.position < b.position ? -1 : 1;
-  return a.element < b.element ? -1 : 1;
-}
-
-/** The values that are there, in order. */
-export function showList(state: ListState): readonly Value[] {
-  return Object.freeze(visibleElements(state).map((element) => element.value));
+  return new ListState(elements, deleted);
 }

@@ -5,28 +5,33 @@
  */
 
 import { toHex } from "../base/bytes.ts";
-import type { Stamp } from "../base/hlc.ts";
+import { compareStamps, type Stamp } from "../base/hlc.ts";
+import { limits } from "../base/limits.ts";
 import {
   deleteFromList,
   emptyListState,
   insertIntoList,
+  listOf,
   moveInList,
   replaceInList,
-  showList,
 } from "./merge_list.ts";
-import { emptyMap, putIntoMap, showMap } from "./merge_map.ts";
-import { addToSet, emptySet, removeFromSet, showSet } from "./merge_set.ts";
+import { emptyMap, mapOf, putIntoMap } from "./merge_map.ts";
+import { addToSet, emptySet, removeFromSet, setOf } from "./merge_set.ts";
 import type {
   CounterState,
   ListState,
   MapState,
   RichState,
   SetState,
-  Shown,
 } from "./merge_state.ts";
 import type { Change, Element, MergeClass, Value } from "./patch.ts";
 import { positionAt } from "./position.ts";
-import { emptyText, joinTexts, textOfCreate } from "./text_state.ts";
+import {
+  emptyText,
+  joinTexts,
+  type TextEngine,
+  textOfCreate,
+} from "./text_state.ts";
 
 /** Merge classes that keep a state. */
 export type RichClass = RichState["merge"];
@@ -74,6 +79,43 @@ export function stateOfCreate(
         state,
         textOfCreate(typeof value === "string" ? value : ""),
       );
+  }
+}
+
+/** States of values that a create wrote, by value: whoever asks first makes it, for all. */
+const begun = /* @__PURE__ */ new WeakMap<
+  object,
+  { readonly state: RichState; readonly stamp: Stamp }
+>();
+
+/** The state of a field that nothing but a create has written. */
+export function beginState(
+  merge: RichClass,
+  value: Value,
+  stamp: Stamp,
+): RichState {
+  if (typeof value !== "object" || value === null) {
+    return stateOfCreate(emptyState(merge), value, stamp);
+  }
+  const known = begun.get(value);
+  const isMeant = known?.state.merge === merge &&
+    compareStamps(known.stamp, stamp) === 0;
+  if (isMeant) return known.state;
+  const state = stateOf(merge, value, stamp);
+  begun.set(value, { state, stamp });
+  return state;
+}
+
+function stateOf(merge: RichClass, value: Value, stamp: Stamp): RichState {
+  switch (merge) {
+    case "set":
+      return setOf(Array.isArray(value) ? value : [], stamp);
+    case "map":
+      return mapOf(entriesOf(value), stamp);
+    case "list":
+      return listOf(elementsOfCreate(value, stamp), stamp);
+    default:
+      return emptyState(merge);
   }
 }
 
@@ -156,18 +198,28 @@ function changeList(state: ListState, change: Change, stamp: Stamp): ListState {
   }
 }
 
-/** What readers see of a state; a text is left for the view to show. */
-export function showState(state: RichState): Shown {
+/** Is it put together when somebody reads it? A text always is, and what has many parts. */
+export function isShownLater(
+  state: RichState,
+): state is Exclude<RichState, CounterState> {
+  switch (state.merge) {
+    case "counter":
+      return false;
+    case "text":
+      return true;
+    default:
+      return state.size > limits.shownAtOnceMax;
+  }
+}
+
+/** What readers see of a state. */
+export function showState(state: RichState, engine?: TextEngine): Value {
   switch (state.merge) {
     case "counter":
       return Number(state.total);
-    case "set":
-      return showSet(state);
-    case "map":
-      return showMap(state);
-    case "list":
-      return showList(state);
     case "text":
-      return state;
+      return state.show(engine);
+    default:
+      return state.show();
   }
 }

@@ -8,70 +8,59 @@
  * @module
  */
 
-import { compareStamps, type Stamp } from "../base/hlc.ts";
-import type { SetEntry, SetState } from "./merge_state.ts";
+import { compareStamps, hlcZero, type Stamp } from "../base/hlc.ts";
+import { compareTags, SetState, type Tag } from "./merge_state.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type { TaggedValue, Value } from "./patch.ts";
-import { sortedSet } from "./validate.ts";
 
-const noEntry: SetEntry = { tags: [], gone: [] };
+const noTags = /* @__PURE__ */ OrderedMap.of<Tag, true>(compareTags);
 
 /** A set that nothing was added to. */
-export const emptySet: SetState = { merge: "set", entries: new Map() };
+export const emptySet: SetState = /* @__PURE__ */ new SetState(noTags, noTags);
+
+/** The set of values that one commit added to nothing. */
+export function setOf(values: readonly Value[], stamp: Stamp): SetState {
+  const tags = values.map((value) => [{ value, stamp }, true] as const);
+  return new SetState(OrderedMap.of(compareTags, tags), noTags);
+}
 
 /** The set after a commit added values. */
 export function addToSet(
-  state: SetState,
+  { tags, gone }: SetState,
   values: readonly Value[],
   stamp: Stamp,
 ): SetState {
-  const entries = new Map(state.entries);
   for (const value of values) {
-    const { tags, gone } = entries.get(value) ?? noEntry;
-    if (hasStamp(tags, stamp) || hasStamp(gone, stamp)) continue;
-    entries.set(value, { tags: [...tags, stamp], gone });
+    const tag = { value, stamp };
+    if (!gone.has(tag) && !tags.has(tag)) tags = tags.with(tag, true);
   }
-  return { merge: "set", entries };
+  return new SetState(tags, gone);
 }
 
 /** The set after a commit removed the adds it had seen. */
 export function removeFromSet(
-  state: SetState,
+  { tags, gone }: SetState,
   values: readonly TaggedValue[],
-  stamp: Stamp,
-): SetState {
-  const entries = new Map(state.entries);
-  for (const { value, tags } of values) {
-    const entry = withoutTags(entries.get(value) ?? noEntry, tags, stamp);
-    if (entry.tags.length + entry.gone.length === 0) entries.delete(value);
-    else entries.set(value, entry);
-  }
-  return { merge: "set", entries };
-}
-
-function withoutTags(
-  entry: SetEntry,
-  seen: readonly Stamp[],
   own: Stamp,
-): SetEntry {
-  const gone = entry.gone.slice();
-  for (const tag of seen) {
-    if (compareStamps(tag, own) !== 0 && !hasStamp(gone, tag)) gone.push(tag);
+): SetState {
+  for (const { value, tags: seen } of values) {
+    for (const stamp of seen) {
+      const tag = { value, stamp };
+      tags = tags.without(tag);
+      const isOwn = compareStamps(stamp, own) === 0;
+      if (!isOwn && !gone.has(tag)) gone = gone.with(tag, true);
+    }
   }
-  return { tags: entry.tags.filter((tag) => !hasStamp(seen, tag)), gone };
+  return new SetState(tags, gone);
 }
 
-function hasStamp(stamps: readonly Stamp[], stamp: Stamp): boolean {
-  for (const other of stamps) {
-    if (compareStamps(other, stamp) === 0) return true;
+/** The adds of a value that no remove has seen. */
+export function tagsOf({ tags }: SetState, value: Value): Stamp[] {
+  const stamps: Stamp[] = [];
+  const first = { value, stamp: { ...hlcZero, chain: "" } };
+  for (const [tag] of tags.entries(first)) {
+    if (tag.value !== value) break;
+    stamps.push(tag.stamp);
   }
-  return false;
-}
-
-/** The values that are there, ascending. */
-export function showSet(state: SetState): readonly Value[] {
-  const values: Value[] = [];
-  for (const [value, { tags }] of state.entries) {
-    if (tags.length > 0) values.push(value);
-  }
-  return sortedSet(values);
+  return stamps;
 }

@@ -209,7 +209,7 @@ export interface DecodedPatch {
 }
 
 /** What writers saw: items of a patch are not yet shown to a reader. */
-const asWritten: View = createView(undefined);
+export const asWritten: View = createView(undefined);
 
 /** Reads a payload, strictly; `SyntaxError` when it is none. */
 export function decodePatch(payload: Uint8Array): DecodedPatch {
@@ -358,6 +358,10 @@ export function decodeCreateAt(
   if (head % 4 !== CREATE) malformed("no create operation stands here");
   const generation = reader.varint();
   const id = reader.text();
-  const item = readItem(reader, shape, id, view, false);
-  return { id, generation, item };
+  if (view.planFor(shape).isFitting) {
+    const item = readItem(reader, shape, id, view, false);
+    return { id, generation, item };
+  }
+  const item = readItem(reader, shape, id, asWritten, false);
+  return { id, generation, item: view.show(shape, item) };
 }

@@ -11,7 +11,6 @@ import { matchLists } from "./diff_list.ts";
 import { type ElementIds, explicitParts } from "./explicit.ts";
 import { equalValues } from "./json.ts";
 import { stateIn } from "./merge.ts";
-import { visibleElements } from "./merge_list.ts";
 import type { Change, Element, Placement, Value } from "./patch.ts";
 import { positionAt, positionBetween } from "./position.ts";
 import {
@@ -40,7 +39,7 @@ export function listChanges(
   ids: ElementIds,
 ): readonly Change[] {
   const state = stateIn(cell, field.name, "list");
-  const now = state.merge === "list" ? visibleElements(state) : [];
+  const now = state.merge === "list" ? state.visible : [];
   const parts = explicitParts(given, ["replace", "delete", "move", "insert"]);
   const wanted = parts === undefined
     ? slotsOfWhole(field, now, given)

@@ -9,6 +9,7 @@ import type { Cell } from "./cell.ts";
 import { type ElementIds, explicitParts } from "./explicit.ts";
 import { equalValues } from "./json.ts";
 import { stateIn } from "./merge.ts";
+import { tagsOf } from "./merge_set.ts";
 import type { Change, Value } from "./patch.ts";
 import { listChanges } from "./prepare_list.ts";
 import { textChanges } from "./prepare_text.ts";
@@ -104,13 +105,13 @@ function removal(
   values: readonly Value[],
 ): Change {
   const state = stateIn(cell, field.name, "set");
-  const tagsOf = (value: Value) =>
-    state.merge === "set" ? state.entries.get(value)?.tags ?? [] : [];
+  const seenOf = (value: Value) =>
+    state.merge === "set" ? tagsOf(state, value) : [];
   return {
     what: "remove",
     values: values.map((value) => ({
       value,
-      tags: tagsOf(value).map(({ wall, count, chain }) => ({
+      tags: seenOf(value).map(({ wall, count, chain }) => ({
         wall,
         count,
         chain,

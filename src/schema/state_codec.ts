@@ -7,15 +7,18 @@
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
-import type {
-  ListElement,
+import {
+  compareTags,
+  compareText,
+  type ListElement,
   ListState,
-  MapEntry,
+  type MapEntry,
   MapState,
-  RichState,
-  SetEntry,
+  type RichState,
   SetState,
+  type Tag,
 } from "./merge_state.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type { Value } from "./patch.ts";
 import { readTextState, writeTextState } from "./text_codec.ts";
 import {
@@ -58,7 +61,17 @@ export function writeState(
   }
 }
 
-function writeSet(w: ByteWriter, { entries }: SetState, stamp: WriteStamp) {
+function writeSet(w: ByteWriter, state: SetState, stamp: WriteStamp) {
+  const entries = new Map<Value, { tags: Stamp[]; gone: Stamp[] }>();
+  for (const part of ["tags", "gone"] as const) {
+    for (const { value, stamp } of state[part].keys()) {
+      let entry = entries.get(value);
+      if (entry === undefined) {
+        entries.set(value, entry = { tags: [], gone: [] });
+      }
+      entry[part].push(stamp);
+    }
+  }
   w.varint(entries.size);
   const values = [...entries.keys()].sort(compareScalars);
   for (const value of values) {
@@ -78,29 +91,39 @@ function writeStamps(
   for (const one of stamps) stamp(w, one);
 }
 
-function writeMap(w: ByteWriter, { entries }: MapState, stamp: WriteStamp) {
-  w.varint(entries.size);
-  for (const key of [...entries.keys()].sort()) {
-    const entry = entries.get(key)!;
+function writeMap(
+  w: ByteWriter,
+  { entries, dropped }: MapState,
+  stamp: WriteStamp,
+) {
+  w.varint(entries.size + dropped.size);
+  for (const key of [...entries.keys(), ...dropped.keys()].sort()) {
+    const entry = entries.get(key);
     w.text(key);
-    stamp(w, entry.stamp);
-    writeAny(w, entry.value);
+    stamp(w, entry?.stamp ?? dropped.get(key)!);
+    writeAny(w, entry?.value);
   }
 }
 
-function writeList(w: ByteWriter, { elements }: ListState, stamp: WriteStamp) {
-  w.varint(elements.size);
-  for (const id of [...elements.keys()].sort()) {
+function writeList(
+  w: ByteWriter,
+  { elements, deleted }: ListState,
+  stamp: WriteStamp,
+) {
+  w.varint(elements.size + deleted.size);
+  for (const id of [...elements.keys(), ...deleted.keys()].sort()) {
+    const element = elements.get(id);
     w.text(id);
-    writeElement(w, elements.get(id)!, stamp);
+    if (element === undefined) w.u8(DELETED);
+    else writeElement(w, element, stamp);
   }
 }
 
 function writeElement(w: ByteWriter, element: ListElement, stamp: WriteStamp) {
   const { value, valueStamp, position, positionStamp } = element;
   w.u8(
-    (element.isInserted ? INSERTED : 0) | (element.isDeleted ? DELETED : 0) |
-      (valueStamp ? VALUED : 0) | (positionStamp ? PLACED : 0),
+    (element.isInserted ? INSERTED : 0) | (valueStamp ? VALUED : 0) |
+      (positionStamp ? PLACED : 0),
   );
   if (valueStamp !== undefined) {
     stamp(w, valueStamp);
@@ -118,11 +141,11 @@ export function readState(r: ByteReader, stamp: ReadStamp): RichState {
     case "counter":
       return { merge: "counter", total: readTotal(r) };
     case "set":
-      return { merge: "set", entries: readSet(r, stamp) };
+      return readSet(r, stamp);
     case "map":
-      return { merge: "map", entries: readMap(r, stamp) };
+      return readMap(r, stamp);
     case "list":
-      return { merge: "list", elements: readList(r, stamp) };
+      return readList(r, stamp);
     case "text":
       return readTextState(r);
     default:
@@ -137,56 +160,63 @@ function readTotal(r: ByteReader): bigint {
     : malformed("a counter is no whole number");
 }
 
-function readSet(r: ByteReader, stamp: ReadStamp): Map<Value, SetEntry> {
-  const entries = new Map<Value, SetEntry>();
+function readSet(r: ByteReader, stamp: ReadStamp): SetState {
+  const tags: [Tag, true][] = [];
+  const gone: [Tag, true][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const value = readAny(r, false);
-    if (typeof value === "object") malformed("a set holds an object");
-    const tags = readStamps(r, stamp);
-    entries.set(value, { tags, gone: readStamps(r, stamp) });
+    const isScalar = value !== undefined && typeof value !== "object";
+    if (!isScalar) malformed("a set holds what is no scalar");
+    for (const part of [tags, gone]) {
+      for (let count = readCount(r, Infinity, 1); count > 0; count--) {
+        part.push([{ value, stamp: stamp(r) }, true]);
+      }
+    }
   }
-  return entries;
+  const of = (part: [Tag, true][]) => OrderedMap.of(compareTags, part);
+  return new SetState(of(tags), of(gone));
 }
 
-function readStamps(r: ByteReader, stamp: ReadStamp): Stamp[] {
-  const stamps: Stamp[] = [];
-  for (let left = readCount(r, Infinity, 1); left > 0; left--) {
-    stamps.push(stamp(r));
-  }
-  return stamps;
-}
-
-function readMap(r: ByteReader, stamp: ReadStamp): Map<string, MapEntry> {
-  const entries = new Map<string, MapEntry>();
+function readMap(r: ByteReader, stamp: ReadStamp): MapState {
+  const entries: [string, MapEntry][] = [];
+  const dropped: [string, Stamp][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const key = r.text();
     const from = stamp(r);
-    entries.set(key, { stamp: from, value: readAny(r, false) });
+    const value = readAny(r, false);
+    if (value === undefined) dropped.push([key, from]);
+    else entries.push([key, { stamp: from, value }]);
   }
-  return entries;
+  return new MapState(
+    OrderedMap.of(compareText, entries),
+    OrderedMap.of(compareText, dropped),
+  );
 }
 
-function readList(r: ByteReader, stamp: ReadStamp): Map<string, ListElement> {
-  const elements = new Map<string, ListElement>();
+function readList(r: ByteReader, stamp: ReadStamp): ListState {
+  const elements: [string, ListElement][] = [];
+  const deleted: [string, true][] = [];
   for (let left = readCount(r, Infinity, 2); left > 0; left--) {
     const id = r.text();
-    elements.set(id, readElement(r, stamp));
+    const flags = r.u8();
+    if (flags & DELETED) deleted.push([id, true]);
+    else elements.push([id, readElement(r, stamp, flags)]);
   }
-  return elements;
+  return new ListState(
+    OrderedMap.of(compareText, elements),
+    OrderedMap.of(compareText, deleted),
+  );
 }
 
-function readElement(r: ByteReader, stamp: ReadStamp): ListElement {
-  const flags = r.u8();
+function readElement(
+  r: ByteReader,
+  stamp: ReadStamp,
+  flags: number,
+): ListElement {
   const valueStamp = flags & VALUED ? stamp(r) : undefined;
   const value = valueStamp === undefined ? undefined : readAny(r, false);
   const positionStamp = flags & PLACED ? stamp(r) : undefined;
   const position = positionStamp === undefined ? "" : r.text();
-  return {
-    isInserted: (flags & INSERTED) !== 0,
-    isDeleted: (flags & DELETED) !== 0,
-    value,
-    valueStamp,
-    position,
-    positionStamp,
-  };
+  const isInserted = (flags & INSERTED) !== 0;
+  return { isInserted, value, valueStamp, position, positionStamp };
 }

@@ -12,11 +12,14 @@
  */
 
 import { limits } from "../base/limits.ts";
-import { emptyOf } from "./kinds.ts";
-import type { FieldKind, Item, Shape } from "./patch.ts";
-import type { Shown } from "./merge_state.ts";
+import { emptyOf, isOfKind, mergeClassOf } from "./kinds.ts";
+import { isShownLater, showState } from "./merge_rich.ts";
+import type { RichState } from "./merge_state.ts";
+import type { FieldKind, Item, MergeClass, Shape, Value } from "./patch.ts";
 import type { DraftItem, Schema } from "./schema.ts";
-import { type TextEngine, TextState } from "./text_state.ts";
+import type { TextEngine } from "./text_state.ts";
+
+const nothing: ReadonlyMap<string, RichState> = new Map();
 
 /** How items of one shape are built for readers. */
 export interface RowPlan {
@@ -26,6 +29,10 @@ export interface RowPlan {
   readonly names: readonly string[];
   /** Their kinds in the same order. */
   readonly kinds: readonly FieldKind[];
+  /** How they merge. */
+  readonly merges: ReadonlyMap<string, MergeClass>;
+  /** Are all of them of the kinds that the schema has, if it has them? */
+  readonly isFitting: boolean;
   /** Does an item as its writer sees it look the same to readers here? */
   readonly isIdentical: boolean;
 }
@@ -39,8 +46,9 @@ export class View {
   #lastShape: Shape | undefined;
   #lastPlan: RowPlan | undefined;
   #hasMutableValues = false;
-  #hasTexts = false;
   readonly #engines = new Map<string, TextEngine>();
+  /** Of the schema's fields. */
+  readonly #kinds = new Map<string, FieldKind>();
   /** Of texts that no schema tells of. */
   readonly #engine: TextEngine | undefined;
 
@@ -54,6 +62,7 @@ export class View {
     this.#defaults = schema?.template ?? { id: "" };
     for (const { kind, name, engine } of schema?.plan ?? []) {
       this.meet(kind);
+      this.#kinds.set(name, kind);
       if (engine !== undefined) this.#engines.set(name, engine);
     }
   }
@@ -63,14 +72,8 @@ export class View {
     return this.#hasMutableValues;
   }
 
-  /** May an item hold texts, which are shown when they are read? */
-  get hasTexts(): boolean {
-    return this.#hasTexts;
-  }
-
   /** Takes note that items may hold values of this kind. */
   meet(kind: FieldKind): void {
-    if (kind === "text") this.#hasTexts = true;
     if (kind === "date" || kind === "bytes") this.#hasMutableValues = true;
   }
 
@@ -88,54 +91,97 @@ export class View {
   #addPlan(shape: Shape): RowPlan {
     if (this.#plans.size >= limits.shapesCachedMax) this.#plans.clear();
     for (const field of shape.fields) this.meet(field.kind);
-    const plan = planOf(shape, this.#defaults);
+    const plan = planOf(shape, this.#defaults, this.#kinds);
     this.#plans.set(shape, plan);
     return plan;
   }
 
+  /** Is this a value of the field's kind, if the schema has the field? */
+  fits(name: string, merge: MergeClass, value?: Value): boolean {
+    const kind = this.#kinds.get(name);
+    if (kind === undefined) return true;
+    if (merge !== mergeClassOf(kind)) return false;
+    return merge !== "register" || isOfKind(kind, value);
+  }
+
   /** What readers see of an item that its writer saw as `item`. */
   show(shape: Shape, item: Item): Item {
-    const plan = this.planFor(shape);
-    if (plan.isIdentical) return item;
-    const draft = { ...plan.template };
+    const { isIdentical, names } = this.planFor(shape);
+    return isIdentical ? item : this.#take(shape, item, names);
+  }
+
+  /** What readers see of an item without states that a view without a schema shows as `item`. */
+  recast(shape: Shape, item: Item): Item {
+    return this.#take(shape, item, Object.keys(item));
+  }
+
+  #take(shape: Shape, item: Item, names: readonly string[]): Item {
+    const { template, merges } = this.planFor(shape);
+    const draft = { ...template };
+    for (const name of names) {
+      const value = item[name];
+      if (this.fits(name, merges.get(name) ?? "register", value)) {
+        draft[name] = value;
+      }
+    }
     draft.id = item.id;
-    for (const name of plan.names) draft[name] = item[name];
     return Object.freeze(draft);
   }
 
-  /** What readers see of an item that a view without a schema shows as `item`. */
-  recast(shape: Shape, item: Item): Item {
-    const { template } = this.planFor(shape);
-    const draft: DraftItem = { ...template };
-    for (const name in item) draft[name] = item[name];
-    draft.id = item.id;
-    return Object.freeze(draft);
+  /** Values of a shape's fields, and of registers beside it, that readers do not see. */
+  hidden(
+    shape: Shape,
+    values: Iterable<readonly [string, Value]>,
+  ): ReadonlyMap<string, Value> | undefined {
+    const { merges } = this.planFor(shape);
+    let hidden: Map<string, Value> | undefined;
+    for (const [name, value] of values) {
+      if (this.fits(name, merges.get(name) ?? "register", value)) continue;
+      (hidden ??= new Map()).set(name, value);
+    }
+    return hidden;
   }
 
   /**
-   * An item of these values. Fields that neither the schema nor the shape of
-   * the create knows come last, by name, so that all replicas agree.
+   * An item of these values and states. Fields that neither the schema nor the
+   * shape of the create knows come last, by name, so that all replicas agree.
    */
-  build(id: string, shape: Shape, values: ReadonlyMap<string, Shown>): Item {
-    const draft = { ...this.planFor(shape).template };
+  build(
+    id: string,
+    shape: Shape,
+    values: ReadonlyMap<string, Value>,
+    rich: ReadonlyMap<string, RichState> = nothing,
+  ): Item {
+    const { template, merges } = this.planFor(shape);
+    const draft = { ...template };
     draft.id = id;
+    const put = (name: string) => {
+      const state = rich.get(name);
+      if (state !== undefined) this.#putState(draft, name, state);
+      else {
+        const value = values.get(name);
+        if (this.fits(name, merges.get(name) ?? "register", value)) {
+          draft[name] = value;
+        }
+      }
+    };
     const others: string[] = [];
-    for (const [name, value] of values) {
-      if (Object.hasOwn(draft, name)) this.#put(draft, name, value);
-      else others.push(name);
+    for (const names of [values.keys(), rich.keys()]) {
+      for (const name of names) {
+        if (Object.hasOwn(draft, name)) put(name);
+        else others.push(name);
+      }
     }
-    for (const name of others.sort()) this.#put(draft, name, values.get(name));
+    for (const name of others.sort()) put(name);
     return Object.freeze(draft);
   }
 
-  /** A text is put in order when somebody reads it. */
-  #put(draft: DraftItem, name: string, value: Shown): void {
-    if (!(value instanceof TextState)) draft[name] = value;
-    else {
-      const engine = this.#engines.get(name) ?? this.#engine;
-      const get = () => value.show(engine);
-      Object.defineProperty(draft, name, { enumerable: true, get });
-    }
+  #putState(draft: DraftItem, name: string, state: RichState): void {
+    if (!this.fits(name, state.merge)) return;
+    const engine = this.#engines.get(name) ?? this.#engine;
+    const get = () => showState(state, engine);
+    if (!isShownLater(state)) draft[name] = get();
+    else Object.defineProperty(draft, name, { enumerable: true, get });
   }
 }
 
@@ -147,7 +193,11 @@ export function createView(
   return new View(schema, engine);
 }
 
-function planOf(shape: Shape, defaults: DraftItem): RowPlan {
+function planOf(
+  shape: Shape,
+  defaults: DraftItem,
+  known: ReadonlyMap<string, FieldKind>,
+): RowPlan {
   const names = shape.fields.map((field) => field.name);
   const template = { ...defaults };
   for (const field of shape.fields) {
@@ -156,7 +206,10 @@ function planOf(shape: Shape, defaults: DraftItem): RowPlan {
     }
   }
   const shown = Object.keys(template);
-  const isIdentical = shown.length === names.length + 1 &&
+  const isFitting = shape.fields.every(({ name, kind }) =>
+    (known.get(name) ?? kind) === kind
+  );
+  const isIdentical = isFitting && shown.length === names.length + 1 &&
     names.every((name, i) => shown[i + 1] === name);
   const kinds = shape.fields.map((field) => field.kind);
   return {
@@ -165,6 +218,8 @@ function planOf(shape: Shape, defaults: DraftItem): RowPlan {
       : template,
     names,
     kinds,
+    merges: new Map(names.map((name, i) => [name, mergeClassOf(kinds[i]!)])),
+    isFitting,
     isIdentical,
   };
 }
