@@ -11,9 +11,11 @@
 
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
+import { partsOf } from "../src/schema/parts.ts";
 import type { Rules } from "../src/schema/rules.ts";
-import { decodePatch } from "../src/schema/patch_codec.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
 import { checkGate } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
@@ -197,7 +199,7 @@ export class ServerHooks implements
     ) {
       return refuse("revoked", "The session that wrote it was revoked");
     }
-    const quota = this.#checkQuota(peer, name, batch);
+    const quota = this.#checkQuota(peer, name, batch, patches);
     if (quota !== undefined) return quota;
     return judge.judge(replica, session, batch, from, patches);
   }
@@ -206,6 +208,7 @@ export class ServerHooks implements
     peer: HostPeer,
     name: RepositoryName,
     batch: Batch,
+    patches: readonly DecodedPatch[],
   ): Refusal | undefined {
     const { world, quotas, hub } = this.#parts;
     if (hub.logBytes(name) > quotas.repositoryBytes) {
@@ -219,7 +222,7 @@ export class ServerHooks implements
       return refuse("quota", `Come back in ${seconds} seconds`);
     }
     // A batch counts whole, however large: who owes for it waits afterwards.
-    this.#commits.take(who, batch.commits.length, nowMs);
+    this.#commits.take(who, batch.commits.length + extraOf(patches), nowMs);
     return undefined;
   }
 
@@ -298,6 +301,16 @@ function forbidden(detail: string): Access {
 
 function bucketsOf(perSecond: number): Buckets {
   return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });
+}
+
+/** As how many more commits those count that take much folding. */
+function extraOf(patches: readonly DecodedPatch[]): number {
+  let extra = 0;
+  for (const { operations } of patches) {
+    const parts = operations.reduce((sum, one) => sum + partsOf(one), 0);
+    extra += Math.floor(parts / limits.foldPartsPerCommit);
+  }
+  return extra;
 }
 
 /** Does nothing in it change anything? Then there is nothing to decide on. */

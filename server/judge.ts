@@ -1,6 +1,6 @@
 /**
  * What a server asks of the meaning of commits, once, in the order in which it
- * accepts them: collections, rules, compare-and-sets.
+ * accepts them: bounds and kinds, names, rules, compare-and-sets.
  *
  * What a true witness shows to have been accepted before a log was lost is not
  * judged again: it comes back in another order than it had. Beyond that others
@@ -11,15 +11,15 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
-import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
 import { judgeCommits } from "../src/schema/judge.ts";
-import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import { NameJudge, namingCollections } from "../src/schema/known_names.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { type Batch, hashBatch } from "../repo/batch.ts";
 import { nameOf } from "../repo/commit.ts";
+import { checkMerge } from "../repo/merge_gate.ts";
 import type { Replica } from "../repo/mod.ts";
 import { RuleGate } from "../repo/rule_gate.ts";
 import type { PeerSession } from "../sync/conversation.ts";
@@ -54,7 +54,7 @@ export class Judge {
     ...[batch, from, patches]: Parameters<Gate>
   ): Refusal | undefined {
     const { restores, world } = this.#parts;
-    const { name, state } = replica;
+    const { name, state, graph } = replica;
     const end = restores.accepted(name, batch.chain);
     const accepted = end?.count ?? 0;
     const isBack = end !== undefined && accepted > batch.first + from;
@@ -64,12 +64,16 @@ export class Judge {
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
     const refusal = this.#checkRelayed(replica, by, batch, next) ??
-      checkCollections(replica, batch, next, fresh);
+      checkMerge(state, batch.first + next, fresh);
     if (refusal !== undefined) return refusal;
     const nowMs = world.now();
     const gate = this.#ruleGateOf(replica);
     const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
     if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
+    const naming = namingCollections(fresh);
+    if (naming.size > 0) {
+      judges.push(new NameJudge(naming, () => graph.chains()));
+    }
     if (judges.length > 0 && restores.isAwaited(name)) {
       const detail = "What it is judged by has not come back yet";
       return refuseAt(batch.first + next, "restoring", detail);
@@ -124,25 +128,4 @@ function forkFrom(
   }
   const detail = "Another commit was accepted before the server lost it";
   return refuseAt(batch.first + from, "fork", detail);
-}
-
-/** Has the repository room for the collections that it begins? */
-function checkCollections(
-  { state }: Replica,
-  { first }: Batch,
-  from: number,
-  patches: readonly DecodedPatch[],
-): Refusal | undefined {
-  const begun = new Set<string>();
-  for (const [i, { operations }] of patches.entries()) {
-    for (const { shape: { collection } } of operations) {
-      if (state.find(collection) !== undefined) continue;
-      begun.add(collection);
-      if (state.size + begun.size <= limits.collectionsMax) continue;
-      const detail =
-        `A repository holds at most ${limits.collectionsMax} collections`;
-      return refuseAt(first + from + i, "too-large", detail);
-    }
-  }
-  return undefined;
 }

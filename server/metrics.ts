@@ -28,6 +28,8 @@ const REASONS = [
   "quota",
   "restoring",
   "kv-conflict",
+  "unknown-name",
+  "wrong-kind",
 ] as const;
 const CODES = [
   "bad-message",

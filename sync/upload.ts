@@ -56,7 +56,13 @@ function isForNow({ reason }: MessageOf<"refuse">): boolean {
 
 /** Will the server not take it from anybody, or from nobody but its author? */
 function isFinal({ reason }: MessageOf<"refuse">): boolean {
-  return ["denied", "kv-conflict", "expired-session"].includes(reason);
+  return [
+    "denied",
+    "kv-conflict",
+    "unknown-name",
+    "wrong-kind",
+    "expired-session",
+  ].includes(reason);
 }
 
 /** The first commit that messages refuse. */

@@ -127,7 +127,11 @@ export type RefusalReason =
   /** What it would be judged by has not come back yet to a server that lost it. */
   | "restoring"
   /** A compare-and-set of an entry that had another value when the server took it. */
-  | "kv-conflict";
+  | "kv-conflict"
+  /** It names adds, elements or units that nobody has brought. */
+  | "unknown-name"
+  /** It writes a field as what it is not. */
+  | "wrong-kind";
 
 /** Makes a {@linkcode Refusal}. */
 export function refuse(refused: RefusalReason, detail?: string): Refusal {

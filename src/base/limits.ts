@@ -20,6 +20,8 @@ export const limits = {
   collectionsMax: 1_024,
   /** Fields of one schema: a shape table travels in every commit. */
   fieldsMax: 256,
+  /** Fields of one collection, over all its writers: an item may come to hold all of them. */
+  collectionFieldsMax: 1_024,
   /** One string, bytes or JSON value; larger things are files, not fields. */
   valueBytesMax: 4 * MiB,
   /** One item's whole create operation. */
@@ -48,6 +50,10 @@ export const limits = {
   jsonDepthMax: 64,
   /** Operations of one transaction. */
   operationsMax: 2_000_000,
+  /** Values, tags, elements and runs that one commit may change: folding them takes seconds. */
+  foldPartsMax: 4_000_000,
+  /** So many of them count in quotas as one more commit. */
+  foldPartsPerCommit: 10,
   /** One commit's payload: a bulk load of a million small items fits. */
   payloadBytesMax: 256 * MiB,
   /** Heads of other chains one commit may name. */

@@ -12,8 +12,8 @@
  * @module
  */
 
-import { ByteWriter } from "../base/bytes.ts";
-import type { Stamp } from "../base/hlc.ts";
+import { ByteWriter, fromHex } from "../base/bytes.ts";
+import type { Hlc, Stamp } from "../base/hlc.ts";
 import { writeChange } from "./change_codec.ts";
 import { nameOf } from "./merge_rich.ts";
 import type { Change, Operation } from "./patch.ts";
@@ -106,21 +106,35 @@ function renamed<T extends { readonly element: string }>(
   return element === one.element ? one : { ...one, element };
 }
 
-/** An element that a create wrote whole is named after the create's commit. */
-function rechainElement(element: string, renaming: Renaming): string {
-  const match = ELEMENT.exec(element);
-  if (match === null) return element;
-  const [, wall, count, part, index] = match;
-  const chain = renaming.chains.find((chain) => partOf(chain) === part);
-  if (chain === undefined) return element;
-  const stamp = { wall: Number(wall), count: Number(count), chain };
-  const now = renaming.stampOf(stamp);
-  return now === stamp ? element : `${nameOf(now)}.${index}`;
+/** A commit as the names of elements have it that its create wrote. */
+export interface CreatedName extends Hlc {
+  /** 8 characters of its session's key and its incarnation, a byte each. */
+  readonly part: string;
+  readonly index: string;
 }
 
-/** As much of a chain as an element's id has of it. */
-function partOf(chain: string): string {
-  return nameOf({ wall: 0, count: 0, chain }).slice("0.0.".length);
+/** Which commit's create an element is named after; `undefined` for any other name. */
+export function parseCreatedName(element: string): CreatedName | undefined {
+  const match = ELEMENT.exec(element);
+  if (match === null) return undefined;
+  const [, wall, count, hex, index] = match;
+  const part = String.fromCharCode(...fromHex(hex!));
+  return { wall: Number(wall), count: Number(count), part, index: index! };
+}
+
+/** As much of a chain as an element's name has of it. */
+export function partOf(chain: string): string {
+  return chain.slice(0, 8) + chain.slice(32);
+}
+
+function rechainElement(element: string, renaming: Renaming): string {
+  const named = parseCreatedName(element);
+  if (named === undefined) return element;
+  const chain = renaming.chains.find((chain) => partOf(chain) === named.part);
+  if (chain === undefined) return element;
+  const stamp = { wall: named.wall, count: named.count, chain };
+  const now = renaming.stampOf(stamp);
+  return now === stamp ? element : `${nameOf(now)}.${named.index}`;
 }
 
 /** The same array where nothing changes. */

@@ -166,8 +166,9 @@ export class LiveText<S extends Schema> {
     this.#taken = state;
     if (this.#isSaving) return;
     const own = state.clients.get(this.#doc.clientID)?.runs.at(-1);
-    const isTakenBack = this.#written > (own ? own.clock + own.length : 0);
-    if (isTakenBack || isTooMuch(state)) return this.#startOver();
+    // What was written was taken back, or somebody else types under this name.
+    const isLost = this.#written !== (own ? own.clock + own.length : 0);
+    if (isLost || isTooMuch(state)) return this.#startOver();
     const known = Y.decodeStateVector(Y.encodeStateVector(this.#doc));
     const before = this.#text;
     Y.applyUpdate(this.#doc, updateOf(state, known));

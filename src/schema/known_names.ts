@@ -1,0 +1,265 @@
+/**
+ * Names at the gate: what an operation names must be known at its place.
+ *
+ * Set tags, list elements and units of texts are named before they are brought
+ * only by who lies: a remove of adds that nobody has made yet would suppress
+ * them when they come. An operation may name what is here and what came before
+ * it in its commit and its batch. And nobody brings what is another's to bring:
+ * an element with the name of a create to come, or units of a text that are not
+ * the next ones of their client.
+ *
+ * @module
+ */
+
+import { type Refusal, refuseAt } from "../base/errors.ts";
+import {
+  compareHlc,
+  compareStamps,
+  type Hlc,
+  type Stamp,
+} from "../base/hlc.ts";
+import type { Origin } from "./cell.ts";
+import type { CommitJudge, JudgedCommit, JudgedWrite } from "./judge.ts";
+import { mergeClassOf } from "./kinds.ts";
+import { stateIn } from "./merge.ts";
+import {
+  changeState,
+  emptyState,
+  isRichClass,
+  type RichClass,
+} from "./merge_rich.ts";
+import type { ListState, RichState, SetState } from "./merge_state.ts";
+import type { Change, Operation, UpdateOperation } from "./patch.ts";
+import type { DecodedPatch } from "./patch_codec.ts";
+import { parseCreatedName, partOf } from "./rechain.ts";
+import type { TextClient, TextId, TextSpan, TextState } from "./text_state.ts";
+
+/** A chain as names of elements have it, and the clock of its last commit. */
+export interface KnownChain {
+  readonly name: string;
+  readonly last: Hlc;
+}
+
+/** The collections in which operations name what others have brought, or bring units of texts. */
+export function namingCollections(
+  patches: readonly DecodedPatch[],
+): ReadonlySet<string> {
+  const collections = new Set<string>();
+  for (const { operations } of patches) {
+    for (const operation of operations) {
+      if (isNaming(operation)) collections.add(operation.shape.collection);
+    }
+  }
+  return collections;
+}
+
+function isNaming(operation: Operation): operation is UpdateOperation {
+  return operation.what === "update" &&
+    operation.changes.some(({ change }) => names(change));
+}
+
+function names(change: Change): boolean {
+  switch (change.what) {
+    case "remove":
+    case "move":
+    case "delete":
+    case "replace":
+    case "edit":
+      return true;
+    case "insert":
+      return change.elements.some(({ element }) =>
+        parseCreatedName(element) !== undefined
+      );
+    default:
+      return false;
+  }
+}
+
+/** Judges names of what is in some collections. */
+export class NameJudge implements CommitJudge {
+  readonly #collections: ReadonlySet<string>;
+  readonly #chains: () => Iterable<KnownChain>;
+  #lastOf: Map<string, Hlc> | undefined;
+
+  /**
+   * @param collections in which operations name anything
+   * @param chains every chain of which commits are known; asked seldom
+   */
+  constructor(
+    collections: ReadonlySet<string>,
+    chains: () => Iterable<KnownChain>,
+  ) {
+    this.#collections = collections;
+    this.#chains = chains;
+  }
+
+  asksOf(collection: string): boolean {
+    return this.#collections.has(collection);
+  }
+
+  judge({ number, origin, writes }: JudgedCommit): Refusal | undefined {
+    for (const write of writes) {
+      const unknown = this.#unknownIn(write, origin);
+      if (unknown === undefined) continue;
+      const { id, shape: { collection } } = write.operation;
+      const detail = `${collection} ${id} has no ${unknown}`;
+      return refuseAt(number, "unknown-name", detail);
+    }
+    return undefined;
+  }
+
+  /** What an operation names that is not known; `undefined` when all is. */
+  #unknownIn(
+    { operation, before }: JudgedWrite,
+    origin: Origin,
+  ): string | undefined {
+    if (!isNaming(operation)) return undefined;
+    const { generation } = operation;
+    const isThere = before?.generation === generation;
+    // What is meant for a generation that has ended changes nothing.
+    const hasEnded = before !== undefined &&
+      (before.generation > generation || isThere && before.item === undefined);
+    if (hasEnded) return undefined;
+    const states = new Map<string, RichState>();
+    const stateOf = (name: string, merge: RichClass) =>
+      states.get(name) ??
+        (isThere ? stateIn(before, name, merge) : emptyState(merge));
+    for (const { field: { name, kind }, change } of operation.changes) {
+      const merge = mergeClassOf(kind);
+      if (!isRichClass(merge)) continue;
+      const state = stateOf(name, merge);
+      const unknown = this.#unknown(state, change, origin);
+      if (unknown !== undefined) return `${unknown} in ${name}`;
+      states.set(name, changeState(state, change, origin));
+    }
+    return undefined;
+  }
+
+  #unknown(
+    state: RichState,
+    change: Change,
+    origin: Origin,
+  ): string | undefined {
+    switch (state.merge) {
+      case "set":
+        return change.what === "remove" && !hasTags(state, change, origin)
+          ? "such add"
+          : undefined;
+      case "list":
+        return this.#hasElements(state, change, origin)
+          ? undefined
+          : "such element";
+      case "text":
+        return change.what === "edit" && !hasUnits(state, change.text)
+          ? "such units"
+          : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #hasElements(state: ListState, change: Change, origin: Origin): boolean {
+    const has = (element: string) =>
+      state.elements.has(element) || state.deleted.has(element);
+    switch (change.what) {
+      case "insert":
+        return change.elements.every(({ element }) =>
+          has(element) || this.#mayBring(element, origin)
+        );
+      case "move":
+        return change.moves.every(({ element }) => has(element));
+      case "delete":
+        return change.elements.every(has);
+      case "replace":
+        return change.values.every(([element]) => has(element));
+      default:
+        return true;
+    }
+  }
+
+  /** Is it no name of a create that is still to come? */
+  #mayBring(element: string, origin: Origin): boolean {
+    const created = parseCreatedName(element);
+    if (created === undefined) return true;
+    if (created.part === partOf(origin.chain)) {
+      return compareHlc(created, origin) <= 0;
+    }
+    this.#lastOf ??= new Map(
+      Array.from(this.#chains(), ({ name, last }) => [partOf(name), last]),
+    );
+    const last = this.#lastOf.get(created.part);
+    return last !== undefined && compareHlc(created, last) <= 0;
+  }
+}
+
+function hasTags(
+  { tags, gone }: SetState,
+  { values }: Change & { readonly what: "remove" },
+  own: Stamp,
+): boolean {
+  return values.every(({ value, tags: seen }) =>
+    seen.every((stamp) => {
+      const tag = { value, stamp };
+      return tags.has(tag) || gone.has(tag) || compareStamps(stamp, own) === 0;
+    })
+  );
+}
+
+/** Does a change of a text stand on units that are there, and bring the next ones of its client? */
+function hasUnits({ clients }: TextState, change: TextState): boolean {
+  for (const [client, { runs, gone }] of change.clients) {
+    const known = clients.get(client);
+    if (!gone.every((span) => covers(known, span))) return false;
+    let next = endOf(known);
+    for (const { clock, length, left, right } of runs) {
+      if (clock !== next) return false;
+      next += length;
+      for (const id of [left, right]) {
+        const isOwn = id?.client === client && id.clock < clock;
+        if (id !== undefined && !isOwn && !has(clients, id)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+function has(
+  clients: ReadonlyMap<number, TextClient>,
+  { client, clock }: TextId,
+): boolean {
+  return covers(clients.get(client), { clock, length: 1 });
+}
+
+/** How many units of a client are known, as far as none is missing. */
+function endOf(known: TextClient | undefined): number {
+  const ends = [known?.runs.at(-1), known?.gone.at(-1)].map((span) =>
+    span === undefined ? 0 : span.clock + span.length
+  );
+  return Math.max(...ends);
+}
+
+/** Are all units of a span known? */
+function covers(known: TextClient | undefined, span: TextSpan): boolean {
+  const end = span.clock + span.length;
+  for (let at = span.clock; at < end;) {
+    const found = known && (spanAt(known.runs, at) ?? spanAt(known.gone, at));
+    if (found === undefined) return false;
+    at = found.clock + found.length;
+  }
+  return true;
+}
+
+/** The span that a unit is in, of ascending ones. */
+function spanAt(spans: readonly TextSpan[], clock: number) {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (spans[middle]!.clock <= clock) low = middle + 1;
+    else high = middle;
+  }
+  const span = spans[low - 1];
+  return span !== undefined && clock < span.clock + span.length
+    ? span
+    : undefined;
+}
