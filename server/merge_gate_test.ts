@@ -1,0 +1,369 @@
+/**
+ * The gate before a hostile writer who says what it likes of sets, lists, texts
+ * and fields, and honest ones around it.
+ */
+
+import { deepEqual, equal, match } from "node:assert/strict";
+import { checkMerge } from "../repo/merge_gate.ts";
+import type { Arrival } from "../repo/arrival.ts";
+import type { Stamp } from "../src/base/hlc.ts";
+import { limits } from "../src/base/limits.ts";
+import { nameOf } from "../src/schema/merge_rich.ts";
+import type {
+  Change,
+  FieldKind,
+  Operation,
+  Shape,
+  Value,
+} from "../src/schema/patch.ts";
+import {
+  type TextRun,
+  type TextSpan,
+  TextState,
+} from "../src/schema/text_state.ts";
+import { RuledDevice } from "../tests/kit/ruled_device.ts";
+import type { PeerSession } from "../sync/conversation.ts";
+import { Judge } from "./judge.ts";
+import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+
+const kinds: Record<string, FieldKind> = {
+  title: "string",
+  labels: "set",
+  steps: "list",
+  body: "text",
+  marks: "map",
+};
+
+function shapeOf(fields: Record<string, FieldKind> = kinds): Shape {
+  const list = Object.entries(fields).map(([name, kind]) => ({ name, kind }));
+  return { collection: "card", version: 1, fields: list };
+}
+
+const shape = shapeOf();
+
+function create(id = "x", steps: readonly Value[] = []): Operation {
+  const item = { id, title: "t", labels: [], steps, body: "", marks: {} };
+  return { what: "create", shape, id, generation: 0, item };
+}
+
+/** Changes of a field of an item, in one operation. */
+function update(name: string, ...changes: readonly Change[]): Operation {
+  const field = shape.fields.find((field) => field.name === name)!;
+  return {
+    what: "update",
+    shape,
+    id: "x",
+    generation: 0,
+    changes: changes.map((change) => ({ field, change })),
+  };
+}
+
+/** One commit of raw operations. */
+function write(device: RuledDevice, ...operations: Operation[]): Stamp {
+  const { replica, editor: { table } } = device;
+  let origin: Stamp;
+  replica.transact((tx) => {
+    origin = tx.origin;
+    for (const operation of operations) {
+      tx.put(table, operation, tx.cellOf(table, operation.id));
+    }
+  });
+  return origin!;
+}
+
+interface Around {
+  readonly accepted?: ReadonlyMap<string, ChainEnd>;
+  readonly isAwaited?: boolean;
+}
+
+/** Refusals of what a device hands in, as reason and number. */
+function refusedOf(
+  server: RuledDevice,
+  by: RuledDevice,
+  around: Around = {},
+  records: readonly Arrival[] = by.records(),
+): unknown[] {
+  const { replica } = server;
+  const judge = new Judge({
+    rules: undefined,
+    restores: {
+      accepted: (_, chain) => around.accepted?.get(chain),
+      isAwaited: () => around.isAwaited === true,
+    },
+    world: { now: () => 1_800_000_000_000 },
+  });
+  const session = { key: by.key, mayIssue: false } as PeerSession;
+  return replica.receive(records, {
+    gate: (...asked) => judge.judge(replica, session, ...asked),
+  }).flatMap(({ verdict }) =>
+    verdict.verdict === "refuse"
+      ? [[verdict.refusal.refused, verdict.refusal.number]]
+      : []
+  );
+}
+
+/** Runs with a server that has the item, and devices that know it. */
+async function withItem(
+  work: (
+    server: RuledDevice,
+    ada: RuledDevice,
+    eve: RuledDevice,
+  ) => void | Promise<void>,
+): Promise<void> {
+  const open = (seed: number) => RuledDevice.open({ seed, reading: null });
+  const devices = [await open(1), await open(2), await open(3)] as const;
+  const [server, ada, eve] = devices;
+  write(ada, create("x", ["one", "two"]));
+  deepEqual(refusedOf(server, ada), []);
+  eve.take(ada.records());
+  await work(server, ada, eve);
+  for (const device of devices) await device.replica.close();
+}
+
+/** The stamps of what a device will write, as far as anybody can guess. */
+function guessed({ replica }: RuledDevice, count: number): Stamp[] {
+  const [chain] = [...replica.graph.chains()];
+  const { name, last } = chain!;
+  return Array.from({ length: count }, (_, i) => ({
+    wall: last.wall + i + 1,
+    count: 0,
+    chain: name,
+  }));
+}
+
+Deno.test("the gate refuses a remove of 1,000 adds that nobody has made, and the add that comes stays", () =>
+  withItem((server, ada, eve) => {
+    const values = [{ value: "new", tags: guessed(ada, 1_000) }];
+    write(eve, update("labels", { what: "remove", values }));
+    deepEqual(refusedOf(server, eve), [["unknown-name", 0]]);
+    write(ada, update("labels", { what: "add", values: ["new"] }));
+    deepEqual(refusedOf(server, ada), []);
+    deepEqual(server.get("x", "labels"), ["new"]);
+  }));
+
+Deno.test("the gate takes a remove of what the same commit, the same batch or somebody accepted has added", () =>
+  withItem((server, ada, eve) => {
+    const add = update("labels", { what: "add", values: ["a"] });
+    const remove = (tag: Stamp) => {
+      const values = [{ value: "a", tags: [tag] }];
+      return update("labels", { what: "remove", values });
+    };
+    const tag = write(ada, add);
+    const other = write(ada, add);
+    write(ada, remove(tag), add, remove(other));
+    deepEqual(refusedOf(server, ada), []);
+    eve.take(ada.records());
+    write(eve, remove(tag)); // A second time, as concurrent writers do.
+    deepEqual(refusedOf(server, eve), []);
+    const wrong = [{ value: "b", tags: [tag] }];
+    write(eve, update("labels", { what: "remove", values: wrong }));
+    deepEqual(refusedOf(server, eve), [["unknown-name", 1]]);
+  }));
+
+Deno.test("the gate refuses moves, replacements and deletes of elements that nobody has inserted", () =>
+  withItem(async (server, ada, eve) => {
+    const named: readonly Change[] = [
+      { what: "move", moves: [{ element: "e", position: "a5" }] },
+      { what: "replace", values: [["e", 1]] },
+      { what: "delete", elements: ["e"] },
+    ];
+    for (const [i, change] of named.entries()) {
+      const other = await RuledDevice.open({ seed: 10 + i, reading: null });
+      other.take(ada.records());
+      write(other, update("steps", change));
+      deepEqual(refusedOf(server, other), [["unknown-name", 0]]);
+      await other.replica.close();
+    }
+    const elements = [{ element: "e", position: "a5", value: 1 }];
+    const insert: Change = { what: "insert", elements };
+    write(eve, update("steps", insert, ...named.slice(0, 2)));
+    write(eve, update("steps", named[2]!));
+    write(eve, update("steps", ...named)); // Deleted elements are known.
+    deepEqual(refusedOf(server, eve), []);
+  }));
+
+Deno.test("the gate refuses elements under the name of a create to come, and takes names of past ones", () =>
+  withItem((server, ada, eve) => {
+    const insert = (stamp: Stamp) => {
+      const element = `${nameOf(stamp)}.0`;
+      const elements = [{ element, position: "a0", value: "mine" }];
+      return update("steps", { what: "insert", elements });
+    };
+    const [coming] = guessed(ada, 1);
+    const past = { ...coming!, wall: coming!.wall - 1 };
+    write(eve, insert(past));
+    deepEqual(refusedOf(server, eve), []);
+    write(eve, insert(coming!));
+    deepEqual(refusedOf(server, eve), [["unknown-name", 1]]);
+  }));
+
+function edit(
+  client: number,
+  runs: readonly TextRun[],
+  gone: readonly TextSpan[] = [],
+): Operation {
+  const clients = new Map([[client, { runs, gone }]]);
+  return update("body", { what: "edit", text: new TextState(clients) });
+}
+
+const typed = (
+  clock: number,
+  text: string | undefined,
+  more = {},
+): TextRun => ({
+  clock,
+  length: text?.length ?? 1,
+  left: clock === 0 ? undefined : { client: 7, clock: clock - 1 },
+  right: undefined,
+  text,
+  ...more,
+});
+
+Deno.test("the gate refuses a span that would kill what is typed later, and takes what deletes units that are there", () =>
+  withItem((server, ada, eve) => {
+    write(ada, edit(7, [typed(0, "abc")]));
+    write(ada, edit(7, [typed(3, "de")]));
+    deepEqual(refusedOf(server, ada), []);
+    eve.take(ada.records());
+    write(eve, edit(7, [], [{ clock: 1, length: 4 }]));
+    deepEqual(refusedOf(server, eve), []);
+    write(eve, edit(7, [], [{ clock: 3, length: 2 ** 31 }]));
+    deepEqual(refusedOf(server, eve), [["unknown-name", 1]]);
+  }));
+
+Deno.test("the gate refuses units that are not the next ones of their client, or stand beside unknown ones", () =>
+  withItem(async (server, ada) => {
+    write(ada, edit(7, [typed(0, "abc")]));
+    deepEqual(refusedOf(server, ada), []);
+    const lies: readonly Operation[] = [
+      // Ahead of who types there, dead on arrival.
+      edit(7, [typed(9, undefined, { length: 2 ** 31 })]),
+      edit(7, [typed(1, "again")]),
+      edit(8, [typed(0, "x", { left: { client: 7, clock: 3 } })]),
+      edit(8, [typed(0, "x", { right: { client: 9, clock: 0 } })]),
+      edit(8, [typed(1, "x")]),
+    ];
+    for (const [i, lie] of lies.entries()) {
+      const other = await RuledDevice.open({ seed: 10 + i, reading: null });
+      other.take(ada.records());
+      write(other, lie);
+      deepEqual(refusedOf(server, other), [["unknown-name", 0]], `${i}`);
+      await other.replica.close();
+    }
+    write(ada, edit(8, [typed(0, "x", { left: { client: 7, clock: 2 } })]));
+    deepEqual(refusedOf(server, ada), []);
+  }));
+
+Deno.test("the gate does not ask about names in a generation that has ended, nor in what was accepted before a loss", () =>
+  withItem(async (server, ada, eve) => {
+    const values = [{ value: "new", tags: guessed(ada, 1) }];
+    write(eve, update("labels", { what: "remove", values }));
+    await eve.replica.durable();
+    const accepted = chainEndsOf(eve.replica.port().summary()!);
+    deepEqual(refusedOf(server, eve, { accepted }), []);
+    const gone = { what: "delete", shape, id: "x", generation: 0 } as const;
+    write(ada, gone);
+    deepEqual(refusedOf(server, ada), []);
+    const bob = await RuledDevice.open({ seed: 9, reading: null });
+    bob.take(ada.records().slice(0, 2));
+    write(bob, update("labels", { what: "remove", values }));
+    deepEqual(refusedOf(server, bob), []);
+    await bob.replica.close();
+  }));
+
+Deno.test("the gate waits with names for what is about to come back, and with nothing else", () =>
+  withItem((server, ada) => {
+    write(ada, update("title", { what: "set", value: "plain" }));
+    deepEqual(refusedOf(server, ada, { isAwaited: true }), []);
+    write(ada, edit(7, [typed(0, "abc")]));
+    deepEqual(refusedOf(server, ada, { isAwaited: true }), [["restoring", 2]]);
+    deepEqual(refusedOf(server, ada), []);
+  }));
+
+/** A create that says what its fields are. */
+function declaring(id: string, fields: Record<string, FieldKind>): Operation {
+  const values: Partial<Record<FieldKind, Value>> = {
+    string: "s",
+    list: [],
+    set: [],
+    number: 1,
+  };
+  const item = { id };
+  for (const [name, kind] of Object.entries(fields)) {
+    Object.assign(item, { [name]: values[kind] });
+  }
+  return { what: "create", shape: shapeOf(fields), id, generation: 0, item };
+}
+
+for (const by of ["checkpoint", "log", undefined] as const) {
+  const after = by === undefined ? "" : `, also after reopening by its ${by}`;
+  Deno.test(`the gate holds who declares a field to what it was first${after}`, () =>
+    withItem(async (server, ada, eve) => {
+      // Of "late" only an update has ever spoken.
+      const late = shapeOf({ late: "set" });
+      const change = { what: "add", values: ["v"] } as const;
+      const changes = [{ field: late.fields[0]!, change }];
+      write(ada, {
+        what: "update",
+        shape: late,
+        id: "x",
+        generation: 0,
+        changes,
+      });
+      deepEqual(refusedOf(server, ada), []);
+      if (by !== undefined) await server.reopen(by);
+      write(eve, declaring("y", { title: "number", other: "list" }));
+      deepEqual(refusedOf(server, eve), [], "registers are registers");
+      write(eve, declaring("z", { title: "list" }));
+      deepEqual(refusedOf(server, eve), [["wrong-kind", 1]]);
+      const bob = await RuledDevice.open({ seed: 9, reading: null });
+      write(bob, declaring("v", { late: "list" }));
+      deepEqual(refusedOf(server, bob), [["wrong-kind", 0]]);
+      await bob.replica.close();
+    }));
+}
+
+Deno.test("the gate holds one batch to its own first word", () =>
+  withItem((server, _, eve) => {
+    write(eve, declaring("y", { fresh: "string" }));
+    write(eve, declaring("z", { fresh: "set" }));
+    deepEqual(refusedOf(server, eve), [["wrong-kind", 1]]);
+  }));
+
+Deno.test("the gate bounds the fields of a collection over all its writers", () =>
+  withItem((server, _, eve) => {
+    const room = limits.collectionFieldsMax - shape.fields.length;
+    const names = Array.from({ length: room + 1 }, (_, i) => `f${i}`);
+    const fieldsOf = (from: number, to: number) =>
+      Object.fromEntries(
+        names.slice(from, to).map((name) => [name, "string" as const]),
+      );
+    for (let at = 0; at < room; at += limits.fieldsMax) {
+      const to = Math.min(at + limits.fieldsMax, room);
+      write(eve, declaring(`y${at}`, fieldsOf(at, to)));
+    }
+    deepEqual(refusedOf(server, eve), []);
+    write(eve, declaring("z", fieldsOf(room, room + 1)));
+    const [[reason]] = refusedOf(server, eve) as [[string]];
+    equal(reason, "too-large");
+  }));
+
+Deno.test("checkMerge() bounds what one commit changes, however few its operations", () =>
+  withItem(({ replica: { state } }) => {
+    const values: Value[] = new Array(limits.elementsMax).fill("v");
+    const adds = (count: number) => {
+      const change: Change = { what: "add", values };
+      return update("labels", ...new Array<Change>(count).fill(change));
+    };
+    const patchOf = (operation: Operation) => ({
+      operations: [operation],
+      operationsOffset: 0,
+      createOffsets: [-1],
+    });
+    const fits = Math.floor(limits.foldPartsMax / limits.elementsMax);
+    equal(checkMerge(state, 5, [patchOf(adds(fits))]), undefined);
+    const patches = [patchOf(adds(1)), patchOf(adds(fits + 1))];
+    const { refused, number, detail } = checkMerge(state, 5, patches)!;
+    deepEqual([refused, number], ["too-large", 6]);
+    match(detail!, /4000000 parts/);
+  }));
