@@ -367,3 +367,40 @@ Deno.test("checkMerge() bounds what one commit changes, however few its operatio
     deepEqual([refused, number], ["too-large", 6]);
     match(detail!, /4000000 parts/);
   }));
+
+Deno.test("a device shows its defaults for what is no value of its schema, forgets none of it, and reads it again after reopening", async () => {
+  const [eve, ada, server] = [
+    await RuledDevice.open({ seed: 1, reading: null }),
+    await RuledDevice.open({ seed: 2 }),
+    await RuledDevice.open({ seed: 3, reading: null }),
+  ];
+  const odd = shapeOf({ title: "list", owner: "number", votes: "string" });
+  const item = { id: "x", title: ["not", "a", "title"], owner: 7, votes: "9" };
+  write(eve, { what: "create", shape: odd, id: "x", generation: 0, item });
+  const owner = { field: odd.fields[1]!, change: { what: "set", value: 8 } };
+  const update = {
+    what: "update",
+    shape: odd,
+    id: "y",
+    generation: 0,
+  } as const;
+  const create = { ...item, id: "y" };
+  write(eve, { ...update, what: "create", item: create });
+  write(eve, { ...update, changes: [owner as never] });
+  for (const device of [ada, server]) device.take(eve.records());
+  const shown = () =>
+    ["x", "y"].flatMap((id) =>
+      ["title", "owner", "votes"].map((name) => ada.get(id, name))
+    );
+  const defaults = [undefined, "nobody", 0];
+  for (const by of [undefined, "checkpoint", "log", "checkpoint"] as const) {
+    if (by !== undefined) await ada.reopen(by);
+    deepEqual(shown(), [...defaults, ...defaults]);
+    deepEqual(ada.digests(), server.digests());
+  }
+  ada.put("y", { owner: "ada" });
+  equal(ada.get("y", "owner"), "ada");
+  server.take(ada.records());
+  deepEqual(ada.digests(), server.digests());
+  for (const device of [eve, ada, server]) await device.replica.close();
+});

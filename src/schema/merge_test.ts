@@ -4,7 +4,8 @@ import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Cell, Origin } from "./cell.ts";
 import { cellDigestBytes, decodeCell, decodeItem } from "./cell_codec.ts";
 import { encodeCell } from "./cell_writer.ts";
-import { fold } from "./merge.ts";
+import { isOfKind, mergeClassOf } from "./kinds.ts";
+import { fold, showCell } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import type {
   Change,
@@ -271,6 +272,106 @@ Deno.test("fold() gives the same digest whatever schema the readers have", () =>
     fc.property(commits, (all) => {
       const [server, local] = views.map((view) => digest(foldAll(all, view)));
       assert.equal(server, local);
+    }),
+    run,
+  );
+});
+
+/** Other readers than those who wrote: they call a list a string, a string a date, a text a map. */
+const Odd = defineSchema("thing", {
+  title: field.date().optional(),
+  votes: field.string().default("no votes"),
+  tags: field.map(field.string()),
+  labels: field.set(field.string()),
+  steps: field.bytes().optional(),
+  body: field.list(field.string()),
+  extra: field.counter(),
+  when: field.boolean().default(true),
+});
+const allViews = [undefined, Local, Odd].map((schema) =>
+  createView(schema, engine)
+);
+
+/** Is a value one of the kind that the schema has? */
+function isShownAs(kind: FieldKind, value: Value): boolean {
+  switch (mergeClassOf(kind)) {
+    case "register":
+      return isOfKind(kind, value);
+    case "counter":
+      return typeof value === "number";
+    case "text":
+      return typeof value === "string";
+    case "map":
+      return typeof value === "object" && !Array.isArray(value);
+    default:
+      return Array.isArray(value);
+  }
+}
+
+Deno.test("what a view shows is of its schema's kinds, whatever anybody wrote, and defaults stand for the rest", () => {
+  let hidden = 0;
+  fc.assert(
+    fc.property(shuffled, ([, all]) => {
+      for (const view of allViews) {
+        const cell = foldAll(all, view);
+        if (cell?.item === undefined) continue;
+        hidden += cell.hidden?.size ?? 0;
+        for (const { name, kind } of view.schema?.plan ?? []) {
+          const value = cell.item[name];
+          assert.ok(isShownAs(kind, value), `${name} is no ${kind}`);
+        }
+      }
+    }),
+    run,
+  );
+  assert.ok(hidden > 0);
+});
+
+Deno.test("showCell() shows what another view would have made of the same commits, and hides nothing from digests", () => {
+  fc.assert(
+    fc.property(shuffled, ([all, other]) => {
+      const cells = allViews.map((view) => foldAll(all, view));
+      for (const [i, from] of allViews.entries()) {
+        const cell = cells[i];
+        if (cell === undefined) continue;
+        assert.equal(digest(cell), digest(foldAll(other, allViews[0]!)));
+        for (const [j, to] of allViews.entries()) {
+          const shown = showCell(cell, from, to);
+          assert.deepEqual(shown, cells[j]?.item);
+          assert.deepEqual(
+            Object.keys(shown ?? {}).sort(),
+            Object.keys(cells[j]?.item ?? {}).sort(),
+          );
+        }
+      }
+    }),
+    run,
+  );
+});
+
+Deno.test("decodeCell() and decodeItem() show what fold() shows to any readers, and keep what they do not see", () => {
+  fc.assert(
+    fc.property(shuffled, fc.nat(8), ([, all], cut) => {
+      for (const [i, view] of allViews.entries()) {
+        const cell = foldAll(all.slice(0, cut), view);
+        if (cell === undefined) continue;
+        const { refs, tables } = refsFor();
+        const w = new ByteWriter();
+        encodeCell(w, cell, refs);
+        // The app comes back with another schema.
+        for (const later of [view, allViews[(i + 1) % allViews.length]!]) {
+          const back = decodeCell(new ByteReader(w.copy()), tables, later);
+          assert.equal(digest(back), digest(cell));
+          const expected = foldAll(all.slice(0, cut), later)?.item;
+          assert.deepEqual(back.item, expected);
+          const alone = decodeItem(new ByteReader(w.copy()), tables, later);
+          if (alone !== undefined) assert.deepEqual(alone, expected);
+          assert.deepEqual(
+            foldAll(all.slice(cut), later, back)?.item,
+            foldAll(all, later)?.item,
+          );
+        }
+      }
     }),
     run,
   );

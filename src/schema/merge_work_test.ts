@@ -8,7 +8,10 @@ import { fold } from "./merge.ts";
 import { changeState, emptyState, showState } from "./merge_rich.ts";
 import type { ListState } from "./merge_state.ts";
 import type { Change, Item, Shape, UpdateOperation, Value } from "./patch.ts";
+import { field } from "./field.ts";
 import { positionAt } from "./position.ts";
+import { prepareUpdate } from "./prepare.ts";
+import { defineSchema } from "./schema.ts";
 import { recordOf } from "./validate.ts";
 import { createView } from "./view.ts";
 
@@ -57,8 +60,7 @@ const changesOf: readonly ((i: number) => UpdateOperation)[] = [
   (i) => update({ what: "set", value: `title ${i}` }, title),
 ];
 
-function huge(): Cell {
-  const view = createView(undefined);
+function huge(view = createView(undefined)): Cell {
   const item = {
     id: "x",
     map: recordOf(names.map((name) => [name, 1])),
@@ -151,6 +153,41 @@ Deno.test("fold() touches few elements after 4,000 pairs of adds and removes, in
   ok(work < 2_000, `${work} elements in one pair of each`);
   deepEqual(cell.item!["set"], []);
   deepEqual(cell.item!["list"], []);
+});
+
+Deno.test("prepareUpdate() touches few elements where it is told which of 60,000 change", () => {
+  const schema = defineSchema("thing", {
+    map: field.map(field.number()),
+    set: field.set(field.string()),
+    list: field.list(field.number()),
+    title: field.string(),
+  });
+  const view = createView(schema);
+  let cell = huge(view);
+  let wall = 2;
+  const write = (input: object) => {
+    const origin = originAt(wall++);
+    const operation = prepareUpdate(schema, cell, input, {
+      newId: () => "x",
+      elementId: () => "e",
+      origin,
+      generation: 0,
+    });
+    cell = fold(cell, operation!, origin, -1, view);
+  };
+  const inputs = (i: number) => [
+    { map: { put: { [names[i]!]: -1 }, drop: [names[i + 1]!] } },
+    { set: { add: [`new ${i}`], remove: [names[i]!] } },
+    { title: `title ${i}` },
+  ];
+  for (const input of inputs(0)) write(input); // The first change of a field begins its state.
+  const work = workOf(() => {
+    for (let i = 2; i < 102; i += 2) for (const one of inputs(i)) write(one);
+  });
+  ok(work < 150 * 500, `${work} elements in 150 writes`);
+  const shown = cell.item!["map"] as Record<string, Value>;
+  equal(shown[names[100]!], -1);
+  equal(shown[names[101]!], undefined);
 });
 
 /** The plain way: all that was ever said, read through from its beginning. */

@@ -5,11 +5,14 @@
  * @module
  */
 
+import { limits } from "../base/limits.ts";
 import type { Cell } from "./cell.ts";
 import { type ElementIds, explicitParts } from "./explicit.ts";
 import { equalValues } from "./json.ts";
 import { stateIn } from "./merge.ts";
-import { tagsOf } from "./merge_set.ts";
+import { emptyMap } from "./merge_map.ts";
+import { emptySet, tagsOf } from "./merge_set.ts";
+import type { MapState, SetState } from "./merge_state.ts";
 import type { Change, Value } from "./patch.ts";
 import { listChanges } from "./prepare_list.ts";
 import { textChanges } from "./prepare_text.ts";
@@ -69,49 +72,65 @@ function setChanges(
   cell: Cell,
   given: unknown,
 ): readonly Change[] {
-  const shown = cell.item?.[field.name];
-  const now = new Set<Value>(Array.isArray(shown) ? shown : nothing);
-  const wanted = wantedSet(field, now, given);
-  checkCount(field, wanted.size);
-  if (field.isBounded) parseValue(field, wanted);
+  const state = setIn(cell, field.name);
+  const wanted = wantedValues(field, state, given);
+  const isThere = (value: Value) => tagsOf(state, value).length > 0;
+  const changed = [...wanted].filter(([value, is]) => is !== isThere(value));
+  const added = changed.flatMap(([value, is]) => is ? [value] : []);
+  const removed = changed.flatMap(([value, is]) => is ? [] : [value]);
+  if (field.isBounded || state.size + added.length > limits.elementsMax) {
+    const all = new Set<Value>(valuesOf(state));
+    for (const value of removed) all.delete(value);
+    for (const value of added) all.add(value);
+    checkCount(field, all.size);
+    parseValue(field, all);
+  }
   const changes: Change[] = [];
-  const removed = [...now].filter((value) => !wanted.has(value));
-  if (removed.length > 0) changes.push(removal(field, cell, removed));
-  const added = [...wanted].filter((value) => !now.has(value));
+  if (removed.length > 0) changes.push(removal(state, removed));
   if (added.length > 0) {
     changes.push({ what: "add", values: sortedSet(added) });
   }
   return changes;
 }
 
-function wantedSet(
+function setIn(cell: Cell, name: string): SetState {
+  const state = stateIn(cell, name, "set");
+  return state.merge === "set" ? state : emptySet;
+}
+
+/** The values of a set that is there. */
+function valuesOf(state: SetState): readonly Value[] {
+  const shown = state.show();
+  return Array.isArray(shown) ? shown : nothing;
+}
+
+/** Of each value that is spoken of: is it to be there? */
+function wantedValues(
   field: SchemaField,
-  now: ReadonlySet<Value>,
+  state: SetState,
   given: unknown,
-): Set<Value> {
+): ReadonlyMap<Value, boolean> {
   const parts = explicitParts(given, ["add", "remove"]);
-  if (parts === undefined) return new Set(parseIterable(field, given));
-  const { add = nothing, remove = nothing } = parts;
-  const wanted = new Set(now);
-  for (const value of parseIterable(field, remove)) wanted.delete(value);
-  for (const value of parseIterable(field, add)) wanted.add(value);
+  const { add, remove } = parts === undefined
+    ? { add: parseIterable(field, given), remove: valuesOf(state) }
+    : {
+      add: parseIterable(field, parts.add ?? nothing),
+      remove: parseIterable(field, parts.remove ?? nothing),
+    };
+  const wanted = new Map<Value, boolean>();
+  for (const value of remove) wanted.set(value, false);
+  for (const value of add) wanted.set(value, true);
+  if (parts === undefined) checkCount(field, add.length);
   return wanted;
 }
 
 /** A remove names the adds that it has seen; later ones win over it. */
-function removal(
-  field: SchemaField,
-  cell: Cell,
-  values: readonly Value[],
-): Change {
-  const state = stateIn(cell, field.name, "set");
-  const seenOf = (value: Value) =>
-    state.merge === "set" ? tagsOf(state, value) : [];
+function removal(state: SetState, values: readonly Value[]): Change {
   return {
     what: "remove",
     values: values.map((value) => ({
       value,
-      tags: seenOf(value).map(({ wall, count, chain }) => ({
+      tags: tagsOf(state, value).map(({ wall, count, chain }) => ({
         wall,
         count,
         chain,
@@ -125,32 +144,48 @@ function mapChanges(
   cell: Cell,
   given: unknown,
 ): readonly Change[] {
-  const now = new Map<string, Value>(
-    Object.entries(cell.item?.[field.name] ?? {}),
-  );
-  const wanted = wantedMap(field, now, given);
-  checkCount(field, wanted.size);
-  if (field.isBounded) parseValue(field, recordOf([...wanted]));
+  const state = stateIn(cell, field.name, "map");
+  const now = state.merge === "map" ? state.entries : emptyMap.entries;
+  const keys: string[] = [];
+  const entries: [string, Value][] = [];
+  let size = now.size;
+  for (const [key, value] of wantedEntries(field, now, given)) {
+    const before = now.get(key);
+    if (value === undefined) {
+      if (before === undefined) continue;
+      keys.push(key);
+      size--;
+    } else if (before === undefined || !equalValues(before.value, value)) {
+      entries.push([key, value]);
+      if (before === undefined) size++;
+    }
+  }
+  checkCount(field, size);
+  if (field.isBounded) {
+    const all = new Map<string, Value>();
+    for (const [key, { value }] of now.entries()) all.set(key, value);
+    for (const key of keys) all.delete(key);
+    for (const [key, value] of entries) all.set(key, value);
+    parseValue(field, recordOf([...all]));
+  }
   const changes: Change[] = [];
-  const keys = [...now.keys()].filter((key) => !wanted.has(key));
   if (keys.length > 0) changes.push({ what: "drop", keys });
-  const entries = [...wanted].filter(([key, value]) =>
-    !equalValues(now.get(key), value)
-  );
   if (entries.length > 0) changes.push({ what: "put", entries });
   return changes;
 }
 
-function wantedMap(
+/** The value of each key that is spoken of; `undefined` where it is to go. */
+function wantedEntries(
   field: SchemaField,
-  now: ReadonlyMap<string, Value>,
+  now: MapState["entries"],
   given: unknown,
-): Map<string, Value> {
+): ReadonlyMap<string, Value> {
   const parts = explicitParts(given, ["put", "drop"]);
-  if (parts === undefined) return new Map(parseEntries(field, given));
-  const { put = {}, drop = nothing } = parts;
-  const wanted = new Map(now);
-  for (const key of keysOf(field, drop)) wanted.delete(key);
+  const { put, drop } = parts === undefined
+    ? { put: given, drop: now.keys() }
+    : { put: parts.put ?? {}, drop: keysOf(field, parts.drop ?? nothing) };
+  const wanted = new Map<string, Value>();
+  for (const key of drop) wanted.set(key, undefined);
   for (const [key, value] of parseEntries(field, put)) wanted.set(key, value);
   return wanted;
 }

@@ -14,11 +14,11 @@ export const dataBugs: readonly Bug[] = [
     file: "src/schema/merge.ts",
     before:
       `  if (stamp !== undefined && compareStamps(origin, stamp) < 0) return;
-  edit.values`,
+  edit.registers`,
     after: `  const isBefore = stamp !== undefined &&
     (origin.wall - stamp.wall || origin.count - stamp.count) < 0;
   if (isBefore) return;
-  edit.values`,
+  edit.registers`,
     foundBy: ["src/schema/merge_test.ts"],
   },
   {
@@ -50,9 +50,10 @@ export const dataBugs: readonly Bug[] = [
     breaks:
       "A tag that somebody adds is gone because somebody else removed it without having seen that",
     file: "src/schema/merge_set.ts",
-    before:
-      `  return { tags: entry.tags.filter((tag) => !hasStamp(seen, tag)), gone };`,
-    after: `  return { tags: [], gone };`,
+    before: `      tags = tags.without(tag);`,
+    after: `      for (const other of tags.keys()) {
+        if (other.value === value) tags = tags.without(other);
+      }`,
     foundBy: ["src/schema/merge_test.ts"],
   },
   {
@@ -90,7 +91,7 @@ export const dataBugs: readonly Bug[] = [
     breaks: "A key of a map shows on each device what came there last",
     file: "src/schema/merge_map.ts",
     before:
-      `    if (entry !== undefined && compareStamps(entry.stamp, stamp) > 0) continue;
+      `    if (before !== undefined && compareStamps(before, stamp) > 0) continue;
 `,
     after: "",
     foundBy: ["src/schema/merge_test.ts"],
@@ -100,9 +101,25 @@ export const dataBugs: readonly Bug[] = [
     breaks:
       "A row of a list that was deleted is there again when its insert comes late",
     file: "src/schema/merge_list.ts",
-    before: `      if (old.isDeleted) continue;
-      const next = valued(placed(`,
-    after: `      const next = valued(placed(`,
+    before: `    if (deleted.has(id)) continue;
+`,
+    after: "",
+    foundBy: ["src/schema/merge_test.ts"],
+  },
+  {
+    name: "whole-map-shown-at-each-write",
+    breaks: "Writing one key of a large map holds the server for a while",
+    file: "src/schema/merge_rich.ts",
+    before: `      return state.size > limits.shownAtOnceMax;`,
+    after: `      return false;`,
+    foundBy: ["src/schema/merge_work_test.ts"],
+  },
+  {
+    name: "hidden-value-forgotten",
+    breaks: "What an app cannot read is lost for those who can",
+    file: "src/schema/cell.ts",
+    before: `  return hidden?.has(name) ? hidden.get(name) : item?.[name];`,
+    after: `  return hidden?.has(name) ? item?.[name] : item?.[name];`,
     foundBy: ["src/schema/merge_test.ts"],
   },
   {

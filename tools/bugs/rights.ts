@@ -34,6 +34,33 @@ export const rightsBugs: readonly Bug[] = [
     foundBy: ["repo/rule_gate_test.ts"],
   },
   {
+    name: "names-from-the-future",
+    breaks: "Somebody removes what others have not written yet",
+    file: "server/judge.ts",
+    before: `    if (naming.size > 0) {`,
+    after: `    if (naming.size < 0) {`,
+    foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
+    name: "field-declared-again",
+    breaks:
+      "Somebody calls a field a list, and others cannot write it any more",
+    file: "repo/merge_gate.ts",
+    before: `      else if (mergeClassOf(is) !== mergeClassOf(kind)) {`,
+    after:
+      `      else if (is !== known?.get(name) && is !== begun.get(name)) {`,
+    foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
+    name: "update-only-field-forgotten",
+    breaks: "After a restart somebody calls a field a list that was a set",
+    file: "repo/checkpoint/collection.ts",
+    before: `  registerFields(picture, registry);
+`,
+    after: "",
+    foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
     name: "accepted-commit-judged-again",
     breaks: "What a server had accepted is refused after it lost its disk",
     file: "server/judge.ts",
