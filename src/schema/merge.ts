@@ -46,7 +46,6 @@ import type {
 } from "./patch.ts";
 import type { View } from "./view.ts";
 
-export { showCell } from "./merge_item.ts";
 export type { RichState } from "./merge_state.ts";
 
 /** A commit before all others: where a create has not arrived. */

@@ -5,7 +5,8 @@ import type { Cell, Origin } from "./cell.ts";
 import { cellDigestBytes, decodeCell, decodeItem } from "./cell_codec.ts";
 import { encodeCell } from "./cell_writer.ts";
 import { isOfKind, mergeClassOf } from "./kinds.ts";
-import { fold, showCell } from "./merge.ts";
+import { fold } from "./merge.ts";
+import { showCell } from "./merge_item.ts";
 import { defineSchema, field } from "./mod.ts";
 import type {
   Change,

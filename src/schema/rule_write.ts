@@ -13,7 +13,7 @@
 
 import type { Cell } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
-import { showCell } from "./merge.ts";
+import { showCell } from "./merge_item.ts";
 import type { Operation, ShapeField } from "./patch.ts";
 import { allowed, type Decision, type RuleSession } from "./rule_types.ts";
 import type { RepositoryRules } from "./rules.ts";
