@@ -15,8 +15,8 @@ import { mergeClassOf } from "../src/schema/kinds.ts";
 import { partsOf } from "../src/schema/parts.ts";
 import type { FieldKind, Operation } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import { writtenBy } from "./field_kinds.ts";
 import type { State } from "./state.ts";
-import { writtenBy } from "./table.ts";
 
 /**
  * The first of some commits that may not be folded.

@@ -121,7 +121,7 @@ export class State {
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i]!;
       const table = this.#admitted(operation.shape.collection);
-      table.note(operation);
+      table.kinds.note(operation);
       const cell = table.cellOf(operation.id);
       table.put(fold(cell, operation, origin, createOffsets[i]!, table.view));
     }

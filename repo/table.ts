@@ -14,17 +14,12 @@ import { sha256 } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { type Cell, isBlank } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
-import type {
-  FieldKind,
-  Item,
-  Operation,
-  Shape,
-  ShapeField,
-} from "../src/schema/patch.ts";
+import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
 import type { BaseTable } from "./base_table.ts";
 import { Cells } from "./cells.ts";
+import { FieldKinds } from "./field_kinds.ts";
 import { type Store, storeFor, storeOfKind } from "./column.ts";
 
 export type { BaseTable } from "./base_table.ts";
@@ -60,6 +55,8 @@ export class Table implements Source {
   readonly view: View;
   /** What the checkpoint holds of it. */
   readonly base: BaseTable | undefined;
+  /** What its fields are. */
+  readonly kinds: FieldKinds;
   readonly #cells: Cells;
   /** Ids that the base does not have. */
   readonly #ordinals = new Map<string, number>();
@@ -72,16 +69,13 @@ export class Table implements Source {
   /** All live items, until a change makes them stale. */
   #items: Item[] | undefined;
   #ids: string[] | undefined;
-  /** See `kinds`; made when somebody asks or writes. */
-  #kinds: Map<string, FieldKind> | undefined;
-  /** The shape of the last create that was noted. */
-  #noted: Shape | undefined;
 
   /** @param options name, view and base */
   constructor(options: TableOptions) {
     this.name = options.name;
     this.view = options.view;
     this.base = options.base;
+    this.kinds = new FieldKinds(() => this.base?.shapes() ?? []);
     this.#cells = new Cells(this.base?.size ?? 0);
     this.#count = this.base?.count ?? 0;
     this.#isLoaded = this.#cells.size === 0;
@@ -250,29 +244,6 @@ export class Table implements Source {
     else this.#items = undefined;
   }
 
-  /** What each field was first written as, by name. */
-  get kinds(): ReadonlyMap<string, FieldKind> {
-    return this.#ownKinds();
-  }
-
-  #ownKinds(): Map<string, FieldKind> {
-    if (this.#kinds === undefined) {
-      this.#kinds = new Map();
-      for (const { fields } of this.base?.shapes() ?? []) {
-        noteKinds(this.#kinds, fields);
-      }
-    }
-    return this.#kinds;
-  }
-
-  /** Takes note of the fields that an operation writes. */
-  note(operation: Operation): void {
-    const { what, shape } = operation;
-    if (what === "create" && shape === this.#noted) return;
-    if (what === "create") this.#noted = shape;
-    noteKinds(this.#ownKinds(), writtenBy(operation));
-  }
-
   /** The shapes that items were written with, found without reading an item. */
   shapes(): Shape[] {
     return [...this.base?.shapes() ?? [], ...this.#cells.shapes()];
@@ -393,24 +364,6 @@ export class Table implements Source {
       gathered.clear();
     }
     return sha256(state, gathered.view());
-  }
-}
-
-/** The fields that an operation writes. */
-export function writtenBy(operation: Operation): readonly ShapeField[] {
-  if (operation.what === "create") return operation.shape.fields;
-  return operation.what === "update"
-    ? operation.changes.map(({ field }) => field)
-    : [];
-}
-
-/** Who wrote a field first says what it is. */
-function noteKinds(
-  kinds: Map<string, FieldKind>,
-  fields: readonly ShapeField[],
-): void {
-  for (const { name, kind } of fields) {
-    if (!kinds.has(name)) kinds.set(name, kind);
   }
 }
 

@@ -6,7 +6,6 @@
 
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
-import { limits } from "../../src/base/limits.ts";
 import { type Cell, isBlank } from "../../src/schema/cell.ts";
 import { encodeCell } from "../../src/schema/cell_writer.ts";
 import type { FieldKind, Shape, ShapeField } from "../../src/schema/patch.ts";
@@ -71,7 +70,7 @@ export function pictureOf(
     view,
     size,
     count,
-    fields: Array.from(table.kinds, ([name, kind]) => ({ name, kind })),
+    fields: table.kinds.list(),
     cells: table.picture(),
     base: table.base === undefined ? undefined : base,
     previous,
@@ -93,7 +92,7 @@ export function* writeCollection(
   const slots = yield* writeSlots(writer, hashes);
   const dead = yield* writeDead(writer, picture);
   const columns = yield* writeColumns(writer, picture, registry.shapes);
-  registerFields(picture, registry);
+  registry.fields(name, picture.fields);
   return {
     name,
     size,
@@ -106,21 +105,6 @@ export function* writeCollection(
     heap: heap.stream,
     columns,
   };
-}
-
-/** Fields that only updates wrote get shapes of their own, so that what they are is known. */
-function registerFields({ name, fields }: Picture, registry: Registry): void {
-  const shapes = registry.shapes.filter(({ collection }) =>
-    collection === name
-  );
-  const known = new Set(
-    shapes.flatMap(({ fields }) => fields.map(({ name }) => name)),
-  );
-  if (fields.every(({ name }) => known.has(name))) return;
-  for (let i = 0; i < fields.length; i += limits.fieldsMax) {
-    const part = fields.slice(i, i + limits.fieldsMax);
-    registry.shape({ collection: name, version: 0, fields: part });
-  }
 }
 
 /** Is a cell exactly the first create of its item, which the log holds? */

@@ -8,8 +8,9 @@
  */
 
 import { toHex } from "../../src/base/bytes.ts";
+import { limits } from "../../src/base/limits.ts";
 import type { Origin } from "../../src/schema/cell.ts";
-import type { Shape } from "../../src/schema/patch.ts";
+import type { Shape, ShapeField } from "../../src/schema/patch.ts";
 import { encodeShape } from "../../src/schema/shape_codec.ts";
 import type { Checkpoint, StoredOrigin } from "./checkpoint.ts";
 import { IN_HEAP, NO_ADDRESS, type Records } from "./layout.ts";
@@ -75,6 +76,22 @@ export class Registry {
     }
     this.#shapeNumbers.set(shape, number);
     return number;
+  }
+
+  /** Fields that only updates wrote get shapes of their own, so that what they are stays known. */
+  fields(collection: string, fields: readonly ShapeField[]): void {
+    const known = new Set(
+      this.shapes.flatMap((shape) =>
+        shape.collection === collection
+          ? shape.fields.map(({ name }) => name)
+          : []
+      ),
+    );
+    if (fields.every(({ name }) => known.has(name))) return;
+    for (let i = 0; i < fields.length; i += limits.fieldsMax) {
+      const part = fields.slice(i, i + limits.fieldsMax);
+      this.shape({ collection, version: 0, fields: part });
+    }
   }
 
   /** Can rows name a shape with this number? */

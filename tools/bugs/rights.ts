@@ -55,7 +55,7 @@ export const rightsBugs: readonly Bug[] = [
     name: "update-only-field-forgotten",
     breaks: "After a restart somebody calls a field a list that was a set",
     file: "repo/checkpoint/collection.ts",
-    before: `  registerFields(picture, registry);
+    before: `  registry.fields(name, picture.fields);
 `,
     after: "",
     foundBy: ["server/merge_gate_test.ts"],
