@@ -73,7 +73,7 @@ class RuleJudge implements CommitJudge {
         wall: this.#nowMs,
         operation,
         before,
-        after: () => after,
+        after,
         view,
       });
       if (decision.allowed) continue;

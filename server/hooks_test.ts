@@ -1,6 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { defineRules } from "../mod.ts";
 import { limits } from "../src/base/limits.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Batch } from "../repo/batch.ts";
 import { type Mode, parseRepositoryName } from "../repo/mod.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
@@ -179,6 +180,34 @@ Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () 
   nowMs = 1_000_000;
   equal(hooks.creditDelay(peer, 1), 0);
   equal(hooks.gate(peer, name("a"), batchOf(1), 0, []), undefined);
+});
+
+Deno.test("ServerHooks.gate() counts what takes much folding as more commits", () => {
+  const hooks = hooksIn({ commitsPerSecond: 10 });
+  const field = { name: "tags", kind: "set" } as const;
+  const shape = { collection: "card", version: 1, fields: [field] };
+  const patchOf = (count: number): DecodedPatch => {
+    const values = new Array(count).fill("v");
+    const change = { what: "add", values } as const;
+    const changes = [{ field, change }];
+    const operation = {
+      what: "update",
+      shape,
+      id: "x",
+      generation: 0,
+    } as const;
+    return {
+      operations: [{ ...operation, changes }],
+      operationsOffset: 0,
+      createOffsets: [-1],
+    };
+  };
+  const add = (count: number) =>
+    hooks.gate(peer, name("a"), batchOf(1), 0, [patchOf(count)]);
+  equal(add(8), undefined);
+  equal(hooks.creditDelay(peer, 1), 0, "one commit of 100");
+  add(limits.foldPartsPerCommit * 120);
+  equal(hooks.creditDelay(peer, 1), 2_200, "122 of 100 more");
 });
 
 Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, and an address twice that", () => {

@@ -63,7 +63,7 @@ export class EntryJudge implements CommitJudge {
     // What the batch itself has written had its own time until then.
     const atMs = isOwn ? origin.wall : this.#nowMs;
     const conflict = conflictOf(expected, before, atMs);
-    if (conflict !== undefined || isWrittenBy(after, origin)) return conflict;
+    if (conflict !== undefined || isWrittenBy(after(), origin)) return conflict;
     return "Somebody else has written the entry at a later time";
   }
 }

@@ -34,7 +34,8 @@ export interface JudgedBatch {
 export interface JudgedWrite {
   readonly operation: Operation;
   readonly before: Cell | undefined;
-  readonly after: Cell;
+  /** Folded when somebody asks first. */
+  readonly after: () => Cell;
   /** Is `before` the work of the same batch? */
   readonly isOwn: boolean;
   /** What the cells' items were made with. */
@@ -94,7 +95,7 @@ class Drafts {
   readonly #cells: Cells;
   readonly #judges: readonly CommitJudge[];
   /** By collection and id. */
-  readonly #drafts = new Map<string, Map<string, Cell>>();
+  readonly #drafts = new Map<string, Map<string, () => Cell>>();
 
   constructor(cells: Cells, judges: readonly CommitJudge[]) {
     this.#cells = cells;
@@ -112,9 +113,10 @@ class Drafts {
         this.#drafts.set(collection, drafts = new Map());
       }
       const own = drafts.get(id);
-      const before = own ?? this.#cells.cellOf(collection, id);
+      const before = own?.() ?? this.#cells.cellOf(collection, id);
       const view = this.#cells.viewOf(collection);
-      const after = fold(before, operation, origin, -1, view);
+      let folded: Cell | undefined;
+      const after = () => folded ??= fold(before, operation, origin, -1, view);
       drafts.set(id, after);
       const isOwn = own !== undefined;
       writes.push({ operation, before, after, isOwn, view });

@@ -124,12 +124,16 @@ export class NameJudge implements CommitJudge {
     const stateOf = (name: string, merge: RichClass) =>
       states.get(name) ??
         (isThere ? stateIn(before, name, merge) : emptyState(merge));
-    for (const { field: { name, kind }, change } of operation.changes) {
+    const { changes } = operation;
+    const last = new Map(changes.map(({ field }, i) => [field.name, i]));
+    for (const [i, { field: { name, kind }, change }] of changes.entries()) {
       const merge = mergeClassOf(kind);
       if (!isRichClass(merge)) continue;
       const state = stateOf(name, merge);
       const unknown = this.#unknown(state, change, origin);
       if (unknown !== undefined) return `${unknown} in ${name}`;
+      // Only a later change of the field needs to know.
+      if (last.get(name) === i) continue;
       states.set(name, changeState(state, change, origin));
     }
     return undefined;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../../mod.ts";
 import { limits } from "../base/limits.ts";
 import { defineSchema } from "../schema/mod.ts";
+import { TextState } from "../schema/text_state.ts";
 import { LiveText } from "./live_text.ts";
 import { field } from "./mod.ts";
 
@@ -59,6 +60,24 @@ Deno.test("LiveText writes before one change has too many places", async () => {
   assert.equal(cards.get("c")!.note, live.text);
   assert.equal(live.text.length, 4 * places);
   assert.equal(repo.history().length, 4);
+  await db.close();
+});
+
+Deno.test("LiveText types on under a new name when somebody else types under its own", async () => {
+  const { db, cards, live } = await open("a");
+  live.edit([{ at: 1, delete: 0, insert: "b" }]);
+  live.flush();
+  const client = live.doc.clientID;
+  // Whatever it will type is dead already.
+  const length = 2 ** 31;
+  const lie = { clock: 1, left: { client, clock: 0 }, right: undefined };
+  const runs = [{ ...lie, length, text: undefined }];
+  const note = new TextState(new Map([[client, { runs, gone: [] }]]));
+  cards.update("c", { note } as never);
+  assert.notEqual(live.doc.clientID, client);
+  live.edit([{ at: 2, delete: 0, insert: "c" }]);
+  live.flush();
+  assert.deepEqual([live.text, cards.get("c")!.note], ["abc", "abc"]);
   await db.close();
 });
 

@@ -194,7 +194,7 @@ export const dataBugs: readonly Bug[] = [
     breaks: "A compare-and-set is said to have won, and shows nothing of it",
     file: "src/kv/judge.ts",
     before:
-      `    if (conflict !== undefined || isWrittenBy(after, origin)) return conflict;`,
+      `    if (conflict !== undefined || isWrittenBy(after(), origin)) return conflict;`,
     after:
       `    if (conflict !== undefined || after !== undefined) return conflict;`,
     foundBy: ["src/kv/judge_test.ts"],
