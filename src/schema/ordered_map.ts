@@ -46,10 +46,13 @@ export class OrderedMap<K, V> {
     compare: Compare<K>,
     entries: readonly (readonly [K, V])[] = none,
   ): OrderedMap<K, V> {
-    const sorted = entries.toSorted(([a], [b]) => compare(a, b)).filter(
-      ([key], i, all) =>
-        i + 1 === all.length || compare(key, all[i + 1]![0]) < 0,
-    );
+    const isLast = (i: number, all: readonly (readonly [K, V])[]) =>
+      i + 1 === all.length || compare(all[i]![0], all[i + 1]![0]) < 0;
+    const isInOrder = entries.every((_, i) => isLast(i, entries));
+    const sorted = isInOrder
+      ? entries
+      : entries.toSorted(([a], [b]) => compare(a, b))
+        .filter((_, i, all) => isLast(i, all));
     let level: Node<K, V>[] = chunksOf(sorted).map((chunk) => ({
       keys: chunk.map(([key]) => key),
       values: chunk.map(([, value]) => value),
