@@ -50,9 +50,11 @@ export class FieldKinds {
 
   /** Takes note of the fields that an operation writes. */
   note(operation: Operation): void {
-    const { what, shape } = operation;
-    if (what === "create" && shape === this.#noted) return;
-    if (what === "create") this.#noted = shape;
+    if (operation.what === "create") {
+      const { shape } = operation;
+      if (shape === this.#noted) return;
+      this.#noted = shape;
+    }
     noteFirst(this.#kinds, writtenBy(operation));
   }
 }

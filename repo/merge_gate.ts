@@ -3,8 +3,9 @@
  * begin no more collections and fields than a repository holds, write a field as
  * what it is, and take a bounded amount of folding.
  *
- * What a field is follows from who wrote it first, in the order of acceptance: a
- * field that some call a list and others a string would be lost to one of them.
+ * A field that some call a list and others a string would be lost to one of them.
+ * What it is follows from the schema of the rules, where they have one, and from
+ * who wrote it first, in the order of acceptance, where they have none.
  *
  * @module
  */
@@ -15,8 +16,12 @@ import { mergeClassOf } from "../src/schema/kinds.ts";
 import { partsOf } from "../src/schema/parts.ts";
 import type { FieldKind, Operation } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import type { Schema } from "../src/schema/schema.ts";
 import { writtenBy } from "./field_kinds.ts";
 import type { State } from "./state.ts";
+
+/** The rules' schema of a collection; `undefined` where they have none. */
+export type RuledSchema = (collection: string) => Schema | undefined;
 
 /**
  * The first of some commits that may not be folded.
@@ -27,8 +32,9 @@ export function checkMerge(
   state: State,
   first: number,
   patches: readonly DecodedPatch[],
+  ruled: RuledSchema = () => undefined,
 ): Refusal | undefined {
-  const begun = new Begun(state);
+  const begun = new Begun(state, ruled);
   for (const [i, { operations }] of patches.entries()) {
     let parts = 0;
     for (const operation of operations) {
@@ -47,11 +53,13 @@ export function checkMerge(
 /** Collections and fields that a batch begins. */
 class Begun {
   readonly #state: State;
+  readonly #ruled: RuledSchema;
   readonly #kinds = new Map<string, Map<string, FieldKind>>();
   #collections = 0;
 
-  constructor(state: State) {
+  constructor(state: State, ruled: RuledSchema) {
     this.#state = state;
+    this.#ruled = ruled;
   }
 
   /** Why an operation may not be folded. */
@@ -68,8 +76,10 @@ class Begun {
       const detail = `A repository holds at most ${collectionsMax} collections`;
       return refuse("too-large", detail);
     }
+    const schema = this.#ruled(collection);
     for (const { name, kind } of writtenBy(operation)) {
-      const is = known?.get(name) ?? begun.get(name);
+      const is = schema?.plan[schema.ordinals.get(name) ?? -1]?.kind ??
+        known?.get(name) ?? begun.get(name);
       if (is === undefined) begun.set(name, kind);
       else if (mergeClassOf(is) !== mergeClassOf(kind)) {
         const detail = `${collection}.${name} is a ${is}, not a ${kind}`;

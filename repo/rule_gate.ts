@@ -14,6 +14,7 @@ import { assert, type Refusal, refuseAt } from "../src/base/errors.ts";
 import type { CommitJudge, JudgedCommit } from "../src/schema/judge.ts";
 import { allowed, type RuleSession } from "../src/schema/rule_types.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
+import type { Schema } from "../src/schema/schema.ts";
 import type { Certificates } from "./certificate.ts";
 import { RuleSessions } from "./rule_sessions.ts";
 
@@ -28,6 +29,12 @@ export class RuleGate {
   ) {
     this.#rules = rules;
     this.#sessions = new RuleSessions(certificates);
+  }
+
+  /** What the fields of a collection are; `undefined` where the rules do not say. */
+  schemaOf(collection: string): Schema | undefined {
+    const entry = this.#rules.collection(collection);
+    return "allowed" in entry ? undefined : entry.schema;
   }
 
   /**

@@ -63,11 +63,12 @@ export class Judge {
     const next = Math.max(from, accepted - batch.first);
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
+    const gate = this.#ruleGateOf(replica);
+    const ruled = (collection: string) => gate?.schemaOf(collection);
     const refusal = this.#checkRelayed(replica, by, batch, next) ??
-      checkMerge(state, batch.first + next, fresh);
+      checkMerge(state, batch.first + next, fresh, ruled);
     if (refusal !== undefined) return refusal;
     const nowMs = world.now();
-    const gate = this.#ruleGateOf(replica);
     const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
     if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
     const naming = namingCollections(fresh);

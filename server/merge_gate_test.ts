@@ -21,7 +21,8 @@ import {
   type TextSpan,
   TextState,
 } from "../src/schema/text_state.ts";
-import { RuledDevice } from "../tests/kit/ruled_device.ts";
+import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
+import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { Judge } from "./judge.ts";
 import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
@@ -74,6 +75,7 @@ function write(device: RuledDevice, ...operations: Operation[]): Stamp {
 interface Around {
   readonly accepted?: ReadonlyMap<string, ChainEnd>;
   readonly isAwaited?: boolean;
+  readonly rules?: Rules | undefined;
 }
 
 /** Refusals of what a device hands in, as reason and number. */
@@ -85,7 +87,7 @@ function refusedOf(
 ): unknown[] {
   const { replica } = server;
   const judge = new Judge({
-    rules: undefined,
+    rules: around.rules,
     restores: {
       accepted: (_, chain) => around.accepted?.get(chain),
       isAwaited: () => around.isAwaited === true,
@@ -328,6 +330,24 @@ Deno.test("the gate holds one batch to its own first word", () =>
     write(eve, declaring("y", { fresh: "string" }));
     write(eve, declaring("z", { fresh: "set" }));
     deepEqual(refusedOf(server, eve), [["wrong-kind", 1]]);
+  }));
+
+Deno.test("where rules have a schema, that says what a field is, whoever wrote it first", () =>
+  withItem(async (server, ada, eve) => {
+    write(eve, declaring("y", { owner: "list" })); // Before any rules.
+    deepEqual(refusedOf(server, eve), []);
+    const all = { create: () => true, update: () => true, delete: () => true };
+    const rules = defineRules({
+      "team/{team}": { collections: [rulesFor(Card, all)] },
+    });
+    write(ada, declaring("z", { owner: "string" }));
+    deepEqual(refusedOf(server, ada), [["wrong-kind", 1]]);
+    const bob = await RuledDevice.open({ seed: 9, reading: null });
+    write(bob, declaring("z", { owner: "string" }));
+    deepEqual(refusedOf(server, bob, { rules }), []);
+    write(bob, declaring("w", { owner: "list" }));
+    deepEqual(refusedOf(server, bob, { rules }), [["wrong-kind", 1]]);
+    await bob.replica.close();
   }));
 
 Deno.test("the gate bounds the fields of a collection over all its writers", () =>
