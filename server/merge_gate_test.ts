@@ -385,7 +385,7 @@ Deno.test("checkMerge() bounds what one commit changes, however few its operatio
     const patches = [patchOf(adds(1)), patchOf(adds(fits + 1))];
     const { refused, number, detail } = checkMerge(state, 5, patches)!;
     deepEqual([refused, number], ["too-large", 6]);
-    match(detail!, /4000000 parts/);
+    match(detail!, /8000000 parts/);
   }));
 
 Deno.test("a device shows its defaults for what is no value of its schema, forgets none of it, and reads it again after reopening", async () => {

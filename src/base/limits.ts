@@ -51,7 +51,7 @@ export const limits = {
   /** Operations of one transaction. */
   operationsMax: 2_000_000,
   /** Values, tags, elements and runs that one commit may change: folding them takes seconds. */
-  foldPartsMax: 4_000_000,
+  foldPartsMax: 8_000_000,
   /** So many of them count in quotas as one more commit. */
   foldPartsPerCommit: 10,
   /** One commit's payload: a bulk load of a million small items fits. */
