@@ -57,6 +57,8 @@ export interface DeviceParts {
 export class Device {
   /** What a tab's log got of the tab itself; `undefined` where it is no tab's. */
   readonly outgoing: Outgoing | undefined;
+  /** Where the log ended when it was opened. */
+  readonly openedAt: number;
   readonly #parts: DeviceParts;
   readonly #follower: Follower;
   #mirror: Mirror | undefined;
@@ -66,6 +68,7 @@ export class Device {
   constructor(parts: DeviceParts) {
     const { loaded, isTab, refusalsChanged } = parts;
     this.#parts = parts;
+    this.openedAt = loaded.log.end;
     this.outgoing = isTab ? new Outgoing(loaded.log) : undefined;
     this.#follower = new Follower({
       loaded,
@@ -79,6 +82,11 @@ export class Device {
       withdraw: (withdrawal) => this.#withdraw(withdrawal),
       refusalsChanged,
     });
+  }
+
+  /** Keys that sign here, or did, as the first 32 characters of their chains' names. */
+  get keys(): ReadonlySet<string> {
+    return this.#parts.writer.ownKeys();
   }
 
   /** The chain that is written here, "" before it began. */

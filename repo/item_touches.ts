@@ -19,6 +19,7 @@
  */
 
 import { ByteReader } from "../src/base/bytes.ts";
+import type { Hlc } from "../src/base/hlc.ts";
 import type { Operation, Shape } from "../src/schema/patch.ts";
 import { readOperation, readPatchHead } from "../src/schema/patch_codec.ts";
 import { readShape } from "../src/schema/shape_codec.ts";
@@ -32,17 +33,14 @@ import { LogWindows } from "./log_windows.ts";
 import type { ItemName } from "./time_travel.ts";
 
 /** A commit, and what it did to one item. */
-export interface ItemCommit extends Position {
-  /** When, by the writer's clock: milliseconds since 1970. */
-  readonly wall: number;
+export interface ItemCommit extends Position, Hlc {
   readonly parents: readonly Position[];
   /** Those on the item; at least one. */
   readonly operations: readonly Operation[];
 }
 
 /** A commit without its operations. */
-interface CommitHead extends Position {
-  readonly wall: number;
+interface CommitHead extends Position, Hlc {
   readonly parents: readonly Position[];
   readonly shapes: readonly Shape[];
   /** Log address of its batch. */
@@ -118,7 +116,7 @@ export class ItemTouches {
       const at = this.#markOf(place);
       if (at !== mark) [mark, isFound, operations] = [at, false, []];
       const head = this.#headOf(at);
-      const { chain, number, wall, parents, body } = head;
+      const { chain, number, wall, count, parents, body } = head;
       if (this.#commits.isVoid(chain, number, body)) continue;
       if (!isFound && number < (known.get(chain) ?? 0)) continue;
       const operation = this.#operationAt(place, head, item, hash);
@@ -127,7 +125,7 @@ export class ItemTouches {
       if (isFound) continue;
       isFound = true;
       known.set(chain, number + 1);
-      found.push({ chain, number, wall, parents, operations });
+      found.push({ chain, number, wall, count, parents, operations });
     }
     return found;
   }
@@ -300,12 +298,11 @@ export class ItemTouches {
     const number = batch.first + mark - first;
     const at = mark === first ? body + batch.start : this.#marks[mark]!;
     return this.#decode(at, body, (reader) => {
-      const wall = reader.u48();
-      reader.skip(2);
+      const [wall, count] = [reader.u48(), reader.u16()];
       const parents = readParents(reader, chain);
       reader.varint();
       const shapes = readPatchHead(reader);
-      return { chain, number, wall, parents, shapes, body };
+      return { chain, number, wall, count, parents, shapes, body };
     });
   }
 

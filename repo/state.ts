@@ -35,8 +35,18 @@ export interface StateBase {
 /** What one transaction did, table by table. */
 export type Changes = Map<Table, ItemChange[]>;
 
+/** Hears what each operation that came from elsewhere did to its item. */
+export type FoldWatch = (
+  operation: Operation,
+  before: Cell | undefined,
+  after: Cell,
+  origin: Origin,
+) => void;
+
 /** All tables of a repository. */
 export class State {
+  /** Hears of what {@linkcode State.foldChanges} folds, while somebody asks which own edits lost. */
+  watch: FoldWatch | undefined;
   readonly #tables = new Map<string, Table>();
   readonly #viewOf: ViewOf;
 
@@ -117,13 +127,22 @@ export class State {
     operations: readonly Operation[],
     createOffsets: readonly number[],
     origin: Origin,
+    watch?: FoldWatch,
   ): void {
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i]!;
       const table = this.#admitted(operation.shape.collection);
       table.kinds.note(operation);
       const cell = table.cellOf(operation.id);
-      table.put(fold(cell, operation, origin, createOffsets[i]!, table.view));
+      const after = fold(
+        cell,
+        operation,
+        origin,
+        createOffsets[i]!,
+        table.view,
+      );
+      table.put(after);
+      watch?.(operation, cell, after, origin);
     }
   }
 
@@ -141,7 +160,7 @@ export class State {
       if (cells === undefined) touched.set(table, cells = new Map());
       if (!cells.has(id)) cells.set(id, table.cellOf(id));
     }
-    this.fold(operations, createOffsets, origin);
+    this.fold(operations, createOffsets, origin, this.watch);
     const changes: Changes = new Map();
     for (const [table, cells] of touched) {
       changes.set(table, changesOf(table, cells));

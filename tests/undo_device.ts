@@ -9,6 +9,7 @@ import {
   memoryStorage,
   openDatabase,
   type Repository,
+  type Storage,
   type World,
 } from "../mod.ts";
 import { system } from "../src/base/system.ts";
@@ -40,20 +41,24 @@ export function ticking(): World {
 /** One person's device. */
 export class Device {
   readonly #world: World;
-  readonly #storage = memoryStorage();
+  readonly storage: Storage;
   database!: Database;
   repository!: Repository;
+  /** What listeners threw. */
+  readonly errors: unknown[] = [];
 
-  constructor(world: World) {
+  constructor(world: World, storage: Storage = memoryStorage()) {
     this.#world = world;
+    this.storage = storage;
   }
 
   async open(): Promise<this> {
-    const [storage, world] = [this.#storage, this.#world];
+    const [storage, world] = [this.storage, this.#world];
     const rootKey = new Uint8Array(32).fill(9);
     const mode = "trusted";
     const options = { storage, world, rootKey, mode, schemas: [Card] } as const;
-    this.database = await openDatabase(options);
+    const onListenerError = (error: unknown) => void this.errors.push(error);
+    this.database = await openDatabase({ ...options, onListenerError });
     this.repository = await this.database.repository("board");
     await this.repository.undo.ready;
     return this;

@@ -294,6 +294,12 @@ export const limits = {
   tabLeftBytesMax: 1 * MiB,
   /** A small file of a tab beside the log: what can be undone, say. */
   tabFileBytesMax: 1 * MiB,
+  /** Own edits of one repository that lost and are not taken yet: the oldest go first, and are counted. */
+  overwrittenMax: 1_000,
+  /** Characters of them as they are kept in a file, 4/3 of their bytes at least. */
+  overwrittenCharsMax: 4 * MiB,
+  /** What arrived is noted as looked at so soon, in milliseconds: a crash makes it be looked at again. */
+  overwrittenSaveMs: 1_000,
   /** Steps that can be undone: more than anybody remembers. */
   undoStepsMax: 200,
   /** Fields and elements that all steps may touch: a larger import is taken back otherwise. */

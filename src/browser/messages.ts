@@ -60,6 +60,7 @@ export type OwnerMessage =
   | Result
   | Ask
   | Frames
+  | Overwritten
   | Pong;
 
 /** A coded error as data. */
@@ -198,6 +199,7 @@ export type CallMethod =
   | "disconnect"
   | "durable"
   | "handIn"
+  | "overwritten"
   | "readFile"
   | "retryConnection"
   | "sign"
@@ -376,6 +378,12 @@ export interface Ask {
 export interface Frames {
   readonly kind: "frames";
   readonly frames: readonly Frame[];
+}
+
+/** Own edits lost: there may be some to take by the call `overwritten`. */
+export interface Overwritten {
+  readonly kind: "overwritten";
+  readonly repository: string;
 }
 
 /** It is alive. */

@@ -252,6 +252,8 @@ export class Owner {
         tap: this.#tap,
         repository: () => this.#repositories.need(name),
         handIn: (records) => this.#repositories.handIn(name, records),
+        overwritten: (...asked) =>
+          this.#repositories.overwritten(name, ...asked),
         folder: () =>
           name === undefined ? "" : this.#repositories.folderOf(name),
       });

@@ -23,6 +23,11 @@ export interface CallPlace {
   readonly repository: () => BareRepository;
   /** Gives it what pages that are gone have left. */
   readonly handIn: (records: readonly TabRecord[]) => Promise<boolean>;
+  /** Own edits there that lost: what the tab has taken, and what there is to tell. */
+  readonly overwritten: (
+    tab: Member,
+    args: readonly unknown[],
+  ) => Promise<unknown>;
   /** The folder of that repository, or the database's where it names none. */
   readonly folder: () => string;
 }
@@ -39,6 +44,7 @@ const methods: Readonly<Record<CallMethod, Method>> = {
   durable: ({ repository }) => repository().durable(),
   handIn: ({ handIn, args: [records] }) =>
     isRecords(records) && handIn(records),
+  overwritten: ({ overwritten, tab, args }) => overwritten(tab, args),
   readFile: ({ files, folder, args }) => files.read(folder(), args[0]),
   retryConnection: ({ connection }) => connection.retry(),
   sign: ({ connection, args }) => connection.sign(args[0], args[1]),

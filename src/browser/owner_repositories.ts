@@ -57,6 +57,15 @@ export class OwnedRepositories {
     return await this.#need(name).handIn(records);
   }
 
+  /** Own edits in one that lost, for a tab. */
+  async overwritten(
+    name: string | undefined,
+    tab: Member,
+    args: readonly unknown[],
+  ): Promise<unknown> {
+    return await this.#need(name).overwritten.take(tab, args);
+  }
+
   #need(name: string | undefined): OwnedRepository {
     const owned = this.#open.get(name ?? "");
     if (owned !== undefined) return owned;
@@ -129,11 +138,12 @@ export class OwnedRepositories {
     if (owned === undefined) return;
     owned.leave(tab);
     if (owned.isUsed) return;
-    this.#parts.world.after(limits.tabIdleMs, () => this.#idle(owned));
+    this.#parts.world.after(limits.tabIdleMs, () => void this.#idle(owned));
   }
 
   /** Nobody had it open a while ago. */
-  #idle(owned: OwnedRepository): void {
+  async #idle(owned: OwnedRepository): Promise<void> {
+    await owned.overwritten.save();
     if (this.#isStopped || this.#open.get(owned.name) !== owned) return;
     if (owned.isUsed || owned.isOpening) return;
     this.#close(owned).catch(() => {}); // What failed is told to who opens it next.

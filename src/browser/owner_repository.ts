@@ -34,6 +34,7 @@ import type {
 import { readImage } from "./owner_image.ts";
 import type { Loans } from "./owner_loans.ts";
 import { type Broadcast, type Member, tellAll } from "./owner_members.ts";
+import { OwnedOverwritten } from "./owner_overwritten.ts";
 import { RepositoryReports } from "./owner_repository_reports.ts";
 import { chainsOf } from "./tab_left.ts";
 
@@ -74,6 +75,7 @@ export class OwnedRepository {
   readonly name: string;
   readonly repository: BareRepository;
   readonly reports: RepositoryReports;
+  readonly overwritten: OwnedOverwritten;
   readonly #parts: OwnedRepositoryParts;
   readonly #replica: Replica;
   readonly #followers = new Map<string, Follower>();
@@ -89,11 +91,11 @@ export class OwnedRepository {
     this.name = repository.name;
     this.#replica = replicaOf(repository);
     this.#endListening = this.#replica.port().onShareable(() => this.#pump());
-    this.reports = new RepositoryReports({
-      repository,
-      world,
-      tabs: () => this.#tabs(),
-    });
+    const tabs = () => this.#tabs();
+    this.reports = new RepositoryReports({ repository, world, tabs });
+    const { storage } = parts;
+    const replica = this.#replica;
+    this.overwritten = new OwnedOverwritten({ replica, storage, world, tabs });
   }
 
   /** Does any tab have it open? */
@@ -352,6 +354,7 @@ export class OwnedRepository {
     this.#parts.loans.end(tab.id, this.name);
     this.#followers.delete(tab.id);
     this.reports.left(tab);
+    void this.overwritten.leave(tab);
   }
 
   /** Tells its tabs to open again. */
@@ -366,6 +369,7 @@ export class OwnedRepository {
     this.#isClosed = true;
     this.#endListening();
     this.reports.close();
+    this.overwritten.stop();
     this.#followers.clear();
   }
 }

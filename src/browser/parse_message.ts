@@ -250,6 +250,7 @@ const tabMessages: Readonly<Record<TabMessage["kind"], Fields>> = {
       "disconnect",
       "durable",
       "handIn",
+      "overwritten",
       "readFile",
       "retryConnection",
       "sign",
@@ -304,6 +305,7 @@ const ownerMessages: Readonly<Record<OwnerMessage["kind"], Fields>> = {
       limits.tabFramesMax,
     ),
   },
+  overwritten: { repository: name },
   pong: { ping: count },
 };
 

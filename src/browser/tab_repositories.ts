@@ -14,6 +14,7 @@ import type { RemoteRepository } from "../db/bare_repository.ts";
 import { Repository } from "../db/repository.ts";
 import { RepositoryLink } from "../db/repository_link.ts";
 import type { Schemas } from "../db/schemas.ts";
+import type { OverwrittenSource, Told } from "../db/overwritten.ts";
 import type { LocalFile } from "../db/local_file.ts";
 import {
   type LentChain,
@@ -53,6 +54,7 @@ export class TabRepositories {
   readonly #opening = new Map<RepositoryName, Promise<Repository>>();
   readonly #open = new Map<RepositoryName, Repository>();
   readonly #tabs = new Map<string, TabRepository>();
+  readonly #overwritten = new Map<string, OverwrittenSource>();
   readonly #closings = new Map<RepositoryName, Promise<void>>();
 
   constructor(parts: TabRepositoriesParts) {
@@ -116,7 +118,9 @@ export class TabRepositories {
 
   /** Hears the owner. */
   hear(message: RepositoryMessage): void {
-    this.#tabs.get(message.repository)?.hear(message);
+    const { kind, repository } = message;
+    if (kind === "overwritten") this.#overwritten.get(repository)?.onNews?.();
+    else this.#tabs.get(repository)?.hear(message);
   }
 
   /** Opens one; the same object until it is closed. */
@@ -164,6 +168,7 @@ export class TabRepositories {
       },
       link,
       undoFile: this.#smallFile(name, "undo"),
+      overwritten: this.#overwrittenOf(name),
       remote: this.#remote(name, replica),
       closing: (done) => this.#closes(name, done),
     });
@@ -186,7 +191,10 @@ export class TabRepositories {
       post: (message) => link.post(message),
       nextCall: () => link.nextCall(),
       waits: () => link.watch(),
-      joined: () => link.ask(name),
+      joined: () => {
+        link.ask(name);
+        this.#overwritten.get(name)?.onNews?.(); // A next owner does not know who listens.
+      },
       openReplica: (storage, lent) => this.#openReplica(name, storage, lent),
       // Both sides are one build: it is what the owner's audit gives.
       audit: async () => await link.call("audit", [], name) as AuditReport,
@@ -244,6 +252,19 @@ export class TabRepositories {
     };
   }
 
+  /** Own edits that lost, which the owner finds. */
+  #overwrittenOf(name: string): OverwrittenSource {
+    const { link } = this.#parts;
+    const source: OverwrittenSource = {
+      onNews: undefined,
+      // Both sides are one build.
+      take: async (...asked) =>
+        await link.call("overwritten", asked, name) as Told,
+    };
+    this.#overwritten.set(name, source);
+    return source;
+  }
+
   #smallFile(repository: string, file: string): LocalFile {
     const { link } = this.#parts;
     return {
@@ -277,6 +298,7 @@ export class TabRepositories {
   #end(name: RepositoryName): void {
     this.#tabs.get(name)?.close();
     this.#tabs.delete(name);
+    this.#overwritten.delete(name);
   }
 
   /** Closes all; says how that went. */

@@ -18,6 +18,8 @@ import {
   type CollectionParts,
   ReadableCollection,
 } from "./readable_collection.ts";
+import type { OverwrittenListener } from "./overwritten.ts";
+import type { OverwrittenReader } from "./overwritten_reader.ts";
 import { type Arrivals, ItemWrite, Write } from "./write.ts";
 
 /** What a writable collection needs besides what it reads from. */
@@ -25,6 +27,8 @@ export interface WritableParts<S extends Schema> extends CollectionParts<S> {
   readonly replica: Replica;
   readonly editor: Editor<S>;
   readonly arrivals: Arrivals;
+  /** Tells which own edits lost: loaded when somebody listens. */
+  readonly overwritten: () => Promise<OverwrittenReader>;
 }
 
 /** The items of one schema in one repository. */
@@ -32,6 +36,7 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
   readonly #replica: Replica;
   readonly #editor: Editor<S>;
   readonly #arrivals: Arrivals;
+  readonly #overwritten: WritableParts<S>["overwritten"];
 
   /** Use `repository.collection(schema)`. */
   constructor(parts: WritableParts<S>) {
@@ -39,6 +44,7 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
     this.#replica = parts.replica;
     this.#editor = parts.editor;
     this.#arrivals = parts.arrivals;
+    this.#overwritten = parts.overwritten;
   }
 
   /**
@@ -87,6 +93,22 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
   delete(id: string): Write<void> {
     const done = this.#replica.transact((tx) => this.#editor.delete(tx, id));
     return new Write<void>(undefined, done, this.#arrivals);
+  }
+
+  /**
+   * Calls with edits of this device that lost to somebody who had not seen them,
+   * also those that nobody has taken before a reload; the result ends it. They
+   * are taken when the listener returns, or its promise resolves.
+   *
+   * @throws {DatabaseError} `closed`
+   */
+  onOverwritten(listener: OverwrittenListener<S>): () => void {
+    this.#replica.check();
+    const { schema } = this;
+    const { view } = this.#editor.table;
+    const ending = this.#overwritten()
+      .then((reader) => reader.listen({ schema, view }, listener));
+    return () => void ending.then((end) => end());
   }
 
   /** The commits that touched an item, oldest first: who, when and what. */

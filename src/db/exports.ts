@@ -42,6 +42,12 @@ export type {
 export type { RepositorySync, SyncStatus } from "./repository_sync.ts";
 export type { RefusedWrite } from "./refused_write.ts";
 export type { Presence, PresentUser } from "./presence.ts";
+export type {
+  DeletedItem,
+  OverwrittenEdit,
+  OverwrittenListener,
+  OverwrittenValue,
+} from "./overwritten.ts";
 export type { LeftAlone, Undo, UndoResult, UndoState } from "./undo.ts";
 export { type ServerInfo, serverInfo } from "./server_info.ts";
 export type { Port } from "../../sync/transport/message_port.ts";

@@ -46,7 +46,7 @@ export class Listeners {
 }
 
 /** Past whoever changed something just now, as an uncaught error. */
-function throwLater(error: unknown): void {
+export function throwLater(error: unknown): void {
   queueMicrotask(() => {
     throw error;
   });

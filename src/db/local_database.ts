@@ -44,7 +44,7 @@ import {
   noTabs,
 } from "./face.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
-import { undoFileOf } from "./local_file.ts";
+import { localFileOf, overwrittenFile, undoFile } from "./local_file.ts";
 import {
   checkRules,
   hooksOf,
@@ -263,7 +263,8 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       world,
       hooks: hooksOf(options),
       link,
-      undoFile: undoFileOf(storage, replica.loaded.folder),
+      undoFile: localFileOf(storage, folder, undoFile),
+      overwrittenFile: localFileOf(storage, folder, overwrittenFile),
       closing: (done) => this.#repositoryCloses(name, done),
     });
     this.#open.set(name, repository);

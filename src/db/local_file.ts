@@ -19,39 +19,69 @@ export interface LocalFile {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** The file that keeps what can be undone in the repository of a folder. */
-export function undoFileOf(storage: Storage, folder: string): LocalFile {
-  const name = `${folder}/undo`;
+/** Which file it is. */
+export interface LocalFileOptions {
+  /** Its name in the repository's folder. */
+  readonly name: string;
+  /** Characters of what it keeps, as UTF-16 counts them; a larger file is none. */
+  readonly charsMax: number;
+  /** Is it synced before it takes the place of what was there? */
+  readonly isDurable: boolean;
+}
+
+/** What can be undone in a repository. */
+export const undoFile: LocalFileOptions = {
+  name: "undo",
+  charsMax: limits.undoBytesMax,
+  isDurable: false,
+};
+
+/** Own edits that lost in a repository, and are not taken yet. */
+export const overwrittenFile: LocalFileOptions = {
+  name: "overwritten",
+  charsMax: limits.overwrittenCharsMax,
+  isDurable: true,
+};
+
+/** A file in the folder of a repository. */
+export function localFileOf(
+  storage: Storage,
+  folder: string,
+  { name, charsMax, isDurable }: LocalFileOptions,
+): LocalFile {
+  const path = `${folder}/${name}`;
+  // A character takes three bytes at most; what stands around them takes less than as many.
+  const bytesMax = charsMax * 4;
   return {
-    read: () => Promise.try(() => readWhole(storage, name)),
-    write: (bytes) => Promise.try(() => writeWhole(storage, name, bytes)),
+    read: () => Promise.try(() => readWhole(storage, path, bytesMax)),
+    async write(bytes) {
+      const file = storage.open(`${path}.new`, { create: true })!;
+      try {
+        file.truncate(0);
+        file.writeAt(bytes, 0);
+        if (isDurable) await file.sync();
+      } finally {
+        file.close();
+      }
+      storage.rename(`${path}.new`, path);
+      if (isDurable) storage.syncFolder(folder);
+    },
   };
 }
 
-/** The limit counts characters, which take four bytes at most. */
-const BYTES_MAX = limits.undoBytesMax * 4;
-
-function readWhole(storage: Storage, name: string): Uint8Array | undefined {
-  const file = storage.open(name);
+function readWhole(
+  storage: Storage,
+  path: string,
+  bytesMax: number,
+): Uint8Array | undefined {
+  const file = storage.open(path);
   if (file === undefined) return undefined;
   try {
     const size = file.size();
-    if (size > BYTES_MAX) return undefined;
+    if (size > bytesMax) return undefined;
     const bytes = new Uint8Array(size);
     return file.readAt(bytes, 0) === size ? bytes : undefined;
   } finally {
     file.close();
   }
-}
-
-/** Beside it first, then renamed: whole or not at all. It is not synced. */
-function writeWhole(storage: Storage, name: string, bytes: Uint8Array): void {
-  const file = storage.open(`${name}.new`, { create: true })!;
-  try {
-    file.truncate(0);
-    file.writeAt(bytes, 0);
-  } finally {
-    file.close();
-  }
-  storage.rename(`${name}.new`, name);
 }

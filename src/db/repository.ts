@@ -19,6 +19,8 @@ import {
 } from "./history.ts";
 import { noteOpened } from "./internals.ts";
 import type { LocalFile } from "./local_file.ts";
+import type { OverwrittenSource } from "./overwritten.ts";
+import type { OverwrittenReader } from "./overwritten_reader.ts";
 import { ReadableCollection } from "./readable_collection.ts";
 import type { Schemas } from "./schemas.ts";
 import { openSnapshot, type Snapshot } from "./snapshot.ts";
@@ -37,6 +39,10 @@ export interface RepositoryParts extends BareParts {
   readonly hooks: QueryHooks;
   /** Keeps what can be undone over a reload. */
   readonly undoFile?: LocalFile | undefined;
+  /** Keeps own edits that lost until they are taken, where the files are here. */
+  readonly overwrittenFile?: LocalFile | undefined;
+  /** Where they are kept, when that is not here. */
+  readonly overwritten?: OverwrittenSource | undefined;
 }
 
 /** One set of collections with one log and one history. */
@@ -47,6 +53,7 @@ export class Repository extends BareRepository {
   readonly #editors = new Map<string, Editor<Schema>>();
   readonly #collections = new Map<string, Collection<Schema>>();
   #undo: RepositoryUndo | undefined;
+  #overwritten: Promise<OverwrittenReader> | undefined;
 
   /** Use `database.repository(name)`. */
   constructor(parts: RepositoryParts) {
@@ -89,12 +96,18 @@ export class Repository extends BareRepository {
         engine: this.#engines.of(schema),
         editor: this.#editorOf(schema),
         arrivals: link,
+        overwritten: () => this.#overwritten ??= this.#readOverwritten(),
         check: replica.check,
       });
       this.#collections.set(schema.name, collection);
     }
     // `schemas.check` proved that the schema of this name is this very object.
     return collection as unknown as Collection<S>;
+  }
+
+  async #readOverwritten(): Promise<OverwrittenReader> {
+    const { OverwrittenReader } = await import("./overwritten_reader.ts");
+    return await OverwrittenReader.open(this.#parts);
   }
 
   #editorOf<S extends Schema>(schema: S): Editor<S> {
@@ -251,6 +264,8 @@ export class Repository extends BareRepository {
 
   protected override async leaving(): Promise<void> {
     await this.#undo?.save();
+    // Where it could not be loaded, nobody was told anything.
+    await (await this.#overwritten?.catch(() => undefined))?.close();
   }
 
   protected override left(): void {

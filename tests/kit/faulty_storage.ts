@@ -219,9 +219,10 @@ export class FaultyStorage implements Storage {
   }
 
   /** A storage with what is there after the power was cut now, all of it durable. */
-  afterPowerCut(kept: Kept): FaultyStorage {
+  afterPowerCut(kept: Kept, options: FaultyOptions = {}): FaultyStorage {
     const { slow = false } = this.#options;
-    const storage = new FaultyStorage({ slow, identity: this.identity() });
+    const identity = this.identity();
+    const storage = new FaultyStorage({ slow, identity, ...options });
     for (const [name, bytes] of filesOf(this.powerCut(kept))) {
       storage.#put(name, bytes);
     }

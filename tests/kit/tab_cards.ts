@@ -42,9 +42,15 @@ const rules = defineRules({
 
 /** A server, an origin that reaches it, and its pages. */
 export class ServedOrigin {
-  readonly server = new MemoryServer({ rules, users: { t: "ann" } });
-  readonly origin = new Origin({ connectorOf: this.server.connectorOf });
+  readonly server: MemoryServer;
+  readonly origin: Origin;
   readonly tabs: Tab[] = [];
+
+  /** @param others who comes with tokens of their own, beside ann */
+  constructor(others: Readonly<Record<string, string>> = {}) {
+    this.server = new MemoryServer({ rules, users: { t: "ann", ...others } });
+    this.origin = new Origin({ connectorOf: this.server.connectorOf });
+  }
 
   /** Opens a page. */
   async tab(): Promise<[Database, Repository]> {
