@@ -58,7 +58,7 @@ export function standingIn(
 /** How many elements of a list stand before a position. */
 function indexIn(list: ListState, key: string, position: string): number {
   let index = 0;
-  for (const [other, { isInserted, position: at }] of list.elements) {
+  for (const [other, { isInserted, position: at }] of list.elements.entries()) {
     if (!isInserted || other === key) continue;
     if (at < position || (at === position && other < key)) index++;
   }
