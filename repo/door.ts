@@ -77,9 +77,9 @@ class LateIntake implements Entrance {
   }
 
   async readmit(): Promise<void> {
-    const { log, recovery: { survivors } } = this.#parts.loaded;
+    const { log, recovery: { survivors }, saved } = this.#parts.loaded;
     // As a rule nothing was damaged.
-    if (survivors.length === 0) return await log.sync();
+    if (survivors.length === 0 && saved === undefined) return await log.sync();
     this.#intake ??= this.#make();
     await this.#intake.readmit();
   }

@@ -11,6 +11,7 @@
  */
 
 import type { Origin } from "../src/schema/cell.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { admit, type Judged } from "./admit.ts";
 import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
@@ -21,11 +22,14 @@ import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
 import type { ReceiveOptions } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
-import { ChangeList } from "./state.ts";
+import { ChangeList, type ViewOf } from "./state.ts";
 import type { Withdrawal } from "./withdrawal.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
+  readonly storage: Storage;
+  /** How collections are read here. */
+  readonly viewOf: ViewOf;
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly rootKey: Uint8Array;
@@ -47,6 +51,8 @@ export class Intake {
   readonly #took: IntakeParts["took"];
   readonly #flush: () => void;
   readonly #withdrawAgain: IntakeParts["withdrawAgain"];
+  readonly #storage: Storage;
+  readonly #viewOf: ViewOf;
   /** Ids in the middle of chains, made when a fork is first claimed. */
   #ids: ChainIds | undefined;
   /** Which withdrawals they know of. */
@@ -61,6 +67,8 @@ export class Intake {
     this.#commits = commits;
     this.#took = took;
     this.#withdrawAgain = parts.withdrawAgain;
+    this.#storage = parts.storage;
+    this.#viewOf = parts.viewOf;
     this.#knowledge = {
       ...loaded,
       rootKey,
@@ -93,7 +101,21 @@ export class Intake {
     const knowledge = revocations
       ? { ...this.#knowledge, revocations }
       : this.#knowledge;
-    return this.#receive(arrivals, knowledge, options, ends);
+    const judged = this.#receive(arrivals, knowledge, options, ends);
+    this.#connect();
+    return judged;
+  }
+
+  /** What a repair kept aside comes in when it connects again. */
+  #connect(): void {
+    const { graph, ownKey } = this.#loaded;
+    const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
+    for (;;) {
+      const arrival = this.#loaded.salvage?.next(graph);
+      if (arrival === undefined) break;
+      this.#receive([arrival], knowledge, { parking: new Parking() });
+    }
+    if (this.#loaded.salvage?.isDone(graph)) this.#loaded.salvage = undefined;
   }
 
   #receive(
@@ -146,7 +168,9 @@ export class Intake {
     this.#took(batch.chain, batch.first + from, batch.commits.length - from);
     for (let i = from; i < batch.commits.length; i++) {
       const { wall, count, payloadAt } = batch.commits[i]!;
-      const patch = patches[i - from]!;
+      const whole = patches[i - from]!;
+      const patch = this.#loaded.salvage
+        ?.unfolded(batch.chain, batch.first + i, whole) ?? whole;
       const operationsAt = address + payloadAt + patch.operationsOffset;
       const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
       this.#changes.add(
@@ -160,8 +184,14 @@ export class Intake {
    * this folder signed itself may be older than its certificate, or have none.
    */
   async readmit(): Promise<void> {
-    const { log, recovery, ownKey } = this.#loaded;
+    const { log, recovery, ownKey, saved } = this.#loaded;
     const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
+    for (const { bytes } of saved?.meta.certificates ?? []) {
+      this.#readmitCertificate(bytes);
+    }
+    for (const { bytes } of saved?.meta.revocations ?? []) {
+      this.receive([{ kind: "revocation", bytes }]);
+    }
     const isCertificate = ({ kind }: { readonly kind: number }) =>
       kind === recordKind.certificate;
     const { survivors } = recovery;
@@ -178,6 +208,9 @@ export class Intake {
       local.settle();
     }
     await log.sync();
+    if (survivors.length === 0 && saved === undefined) return;
+    const { salvage } = await import("./seldom.ts");
+    await salvage(this.#storage, this.#loaded, this.#viewOf);
   }
 
   #readmitCertificate(bytes: Uint8Array): void {

@@ -124,7 +124,8 @@ async function recoverAt(
   const { last, end, later, loaded } = stop;
   const used = endOfBytes(last, end, last.limit);
   // A record may end with zeros, which `used` does not count.
-  const damaged = used > end && hasMark(last, end, last.limit) ||
+  // Who asks for a repair wants every record that is left, also of a torn tail.
+  const damaged = used > end && hasRecord(last, end, repair === true) ||
     isDamaged(later);
   if (damaged && repair !== true) throw damage(folder, end, later);
   if (!damaged && end === SEGMENT_HEADER_BYTES) {
@@ -274,17 +275,18 @@ function readLoaded(
 function isDamaged(files: readonly LoadedSegment[]): boolean {
   return files.some(({ segment, damage }) =>
     damage !== undefined ||
-    segment !== undefined && hasMark(segment, segment.start, segment.limit)
+    segment !== undefined && hasRecord(segment, segment.start, false)
   );
 }
 
-function hasMark(segment: Segment, from: number, to: number): boolean {
+/** Is there a record from an address on, with a sync mark unless any will do? */
+function hasRecord(segment: Segment, from: number, isAny: boolean): boolean {
   let found = false;
   const finished = findRecords(
     segment,
     from,
-    to,
-    (record) => found = record.marked,
+    segment.limit,
+    ({ marked }) => found = isAny || marked,
   );
   return found || !finished; // in doubt nothing is cut
 }

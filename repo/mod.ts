@@ -46,7 +46,7 @@ export {
   lookForReplicas,
   replicaFolder,
 } from "./replica_list.ts";
-export { REPOSITORIES } from "./replica_open.ts";
+export { REPOSITORIES, SALVAGE } from "./replica_open.ts";
 export type { Session } from "./session.ts";
 export type { State } from "./state.ts";
 export type { ReplicaStatus } from "./status.ts";

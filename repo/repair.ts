@@ -1,6 +1,7 @@
 /**
- * Opening a repository whose log is damaged, for repair: everything that still
- * connects is kept, everything else set aside.
+ * Opening a repository whose log is damaged, for repair: one flipped bit of a
+ * record is set right in place; else everything that still connects is kept,
+ * what connects no more is salvaged, and all the rest is set aside.
  *
  * Few ever need it: it is loaded when somebody asks for it.
  *
@@ -9,79 +10,100 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
 import {
+  type Checkpoint,
   checkpointName,
   listCheckpoints,
   openCheckpoint,
 } from "./checkpoint/checkpoint.ts";
+import { isDamage, mendLog } from "./log_mend.ts";
 import type {
   LoadedReplica,
   LoadParts,
   OpenReplicaOptions,
 } from "./replica_open.ts";
+import { RawLog, type SavedState, saveState } from "./saved_state.ts";
 
-/** Loads a repository over a checkpoint, or without one. */
-export type Load = (
-  options: OpenReplicaOptions,
-  parts: LoadParts,
-) => Promise<LoadedReplica | undefined>;
+/** How a repository is opened without a repair. */
+export interface Openers {
+  /** Loads it over a checkpoint, or without one; `undefined` where nothing was there. */
+  readonly load: (
+    options: OpenReplicaOptions,
+    parts: LoadParts,
+  ) => Promise<LoadedReplica | undefined>;
+  /** Makes it. */
+  readonly create: (
+    options: OpenReplicaOptions,
+    folder: string,
+  ) => Promise<LoadedReplica>;
+}
 
 /**
  * A repair reads the whole log, whatever a checkpoint says of it. Where the log
  * must be cut, the checkpoints are set aside first: they tell of bytes that
- * will be others afterwards.
+ * will be others afterwards. What the newest of them has is kept in mind.
  */
 export async function loadRepaired(
   options: OpenReplicaOptions,
   folder: string,
   names: readonly string[],
-  load: Load,
+  { load, create }: Openers,
 ): Promise<LoadedReplica | undefined> {
   const { storage } = options;
+  await mendLog(storage, folder, names);
   const skipped = listCheckpoints(names).map((number) => ({
     name: checkpointName(number),
     reason: "a repair reads the whole log",
   }));
   const parts = { folder, names, late: {}, checkpoint: undefined, skipped };
-  const covered = coveredBy(options, folder, names);
-  let isEmpty = false;
+  const raw = new RawLog(storage, folder, names);
+  let saved: SavedState | undefined;
+  const { checkpoint } = openCheckpoint(
+    storage,
+    folder,
+    (target, at) => raw.readAt(target, at),
+    options.viewOf,
+    names,
+  );
   try {
-    const loaded = await load({ ...options, repair: false }, parts);
-    isEmpty = loaded === undefined;
-    if ((loaded?.log.end ?? 0) >= covered) return loaded;
-    await loaded?.log.close();
-  } catch (cause) {
-    const isDamage = cause instanceof DatabaseError &&
-      (cause.code === "log-damaged" || cause.code === "format-unknown");
-    if (!isDamage) throw cause;
+    const whole = await loadWhole(options, parts, load, checkpoint);
+    if (whole !== undefined) return whole;
+    saved = checkpoint && saveState(checkpoint);
+  } finally {
+    checkpoint?.close();
+    raw.close();
   }
   for (const { name } of skipped) {
     storage.rename(`${folder}/${name}`, `${folder}/quarantine-${name}`);
   }
   storage.syncFolder(folder);
-  if (isEmpty) return undefined;
-  const loaded = await load(options, parts);
+  const left = { ...parts, names: storage.list(folder) };
+  const loaded = await load(options, left) ??
+    (saved && await create(options, folder));
   const [newest] = skipped;
   if (loaded === undefined || newest === undefined) return loaded;
   const { recovery } = loaded;
   const quarantine = recovery.quarantine ?? `quarantine-${newest.name}`;
-  return { ...loaded, recovery: { ...recovery, quarantine } };
+  return {
+    ...loaded,
+    saved,
+    recovery: { ...recovery, clean: false, quarantine },
+  };
 }
 
-/** How much of the log the newest sound checkpoint says that it covers. */
-function coveredBy(
-  { storage, viewOf }: OpenReplicaOptions,
-  folder: string,
-  names: readonly string[],
-): number {
-  const { checkpoint } = openCheckpoint(
-    storage,
-    folder,
-    () => 0,
-    viewOf,
-    names,
-  );
-  checkpoint?.close();
-  return checkpoint?.covers ?? 0;
+/** The log as it is, where it is sound and as long as its checkpoint says. */
+async function loadWhole(
+  options: OpenReplicaOptions,
+  parts: LoadParts,
+  load: Openers["load"],
+  checkpoint: Checkpoint | undefined,
+): Promise<LoadedReplica | undefined> {
+  try {
+    const loaded = await load({ ...options, repair: false }, parts);
+    if ((loaded?.log.end ?? 0) >= (checkpoint?.covers ?? 1)) return loaded;
+    await loaded?.log.close();
+  } catch (cause) {
+    if (!isDamage(cause)) throw cause;
+  }
+  return undefined;
 }

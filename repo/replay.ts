@@ -28,6 +28,7 @@ import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
 import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
 import type { LoadedReplica, OpenReplicaOptions } from "./replica_open.ts";
 import { decodeRevocation, Revocations } from "./revocation.ts";
+import type { Salvage } from "./salvage.ts";
 import { State } from "./state.ts";
 import {
   decodeResolution,
@@ -36,6 +37,13 @@ import {
   type Withdrawal,
 } from "./withdrawal.ts";
 import { Withdrawals } from "./withdrawals.ts";
+
+/** What a replay begins from. */
+export interface Ground {
+  readonly checkpoint: Checkpoint | undefined;
+  /** What repairs could not connect; a checkpoint behind them has it. */
+  readonly salvage: Salvage | undefined;
+}
 
 /** Folds the log's records, in order, into what a repository knows. */
 export class Replay {
@@ -50,25 +58,33 @@ export class Replay {
   readonly #withdrawals: Withdrawals;
   readonly #groups = new LogGroups();
   readonly #checkpoint: Checkpoint | undefined;
+  readonly #salvage: Salvage | undefined;
+  /** Is what was salvaged a part of the state? */
+  #isSalvaged = false;
   /** Were commits folded that a later record withdrew? */
   #isStale = false;
 
   /**
    * @param options where and whose
-   * @param checkpoint what it begins from
+   * @param ground what it begins from
    * @param known the log's withdrawals, where somebody has read it before
    */
   constructor(
     options: OpenReplicaOptions,
-    checkpoint: Checkpoint | undefined,
+    { checkpoint, salvage }: Ground,
     known?: Withdrawals,
   ) {
     this.#options = options;
     this.#checkpoint = checkpoint;
+    this.#salvage = salvage;
     this.#state = new State(options.viewOf, checkpoint);
     const meta = checkpoint && decodeMeta(checkpoint.meta);
     this.#withdrawals = known ?? meta?.withdrawals ?? new Withdrawals();
     if (meta === undefined) return;
+    if (salvage !== undefined && !meta.isSalvaged) {
+      throw new SyntaxError("it has nothing of what a repair salvaged");
+    }
+    this.#isSalvaged = salvage !== undefined;
     this.#begin(meta.genesis, meta);
     this.#certificates = meta.certificates;
     this.#revocations = meta.revocations;
@@ -98,6 +114,7 @@ export class Replay {
 
   /** Takes one record; its checksum was right. */
   record(kind: number, body: Uint8Array, address: number): void {
+    if (address >= (this.#salvage?.at ?? Infinity)) this.#takeSalvaged();
     try {
       if (kind === recordKind.genesis) this.#begin(body.slice());
       else if (kind === recordKind.certificate) {
@@ -121,6 +138,12 @@ export class Replay {
         { cause },
       );
     }
+  }
+
+  #takeSalvaged(): void {
+    if (this.#isSalvaged) return;
+    this.#isSalvaged = true;
+    this.#salvage?.apply(this.#state);
   }
 
   #withdraw(withdrawal: Withdrawal, address: number): void {
@@ -170,7 +193,10 @@ export class Replay {
     const from = graph.lengthOf(batch.chain) - batch.first;
     for (let i = from; i < batch.commits.length; i++) {
       const { wall, count, payloadAt } = batch.commits[i]!;
-      const patch = decodePatch(payloadOf(batch, batch.commits[i]!));
+      const whole = decodePatch(payloadOf(batch, batch.commits[i]!));
+      const patch = this.#isSalvaged
+        ? this.#salvage!.unfolded(batch.chain, batch.first + i, whole)
+        : whole;
       const operationsAt = address + payloadAt + patch.operationsOffset;
       const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
       this.#state.fold(patch.operations, patch.createOffsets, origin);
@@ -223,6 +249,7 @@ export class Replay {
         "The log does not begin with a genesis. Restore the folder from a backup",
       );
     }
+    this.#takeSalvaged();
     return {
       genesis: this.#genesis!,
       mode: this.#mode!,

@@ -123,7 +123,8 @@ export class Replica {
       storage,
       world,
       loaded,
-      meta: () => encodeMeta(loaded),
+      meta: () =>
+        encodeMeta({ ...loaded, isSalvaged: loaded.salvage !== undefined }),
       settle: () => this.flush(),
       prepare: () => this.commits.hashAll(),
       isNeeded: !isTab,
@@ -165,9 +166,9 @@ export class Replica {
 
   #makeIntake(): Entrance | undefined {
     const { loaded, commits } = this;
-    const { door, rootKey } = this.#options;
+    const { door, rootKey, storage, viewOf } = this.#options;
     return door?.intake({
-      ...{ loaded, commits, rootKey },
+      ...{ loaded, commits, rootKey, storage, viewOf },
       flush: () => this.flush(),
       withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.device.took(...batch),

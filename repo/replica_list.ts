@@ -5,7 +5,9 @@
  * @module
  */
 
+import { createView } from "../src/schema/view.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { openCheckpoint } from "./checkpoint/checkpoint.ts";
 import { decodeGenesis, folderOf, type RepositoryName } from "./genesis.ts";
 import {
   readU32,
@@ -13,12 +15,16 @@ import {
   SEGMENT_HEADER_BYTES,
   segmentName,
 } from "./log_format.ts";
+import { decodeMeta } from "./replica_meta.ts";
 import { REPOSITORIES } from "./replica_open.ts";
 
 /** A genesis is its name and a key: never longer than this. */
 const GENESIS_BYTES_MAX = 1024;
 
-/** Names of all repositories, sorted; folders without a readable genesis are left out. */
+/**
+ * Names of all repositories, sorted; a folder is left out of which neither the
+ * genesis, but for one bit, nor a checkpoint tells the name.
+ */
 export function listReplicas(storage: Storage): string[] {
   const names: string[] = [];
   for (const folder of storage.folders(REPOSITORIES)) {
@@ -56,24 +62,62 @@ export function replicaFolder(name: RepositoryName): string {
   return `${REPOSITORIES}/${folderOf(name)}`;
 }
 
-function nameIn(storage: Storage, folder: string): string | undefined {
-  const file = storage.open(`${folder}/${segmentName(0)}`);
+function nameIn(storage: Storage, path: string): string | undefined {
+  const isIts = (name: string | undefined) =>
+    name !== undefined && path.endsWith(`/${folderOf(name as RepositoryName)}`);
+  const start = startOf(storage, path);
+  if (start === undefined) return undefined;
+  const said = genesisIn(start);
+  if (isIts(said)) return said;
+  const kept = nameInCheckpoint(storage, path);
+  if (isIts(kept)) return kept;
+  // The folder's name tells which bit it was.
+  for (let bit = SEGMENT_HEADER_BYTES * 8; bit < start.length * 8; bit++) {
+    start[bit >> 3]! ^= 1 << (bit & 7);
+    const mended = genesisIn(start);
+    start[bit >> 3]! ^= 1 << (bit & 7);
+    if (isIts(mended)) return mended;
+  }
+  return undefined;
+}
+
+/** The first bytes of a log, up to the end of the longest genesis. */
+function startOf(storage: Storage, path: string): Uint8Array | undefined {
+  const file = storage.open(`${path}/${segmentName(0)}`);
   if (file === undefined) return undefined;
   try {
     const start = new Uint8Array(
       SEGMENT_HEADER_BYTES + RECORD_HEADER_BYTES + GENESIS_BYTES_MAX,
     );
-    const length = file.readAt(start, 0);
-    const body = SEGMENT_HEADER_BYTES + RECORD_HEADER_BYTES;
-    if (length < body) return undefined;
-    const end = body + readU32(start, SEGMENT_HEADER_BYTES);
-    return end > length
-      ? undefined
-      : decodeGenesis(start.subarray(body, end)).name;
+    return start.subarray(0, file.readAt(start, 0));
+  } finally {
+    file.close();
+  }
+}
+
+function genesisIn(start: Uint8Array): string | undefined {
+  const body = SEGMENT_HEADER_BYTES + RECORD_HEADER_BYTES;
+  if (start.length < body) return undefined;
+  const end = body + readU32(start, SEGMENT_HEADER_BYTES);
+  if (end > start.length) return undefined;
+  try {
+    return decodeGenesis(start.subarray(body, end)).name;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
+
+function nameInCheckpoint(storage: Storage, path: string): string | undefined {
+  const noView = () => createView(undefined);
+  const { checkpoint } = openCheckpoint(storage, path, () => 0, noView);
+  try {
+    return checkpoint &&
+      decodeGenesis(decodeMeta(checkpoint.meta).genesis).name;
   } catch (cause) {
     if (cause instanceof SyntaxError) return undefined;
     throw cause;
   } finally {
-    file.close();
+    checkpoint?.close();
   }
 }

@@ -1,6 +1,27 @@
 import assert from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../mod.ts";
-import { lookForReplicas } from "./replica_list.ts";
+import { Place } from "../tests/kit/replica_place.ts";
+import { listReplicas, lookForReplicas } from "./replica_list.ts";
+
+Deno.test("listReplicas() names a repository whose first record is damaged, as far as anything tells", async () => {
+  const place = await Place.open();
+  await place.write("a", "one");
+  await place.replica.close();
+  const file = place.file("log-00000000");
+  const bytes = new Uint8Array(file.size());
+  file.readAt(bytes, 0);
+  for (let bit = 64 * 8; bit < (64 + 9 + 40) * 8; bit++) {
+    const spoilt = bytes.slice();
+    spoilt[bit >> 3]! ^= 1 << (bit & 7);
+    file.writeAt(spoilt, 0);
+    assert.deepEqual(listReplicas(place.storage), ["place"], `bit ${bit}`);
+  }
+  file.writeAt(new Uint8Array(100).fill(7), 64);
+  assert.deepEqual(listReplicas(place.storage), ["place"]);
+  const mended = await place.reopen({ repair: true });
+  await mended.replica.close();
+  assert.deepEqual(listReplicas(place.storage), ["place"]);
+});
 
 Deno.test("lookForReplicas() looks into some folders at a time, and gives all of them back", async () => {
   const storage = memoryStorage();

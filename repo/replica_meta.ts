@@ -1,7 +1,8 @@
 /**
  * What a checkpoint remembers of a repository besides its tables:
  * `1 | genesis varint {n} | genesis id {32} | graph varint {n} | certificates varint | (varint {n})*
- * | withdrawals varint {n} | revocations varint | (varint {n})*`.
+ * | withdrawals varint {n} | revocations varint | (varint {n})*`, and 1 where the
+ * tables hold what a repair salvaged.
  *
  * @module
  */
@@ -37,6 +38,8 @@ export interface ReplicaMeta {
   readonly withdrawals: Withdrawals;
   /** Who may sign no more. */
   readonly revocations: Revocations;
+  /** Do the tables hold what a repair salvaged? */
+  readonly isSalvaged: boolean;
 }
 
 /** The bytes of the meta. */
@@ -54,6 +57,7 @@ export function encodeMeta(meta: ReplicaMeta): Uint8Array {
   const revoked: Revocation[] = [...meta.revocations];
   writer.varint(revoked.length);
   for (const { bytes } of revoked) writeBytes(writer, bytes);
+  if (meta.isSalvaged) writer.u8(1);
   return writer.copy();
 }
 
@@ -80,8 +84,9 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
   for (let i = 0; i < revoked; i++) {
     revocations.add(decodeRevocation(readBytes(reader)));
   }
+  const isSalvaged = !reader.done;
   const credentials = { certificates, revocations };
-  return { genesis, genesisId, graph, ...credentials, withdrawals };
+  return { genesis, genesisId, graph, ...credentials, withdrawals, isSalvaged };
 }
 
 function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {

@@ -37,7 +37,9 @@ import { recordKind } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
 import { restoreStart } from "./repair_start.ts";
-import { type Again, Replay } from "./replay.ts";
+import { type Again, type Ground, Replay } from "./replay.ts";
+import type { Salvage } from "./salvage.ts";
+import type { SavedState } from "./saved_state.ts";
 import { introduce, type Session, sessionName } from "./session.ts";
 import { Revocations } from "./revocation.ts";
 import { State, type ViewOf } from "./state.ts";
@@ -45,6 +47,9 @@ import { Withdrawals } from "./withdrawals.ts";
 
 /** Folder of all repositories of a database. */
 export const REPOSITORIES = "repositories";
+
+/** The file of what repairs could not connect. */
+export const SALVAGE = "salvage";
 
 /** How a repository is opened. */
 export interface OpenReplicaOptions {
@@ -99,6 +104,10 @@ export interface LoadedReplica {
   readonly recovery: Recovery;
   /** Own commits that were taken back, and the refusals that stand. */
   readonly withdrawals: Withdrawals;
+  /** What repairs could not connect, until it connects again. */
+  salvage: Salvage | undefined;
+  /** In a repair: what the newest checkpoint knew. */
+  readonly saved?: SavedState | undefined;
 }
 
 /** A checkpoint that could not be used. */
@@ -135,7 +144,7 @@ async function loadOver(
 ): Promise<LoadedReplica | undefined> {
   if (options.repair) {
     const { loadRepaired } = await import("./seldom.ts");
-    return await loadRepaired(options, folder, names, load);
+    return await loadRepaired(options, folder, names, { load, create });
   }
   const late: { log?: LogReader } = {};
   const { checkpoint, skipped } = openCheckpoint(
@@ -183,7 +192,8 @@ async function load(
   { folder, names, late, checkpoint, skipped }: LoadParts,
 ): Promise<LoadedReplica | undefined> {
   const { storage, world, repair } = options;
-  let replay = new Replay(options, checkpoint);
+  const salvage = await readSalvage(options, folder, names);
+  let replay = new Replay(options, { checkpoint, salvage });
   const opened = await openLog(storage, folder, {
     world,
     repair,
@@ -202,33 +212,48 @@ async function load(
   const isOutdated = again?.isUsable === false;
   const base = isOutdated ? undefined : checkpoint;
   if (again !== undefined) {
-    replay = replayAgain(options, log, base, again);
+    replay = replayAgain(options, log, { checkpoint: base, salvage }, again);
   }
   if (recovery.quarantine !== undefined) {
     restoreStart(replay, log, recovery, options);
   }
   const ownKey = sessionName(options.session);
+  const known = replay.finish();
+  const isDone = salvage?.isDone(known.graph) === true;
+  if (isDone) storage.remove(`${folder}/${SALVAGE}`);
   return {
-    ...replay.finish(),
+    ...known,
     folder,
     ownKey,
     log,
     checkpoint: base,
     skipped: isOutdated ? [...skipped, outdated(checkpoint!)] : skipped,
     recovery,
+    salvage: isDone ? undefined : salvage,
   };
+}
+
+/** What a repair kept aside of commits that did not connect; few ever have that. */
+async function readSalvage(
+  { storage, viewOf }: OpenReplicaOptions,
+  folder: string,
+  names: readonly string[],
+): Promise<Salvage | undefined> {
+  if (!names.includes(SALVAGE)) return undefined;
+  const { Salvage } = await import("./seldom.ts");
+  return Salvage.read(storage, folder, viewOf);
 }
 
 /** Replays a log that holds withdrawn commits, knowing which. */
 function replayAgain(
   options: OpenReplicaOptions,
   log: Log,
-  checkpoint: Checkpoint | undefined,
+  ground: Ground,
   { known }: Again,
 ): Replay {
-  const replay = new Replay(options, checkpoint, known);
+  const replay = new Replay(options, ground, known);
   log.records(
-    checkpoint?.covers ?? 0,
+    ground.checkpoint?.covers ?? 0,
     log.end,
     (kind, body, address) => void replay.record(kind, body, address),
   );
@@ -290,5 +315,6 @@ async function create(
     skipped: [],
     recovery: created,
     withdrawals: new Withdrawals(),
+    salvage: undefined,
   };
 }

@@ -122,6 +122,11 @@ export class State {
     ]));
   }
 
+  /** Puts an item in the place of what is known of it: for who has folded it elsewhere. */
+  put(collection: string, cell: Cell): void {
+    this.#admitted(collection).put(cell);
+  }
+
   /** Folds one commit's operations; `createOffsets` as `decodePatch` gives them. */
   fold(
     operations: readonly Operation[],

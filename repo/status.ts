@@ -6,6 +6,7 @@
 
 import type { DatabaseError } from "../src/base/errors.ts";
 import type { LoadedReplica } from "./replica_open.ts";
+import type { Lost } from "./salvage.ts";
 
 /** What opening found, and what it did about it. */
 export interface RecoveryReport {
@@ -20,6 +21,8 @@ export interface RecoveryReport {
     readonly name: string;
     readonly reason: string;
   }[];
+  /** What damage took and nobody has brought back yet; `undefined` where nothing is missing. */
+  readonly lost: Lost | undefined;
 }
 
 /** Counts and sizes of one repository. */
@@ -76,6 +79,7 @@ export function statusOf(
       droppedBytes: recovery.droppedBytes,
       quarantine: recovery.quarantine,
       skippedCheckpoints: skipped,
+      lost: loaded.salvage?.lost(graph, loaded.state),
     },
     ...live,
   };

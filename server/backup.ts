@@ -23,6 +23,7 @@ import {
   parseRepositoryName,
   replicaFolder,
   REPOSITORIES,
+  SALVAGE,
 } from "../repo/mod.ts";
 import { SERVER_REPOSITORY } from "./books.ts";
 
@@ -138,6 +139,13 @@ async function copyOne(
   for (let i = 0; copy.leftOutBytes > 0 && i < AGAIN; i++) {
     await new Promise<void>((resolve) => world.after(AGAIN_AFTER_MS, resolve));
     copy = await copyLog(source, target, folder);
+  }
+  // What a repair could not connect is in no log.
+  const salvage = source.open(`${folder}/${SALVAGE}`);
+  if (salvage !== undefined) {
+    await copyFile(salvage, target, `${folder}/${SALVAGE}`);
+    salvage.close();
+    target.syncFolder(folder);
   }
   return copy.records > 0 ? copy : undefined;
 }

@@ -162,6 +162,8 @@ export const limits = {
   resumeBytesMax: 160 * KiB,
   /** Incidents that a repository's status keeps; older ones have been reported. */
   incidentsMax: 100,
+  /** Lost items that a repair names; of more it says how many. */
+  lostItemsMax: 10_000,
   /** Frames are compressed from here on: below, the codec's own bytes and time are not won back. */
   compressBytesMin: 1_024,
   /** Opening a wire, with its TLS and upgrade. */
