@@ -31,6 +31,7 @@ import {
   type OnRecord,
   readRecords,
   type Segment,
+  writeAnew,
 } from "./log_segment.ts";
 
 /** What opening found. */
@@ -81,6 +82,8 @@ interface Stop {
   readonly end: number;
   /** Files behind the segment in which reading stopped. */
   readonly later: readonly LoadedSegment[];
+  /** Address at which reading began. */
+  readonly from: number;
 }
 
 /**
@@ -209,13 +212,23 @@ async function cut(
   return { reader, last, end, recovery };
 }
 
-/** A crash of the process alone leaves records and names that were never synced. */
+/**
+ * A crash of the process alone leaves records and names that were never synced,
+ * and a failed sync some that no sync ever will: from the last sync mark on, and
+ * from where reading began, everything is written once more.
+ */
 async function syncAll(
   storage: Storage,
   folder: string,
-  { segments }: Stop,
+  { segments, from, end }: Stop,
 ): Promise<void> {
-  for (const { file } of segments) await file.sync();
+  const proved = Math.max(from, ...segments.map(({ markedAt }) => markedAt));
+  for (const { file, base, size } of segments) {
+    // Of the zeros behind the last record one is enough.
+    const to = Math.min(size, end - base + 1);
+    writeAnew(file, Math.max(0, proved - base), to);
+    await file.sync();
+  }
   storage.syncFolder(folder);
 }
 
@@ -268,7 +281,7 @@ function readLoaded(
     end = readRecords(last, last.start, last.limit, onRecord);
   }
   const later = loaded.slice(count);
-  return { loaded, reader, segments, last, end, later };
+  return { loaded, reader, segments, last, end, later, from };
 }
 
 /** Had any of these files been durable once? */

@@ -46,6 +46,8 @@ export class Segment {
   readonly saltCrc: number;
   /** Bytes of the file: records, then zeros. */
   size: number;
+  /** Address of the last record read that has a sync mark: what is before it had been durable. */
+  markedAt = 0;
 
   /**
    * @param file open file
@@ -168,6 +170,7 @@ export function readRecords(
     const body = window.bytes.subarray(start, start + length);
     const seed = recordSeed(saltCrc, address, length, kind);
     if (crc32(body, seed) !== crc) break;
+    if ((kind & SYNC_MARK) !== 0) segment.markedAt = address;
     const stops = onRecord(
       kind & ~SYNC_MARK & ~accepted,
       body,
@@ -192,6 +195,22 @@ export function endOfBytes(segment: Segment, from: number, to: number): number {
     to - segment.base,
   );
   return segment.base + offset;
+}
+
+/**
+ * Writes a stretch of a file once more as it shows: after a failed sync a page
+ * cache may show what the medium does not have, and never write it by itself.
+ */
+export function writeAnew(file: StorageFile, from: number, to: number): void {
+  const buffer = takeBuffer();
+  for (let at = from; at < to;) {
+    const part = buffer.subarray(0, Math.min(CHUNK_BYTES, to - at));
+    const read = file.readAt(part, at);
+    if (read === 0) break;
+    file.writeAt(part.subarray(0, read), at);
+    at += read;
+  }
+  spare = buffer;
 }
 
 /** The same of any file, in offsets. */

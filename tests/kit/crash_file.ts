@@ -86,6 +86,12 @@ export class CrashFile {
     for (const change of done) this.#durable.apply(change);
   }
 
+  /** Takes all pending changes for written, which the medium never got: they show until a power cut. */
+  lose(): void {
+    this.#forgotten += this.#changes.length;
+    this.#changes = [];
+  }
+
   /** What a power cut leaves. */
   image(kept: Kept, random: (() => number) | undefined): Uint8Array {
     if (kept === "all") return this.#live.view().slice();

@@ -75,6 +75,7 @@ export class FaultyStorage implements Storage {
   #changes: NameChange[] = [];
   readonly #lock = new InstanceLock();
   #failNext = 0;
+  #failsSync = false;
   #readsToFailure = Infinity;
   #isFrozen = false;
   /** Can files no longer grow? */
@@ -198,6 +199,18 @@ export class FaultyStorage implements Storage {
     }
   }
 
+  /** As {@linkcode step}, for a sync. */
+  stepSync(): void {
+    if (this.#failsSync) this.failNext();
+    this.#failsSync = false;
+    this.step();
+  }
+
+  /** Makes the next sync of a file fail. */
+  failNextSync(): void {
+    this.#failsSync = true;
+  }
+
   /** Makes the next operation fail. */
   failNext(): void {
     this.failIn(1);
@@ -238,6 +251,11 @@ export class FaultyStorage implements Storage {
     storage.#durable = this.#durable;
     storage.#changes = this.#changes;
     return storage;
+  }
+
+  /** As a page cache does after a failed sync: what the medium did not take shows on, and is not tried again. */
+  loseUnsynced(): void {
+    for (const file of this.#live.files.values()) file.lose();
   }
 
   /** Changes one byte on the medium, behind everybody's back. */
@@ -396,7 +414,7 @@ class FaultyFile implements StorageFile {
 
   #syncNow(covered: number): undefined {
     try {
-      this.#storage.step();
+      this.#storage.stepSync();
     } catch (error) {
       this.#isLost = true;
       throw error;
