@@ -48,6 +48,8 @@ export class Log {
   onSynced: () => void = () => {};
   /** Runs whenever `sealed` has grown by a seal that came; it must not throw. */
   onSealed: () => void = () => {};
+  /** Runs once, when it has become read-only; it must not throw. */
+  onFailed: (failure: DatabaseError) => void = () => {};
   readonly #storage: Storage;
   readonly #folder: string;
   readonly #world: World;
@@ -360,7 +362,10 @@ export class Log {
 
   /** Makes the log read-only; answers the error for the call that failed. */
   #fail(error: unknown): unknown {
-    this.#failure ??= readOnly(this.#folder, error);
+    if (this.#failure === undefined) {
+      this.#failure = readOnly(this.#folder, error);
+      this.onFailed(this.#failure);
+    }
     return error;
   }
 }

@@ -186,11 +186,19 @@ export class Salvage {
       uncertain += Math.max(0, end - Math.max(first, graph.lengthOf(chain)));
     }
     const { lost, lostCount } = this.#salvaged;
-    const items = lost.filter(({ collection, id }) =>
-      state.find(collection)?.cellOf(id) === undefined
-    );
+    const items = lost.filter((item) => !isThere(state, item));
     const itemCount = lostCount - lost.length + items.length;
     return { commits: missing - uncertain, uncertain, items, itemCount };
+  }
+}
+
+/** Is it there again? What cannot be read now is not. */
+function isThere(state: State, { collection, id }: ItemName): boolean {
+  try {
+    return state.find(collection)?.cellOf(id) !== undefined;
+  } catch (cause) {
+    if (cause instanceof DatabaseError) return false;
+    throw cause;
   }
 }
 

@@ -9,13 +9,18 @@ import { assert, DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import { type Database, openDatabase } from "../src/db/database.ts";
-import { internalsOf } from "../src/db/internals.ts";
+import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import type { Keyring } from "../src/db/keyring.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { decodeCertificate } from "../repo/mod.ts";
 import type { ServerProver } from "../sync/conversation.ts";
-import { type Books, bookSchemas, openBooks } from "./books.ts";
+import {
+  type Books,
+  bookSchemas,
+  openBooks,
+  SERVER_REPOSITORY,
+} from "./books.ts";
 import { CountedStorage } from "./counted_storage.ts";
 import { defaultQuotas, type Quotas, type ServerOptions } from "./options.ts";
 import {
@@ -37,6 +42,8 @@ export interface Foundation {
   readonly issuer: Issuer;
   /** Was the database made just now? */
   readonly isNew: boolean;
+  /** Hears that the books cannot be written any more. */
+  readonly onBooksFailed: (hear: (failure: DatabaseError) => void) => void;
 }
 
 /** Opens medium, keys, database and books. */
@@ -65,7 +72,13 @@ export async function layFoundation(
     const books = await openBooks(database);
     const prover = proverOf(keyring);
     const issuer = issuerOf(keyring, prover);
-    return { database, storage: medium, books, prover, issuer, isNew };
+    const own = replicaOf(await database.repository(SERVER_REPOSITORY));
+    const onBooksFailed: Foundation["onBooksFailed"] = (hear) =>
+      void own.onFailed(hear);
+    return {
+      ...{ database, storage: medium, books, prover, issuer, isNew },
+      onBooksFailed,
+    };
   } catch (cause) {
     await database.close();
     throw cause;

@@ -27,7 +27,14 @@ export interface HubParts {
   /** Runs before anybody may use a repository that was just opened; the result, before it is closed. */
   readonly opened: (replica: Replica) => Promise<() => void>;
   readonly failed: (name: string, error: unknown) => void;
+  /** One that had failed can be used again. */
+  readonly recovered: (name: string) => void;
 }
+
+/** One whose storage failed is opened again by itself after so long … */
+const RETRY_MS = 5_000;
+/** … and after twice as long each time that fails, up to this. */
+const RETRY_MS_MAX = 300_000;
 
 /** A repository that is open. */
 interface Opened {
@@ -46,6 +53,14 @@ interface Held {
   users: number;
   /** Cancels the closing. */
   cancel: (() => void) | undefined;
+  /** Can nothing be written any more until it is opened again? */
+  isFailed: boolean;
+}
+
+/** One whose storage failed. */
+interface Failing {
+  readonly waitMs: number;
+  readonly cancel: () => void;
 }
 
 /** The repositories that peers use. */
@@ -54,6 +69,7 @@ export class Hub {
   /** The one that was released last is last. */
   readonly #held = new Map<RepositoryName, Held>();
   readonly #closings = new Set<Promise<void>>();
+  readonly #failing = new Map<RepositoryName, Failing>();
   #isClosed = false;
   /** Names of all repositories that there are. */
   #known: Set<string> | undefined;
@@ -93,13 +109,38 @@ export class Hub {
     return revocations !== undefined && revocations.of(key).length > 0;
   }
 
-  /** Why an open repository can no longer be written, if one cannot. */
-  get failure(): string | undefined {
-    for (const { name, opened } of this.#held.values()) {
-      const failure = opened?.replica.status().failure;
-      if (failure !== undefined) return `${name}: ${failure.message}`;
+  /** How many repositories cannot be used because their storage fails. */
+  get failing(): number {
+    return this.#failing.size;
+  }
+
+  /** The storage of one has failed: it is closed with its last user, and opened again by itself. */
+  fail(name: RepositoryName): void {
+    const held = this.#held.get(name);
+    if (held !== undefined) {
+      held.isFailed = true;
+      if (held.users === 0) this.#shut(held);
     }
-    return undefined;
+    this.#retryLater(name);
+  }
+
+  #retryLater(name: RepositoryName): void {
+    if (this.#isClosed) return;
+    const before = this.#failing.get(name);
+    before?.cancel();
+    const waitMs = Math.min((before?.waitMs ?? RETRY_MS / 2) * 2, RETRY_MS_MAX);
+    const cancel = this.#parts.world.after(waitMs, () => {
+      this.use(name, () => Promise.resolve()).catch(() => {}); // Which has told.
+    });
+    this.#failing.set(name, { waitMs, cancel });
+  }
+
+  #works(name: RepositoryName): void {
+    const failing = this.#failing.get(name);
+    if (failing === undefined) return;
+    failing.cancel();
+    this.#failing.delete(name);
+    this.#parts.recovered(name);
   }
 
   /** Uses a repository until its `release`. */
@@ -134,6 +175,7 @@ export class Hub {
   /** Closes everything. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const { cancel } of this.#failing.values()) cancel();
     for (const held of [...this.#held.values()]) this.#shut(held);
     await Promise.all(this.#closings);
   }
@@ -141,6 +183,7 @@ export class Hub {
   async #hold(name: RepositoryName): Promise<Held> {
     if (this.#isClosed) throw unavailable("The server is closing");
     let held = this.#held.get(name);
+    if (held?.isFailed) throw unavailable("Its storage has failed");
     if (held === undefined) {
       this.#checkCount(name);
       this.#makeRoom();
@@ -169,13 +212,18 @@ export class Hub {
       isOurs,
       users: 0,
       cancel: undefined,
+      isFailed: false,
     };
     this.#held.set(name, held);
     opening.then(
-      (opened) => void (held.opened = opened),
+      (opened) => {
+        held.opened = opened;
+        this.#works(name);
+      },
       (error) => {
         this.#known = undefined; // It may not have been begun.
         if (this.#held.get(name) === held) this.#held.delete(name);
+        if (isOfStorage(error)) this.#retryLater(name);
         failed(name, error);
       },
     );
@@ -190,6 +238,8 @@ export class Hub {
     const repository = await database.repository(name);
     try {
       const replica = replicaOf(repository);
+      const { failure } = replica.status();
+      if (failure !== undefined) throw failure;
       replica.epoch(); // It goes on only if it is asked for before the log grows.
       const closing = await opened(replica);
       return { repository, replica, closing };
@@ -225,6 +275,7 @@ export class Hub {
   #release(held: Held): void {
     held.users--;
     if (held.users > 0 || this.#held.get(held.name) !== held) return;
+    if (held.isFailed) return this.#shut(held);
     this.#held.delete(held.name);
     this.#held.set(held.name, held);
     const { world, idleMs } = this.#parts;
@@ -251,6 +302,13 @@ export class Hub {
       failed(name, error);
     }
   }
+}
+
+/** Is it the medium, or what stands on it, that is at fault? */
+function isOfStorage(error: unknown): boolean {
+  return error instanceof DatabaseError &&
+    (/^storage-|-damaged$/.test(error.code) ||
+      error.code === "permission-denied");
 }
 
 function unavailable(why: string): DatabaseError {

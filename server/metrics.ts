@@ -87,6 +87,7 @@ export interface Gauges {
   quarantineEntries(): number;
   quarantineBytes(): number;
   restoring(): number;
+  failing(): number;
 }
 
 /** What a server counts. */
@@ -164,6 +165,11 @@ export class Metrics {
       "sheaf_restoring_repositories",
       "Repositories that are known to be incomplete after a loss.",
       gauges.restoring,
+    );
+    this.#gauge(
+      "sheaf_failing_repositories",
+      "Repositories that cannot be used because their storage fails.",
+      gauges.failing,
     );
     this.#gauge(
       "process_resident_memory_bytes",

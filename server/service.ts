@@ -15,11 +15,12 @@ import { toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
-import type { Replica } from "../repo/mod.ts";
+import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { SyncHost } from "../sync/host.ts";
 import { Acceptance } from "./acceptance.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
+import { SERVER_REPOSITORY } from "./books.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
@@ -80,7 +81,8 @@ export class Service {
   /** Gives certificates. */
   readonly login: LoginRoute;
   #isClosing = false;
-  #failure: string | undefined;
+  /** Did the storage of the books fail? Only a restart opens them again. */
+  #isBookless = false;
 
   /** @param parts what it is made of */
   constructor(parts: ServiceParts) {
@@ -120,6 +122,13 @@ export class Service {
     this.connections = this.#createConnections();
     this.#host = this.#createHost();
     this.login = this.#createLogin();
+    foundation.onBooksFailed(({ message }) => {
+      this.#isBookless = true;
+      this.log.write("error", "repository-failing", {
+        repository: SERVER_REPOSITORY,
+        message,
+      });
+    });
   }
 
   #createLogin(): LoginRoute {
@@ -151,13 +160,30 @@ export class Service {
           repository: name,
           message: messageOf(error),
         }),
+      recovered: (repository) =>
+        this.log.write("info", "repository-recovered", { repository }),
     });
+  }
+
+  /** Nothing of a repository becomes durable any more: who uses it hears that, and comes back. */
+  #failing(name: RepositoryName, { message }: DatabaseError): void {
+    this.log.write("error", "repository-failing", {
+      repository: name,
+      message,
+    });
+    this.#hub.fail(name);
+    this.#host.decline(
+      name,
+      "unavailable",
+      "The server's storage fails: it cannot keep anything now",
+    );
   }
 
   /** Brings a repository up to date, and follows it until it is closed. */
   async #opened(replica: Replica): Promise<() => void> {
     const { name: repository } = replica;
     const lookForRevoked = this.#revocations.follow(replica);
+    const unfail = replica.onFailed((why) => this.#failing(repository, why));
     await this.#revocations.prepare(replica);
     const port = replica.port();
     const unfollow = this.#latencies.follow(replica);
@@ -168,6 +194,7 @@ export class Service {
     this.#restores.look(port);
     this.log.write("debug", "repository-opened", { repository });
     return () => {
+      unfail();
       unfollow();
       unlook();
       this.#restores.closed(repository);
@@ -275,6 +302,11 @@ export class Service {
     };
   }
 
+  /** How many repositories cannot be used because their storage fails. */
+  get failing(): number {
+    return this.#hub.failing + (this.#isBookless ? 1 : 0);
+  }
+
   /** What everybody may know of it. */
   info(): unknown {
     return {
@@ -289,15 +321,8 @@ export class Service {
   /** How it is, for everybody to ask. */
   health(): Health {
     if (this.#isClosing) return { status: "shutting-down" };
-    const failure = this.#hub.failure;
-    if (failure !== undefined) {
-      // Everybody may ask how it is: names and reasons are for the log, once.
-      if (this.#failure !== failure) {
-        this.log.write("error", "repository-failing", { message: failure });
-      }
-      this.#failure = failure;
-      return { status: "failing" };
-    }
+    // Everybody may ask how it is: names and reasons are for the log.
+    if (this.failing > 0) return { status: "failing" };
     const restoring = this.#restores.size;
     if (restoring === 0) return { status: "ok" };
     let missing = 0;

@@ -11,6 +11,7 @@
  * @module
  */
 
+import type { RepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { ServerCore, ServerOptions } from "./conversation.ts";
 import { HostConnection } from "./host_connection.ts";
@@ -108,6 +109,13 @@ export class SyncHost {
       connection.finish((core) => core.fail(code, detail));
     }
     return meant.length;
+  }
+
+  /** Ends the channels of a repository with a reason; peers may open it again. */
+  decline(name: RepositoryName, code: string, detail: string): void {
+    for (const connection of [...this.#connections]) {
+      connection.decline(name, code, detail);
+    }
   }
 
   /** Judges the open channels of some peers anew, after rights changed; who may no longer is declined. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type {
@@ -111,6 +112,13 @@ export class HostConnection implements HostPeer {
   /** Asks the conversation to end, so that the peer hears why. */
   finish(ask: (core: ServerCore) => Output[]): void {
     this.#driver.run(ask);
+  }
+
+  /** Ends its channel of a repository with a reason. */
+  decline(name: RepositoryName, code: string, detail: string): void {
+    for (const channel of this.#channels.values()) {
+      if (channel.name === name) channel.decline(code, detail);
+    }
   }
 
   /** Judges its channels anew. */

@@ -6,6 +6,7 @@
 
 import { decodeBatch } from "../repo/batch.ts";
 import type { FeedRecord, RepositoryPort } from "../repo/port.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Unsent } from "./status.ts";
 
@@ -35,8 +36,20 @@ export class UnsentCount {
     return this.#port.shareable - from;
   }
 
-  /** What lies behind `from` and is lacking there; the same object until it changes. */
+  /**
+   * What lies behind `from` and is lacking there; the same object until it changes,
+   * and as long as the medium does not tell.
+   */
   from(from: number): Unsent {
+    try {
+      return this.#from(from);
+    } catch (cause) {
+      if (!(cause instanceof DatabaseError)) throw cause;
+      return this.#last;
+    }
+  }
+
+  #from(from: number): Unsent {
     let commits = 0;
     let bytes = 0;
     let oldest: number | undefined;

@@ -256,6 +256,13 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       replica.useSession(this.#keeper.session);
     }
     rewriteLost(replica, this.#parts.keyring.lost);
+    replica.onFailed(({ message }) =>
+      this.storage.incident({
+        code: "storage-failed",
+        at: world.now(),
+        message: `${name}: ${message}`,
+      })
+    );
     const link = this.#link(replica);
     const repository = make({
       replica,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DatabaseError } from "../base/errors.ts";
 import { decodeBatch, recordKind, type Replica } from "../../repo/mod.ts";
 import type { Unsent } from "./channel.ts";
 
@@ -25,8 +26,17 @@ export class UnsentCounter {
     this.#revision = replica.commits.revision;
   }
 
-  /** The same object until there are more. */
+  /** The same object until there are more; what a medium that fails does not tell waits until it does. */
   get(): Unsent {
+    try {
+      return this.#get();
+    } catch (cause) {
+      if (!(cause instanceof DatabaseError)) throw cause;
+      return this.#unsent;
+    }
+  }
+
+  #get(): Unsent {
     this.#replica.flush();
     const { log, graph } = this.#replica.loaded;
     const { revision } = this.#replica.commits;

@@ -76,6 +76,7 @@ export class FaultyStorage implements Storage {
   readonly #lock = new InstanceLock();
   #failNext = 0;
   #failsSync = false;
+  #failsSyncs = false;
   #readsToFailure = Infinity;
   #isFrozen = false;
   /** Can files no longer grow? */
@@ -201,9 +202,14 @@ export class FaultyStorage implements Storage {
 
   /** As {@linkcode step}, for a sync. */
   stepSync(): void {
-    if (this.#failsSync) this.failNext();
+    if (this.#failsSyncs || this.#failsSync) this.failNext();
     this.#failsSync = false;
     this.step();
+  }
+
+  /** Makes every sync of a file fail, or none. */
+  failSyncs(fail: boolean): void {
+    this.#failsSyncs = fail;
   }
 
   /** Makes the next sync of a file fail. */
