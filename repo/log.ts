@@ -48,8 +48,6 @@ export class Log {
   onSynced: () => void = () => {};
   /** Runs whenever `sealed` has grown by a seal that came; it must not throw. */
   onSealed: () => void = () => {};
-  /** Runs once, when it has become read-only; it must not throw. */
-  onFailed: (failure: DatabaseError) => void = () => {};
   readonly #storage: Storage;
   readonly #folder: string;
   readonly #world: World;
@@ -68,6 +66,7 @@ export class Log {
   #left: Promise<void> | undefined;
   readonly #late = new LateSeals();
   #failure: DatabaseError | undefined;
+  readonly #failing = new Set<(failure: DatabaseError) => void>();
   #closed = false;
 
   /** Use `openLog` or `createLog`. */
@@ -109,6 +108,12 @@ export class Log {
   /** Bytes of the log, headers included. */
   get bytes(): number {
     return this.#end;
+  }
+
+  /** Hears at once that it has become read-only; the result ends it. */
+  onFailed(hear: (failure: DatabaseError) => void): () => void {
+    this.#failing.add(hear);
+    return () => void this.#failing.delete(hear);
   }
 
   /** Why the log is read-only, if it is. */
@@ -363,8 +368,9 @@ export class Log {
   /** Makes the log read-only; answers the error for the call that failed. */
   #fail(error: unknown): unknown {
     if (this.#failure === undefined) {
-      this.#failure = readOnly(this.#folder, error);
-      this.onFailed(this.#failure);
+      const failure = this.#failure = readOnly(this.#folder, error);
+      // Who hears it may close what is just being written.
+      queueMicrotask(() => this.#failing.forEach((hear) => hear(failure)));
     }
     return error;
   }

@@ -77,7 +77,6 @@ export class Replica {
   /** Wraps each own transaction, while somebody measures them. */
   watch: (<R>(begin: () => Done<R>) => Done<R>) | undefined;
   #closing: Promise<void> | undefined;
-  readonly #failing = new Set<(failure: DatabaseError) => void>();
 
   /** Opens a repository, or makes it. */
   static async open(options: OpenReplicaOptions): Promise<Replica> {
@@ -124,8 +123,7 @@ export class Replica {
       storage,
       world,
       loaded,
-      meta: () =>
-        encodeMeta({ ...loaded, isSalvaged: loaded.salvage !== undefined }),
+      meta: () => encodeMeta(loaded),
       settle: () => this.flush(),
       prepare: () => this.commits.hashAll(),
       isNeeded: !isTab,
@@ -144,15 +142,6 @@ export class Replica {
     });
     this.device = this.#join(isTab);
     this.#intake = this.#makeIntake();
-    // Whoever hears it may close what is just being written.
-    loaded.log.onFailed = (failure) =>
-      queueMicrotask(() => this.#failing.forEach((hear) => hear(failure)));
-  }
-
-  /** Hears at once that nothing can be written any more until it is opened again; the result ends it. */
-  onFailed(hear: (failure: DatabaseError) => void): () => void {
-    this.#failing.add(hear);
-    return () => void this.#failing.delete(hear);
   }
 
   #join(isTab: boolean): Device {

@@ -43,7 +43,9 @@ export interface ReplicaMeta {
 }
 
 /** The bytes of the meta. */
-export function encodeMeta(meta: ReplicaMeta): Uint8Array {
+export function encodeMeta(
+  meta: Omit<ReplicaMeta, "isSalvaged"> & { readonly salvage?: unknown },
+): Uint8Array {
   const { genesis, graph, certificates } = meta;
   const writer = new ByteWriter(1024);
   writer.u8(FORMAT);
@@ -57,7 +59,7 @@ export function encodeMeta(meta: ReplicaMeta): Uint8Array {
   const revoked: Revocation[] = [...meta.revocations];
   writer.varint(revoked.length);
   for (const { bytes } of revoked) writeBytes(writer, bytes);
-  if (meta.isSalvaged) writer.u8(1);
+  if (meta.salvage !== undefined) writer.u8(1);
   return writer.copy();
 }
 

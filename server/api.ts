@@ -24,6 +24,8 @@ export interface ServerStatus {
   readonly quarantine: { readonly entries: number; readonly bytes: number };
   /** Repositories that lost commits and do not have them all back. */
   readonly restoring: readonly Restoring[];
+  /** How many repositories cannot be used because their storage fails. */
+  readonly failing: number;
 }
 
 /** Whose sessions are revoked. */

@@ -18,6 +18,7 @@ const nothing = {
   quarantineEntries: () => 0,
   quarantineBytes: () => 0,
   restoring: () => 0,
+  failing: () => 0,
 };
 
 const transport: Transport = {

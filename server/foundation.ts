@@ -13,7 +13,7 @@ import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import type { Keyring } from "../src/db/keyring.ts";
 import { denoStorage } from "../src/storage/deno_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { decodeCertificate } from "../repo/mod.ts";
+import { decodeCertificate, type Replica } from "../repo/mod.ts";
 import type { ServerProver } from "../sync/conversation.ts";
 import {
   type Books,
@@ -42,8 +42,8 @@ export interface Foundation {
   readonly issuer: Issuer;
   /** Was the database made just now? */
   readonly isNew: boolean;
-  /** Hears that the books cannot be written any more. */
-  readonly onBooksFailed: (hear: (failure: DatabaseError) => void) => void;
+  /** The books' own replica. */
+  readonly own: Replica;
 }
 
 /** Opens medium, keys, database and books. */
@@ -73,12 +73,7 @@ export async function layFoundation(
     const prover = proverOf(keyring);
     const issuer = issuerOf(keyring, prover);
     const own = replicaOf(await database.repository(SERVER_REPOSITORY));
-    const onBooksFailed: Foundation["onBooksFailed"] = (hear) =>
-      void own.onFailed(hear);
-    return {
-      ...{ database, storage: medium, books, prover, issuer, isNew },
-      onBooksFailed,
-    };
+    return { database, storage: medium, books, own, prover, issuer, isNew };
   } catch (cause) {
     await database.close();
     throw cause;

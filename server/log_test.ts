@@ -10,6 +10,7 @@ const nothing = {
   quarantineEntries: () => 0,
   quarantineBytes: () => 0,
   restoring: () => 0,
+  failing: () => 0,
 };
 
 Deno.test("Log.write() leaves out what is below its level and cuts long texts", () => {

@@ -27,7 +27,7 @@ export async function openService(
     quarantineEntries: () => status()?.quarantine.entries ?? 0,
     quarantineBytes: () => status()?.quarantine.bytes ?? 0,
     restoring: () => status()?.restoring.length ?? 0,
-    failing: () => holder.service?.failing ?? 0,
+    failing: () => status()?.failing ?? 0,
   });
   const synced = () => metrics.synced();
   const foundation = await layFoundation(options, world, synced);

@@ -15,15 +15,15 @@ import { toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
-import type { Replica, RepositoryName } from "../repo/mod.ts";
+import type { Replica } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { SyncHost } from "../sync/host.ts";
 import { Acceptance } from "./acceptance.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
-import { SERVER_REPOSITORY } from "./books.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
+import { Failures } from "./failures.ts";
 import type { Foundation } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
 import type { Health } from "./http.ts";
@@ -81,8 +81,7 @@ export class Service {
   /** Gives certificates. */
   readonly login: LoginRoute;
   #isClosing = false;
-  /** Did the storage of the books fail? Only a restart opens them again. */
-  #isBookless = false;
+  readonly #failures: Failures;
 
   /** @param parts what it is made of */
   constructor(parts: ServiceParts) {
@@ -122,12 +121,11 @@ export class Service {
     this.connections = this.#createConnections();
     this.#host = this.#createHost();
     this.login = this.#createLogin();
-    foundation.onBooksFailed(({ message }) => {
-      this.#isBookless = true;
-      this.log.write("error", "repository-failing", {
-        repository: SERVER_REPOSITORY,
-        message,
-      });
+    this.#failures = new Failures({
+      log: this.log,
+      hub: this.#hub,
+      decline: (...asked) => this.#host.decline(...asked),
+      own: foundation.own,
     });
   }
 
@@ -165,25 +163,11 @@ export class Service {
     });
   }
 
-  /** Nothing of a repository becomes durable any more: who uses it hears that, and comes back. */
-  #failing(name: RepositoryName, { message }: DatabaseError): void {
-    this.log.write("error", "repository-failing", {
-      repository: name,
-      message,
-    });
-    this.#hub.fail(name);
-    this.#host.decline(
-      name,
-      "unavailable",
-      "The server's storage fails: it cannot keep anything now",
-    );
-  }
-
   /** Brings a repository up to date, and follows it until it is closed. */
   async #opened(replica: Replica): Promise<() => void> {
     const { name: repository } = replica;
     const lookForRevoked = this.#revocations.follow(replica);
-    const unfail = replica.onFailed((why) => this.#failing(repository, why));
+    const unfail = this.#failures.follow(replica);
     await this.#revocations.prepare(replica);
     const port = replica.port();
     const unfollow = this.#latencies.follow(replica);
@@ -194,9 +178,7 @@ export class Service {
     this.#restores.look(port);
     this.log.write("debug", "repository-opened", { repository });
     return () => {
-      unfail();
-      unfollow();
-      unlook();
+      for (const end of [unfail, unfollow, unlook]) end();
       this.#restores.closed(repository);
       this.log.write("debug", "repository-closing", { repository });
     };
@@ -299,12 +281,8 @@ export class Service {
         bytes: this.#quarantine.bytes,
       },
       restoring: this.#restores.list(),
+      failing: this.#failures.count,
     };
-  }
-
-  /** How many repositories cannot be used because their storage fails. */
-  get failing(): number {
-    return this.#hub.failing + (this.#isBookless ? 1 : 0);
   }
 
   /** What everybody may know of it. */
@@ -322,7 +300,7 @@ export class Service {
   health(): Health {
     if (this.#isClosing) return { status: "shutting-down" };
     // Everybody may ask how it is: names and reasons are for the log.
-    if (this.failing > 0) return { status: "failing" };
+    if (this.#failures.count > 0) return { status: "failing" };
     const restoring = this.#restores.size;
     if (restoring === 0) return { status: "ok" };
     let missing = 0;

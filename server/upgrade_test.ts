@@ -20,6 +20,7 @@ function quiet(): Connections {
     quarantineEntries: none,
     quarantineBytes: none,
     restoring: none,
+    failing: none,
   });
   return new Connections({
     quotas: quotasOf({ quotas: { connectionsPerAddress: 1 } }),

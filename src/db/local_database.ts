@@ -256,7 +256,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       replica.useSession(this.#keeper.session);
     }
     rewriteLost(replica, this.#parts.keyring.lost);
-    replica.onFailed(({ message }) =>
+    replica.loaded.log.onFailed(({ message }) =>
       this.storage.incident({
         code: "storage-failed",
         at: world.now(),

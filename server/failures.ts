@@ -1,0 +1,65 @@
+/**
+ * Repositories whose storage fails: told in the log and to those who use them,
+ * and counted for who asks how the server is.
+ *
+ * Architecture invariant: a client is never left to believe that a server keeps
+ * what it cannot keep.
+ *
+ * @module
+ */
+
+import type { DatabaseError } from "../src/base/errors.ts";
+import type { Replica, RepositoryName } from "../repo/mod.ts";
+import type { SyncHost } from "../sync/host.ts";
+import type { Hub } from "./hub.ts";
+import type { Log } from "./log.ts";
+
+/** What it works with. */
+export interface FailuresParts {
+  readonly log: Log;
+  readonly hub: Hub;
+  readonly decline: SyncHost["decline"];
+  /** The server's own repository: only a restart opens it again. */
+  readonly own: Replica;
+}
+
+/** What fails now. */
+export class Failures {
+  readonly #parts: FailuresParts;
+  #isOwnFailing = false;
+
+  constructor(parts: FailuresParts) {
+    this.#parts = parts;
+    const { own } = parts;
+    own.loaded.log.onFailed((failure) => {
+      this.#isOwnFailing = true;
+      this.#tell(own.name, failure);
+    });
+  }
+
+  /** How many repositories cannot be used now. */
+  get count(): number {
+    return this.#parts.hub.failing + (this.#isOwnFailing ? 1 : 0);
+  }
+
+  /** Watches one that is open for peers; the result ends it. */
+  follow({ name, loaded }: Replica): () => void {
+    const { hub, decline } = this.#parts;
+    return loaded.log.onFailed((failure) => {
+      this.#tell(name, failure);
+      hub.fail(name);
+      decline(
+        name,
+        "unavailable",
+        "The server's storage fails: it cannot keep anything now",
+      );
+    });
+  }
+
+  #tell(repository: RepositoryName, { message }: DatabaseError): void {
+    this.#parts.log.write("error", "repository-failing", {
+      repository,
+      message,
+    });
+  }
+}
