@@ -21,4 +21,5 @@
 
 export * from "./src/db/exports.ts";
 export { type DatabaseOptions, openDatabase } from "./src/db/database.ts";
+export type { ScrubPace } from "./repo/mod.ts";
 export { denoStorage } from "./src/storage/deno_storage.ts";

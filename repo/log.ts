@@ -208,6 +208,17 @@ export class Log {
     }
   }
 
+  /** The segment that holds an address. */
+  segmentAt(address: number): Segment {
+    this.#checkOpen("read");
+    return this.#reader.segmentAt(address);
+  }
+
+  /** Makes it read-only for a reason of the caller's: it has to be opened again. */
+  fail(cause: DatabaseError): void {
+    this.#fail(cause);
+  }
+
   /** Reads bytes from `address` on, within one segment; says how many. */
   readAt(target: Uint8Array, address: number): number {
     this.#checkOpen("read");

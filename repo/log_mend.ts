@@ -67,7 +67,7 @@ function mendSegment(segment: Segment): boolean {
 }
 
 /** Where the next whole record begins behind an address at which none does. */
-function nextRecord(segment: Segment, at: number): number | undefined {
+export function nextRecord(segment: Segment, at: number): number | undefined {
   let next: number | undefined;
   findRecords(segment, at, segment.limit, ({ address }) => {
     next = address - RECORD_HEADER_BYTES;

@@ -43,7 +43,7 @@ export class LogReader {
 
   /** Reads bytes from `address` on, within one segment; says how many. */
   readAt(target: Uint8Array, address: number): number {
-    const { file, base } = this.#segmentAt(address);
+    const { file, base } = this.segmentAt(address);
     return file.readAt(target, address - base);
   }
 
@@ -58,7 +58,7 @@ export class LogReader {
     const take: OnRecord = (kind, body, address) =>
       stopped = onRecord(kind, body, address) === true;
     for (let at = from; at < to;) {
-      const segment = this.#segmentAt(at);
+      const segment = this.segmentAt(at);
       const next = this.#segments[segment.index - this.#segments[0]!.index + 1];
       const limit = Math.min(to, next?.base ?? to);
       const start = Math.max(at, segment.start);
@@ -77,7 +77,8 @@ export class LogReader {
     for (const { file } of this.#segments) file.close();
   }
 
-  #segmentAt(address: number): Segment {
+  /** The segment that holds an address. */
+  segmentAt(address: number): Segment {
     const segments = this.#segments;
     while (address < segments[0]!.base) segments.unshift(this.#openEarlier());
     let at = segments.length - 1;

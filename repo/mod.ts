@@ -47,6 +47,7 @@ export {
   replicaFolder,
 } from "./replica_list.ts";
 export { REPOSITORIES, SALVAGE } from "./replica_open.ts";
+export type { ScrubFinding, ScrubPace } from "./scrub.ts";
 export type { Session } from "./session.ts";
 export type { State } from "./state.ts";
 export type { ReplicaStatus } from "./status.ts";

@@ -76,6 +76,8 @@ export async function loadRepaired(
   for (const { name } of skipped) {
     storage.rename(`${folder}/${name}`, `${folder}/quarantine-${name}`);
   }
+  // It speaks of what may be lost: both sides compare all they have.
+  for (const name of ["resume", "scrub"]) storage.remove(`${folder}/${name}`);
   storage.syncFolder(folder);
   const left = { ...parts, names: storage.list(folder) };
   const loaded = await load(options, left) ??

@@ -80,7 +80,6 @@ export class Replica {
 
   /** Opens a repository, or makes it. */
   static async open(options: OpenReplicaOptions): Promise<Replica> {
-    if (options.repair) await options.door?.prepare?.();
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
     try {

@@ -51,6 +51,9 @@ export const REPOSITORIES = "repositories";
 /** The file of what repairs could not connect. */
 export const SALVAGE = "salvage";
 
+/** An empty file: what was read of this repository is damaged, and the next opening repairs it. */
+export const DAMAGED = "damaged";
+
 /** How a repository is opened. */
 export interface OpenReplicaOptions {
   readonly storage: Storage;
@@ -142,9 +145,15 @@ async function loadOver(
   folder: string,
   names: readonly string[],
 ): Promise<LoadedReplica | undefined> {
-  if (options.repair) {
+  const { storage, door, repair } = options;
+  if (repair || names.includes(DAMAGED)) {
+    await door?.prepare?.(); // What remains comes in again.
     const { loadRepaired } = await import("./seldom.ts");
-    return await loadRepaired(options, folder, names, { load, create });
+    const repairing = { ...options, repair: true };
+    const openers = { load, create };
+    const loaded = await loadRepaired(repairing, folder, names, openers);
+    storage.remove(`${folder}/${DAMAGED}`);
+    return loaded;
   }
   const late: { log?: LogReader } = {};
   const { checkpoint, skipped } = openCheckpoint(

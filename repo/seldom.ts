@@ -14,4 +14,5 @@ export { Quarantine } from "./log_quarantine.ts";
 export { loadRepaired } from "./repair.ts";
 export { Salvage } from "./salvage.ts";
 export { salvage } from "./salvage_make.ts";
+export { Scrubber } from "./scrub.ts";
 export { verifyReplica } from "./verify.ts";

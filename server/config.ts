@@ -55,6 +55,7 @@ const defaults: Readonly<Record<string, SettingValue>> = {
   idleMs: 60_000,
   openMax: 1_000,
   drainMs: 5_000,
+  scrub: true,
 };
 
 /** Is this variable ours, and no setting: the name of the file, or what tests are told? */
@@ -173,6 +174,7 @@ export function optionsOf(config: Config): ServerOptions {
     ...optional<number>("idleMs"),
     ...optional<number>("openMax"),
     ...optional<number>("drainMs"),
+    ...optional<boolean>("scrub"),
     ...tlsOf(config),
     quotas: section(config, "quotas.") as QuotaOptions,
     login: loginOf(config),

@@ -9,6 +9,8 @@
  */
 
 import type { DatabaseError } from "../src/base/errors.ts";
+import type { Database } from "../src/db/database.ts";
+import { internalsOf } from "../src/db/internals.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { SyncHost } from "../sync/host.ts";
 import type { Hub } from "./hub.ts";
@@ -21,6 +23,7 @@ export interface FailuresParts {
   readonly decline: SyncHost["decline"];
   /** The server's own repository: only a restart opens it again. */
   readonly own: Replica;
+  readonly database: Database;
 }
 
 /** What fails now. */
@@ -30,7 +33,8 @@ export class Failures {
 
   constructor(parts: FailuresParts) {
     this.#parts = parts;
-    const { own } = parts;
+    const { own, database } = parts;
+    internalsOf(database).onDamaged?.((name, why) => this.#damaged(name, why));
     own.loaded.log.onFailed((failure) => {
       this.#isOwnFailing = true;
       this.#tell(own.name, failure);
@@ -54,6 +58,19 @@ export class Failures {
         "The server's storage fails: it cannot keep anything now",
       );
     });
+  }
+
+  /** What is found damaged is closed, repaired when it is opened, and filled by its clients. */
+  #damaged(name: RepositoryName, why: DatabaseError): void {
+    const { hub, log } = this.#parts;
+    log.write("error", "repository-damaged", {
+      repository: name,
+      message: why.message,
+    });
+    const replica = hub.mayReopen(name) ? hub.replicaOf(name) : undefined;
+    const fail = () => replica?.loaded.log.fail(why);
+    // What is not durable yet would have to be sent again.
+    replica?.durable().then(fail, fail);
   }
 
   #tell(repository: RepositoryName, { message }: DatabaseError): void {

@@ -62,6 +62,7 @@ export async function layFoundation(
     user: SERVER_USER,
     mayIssue: true,
     schemas: [...bookSchemas, ...options.schemas ?? []],
+    scrub: options.scrub ?? true,
     ...(options.mode !== undefined && { mode: options.mode }),
     ...(options.rules !== undefined && { rules: options.rules }),
     ...(rootSecret !== undefined && { rootSecret }),

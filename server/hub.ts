@@ -114,6 +114,11 @@ export class Hub {
     return this.#failing.size;
   }
 
+  /** May one be closed here, so as to be opened again? */
+  mayReopen(name: RepositoryName): boolean {
+    return this.#held.get(name)?.isOurs === true;
+  }
+
   /** The storage of one has failed: it is closed with its last user, and opened again by itself. */
   fail(name: RepositoryName): void {
     const held = this.#held.get(name);

@@ -7,7 +7,7 @@
 import type { Schema } from "../src/schema/schema.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import type { Mode } from "../repo/mod.ts";
+import type { Mode, ScrubPace } from "../repo/mod.ts";
 import type { LogLevel, LogSink } from "./log.ts";
 import type { LoginOptions } from "./login.ts";
 
@@ -102,4 +102,10 @@ export interface ServerOptions {
   readonly openMax?: number;
   /** How long a shutdown waits for clients to hand in what they have (default: 5,000). */
   readonly drainMs?: number;
+  /**
+   * Reads the files of open repositories over and over, slowly, to find rot
+   * before it is needed: `false`, or how fast (default: true). What it takes is
+   * asked back from the clients.
+   */
+  readonly scrub?: boolean | ScrubPace;
 }

@@ -125,7 +125,7 @@ export class Service {
       log: this.log,
       hub: this.#hub,
       decline: (...asked) => this.#host.decline(...asked),
-      own: foundation.own,
+      ...{ own: foundation.own, database: foundation.database },
     });
   }
 

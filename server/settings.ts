@@ -237,6 +237,11 @@ export const settings: readonly Setting[] = [
     min: 0,
     help: "how long a shutdown waits for clients",
   },
+  {
+    key: "scrub",
+    kind: "boolean",
+    help: "read all files now and then, to find rot before it is needed",
+  },
   quota("connections", "connections in total"),
   quota("connectionsPerAddress", "connections of one address"),
   quota("connectionsPerSession", "connections of one session"),

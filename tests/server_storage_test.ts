@@ -2,9 +2,14 @@
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { openDatabase } from "../mod.ts";
-import { faultyStorage } from "./kit/faulty_storage.ts";
+import type { Replica } from "../repo/mod.ts";
+import type { Server } from "../server/mod.ts";
+import { replicaOf } from "../src/db/internals.ts";
+import { type FaultyStorage, faultyStorage } from "./kit/faulty_storage.ts";
 import { until } from "./kit/patience.ts";
-import { clientOf, hasNote, Note, textsOf } from "./server_clients.ts";
+import { seededRandom } from "./kit/random.ts";
+import { ManualWorld, turns } from "./kit/replica_place.ts";
+import { clientOf, connect, hasNote, Note, textsOf } from "./server_clients.ts";
 import { ANN, BOB, withServer } from "./server_place.ts";
 
 Deno.test("server: a failed sync is told in the log, by /healthz and /metrics, and to its clients, who go on by themselves", async () => {
@@ -93,4 +98,182 @@ Deno.test("a database tells at once that a log cannot be written any more", asyn
   equal(incident?.code, "storage-failed");
   match(incident!.message, /^a: /);
   await db.close().catch(() => {});
+});
+
+/** Spoils some bytes of a file behind everybody's back; more than a checksum tells of. */
+function rot(storage: FaultyStorage, name: string, at: number): void {
+  for (const [i, byte] of [0x55, 0x0f, 0xaa].entries()) {
+    const was = new Uint8Array(1);
+    storage.open(name)!.readAt(was, at + 7 * i);
+    storage.spoil(name, at + 7 * i, was[0]! ^ byte);
+  }
+}
+
+/** Files of a storage whose names match, and their lengths. */
+function filesLike(
+  storage: FaultyStorage,
+  pattern: RegExp,
+): [string, number][] {
+  const found: [string, number][] = [];
+  for (const folder of storage.folders("repositories")) {
+    for (const file of storage.list(`repositories/${folder}`)) {
+      const name = `repositories/${folder}/${file}`;
+      if (pattern.test(file)) found.push([name, storage.open(name)!.size()]);
+    }
+  }
+  return found;
+}
+
+/** As fast as it goes. */
+const scrub = { stepMs: 1, stepBytes: 4_096, everyMs: 1 };
+
+Deno.test("server: rot in its files is found while it runs, repaired, and filled by its clients", async () => {
+  const random = seededRandom(5);
+  const storage = faultyStorage({});
+  await withServer({ storage, scrub }, async ({ server, records }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await using bob = await clientOf(server, { token: BOB });
+    const texts = Array.from({ length: 100 }, (_, i) => `${i}`);
+    for (const text of texts) await ann.notes.create({ text }).synced;
+    await bob.notes.create({ text: "of bob" }).synced;
+    await hasNote(bob, "99");
+    for (let round = 1; round <= 3; round++) {
+      const team = filesLike(storage, /^log-/).map(([name]) => name)
+        .find((name) => name.includes(folderOfTeam))!;
+      const { bytes } = await logOf(server);
+      rot(storage, team, 64 + Math.floor(random() * (bytes - 200)));
+      await until(
+        () =>
+          records.filter(({ event }) => event === "repository-recovered")
+            .length >= round,
+        () =>
+          `it is opened again, round ${round}: ${
+            records.map(({ event }) => event).slice(-20)
+          }`,
+      );
+      await ann.notes.create({ text: `after ${round}` }).synced;
+      await until(async () => {
+        const { lost, count } = await logOf(server);
+        return lost === undefined && count === 101 + round;
+      }, `everything is there again, round ${round}`);
+    }
+    await hasNote(bob, "after 3");
+    equal(textsOf(bob).length, 104);
+  });
+});
+
+const folderOfTeam = (await crypto.subtle.digest(
+  "SHA-256",
+  new TextEncoder().encode("team/a"),
+).then((hash) => new Uint8Array(hash).toHex())).slice(0, 32);
+
+/** How the server's own repository stands. */
+async function logOf(server: Server) {
+  const repo = await replicaOfTeam(server);
+  if (repo === undefined) return { bytes: 0, lost: "closed", count: 0 };
+  const { logBytes, recovery } = repo.status();
+  return {
+    bytes: logBytes,
+    lost: recovery.lost,
+    count: repo.state.find("note")?.count ?? 0,
+  };
+}
+
+function replicaOfTeam({ database }: Server): Promise<Replica | undefined> {
+  const { open } = database.storage.status();
+  if (!open.includes("team/a")) return Promise.resolve(undefined);
+  return database.repository("team/a").then(replicaOf);
+}
+
+Deno.test("a client finds rot while it runs, and is filled by the server after the next opening", async () => {
+  await withServer({}, async ({ server }) => {
+    const storage = faultyStorage({});
+    const open = () =>
+      openDatabase({
+        storage,
+        rootKey: server.rootKey,
+        schemas: [Note],
+        scrub,
+      });
+    const db = await open();
+    const repo = await db.repository("team/a");
+    connect(db, server, ANN);
+    for (let i = 0; i < 60; i++) {
+      await repo.collection(Note).create({ text: `${i}` }).synced;
+    }
+    const [[name]] = filesLike(storage, /^log-/) as [[string, number]];
+    rot(storage, name, Math.floor(repo.status().logBytes / 2));
+    const codes = () => db.storage.status().incidents.map(({ code }) => code);
+    await until(() => codes().includes("log-damaged"), "it is found");
+    await repo.collection(Note).create({ text: "meanwhile" }).synced;
+    await db.close();
+    const again = await open();
+    const mended = await again.repository("team/a");
+    const before = mended.status().recovery.lost;
+    ok(before !== undefined && before.commits > 0);
+    ok(mended.collection(Note).count() >= 59);
+    connect(again, server, ANN);
+    await until(
+      () => mended.status().recovery.lost === undefined,
+      "what is missing comes back",
+    );
+    equal(mended.collection(Note).count(), 61);
+    await again.close();
+    const last = await open();
+    equal((await last.repository("team/a")).collection(Note).count(), 61);
+    await last.close();
+  });
+});
+
+Deno.test("a scrub sets one flipped bit right while the database runs, whichever file of it", async () => {
+  const storage = faultyStorage({});
+  const db = await openDatabase({ storage, schemas: [Note], scrub });
+  const repo = await db.repository("a");
+  for (let i = 0; i < 30; i++) {
+    await repo.collection(Note).create({ text: `${i}` });
+  }
+  const [[name]] = filesLike(storage, /^log-/) as [[string, number]];
+  const { logBytes } = repo.status();
+  const random = seededRandom(9);
+  for (let i = 1; i <= 10; i++) {
+    const at = 64 + Math.floor(random() * (logBytes - 64));
+    const was = new Uint8Array(1);
+    storage.open(name)!.readAt(was, at);
+    storage.spoil(name, at, was[0]! ^ 1 << i % 8);
+    await until(
+      () => db.storage.status().incidents.length >= i,
+      `bit ${i} at ${at} is found`,
+    );
+    equal(db.storage.status().incidents.at(-1)!.code, "log-mended");
+    ok((await repo.verify()).ok);
+  }
+  await db.close();
+});
+
+Deno.test("a scrub goes on where the last one ended", async () => {
+  const storage = faultyStorage({});
+  const world = new ManualWorld();
+  const pace = { stepMs: 10, stepBytes: 1, everyMs: 1_000 };
+  const options = { storage, schemas: [Note], scrub: pace, world };
+  const db = await openDatabase(options);
+  const repo = await db.repository("a");
+  for (let i = 0; i < 30; i++) {
+    const write = repo.collection(Note).create({ text: `${i}` });
+    await write.durable;
+  }
+  const place = () => filesLike(storage, /^scrub$/).length;
+  for (let i = 0; i < 5; i++) {
+    world.advance(10);
+    await turns(50);
+  }
+  await db.close();
+  equal(place(), 1);
+  const again = await openDatabase(options);
+  await again.repository("a");
+  for (let i = 0; i < 100; i++) {
+    world.advance(10);
+    await turns(50);
+  }
+  await again.close();
+  equal(place(), 0, "a round was whole");
 });

@@ -162,6 +162,12 @@ export const limits = {
   resumeBytesMax: 160 * KiB,
   /** Incidents that a repository's status keeps; older ones have been reported. */
   incidentsMax: 100,
+  /** A scrub reads so much at a time … */
+  scrubStepBytes: 256 * KiB,
+  /** … so often: a gigabyte takes an hour … */
+  scrubStepMs: 1_000,
+  /** … and begins anew so long after it came to the end. */
+  scrubEveryMs: 24 * 3_600_000,
   /** Lost items that a repair names; of more it says how many. */
   lostItemsMax: 10_000,
   /** Frames are compressed from here on: below, the codec's own bytes and time are not won back. */

@@ -14,6 +14,7 @@ import type { Replica } from "../../repo/mod.ts";
 import type { Engines } from "./engines.ts";
 import type { Keyring } from "./keyring.ts";
 import type { Repository } from "./repository.ts";
+import type { HearDamage } from "./scrubbing.ts";
 import type { Arrivals } from "./write.ts";
 
 /** What a database is made of. */
@@ -21,6 +22,8 @@ export interface DatabaseInternals {
   readonly storage: Storage;
   readonly world: World;
   readonly keyring: Keyring;
+  /** Hears of damage that was found in what is open; absent where its files are elsewhere. */
+  readonly onDamaged?: (hear: HearDamage) => void;
 }
 
 const databases = new WeakMap<object, DatabaseInternals>();

@@ -56,6 +56,7 @@ import {
 import type { RepositoryParts } from "./repository.ts";
 import { RepositoryLink } from "./repository_link.ts";
 import { Schemas } from "./schemas.ts";
+import { Scrubbing } from "./scrubbing.ts";
 import { SessionKeeper } from "./session_keeper.ts";
 import { StorageObserver, type StorageStatus } from "./storage_status.ts";
 
@@ -139,6 +140,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   readonly #closings = new Map<RepositoryName, Promise<void>>();
   readonly #links = new Set<RepositoryLink>();
   readonly #keeper: SessionKeeper;
+  readonly #scrubbing: Scrubbing;
   #connection: DatabaseConnection | undefined;
   #tap: Tap | undefined;
   #frameTap: FrameTap | undefined;
@@ -162,7 +164,14 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       world,
       replicas: () => this.#links.values().map((link) => link.replica),
     });
-    noteInternals(this, parts);
+    this.#scrubbing = new Scrubbing({
+      storage,
+      world,
+      scrub: options.scrub ?? options.isOwner === true,
+      incident: (incident) => this.storage.incident(incident),
+    });
+    const { onDamaged } = this.#scrubbing;
+    noteInternals(this, { ...parts, onDamaged });
     noteObservable(this, {
       world,
       open: () => [...this.#open.values()].flatMap(openedOf),
@@ -275,6 +284,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       closing: (done) => this.#repositoryCloses(name, done),
     });
     this.#open.set(name, repository);
+    this.#scrubbing.begin(replica);
     this.storage.changed();
     this.#connection?.join(link);
     return repository;
@@ -320,6 +330,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   #repositoryCloses(name: RepositoryName, done: Promise<void>): void {
     this.#repositories.delete(name);
     this.#open.delete(name);
+    this.#scrubbing.end(name);
     this.storage.changed();
     const gone = done.catch(() => {}).then(() => {
       this.#closings.delete(name);

@@ -13,7 +13,7 @@ import type { Schema } from "../schema/schema.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Mode } from "../../repo/mod.ts";
+import type { Mode, ScrubPace } from "../../repo/mod.ts";
 import type { QueryHooks } from "./engines.ts";
 import type { KeptSession } from "./keyring.ts";
 
@@ -62,6 +62,12 @@ export interface DatabaseOptions {
   readonly mayIssue?: boolean;
   /** Set damaged log bytes aside and open what is left, instead of failing. */
   readonly repair?: boolean;
+  /**
+   * Reads everything over and over, slowly, to find rot before it is needed:
+   * `true`, or how fast (default: false; servers and the owners of a browser's
+   * files do it). What it finds is an incident of `storage`.
+   */
+  readonly scrub?: boolean | ScrubPace;
   /** Hears hints on slow queries; silent when absent. */
   readonly onSlowQuery?: (hint: string) => void;
   /**

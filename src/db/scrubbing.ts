@@ -1,0 +1,77 @@
+/**
+ * Scrubbing the repositories of a database that are open: what is found is an
+ * incident of its storage, and told to who can close and open them again.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
+import type {
+  Replica,
+  RepositoryName,
+  ScrubFinding,
+  ScrubPace,
+} from "../../repo/mod.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { StorageIncident } from "./storage_status.ts";
+
+/** Hears that a repository is repaired when it is opened again. */
+export type HearDamage = (name: RepositoryName, why: DatabaseError) => void;
+
+/** What it works with. */
+export interface ScrubbingParts {
+  readonly storage: Storage;
+  readonly world: World;
+  /** Not at all, or how fast. */
+  readonly scrub: boolean | ScrubPace;
+  readonly incident: (incident: StorageIncident) => void;
+}
+
+/** Scrubs what is open. */
+export class Scrubbing {
+  readonly #parts: ScrubbingParts;
+  readonly #ends = new Map<RepositoryName, () => void>();
+  readonly #listeners = new Set<HearDamage>();
+
+  constructor(parts: ScrubbingParts) {
+    this.#parts = parts;
+  }
+
+  /** Hears of damage; whoever opened the repository may close it then. */
+  readonly onDamaged = (hear: HearDamage): void => {
+    this.#listeners.add(hear);
+  };
+
+  /** A repository was opened. */
+  begin(replica: Replica): void {
+    const { storage, world, scrub } = this.#parts;
+    if (scrub === false) return;
+    const pace = scrub === true ? {} : scrub;
+    const { loaded, name } = replica;
+    const found = (finding: ScrubFinding) => this.#found(replica, finding);
+    // What it takes is not loaded for those who leave at once.
+    const cancel = world.after(pace.stepMs ?? limits.scrubStepMs, async () => {
+      const { Scrubber } = await import("../../repo/seldom.ts");
+      if (this.#ends.get(name) !== cancel) return;
+      const scrubber = new Scrubber({ storage, world, loaded, pace, found });
+      this.#ends.set(name, () => scrubber.stop());
+    });
+    this.#ends.set(name, cancel);
+  }
+
+  #found({ name }: Replica, { code, message }: ScrubFinding): void {
+    const { incident, world } = this.#parts;
+    incident({ code, at: world.now(), message: `${name}: ${message}` });
+    if (code !== "log-damaged" && code !== "checkpoint-damaged") return;
+    const why = new DatabaseError(code, message);
+    for (const hear of this.#listeners) hear(name, why);
+  }
+
+  /** It is being closed. */
+  end(name: RepositoryName): void {
+    this.#ends.get(name)?.();
+    this.#ends.delete(name);
+  }
+}
