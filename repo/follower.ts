@@ -176,8 +176,10 @@ export class Follower {
     const address = append(kindOf(record), record.bytes);
     graph.addBatch(batch);
     this.#parts.took(chain, first + from, commits.length - from);
-    for (const [i, patch] of patches.entries()) {
+    for (const [i, whole] of patches.entries()) {
       const { wall, count, payloadAt } = commits[from + i]!;
+      const patch = this.#parts.loaded.salvage
+        ?.unfolded(chain, first + from + i, whole) ?? whole;
       const operationsAt = address + payloadAt + patch.operationsOffset;
       const origin: Origin = { wall, count, chain, operationsAt };
       this.#changes.add(

@@ -176,8 +176,9 @@ export class Salvage {
     );
   }
 
-  /** What has not come back. */
-  lost(graph: Graph, state: State): Lost {
+  /** What has not come back; `undefined` when all has. */
+  lost(graph: Graph, state: State): Lost | undefined {
+    if (this.isDone(graph)) return undefined;
     let [missing, uncertain] = [0, 0];
     for (const [chain, length] of this.#salvaged.known) {
       missing += Math.max(0, length - graph.lengthOf(chain));

@@ -15,7 +15,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import { observableOf } from "../db/internals.ts";
+import { internalsOf, observableOf } from "../db/internals.ts";
 import type { Storage } from "../storage/storage.ts";
 import { failureOf, isGone } from "./failure.ts";
 import type { Locks } from "./locks.ts";
@@ -111,6 +111,7 @@ export class Owner {
       broadcast,
       isSettled: () => this.#members.isSettled,
       changed: () => this.#reports.changed(),
+      onDamaged: internalsOf(database).onDamaged,
     });
   }
 

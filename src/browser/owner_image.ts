@@ -16,6 +16,7 @@ import {
   checkpointName,
   listCheckpoints,
 } from "../../repo/checkpoint/checkpoint.ts";
+import { SALVAGE } from "../../repo/replica_open.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -37,6 +38,12 @@ export function readImage(
   if (newest !== undefined) {
     const name = checkpointName(newest);
     parts.push({ name, bytes: readFile(storage, `${folder}/${name}`) });
+  }
+  if (names.includes(SALVAGE)) {
+    parts.push({
+      name: SALVAGE,
+      bytes: readFile(storage, `${folder}/${SALVAGE}`),
+    });
   }
   for (const name of names) {
     const index = parseSegmentName(name);

@@ -8,7 +8,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { DatabaseOf } from "../db/local_database.ts";
-import { replicaOf } from "../db/internals.ts";
+import { type DatabaseInternals, replicaOf } from "../db/internals.ts";
 import type { BareRepository } from "../db/bare_repository.ts";
 import type { Open, TabRecord, WriteRecords } from "./messages.ts";
 import type { Member } from "./owner_members.ts";
@@ -26,6 +26,8 @@ export interface OwnedRepositoriesParts
   readonly database: Pick<OwnedDatabase, "repository">;
   /** Runs when one was opened or closed. */
   readonly changed: () => void;
+  /** Hears of damage in what is open. */
+  readonly onDamaged?: DatabaseInternals["onDamaged"] | undefined;
 }
 
 /** All that tabs have open. */
@@ -37,6 +39,10 @@ export class OwnedRepositories {
 
   constructor(parts: OwnedRepositoriesParts) {
     this.#parts = parts;
+    parts.onDamaged?.((name) => {
+      const owned = this.#open.get(name);
+      if (owned !== undefined) void this.#restart(owned);
+    });
   }
 
   /** One that is open. */
@@ -109,7 +115,7 @@ export class OwnedRepositories {
     return owned;
   }
 
-  /** A failed log is recovered by opening it again; its tabs go on after that. */
+  /** A log that failed or is damaged is mended by opening it again; its tabs go on after that, and bring what it lacks. */
   async #restart(owned: OwnedRepository): Promise<void> {
     if (this.#open.get(owned.name) !== owned) return;
     owned.reload();
