@@ -215,8 +215,12 @@ export class Log {
   }
 
   /** Makes it read-only for a reason of the caller's: it has to be opened again. */
-  fail(cause: DatabaseError): void {
-    this.#fail(cause);
+  fail(failure: DatabaseError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    // Who hears it may close what is just being written.
+    const hearing = [...this.#failing];
+    queueMicrotask(() => hearing.forEach((hear) => hear(failure)));
   }
 
   /** Reads bytes from `address` on, within one segment; says how many. */
@@ -378,11 +382,7 @@ export class Log {
 
   /** Makes the log read-only; answers the error for the call that failed. */
   #fail(error: unknown): unknown {
-    if (this.#failure === undefined) {
-      const failure = this.#failure = readOnly(this.#folder, error);
-      // Who hears it may close what is just being written.
-      queueMicrotask(() => this.#failing.forEach((hear) => hear(failure)));
-    }
+    this.fail(readOnly(this.#folder, error));
     return error;
   }
 }

@@ -10,6 +10,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database as Real, openDatabase } from "../db/database.ts";
+import { DatabaseError } from "../base/errors.ts";
 import type { CommitSummary } from "../db/history.ts";
 import type { Repository as RealRepository } from "../db/repository.ts";
 import type { TransactionScope } from "../db/transaction_scope.ts";
@@ -35,15 +36,21 @@ import type {
 
 /** The database as the command line uses it. */
 export const engine: Engine = {
-  async open({ path, mode, schemas }: OpenRequest): Promise<Database> {
+  async open(request: OpenRequest): Promise<Database> {
+    const { path, mode, schemas } = request;
     const { engine: textEngine } = await import("../text/engine.ts");
-    const database = await openDatabase({
+    const options = {
       ...(path === undefined ? { storage: memoryStorage() } : { path }),
       ...(mode !== undefined && { mode: parseMode(mode) }),
       schemas: schemas.map(schemaOf),
       textEngine,
-    });
-    return wrapDatabase(database);
+    };
+    try {
+      return wrapDatabase(await openDatabase(options));
+    } catch (cause) {
+      if (request.isRead !== true || !isUnwritable(cause)) throw cause;
+      return wrapDatabase(await openDatabase({ ...options, readOnly: true }));
+    }
   },
   exists: (path) => isFile(join(path, "database")),
   defineSchema(name, fields) {
@@ -53,6 +60,12 @@ export const engine: Engine = {
   },
   asSchema: (exported) => isSchema(exported) ? describe(exported) : undefined,
 };
+
+/** Is it a medium that may still be read? */
+function isUnwritable(cause: unknown): boolean {
+  return cause instanceof DatabaseError &&
+    (cause.code === "storage-readonly" || cause.code === "permission-denied");
+}
 
 function isFile(path: string): boolean {
   try {

@@ -80,7 +80,7 @@ export function withStored<T>(
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
   requireDatabase(engine, data);
-  const request = { path: data, mode: undefined, schemas: [] };
+  const request = { path: data, mode: undefined, schemas: [], isRead: true };
   return withDatabase(engine, request, work);
 }
 

@@ -153,6 +153,8 @@ export interface OpenRequest {
   readonly mode: string | undefined;
   /** Schemas that will be written to. */
   readonly schemas: readonly Schema[];
+  /** Is nothing written, so that a medium will do that cannot be? */
+  readonly isRead?: boolean;
 }
 
 /** The functions of `database.ts`, handed to commands. */

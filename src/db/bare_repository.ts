@@ -92,7 +92,8 @@ export class BareRepository implements AsyncDisposable {
     if (remote !== undefined) return await remote.verify(options);
     // Few ask for it: no page loads it before.
     const { verifyReplica } = await import("../../repo/seldom.ts");
-    await replica.durable();
+    // What cannot be written any more can still be read.
+    if (replica.status().failure === undefined) await replica.durable();
     const pause = () =>
       new Promise<void>((resolve) => void world.after(0, resolve));
     return await verifyReplica(replica.loaded, options, pause);

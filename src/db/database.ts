@@ -28,12 +28,16 @@ export type { DatabaseStorage, StorageStatus } from "./storage_status.ts";
  * ```
  *
  * @throws {DatabaseError} `database-locked` when another process has it open,
- * `invalid-path`, `permission-denied`, `format-too-new`, `root-key-mismatch`,
+ * `invalid-path`, `permission-denied` and `storage-readonly` (both may be read with
+ * `readOnly`), `format-too-new`, `root-key-mismatch`,
  * `invalid-option`, `invalid-schema`
  */
 export async function openDatabase(
   options: DatabaseOptions,
 ): Promise<Database> {
-  const storage = storageOf(options);
+  const medium = storageOf(options);
+  const storage = options.readOnly === true
+    ? (await import("../storage/read_only_storage.ts")).readOnlyStorage(medium)
+    : medium;
   return await openFiles({ ...options, storage }, indexedDoor);
 }

@@ -96,6 +96,14 @@ export function closedError(): DatabaseError {
   return new DatabaseError("closed", "The database is closed: open it again");
 }
 
+/** What is said to who would change what is only read. */
+export function readOnlyError(what: string): DatabaseError {
+  return new DatabaseError(
+    "storage-readonly",
+    `${what}: the database was opened with \`readOnly\`. Open it without on a medium that can be written`,
+  );
+}
+
 /** What is said to who connects twice. */
 export function connectedError(address: string): DatabaseError {
   return new DatabaseError(

@@ -42,6 +42,7 @@ import {
   type Database,
   type DatabaseTabs,
   noTabs,
+  readOnlyError,
 } from "./face.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
 import { localFileOf, overwrittenFile, undoFile } from "./local_file.ts";
@@ -216,6 +217,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (this.#connection !== undefined) {
       throw connectedError(this.#connection.address);
     }
+    if (this.#parts.options.readOnly) throw readOnlyError("Cannot connect");
     const { world, keyring, door, options: { onListenerError } } = this.#parts;
     return this.#connection = new DatabaseConnection({
       target,
@@ -254,6 +256,10 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
     await storage.prepare?.(folder);
+    const isReadOnly = options.readOnly === true;
+    if (isReadOnly && storage.list(folder).length === 0) {
+      throw readOnlyError(`There is no repository "${name}"`);
+    }
     const replica = await this.#openReplica(name, session)
       .catch((cause) => {
         storage.release?.(folder);
@@ -264,14 +270,10 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (this.#keeper.session !== session) {
       replica.useSession(this.#keeper.session);
     }
-    rewriteLost(replica, this.#parts.keyring.lost);
-    replica.loaded.log.onFailed(({ message }) =>
-      this.storage.incident({
-        code: "storage-failed",
-        at: world.now(),
-        message: `${name}: ${message}`,
-      })
-    );
+    // What opening makes anew is in memory only, and so would be a write.
+    if (isReadOnly) replica.loaded.log.fail(readOnlyError("Cannot write"));
+    else rewriteLost(replica, this.#parts.keyring.lost);
+    replica.loaded.log.onFailed((why) => this.storage.failed(name, why));
     const link = this.#link(replica);
     const repository = make({
       replica,

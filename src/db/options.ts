@@ -63,6 +63,11 @@ export interface DatabaseOptions {
   /** Set damaged log bytes aside and open what is left, instead of failing. */
   readonly repair?: boolean;
   /**
+   * Reads what is there, and writes nothing: for a medium that cannot be written.
+   * It takes no lock, connects to nobody, and every write fails with `storage-readonly`.
+   */
+  readonly readOnly?: boolean;
+  /**
    * Reads everything over and over, slowly, to find rot before it is needed:
    * `true`, or how fast (default: false; servers and the owners of a browser's
    * files do it). What it finds is an incident of `storage`.

@@ -10,7 +10,9 @@ import type { Storage } from "../storage/storage.ts";
 import type { DatabaseOptions } from "./options.ts";
 
 /** The medium that the options name. */
-export function storageOf({ path, storage }: DatabaseOptions): Storage {
+export function storageOf(
+  { path, storage, readOnly }: DatabaseOptions,
+): Storage {
   if ((path === undefined) === (storage === undefined)) {
     throw new DatabaseError(
       "invalid-option",
@@ -21,5 +23,5 @@ export function storageOf({ path, storage }: DatabaseOptions): Storage {
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new DatabaseError("invalid-path", "`path` must name a folder");
   }
-  return denoStorage(path);
+  return denoStorage(path, readOnly === true);
 }

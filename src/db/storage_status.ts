@@ -11,7 +11,10 @@ import { Listeners } from "./listeners.ts";
 
 /** Something that happened to the medium. */
 export interface StorageIncident {
-  /** `storage-nearly-full`, `storage-full`, `storage-evicted`, `storage-failed` or `database-locked`. */
+  /**
+   * `storage-nearly-full`, `storage-full`, `storage-evicted`, `storage-failed` or `database-locked`;
+   * of a scrub `log-mended`, `log-damaged` or `checkpoint-damaged`.
+   */
   readonly code: string;
   /** When it was noticed, in milliseconds since 1970. */
   readonly at: number;
@@ -105,6 +108,13 @@ export class StorageObserver implements DatabaseStorage {
       this.changed();
       if (this.#listeners.size > 0) this.#watch();
     });
+  }
+
+  /** The log of a repository cannot be written any more. */
+  failed(repository: string, { message }: Error): void {
+    const at = this.#parts.world.now();
+    const text = `${repository}: ${message}`;
+    this.incident({ code: "storage-failed", at, message: text });
   }
 
   /** Something happened to the medium. */

@@ -25,9 +25,9 @@ const FOLDER_MODE = 0o700;
 
 /**
  * The folder at `path` as a storage; it is made by the first `lock` or
- * `makeFolder`. Folders within it are made by `makeFolder` alone.
+ * `makeFolder`. Files of one that is only read are opened without the right to write. Folders within it are made by `makeFolder` alone.
  */
-export function denoStorage(path: string): Storage {
+export function denoStorage(path: string, isReadOnly = false): Storage {
   if (path === "" || path.includes("\0")) {
     throw new DatabaseError(
       "invalid-path",
@@ -36,15 +36,17 @@ export function denoStorage(path: string): Storage {
       } as a database folder: give the path of a folder`,
     );
   }
-  return new DenoStorage(path.replace(/(?<=.)\/+$/, ""));
+  return new DenoStorage(path.replace(/(?<=.)\/+$/, ""), isReadOnly);
 }
 
 class DenoStorage implements Storage {
   readonly #path: string;
+  readonly #isReadOnly: boolean;
   #lockFile: Deno.FsFile | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, isReadOnly: boolean) {
     this.#path = path;
+    this.#isReadOnly = isReadOnly;
   }
 
   open(name: string, options: OpenFileOptions = {}): StorageFile | undefined {
@@ -54,9 +56,9 @@ class DenoStorage implements Storage {
     try {
       const file = Deno.openSync(path, {
         read: true,
-        write: true,
+        write: !this.#isReadOnly,
         create,
-        mode: FILE_MODE,
+        ...create && { mode: FILE_MODE },
       });
       return new DenoFile(file, path);
     } catch (cause) {

@@ -37,9 +37,11 @@ const CLASSES: Readonly<Record<string, ErrorCode>> = {
 
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   "storage-full": "Free some space on the medium and open the database again.",
-  "storage-readonly": "Make the medium writable and open the database again.",
+  "storage-readonly":
+    "Make the medium writable, or open the database with `readOnly: true` to read it.",
   "permission-denied":
-    "Give this process the right to read and write it (with Deno also --allow-read and --allow-write).",
+    "Give this process the right to read and write it (with Deno also --allow-read and --allow-write), " +
+    "or open the database with `readOnly: true` to read it.",
   "invalid-path": "Choose a path that is a folder or can become one.",
   "database-locked":
     "Another page has it open: close that one, or use its handle.",
