@@ -56,6 +56,10 @@ export type SettingValue =
 const PORT_MAX = 65_535;
 const DAYS_MAX = 3_650;
 
+const toggle = (key: string, help: string): Setting => (
+  { key, kind: "boolean", help }
+);
+
 const quota = (name: keyof typeof defaultQuotas, what: string): Setting => ({
   key: `quotas.${name}`,
   kind: "count",
@@ -207,11 +211,7 @@ export const settings: readonly Setting[] = [
     value: "file",
     help: "keep a copy of the root secret there; a new database takes it over",
   },
-  {
-    key: "trustProxy",
-    kind: "boolean",
-    help: "believe x-forwarded-for: only behind a proxy of your own",
-  },
+  toggle("trustProxy", "believe x-forwarded-for: only behind your own proxy"),
   {
     key: "logLevel",
     kind: logLevels,
@@ -237,11 +237,7 @@ export const settings: readonly Setting[] = [
     min: 0,
     help: "how long a shutdown waits for clients",
   },
-  {
-    key: "scrub",
-    kind: "boolean",
-    help: "read all files now and then, to find rot before it is needed",
-  },
+  toggle("scrub", "read all files now and then, to find rot in time"),
   quota("connections", "connections in total"),
   quota("connectionsPerAddress", "connections of one address"),
   quota("connectionsPerSession", "connections of one session"),

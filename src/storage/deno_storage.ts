@@ -25,7 +25,8 @@ const FOLDER_MODE = 0o700;
 
 /**
  * The folder at `path` as a storage; it is made by the first `lock` or
- * `makeFolder`. Files of one that is only read are opened without the right to write. Folders within it are made by `makeFolder` alone.
+ * `makeFolder`. Folders within it are made by `makeFolder` alone. Files of one
+ * that is only read are opened without the right to write.
  */
 export function denoStorage(path: string, isReadOnly = false): Storage {
   if (path === "" || path.includes("\0")) {
