@@ -28,6 +28,12 @@ export const recordKind = {
   resolution: 7,
 } as const;
 
+/** The file of what repairs could not connect. */
+export const SALVAGE = "salvage";
+
+/** An empty file: what was read of this repository is damaged, and the next opening repairs it. */
+export const DAMAGED = "damaged";
+
 /** Set in the kind of the first record after a successful sync. */
 export const SYNC_MARK = 0x80;
 

@@ -32,7 +32,7 @@ export type { Mirror, MirrorSlice } from "./mirror.ts";
 export type { Outgoing, Shipment } from "./outgoing.ts";
 export type { LogPoint, OwnRecord } from "./own_log.ts";
 export type { ItemCommit } from "./item_touches.ts";
-export { recordKind } from "./log_format.ts";
+export { recordKind, SALVAGE } from "./log_format.ts";
 export {
   type Mode,
   parseRepositoryName,
@@ -46,7 +46,7 @@ export {
   lookForReplicas,
   replicaFolder,
 } from "./replica_list.ts";
-export { REPOSITORIES, SALVAGE } from "./replica_open.ts";
+export { REPOSITORIES } from "./replica_open.ts";
 export type { ScrubFinding, ScrubPace } from "./scrub.ts";
 export type { Session } from "./session.ts";
 export type { State } from "./state.ts";

@@ -33,7 +33,7 @@ import {
 import { Graph } from "./graph.ts";
 import type { Log } from "./log.ts";
 import { createLog, openLog } from "./log_open.ts";
-import { recordKind } from "./log_format.ts";
+import { DAMAGED, recordKind, SALVAGE } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
 import { restoreStart } from "./repair_start.ts";
@@ -47,12 +47,6 @@ import { Withdrawals } from "./withdrawals.ts";
 
 /** Folder of all repositories of a database. */
 export const REPOSITORIES = "repositories";
-
-/** The file of what repairs could not connect. */
-export const SALVAGE = "salvage";
-
-/** An empty file: what was read of this repository is damaged, and the next opening repairs it. */
-export const DAMAGED = "damaged";
 
 /** How a repository is opened. */
 export interface OpenReplicaOptions {

@@ -28,7 +28,7 @@ import { decodeBatch, payloadOf } from "./batch.ts";
 import { readCount } from "./canonical.ts";
 import { chainBytesLength, chainName } from "./commit.ts";
 import type { Graph } from "./graph.ts";
-import { SALVAGE } from "./replica_open.ts";
+import { SALVAGE } from "./log_format.ts";
 import type { ItemName, SavedCells } from "./saved_state.ts";
 import type { State, ViewOf } from "./state.ts";
 

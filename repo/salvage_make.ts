@@ -21,9 +21,9 @@ import { encodeShape } from "../src/schema/shape_codec.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
 import { chainBytes } from "./commit.ts";
-import { recordKind } from "./log_format.ts";
+import { recordKind, SALVAGE } from "./log_format.ts";
 import type { Survivor } from "./log_quarantine.ts";
-import { type LoadedReplica, SALVAGE } from "./replica_open.ts";
+import type { LoadedReplica } from "./replica_open.ts";
 import {
   Salvage,
   SALVAGE_FORMAT,

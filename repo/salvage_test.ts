@@ -3,7 +3,7 @@ import { seededRandom } from "../tests/kit/random.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Arrival } from "./arrival.ts";
-import { SALVAGE } from "./replica_open.ts";
+import { SALVAGE } from "./log_format.ts";
 
 const modes = ["default", "trusted", "fast"] as const;
 

@@ -16,10 +16,10 @@ import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { UNSEALED_MARK } from "./log_format.ts";
+import { DAMAGED, UNSEALED_MARK } from "./log_format.ts";
 import { isDamage, mendRecord, nextRecord } from "./log_mend.ts";
 import { readRecords } from "./log_segment.ts";
-import { DAMAGED, type LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./replica_open.ts";
 
 /** How fast it goes. */
 export interface ScrubPace {

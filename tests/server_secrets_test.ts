@@ -44,7 +44,8 @@ Deno.test("server: says to everybody that it fails, and only to its log what and
       event === "repository-failing"
     );
     equal(told.length, 1);
-    match(String(told[0]!["message"]), /^secret\/plan: .*the disk is gone/);
+    equal(told[0]!["repository"], "secret/plan");
+    match(String(told[0]!["message"]), /the disk is gone/);
     failure = undefined;
   }).catch((error) => failure &&= error); // Closing says again what could not be written.
   equal(failure, undefined);

@@ -10,13 +10,13 @@
 import {
   decodeSegmentHeader,
   parseSegmentName,
+  SALVAGE,
   SEGMENT_HEADER_BYTES,
 } from "../../repo/log_format.ts";
 import {
   checkpointName,
   listCheckpoints,
 } from "../../repo/checkpoint/checkpoint.ts";
-import { SALVAGE } from "../../repo/replica_open.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 

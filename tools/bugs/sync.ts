@@ -52,10 +52,10 @@ export const syncBugs: readonly Bug[] = [
     file: "repo/intake.ts",
     before: `    for (let i = from; i < batch.commits.length; i++) {
       const { wall, count, payloadAt } = batch.commits[i]!;
-      const patch = patches[i - from]!;`,
+      const whole = patches[i - from]!;`,
     after: `    for (let i = 0; i < batch.commits.length; i++) {
       const { wall, count, payloadAt } = batch.commits[i]!;
-      const patch = patches[Math.max(0, i - from)]!;`,
+      const whole = patches[Math.max(0, i - from)]!;`,
     foundBy: ["repo/replica_port_test.ts"],
   },
   {
