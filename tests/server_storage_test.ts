@@ -8,6 +8,7 @@ import { replicaOf } from "../src/db/internals.ts";
 import { type FaultyStorage, faultyStorage } from "./kit/faulty_storage.ts";
 import { until } from "./kit/patience.ts";
 import { seededRandom } from "./kit/random.ts";
+import { sized } from "./kit/tier.ts";
 import { ManualWorld, turns } from "./kit/replica_place.ts";
 import { clientOf, connect, hasNote, Note, textsOf } from "./server_clients.ts";
 import { ANN, BOB, withServer } from "./server_place.ts";
@@ -225,7 +226,7 @@ Deno.test("a client finds rot while it runs, and is filled by the server after t
   });
 });
 
-Deno.test("a scrub sets one flipped bit right while the database runs, whichever file of it", async () => {
+Deno.test("a scrub sets one flipped bit of a log right while the database runs", async () => {
   const storage = faultyStorage({});
   const db = await openDatabase({ storage, schemas: [Note], scrub });
   const repo = await db.repository("a");
@@ -248,6 +249,26 @@ Deno.test("a scrub sets one flipped bit right while the database runs, whichever
     ok((await repo.verify()).ok);
   }
   await db.close();
+});
+
+Deno.test("a scrub writes the keys anew when their file has rotted", async () => {
+  const storage = faultyStorage({});
+  const db = await openDatabase({ storage, schemas: [Note], scrub });
+  const repo = await db.repository("a");
+  await repo.collection(Note).create({ text: "kept" });
+  const bytes = new Uint8Array(storage.open("database")!.size());
+  storage.open("database")!.readAt(bytes, 0);
+  storage.spoil("database", 30, bytes[30]! ^ 0x77);
+  await until(
+    () =>
+      db.storage.status().incidents.some(({ code }) => code === "keys-mended"),
+    "the keys are written anew",
+  );
+  await db.close();
+  const again = await openDatabase({ storage, schemas: [Note] });
+  equal((await again.repository("a")).collection(Note).count(), 1);
+  deepEqual(again.sessionKey, db.sessionKey);
+  await again.close();
 });
 
 Deno.test("a scrub goes on where the last one ended", async () => {
@@ -277,3 +298,70 @@ Deno.test("a scrub goes on where the last one ended", async () => {
   await again.close();
   equal(place(), 0, "a round was whole");
 });
+
+Deno.test("server: whatever byte of whatever file rots while it runs, every item is there again", async () => {
+  const random = seededRandom(31);
+  const storage = faultyStorage({});
+  await withServer({ storage, scrub, idleMs: 60_000 }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN });
+    await using bob = await clientOf(server, { token: BOB });
+    for (let i = 0; i < 40; i++) {
+      await ann.notes.create({ id: `n${i}`, text: `${i}` }).synced;
+    }
+    for (let i = 0; i < 40; i += 2) {
+      await bob.notes.update(`n${i}`, { text: `${i} of bob` }).synced;
+    }
+    const want = Array.from(
+      { length: 40 },
+      (_, i) => i % 2 === 0 ? `${i} of bob` : `${i}`,
+    );
+    const isThere = async () => {
+      const replica = await replicaOfTeam(server);
+      if (replica === undefined) return false;
+      const { lost } = replica.status().recovery;
+      const table = replica.state.find("note");
+      if (lost !== undefined || table === undefined) return false;
+      return want.every((text, i) =>
+        table.cellOf(`n${i}`)?.item?.["text"] === text
+      );
+    };
+    const kinds = [/^log-/, /^checkpoint-/, /^sync$/];
+    for (let round = 0; round < sized(9, 40); round++) {
+      const replica = await replicaOfTeam(server);
+      if (round % 3 === 1) await replica?.checkpoint().catch(() => {});
+      const files = filesLike(storage, kinds[round % 3]!)
+        .filter(([name, size]) => name.includes(folderOfTeam) && size > 100);
+      const [name, size] = files.at(-1) ?? [];
+      if (name === undefined) continue;
+      const { bytes } = await logOf(server);
+      const room = name.includes("/log-") ? bytes : size!;
+      rot(storage, name, Math.floor(random() * (room - 20)));
+      // A write goes through the repaired repository.
+      await ann.notes.create({ text: `round ${round}` }).synced;
+      await ann.repo.sync.ready;
+      const { incidents } = server.database.storage.status();
+      await until(
+        async () => await isThere() && !await isRotten(server, storage),
+        () => `round ${round}, ${name}: ${incidents.at(-1)?.message}`,
+      );
+    }
+    const isSame = () =>
+      textsOf(ann).sort().join() === textsOf(bob).sort().join();
+    await until(isSame, "both clients have the same");
+  });
+});
+
+/** Is there anything in the server's repository that does not verify? */
+async function isRotten(
+  server: Server,
+  storage: FaultyStorage,
+): Promise<boolean> {
+  const { open } = server.database.storage.status();
+  if (!open.includes("team/a")) return true;
+  if (filesLike(storage, /^damaged$/).length > 0) return true;
+  try {
+    return !(await (await server.database.repository("team/a")).verify()).ok;
+  } catch {
+    return true; // It is just being closed.
+  }
+}

@@ -328,6 +328,24 @@ export class Keyring {
     await replaceKeys(storage, { ...this.#keys, identity });
   }
 
+  /** Writes the file anew where it is not what it was; was it not? */
+  mend(): Promise<boolean> {
+    const mending = this.#storing.then(() => this.#mend());
+    this.#storing = mending.catch(() => {});
+    return mending;
+  }
+
+  async #mend(): Promise<boolean> {
+    const { storage } = this.#parts;
+    try {
+      if (readKeys(storage) !== undefined) return false;
+    } catch (cause) {
+      if (!(cause instanceof DatabaseError)) throw cause;
+    }
+    await replaceKeys(storage, this.#keys);
+    return true;
+  }
+
   /** Keeps a session with what issuers say of it, instead of the one there was; durable when it resolves. */
   store(session: KeptSession): Promise<Session> {
     const storing = this.#storing.then(() => this.#store(session));

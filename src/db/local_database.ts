@@ -170,6 +170,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       world,
       scrub: options.scrub ?? options.isOwner === true,
       incident: (incident) => this.storage.incident(incident),
+      mendKeys: () => keyring.mend(),
     });
     const { onDamaged } = this.#scrubbing;
     noteInternals(this, { ...parts, onDamaged });

@@ -27,6 +27,8 @@ export interface ScrubbingParts {
   /** Not at all, or how fast. */
   readonly scrub: boolean | ScrubPace;
   readonly incident: (incident: StorageIncident) => void;
+  /** Writes the keys anew where they rotted; did they? */
+  readonly mendKeys: () => Promise<boolean>;
 }
 
 /** Scrubs what is open. */
@@ -34,6 +36,7 @@ export class Scrubbing {
   readonly #parts: ScrubbingParts;
   readonly #ends = new Map<RepositoryName, () => void>();
   readonly #listeners = new Set<HearDamage>();
+  #cancelKeys: (() => void) | undefined;
 
   constructor(parts: ScrubbingParts) {
     this.#parts = parts;
@@ -44,11 +47,17 @@ export class Scrubbing {
     this.#listeners.add(hear);
   };
 
+  get #pace(): ScrubPace {
+    const { scrub } = this.#parts;
+    return typeof scrub === "boolean" ? {} : scrub;
+  }
+
   /** A repository was opened. */
   begin(replica: Replica): void {
     const { storage, world, scrub } = this.#parts;
     if (scrub === false) return;
-    const pace = scrub === true ? {} : scrub;
+    const pace = this.#pace;
+    this.#cancelKeys ??= this.#keysLater(pace.stepMs ?? limits.scrubStepMs);
     const { loaded, name } = replica;
     const found = (finding: ScrubFinding) => this.#found(replica, finding);
     // What it takes is not loaded for those who leave at once.
@@ -59,6 +68,20 @@ export class Scrubbing {
       this.#ends.set(name, () => scrubber.stop());
     });
     this.#ends.set(name, cancel);
+  }
+
+  /** The keys are in memory as long as the database is open, and nowhere else but in their file. */
+  #keysLater(ms: number): () => void {
+    const { world, mendKeys, incident } = this.#parts;
+    return world.after(ms, () => {
+      const { everyMs = limits.scrubEveryMs } = this.#pace;
+      this.#cancelKeys = this.#keysLater(everyMs);
+      mendKeys().then((isMended) => {
+        if (!isMended) return;
+        const message = "The file of the keys was damaged: it was written anew";
+        incident({ code: "keys-mended", at: world.now(), message });
+      }, () => {}); // A medium that fails is told of by the logs.
+    });
   }
 
   #found({ name }: Replica, { code, message }: ScrubFinding): void {
@@ -73,5 +96,8 @@ export class Scrubbing {
   end(name: RepositoryName): void {
     this.#ends.get(name)?.();
     this.#ends.delete(name);
+    if (this.#ends.size > 0) return;
+    this.#cancelKeys?.();
+    this.#cancelKeys = undefined;
   }
 }

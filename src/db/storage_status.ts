@@ -13,7 +13,7 @@ import { Listeners } from "./listeners.ts";
 export interface StorageIncident {
   /**
    * `storage-nearly-full`, `storage-full`, `storage-evicted`, `storage-failed` or `database-locked`;
-   * of a scrub `log-mended`, `log-damaged` or `checkpoint-damaged`.
+   * of a scrub `log-mended`, `keys-mended`, `log-damaged` or `checkpoint-damaged`.
    */
   readonly code: string;
   /** When it was noticed, in milliseconds since 1970. */
