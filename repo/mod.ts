@@ -44,6 +44,7 @@ export { type Done, Replica } from "./replica.ts";
 export {
   listReplicas,
   lookForReplicas,
+  markDamaged,
   replicaFolder,
 } from "./replica_list.ts";
 export { REPOSITORIES } from "./replica_open.ts";

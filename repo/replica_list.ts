@@ -10,6 +10,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { openCheckpoint } from "./checkpoint/checkpoint.ts";
 import { decodeGenesis, folderOf, type RepositoryName } from "./genesis.ts";
 import {
+  DAMAGED,
   readU32,
   RECORD_HEADER_BYTES,
   SEGMENT_HEADER_BYTES,
@@ -55,6 +56,13 @@ export async function lookForReplicas(storage: Storage): Promise<string[]> {
   };
   await Promise.all(Array.from({ length: LOOKS_MAX }, look));
   return names;
+}
+
+/** Has a repository repaired when it is opened next. */
+export function markDamaged(storage: Storage, name: RepositoryName): void {
+  const folder = replicaFolder(name);
+  storage.open(`${folder}/${DAMAGED}`, { create: true })?.close();
+  storage.syncFolder(folder);
 }
 
 /** The folder of a repository. */

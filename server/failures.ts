@@ -8,13 +8,33 @@
  * @module
  */
 
-import type { DatabaseError } from "../src/base/errors.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import type { Database } from "../src/db/database.ts";
 import { internalsOf } from "../src/db/internals.ts";
-import type { Replica, RepositoryName } from "../repo/mod.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { markDamaged, type Replica, type RepositoryName } from "../repo/mod.ts";
 import type { SyncHost } from "../sync/host.ts";
 import type { Hub } from "./hub.ts";
-import type { Log } from "./log.ts";
+import { type Log, messageOf } from "./log.ts";
+
+/**
+ * What is done about a repository that cannot be opened: it is logged, and where
+ * its log is damaged, repaired when it is tried again.
+ *
+ * @param storage where repairs are wanted
+ */
+export function failedOpening(
+  log: Log,
+  storage: Storage | undefined,
+): (name: RepositoryName, error: unknown) => void {
+  return (repository, error) => {
+    const message = messageOf(error);
+    log.write("error", "repository-failed", { repository, message });
+    const isDamaged = error instanceof DatabaseError &&
+      error.code === "log-damaged";
+    if (isDamaged && storage !== undefined) markDamaged(storage, repository);
+  };
+}
 
 /** What it works with. */
 export interface FailuresParts {

@@ -26,7 +26,7 @@ export interface HubParts {
   readonly repositoriesMax: number;
   /** Runs before anybody may use a repository that was just opened; the result, before it is closed. */
   readonly opened: (replica: Replica) => Promise<() => void>;
-  readonly failed: (name: string, error: unknown) => void;
+  readonly failed: (name: RepositoryName, error: unknown) => void;
   /** One that had failed can be used again. */
   readonly recovered: (name: string) => void;
 }

@@ -23,7 +23,7 @@ import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
-import { Failures } from "./failures.ts";
+import { failedOpening, Failures } from "./failures.ts";
 import type { Foundation } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
 import type { Health } from "./http.ts";
@@ -153,11 +153,10 @@ export class Service {
       openMax: options.openMax ?? OPEN_MAX,
       repositoriesMax: quotas.repositories,
       opened: (replica) => this.#opened(replica),
-      failed: (name, error) =>
-        this.log.write("error", "repository-failed", {
-          repository: name,
-          message: messageOf(error),
-        }),
+      failed: failedOpening(
+        this.log,
+        options.scrub === false ? undefined : foundation.storage,
+      ),
       recovered: (repository) =>
         this.log.write("info", "repository-recovered", { repository }),
     });

@@ -1,7 +1,7 @@
 /** Servers and clients whose storage fails: who hears of it, and how they go on. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { openDatabase } from "../mod.ts";
+import { memoryStorage, openDatabase } from "../mod.ts";
 import type { Replica } from "../repo/mod.ts";
 import type { Server } from "../server/mod.ts";
 import { replicaOf } from "../src/db/internals.ts";
@@ -365,3 +365,27 @@ async function isRotten(
     return true; // It is just being closed.
   }
 }
+
+Deno.test("server: what is damaged when it is opened is repaired, and filled by its clients", async () => {
+  const storage = faultyStorage({});
+  const medium = memoryStorage();
+  await withServer({ storage }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN, storage: medium });
+    for (let i = 0; i < 30; i++) {
+      await ann.notes.create({ text: `${i}` }).synced;
+    }
+  });
+  for (const [name, size] of filesLike(storage, /^(log|checkpoint)-/)) {
+    if (!name.includes(folderOfTeam)) continue;
+    if (name.includes("/checkpoint-")) storage.removeAll(/\/checkpoint-/);
+    else rot(storage, name, size >> 1);
+  }
+  await withServer({ storage }, async ({ server }) => {
+    await using ann = await clientOf(server, { token: ANN, storage: medium });
+    await ann.notes.create({ text: "after" }).synced;
+    await until(async () => {
+      const { lost, count } = await logOf(server);
+      return lost === undefined && count === 31;
+    }, "everything is there again");
+  });
+});

@@ -49,3 +49,27 @@ Deno.test("an owner finds rot in its files, and its tabs give back what that too
   assert.equal(recovery.lost, undefined);
   await last[Symbol.asyncDispose]();
 });
+
+Deno.test("pages hear at once that their owner can write nothing any more", async () => {
+  const origin = new Origin();
+  const first = new Tab(origin, { schemas });
+  await (await first.repository()).collection(Card).create({ title: "kept" })
+    .durable;
+  const second = new Tab(origin, { schemas });
+  const b = (await second.repository()).collection(Card);
+  await until(() => b.count() === 1, "the other tab has it");
+  origin.isFull = true;
+  b.create({ title: "x".repeat(3_000_000) }).durable.catch(() => {});
+  const db = await second.opening;
+  await until(
+    () =>
+      db.storage.status().incidents.some(({ code, message }) =>
+        code === "storage-failed" && message.startsWith("board: ")
+      ),
+    "the page hears of it",
+  );
+  origin.isFull = false;
+  for (const tab of [second, first]) {
+    await tab[Symbol.asyncDispose]().catch(() => {});
+  }
+});
