@@ -29,7 +29,7 @@ import { ServerHooks } from "./hooks.ts";
 import type { Health } from "./http.ts";
 import { Hub } from "./hub.ts";
 import { Latencies } from "./latencies.ts";
-import { Log, messageOf, standardSink } from "./log.ts";
+import { Log, standardSink } from "./log.ts";
 import { checkLoginOptions, createLogin } from "./login.ts";
 import { LoginRoute } from "./login_route.ts";
 import type { Metrics } from "./metrics.ts";
