@@ -30,6 +30,9 @@ import { endOfBytes, readRecords, type Segment } from "./log_segment.ts";
 /** The polynomial of CRC-32, reflected. */
 const POLYNOMIAL = 0xedb88320;
 
+/** Looking for one bit of a longer record would hold the thread for long. */
+const MEND_BYTES_MAX = 16 * 1024 * 1024;
+
 /** Kinds are the last byte of what a record's checksum runs over before its body. */
 const KIND_BITS = 8;
 
@@ -88,7 +91,7 @@ export function mendRecord(
   next: number | undefined,
 ): boolean {
   const length = lengthOf(segment, address, next);
-  if (length === undefined) return false;
+  if (length === undefined || length > MEND_BYTES_MAX) return false;
   const bytes = new Uint8Array(RECORD_HEADER_BYTES + length);
   if (segment.file.readAt(bytes, address - segment.base) < bytes.length) {
     return false;

@@ -79,14 +79,39 @@ export interface Lost {
   readonly itemCount: number;
 }
 
+/** What a batch has that no other one before it has. */
+interface Span {
+  readonly batch: SalvagedBatch;
+  readonly from: number;
+  readonly end: number;
+}
+
+/** A log may hold a commit in more than one batch. */
+function spansOf(batches: readonly SalvagedBatch[]): Map<string, Span[]> {
+  const byChain = new Map<string, Span[]>();
+  for (const batch of batches.toSorted((a, b) => a.first - b.first)) {
+    const { chain, first, end } = batch;
+    const spans = byChain.get(chain) ?? [];
+    byChain.set(chain, spans);
+    const from = Math.max(first, spans.at(-1)?.end ?? 0);
+    if (from < end) spans.push({ batch, from, end });
+  }
+  return byChain;
+}
+
 /** What was salvaged of one repository. */
 export class Salvage {
   readonly #salvaged: Salvaged;
+  /** Batches by chain, ascending, each with what it has beyond those before it. */
+  readonly #byChain: ReadonlyMap<string, readonly Span[]>;
+  /** How many of a chain's batches are in the graph. */
+  readonly #passed = new Map<string, number>();
   /** Commits of the graph when the door last said no to one. */
   readonly #declined = new Map<SalvagedBatch, number>();
 
   constructor(salvaged: Salvaged) {
     this.#salvaged = salvaged;
+    this.#byChain = spansOf(salvaged.batches);
   }
 
   /** Reads the file of a repository's folder; `log-damaged` when it is not what was written. */
@@ -106,23 +131,22 @@ export class Salvage {
 
   /** Puts it into the state. */
   apply(state: State): void {
-    const { cells, batches } = this.#salvaged;
-    for (const [collection, byId] of cells) {
+    for (const [collection, byId] of this.#salvaged.cells) {
       for (const cell of byId.values()) state.put(collection, cell);
     }
-    for (const batch of batches) this.#fold(state, batch);
+    for (const spans of this.#byChain.values()) {
+      for (const span of spans) this.#fold(state, span);
+    }
   }
 
-  #fold(
-    state: State,
-    { isSigned, chain, first, end, bytes }: SalvagedBatch,
-  ): void {
-    const batch = decodeBatch(bytes(), isSigned);
-    for (let i = 0; first + i < end; i++) {
-      const commit = batch.commits[i]!;
+  #fold(state: State, { batch, from, end }: Span): void {
+    const { isSigned, chain, first, bytes } = batch;
+    const decoded = decodeBatch(bytes(), isSigned);
+    for (let number = from; number < end; number++) {
+      const commit = decoded.commits[number - first]!;
       const { wall, count } = commit;
-      const whole = decodePatch(payloadOf(batch, commit));
-      const { operations } = this.#untold(chain, first + i, whole);
+      const whole = decodePatch(payloadOf(decoded, commit));
+      const { operations } = this.#untold(chain, number, whole);
       // No log holds it, so that no cell is just a place in one.
       const nowhere = operations.map(() => -1);
       const origin: Origin = { wall, count, chain, operationsAt: -1 };
@@ -132,11 +156,21 @@ export class Salvage {
 
   /** What of a commit that came back is not in the state yet. */
   unfolded(chain: string, number: number, patch: DecodedPatch): DecodedPatch {
-    const isHeld = this.#salvaged.batches.some((batch) =>
-      batch.chain === chain && number >= batch.first && number < batch.end
-    );
-    if (isHeld) return { ...patch, operations: [], createOffsets: [] };
+    if (this.#isHeld(chain, number)) {
+      return { ...patch, operations: [], createOffsets: [] };
+    }
     return this.#untold(chain, number, patch);
+  }
+
+  #isHeld(chain: string, number: number): boolean {
+    const spans = this.#byChain.get(chain) ?? [];
+    let [low, high] = [0, spans.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (spans[middle]!.from <= number) low = middle + 1;
+      else high = middle;
+    }
+    return number < (spans[low - 1]?.end ?? 0);
   }
 
   /** Without the operations of which cells tell. */
@@ -156,17 +190,21 @@ export class Salvage {
 
   /** The next batch that may connect now, for the door; `undefined` when none does. */
   next(graph: Graph): Arrival | undefined {
-    const found = this.#salvaged.batches.find((batch) => {
-      const length = graph.lengthOf(batch.chain);
-      return batch.isWhole && batch.first <= length && length < batch.end &&
-        this.#declined.get(batch) !== graph.commits;
-    });
-    if (found === undefined) return undefined;
-    this.#declined.set(found, graph.commits); // Unless the graph grows by it.
-    return {
-      kind: found.isSigned ? "signed" : "unsigned",
-      bytes: found.bytes(),
-    };
+    for (const [chain, spans] of this.#byChain) {
+      const length = graph.lengthOf(chain);
+      let passed = this.#passed.get(chain) ?? 0;
+      while (passed < spans.length && spans[passed]!.end <= length) passed++;
+      this.#passed.set(chain, passed);
+      const batch = spans[passed]?.batch;
+      if (batch === undefined || !batch.isWhole || batch.first > length) {
+        continue;
+      }
+      if (this.#declined.get(batch) === graph.commits) continue;
+      this.#declined.set(batch, graph.commits); // Unless the graph grows by it.
+      const kind = batch.isSigned ? "signed" : "unsigned";
+      return { kind, bytes: batch.bytes() };
+    }
+    return undefined;
   }
 
   /** Has everything come back? */
@@ -183,8 +221,11 @@ export class Salvage {
     for (const [chain, length] of this.#salvaged.known) {
       missing += Math.max(0, length - graph.lengthOf(chain));
     }
-    for (const { chain, first, end } of this.#salvaged.batches) {
-      uncertain += Math.max(0, end - Math.max(first, graph.lengthOf(chain)));
+    for (const [chain, spans] of this.#byChain) {
+      const length = graph.lengthOf(chain);
+      for (const { from, end } of spans) {
+        uncertain += Math.max(0, end - Math.max(from, length));
+      }
     }
     const { lost, lostCount } = this.#salvaged;
     const items = lost.filter((item) => !isThere(state, item));

@@ -25,7 +25,7 @@ import type { LoadedReplica } from "./replica_open.ts";
 export interface ScrubPace {
   /** Bytes that one step reads. */
   readonly stepBytes?: number;
-  /** Milliseconds between two steps. */
+  /** Milliseconds between two steps, of all repositories together. */
   readonly stepMs?: number;
   /** Milliseconds from the end of one round to the next. */
   readonly everyMs?: number;
@@ -49,6 +49,8 @@ export interface ScrubberParts {
   readonly world: World;
   readonly loaded: LoadedReplica;
   readonly pace: ScrubPace;
+  /** How many share the pace now. */
+  readonly sharers: () => number;
   readonly found: (finding: ScrubFinding) => void;
 }
 
@@ -72,7 +74,8 @@ export class Scrubber {
   }
 
   get #stepMs(): number {
-    return this.#parts.pace.stepMs ?? limits.scrubStepMs;
+    const { pace, sharers } = this.#parts;
+    return (pace.stepMs ?? limits.scrubStepMs) * sharers();
   }
 
   #later(ms: number): void {

@@ -64,7 +64,9 @@ export class Scrubbing {
     const cancel = world.after(pace.stepMs ?? limits.scrubStepMs, async () => {
       const { Scrubber } = await import("../../repo/seldom.ts");
       if (this.#ends.get(name) !== cancel) return;
-      const scrubber = new Scrubber({ storage, world, loaded, pace, found });
+      const sharers = () => Math.max(1, this.#ends.size);
+      const parts = { storage, world, loaded, pace, sharers, found };
+      const scrubber = new Scrubber(parts);
       this.#ends.set(name, () => scrubber.stop());
     });
     this.#ends.set(name, cancel);
