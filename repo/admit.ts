@@ -308,18 +308,19 @@ function clockOf(
 
 /**
  * The gate's question, asked once, by the first replica that takes a batch from
- * its author: is the author's clock plausible?
+ * its author: has its time come? Nothing is accepted before that, so what is
+ * accepted later can be dated later, and nobody wins by dating ahead.
  */
 export function checkGate(batch: Batch, nowMs: number): Refusal | undefined {
   const { first, commits } = batch;
-  const last = commits.length - 1;
-  const ahead = commits[last]!.wall - nowMs;
-  if (ahead <= limits.clockAheadMsMax) return undefined;
-  const early = commits.findIndex(({ wall }) =>
-    wall - nowMs > limits.clockAheadMsMax
-  );
-  const detail = `The author's clock is ${Math.round(ahead)} ms ahead`;
-  return refuseAt(first + early, "bad-clock", detail);
+  const ahead = commits[commits.length - 1]!.wall - nowMs;
+  if (ahead <= 0) return undefined;
+  const isFar = ahead > limits.clockAheadMsMax;
+  const latest = isFar ? nowMs + limits.clockAheadMsMax : nowMs;
+  const at = commits.findIndex(({ wall }) => wall > latest);
+  const detail = `It is ${Math.round(ahead)} ms ahead of the server's clock: ` +
+    new Date(nowMs).toISOString();
+  return refuseAt(first + at, isFar ? "bad-clock" : "early", detail);
 }
 
 /** An arrival with its verdict. */

@@ -331,14 +331,24 @@ Deno.test("admit() refuses a signed commit whose patch cannot be read", () => {
   });
 });
 
-Deno.test("checkGate() refuses a clock far ahead, and only that", () => {
+Deno.test("checkGate() takes nothing before its time, and tells what time it is", () => {
   const batch = decodeBatch(new Writer(1, reader()).write(["a"]).bytes, true);
   const { clockAheadMsMax } = limits;
-  assert.equal(checkGate(batch, dayOne - clockAheadMsMax), undefined);
-  assert.equal(checkGate(batch, dayOne + 1e9), undefined);
-  const refusal = checkGate(batch, dayOne - clockAheadMsMax - 1);
+  const { wall } = batch.commits[0]!;
+  assert.equal(checkGate(batch, wall), undefined);
+  assert.equal(checkGate(batch, wall + 1e9), undefined);
+  const early = checkGate(batch, wall - 1);
+  assert.equal(early?.refused, "early");
+  assert.equal(checkGate(batch, wall - clockAheadMsMax)?.refused, "early");
+  const refusal = checkGate(batch, wall - clockAheadMsMax - 1);
   assert.equal(refusal?.refused, "bad-clock");
   assert.match(refusal!.detail!, /60001 ms ahead/);
+  for (
+    const { detail, ms } of [
+      { detail: early!.detail!, ms: wall - 1 },
+      { detail: refusal!.detail!, ms: wall - clockAheadMsMax - 1 },
+    ]
+  ) assert.equal(Date.parse(detail.slice(-24)), ms);
 });
 
 Deno.test("judge() answers garbage with a refusal and changes nothing", () => {

@@ -48,7 +48,7 @@ export interface AuthorParts {
   /** May the last incarnation of this session go on? A name: exactly this chain goes on. */
   readonly continues: boolean | string;
   /** A chain whose end was taken back never goes on. */
-  readonly withdrawals: Pick<Withdrawals, "isClosed">;
+  readonly withdrawals: Pick<Withdrawals, "isClosed" | "begun">;
 }
 
 /** The writer of one chain. */
@@ -112,12 +112,21 @@ export class Author {
     this.#lastId = undefined;
   }
 
-  /** Is there a chain that its session wrote? */
+  /** Is there a chain that its session wrote, and none noted to begin? */
   get wasHere(): boolean {
-    return this.#latest() !== undefined;
+    return this.#begun() === undefined && this.#latest() !== undefined;
+  }
+
+  /** A chain that was noted to begin, and has no commit yet. */
+  #begun(): string | undefined {
+    const { graph, withdrawals: { begun } } = this.#parts;
+    const isOwn = begun?.startsWith(this.#keyName) === true;
+    return isOwn && graph.lengthOf(begun) === 0 ? begun : undefined;
   }
 
   #continue(): void {
+    this.#chain = this.#begun();
+    if (this.#chain !== undefined) return;
     const latest = this.#latest();
     if (latest === undefined) return;
     this.#chain = latest.name;

@@ -31,6 +31,8 @@ export interface Move {
 /** All moves of one repository. */
 export class Moves {
   readonly #moves = new Map<string, Move[]>();
+  /** Of single commits, by chain and number. */
+  readonly #redirected = new Map<string, Move>();
   /** The last one that was made; see `Writer` why. */
   #place: CommitPlace | undefined;
 
@@ -41,8 +43,21 @@ export class Moves {
     else known.push(move);
   }
 
+  /** Notes that a refused commit was written again elsewhere, before anybody asked for it. */
+  redirect(
+    chain: string,
+    number: number,
+    to: Pick<CommitPlace, "chain" | "number">,
+  ): void {
+    const numbers = [to.number];
+    const move = { from: number, chain: to.chain, numbers };
+    this.#redirected.set(`${chain}${number}`, move);
+  }
+
   /** The move that took a commit away, if one did. */
   of(chain: string, number: number): Move | undefined {
+    const again = this.#redirected.get(`${chain}${number}`);
+    if (again !== undefined) return again;
     return this.#moves.get(chain)?.find(({ from, numbers }) =>
       from <= number && number < from + numbers.length
     );

@@ -45,7 +45,7 @@ export function continuityOf(
 
 /**
  * The chains of a key that may be lent. Where there ever was a doubt, only the
- * latest one: the doubt was noted in it, and the others are older.
+ * latest one: it began after the doubt was noted, and the others are older.
  *
  * @param key as the first 32 characters of its chains' names
  * @param taken the chain that this replica writes itself
@@ -62,6 +62,9 @@ export function lendableChains(
   );
   own.sort((a, b) => compareHlc(b.last, a.last));
   const isSure = mode !== "fast" && isSpotless;
+  const { begun } = withdrawals;
+  const isBegun = begun !== undefined && graph.lengthOf(begun) === 0;
+  if (!isSure && isBegun) return [];
   return (isSure ? own : own.slice(0, 1))
     .filter(({ name }) => name !== taken)
     .map(({ name, length }) => ({

@@ -80,6 +80,11 @@ export class Device {
       isPart: (batch) => isTab && this.#isPart(batch),
       yield: ({ chain }: Batch) => this.leaveChain(chain),
       withdraw: (withdrawal) => this.#withdraw(withdrawal),
+      redated: ({ chain, number, retried }) => {
+        if (retried !== undefined) {
+          parts.writer.moves.redirect(chain, number, retried);
+        }
+      },
       refusalsChanged,
     });
   }

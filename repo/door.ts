@@ -10,7 +10,8 @@ import type { epochFactsOf, openEpoch } from "./epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 
 /** What is asked of an intake. */
-export interface Entrance extends Pick<Intake, "receive" | "readmit"> {
+export interface Entrance
+  extends Pick<Intake, "receive" | "readmit" | "redate"> {
   readonly parking: { readonly size: number };
 }
 
@@ -74,6 +75,11 @@ class LateIntake implements Entrance {
   ): ReturnType<Intake["receive"]> {
     this.#intake ??= this.#make();
     return this.#intake.receive(...asked);
+  }
+
+  redate(...asked: Parameters<Intake["redate"]>): void {
+    this.#intake ??= this.#make();
+    this.#intake.redate(...asked);
   }
 
   async readmit(): Promise<void> {

@@ -48,6 +48,8 @@ export interface Epoch {
   check(position: number): Uint8Array;
   /** Was this position given out in this epoch? */
   isIssued(position: number, check: Uint8Array): boolean;
+  /** Is the repository removed when it is closed, where nothing was ever written to it? */
+  isPassing: boolean;
   /** Lets the epoch go on when the log is opened again; everything must be durable. */
   close(facts: EpochFacts): Promise<void>;
 }
@@ -98,6 +100,7 @@ export function openEpoch(
   const check = (position: number) => checkOf(secret, epoch, position);
   return {
     epoch,
+    isPassing: false,
     check,
     isIssued: (position, shown) =>
       isPosition(position) && equalBytes(check(position), shown),

@@ -26,8 +26,9 @@ import {
   decodeResolution,
   decodeWithdrawal,
   encodeResolution,
+  type Resolution,
+  type Withdrawal,
 } from "./withdrawal.ts";
-import type { Withdrawal } from "./withdrawal.ts";
 
 /** What became of records. */
 export interface Followed {
@@ -52,6 +53,8 @@ export interface FollowerParts {
   readonly yield: (batch: Batch) => void;
   /** Takes back what a withdrawal says. */
   readonly withdraw: (withdrawal: Withdrawal) => void;
+  /** A commit that was refused only for its date was written again. */
+  readonly redated: (resolution: Resolution) => void;
   /** There are other refusals. */
   readonly refusalsChanged: () => void;
 }
@@ -129,7 +132,13 @@ export class Follower {
     const { loaded: { withdrawals }, append } = this.#parts;
     for (const { bytes } of held.splice(0)) {
       const resolution = decodeResolution(new ByteReader(bytes));
+      const { chain, number } = resolution;
+      const isDate = withdrawals.refused.some((one) =>
+        one.chain === chain && one.number === number &&
+        one.reason === "bad-clock"
+      );
       if (!withdrawals.resolve(resolution)) continue;
+      if (isDate) this.#parts.redated(resolution);
       append(recordKind.resolution, encodeResolution(resolution));
       this.#parts.refusalsChanged();
     }

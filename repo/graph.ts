@@ -113,19 +113,6 @@ export class Graph {
     return positionsOf([...this.#heads]);
   }
 
-  /** Has a next commit of `chain` that names these parents seen all that is known? */
-  isCovered(chain: string, parents: readonly Position[]): boolean {
-    if (this.#heads.size > parents.length + 1) return false;
-    for (const { name, length } of this.#heads) {
-      if (name === chain) continue;
-      const isNamed = parents.some((parent) =>
-        parent.chain === name && parent.number === length - 1
-      );
-      if (!isNamed) return false;
-    }
-    return true;
-  }
-
   /**
    * The parents of the next commit of `chain`: the newest heads of other
    * chains, as many as a commit may name, in order of chain.

@@ -21,6 +21,7 @@ import { LocalRecords } from "./local_records.ts";
 import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
 import type { ReceiveOptions } from "./port.ts";
+import { redate } from "./redate.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { ChangeList, type ViewOf } from "./state.ts";
 import type { Withdrawal } from "./withdrawal.ts";
@@ -177,6 +178,11 @@ export class Intake {
         state.foldChanges(patch.operations, patch.createOffsets, origin),
       );
     }
+  }
+
+  /** Own commits that no server takes as they are dated: see `redate.ts`. */
+  redate(...asked: Parameters<typeof redate>): void {
+    redate(...asked);
   }
 
   /**

@@ -68,6 +68,8 @@ export interface RepositoryPort {
   readonly commits: number;
   /** How many commits of a chain may be shared. */
   lengthOf(chain: string): number;
+  /** The wall clock of the last commit of a chain, in milliseconds since 1970; 0 where none is known. */
+  clockOf(chain: string): number;
   /** Everything that may be shared. */
   vector(): VersionVector;
   /** Log address up to which everything may be shared. */
@@ -99,6 +101,14 @@ export interface RepositoryPort {
     refused: readonly RefusedCommit[],
     others?: Others,
   ): void;
+  /**
+   * Takes back own commits that are dated later than `latestMs` and that nobody
+   * has, and writes them again, dated now: see `redate.ts`.
+   *
+   * @param latestMs wall milliseconds
+   * @param has how many commits of a chain the server has: they stay
+   */
+  redate(latestMs: number, has: (chain: string) => number): void;
   /** What the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
   summary(): Uint8Array | undefined;
   /** SHA-256 over domain, genesis id and a summary. */

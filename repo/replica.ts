@@ -257,6 +257,7 @@ export class Replica {
       sharing: this.#sharing,
       receive: (arrivals, options) => this.receive(arrivals, options),
       withdraw: (...request) => this.withdraw(...request),
+      redate: (...asked) => this.#intake?.redate(this, this.#writer, ...asked),
     });
   }
 
@@ -352,9 +353,7 @@ export class Replica {
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */
-  flush(): void {
-    this.#writer.flush();
-  }
+  readonly flush = (): void => this.#writer.flush();
 
   /** Resolves when everything visible now is durable, in every mode. */
   async durable(): Promise<void> {

@@ -9,6 +9,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
 import type { Checkpointer } from "./checkpointer.ts";
 import type { Epoch, EpochFacts } from "./epoch.ts";
+import { segmentName } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
 import type { Writer } from "./writer.ts";
@@ -42,7 +43,30 @@ export async function closeReplica(
     await checkpointer.close(isSound);
     await giveFilesBack(parts);
   }
+  if (epoch?.isPassing === true && isSound && isUnwritten(parts)) {
+    return removeFiles(parts);
+  }
   if (facts !== undefined) await epoch?.close(facts);
+}
+
+/** Does it hold nothing that anybody said? Certificates say nothing by themselves. */
+function isUnwritten(
+  { loaded: { graph, revocations } }: ClosingParts,
+): boolean {
+  return graph.commits === 0 && revocations.size === 0;
+}
+
+/** The first segment is last: without it there is no repository. */
+function removeFiles({ storage, loaded: { folder } }: ClosingParts): void {
+  const names = storage.list(folder);
+  for (const name of [...names].sort(bySegment)) {
+    storage.remove(`${folder}/${name}`);
+  }
+  storage.remove(folder);
+}
+
+function bySegment(a: string, b: string): number {
+  return Number(a === segmentName(0)) - Number(b === segmentName(0));
 }
 
 /** Gives the files back. A checkpoint that met damage is of no more use. */

@@ -39,6 +39,7 @@ export interface ReplicaPortParts {
     options: ReceiveOptions,
   ) => Judged[];
   readonly withdraw: RepositoryPort["withdraw"];
+  readonly redate: RepositoryPort["redate"];
 }
 
 /** The port of one open replica. */
@@ -75,6 +76,10 @@ export class ReplicaPort implements RepositoryPort {
 
   lengthOf(chain: string): number {
     return this.#parts.sharing.lengthOf(chain);
+  }
+
+  clockOf(chain: string): number {
+    return this.#parts.loaded.graph.chain(chain)?.last.wall ?? 0;
   }
 
   vector(): VersionVector {
@@ -133,6 +138,10 @@ export class ReplicaPort implements RepositoryPort {
 
   withdraw(...request: Parameters<RepositoryPort["withdraw"]>): void {
     this.#parts.withdraw(...request);
+  }
+
+  redate(...request: Parameters<RepositoryPort["redate"]>): void {
+    this.#parts.redate(...request);
   }
 
   /** Commits were withdrawn: what was computed of them is void. */

@@ -223,9 +223,16 @@ Deno.test("a copy goes on with a chain of its own", async () => {
   const place = await Place.open();
   await place.write("a", "one");
   const copy = await place.reopen({ isOriginal: false });
-  equal(copy.replica.graph.size, 2);
-  await copy.vote("a");
+  equal(copy.replica.graph.size, 1, "a beginning is no commit");
+  const { chain } = copy.replica.device;
   await copy.replica.close();
+  const again = await copy.reopen({ isOriginal: true });
+  equal(again.replica.device.chain, chain, "and is remembered all the same");
+  await again.vote("a");
+  equal(again.replica.graph.size, 2);
+  equal(again.replica.graph.lengthOf(chain), 1);
+  await again.replica.checkpoint();
+  await again.replica.close();
 });
 
 Deno.test("opening and closing an empty or an untouched repository leaves no commit", async () => {

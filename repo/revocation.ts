@@ -84,6 +84,23 @@ export function issueRevocation(
   return decodeRevocation(writer.copy());
 }
 
+/**
+ * Makes and signs as many revocations as it takes to name all cuts. They belong
+ * together: an incarnation that none of those names that are here has no cut.
+ */
+export function issueRevocations(
+  fields: RevocationFields,
+  issuer: Signer,
+): Revocation[] {
+  const all = [...fields.cuts];
+  const issued: Revocation[] = [];
+  do {
+    const cuts = new Map(all.splice(0, limits.revocationCutsMax));
+    issued.push(issueRevocation({ ...fields, cuts }, issuer));
+  } while (all.length > 0);
+  return issued;
+}
+
 function checkFields(fields: RevocationFields): void {
   const { genesisId, sessionKey, cuts, wall, reason } = fields;
   const areCuts = [...cuts].every(([incarnation, count]) =>

@@ -18,6 +18,7 @@ import {
   cutsOf,
   decodeRevocation,
   issueRevocation,
+  issueRevocations,
   type Revocation,
   type RevocationFields,
 } from "./revocation.ts";
@@ -309,4 +310,28 @@ Deno.test("a revoked issuer writes no more, and the sessions that it certified g
   equal(door.outcome(user!.write(["c"])), "admit");
   equal(door.outcome(arrival(revoke(door))), "admit-revocation");
   equal(door.outcome(user!.write(["d"])), "revoked", "by its own key");
+});
+
+Deno.test("issueRevocations() names any number of cuts, in records that every door takes", () => {
+  const max = limits.revocationCutsMax;
+  for (const count of [0, 1, max, max + 1, 2 * max + 5]) {
+    const cuts = new Map(
+      Array.from(
+        { length: count },
+        (_, i) => [`${i}`.padStart(8, "0"), i + 1] as const,
+      ),
+    );
+    const fields = {
+      genesisId: new Uint8Array(32),
+      sessionKey: signerOf(1).publicKey,
+      cuts,
+      wall: dayOne,
+      reason: "stolen",
+    };
+    const records = issueRevocations(fields, signerOf(2));
+    deepEqual(records.length, Math.max(1, Math.ceil(count / max)));
+    const all = records.flatMap((one) => [...one.cuts]);
+    deepEqual(new Map(all), cuts);
+    deepEqual(all.length, count);
+  }
 });

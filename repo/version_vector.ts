@@ -35,6 +35,25 @@ export function coversVector(a: VersionVector, b: VersionVector): boolean {
   return true;
 }
 
+/**
+ * At most `max` chains of a vector, those that are asked for first before others.
+ * Who is told less than there is sends, or is sent, what both have: it is known.
+ */
+export function boundVector(
+  vector: VersionVector,
+  max: number,
+  first: Iterable<string>,
+): VersionVector {
+  if (vector.size <= max) return vector;
+  const bounded = new Map<string, number>();
+  for (const chain of [...first, ...vector.keys()]) {
+    if (bounded.size === max) break;
+    const count = vector.get(chain);
+    if (count !== undefined) bounded.set(chain, count);
+  }
+  return bounded;
+}
+
 /** How two vectors stand to each other. */
 export type VectorOrder = "equal" | "before" | "after" | "concurrent";
 

@@ -57,6 +57,9 @@ export interface Withdrawal {
   readonly refused: readonly RefusedRecord[];
 }
 
+/** A resolution of this number is of no commit: it notes that its chain begins here. */
+export const BEGINNING: number = Number.MAX_SAFE_INTEGER;
+
 /** What became of a refused commit. */
 export interface Resolution {
   readonly chain: string;

@@ -16,6 +16,7 @@ import { compareHlc, type Stamp } from "../src/base/hlc.ts";
 import { readCount } from "./canonical.ts";
 import { chainBytes } from "./commit.ts";
 import {
+  BEGINNING,
   type Cut,
   decodeResolution,
   decodeWithdrawal,
@@ -52,6 +53,7 @@ export class Withdrawals {
   readonly #voids = new Map<string, Void[]>();
   readonly #closed = new Set<string>();
   #refused: readonly Refused[] = [];
+  #begun: string | undefined;
 
   /** How many there are. */
   get size(): number {
@@ -61,6 +63,12 @@ export class Withdrawals {
   /** Refused commits that were neither retried nor discarded, in order; the same array until that changes. */
   get refused(): readonly Refused[] {
     return this.#refused;
+  }
+
+  /** The chain that was noted last to begin, unless it was left for another one. */
+  get begun(): string | undefined {
+    const begun = this.#begun;
+    return begun === undefined || this.isClosed(begun) ? undefined : begun;
   }
 
   /** All of them, in the order of the log. */
@@ -88,9 +96,10 @@ export class Withdrawals {
     if (refused.length > 0) this.#refused = [...this.#refused, ...refused];
   }
 
-  /** Notes what became of a refused commit; `false` when that was known. */
+  /** Notes what became of a refused commit; `false` when that was known, or is a `BEGINNING`. */
   resolve(resolution: Resolution): boolean {
     const { chain, number } = resolution;
+    if (number === BEGINNING) this.#begun = chain;
     const left = this.#refused.filter((one) =>
       one.chain !== chain || one.number !== number
     );
@@ -165,8 +174,13 @@ export class Withdrawals {
       writer.u48(at);
       writeBytes(writer, encodeWithdrawal(withdrawal));
     }
-    writer.varint(this.#resolutions.length);
-    for (const resolution of this.#resolutions) {
+    const { begun } = this;
+    const beginnings = begun === undefined
+      ? []
+      : [{ chain: begun, number: BEGINNING, retried: undefined }];
+    const resolutions = [...this.#resolutions, ...beginnings];
+    writer.varint(resolutions.length);
+    for (const resolution of resolutions) {
       writeBytes(writer, encodeResolution(resolution));
     }
     writer.varint(this.#refused.length);
@@ -185,7 +199,9 @@ export class Withdrawals {
       all.add(at, decodeWithdrawal(readBytes(reader)));
     }
     for (let left = readCount(reader); left > 0; left--) {
-      all.#resolutions.push(decodeResolution(readBytes(reader)));
+      const resolution = decodeResolution(readBytes(reader));
+      if (resolution.retried !== undefined) all.#resolutions.push(resolution);
+      else all.#begun = resolution.chain;
     }
     const open = new Set<string>();
     for (let left = readCount(reader); left > 0; left--) {

@@ -10,7 +10,6 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
 import { allowed, type Decision } from "../src/schema/rule_types.ts";
@@ -36,6 +35,7 @@ import {
 } from "./session.ts";
 import { publish } from "./state.ts";
 import { type Noting, refusePromise, Transaction } from "./transaction.ts";
+import { BEGINNING, encodeResolution } from "./withdrawal.ts";
 
 /** What a transaction gave, and how to learn that it is durable. */
 export interface Done<R> {
@@ -151,7 +151,6 @@ export class Writer {
     const judge = isAllowed
       ? undefined
       : this.#parts.rules?.judgeOf(this.#session);
-    if (judge !== undefined) this.#joinHeads();
     const transaction = new Transaction(this.#author.stamp(), patch, judge);
     this.#transaction = transaction;
     if (this.noting !== undefined) transaction.notes = [];
@@ -186,29 +185,6 @@ export class Writer {
     } finally {
       transaction.abandon();
     }
-  }
-
-  /**
-   * Rules judge a write by what its commit has seen. Where more heads are known
-   * than a commit names, empty commits name the others first, so that what was
-   * seen is what is shown here.
-   */
-  #joinHeads(): void {
-    const { graph } = this.#loaded;
-    if (graph.headCount <= limits.parentsMax) return;
-    const { chain } = this.#author;
-    while (!graph.isCovered(chain, graph.parentsForNext(chain))) {
-      this.#pushEmpty();
-    }
-  }
-
-  /** Writes a commit that says nothing but what came before it. */
-  #pushEmpty(): void {
-    const patch = new PatchWriter();
-    patch.begin();
-    const { payload, operationsOffset } = patch.finish();
-    const stamp = this.#author.stamp();
-    this.#queue.push(this.#author.commit(stamp, payload, operationsOffset));
   }
 
   #commit<R>(
@@ -345,13 +321,13 @@ export class Writer {
   }
 
   /**
-   * A new incarnation of a chain that is there begins at once, with an empty
-   * commit: otherwise a clean close would hide why the old one could not go on.
+   * A new incarnation of a chain that is there is noted at once: otherwise a
+   * clean close would hide why the old one could not go on.
    */
   async beginAnew(): Promise<void> {
     if (!this.#isMarkDue || !this.#author.wasHere) return;
-    this.#pushEmpty();
-    await this.#queue.drain();
+    this.#noteBeginning();
+    await this.#loaded.log.sync();
   }
 
   /**
@@ -364,11 +340,21 @@ export class Writer {
     this.#isSetBack = true;
   }
 
-  /** Begins the new incarnation that a folder needs which was set back. */
+  /** Notes the new incarnation that a folder needs which was set back. */
   beginAfterSetBack(): void {
     if (!this.#isSetBack) return;
     this.#isSetBack = false;
-    this.#pushEmpty();
+    this.#noteBeginning();
+  }
+
+  /** A record of this log alone: nobody else hears of a chain before its first commit. */
+  #noteBeginning(): void {
+    const { log, withdrawals } = this.#loaded;
+    this.#author.renew();
+    const { chain } = this.#author;
+    const beginning = { chain, number: BEGINNING, retried: undefined };
+    log.append(recordKind.resolution, [encodeResolution(beginning)]);
+    withdrawals.resolve(beginning);
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */

@@ -17,7 +17,6 @@ import { partsOf } from "../src/schema/parts.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
-import { checkGate } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
 import { chainBytes } from "../repo/commit.ts";
@@ -34,7 +33,9 @@ import type {
 import type { Hub } from "./hub.ts";
 import type { Judge } from "./judge.ts";
 import type { Quotas } from "./options.ts";
+import { ChainGate } from "./chain_gate.ts";
 import type { Quarantine } from "./quarantine.ts";
+import type { RestoreReport } from "./restore_report.ts";
 import { Buckets, perMinute } from "./quotas.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
@@ -45,6 +46,7 @@ export interface HookParts {
   readonly hub: Hub;
   readonly rules: Rules | undefined;
   readonly judge: Judge;
+  readonly restores: Pick<RestoreReport, "accepted">;
   readonly sessions: Sessions;
   readonly revocations: RevocationList;
   readonly quarantine: Quarantine;
@@ -89,6 +91,7 @@ export class ServerHooks implements
   readonly #addressBytes: Buckets;
   readonly #begun: Buckets;
   readonly #addressBegun: Buckets;
+  readonly #chains: ChainGate;
   readonly #work: Buckets;
   readonly #addressWork: Buckets;
   /** Parsed claims; one object per proof. */
@@ -101,7 +104,8 @@ export class ServerHooks implements
     this.#commits = bucketsOf(commitsPerSecond);
     this.#bytes = bucketsOf(bytesPerSecond);
     this.#addressBytes = bucketsOf(bytesPerSecond * SESSIONS_PER_ADDRESS);
-    const { repositoriesPerMinute } = parts.quotas;
+    const { repositoriesPerMinute, chainsPerMinute } = parts.quotas;
+    this.#chains = new ChainGate(chainsPerMinute);
     this.#work = new Buckets({ perSecond: WORK_MS, burst: 2 * WORK_MS });
     this.#addressWork = new Buckets({
       perSecond: 2 * WORK_MS,
@@ -186,9 +190,7 @@ export class ServerHooks implements
     name: RepositoryName,
     ...[batch, from, patches]: Parameters<Gate>
   ): Refusal | undefined {
-    const { world, revocations, hub, judge } = this.#parts;
-    const late = checkGate(batch, world.now());
-    if (late !== undefined) return late;
+    const { revocations, hub, judge, restores, world } = this.#parts;
     const replica = hub.replicaOf(name);
     const { session } = peer;
     assert(replica !== undefined, "what a peer writes to is open");
@@ -201,7 +203,17 @@ export class ServerHooks implements
     }
     const quota = this.#checkQuota(peer, name, batch, patches);
     if (quota !== undefined) return quota;
-    return judge.judge(replica, session, batch, from, patches);
+    const { graph } = replica;
+    const accepted = restores.accepted(name, batch.chain)?.count ?? 0;
+    return this.#chains.check(graph, batch, from, patches, accepted) ??
+      judge.judge(replica, session, batch, from, patches) ??
+      this.#chains.begin(
+        graph,
+        batch,
+        accepted,
+        sessionOf(peer),
+        world.monotonic(),
+      );
   }
 
   #checkQuota(

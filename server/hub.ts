@@ -73,6 +73,8 @@ export class Hub {
   #isClosed = false;
   /** Names of all repositories that there are. */
   #known: Set<string> | undefined;
+  /** Those that were begun here for somebody who has written nothing yet: they go when they are closed. */
+  readonly #passing = new Set<string>();
 
   /** @param parts what it works with */
   constructor(parts: HubParts) {
@@ -245,7 +247,8 @@ export class Hub {
       const replica = replicaOf(repository);
       const { failure } = replica.status();
       if (failure !== undefined) throw failure;
-      replica.epoch(); // It goes on only if it is asked for before the log grows.
+      // It goes on only if it is asked for before the log grows.
+      replica.epoch().isPassing = isOurs && this.#passing.has(name);
       const closing = await opened(replica);
       return { repository, replica, closing };
     } catch (error) {
@@ -265,6 +268,7 @@ export class Hub {
       throw unavailable("There are as many repositories as there may be");
     }
     known.add(name);
+    this.#passing.add(name);
   }
 
   #makeRoom(): void {
@@ -300,9 +304,16 @@ export class Hub {
   async #close({ name, opening, isOurs }: Held): Promise<void> {
     const { failed } = this.#parts;
     try {
-      const { repository, closing } = await opening;
+      const { repository, replica, closing } = await opening;
       closing();
-      if (isOurs) await repository.close();
+      if (!isOurs) return;
+      await repository.close();
+      const { graph, loaded: { revocations } } = replica;
+      const isGone = this.#passing.delete(name) && graph.commits === 0 &&
+        revocations.size === 0;
+      if (!isGone) return;
+      if (this.#held.has(name)) this.#passing.add(name);
+      else this.#known?.delete(name);
     } catch (error) {
       failed(name, error);
     }

@@ -33,6 +33,8 @@ export interface QuotaOptions {
   readonly repositoryBytes?: number;
   /** Repositories in all: whoever may write may begin one (100,000). */
   readonly repositories?: number;
+  /** New chains a minute of one session: each tab has one, and each refused write begins one (600). */
+  readonly chainsPerMinute?: number;
   /** New repositories a minute of one session, and four times that of one address (300). */
   readonly repositoriesPerMinute?: number;
 }
@@ -52,6 +54,7 @@ export const defaultQuotas: Quotas = {
   loginsPerMinute: 120,
   repositoryBytes: 16 * 1024 ** 3,
   repositories: 100_000,
+  chainsPerMinute: 600,
   repositoriesPerMinute: 300,
 };
 

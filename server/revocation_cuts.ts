@@ -11,7 +11,6 @@
 
 import type { Replica } from "../repo/mod.ts";
 import { nameOf } from "../repo/commit.ts";
-import { cutsOf } from "../repo/revocation.ts";
 import { ByteReader } from "../src/base/bytes.ts";
 
 const CHAIN_BYTES = 40;
@@ -40,8 +39,9 @@ export function chainEndsOf(summary: Uint8Array): Map<string, ChainEnd> {
 }
 
 /**
- * Cuts that let everything stand that was accepted of a session; `undefined`
- * when they are in force already, or nothing was.
+ * Cuts that let everything stand that was accepted of a session, as far as none
+ * in force does: what stands here came before they did, or a crash came between
+ * the records of one revocation. `undefined` when there are none to issue.
  *
  * @param replica the server's
  * @param sessionKey whose commits
@@ -54,15 +54,19 @@ export function cutsToIssue(
 ): Map<string, number> | undefined {
   const key = nameOf(sessionKey, 0, KEY_CHARACTERS);
   const isRevoked = revocations.of(key).length > 0;
-  const cuts = isRevoked
-    ? new Map<string, number>()
-    : cutsOf(graph, sessionKey);
-  for (const [chain, { count }] of accepted) {
-    if (!chain.startsWith(key)) continue;
-    const inForce = isRevoked ? revocations.cutOf(chain) : 0;
+  const cuts = new Map<string, number>();
+  const raise = (chain: string, count: number) => {
     const incarnation = chain.slice(KEY_CHARACTERS);
-    const known = Math.max(inForce, cuts.get(incarnation) ?? 0);
-    if (count > known) cuts.set(incarnation, count);
+    const inForce = isRevoked ? revocations.cutOf(chain) : 0;
+    if (count > Math.max(inForce, cuts.get(incarnation) ?? 0)) {
+      cuts.set(incarnation, count);
+    }
+  };
+  for (const { name, length } of graph.chains()) {
+    if (name.startsWith(key)) raise(name, length);
+  }
+  for (const [chain, { count }] of accepted) {
+    if (chain.startsWith(key)) raise(chain, count);
   }
   return cuts.size === 0 ? undefined : cuts;
 }

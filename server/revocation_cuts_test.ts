@@ -1,6 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
+import { createSigner } from "../crypto/mod.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { chainBytes } from "../repo/commit.ts";
+import { issueRevocation } from "../repo/revocation.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
 
@@ -38,4 +40,27 @@ Deno.test("cutsToIssue() lets stand what is here and what a witness saw, of this
   const stranger = new Uint8Array(32).fill(7);
   equal(cutsToIssue(place.replica, stranger, new Map()), undefined);
   equal(toHex(key).length, 64);
+});
+
+Deno.test("cutsToIssue() goes on where a crash came between the records of one revocation", async () => {
+  const place = await Place.open();
+  await place.write("a", "1");
+  const { replica } = await place.reopen({ isOriginal: false });
+  const two = await place.reopen({ isOriginal: false });
+  await replica.close();
+  await two.write("b", "1");
+  const chains = [...two.replica.graph.chains()].map(({ name }) => name);
+  equal(chains.length, 2);
+  const key = chainBytes(chains[0]!).subarray(0, 32);
+  const { revocations } = two.replica.loaded;
+  const cuts = new Map([[chains[0]!.slice(32), 1]]);
+  const { genesisId } = two.replica.port();
+  const issuer = createSigner(new Uint8Array(32).fill(3));
+  const fields = { genesisId, sessionKey: key, cuts, wall: 1, reason: "" };
+  revocations.add(issueRevocation(fields, issuer));
+  equal(revocations.cutOf(chains[1]!), 0, "as if it had never been accepted");
+  const missing = cutsToIssue(two.replica, key, new Map());
+  deepEqual(missing, new Map([[chains[1]!.slice(32), 1]]));
+  revocations.add(issueRevocation({ ...fields, cuts: missing! }, issuer));
+  equal(cutsToIssue(two.replica, key, new Map()), undefined);
 });

@@ -20,7 +20,7 @@ import { limits } from "../src/base/limits.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admit.ts";
 import { nameOf } from "../repo/commit.ts";
-import { issueRevocation } from "../repo/revocation.ts";
+import { issueRevocations } from "../repo/revocation.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import type { Whom } from "./api.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
@@ -316,8 +316,9 @@ export class RevocationList {
     const { genesisId } = port;
     const wall = now();
     const fields = { genesisId, sessionKey, cuts, wall, reason };
-    const { bytes } = issueRevocation(fields, signer);
-    admittedOf(port.receive([{ kind: "revocation", bytes }]));
+    const records = issueRevocations(fields, signer);
+    const kind = "revocation";
+    admittedOf(port.receive(records.map(({ bytes }) => ({ kind, bytes }))));
     port.settle();
   }
 }

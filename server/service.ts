@@ -209,6 +209,7 @@ export class Service {
       hub: this.#hub,
       rules: options.rules,
       judge: this.#judge,
+      restores: this.#restores,
       sessions: this.#sessions,
       revocations: this.#revocations,
       quarantine: this.#quarantine,

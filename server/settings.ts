@@ -248,6 +248,7 @@ export const settings: readonly Setting[] = [
   quota("loginsPerMinute", "logins a minute of one address"),
   quota("repositoryBytes", "bytes of one repository's log"),
   quota("repositories", "repositories in all"),
+  quota("chainsPerMinute", "new chains a minute of one session"),
   quota("repositoriesPerMinute", "new repositories a minute of one session"),
 ];
 

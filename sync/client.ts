@@ -46,6 +46,8 @@ export interface SyncClientOptions {
    * is shown as the reason, and tried again later.
    */
   prover(renew: boolean, signal: AbortSignal): Promise<Prover>;
+  /** Hears how far the server's clock is ahead of `world`'s, in milliseconds: commits are dated by it. */
+  follow?(clockOffsetMs: number): void;
   /** Keeps what is known of the server, at most once a second and at the end. */
   keepResume?(name: string, bytes: Uint8Array): void;
   /** Sees every frame that comes or goes, for an inspector. */
@@ -76,7 +78,7 @@ export class SyncClient {
   #goodbyeMs: number | undefined;
   #notBeforeMs = -Infinity;
   #clockOffsetMs: number | undefined;
-  /** While this device's clock is so far ahead that its commits would be refused. */
+  /** While this device's clock is so far from the server's that it does not follow it. */
   #clockIncident: IncidentEvent | undefined;
   #status: ClientStatus;
   #isClosed = false;
@@ -187,6 +189,7 @@ export class SyncClient {
 
   #tell(event: ConversationEvent): void {
     if (event.tell === "ready") return this.#ready(event.clockOffsetMs);
+    if (event.tell === "clock") return this.#readClock(event.clockOffsetMs);
     if (event.tell === "goodbye") {
       this.#goodbyeMs = Math.min(event.waitMs, limits.goodbyeMsMax);
       return;
@@ -206,17 +209,18 @@ export class SyncClient {
   }
 
   #ready(clockOffsetMs: number): void {
-    this.#clockOffsetMs = clockOffsetMs;
-    this.#checkClock(-clockOffsetMs);
+    this.#readClock(clockOffsetMs);
     this.#readyMs = this.#options.world.monotonic();
     this.#become("ready", undefined);
   }
 
-  /** Told once, until the clock was right in between. */
-  #checkClock(aheadMs: number): void {
-    const isAhead = aheadMs > limits.clockAheadMsMax;
-    if (isAhead === (this.#clockIncident !== undefined)) return;
-    this.#clockIncident = isAhead ? clockIncident(aheadMs) : undefined;
+  /** What is written from now on is dated by the server's clock; that this cannot be is told once. */
+  #readClock(clockOffsetMs: number): void {
+    this.#clockOffsetMs = clockOffsetMs;
+    this.#options.follow?.(clockOffsetMs);
+    const isFar = Math.abs(clockOffsetMs) > limits.clockCorrectionMsMax;
+    if (isFar === (this.#clockIncident !== undefined)) return;
+    this.#clockIncident = isFar ? clockIncident(clockOffsetMs) : undefined;
     if (this.#clockIncident) this.#incident(this.#clockIncident);
   }
 
@@ -302,14 +306,15 @@ export class SyncClient {
   }
 }
 
-function clockIncident(aheadMs: number): IncidentEvent {
-  const seconds = Math.round(aheadMs / 1_000);
+function clockIncident(clockOffsetMs: number): IncidentEvent {
+  const seconds = Math.round(Math.abs(clockOffsetMs) / 1_000);
+  const where = clockOffsetMs < 0 ? "ahead of" : "behind";
   return {
     tell: "incident",
     name: undefined,
     kind: "clock",
     message:
-      `This device's clock is ${seconds} s ahead of the server's: what it writes is refused until the clock is right`,
-    details: { aheadMs },
+      `This device's clock is ${seconds} s ${where} the server's, too far to follow it: set the clock right`,
+    details: { clockOffsetMs },
   };
 }

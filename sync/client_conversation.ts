@@ -110,7 +110,7 @@ export class ClientConversation implements ClientCore {
     const line = this.#line;
     this.#server = server;
     line.due(line.silenceMs);
-    const clockOffsetMs = message.clock - line.moment.nowMs;
+    const clockOffsetMs = line.readTime(message.clock);
     const { serverName } = this.#greeting;
     line.tell({ tell: "ready", peer: server, serverName, clockOffsetMs });
   }

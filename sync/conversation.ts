@@ -14,17 +14,13 @@ import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Judged } from "../repo/admit.ts";
 import type { Refusal } from "../src/base/errors.ts";
+import type { Clocks } from "../src/base/server_clock.ts";
 import type { AuditReport } from "./audit.ts";
 import type { ResumeState } from "./resume.ts";
 import type { Witness } from "./witness.ts";
 
 /** When an input happens. */
-export interface Moment {
-  /** Wall milliseconds since 1970. */
-  readonly nowMs: number;
-  /** Milliseconds that never go back, for timeouts. */
-  readonly monotonicMs: number;
-}
+export type Moment = Clocks;
 
 /** What goes into a conversation. */
 export type Input =
@@ -130,6 +126,8 @@ export type ConversationEvent =
     readonly serverName: string;
     readonly clockOffsetMs: number;
   }
+  /** C: the server told its time once more, with a refusal. `clockOffsetMs`: as of `ready`. */
+  | { readonly tell: "clock"; readonly clockOffsetMs: number }
   /** S: answer with `opened` or `declined`, now or later. `revoked` rights: see {@linkcode rights}. */
   | {
     readonly tell: "opening";

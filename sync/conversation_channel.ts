@@ -119,11 +119,6 @@ export class ClientChannel {
     const cursor = this.#needsVector ? undefined : kept;
     if (cursor === undefined && !mayTellVector) return false;
     const vector = cursor === undefined ? this.#doubts.vector() : undefined;
-    if (vector && vector.size > limits.vectorChainsMax) {
-      const detail = `A vector of ${vector.size} chains`;
-      this.#declined({ code: "too-large", detail });
-      return true;
-    }
     const { name, genesisId } = port;
     const start = cursor !== undefined
       ? { from: "cursor", cursor } as const
@@ -231,6 +226,7 @@ export class ClientChannel {
       credentials: !stands && mayRead,
       wants,
       knows: (credential) => isAmong(session.certificates, credential),
+      peerMs: () => line.serverMs,
     });
     const up = new Upload({
       line,
@@ -280,7 +276,7 @@ export class ClientChannel {
   #actOnRefusals({ up }: Ways): void {
     this.#flushMs = Infinity;
     const then = up.hasRefusals ? up.flush() : undefined;
-    if (then === "later") return this.#again(limits.refusedRetryMs);
+    if (then === "later") return this.#again(up.laterMs);
     if (then === "resynchronise") return this.#resynchronise();
     if (up.isPrefixLeft) this.#again(0, true);
   }

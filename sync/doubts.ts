@@ -9,7 +9,8 @@
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
-import type { VersionVector } from "../repo/version_vector.ts";
+import { boundVector, type VersionVector } from "../repo/version_vector.ts";
+import { limits } from "../src/base/limits.ts";
 
 /** What doubts work with. */
 export interface DoubtsParts {
@@ -29,13 +30,15 @@ export class Doubts {
     this.#parts = parts;
   }
 
-  /** What is known here, for sure. */
+  /** What is known here, for sure; where a frame cannot name all of it, own chains come first. */
   vector(): VersionVector {
-    const vector = this.#parts.port.vector();
-    if (this.#chains.size === 0) return vector;
-    return new Map(
-      vector.entries().filter(([chain]) => !this.#chains.has(chain)),
+    const { port, owns } = this.#parts;
+    const all = port.vector();
+    const known = this.#chains.size === 0 ? all : new Map(
+      all.entries().filter(([chain]) => !this.#chains.has(chain)),
     );
+    const own = known.keys().filter(owns);
+    return boundVector(known, limits.vectorChainsMax, own);
   }
 
   /**

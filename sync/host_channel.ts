@@ -9,7 +9,6 @@
  * @module
  */
 
-import { checkGate } from "../repo/admit.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import { type PeerSession, rights, type ServerCore } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
@@ -102,9 +101,7 @@ export class HostChannel {
         rights: given,
         life,
         witness,
-        gate: (batch, ...asked) =>
-          checkGate(batch, driver.moment.nowMs) ??
-            hooks.gate?.(peer, name, batch, ...asked),
+        gate: (...asked) => hooks.gate?.(peer, name, ...asked),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,
       }, driver.moment)

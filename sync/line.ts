@@ -10,6 +10,7 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import { ServerTime } from "../src/base/server_clock.ts";
 import type { ConversationEvent, Moment, Output } from "./conversation.ts";
 import type { Message, OtherVersion } from "./message.ts";
 import { decodeMessage, encodeMessage } from "./message_codec.ts";
@@ -28,6 +29,9 @@ export class Line {
   isOver = false;
   /** The moment of the last input. */
   moment: Moment = { nowMs: 0, monotonicMs: 0 };
+  /** How often commits were dated anew because of what it said. */
+  redates = 0;
+  #serverTime: ServerTime | undefined;
   #out: Output[] = [];
   #heardMs = 0;
   #pings = 0;
@@ -44,6 +48,17 @@ export class Line {
   /** Begins an input. */
   at({ nowMs, monotonicMs }: Moment): void {
     this.moment = { nowMs, monotonicMs };
+  }
+
+  /** The server says what time it is, in milliseconds since 1970; the result is how far it is ahead of this device. */
+  readTime(serverMs: number): number {
+    this.#serverTime = new ServerTime(serverMs, this.moment);
+    return serverMs - this.moment.nowMs;
+  }
+
+  /** Milliseconds since 1970 by the server's clock, as far as it is known. */
+  get serverMs(): number {
+    return this.#serverTime?.at(this.moment) ?? Infinity;
   }
 
   /** Begins to listen for silence. */

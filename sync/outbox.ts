@@ -8,7 +8,8 @@
  * @module
  */
 
-import type { FeedRecord, RepositoryPort } from "../repo/port.ts";
+import { decodeBatch } from "../repo/batch.ts";
+import type { FeedRecord, FeedSlice, RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
@@ -64,6 +65,8 @@ export interface OutboxOptions {
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
   readonly knows?: (credential: Uint8Array) => boolean;
+  /** The peer's wall clock, in milliseconds: it takes nothing that is dated later. Default: it takes everything. */
+  readonly peerMs?: () => number;
 }
 
 /** One peer's place in a log. */
@@ -82,6 +85,8 @@ export class Outbox {
   #partial: { record: FeedRecord; offset: number; from: number } | undefined;
   /** Did the last look end for want of credit? */
   #isBlocked = false;
+  /** When what comes next is not early any more, by the peer's clock; 0 while nothing is. */
+  #dueMs = 0;
 
   constructor({ has, ...options }: OutboxOptions) {
     this.#options = options;
@@ -108,6 +113,15 @@ export class Outbox {
     return this.#isBlocked && !this.isDone;
   }
 
+  /** Milliseconds until what comes next may go; 0 while nothing waits for its time. */
+  get waitMs(): number {
+    return this.#dueMs === 0 ? 0 : Math.max(1, this.#dueMs - this.#peerMs());
+  }
+
+  #peerMs(): number {
+    return this.#options.peerMs?.() ?? Infinity;
+  }
+
   /** Notes that the peer has a chain's first `count` commits. */
   noteHas(chain: string, count: number): void {
     if (count > (this.#has.get(chain) ?? 0)) this.#has.set(chain, count);
@@ -130,6 +144,7 @@ export class Outbox {
    */
   next(credit: number): Outgoing | undefined {
     this.#isBlocked = false;
+    this.#dueMs = 0;
     if (this.isDone) return this.#forget();
     const room = Math.min(credit, limits.recordsBytesSoft) - FRAME_BYTES;
     if (room < CREDIT_MIN) return this.#block();
@@ -179,7 +194,13 @@ export class Outbox {
     const readTo = this.#position + limits.feedBytesMax;
     while (this.#position < Math.min(readTo, this.#port.shareable)) {
       const from = this.#position;
-      const slice = this.#port.read(from, room - RECORD_BYTES);
+      let slice = this.#port.read(from, room - RECORD_BYTES);
+      if (this.#dueOf(slice) > 0) {
+        // Batches as they were sealed, one by one: those whose time has come go.
+        slice = this.#port.read(from, 1);
+        this.#dueMs = this.#dueOf(slice);
+        if (this.#dueMs > 0) return undefined;
+      }
       const found = this.#fit(slice.records, from, room);
       if (found === "blocked") return this.#block();
       this.#position = found?.next ?? slice.next;
@@ -187,6 +208,25 @@ export class Outbox {
       if (slice.next <= from) return undefined;
     }
     return undefined;
+  }
+
+  /**
+   * When the last of some records may go, by the peer's clock; 0 when all of
+   * them may. What is too far ahead to be waited for goes, too: the peer says no.
+   */
+  #dueOf({ records }: FeedSlice): number {
+    const peerMs = this.#peerMs();
+    let due = 0;
+    for (const record of records) {
+      const { chain, kind, bytes } = record;
+      if (this.#port.clockOf(chain) <= peerMs || !this.#isLacking(record)) {
+        continue;
+      }
+      const wall = decodeBatch(bytes, kind === "signed").commits.at(-1)!.wall;
+      const isWaited = wall > peerMs && wall <= peerMs + limits.clockAheadMsMax;
+      if (isWaited) due = Math.max(due, wall);
+    }
+    return due;
   }
 
   /** What of some records the peer lacks, and fits; `next` is where to read on. */

@@ -8,9 +8,10 @@
  * @module
  */
 
+import { checkGate } from "../repo/admit.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import type { VersionVector } from "../repo/version_vector.ts";
+import { boundVector, type VersionVector } from "../repo/version_vector.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
@@ -61,14 +62,16 @@ export class ServerChannel {
   #isAcknowledging = false;
 
   constructor(parts: ServerChannelParts) {
-    const { port, budget, release, peer, options: { gate } } = parts;
+    const { line, port, budget, release, peer, options: { gate } } = parts;
     this.#parts = parts;
     this.#inbox = new Inbox({
       port,
       budget,
       release,
-      // A peer that may issue is a server: its gate was asked already (law 7).
-      gate: peer.mayIssue ? undefined : gate,
+      // A peer that may issue is a server, whose gate was asked already (law 7); its clock may be wrong all the same.
+      gate: (batch, ...asked) =>
+        checkGate(batch, line.moment.nowMs) ??
+          (peer.mayIssue ? undefined : gate?.(batch, ...asked)),
       noteHas: (chain, count) => this.#outbox?.noteHas(chain, count),
       noteCredential: (bytes) => this.#outbox?.noteCredential(bytes),
     });
@@ -88,14 +91,14 @@ export class ServerChannel {
     return (this.#parts.options.rights & rights.read) !== 0;
   }
 
-  /** Answers `open`; false when what is here takes more chains than a frame can name. */
-  begin(start: Start): boolean {
+  /** Answers `open`. Where a frame cannot name all chains, those that the client has come first. */
+  begin(start: Start): void {
     const { line, channel, port, options } = this.#parts;
     const opened = { is: "opened", channel, rights: options.rights } as const;
     if (!this.#mayRead) {
       const nothing = { epoch: NO_EPOCH, commits: 0, vector: new Map() };
       line.send({ ...opened, ...nothing });
-      return true;
+      return;
     }
     const { commits } = port;
     const { epoch } = options.life;
@@ -104,13 +107,12 @@ export class ServerChannel {
       const from = start.cursor.position;
       this.#toldPosition = from;
       this.#follow(from, undefined);
-      return true;
+      return;
     }
-    const vector = port.vector();
-    if (vector.size > limits.vectorChainsMax) return false;
+    const asked = start.from === "vector" ? start.vector.keys() : [];
+    const vector = boundVector(port.vector(), limits.vectorChainsMax, asked);
     line.send({ ...opened, epoch, commits, vector });
     if (start.from === "vector") this.#follow(0, start.vector);
-    return true;
   }
 
   /** Did this life of the log give the cursor out, and is it of this log still? */
@@ -374,7 +376,8 @@ export class ServerChannel {
   }
 }
 
-/** Is it about one commit? What follows a revoked one is revoked, too. */
+/** Is it about one commit? What follows a revoked one is revoked, and what follows an early one is later still. */
 function isAlone({ number, refused }: Refusal): boolean {
-  return number !== undefined && refused !== "revoked";
+  return number !== undefined &&
+    !["revoked", "bad-clock", "early"].includes(refused);
 }

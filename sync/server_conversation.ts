@@ -258,8 +258,8 @@ export class ServerConversation implements ServerCore {
       const parts = { line, channel, port, peer, budget, release, options };
       const open = new ServerChannel(parts);
       this.#channels.set(channel, open);
-      if (open.begin(message.start)) return this.#pump(open);
-      this.#undo(channel, name, "too-large", "It has too many chains");
+      open.begin(message.start);
+      this.#pump(open);
     });
   }
 

@@ -9,7 +9,6 @@
 
 import { chainBytesLength, chainName, idLength } from "../repo/commit.ts";
 import { ByteReader } from "../src/base/bytes.ts";
-import { limits } from "../src/base/limits.ts";
 
 /** Bytes of one chain in a summary. */
 export const summaryEntryBytes: number = chainBytesLength + 6 + idLength;
@@ -23,7 +22,7 @@ export interface ChainEnd {
 /** Reads a summary; `SyntaxError` when the bytes are none. */
 export function readSummary(bytes: Uint8Array): Map<string, ChainEnd> {
   const count = bytes.length / summaryEntryBytes;
-  if (!Number.isInteger(count) || count > limits.vectorChainsMax) {
+  if (!Number.isInteger(count)) {
     throw new SyntaxError("Cannot decode summary: its size is not allowed");
   }
   const reader = new ByteReader(bytes);

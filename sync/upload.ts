@@ -35,6 +35,11 @@ export interface UploadParts {
 /** What has to follow a refusal. */
 export type FollowUp = RefusedEvent["then"];
 
+/** A server whose time goes back all the while has commits dated anew no more often; then the app hears of it. */
+const REDATES_MAX = 4;
+/** Characters of a moment as ISO 8601 has it. */
+const ISO_LENGTH = 24;
+
 /** What has to follow, from what ends with the refusal to what begins everything anew. */
 const GRAVITY: readonly FollowUp[] = [
   "withdrawn",
@@ -51,7 +56,7 @@ interface Gathered {
 
 /** Is it refused for the time being, and to be sent again? */
 function isForNow({ reason }: MessageOf<"refuse">): boolean {
-  return reason === "quota" || reason === "restoring";
+  return ["quota", "restoring", "early"].includes(reason);
 }
 
 /** Will the server not take it from anybody, or from nobody but its author? */
@@ -86,6 +91,7 @@ export class Upload {
   #isPrefixLeft = false;
   /** Was something refused for the time being, whoever wrote it? */
   #isPutOff = false;
+  #laterMs = Infinity;
   #isCredentialNew = false;
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
@@ -117,8 +123,8 @@ export class Upload {
     }
     const outgoing = this.outbox.next(line.sending.left);
     if (outgoing === undefined) {
-      const { isDone, isBlocked } = this.outbox;
-      if (!isDone && !isBlocked) line.due(line.moment.monotonicMs);
+      const { isDone, isBlocked, waitMs } = this.outbox;
+      if (!isDone && !isBlocked) line.due(line.moment.monotonicMs + waitMs);
       return false;
     }
     this.#sent.push(...outgoing.whole);
@@ -165,7 +171,22 @@ export class Upload {
     else this.#gathered.set(chain, { entry, messages: [message] });
     this.#refused.set(chain, from);
     this.#isPutOff ||= isForNow(message);
+    this.#readTime(message);
     return true;
+  }
+
+  /** Who says that a commit is ahead says what time it is. */
+  #readTime({ reason, detail }: MessageOf<"refuse">): void {
+    if (reason !== "early" && reason !== "bad-clock") return;
+    const { line } = this.#parts;
+    const serverMs = Date.parse(detail.slice(-ISO_LENGTH));
+    if (!Number.isFinite(serverMs)) return;
+    line.tell({ tell: "clock", clockOffsetMs: line.readTime(serverMs) });
+  }
+
+  /** Milliseconds until what was refused may be sent again. */
+  get laterMs(): number {
+    return Math.min(this.#laterMs, limits.refusedRetryMs);
   }
 
   /** A certificate or a revocation: nothing of ours to take back. */
@@ -264,7 +285,10 @@ export class Upload {
     const { owns, canRenew, isResynchronised } = this.#parts;
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
-    if (messages.some(isForNow)) return "later";
+    if (messages.some(isForNow)) {
+      this.#laterMs = Math.min(this.#laterMs, this.#waitMs(chain, messages));
+      return "later";
+    }
     if (has("gap", "missing-parent")) {
       // What is missing there may be what was put off.
       if (this.#isPutOff) return "later";
@@ -275,6 +299,14 @@ export class Upload {
     }
     if (canRenew && has("unknown-session", "expired-session")) return "login";
     return "withdrawn";
+  }
+
+  #waitMs(chain: string, messages: readonly MessageOf<"refuse">[]): number {
+    const isEarly = messages.every(({ reason }) => reason === "early");
+    const { line, port } = this.#parts;
+    return isEarly
+      ? Math.max(limits.backoffMsMin, port.clockOf(chain) - line.serverMs)
+      : limits.refusedRetryMs;
   }
 
   #withdraw(
@@ -303,7 +335,17 @@ export class Upload {
       }
     }
     refused.sort((a, b) => a.number - b.number);
-    const { port } = this.#parts;
+    const { port, line } = this.#parts;
+    const latestMs = line.serverMs + limits.clockAheadMsMax;
+    const isFollowed = Math.abs(line.serverMs - line.moment.nowMs) <=
+      limits.clockCorrectionMsMax;
+    const isAhead = isFollowed && port.clockOf(chain) > latestMs &&
+      refused.every(({ reason }) => reason === "bad-clock");
+    if (!isFork && isAhead && line.redates++ < REDATES_MAX) {
+      const countOf = (one: string) => this.outbox.countOf(one);
+      port.redate(latestMs, (one) => one === chain ? from : countOf(one));
+      return "withdrawn";
+    }
     port.withdraw(chain, from, refused, isFork ? "fork" : undefined);
     return isFork ? "resynchronise" : "withdrawn";
   }

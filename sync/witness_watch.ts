@@ -9,9 +9,11 @@
 
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
 import type { PeerSession } from "./conversation.ts";
 import type { MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
+import { summaryEntryBytes } from "./summary.ts";
 import {
   compareWitnesses,
   decodeWitness,
@@ -99,7 +101,10 @@ export class WitnessWatch {
     }
     const { bytes } = witness;
     const { certificates } = server;
-    this.#kept = { witness: bytes, proved: bytes, certificates, summary };
+    // No frame takes a longer one: an older proof is better than none.
+    if (summary.length <= limits.summaryChainsMax * summaryEntryBytes) {
+      this.#kept = { witness: bytes, proved: bytes, certificates, summary };
+    }
     return "equal";
   }
 

@@ -114,6 +114,8 @@ export class RawPeer {
   readonly #socket: WebSocket;
   readonly #heard: Message[] = [];
   #news = Promise.withResolvers<void>();
+  /** Records that were handed in: the sequence of the last one. */
+  sent = 0;
   /** Is the connection gone? */
   isOver = false;
   /** The code that the server closed with; "" where it gave none. */
@@ -186,6 +188,7 @@ export class RawPeer {
 
   /** Hands records in on channel 1. */
   records(...records: WireRecord[]): void {
+    this.sent += records.length;
     this.send({ is: "records", channel: 1, records, cursor: undefined });
   }
 
@@ -206,8 +209,16 @@ export class RawPeer {
     return (await this.hearTo(is)).at(-1) as MessageOf<Is>;
   }
 
-  /** Takes all messages up to the next one of a kind. */
-  async hearTo(is: Message["is"]): Promise<Message[]> {
+  /** Takes the next message of one of these kinds out of what was heard. */
+  async hearAny<Is extends Message["is"]>(
+    ...kinds: Is[]
+  ): Promise<MessageOf<Is>> {
+    // Proof: as above.
+    return (await this.hearTo(...kinds)).at(-1) as MessageOf<Is>;
+  }
+
+  /** Takes all messages up to the next one of some kinds. */
+  async hearTo(...kinds: Message["is"][]): Promise<Message[]> {
     const heard: Message[] = [];
     for (;;) {
       const { promise } = this.#news;
@@ -217,9 +228,9 @@ export class RawPeer {
         message = this.#heard.shift()
       ) {
         heard.push(message);
-        if (message.is === is) return heard;
+        if (kinds.includes(message.is)) return heard;
       }
-      if (this.isOver) throw new Error(`It closed, and said no "${is}"`);
+      if (this.isOver) throw new Error(`It closed, and said no "${kinds}"`);
       await promise;
     }
   }

@@ -23,6 +23,36 @@ Deno.test("a tab connects for all, its page logs in, and writes of every tab arr
   await place.close();
 });
 
+Deno.test("tabs of a device whose clock is 10 minutes ahead, or set while connected, hear of no refusal", async () => {
+  const place = new ServedOrigin();
+  place.origin.aheadMs = 600_000;
+  const [first, one] = await place.tab();
+  const [, two] = await place.tab();
+  const early = [one, two].flatMap((repository) =>
+    [1, 2, 3].map((i) =>
+      repository.collection(Card).create({ title: `early ${i}` })
+    )
+  );
+  await early[5]!.durable;
+  place.connect(first);
+  await Promise.all(early.map(({ synced }) => synced));
+  for (const aheadMs of [-86_400_000, 0, 3_600_000]) {
+    place.origin.aheadMs = aheadMs;
+    for (const repository of [one, two]) {
+      await repository.collection(Card).create({ title: "late" }).synced;
+    }
+  }
+  const served = await place.server.replica(one.name);
+  for (const { last } of served.graph.chains()) {
+    assert.ok(last.wall <= Date.now(), "nothing is dated ahead");
+  }
+  for (const repository of [one, two]) {
+    await until(() => titlesOf(repository).length === 12, "all is there");
+    assert.deepEqual(repository.sync.status.refusals, []);
+  }
+  await place.close();
+});
+
 Deno.test("a refusal undoes what was refused, in every tab, and nothing else", async () => {
   const place = new ServedOrigin();
   const [first, one] = await place.tab();

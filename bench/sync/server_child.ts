@@ -73,6 +73,7 @@ const unlimited = {
   connectionsPerAddress: 10_000,
   unproved: 10_000,
   unprovedPerAddress: 10_000,
+  chainsPerMinute: 1e9,
   repositoriesPerMinute: 1e9,
   loginsPerMinute: 1e9,
   commitsPerSecond: 1e9,

@@ -117,6 +117,8 @@ export type RefusalReason =
   | "fork"
   | "missing-parent"
   | "bad-clock"
+  /** Its time has not come by the server's clock: its author brings it again. */
+  | "early"
   | "too-large"
   /** A rule forbids it. */
   | "denied"

@@ -84,10 +84,16 @@ export const limits = {
   revocationsMax: 65_536,
   /** Revocations of one session key: each further one accepts more of its commits. */
   revocationsOfKeyMax: 1_024,
-  /** Incarnations that a revocation names: each withdrawal of a refused commit began one. */
+  /** Chains of one session in a repository: each tab has one, and each refusal begins one. */
+  sessionChainsMax: 2_048,
+  /** The same where a summary cannot name all chains any more: enough for a device that is new there. */
+  sessionChainsMin: 64,
+  /** Incarnations that one revocation names; where there are more, several are issued at once. */
   revocationCutsMax: 16_384,
-  /** A commit further ahead of the local clock than this is refused at the gate. */
+  /** A commit that is ahead of the server's clock waits at its author; further ahead than this it is refused. */
   clockAheadMsMax: 60_000,
+  /** A device that is further from its server's clock than this keeps its own: a server that lies moves it no further. */
+  clockCorrectionMsMax: 31 * 24 * 3_600_000,
   /** One log segment; the next one starts when it is passed. */
   segmentBytesMax: 1_024 * MiB,
   /** The log grows by zero-filled extents of this size: an fdatasync then writes no metadata. */
@@ -212,7 +218,7 @@ export const limits = {
   partBytesMax: 256 * MiB,
   /** Channels of one connection. */
   channelsMax: 1_024,
-  /** Chains a vector on the wire may name: 41 bytes each must fit a frame. */
+  /** Chains a vector on the wire may name: 41 bytes each must fit a frame. What it leaves out is sent again. */
   vectorChainsMax: 40_000,
   /** Chains a summary on the wire may name: 78 bytes each must fit a frame. */
   summaryChainsMax: 20_000,

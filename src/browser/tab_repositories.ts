@@ -5,6 +5,7 @@
  * @module
  */
 
+import { FollowingWorld } from "../base/server_clock.ts";
 import type { World } from "../base/world.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import type { AuditReport } from "../db/channel.ts";
@@ -25,7 +26,8 @@ import {
   type Session,
   type VerifyReport,
 } from "../../repo/mod.ts";
-import type { Welcome } from "./messages.ts";
+import type { ChannelStatus } from "../db/channel.ts";
+import type { SyncReport, Welcome } from "./messages.ts";
 import type { Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
@@ -51,6 +53,9 @@ export interface TabRepositoriesParts {
 /** All that a tab has open. */
 export class TabRepositories {
   readonly #parts: TabRepositoriesParts;
+  /** What dates commits: it follows the server's clock, as the owner knows it. */
+  readonly #clock: FollowingWorld;
+  #offsetMs: number | undefined;
   readonly #opening = new Map<RepositoryName, Promise<Repository>>();
   readonly #open = new Map<RepositoryName, Repository>();
   readonly #tabs = new Map<string, TabRepository>();
@@ -59,6 +64,7 @@ export class TabRepositories {
 
   constructor(parts: TabRepositoriesParts) {
     this.#parts = parts;
+    this.#clock = new FollowingWorld(parts.world);
   }
 
   /** Names of those that are open. */
@@ -116,11 +122,21 @@ export class TabRepositories {
     for (const one of this.#tabs.values()) one.fail(why);
   }
 
-  /** Hears the owner. */
+  /** Hears the owner: what the server's clock shows as well, which all that is written here is dated by. */
   hear(message: RepositoryMessage): void {
     const { kind, repository } = message;
+    if (kind === "opened") this.#follow(message.sync);
+    else if (kind === "sync") this.#follow(message);
     if (kind === "overwritten") this.#overwritten.get(repository)?.onNews?.();
     else this.#tabs.get(repository)?.hear(message);
+  }
+
+  #follow({ status }: SyncReport): void {
+    // Both sides are one build; an owner that opens it just now has none yet.
+    const clockOffsetMs = (status as ChannelStatus | undefined)?.clockOffsetMs;
+    if (clockOffsetMs === undefined || clockOffsetMs === this.#offsetMs) return;
+    this.#offsetMs = clockOffsetMs;
+    this.#clock.follow(clockOffsetMs);
   }
 
   /** Opens one; the same object until it is closed. */
@@ -145,7 +161,8 @@ export class TabRepositories {
 
   async #make(name: RepositoryName): Promise<Repository> {
     await this.#closings.get(name);
-    const { world, schemas, options, session } = this.#parts;
+    const { schemas, options, session } = this.#parts;
+    const world = this.#clock;
     const tab = this.#join(name);
     const { replica, storage, channel } = await tab.opened;
     // Reading begins cold, and so do the app's first questions: the page may draw in between.
@@ -211,12 +228,12 @@ export class TabRepositories {
     storage: TabStorage,
     lent: LentChain,
   ): Promise<Replica> {
-    const { world, schemas, options, welcome, session } = this.#parts;
+    const { schemas, options, welcome, session } = this.#parts;
     const { mode, rootKey } = welcome();
     return Replica.open({
       door: undefined,
       storage,
-      world,
+      world: this.#clock,
       name,
       mode,
       isModeRequired: options.mode !== undefined,

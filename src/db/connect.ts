@@ -76,6 +76,8 @@ export interface ConnectionParts {
   readonly target: string | URL | Connector;
   readonly options: ConnectOptions;
   readonly world: World;
+  /** Hears how far the server's clock is ahead of this device's, in milliseconds. */
+  readonly follow: (clockOffsetMs: number) => void;
   readonly rootKey: Uint8Array;
   readonly keeper: SessionKeeper;
   /** Resolves when everything is here that takes in what comes. */
@@ -131,8 +133,8 @@ export class DatabaseConnection implements Connection {
   }
 
   async #start(): Promise<void> {
-    const { world, rootKey, keeper, options, links, report, tap, prepare } =
-      this.#parts;
+    const { world, rootKey, keeper, options, links, report, tap } = this.#parts;
+    const { follow, prepare } = this.#parts;
     for (const link of links()) link.sync.without("connecting");
     try {
       const [{ Renewal, SyncClient }, connector] = await Promise.all([
@@ -155,6 +157,7 @@ export class DatabaseConnection implements Connection {
         rootKey,
         prover: (renew: boolean, signal: AbortSignal) =>
           renewal.prover(renew, signal),
+        follow,
         ...(tap !== undefined && { frame: tap }),
       });
       this.#client = client;

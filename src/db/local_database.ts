@@ -7,6 +7,7 @@
  * @module
  */
 
+import { FollowingWorld } from "../base/server_clock.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -135,6 +136,8 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   readonly storage: StorageObserver;
   readonly tabs: DatabaseTabs = noTabs;
   readonly #parts: Parts<R>;
+  /** What dates commits. */
+  readonly #clock: FollowingWorld;
   readonly #repositories = new Map<RepositoryName, Promise<R>>();
   readonly #open = new Map<RepositoryName, R>();
   /** Repositories that are being closed; they are opened again only afterwards. */
@@ -153,6 +156,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   constructor(parts: Parts<R>) {
     const { keyring, world, storage, options, names } = parts;
     this.#parts = parts;
+    this.#clock = new FollowingWorld(world);
     this.#names = names && new Set(names);
     this.storage = new StorageObserver({
       world,
@@ -224,6 +228,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       target,
       options,
       world,
+      follow: (clockOffsetMs) => this.#clock.follow(clockOffsetMs),
       rootKey: keyring.rootKey,
       ...door.prepare && { prepare: door.prepare },
       keeper: this.#keeper,
@@ -252,7 +257,8 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   }
 
   async #openRepository(name: RepositoryName): Promise<R> {
-    const { make, options, schemas, storage, world } = this.#parts;
+    const { make, options, schemas, storage } = this.#parts;
+    const world = this.#clock;
     await this.#closings.get(name);
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
@@ -295,11 +301,11 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
 
   #openReplica(name: RepositoryName, session: Session): Promise<Replica> {
     const { options, mode, schemas, keyring } = this.#parts;
-    const { storage, world, door } = this.#parts;
+    const { storage, door } = this.#parts;
     return Replica.open({
       door,
       storage,
-      world,
+      world: this.#clock,
       name,
       mode,
       isModeRequired: options.mode !== undefined,

@@ -101,11 +101,12 @@ export class Watchers {
   #wait(): void {
     const next = this.#found.length > 0 ? -Infinity : this.#kept.next;
     if (!this.isHeard || next === Infinity) return this.#stop();
-    const now = this.#world.now();
-    const delay = Math.min(Math.max(0, next - now), limits.kvTimerMsMax);
-    if (this.#cancel !== undefined && this.#due <= now + delay) return;
+    const ahead = Math.max(0, next - this.#world.now());
+    const delay = Math.min(ahead, limits.kvTimerMsMax);
+    const due = this.#world.monotonic() + delay; // The other clock may be set.
+    if (this.#cancel !== undefined && this.#due <= due) return;
     this.#stop();
-    this.#due = now + delay;
+    this.#due = due;
     this.#cancel = this.#world.after(delay, () => {
       this.#stop();
       this.#kept.sweep(this.note);

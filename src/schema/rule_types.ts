@@ -32,7 +32,7 @@ export interface RuleContext<Params = RuleParams> {
   readonly repository: string;
   /** What the pattern's parameters stand for. */
   readonly params: Params;
-  /** The commit's own wall clock, which the server's gate has kept plausible; where reading is asked, now. */
+  /** Now: the moment of acceptance on the server, that of the write on a device; never what a commit says. */
   readonly at: Date;
 }
 

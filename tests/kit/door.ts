@@ -229,10 +229,10 @@ export class Writer {
 const patch = new PatchWriter();
 const shape = { collection: "note", version: 1, fields: [] };
 
-/** A commit ready for a batch: it deletes the note of this id. */
+/** A commit ready for a batch: it deletes the note of this id; "" does nothing. */
 export function prepare(header: Header, id: string): PreparedCommit {
   patch.begin();
-  patch.add({ what: "delete", shape, id, generation: 0 });
+  if (id !== "") patch.add({ what: "delete", shape, id, generation: 0 });
   const { payload } = patch.finish();
   return { header: encodeHeader(header), payload, payloadAt: -1 };
 }

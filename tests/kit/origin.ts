@@ -97,6 +97,8 @@ export class Origin {
   readonly texts: Map<string, string>;
   /** Does nothing fit on the medium? */
   isFull = false;
+  /** How far this device's clock is ahead, in milliseconds. */
+  aheadMs = 0;
   readonly #platform: Platform;
   readonly #options: OriginOptions;
   /** Of each owner's storage: looks whether the files are still its own. */
@@ -268,7 +270,7 @@ export class Page {
     this.#platform = platform;
     const { life } = this;
     this.locks = locksOf(life, platform.locks);
-    this.world = worldOf(life, platform.world);
+    this.world = worldOf(life, platform.world, () => origin.aheadMs);
     const [near, far] = platform.ports();
     this.#closings.push(() => near.close(), () => far.close());
     this.port = wireOf(near, life);
@@ -345,9 +347,9 @@ function locksOf(life: Life, locks: Locks): Locks {
   };
 }
 
-function worldOf(life: Life, world: World): World {
+function worldOf(life: Life, world: World, aheadMs: () => number): World {
   return {
-    now: () => world.now(),
+    now: () => world.now() + aheadMs(),
     monotonic: () => world.monotonic(),
     random: (target) => world.random(target),
     after: (delayMs, task) => world.after(delayMs, () => life.run(task)),

@@ -8,6 +8,7 @@ import type { Signer } from "../../crypto/mod.ts";
 import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
 import type { CommitPlace } from "../../repo/commit_place.ts";
 import type { Session } from "../../repo/session.ts";
+import type { FollowingWorld } from "../../src/base/server_clock.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
 import { IdSource } from "../../src/schema/names.ts";
@@ -200,6 +201,8 @@ export interface ClientParts {
   readonly prover?: (renew: boolean) => Prover;
   /** Where its clock is another one than the server's. */
   readonly world?: World;
+  /** What dates its commits: it follows the server's clock. */
+  readonly clock?: FollowingWorld;
 }
 
 /** A client of it. */
@@ -226,6 +229,7 @@ export class ClientPlace {
         Promise.resolve(
           parts.prover?.(renew) ?? proverOf(place.replica.session),
         ),
+      follow: (offsetMs) => parts.clock?.follow(offsetMs),
     });
     this.channel = this.client.add(place.replica.port(), parts.resume);
     this.states.push(this.channel.status.state);
@@ -243,7 +247,11 @@ export class ClientPlace {
   ): Promise<ClientPlace> {
     const { world } = server;
     const place = parts.place ??
-      await Place.open({ seed, world, session: sessionOf(seed) });
+      await Place.open({
+        seed,
+        world: parts.clock ?? world,
+        session: sessionOf(seed),
+      });
     return new ClientPlace(server, place, parts);
   }
 

@@ -6,7 +6,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { replicaOf } from "../../src/db/internals.ts";
+import { openedOf, replicaOf } from "../../src/db/internals.ts";
 import type { Repository } from "../../src/db/repository.ts";
 import type { Kv } from "../../src/kv/mod.ts";
 import type { LiveChange } from "../../src/query/live.ts";
@@ -28,6 +28,9 @@ export class Subscriber {
   readonly #entries = new Map<string, unknown>();
   /** How the entries differed when they were looked at last. */
   #late: string | undefined;
+  #isSetBack = false;
+  /** How far the database's clock was ahead of the device's at most, in milliseconds. */
+  #latestMs = 0;
   /** What the repository was like when it was looked at last. */
   #seen = "";
 
@@ -72,6 +75,13 @@ export class Subscriber {
   /** Finds out what has expired: who watches is told in the next turn. */
   sweep(): void {
     void this.#kv.size;
+  }
+
+  /** Was the clock of the database set back, which follows the server's, against this one of the device? */
+  isSetBack(nowMs: number): boolean {
+    const offsetMs = openedOf(this.#repository)[0]!.world.now() - nowMs;
+    this.#latestMs = Math.max(this.#latestMs, offsetMs);
+    return this.#isSetBack ||= offsetMs < this.#latestMs - 1;
   }
 
   /**

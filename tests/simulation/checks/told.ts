@@ -22,7 +22,8 @@ export function checkTold({ clients, stage }: Cast, isWhole = false): void {
     if (client.state !== "up") continue;
     const isClockSet = stage.blames.has(`clock ${client.name}`);
     for (const { name, subscriber } of client.desks) {
-      const difference = subscriber.difference(isClockSet, isWhole);
+      const isSet = isClockSet || subscriber.isSetBack(client.world.now());
+      const difference = subscriber.difference(isSet, isWhole);
       check(
         difference === undefined,
         "told",

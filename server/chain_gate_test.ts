@@ -1,0 +1,79 @@
+import { deepEqual, equal } from "node:assert/strict";
+import type { Batch } from "../repo/batch.ts";
+import { joinChain } from "../repo/commit.ts";
+import { Graph } from "../repo/graph.ts";
+import { limits } from "../src/base/limits.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import { ChainGate } from "./chain_gate.ts";
+
+const full = { operations: [{}] } as unknown as DecodedPatch;
+const empty = { operations: [] } as unknown as DecodedPatch;
+let begun = 0;
+
+function batchOf(key: number, first = 0): Batch {
+  const incarnation = new Uint8Array(8);
+  new DataView(incarnation.buffer).setUint32(0, ++begun);
+  const chain = joinChain(new Uint8Array(32).fill(key), incarnation);
+  return { chain, first, commits: [{}] } as unknown as Batch;
+}
+
+function grow(graph: Graph, { chain }: Batch): void {
+  graph.add(chain, { wall: begun, count: 0, parents: [] });
+}
+
+/** Lets a session begin chains until it is refused; says how many. */
+function fill(gate: ChainGate, graph: Graph, key: number): number {
+  for (let count = 0;; count++) {
+    const batch = batchOf(key);
+    const refusal = gate.check(graph, batch, 0, [full], 0) ??
+      gate.begin(graph, batch, 0, `${key}`, count * 1_000);
+    if (refusal !== undefined) {
+      equal(refusal.refused, "quota");
+      return count;
+    }
+    grow(graph, batch);
+  }
+}
+
+Deno.test("ChainGate.check() refuses the first commit that changes nothing, unless it was accepted before", () => {
+  const gate = new ChainGate(100);
+  const graph = new Graph(new Uint8Array(32));
+  const batch = batchOf(1, 5);
+  const check = (accepted: number) =>
+    gate.check(graph, batch, 2, [full, empty, empty], accepted)?.number;
+  deepEqual([0, 8, 9, 10].map(check), [8, 8, 9, undefined]);
+});
+
+Deno.test("ChainGate counts chains by session, and lets the known and the accepted go on", () => {
+  const gate = new ChainGate(1e9);
+  const graph = new Graph(new Uint8Array(32));
+  equal(fill(gate, graph, 1), limits.sessionChainsMax);
+  const known = batchOf(1);
+  equal(gate.check(graph, known, 0, [full], 3), undefined, "accepted before");
+  grow(graph, known);
+  equal(gate.check(graph, known, 0, [full], 0), undefined, "it is there");
+  equal(gate.check(graph, batchOf(1), 0, [full], 0)?.refused, "quota");
+  equal(fill(new ChainGate(1e9), graph, 2), limits.sessionChainsMax);
+});
+
+Deno.test("ChainGate lets a new session in where others have begun all that a summary can name", () => {
+  const graph = new Graph(new Uint8Array(32));
+  const gate = new ChainGate(1e9);
+  let key = 1;
+  while (graph.size < limits.summaryChainsMax) fill(gate, graph, key++);
+  equal(fill(gate, graph, key), limits.sessionChainsMin);
+});
+
+Deno.test("ChainGate slows a session that begins chains, by the clock", () => {
+  const gate = new ChainGate(60);
+  const graph = new Graph(new Uint8Array(32));
+  const begin = (nowMs: number) => {
+    const batch = batchOf(1);
+    return gate.begin(graph, batch, 0, "one", nowMs)?.refused;
+  };
+  for (let i = 0; i < 60; i++) equal(begin(0), undefined);
+  equal(begin(0), "quota");
+  equal(gate.begin(graph, batchOf(2), 0, "two", 0), undefined, "another one");
+  equal(begin(1_000), undefined);
+  equal(begin(1_000), "quota");
+});
