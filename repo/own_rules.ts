@@ -1,6 +1,7 @@
 /**
- * The rules at home: a transaction asks of each of its operations what the door
- * of every other replica will ask.
+ * The rules at home: a transaction asks of each of its operations what the gate
+ * will ask. Where a rule looks at what the whole commit does, it is asked again
+ * at the end of the transaction.
  *
  * While a session has no certificate nobody knows who it will be: it is not
  * judged here, and the server tells when it is certified. Sessions that may issue
@@ -10,6 +11,7 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import type { Cells } from "../src/schema/judge.ts";
 import { allowed, type Decision } from "../src/schema/rule_types.ts";
 import type { WrittenCell } from "../src/schema/rule_write.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
@@ -30,15 +32,15 @@ export class OwnRules {
     this.#rules = rules;
   }
 
-  /** What judges the writes of a session; `undefined` when nothing does. */
-  judgeOf({ certificate }: Session): OwnJudge | undefined {
+  /** What judges the writes of a session, on what is here; `undefined` when nothing does. */
+  judgeOf({ certificate }: Session, here: Cells): OwnJudge | undefined {
     if (certificate !== this.#certificate || this.#known === undefined) {
       this.#certificate = certificate;
       this.#known = certificate && sessionOf(decodeCertificate(certificate));
     }
     const known = this.#known;
     if (known === undefined || known.mayIssue) return undefined;
-    return new OwnJudge(this.#rules, known);
+    return new OwnJudge(this.#rules, known, here);
   }
 }
 
@@ -46,18 +48,39 @@ export class OwnRules {
 export class OwnJudge {
   readonly #rules: RepositoryRules;
   readonly #known: KnownSession;
+  readonly #before: Cells;
+  /** Writes whose rules look at the whole commit. */
+  readonly #waiting: OwnWrite[] = [];
   /** What was said last. */
   decision: Decision = allowed;
 
-  constructor(rules: RepositoryRules, known: KnownSession) {
+  /** @param before what is here without the transaction */
+  constructor(rules: RepositoryRules, known: KnownSession, before: Cells) {
     this.#rules = rules;
     this.#known = known;
+    this.#before = before;
   }
 
   /** Fails with `denied` when a rule says so. */
   check(write: OwnWrite): void {
+    this.#ask(write, undefined);
+  }
+
+  /** Do rules wait for the whole commit? */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Asks what could not be answered before everything was written; `after` is what is here with all that. */
+  checkWhole(after: Cells): void {
+    for (const write of this.#waiting) this.#ask(write, after);
+  }
+
+  #ask(write: OwnWrite, after: Cells | undefined): void {
     const { session } = this.#known;
-    const decision = this.#rules.judge({ ...write, session });
+    const around = { before: this.#before, after };
+    const decision = this.#rules.judge({ ...write, session }, around);
+    if (decision === undefined) return void this.#waiting.push(write);
     this.decision = decision;
     if (decision.allowed) return;
     const { operation: { what, shape, id } } = write;

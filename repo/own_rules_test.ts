@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
+import type { Transaction } from "./transaction.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import { limits } from "../src/base/limits.ts";
 import { defineRules, rulesFor } from "../src/schema/rules.ts";
 
 const rules = defineRules({
@@ -89,34 +89,6 @@ Deno.test("preview() says what the write would be told, and writes nothing", asy
   await ada.replica.close();
 });
 
-Deno.test("a writer that knows more heads than a commit names joins them first", async () => {
-  const count = limits.parentsMax * 2 + 5;
-  const ada = await RuledDevice.open({ seed: 4, rules });
-  const door = await RuledDevice.open({ seed: 8, rules });
-  const others = await Promise.all(
-    Array.from(
-      { length: count },
-      (_, i) => RuledDevice.open({ seed: 101 + i }),
-    ),
-  );
-  for (const [i, other] of others.entries()) {
-    other.put(`card-${i}`, { owner: other.user });
-    ada.take(other.records());
-    door.take(other.records());
-  }
-  equal(ada.replica.status().heads, count);
-  for (const [i, other] of others.entries()) {
-    // Its own user's cards, whichever head made them.
-    if (other.user === ada.user) ada.put(`card-${i}`, { rank: 1 });
-  }
-  equal(ada.replica.status().heads, 1);
-  for (const { verdict } of door.take(ada.records())) {
-    ok(verdict.verdict !== "refuse" && verdict.verdict !== "park");
-  }
-  deepEqual(door.digests(), ada.digests());
-  for (const device of [ada, door, ...others]) await device.replica.close();
-});
-
 Deno.test("who is not certified yet is not judged, and is as soon as it is", async () => {
   const ada = await RuledDevice.open({ seed: 1, rules, isNew: true });
   ada.put("x", { owner: "eve" });
@@ -145,4 +117,77 @@ Deno.test("a session that may issue certificates is not judged at home either", 
   office.put("x", { owner: "eve" });
   equal(office.get("x", "owner"), "eve");
   await office.replica.close();
+});
+
+/** A card "a" needs a card "b" after it, of the same owner, and none before. */
+const paired = defineRules({
+  "team/{team}": {
+    collections: [rulesFor(Card, {
+      create: ({ after, get, getAfter }) =>
+        after.id !== "a" ||
+        get(Card, "b") === undefined &&
+          getAfter(Card, "b")?.owner === after.owner ||
+        "no pair",
+      update: () => true,
+      delete: ({ getAfter }) => getAfter(Card, "a") === undefined || "a stays",
+    })],
+  },
+});
+
+Deno.test("a rule that looks at the whole commit is asked at the end of the transaction", async () => {
+  const ada = await RuledDevice.open({ seed: 1, rules: paired });
+  const door = await RuledDevice.open({ seed: 2, rules: paired });
+  const { editor, replica } = ada;
+  const create = (id: string, owner = "ada") => (tx: Transaction) =>
+    void editor.create(tx, { id, title: id, owner });
+  const both = (...steps: ((tx: Transaction) => void)[]) => (tx: Transaction) =>
+    steps.forEach((step) => step(tx));
+  const pair = both(create("a"), create("b"));
+  const before = ada.digests();
+  const reason =
+    /^Cannot create "card" item "a": no pair \(rule .* card.create\)$/;
+  denied(() => replica.transact(create("a")), reason);
+  denied(() => replica.transact(both(create("a"), create("b", "bob"))), reason);
+  equal(replica.preview(create("a")).allowed, false);
+  deepEqual(replica.preview(pair), { allowed: true });
+  deepEqual(ada.digests(), before);
+  replica.transact(pair);
+  denied(() => ada.remove("b"), /a stays/);
+  replica.transact((tx) => {
+    editor.delete(tx, "b");
+    editor.delete(tx, "a");
+  });
+  const judged = door.accept(ada.records());
+  const refused = judged.filter(({ verdict }) => verdict.verdict === "refuse");
+  deepEqual(refused, []);
+  for (const device of [ada, door]) await device.replica.close();
+});
+
+Deno.test("a rule that writes while it is asked at the end denies the transaction", async () => {
+  let write = () => {};
+  const writing = defineRules({
+    "team/{team}": {
+      collections: [rulesFor(Card, {
+        create: ({ getAfter }) => {
+          getAfter(Card, "x");
+          write();
+          return true;
+        },
+      })],
+    },
+  });
+  const ada = await RuledDevice.open({ seed: 1, rules: writing });
+  const before = ada.digests();
+  throws(() =>
+    ada.replica.transact((tx) => {
+      let times = 0;
+      write = () => {
+        if (times++ > 0) return;
+        ada.editor.create(tx, { id: "sly", title: "sly" });
+      };
+      ada.editor.create(tx, { id: "x", title: "x" });
+    }), { code: "invalid-option" });
+  write = () => {};
+  deepEqual(ada.digests(), before);
+  await ada.replica.close();
 });

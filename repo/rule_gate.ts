@@ -54,7 +54,7 @@ export class RuleGate {
 }
 
 /** The rules, asked about one session at one moment. */
-class RuleJudge implements CommitJudge {
+export class RuleJudge implements CommitJudge {
   readonly #rules: RepositoryRules;
   readonly #session: RuleSession | undefined;
   readonly #nowMs: number;
@@ -73,8 +73,8 @@ class RuleJudge implements CommitJudge {
     return this.#rules.collection(collection) !== allowed;
   }
 
-  judge({ number, writes }: JudgedCommit): Refusal | undefined {
-    for (const { operation, before, after, view } of writes) {
+  judge(commit: JudgedCommit): Refusal | undefined {
+    for (const { operation, before, after, view } of commit.writes) {
       const decision = this.#rules.judge({
         session: this.#session,
         wall: this.#nowMs,
@@ -82,10 +82,11 @@ class RuleJudge implements CommitJudge {
         before,
         after,
         view,
-      });
+      }, commit);
+      assert(decision !== undefined, "all is known of a commit that is judged");
       if (decision.allowed) continue;
       const { reason, rule } = decision;
-      return { ...refuseAt(number, "denied", reason), rule };
+      return { ...refuseAt(commit.number, "denied", reason), rule };
     }
     return undefined;
   }

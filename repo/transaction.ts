@@ -12,12 +12,13 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { Stamp } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
+import type { Cells } from "../src/schema/judge.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import type { PatchWriter } from "../src/schema/patch_codec.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import type { OwnJudge } from "./own_rules.ts";
-import type { Changes } from "./state.ts";
+import type { Changes, State } from "./state.ts";
 import type { Table } from "./table.ts";
 
 const none: readonly never[] = [];
@@ -139,6 +140,27 @@ export class Transaction {
     const after = () => fold(before, operation, origin, -1, view);
     judge.check({ wall: origin.wall, operation, before, after, view });
     this.#check();
+  }
+
+  /** Asks the rules that look at the transaction as a whole. */
+  askWhole(state: State): void {
+    const judge = this.#judge;
+    if (!judge?.isWaiting) return;
+    const operations = this.#operations;
+    judge.checkWhole(this.over(state));
+    if (this.#operations === operations) return;
+    throw new DatabaseError("invalid-option", "A rule must not write");
+  }
+
+  /** What is here with all that it has done. */
+  over(state: State): Cells {
+    return {
+      cellOf: (collection, id) => {
+        const table = state.find(collection);
+        return table && this.cellOf(table, id);
+      },
+      viewOf: (collection) => state.viewOf(collection),
+    };
   }
 
   #check(): void {

@@ -150,7 +150,7 @@ export class Writer {
     const patch = this.#patch ??= new PatchWriter();
     const judge = isAllowed
       ? undefined
-      : this.#parts.rules?.judgeOf(this.#session);
+      : this.#parts.rules?.judgeOf(this.#session, this.#loaded.state);
     const transaction = new Transaction(this.#author.stamp(), patch, judge);
     this.#transaction = transaction;
     if (this.noting !== undefined) transaction.notes = [];
@@ -158,6 +158,7 @@ export class Writer {
       const result = run(transaction);
       refusePromise(result);
       check();
+      transaction.askWhole(this.#loaded.state);
       this.checkWritable(true);
       transaction.end();
       return this.#commit(transaction, patch, result);
@@ -172,12 +173,14 @@ export class Writer {
    */
   preview(run: (transaction: Transaction) => void): Decision {
     this.#checkIdle();
-    const judge = this.#parts.rules?.judgeOf(this.#session);
+    const { state } = this.#loaded;
+    const judge = this.#parts.rules?.judgeOf(this.#session, state);
     const origin = this.#author.stamp();
     const transaction = new Transaction(origin, new PatchWriter(), judge);
     this.#transaction = transaction;
     try {
       run(transaction);
+      transaction.askWhole(state);
       return allowed;
     } catch (error) {
       if (judge === undefined || judge.decision.allowed) throw error;

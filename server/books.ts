@@ -61,6 +61,9 @@ export const KnownLoss = defineSchema("server-loss", {
   wall: field.date(),
 });
 
+/** That rules have judged here: one item, if they have. */
+export const Judged = defineSchema("server-judged", { since: field.date() });
+
 /** What {@linkcode openBooks} adds to a database's schemas. */
 export const bookSchemas = [
   IssuedSession,
@@ -68,6 +71,7 @@ export const bookSchemas = [
   RevokedUser,
   QuarantinedBatch,
   KnownLoss,
+  Judged,
 ] as const;
 
 /** The collections of the server's own repository. */
@@ -77,6 +81,7 @@ export interface Books {
   readonly revokedUsers: Collection<typeof RevokedUser>;
   readonly quarantine: Collection<typeof QuarantinedBatch>;
   readonly losses: Collection<typeof KnownLoss>;
+  readonly judged: Collection<typeof Judged>;
 }
 
 /** One batch in quarantine. */
@@ -91,5 +96,6 @@ export async function openBooks(database: Database): Promise<Books> {
     revokedUsers: repository.collection(RevokedUser),
     quarantine: repository.collection(QuarantinedBatch),
     losses: repository.collection(KnownLoss),
+    judged: repository.collection(Judged),
   };
 }

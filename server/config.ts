@@ -169,6 +169,7 @@ export function optionsOf(config: Config): ServerOptions {
     ...optional<string>("static"),
     ...optional<string>("adminToken"),
     ...optional<string>("rootKeyFile"),
+    ...optional<boolean>("noRules"),
     ...optional<boolean>("trustProxy"),
     ...optional<LogLevel>("logLevel"),
     ...optional<number>("idleMs"),

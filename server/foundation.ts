@@ -33,6 +33,9 @@ import type { Issuer } from "./sessions.ts";
 /** Who writes the server's own records. */
 const SERVER_USER = "server";
 
+/** The one item of its collection. */
+const JUDGED = "rules";
+
 /** What a server stands on. */
 export interface Foundation {
   readonly database: Database;
@@ -71,6 +74,7 @@ export async function layFoundation(
     const { keyring } = internalsOf(database);
     await keepRootSecret(options, keyring);
     const books = await openBooks(database);
+    await keepRules(options, books, world);
     const prover = proverOf(keyring);
     const issuer = issuerOf(keyring, prover);
     const own = replicaOf(await database.repository(SERVER_REPOSITORY));
@@ -137,6 +141,32 @@ async function keepRootSecret(
     );
   }
   await writeRootKeyFile(rootKeyFile, rootSecret);
+}
+
+/** What rules have judged is not written without them by mistake: nothing would say so later. */
+async function keepRules(
+  { rules, noRules = false }: ServerOptions,
+  { judged }: Books,
+  world: World,
+): Promise<void> {
+  if (rules !== undefined && noRules) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Cannot start with rules and without them: leave rules or noRules away",
+    );
+  }
+  const isJudged = judged.has(JUDGED);
+  if (rules !== undefined && !isJudged) {
+    await judged.create({ id: JUDGED, since: new Date(world.now()) });
+  }
+  if (rules !== undefined || noRules || !isJudged) return;
+  throw new DatabaseError(
+    "rules-missing",
+    `Rules have judged what is written here since ${
+      judged.get(JUDGED)!.since.toISOString()
+    }, and none are given: everybody could write everything. Give the rules, or say ` +
+      "noRules (--no-rules) if that is meant",
+  );
 }
 
 /** The server's own session. */

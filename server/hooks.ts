@@ -14,7 +14,6 @@ import { assert, type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { partsOf } from "../src/schema/parts.ts";
-import type { Rules } from "../src/schema/rules.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
@@ -37,6 +36,7 @@ import { ChainGate } from "./chain_gate.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { RestoreReport } from "./restore_report.ts";
 import { Buckets, perMinute } from "./quotas.ts";
+import { forbidden, type Readers } from "./readers.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
@@ -44,7 +44,8 @@ import type { Tracing } from "./tracing.ts";
 /** What the hooks work with. */
 export interface HookParts {
   readonly hub: Hub;
-  readonly rules: Rules | undefined;
+  /** Whom the rules let read; `undefined` where there are none. */
+  readonly readers: Readers | undefined;
   readonly judge: Judge;
   readonly restores: Pick<RestoreReport, "accepted">;
   readonly sessions: Sessions;
@@ -139,20 +140,19 @@ export class ServerHooks implements
     return undefined;
   }
 
-  /** A function of session and name, and of nothing that is stored there. */
+  /** A function of session and name; of what is stored only where the rules look there. */
   authorize(
     _peer: HostPeer,
     session: PeerSession,
     name: RepositoryName,
-  ): Access {
-    const { rules, revocations, world } = this.#parts;
+  ): Access | Promise<Access> {
+    const { readers, revocations } = this.#parts;
     if (name.startsWith("_")) return forbidden("It is the server's own");
     const key = toHex(session.key);
     const given = revocations.has(key) ? HAND_IN : ALL;
-    if (rules === undefined || session.mayIssue) return given;
+    if (readers === undefined || session.mayIssue) return given;
     const asked = { user: session.user, claims: this.#claimsOf(session), key };
-    const decision = rules.mayRead(asked, name, world.now());
-    return decision.allowed ? given : forbidden(decision.reason);
+    return readers.authorize(asked, name, given);
   }
 
   /** Nothing is begun for a client of another mode, nor for who begins too many. */
@@ -304,12 +304,8 @@ export class ServerHooks implements
   }
 }
 
-const HAND_IN: Access = { rights: rights.write };
-const ALL: Access = { rights: rights.read | rights.write };
-
-function forbidden(detail: string): Access {
-  return { declined: { code: "forbidden", detail } };
-}
+const HAND_IN = { rights: rights.write };
+const ALL = { rights: rights.read | rights.write };
 
 function bucketsOf(perSecond: number): Buckets {
   return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });

@@ -10,6 +10,7 @@ import { type PeerSession, rights } from "../sync/conversation.ts";
 import type { HostPeer } from "../sync/host_hooks.ts";
 import { type HookParts, ServerHooks } from "./hooks.ts";
 import { defaultQuotas } from "./options.ts";
+import { type ReaderParts, Readers } from "./readers.ts";
 import { noTracing } from "./tracing.ts";
 
 const NOW = 1_800_000_000_000;
@@ -47,6 +48,8 @@ function hooksIn(around: Around): ServerHooks {
     commitsPerSecond = defaultQuotas.commitsPerSecond,
     repositoriesPerMinute = defaultQuotas.repositoriesPerMinute,
   } = around;
+  const world = { now: () => NOW, monotonic: around.monotonicMs ?? (() => 0) };
+  const { rules } = around;
   const parts = {
     hub: {
       has: (name: string) => around.known?.includes(name) ?? false,
@@ -56,7 +59,7 @@ function hooksIn(around: Around): ServerHooks {
     },
     judge: { judge: () => undefined },
     restores: { accepted: () => undefined },
-    rules: around.rules,
+    readers: rules && new Readers({ rules, world } as unknown as ReaderParts),
     sessions: { learn() {} },
     revocations: {
       has: () => around.isRevoked ?? false,
@@ -67,7 +70,7 @@ function hooksIn(around: Around): ServerHooks {
     quotas: { ...defaultQuotas, commitsPerSecond, repositoriesPerMinute },
     rootKey: new Uint8Array(32).fill(1),
     mode: "default",
-    world: { now: () => NOW, monotonic: around.monotonicMs ?? (() => 0) },
+    world,
     tracing: noTracing,
     prove: () => around.connections ?? 1,
   };

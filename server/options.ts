@@ -74,6 +74,8 @@ export interface ServerOptions {
   readonly mode?: Mode;
   /** Who may read and write what; without rules every session may, except repositories that begin with "_". */
   readonly rules?: Rules;
+  /** Starts without rules although rules have judged what is here: fails as `rules-missing` otherwise. */
+  readonly noRules?: boolean;
   /** Collections, for those who embed the server; it needs none itself. */
   readonly schemas?: readonly Schema[];
   /** The root secret of a server that takes the place of a lost one, 32 bytes. */

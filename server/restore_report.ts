@@ -184,7 +184,8 @@ function furthest(a?: ChainEnd, b?: ChainEnd): ChainEnd | undefined {
 }
 
 /** Item ids are what a repository's name is, with another sign between segments. */
-function idFrom(name: string): string {
+/** The id under which the books keep a loss. */
+export function idFrom(name: string): string {
   return name.replaceAll("/", ".");
 }
 

@@ -37,6 +37,7 @@ import type { Quotas, ServerOptions } from "./options.ts";
 import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
 import { perMinute } from "./quotas.ts";
 import { Judge } from "./judge.ts";
+import { Readers } from "./readers.ts";
 import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
 import { lastEnd, Sessions } from "./sessions.ts";
@@ -68,6 +69,7 @@ export class Service {
   readonly #revocations: RevocationList;
   readonly #quarantine: Quarantine;
   readonly #judge: Judge;
+  readonly #readers: Readers | undefined;
   readonly #acceptance: Acceptance;
   readonly #restores: RestoreReport;
   readonly #latencies: Latencies;
@@ -97,12 +99,12 @@ export class Service {
       now,
     );
     this.#latencies = new Latencies(metrics, world);
-    this.#hub = this.#createHub();
+    const hub = this.#hub = this.#createHub();
     const days = options.sessionDays ?? SESSION_DAYS;
     this.#restores = new RestoreReport(books, this.log, world);
     const revocations = this.#revocations = new RevocationList({
       books,
-      hub: this.#hub,
+      hub,
       restores: this.#restores,
       signer: issuer.signer,
       now,
@@ -116,7 +118,7 @@ export class Service {
     const { rules } = options;
     const restores = this.#restores;
     const judge = this.#judge = new Judge({ rules, restores, world });
-    const hub = this.#hub;
+    this.#readers = rules && new Readers({ rules, hub, restores, world });
     this.#acceptance = new Acceptance({ hub, judge, revocations, now });
     this.connections = this.#createConnections();
     this.#host = this.#createHost();
@@ -203,11 +205,11 @@ export class Service {
   }
 
   #createHost(): SyncHost {
-    const { options, foundation, quotas, tracing, world } = this.#parts;
+    const { foundation, quotas, tracing, world } = this.#parts;
     const { connections } = this;
     const hooks = new ServerHooks({
       hub: this.#hub,
-      rules: options.rules,
+      readers: this.#readers,
       judge: this.#judge,
       restores: this.#restores,
       sessions: this.#sessions,

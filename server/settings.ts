@@ -103,6 +103,7 @@ export const settings: readonly Setting[] = [
     value: "module",
     help: "module that default-exports the rules",
   },
+  { key: "noRules", kind: "boolean", help: "start without earlier rules" },
   {
     key: "login.anonymous",
     kind: "boolean",

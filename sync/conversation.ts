@@ -298,6 +298,8 @@ export interface ServerChannelOptions {
   readonly gate?: Gate;
   /** Will the server keep a refused batch for somebody to decide? Asked before `refuse` is sent. */
   readonly keeps?: (arrival: Arrival, refusal: Refusal) => boolean;
+  /** Has the right to read ended? Asked before each frame of records; the driver declines the channel then. */
+  readonly isEnded?: () => boolean;
 }
 
 /** Options of a `ClientConversation`. */
@@ -311,10 +313,7 @@ export interface ClientOptions {
   readonly isPlaceProven?: boolean;
   /** May this replica take back commits of `chain`? Default: chains of the session's key. */
   readonly owns?: (chain: string) => boolean;
-  /**
-   * Would logging in help against `unknown-session` and `expired-session`? Default: yes. Say no on the connection
-   * after a login: then what is still refused so is withdrawn.
-   */
+  /** Would a login help against `unknown-session`, `expired-session` (yes)? After one, say no: the rest is withdrawn. */
   readonly canRenew?: boolean;
   readonly budget?: PartBudget;
   /** Bytes that the server may send before credit comes; default `limits.windowBytes`. */

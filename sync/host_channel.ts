@@ -43,12 +43,14 @@ const forbidden: Declined = {
   detail: "This session may not read it, or there is none",
 };
 
+type Granted = Exclude<Access, { readonly declined: Declined }>;
+
 /** A channel, seen from the server. */
 export class HostChannel {
   readonly #parts: HostChannelParts;
   #repository: OpenRepository | undefined;
   #receiver: Receiver | undefined;
-  #given: number | undefined;
+  #access: Granted | undefined;
   #isAcquired = false;
   #isClosed = false;
 
@@ -75,7 +77,7 @@ export class HostChannel {
       const repository = await shelf.acquire(name);
       if (this.#isClosed) return;
       if (repository === undefined) return this.#refuse(forbidden);
-      this.#begin(repository, access.rights);
+      this.#begin(repository, access);
     } catch (error) {
       event({ kind: "fault", error });
       this.decline("unavailable", "It cannot be opened now");
@@ -90,8 +92,10 @@ export class HostChannel {
     this.decline(code, detail);
   }
 
-  #begin(repository: OpenRepository, given: number): void {
-    this.#given = given;
+  #begin(repository: OpenRepository, access: Granted): void {
+    this.#access = access;
+    if (!this.#stands()) return;
+    const { rights: given } = access;
     const { driver, number, name, peer, hooks, event } = this.#parts;
     const { hosted: { port, life }, witness, room, followers } = repository;
     this.#repository = repository;
@@ -104,6 +108,7 @@ export class HostChannel {
         gate: (...asked) => hooks.gate?.(peer, name, ...asked),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,
+        isEnded: () => this.#access?.ended?.() !== undefined,
       }, driver.moment)
     );
     if (this.#isClosed) return;
@@ -113,7 +118,15 @@ export class HostChannel {
     }
   }
 
+  /** May it still do what it was given? If not, the client hears of it. */
+  #stands(): boolean {
+    const ended = this.#access?.ended?.();
+    if (ended !== undefined) this.#refuse(ended);
+    return ended === undefined;
+  }
+
   readonly #push = (): void => {
+    if (!this.#stands()) return;
     const { driver, name } = this.#parts;
     driver.run((core) => core.shareable(name, driver.moment));
   };
@@ -146,9 +159,13 @@ export class HostChannel {
       };
     }
     if ("declined" in access) return this.#refuse(access.declined);
-    const isSame = this.#given === undefined || this.#given === access.rights;
+    const before = this.#access;
+    if (before === undefined) return;
+    this.#access = access;
     // The client opens it again and hears what it may now.
-    if (!isSame) this.decline("unavailable", "What it may has changed");
+    if (before.rights !== access.rights) {
+      this.decline("unavailable", "What it may has changed");
+    }
   }
 
   /** Gives back what was opened for it. */

@@ -32,8 +32,12 @@ export interface Declined {
 
 /** What a session may do in a repository. */
 export type Access =
-  /** Bits of `rights`: see conversation.ts. */
-  | { readonly rights: number }
+  | {
+    /** Bits of `rights`: see conversation.ts. */
+    readonly rights: number;
+    /** Why it may not any more; asked before more is sent to it, where its rights depend on what is stored. */
+    readonly ended?: () => Declined | undefined;
+  }
   | { readonly declined: Declined };
 
 /** A repository that is open for peers. */
@@ -102,7 +106,8 @@ export interface HostHooks {
   admits?(peer: HostPeer, session: PeerSession): Declined | undefined;
   /**
    * May this session read or write a repository of this name? Asked before
-   * anything looks whether there is one (law 8): it must not look either.
+   * anything looks whether there is one (law 8): it must not look either,
+   * unless that is what the rights depend on.
    */
   authorize(
     peer: HostPeer,

@@ -247,6 +247,13 @@ export class ServerChannel {
     line.send({ is: "ack", channel, sequence });
   }
 
+  /** Before the channel ends: what came may have ended the right to it. */
+  acknowledgeLast(): void {
+    const { line, channel } = this.#parts;
+    const sequence = this.#inbox.acknowledge();
+    if (sequence !== undefined) line.send({ is: "ack", channel, sequence });
+  }
+
   /** What may be shared has grown. */
   shareable(): void {
     const monotonicMs = this.#monotonicMs;
@@ -258,9 +265,10 @@ export class ServerChannel {
 
   /** Sends one frame of what the client lacks; false when there is nothing to send now. */
   pump(): boolean {
-    const { line, channel } = this.#parts;
+    const { line, channel, options } = this.#parts;
     const outbox = this.#outbox;
     if (outbox === undefined || line.isOver) return false;
+    if (options.isEnded?.() === true) return false;
     const outgoing = outbox.next(line.sending.left);
     if (outgoing === undefined) {
       this.#rest(outbox);

@@ -278,6 +278,7 @@ export class ServerConversation implements ServerCore {
   /** Answers `opening`, or ends an open channel. */
   declined(channel: number, code: string, detail: string): Output[] {
     return this.#run(undefined, () => {
+      this.#channels.get(channel)?.acknowledgeLast();
       if (this.#forget(channel) === undefined) return;
       this.#decline(channel, code, detail);
     });

@@ -318,6 +318,35 @@ Deno.test("a repository that may not be read is refused alone, and answers as on
   await end(server, ann);
 });
 
+Deno.test("a right that ends is asked before each frame, and a client hears what was taken of it first", async () => {
+  const server = await ServerPlace.start();
+  const given = { rights: rights.read | rights.write };
+  const over = { code: "forbidden", detail: "removed" };
+  let isRemoved = false;
+  const ended = () => isRemoved ? over : undefined;
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.live();
+  server.access = { ...given, ended };
+  const bob = await ClientPlace.connect(server, 2);
+  await bob.live();
+  await ann.write("before", "x");
+  await settled(server, ann, bob);
+  server.gate = () => {
+    isRemoved = true; // It ends with what comes next.
+    return undefined;
+  };
+  const leaving = bob.channel.synced(await bob.write("leave", "x"));
+  await until(server.world, () => bob.channel.status.state === "refused");
+  await leaving;
+  assert.equal(bob.channel.status.reason?.code, "forbidden");
+  await ann.channel.synced(await ann.write("after", "x"));
+  await settled(server, ann);
+  assert.equal(server.place.text("leave"), "x");
+  assert.equal(bob.place.text("before"), "x");
+  assert.equal(bob.place.text("after"), undefined);
+  await end(server, ann, bob);
+});
+
 Deno.test("audit() is for a channel that is live, and is refused at once on any other", async () => {
   const server = await ServerPlace.start();
   const ann = await ClientPlace.connect(server, 1);

@@ -40,6 +40,7 @@ function randomRules(random: Random): Rules {
           ({ after, session }) => after.owner === session.user || "not yours",
           ({ after }) => after.title !== word,
           ({ changed, params }) => changed.length > 2 && params.team === "acme",
+          ({ get }) => get(Card, `card-${limit % 4}`)?.rank !== limit % 5,
         ]),
         update: pick<CardRules["update"]>(random, [
           () => true,
@@ -53,6 +54,11 @@ function randomRules(random: Random): Rules {
             return true;
           },
           ({ session }) => session.claims.role === "editor" || "editors only",
+          ({ get, session }) =>
+            get(Card, `card-${limit % 4}`)?.owner === session.user,
+          ({ get, getAfter, after }) =>
+            (getAfter(Card, `card-${limit % 4}`)?.votes ?? 0) <= limit * 2 ||
+            get(Card, after.id) === undefined,
         ]),
         delete: pick<CardRules["delete"]>(random, [
           () => true,

@@ -142,6 +142,15 @@ Deno.test("deno task serve loads rules and a login of the operator's own", () =>
     const bad = await other.ended;
     equal(bad.code, 1, bad.report);
     match(bad.err, /error\[invalid-option\].*"rules"/);
+    // What rules have judged is served without them only by who says so.
+    const without = await runHere(["serve", "--data", data], folder);
+    equal(without.code, 1, without.report);
+    match(without.err, /error\[rules-missing\].*\n {2}hint: .*--no-rules/);
+    const open = ["--port", "0", "--data", data, "--no-rules"];
+    await using meant = sheaf("serve", open);
+    match(await meant.said(/client: .*\n/), /warning: no rules/);
+    meant.kill("SIGTERM");
+    await meant.endsWell();
   }));
 
 Deno.test("deno task serve names the setting that is wrong, and ends with 1", async () => {

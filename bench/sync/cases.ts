@@ -13,6 +13,7 @@ import {
   wipedServer,
 } from "./busy.ts";
 import { catchUp, resume } from "./catch_up.ts";
+import { gate } from "./gate.ts";
 import {
   concurrentWrites,
   deletes,
@@ -54,6 +55,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "resume": { modes: signed, run: resume },
   "offline-edits": { modes: signed, run: offlineEdits },
   "memory": { modes: signed, run: memory },
+  "gate": { modes: signed, run: gate },
   "sustained": { modes: every, run: sustained },
   "idle-connections": { modes: signed, run: idleConnections },
   "wiped-server": { modes: signed, run: wipedServer },

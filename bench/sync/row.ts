@@ -15,6 +15,7 @@ import type { Mode } from "../sqlite/engine.ts";
 
 /** The units in which cases count and goals are stated. */
 export type SyncUnit =
+  | "µs"
   | "ms"
   | "items/s"
   | "writes/s"
@@ -53,6 +54,7 @@ const titles: Readonly<Record<SyncTable, string>> = {
 
 /** Units of figures, and how many of them one of ours is. */
 const unitsOf: Readonly<Record<SyncUnit, readonly [Unit, number]>> = {
+  "µs": ["ms", 1e-3],
   "ms": ["ms", 1],
   "items/s": ["per s", 1],
   "writes/s": ["per s", 1],

@@ -60,6 +60,8 @@ export type ErrorCode =
   | "root-key-mismatch"
   /** The repository was created in another mode. */
   | "mode-mismatch"
+  /** Rules judged what a server holds, and it was started without any. */
+  | "rules-missing"
   /** Acknowledged log bytes do not match their checksum. */
   | "log-damaged"
   /** A checkpoint page does not match its checksum. */

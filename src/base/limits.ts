@@ -74,6 +74,8 @@ export const limits = {
   userBytesMax: 256,
   /** Characters of a rule's reason: it travels back to the writer and is shown there. */
   ruleReasonMax: 500,
+  /** Items that a rule looks up for one answer: who writes may choose how many it asks for. */
+  ruleLookUpsMax: 16,
   /** Patterns of one set of rules: each name is compared with them in order. */
   rulePatternsMax: 1_024,
   /** Certificates of one repository: each stays in memory. */

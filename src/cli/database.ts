@@ -9,6 +9,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { commitName } from "../db/commit_name.ts";
 import { type Database as Real, openDatabase } from "../db/database.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { CommitSummary } from "../db/history.ts";
@@ -89,12 +90,16 @@ function wrapDatabase(database: Real): Database {
       user: database.user,
     },
     repositories: () => Promise.resolve(database.repositories()),
-    repository: async (name) => wrapRepository(await database.repository(name)),
+    repository: async (name) =>
+      wrapRepository(await database.repository(name), database),
     close: () => database.close(),
   };
 }
 
-function wrapRepository(repository: RealRepository): Repository {
+function wrapRepository(
+  repository: RealRepository,
+  database: Real,
+): Repository {
   const collections = () => repository.collections().map(describeStored);
   return {
     name: repository.name,
@@ -119,6 +124,19 @@ function wrapRepository(repository: RealRepository): Repository {
         onProgress: ({ done, total }) => onProgress(done, total),
         signal,
       }),
+    async audit(rules, found, onProgress, signal) {
+      const { audit } = await import("../../server/audit.ts");
+      return await audit(database, repository, {
+        rules: rules.of(repository.name),
+        found: ({ chain, number, wall, user, rule, reason, isRestored }) => {
+          const commit = commitName({ chain, number });
+          const at = new Date(wall);
+          found({ commit, at, user, rule, reason, isRestored });
+        },
+        onProgress: ({ done, total }) => onProgress(done, total),
+        signal,
+      });
+    },
   };
 }
 

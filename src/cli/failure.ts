@@ -1,6 +1,7 @@
 /**
  * How the command line fails: one line with a code, a hint where there is one,
- * and an exit code (1 something failed, 2 wrong usage, 130 interrupted).
+ * and an exit code (1 something failed, 2 wrong usage, 3 rules would have
+ * decided otherwise, 130 interrupted).
  *
  * Never prints a stack trace unless `--debug` was given.
  *
@@ -14,6 +15,8 @@ export const exitCodes = {
   ok: 0,
   failed: 1,
   usage: 2,
+  /** `verify --rules` found commits that the rules would have refused. */
+  differs: 3,
   interrupted: 130,
 } as const;
 
@@ -91,6 +94,7 @@ const hints: Readonly<Record<string, string>> = {
   "mode-mismatch": "leave --mode away: a repository keeps the mode it began in",
   "log-damaged": "sheaf verify reports where; keep a copy before you repair",
   "format-too-new": "upgrade Sheaf",
+  "rules-missing": "serve it with --rules MODULE, or with --no-rules",
 };
 
 /** The lines that tell a failure: `error[code]: message`, then its hint. */

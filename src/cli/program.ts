@@ -16,6 +16,7 @@ import { type ImportOptions, runImport } from "./commands/import.ts";
 import { type KeysOptions, runKeys } from "./commands/keys.ts";
 import { type QueryOptions, runQuery } from "./commands/query.ts";
 import { runStats, type StatsOptions } from "./commands/stats.ts";
+import { runAudit } from "./commands/audit.ts";
 import { runVerify } from "./commands/verify.ts";
 import { exitCodes, type Failure, usageFailure } from "./failure.ts";
 import { addServerCommands } from "./server_commands.ts";
@@ -176,10 +177,28 @@ function addHistory(program: Command, context: Context): void {
     );
 }
 
+interface VerifyOptions extends CommonOptions {
+  readonly rules?: string;
+}
+
 function addVerify(program: Command, context: Context): void {
   command(program, "verify", "Hash and verify everything again.")
-    .addHelpText("after", example("verify --data ./data --repo world"))
-    .action((options: CommonOptions) => runVerify(context, options));
+    .option(
+      "--rules <module>",
+      "instead: what these rules would have said of every commit",
+    )
+    .addHelpText(
+      "after",
+      example(
+        "verify --data ./data --repo world",
+        "verify --data ./data --repo team/acme --rules ./rules.ts",
+      ),
+    )
+    .action((options: VerifyOptions) =>
+      options.rules === undefined
+        ? runVerify(context, options)
+        : runAudit(context, options, options.rules)
+    );
 }
 
 function addKeys(program: Command, context: Context): void {

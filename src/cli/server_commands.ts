@@ -57,11 +57,18 @@ function optionOf(setting: Setting): Option {
 function flagsOf(given: Record<string, unknown>): Map<string, string[]> {
   const flags = new Map<string, string[]>();
   for (const setting of settings) {
-    const value = given[camel(flagOf(setting))];
+    const value = valueOf(given, flagOf(setting));
     if (value === true) flags.set(setting.key, ["true"]);
     else if (Array.isArray(value)) flags.set(setting.key, value);
   }
   return flags;
+}
+
+/** What was given for a flag; that of `--no-x` is kept as `x: false`. */
+function valueOf(given: Record<string, unknown>, flag: string): unknown {
+  return flag.startsWith("no-")
+    ? given[camel(flag.slice(3))] === false
+    : given[camel(flag)];
 }
 
 /** What commander calls a flag. */

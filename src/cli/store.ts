@@ -7,6 +7,7 @@
  */
 
 import type { FieldKind, Item, Value } from "../schema/patch.ts";
+import type { Rules } from "../schema/rules.ts";
 
 export type { FieldKind, Item, Value };
 
@@ -110,6 +111,26 @@ export interface Verification {
     | undefined;
 }
 
+/** A commit that rules would have refused. */
+export interface AuditFinding {
+  /** Its name, as `history` shows it. */
+  readonly commit: string;
+  readonly at: Date;
+  readonly user: string;
+  readonly rule: string;
+  readonly reason: string;
+  /** Did it come back after a loss, so that no rule was asked then? */
+  readonly isRestored: boolean;
+}
+
+/** How much of a repository rules were asked about. */
+export interface AuditReport {
+  readonly commits: number;
+  /** Commits of sessions that no rule is asked about. */
+  readonly unjudged: number;
+  readonly findings: number;
+}
+
 /** The public keys of this replica. */
 export interface Identity {
   /** The public half of the key that certifies sessions. */
@@ -134,6 +155,13 @@ export interface Repository {
     onProgress: (done: number, total: number) => void,
     signal: AbortSignal,
   ): Promise<Verification>;
+  /** Asks rules about everything that was accepted, in its order. */
+  audit(
+    rules: Rules,
+    found: (finding: AuditFinding) => void,
+    onProgress: (done: number, total: number) => void,
+    signal: AbortSignal,
+  ): Promise<AuditReport>;
 }
 
 /** An open database. */

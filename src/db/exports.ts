@@ -77,11 +77,13 @@ export type {
   CreateContext,
   Decision,
   DeleteContext,
+  LookUp,
   PatternRules,
   RuleContext,
   RuleResult,
   RuleSession,
   UpdateContext,
+  WriteContext,
   WriteRules,
 } from "../schema/rule_types.ts";
 export { avg, count, max, min, sum } from "../query/mod.ts";

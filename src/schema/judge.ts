@@ -48,11 +48,15 @@ export interface JudgedCommit {
   /** Its number in its chain. */
   readonly number: number;
   readonly writes: readonly JudgedWrite[];
+  /** What is here without it; only good while it is judged. */
+  readonly before: Cells;
+  /** What is here with all that it does; only good while it is judged. */
+  readonly after: Cells;
 }
 
 /** Says which commits may be. */
 export interface CommitJudge {
-  /** Does it ask about items of this collection? */
+  /** Does it ask about writes in this collection? It may look up items of any other as well. */
   asksOf(collection: string): boolean;
   /** Why a commit may not be. */
   judge(commit: JudgedCommit): Refusal | undefined;
@@ -66,7 +70,7 @@ export interface CommitJudge {
  *   before: nobody is asked about them, and later ones find what they did
  */
 export function judgeCommits(
-  batch: JudgedBatch,
+  { chain, first, commits }: JudgedBatch,
   from: number,
   patches: readonly DecodedPatch[],
   cells: Cells,
@@ -75,13 +79,14 @@ export function judgeCommits(
 ): Refusal | undefined {
   if (judges.length === 0) return undefined;
   const drafts = new Drafts(cells, judges);
-  for (let i = from; i < batch.commits.length; i++) {
-    const { wall, count } = batch.commits[i]!;
-    const origin = { wall, count, chain: batch.chain, operationsAt: -1 };
-    const number = batch.first + i;
-    const writes = drafts.write(patches[i - from]!.operations, origin);
+  const { before, after } = drafts;
+  for (let i = from; i < commits.length; i++) {
+    const { wall, count } = commits[i]!;
+    const origin = { wall, count, chain, operationsAt: -1 };
+    const writes = drafts.write(patches[i - from]!, origin);
+    const number = first + i;
     if (number < accepted) continue;
-    const commit = { origin, number, writes };
+    const commit = { origin, number, writes, before, after };
     for (const judge of judges) {
       const refusal = judge.judge(commit);
       if (refusal !== undefined) return refusal;
@@ -90,37 +95,107 @@ export function judgeCommits(
   return undefined;
 }
 
+/** An item as a batch has left it so far. */
+interface Draft {
+  /** Without what the commit of `origin` did. */
+  readonly before: Cell | undefined;
+  readonly after: () => Cell;
+  /** Of the last commit that wrote it. */
+  readonly origin: Origin;
+}
+
+/** What a batch has done in one collection. */
+interface DraftTable {
+  readonly isAsked: boolean;
+  readonly view: View;
+  /** By id. */
+  readonly drafts: Map<string, Draft>;
+  /** What nobody has looked at yet; `undefined` where everything is folded at once. */
+  waiting: [Operation, Origin][] | undefined;
+}
+
 /** Items as a batch has left them so far. */
 class Drafts {
+  /** Without the commit at hand. */
+  readonly before: Cells;
+  /** With it. */
+  readonly after: Cells;
   readonly #cells: Cells;
   readonly #judges: readonly CommitJudge[];
-  /** By collection and id. */
-  readonly #drafts = new Map<string, Map<string, () => Cell>>();
+  readonly #tables = new Map<string, DraftTable>();
+  /** Of the commit at hand. */
+  #origin: Origin | undefined;
 
   constructor(cells: Cells, judges: readonly CommitJudge[]) {
     this.#cells = cells;
     this.#judges = judges;
+    const viewOf = (collection: string) => cells.viewOf(collection);
+    this.before = {
+      cellOf: (collection, id) => this.#cellOf(collection, id, false),
+      viewOf,
+    };
+    this.after = {
+      cellOf: (collection, id) => this.#cellOf(collection, id, true),
+      viewOf,
+    };
   }
 
-  /** Does what a commit does, where anybody asks about it. */
-  write(operations: readonly Operation[], origin: Origin): JudgedWrite[] {
+  /** Does all that a commit does, and says what of it anybody asks about. */
+  write({ operations }: DecodedPatch, origin: Origin): JudgedWrite[] {
+    this.#origin = origin;
     const writes: JudgedWrite[] = [];
     for (const operation of operations) {
-      const { shape: { collection }, id } = operation;
-      if (!this.#judges.some((judge) => judge.asksOf(collection))) continue;
-      let drafts = this.#drafts.get(collection);
-      if (drafts === undefined) {
-        this.#drafts.set(collection, drafts = new Map());
+      const table = this.#tableOf(operation.shape.collection);
+      if (table.waiting !== undefined) table.waiting.push([operation, origin]);
+      else {
+        const write = this.#fold(table, operation, origin);
+        if (table.isAsked) writes.push(write);
       }
-      const own = drafts.get(id);
-      const before = own?.() ?? this.#cells.cellOf(collection, id);
-      const view = this.#cells.viewOf(collection);
-      let folded: Cell | undefined;
-      const after = () => folded ??= fold(before, operation, origin, -1, view);
-      drafts.set(id, after);
-      const isOwn = own !== undefined;
-      writes.push({ operation, before, after, isOwn, view });
     }
     return writes;
+  }
+
+  #tableOf(collection: string): DraftTable {
+    const known = this.#tables.get(collection);
+    if (known !== undefined) return known;
+    const isAsked = this.#judges.some((judge) => judge.asksOf(collection));
+    const view = this.#cells.viewOf(collection);
+    const waiting = isAsked ? undefined : [];
+    const table = { isAsked, view, drafts: new Map(), waiting };
+    this.#tables.set(collection, table);
+    return table;
+  }
+
+  #fold(
+    { drafts, view }: DraftTable,
+    operation: Operation,
+    origin: Origin,
+  ): JudgedWrite {
+    const { shape: { collection }, id } = operation;
+    const own = drafts.get(id);
+    const before = own === undefined
+      ? this.#cells.cellOf(collection, id)
+      : own.after();
+    let folded: Cell | undefined;
+    const after = () => folded ??= fold(before, operation, origin, -1, view);
+    const first = own?.origin === origin ? own.before : before;
+    drafts.set(id, { before: first, after, origin });
+    return { operation, before, after, isOwn: own !== undefined, view };
+  }
+
+  #cellOf(
+    collection: string,
+    id: string,
+    withCommit: boolean,
+  ): Cell | undefined {
+    const table = this.#tables.get(collection);
+    const waiting = table?.waiting ?? [];
+    if (table !== undefined) table.waiting = undefined;
+    for (const one of waiting) this.#fold(table!, ...one);
+    const draft = table?.drafts.get(id);
+    if (draft === undefined) return this.#cells.cellOf(collection, id);
+    return withCommit || draft.origin !== this.#origin
+      ? draft.after()
+      : draft.before;
   }
 }

@@ -24,6 +24,12 @@ export interface RuleSession {
 /** What a rule answers: allowed, not allowed, or the reason why it is not. */
 export type RuleResult = boolean | string;
 
+/** Looks up one item of the repository, frozen; `undefined`: there is none of this id. */
+export type LookUp = <S extends Schema>(
+  schema: S,
+  id: string,
+) => Infer<S> | undefined;
+
 /** What every rule is given; frozen. */
 export interface RuleContext<Params = RuleParams> {
   /** Who asks. */
@@ -34,6 +40,14 @@ export interface RuleContext<Params = RuleParams> {
   readonly params: Params;
   /** Now: the moment of acceptance on the server, that of the write on a device; never what a commit says. */
   readonly at: Date;
+  /** Looks up another item as it is now, before anything that the commit does; so many at most: `limits.ruleLookUpsMax`. */
+  readonly get: LookUp;
+}
+
+/** What rules of writes are given besides. */
+export interface WriteContext<Params = RuleParams> extends RuleContext<Params> {
+  /** As `get`, with all that the same commit does. */
+  readonly getAfter: LookUp;
 }
 
 /** The fields of a schema. */
@@ -41,7 +55,7 @@ export type FieldNames<S> = Exclude<keyof Infer<S> & string, "id">;
 
 /** A create: `changed` names every field that it fills. */
 export interface CreateContext<S, Params = RuleParams>
-  extends RuleContext<Params> {
+  extends WriteContext<Params> {
   readonly before: undefined;
   /** The item as the create makes it. */
   readonly after: Infer<S>;
@@ -50,8 +64,8 @@ export interface CreateContext<S, Params = RuleParams>
 
 /** An update: `changed` names every field that it writes, even with the value that was there. */
 export interface UpdateContext<S, Params = RuleParams>
-  extends RuleContext<Params> {
-  /** The item as its writer saw it. */
+  extends WriteContext<Params> {
+  /** The item as it is now, with what the commit did to it before. */
   readonly before: Infer<S>;
   /** The item as the update makes it of that. */
   readonly after: Infer<S>;
@@ -60,8 +74,8 @@ export interface UpdateContext<S, Params = RuleParams>
 
 /** A delete. */
 export interface DeleteContext<S, Params = RuleParams>
-  extends RuleContext<Params> {
-  /** The item as its writer saw it. */
+  extends WriteContext<Params> {
+  /** The item as it is now, with what the commit did to it before. */
   readonly before: Infer<S>;
   readonly after: undefined;
   readonly changed: readonly FieldNames<S>[];

@@ -15,6 +15,7 @@ import type { Cell } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
 import { showCell } from "./merge_item.ts";
 import type { Operation, ShapeField } from "./patch.ts";
+import type { Around } from "./rule_look_ups.ts";
 import { allowed, type Decision, type RuleSession } from "./rule_types.ts";
 import type { RepositoryRules } from "./rules.ts";
 import type { Schema } from "./schema.ts";
@@ -34,11 +35,12 @@ export interface WrittenCell {
   readonly view: View;
 }
 
-/** May the session write this? */
+/** May the session write this? `undefined` when that depends on what is not known of `around`. */
 export function judgeWrite(
   rules: RepositoryRules,
   { session, wall, operation, before, after, view }: WrittenCell,
-): Decision {
+  around: Around,
+): Decision | undefined {
   const { collection } = operation.shape;
   const entry = rules.collection(collection);
   if ("allowed" in entry) return entry;
@@ -58,7 +60,7 @@ export function judgeWrite(
       : showCell(before, view, entry.view),
     after: showCell(after(), view, entry.view),
     changed: changedBy(operation, isOver),
-  });
+  }, around);
 }
 
 /** Is it meant for a generation that has ended? */

@@ -77,7 +77,7 @@ function judge(history: Operation[], operation: Operation): string {
   }
   const after = () => fold(before, operation, originOf(9), -1, view);
   const written = { session, wall: 9, operation, before, after, view };
-  const decision = judgeWrite(rules, written);
+  const decision = judgeWrite(rules, written, {})!;
   return decision.allowed ? seen : decision.reason;
 }
 

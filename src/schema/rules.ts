@@ -5,8 +5,8 @@
  * What no rule allows is denied: a repository that no pattern fits, a collection
  * without rules (unless `others` is true), an action without a function.
  *
- * Architecture invariant: an answer depends on the session, the repository, the
- * commit and the item at the commit's ancestors, and on nothing else (law 7).
+ * Architecture invariant: an answer depends on the session, the moment, the
+ * commit and the repository as it is where they are asked, and on nothing else.
  * Everything that a rule is given is frozen, or a copy of its own.
  *
  * @module
@@ -14,10 +14,12 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import type { Cells } from "./judge.ts";
 import { show } from "./names.ts";
 import type { Item } from "./patch.ts";
 import { copyForReader } from "./reader.ts";
-import { askRule, denial } from "./rule_call.ts";
+import { denial } from "./rule_call.ts";
+import { type Around, LookUps } from "./rule_look_ups.ts";
 import {
   isNeverAsked,
   matchPattern,
@@ -189,6 +191,7 @@ export class RepositoryRules {
   readonly repository: string;
   readonly #compiled: CompiledPattern | undefined;
   readonly #params: RuleParams;
+  readonly #lookUps = new LookUps();
 
   /** Use `rules.of(repository)`. */
   constructor(
@@ -201,24 +204,33 @@ export class RepositoryRules {
     this.#params = params;
   }
 
-  /** May this session read the repository? */
-  mayRead(session: RuleSession, nowMs: number): Decision {
+  /**
+   * May this session read the repository? `undefined` when that depends on its
+   * items, and `before` is not given.
+   */
+  mayRead(
+    session: RuleSession,
+    nowMs: number,
+    before?: Cells,
+  ): Decision | undefined {
     if (this.#compiled === undefined) return this.#noPattern();
     const { read, pattern } = this.#compiled;
     const name = `${pattern.text} read`;
     if (read === undefined) return denial(name, "No rule lets anybody read it");
-    return askRule(name, read, this.#context(session, nowMs));
+    const { repository } = this;
+    const context: RuleContext = Object.freeze({
+      session,
+      repository,
+      params: this.#params,
+      at: new Date(nowMs),
+      get: this.#lookUps.get,
+    });
+    return this.#lookUps.ask({ before }, name, read, context);
   }
 
   #noPattern(): Decision {
     const name = show(this.repository);
     return denial("no pattern", `No rule is for the repository ${name}`);
-  }
-
-  #context(session: RuleSession, wall: number): RuleContext {
-    const { repository } = this;
-    const at = new Date(wall);
-    return Object.freeze({ session, repository, params: this.#params, at });
   }
 
   /** The rules of a collection; a decision where there are none. */
@@ -246,16 +258,19 @@ export class RepositoryRules {
   /**
    * May a session write this? Asked here and not beside it, so that the rules bring what judges by them:
    * a page that has none does not load it.
+   *
+   * @returns `undefined` when that depends on what is not known of `around`
    */
-  judge(write: WrittenCell): Decision {
-    return judgeWrite(this, write);
+  judge(write: WrittenCell, around: Around): Decision | undefined {
+    return judgeWrite(this, write, around);
   }
 
   /** Asks the rule of a collection for one write. */
   ask(
     { schema, view, actions }: CompiledCollection,
     write: AskedWrite,
-  ): Decision {
+    around: Around,
+  ): Decision | undefined {
     const { session, wall, action, before, after } = write;
     const name = this.#nameOf(schema.name, action);
     const rule = actions.get(action);
@@ -271,8 +286,11 @@ export class RepositoryRules {
       before: before === undefined ? undefined : copyForReader(before, view),
       after: after === undefined ? undefined : copyForReader(after, view),
       changed: Object.freeze(write.changed),
+      get: this.#lookUps.get,
+      getAfter: this.#lookUps.getAfter,
     });
-    return askRule(
+    return this.#lookUps.ask(
+      around,
       name,
       rule as (given: typeof context) => RuleResult,
       context,
@@ -300,8 +318,13 @@ export class Rules {
     return new RepositoryRules(repository, undefined, Object.freeze({}));
   }
 
-  /** May this session read the repository? */
-  mayRead(session: RuleSession, repository: string, nowMs: number): Decision {
-    return this.of(repository).mayRead(session, nowMs);
+  /** As {@linkcode RepositoryRules.mayRead}. */
+  mayRead(
+    session: RuleSession,
+    repository: string,
+    nowMs: number,
+    before?: Cells,
+  ): Decision | undefined {
+    return this.of(repository).mayRead(session, nowMs, before);
   }
 }

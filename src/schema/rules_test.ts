@@ -41,7 +41,7 @@ function create(rules: RepositoryRules, after = item()) {
     before: undefined,
     after,
     changed: ["title"],
-  });
+  }, {})!;
 }
 
 function fails(code: string, pattern: RegExp, run: () => unknown): void {
@@ -128,7 +128,7 @@ Deno.test("what no rule is for is denied, and the reason says what is missing", 
     'no pattern: No rule is for the repository "else"',
     'no pattern: No rule is for the repository "team/a/b"',
   ]);
-  const read = rules.mayRead(ada, "team/a", 0);
+  const read = rules.mayRead(ada, "team/a", 0)!;
   equal(read.allowed ? "" : read.reason, "No rule lets anybody read it");
 });
 
@@ -183,7 +183,7 @@ Deno.test("the first pattern that fits counts, in the order of declaration", () 
     "team",
     "x",
   ].map((name) => {
-    const decision = rules.mayRead(ada, name, 0);
+    const decision = rules.mayRead(ada, name, 0)!;
     return decision.allowed ? "" : decision.reason;
   });
   deepEqual(told, [

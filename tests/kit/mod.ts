@@ -18,6 +18,7 @@ export {
   type RuleTester,
   ruleTester,
   type SessionTester,
+  type TestedCommit,
   type TestedSession,
 } from "./rule_tester.ts";
 export {

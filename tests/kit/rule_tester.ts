@@ -12,6 +12,7 @@ import type {
 } from "../../src/schema/rule_types.ts";
 import type { Cell } from "../../src/schema/cell.ts";
 import { parseJson } from "../../src/schema/json.ts";
+import { type Cells, judgeCommits } from "../../src/schema/judge.ts";
 import { fold, nowhere } from "../../src/schema/merge.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import {
@@ -19,14 +20,14 @@ import {
   prepareDelete,
   prepareUpdate,
 } from "../../src/schema/prepare.ts";
-import { judgeWrite } from "../../src/schema/rule_write.ts";
 import type { RepositoryRules, Rules } from "../../src/schema/rules.ts";
 import type {
   CreateInput,
   Schema,
   UpdateInput,
 } from "../../src/schema/schema.ts";
-import { createView } from "../../src/schema/view.ts";
+import { createView, type View } from "../../src/schema/view.ts";
+import { RuleJudge } from "../../repo/rule_gate.ts";
 
 /** Who asks. */
 export interface TestedSession {
@@ -62,6 +63,27 @@ export interface RepositoryTester {
   ): Decision;
   /** May it delete this item? */
   delete<S extends Schema>(schema: S, item: CreateInput<S>): Decision;
+  /** The same repository with these items, for rules to look up. */
+  with<S extends Schema>(
+    schema: S,
+    ...items: readonly CreateInput<S>[]
+  ): RepositoryTester;
+  /** May it write all of this in one transaction, on the items that are there? */
+  commit(write: (tx: TestedCommit) => void): Decision;
+}
+
+/** What one transaction writes. */
+export interface TestedCommit {
+  /** Creates an item. */
+  create<S extends Schema>(schema: S, item: CreateInput<S>): void;
+  /** Changes an item. */
+  update<S extends Schema>(
+    schema: S,
+    id: string,
+    changes: UpdateInput<S>,
+  ): void;
+  /** Deletes an item. */
+  delete(schema: Schema, id: string): void;
 }
 
 /**
@@ -112,38 +134,128 @@ const context = {
   generation: 0,
 };
 
+/** When a commit is made whose items are there already. */
+const later = { ...nowhere, wall: 1 };
+
 function testerOf(
   rules: RepositoryRules,
   session: RuleSession,
   wall: number,
 ): RepositoryTester {
-  const ask = (schema: Schema, before: Cell | undefined, asked: Operation) => {
-    const view = createView(schema);
-    const origin = { ...nowhere, wall };
-    const after = () => fold(before, asked, origin, -1, view);
-    const operation = asked;
-    const written = { session, wall, operation, before, after, view };
-    return withoutWorld(() => judgeWrite(rules, written));
+  const testerWith = (items: Items): RepositoryTester => {
+    const commit = (write: (tx: TestedCommit) => void): Decision => {
+      const operations = operationsOf(items, write);
+      const judge = new RuleJudge(rules, session, wall);
+      return withoutWorld(() => decisionOf(items, operations, judge));
+    };
+    const having = (schema: Schema, list: readonly unknown[]) => {
+      const all = items.copy();
+      for (const item of list) all.write(schema, createOf(schema, item));
+      return testerWith(all);
+    };
+    return {
+      read: () => withoutWorld(() => rules.mayRead(session, wall, items)!),
+      create: (schema, item) => commit((tx) => tx.create(schema, item)),
+      update(schema, item, changes) {
+        const there = withId(schema, item);
+        return having(schema, [there])
+          .commit((tx) => tx.update(schema, there.id, changes));
+      },
+      delete(schema, item) {
+        const there = withId(schema, item);
+        return having(schema, [there])
+          .commit((tx) => tx.delete(schema, there.id));
+      },
+      with: (schema, ...list) => having(schema, list),
+      commit,
+    };
   };
-  const cellOf = (schema: Schema, item: unknown) => {
-    const operation = prepareCreate(schema, item, context);
-    return fold(undefined, operation, nowhere, -1, createView(schema));
+  return testerWith(new Items());
+}
+
+function withId<S extends Schema>(
+  schema: S,
+  item: CreateInput<S>,
+): CreateInput<S> & { id: string } {
+  return { ...item, id: createOf(schema, item).id };
+}
+
+function createOf(schema: Schema, item: unknown): Operation {
+  return prepareCreate(schema, item, context);
+}
+
+/** What is in a repository. */
+class Items implements Cells {
+  readonly #cells = new Map<string, Cell>();
+  readonly #views = new Map<string, View>();
+
+  copy(): Items {
+    const copy = new Items();
+    for (const [key, cell] of this.#cells) copy.#cells.set(key, cell);
+    for (const [name, view] of this.#views) copy.#views.set(name, view);
+    return copy;
+  }
+
+  cellOf(collection: string, id: string): Cell | undefined {
+    return this.#cells.get(`${collection}/${id}`);
+  }
+
+  viewOf(collection: string): View {
+    return this.#views.get(collection) ?? createView(undefined);
+  }
+
+  /** The cell of an item that must be there. */
+  living(schema: Schema, id: string): Cell {
+    const cell = this.cellOf(schema.name, id);
+    if (cell?.item !== undefined) return cell;
+    throw new Error(`there is no "${schema.name}" item "${id}": use with()`);
+  }
+
+  write(schema: Schema, operation: Operation, origin = nowhere): void {
+    const { name } = schema;
+    let view = this.#views.get(name);
+    if (view === undefined) this.#views.set(name, view = createView(schema));
+    const before = this.cellOf(name, operation.id);
+    const cell = fold(before, operation, origin, -1, view);
+    this.#cells.set(`${name}/${operation.id}`, cell);
+  }
+}
+
+/** What a transaction would write on these items. */
+function operationsOf(
+  items: Items,
+  write: (tx: TestedCommit) => void,
+): Operation[] {
+  const operations: Operation[] = [];
+  const after = items.copy();
+  const add = (schema: Schema, operation: Operation) => {
+    after.write(schema, operation, later);
+    operations.push(operation);
   };
-  return {
-    read: () => withoutWorld(() => rules.mayRead(session, wall)),
-    create: (schema, item) =>
-      ask(schema, undefined, prepareCreate(schema, item, context)),
-    update: (schema, item, changes) => {
-      const before = cellOf(schema, item);
+  write({
+    create: (schema, item) => add(schema, createOf(schema, item)),
+    update(schema, id, changes) {
+      const before = after.living(schema, id);
       const operation = prepareUpdate(schema, before, changes, context);
-      if (operation === undefined) return { allowed: true }; // Nothing is written.
-      return ask(schema, before, operation);
+      if (operation !== undefined) add(schema, operation);
     },
-    delete: (schema, item) => {
-      const before = cellOf(schema, item);
-      return ask(schema, before, prepareDelete(schema, before));
-    },
-  };
+    delete: (schema, id) =>
+      add(schema, prepareDelete(schema, after.living(schema, id))),
+  });
+  return operations;
+}
+
+function decisionOf(
+  items: Items,
+  operations: readonly Operation[],
+  judge: RuleJudge,
+): Decision {
+  const batch = { chain: "", first: 0, commits: [later] };
+  const patch = { operations, createOffsets: [], operationsOffset: 0 };
+  const refusal = judgeCommits(batch, 0, [patch], items, [judge]);
+  if (refusal === undefined) return { allowed: true };
+  const { detail = "", rule = "" } = refusal;
+  return { allowed: false, reason: detail, rule };
 }
 
 /** Runs with a clock and dice that fail: a rule that asks them denies and says so. */

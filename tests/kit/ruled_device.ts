@@ -261,8 +261,6 @@ export class NaiveOrder {
   take(view: Batch): number | undefined {
     const batch = decodeBatch(view.bytes.slice(), true);
     const { chain, first, commits } = batch;
-    const state = new State(() => asWritten);
-    for (const one of this.#accepted) foldInto(state, one);
     const fresh: OrderedCommit[] = [];
     for (
       let i = (this.#lengths.get(chain) ?? 0) - first;
@@ -272,7 +270,7 @@ export class NaiveOrder {
       const { wall, count } = commits[i]!;
       const payload = payloadOf(batch, commits[i]!);
       const commit = { chain, wall, count, payload };
-      if (!this.#mayBe(state, commit)) return first + i;
+      if (!this.#mayBe([...this.#accepted, ...fresh], commit)) return first + i;
       fresh.push(commit);
     }
     this.#accepted.push(...fresh);
@@ -280,20 +278,25 @@ export class NaiveOrder {
     return undefined;
   }
 
-  /** Judges a commit on a state, and leaves its operations in it. */
-  #mayBe(state: State, commit: OrderedCommit): boolean {
+  /** Judges a commit on what was accepted before it. */
+  #mayBe(earlier: readonly OrderedCommit[], commit: OrderedCommit): boolean {
     const { certificates } = this.#gate.replica;
     const [certificate] = certificates.of(commit.chain.slice(0, 32));
     const { session, mayIssue } = sessionOf(certificate!);
     const rules = this.#rules.of(name);
     const origin = originOf(commit);
+    const around = {
+      before: stateOf(earlier),
+      after: stateOf([...earlier, commit]),
+    };
+    const state = stateOf(earlier);
     for (const operation of decodePatch(commit.payload).operations) {
       const table = state.find(operation.shape.collection);
       const before = table?.cellOf(operation.id);
       const after = () => fold(before, operation, origin, -1, asWritten);
       const view = asWritten;
       const asked = { session, wall: 0, operation, before, after, view };
-      if (!mayIssue && !judgeWrite(rules, asked).allowed) return false;
+      if (!mayIssue && !judgeWrite(rules, asked, around)!.allowed) return false;
       state.fold([operation], [-1], origin);
     }
     return true;
@@ -310,9 +313,13 @@ interface OrderedCommit {
   readonly payload: Uint8Array;
 }
 
-function foldInto(state: State, commit: OrderedCommit): void {
-  const { operations, createOffsets } = decodePatch(commit.payload);
-  state.fold(operations, createOffsets, originOf(commit));
+function stateOf(order: readonly OrderedCommit[]): State {
+  const state = new State(() => asWritten);
+  for (const commit of order) {
+    const { operations, createOffsets } = decodePatch(commit.payload);
+    state.fold(operations, createOffsets, originOf(commit));
+  }
+  return state;
 }
 
 function originOf({ wall, count, chain }: OrderedCommit) {

@@ -29,8 +29,8 @@ export const rightsBugs: readonly Bug[] = [
     breaks:
       "Who creates an item and changes it at once gets past the rule for changes",
     file: "src/schema/judge.ts",
-    before: `      drafts.set(id, after);`,
-    after: `      void after;`,
+    before: `    drafts.set(id, { before: first, after, origin });`,
+    after: `    void first;`,
     foundBy: ["repo/rule_gate_test.ts"],
   },
   {
@@ -83,12 +83,10 @@ export const rightsBugs: readonly Bug[] = [
     file: "repo/writer.ts",
     before: `    const judge = isAllowed
       ? undefined
-      : this.#parts.rules?.judgeOf(this.#session);
-    const transaction`,
+`,
     after: `    const judge = isAllowed || true
       ? undefined
-      : this.#parts.rules?.judgeOf(this.#session);
-    const transaction`,
+`,
     foundBy: ["src/db/rules_test.ts"],
   },
   {
@@ -136,10 +134,27 @@ export const rightsBugs: readonly Bug[] = [
   {
     name: "read-right-not-asked",
     breaks: "Everybody who can log in reads every repository",
-    file: "server/hooks.ts",
-    before: `    return decision.allowed ? given : forbidden(decision.reason);`,
-    after: `    return decision.allowed ? given : ALL;`,
+    file: "server/readers.ts",
+    before:
+      `      return decision.allowed ? given : forbidden(decision.reason);`,
+    after: `      return given;`,
     foundBy: ["server/hooks_test.ts"],
+  },
+  {
+    name: "read-right-kept",
+    breaks: "Who was removed from the list of members reads on",
+    file: "server/readers.ts",
+    before: `        !seen.isSameIn(now);`,
+    after: `        !seen.isSameIn(now) && false;`,
+    foundBy: ["server/readers_test.ts"],
+  },
+  {
+    name: "look-up-sees-its-own-commit",
+    breaks: "Who makes himself a member has the right in the same commit",
+    file: "src/schema/judge.ts",
+    before: `    return withCommit || draft.origin !== this.#origin`,
+    after: `    return true || withCommit || draft.origin !== this.#origin`,
+    foundBy: ["src/schema/judge_test.ts"],
   },
   {
     name: "existence-told",

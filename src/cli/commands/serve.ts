@@ -5,8 +5,6 @@
  * @module
  */
 
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import {
   type Config,
   optionsOf,
@@ -16,9 +14,8 @@ import {
 import type { AppLogin } from "../../../server/login.ts";
 import { createServer } from "../../../server/mod.ts";
 import { summaryOf } from "../../../server/summary.ts";
-import type { Rules } from "../../schema/rules.ts";
 import { escapeControls } from "../escape.ts";
-import { Failure } from "../failure.ts";
+import { type Expected, loadModule, rulesModule } from "../load_module.ts";
 import type { Context } from "../session.ts";
 
 /** Runs `sheaf serve`. */
@@ -29,8 +26,8 @@ export async function runServe(
 ): Promise<void> {
   const config = await readAll(file, flags);
   const options = optionsOf(config);
-  const rules = await load(config, "rules", asRules);
-  const app = await load(config, "login.module", asLogin);
+  const rules = await load(config, rulesModule);
+  const app = await load(config, loginModule);
   const server = await createServer({
     ...options,
     ...(rules !== undefined && { rules }),
@@ -61,41 +58,19 @@ async function readAll(
 /** The default export of a module that a setting names. */
 async function load<T>(
   config: Config,
-  key: string,
-  parse: (exported: unknown) => T | undefined,
+  expected: Expected<T>,
 ): Promise<T | undefined> {
-  const path = valueOf(config, key);
-  if (typeof path !== "string") return undefined;
-  const address = /^[a-z]+:/.test(path)
-    ? path
-    : pathToFileURL(resolve(path)).href;
-  let module: { readonly default?: unknown };
-  try {
-    module = await import(address);
-  } catch (cause) {
-    throw new Failure(
-      "invalid-option",
-      `Cannot load ${path} for "${key}": ${(cause as Error).message}`,
-    );
-  }
-  const parsed = parse(module.default);
-  if (parsed !== undefined) return parsed;
-  throw new Failure(
-    "invalid-option",
-    `${path} default-exports nothing that "${key}" can use`,
-    key === "rules"
-      ? "export default defineRules({ … })"
-      : "export default async (credentials, request) => ({ user: … })",
-  );
+  const path = valueOf(config, expected.key);
+  return typeof path === "string"
+    ? await loadModule(path, expected)
+    : undefined;
 }
 
-/** By its shape: the module may have its own copy of this package. */
-function asRules(exported: unknown): Rules | undefined {
-  const rules = exported as Partial<Rules> | null | undefined;
-  const isFit = typeof rules?.of === "function" &&
-    typeof rules.mayRead === "function";
-  return isFit ? rules as Rules : undefined;
-}
+const loginModule: Expected<AppLogin> = {
+  key: "login.module",
+  parse: asLogin,
+  hint: "export default async (credentials, request) => ({ user: … })",
+};
 
 function asLogin(exported: unknown): AppLogin | undefined {
   return typeof exported === "function" ? exported as AppLogin : undefined;

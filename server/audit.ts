@@ -1,0 +1,60 @@
+/**
+ * What rules would have said of a stored repository, and which of those commits
+ * nobody judged because they came back after a loss.
+ *
+ * @module
+ */
+
+import type { Database } from "../src/db/database.ts";
+import { replicaOf } from "../src/db/internals.ts";
+import type { Repository } from "../src/db/repository.ts";
+import {
+  type AuditFinding,
+  type AuditOptions,
+  type AuditReport,
+  auditRules,
+} from "../repo/rule_audit.ts";
+import { KnownLoss, SERVER_REPOSITORY } from "./books.ts";
+import { idFrom } from "./restore_report.ts";
+import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+
+/** As a rule's audit has it, with what the books know of the commit. */
+export interface BookedFinding extends AuditFinding {
+  /** Did it come back after a loss that is not made good yet? No rule was asked then. */
+  readonly isRestored: boolean;
+}
+
+/** Asks rules about everything in a repository; reports, and changes nothing. */
+export async function audit(
+  database: Database,
+  repository: Repository,
+  options: Omit<AuditOptions, "found"> & {
+    readonly found: (finding: BookedFinding) => void;
+  },
+): Promise<AuditReport> {
+  const lost = await lossOf(database, repository.name);
+  await repository.durable();
+  const found = (finding: AuditFinding) => {
+    const end = lost.get(finding.chain)?.count ?? 0;
+    options.found({ ...finding, isRestored: finding.number < end });
+  };
+  const { loaded } = replicaOf(repository);
+  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+  return await auditRules(loaded, { ...options, found }, pause);
+}
+
+/** How far chains went before a loss, where the books of a server say so. */
+async function lossOf(
+  database: Database,
+  name: string,
+): Promise<ReadonlyMap<string, ChainEnd>> {
+  if (!database.repositories().includes(SERVER_REPOSITORY)) return new Map();
+  const books = await database.repository(SERVER_REPOSITORY);
+  const isThere = books.collections().some((one) =>
+    one.name === KnownLoss.name
+  );
+  if (!isThere) return new Map();
+  const loss = books.storedCollection(KnownLoss.name).get(idFrom(name));
+  const summary = (loss as { readonly summary?: unknown } | undefined)?.summary;
+  return summary instanceof Uint8Array ? chainEndsOf(summary) : new Map();
+}

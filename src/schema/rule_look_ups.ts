@@ -1,0 +1,86 @@
+/**
+ * Look-ups: what a rule may see of its repository besides the item that it is
+ * asked about.
+ *
+ * Architecture invariant: a rule that looks up too much, or what is no item,
+ * is denied, whatever it makes of that itself.
+ *
+ * @module
+ */
+
+import { limits } from "../base/limits.ts";
+import type { Cells } from "./judge.ts";
+import { showCell } from "./merge_item.ts";
+import { show } from "./names.ts";
+import { copyForReader } from "./reader.ts";
+import { askRule, denial } from "./rule_call.ts";
+import type { Decision, LookUp, RuleResult } from "./rule_types.ts";
+import type { Infer, Schema } from "./schema.ts";
+import { createView, type View } from "./view.ts";
+
+/** A repository around a commit; `undefined` is what is not known yet. */
+export interface Around {
+  /** What is here without it. */
+  readonly before?: Cells | undefined;
+  /** What is here with all that it does. */
+  readonly after?: Cells | undefined;
+}
+
+/** One question that is under way. */
+interface Asking {
+  readonly around: Around;
+  /** How many more items it may look up. */
+  left: number;
+  /** Has it looked at what is not known yet? */
+  isEarly: boolean;
+}
+
+/** Looks items up for the rules of one repository, while they are asked. */
+export class LookUps {
+  readonly get: LookUp = (...asked) => this.#look("before", ...asked);
+  readonly getAfter: LookUp = (...asked) => this.#look("after", ...asked);
+  readonly #views = new WeakMap<Schema, View>();
+  #asking: Asking | undefined;
+
+  /** Asks a rule; `undefined` when it looks at what is not known yet. */
+  ask<Context>(
+    around: Around,
+    name: string,
+    rule: (context: Context) => RuleResult,
+    context: Context,
+  ): Decision | undefined {
+    const outer = this.#asking; // A rule may ask what it may do.
+    const asking = { around, left: limits.ruleLookUpsMax, isEarly: false };
+    this.#asking = asking;
+    const decision = askRule(name, rule, context);
+    this.#asking = outer;
+    if (asking.left < 0) {
+      const reason = `It looks up more than ${limits.ruleLookUpsMax} items`;
+      return denial(name, reason);
+    }
+    return asking.isEarly ? undefined : decision;
+  }
+
+  #look<S extends Schema>(
+    when: keyof Around,
+    schema: S,
+    id: string,
+  ): Infer<S> | undefined {
+    const asking = this.#asking;
+    if (asking === undefined) throw new Error("nobody asks it now");
+    if (--asking.left < 0) throw new Error("it looks up too many items");
+    if (typeof id !== "string") throw new Error(`${show(id)} is no id`);
+    const cells = asking.around[when];
+    if (cells === undefined) {
+      asking.isEarly = true;
+      throw new Error("it is not known yet");
+    }
+    const cell = cells.cellOf(schema.name, id);
+    if (cell === undefined) return undefined;
+    let view = this.#views.get(schema);
+    if (view === undefined) this.#views.set(schema, view = createView(schema));
+    const item = showCell(cell, cells.viewOf(schema.name), view);
+    // Proof: it is shown as the schema says.
+    return item && copyForReader(item, view) as Infer<S>;
+  }
+}
