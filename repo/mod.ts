@@ -22,6 +22,7 @@ export {
 } from "./certificate.ts";
 export { rewriteLost } from "./lost_keys.ts";
 export { chainBytes, chainHex, displayChain, type Position } from "./commit.ts";
+export type { Violation } from "./constraints.ts";
 export type { Door } from "./door.ts";
 export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";

@@ -14,6 +14,7 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
+import type { Schema } from "../src/schema/schema.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Certificates } from "./certificate.ts";
 import type { LentChain } from "./continuity.ts";
@@ -23,6 +24,7 @@ import {
   openCheckpoint,
 } from "./checkpoint/checkpoint.ts";
 import type { Door } from "./door.ts";
+import type { Constraints } from "./constraints.ts";
 import {
   encodeGenesis,
   folderOf,
@@ -70,6 +72,8 @@ export interface OpenReplicaOptions {
   readonly lent?: LentChain | "new" | undefined;
   /** The app's rules; without any, whatever is soundly signed is admitted. */
   readonly rules?: Rules | undefined;
+  /** The app's schemas, for what they say of more than one value; those of the rules besides. */
+  readonly schemas?: readonly Schema[];
   /** Where records of others come in; `undefined` for a tab, which follows its owner. */
   readonly door: Door | undefined;
   /** How collections are read here. */
@@ -105,12 +109,25 @@ export interface LoadedReplica {
   salvage: Salvage | undefined;
   /** In a repair: what the newest checkpoint knew. */
   readonly saved?: SavedState | undefined;
+  /** What its schemas say of more than one value; `undefined` where they do not. */
+  readonly constraints: Constraints | undefined;
 }
 
 /** A checkpoint that could not be used. */
 export interface SkippedCheckpoint {
   readonly name: string;
   readonly reason: string;
+}
+
+/** What asks the constraints of a repository is loaded where there are any. */
+async function openConstraints(
+  { name, rules, schemas = [] }: OpenReplicaOptions,
+  state: State,
+): Promise<Constraints | undefined> {
+  const all = [...schemas, ...rules?.of(name).schemas() ?? []];
+  if (!all.some(({ isConstrained }) => isConstrained)) return undefined;
+  const { Constraints } = await import("./constraints.ts");
+  return new Constraints(all, state);
 }
 
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
@@ -226,6 +243,7 @@ async function load(
   if (isDone) storage.remove(`${folder}/${SALVAGE}`);
   return {
     ...known,
+    constraints: await openConstraints(options, known.state),
     folder,
     ownKey,
     log,
@@ -303,6 +321,7 @@ async function create(
   await log.sync();
   syncNames(storage);
   const id = genesisId(genesis);
+  const state = new State(viewOf);
   return {
     folder,
     ownKey: sessionName(session),
@@ -312,7 +331,8 @@ async function create(
     graph: new Graph(id),
     certificates,
     revocations: new Revocations(),
-    state: new State(viewOf),
+    state,
+    constraints: await openConstraints(options, state),
     log,
     checkpoint: undefined,
     skipped: [],

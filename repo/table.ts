@@ -37,6 +37,12 @@ export interface TableOptions {
   readonly base?: BaseTable;
 }
 
+/** What is made of a table's items, and told of every put. */
+export interface Kept {
+  /** Takes what stands at an ordinal now; `undefined` when it is deleted. */
+  set(ordinal: number, item: Item | undefined): void;
+}
+
 /** Hears every transaction that changed the table. */
 type Listener = (changes: readonly ItemChange[]) => void;
 
@@ -61,6 +67,7 @@ export class Table implements Source {
   /** Ids that the base does not have. */
   readonly #ordinals = new Map<string, number>();
   readonly #columns: FieldColumn[] = [];
+  readonly #kept: Kept[] = [];
   readonly #listeners = new Set<Listener>();
   /** Ids in `#ordinals` that have no cell yet. */
   #reserved = 0;
@@ -231,7 +238,15 @@ export class Table implements Source {
     for (let i = 0; i < columns.length; i++) {
       setColumn(columns[i]!, ordinal, item);
     }
+    for (let i = 0; i < this.#kept.length; i++) {
+      this.#kept[i]!.set(ordinal, item);
+    }
     return ordinal;
+  }
+
+  /** Tells of every put from now on. */
+  keep(kept: Kept): void {
+    this.#kept.push(kept);
   }
 
   /** While nothing is deleted, an item's place in `#items` is its ordinal. */

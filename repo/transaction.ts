@@ -17,6 +17,7 @@ import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import type { PatchWriter } from "../src/schema/patch_codec.ts";
 import type { ItemChange } from "../src/schema/source.ts";
+import type { WrittenItem } from "./constraints.ts";
 import type { OwnJudge } from "./own_rules.ts";
 import type { Changes, State } from "./state.ts";
 import type { Table } from "./table.ts";
@@ -192,6 +193,22 @@ export class Transaction {
     } else if (ordinal >= table.size) {
       draft.created![ordinal - table.size] = cell;
     } else (draft.changed ??= new Map()).set(ordinal, cell);
+  }
+
+  /** What it does to items, as a whole: each item once. */
+  written(): WrittenItem[] {
+    const written: WrittenItem[] = [];
+    for (const { table, created, changed } of this.#drafts ?? none) {
+      const { name: collection } = table;
+      for (const { id, item } of created ?? none) {
+        written.push({ collection, id, before: undefined, after: item });
+      }
+      for (const [ordinal, { id, item }] of changed ?? none) {
+        const before = table.itemAt(ordinal);
+        written.push({ collection, id, before, after: item });
+      }
+    }
+    return written;
   }
 
   /** Nothing can be added any more. */

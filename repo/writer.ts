@@ -137,10 +137,7 @@ export class Writer {
     );
   }
 
-  /**
-   * Runs one atomic transaction; what throws leaves nothing behind. Rules are
-   * not asked of what `isAllowed` already.
-   */
+  /** Runs one atomic transaction; what throws leaves nothing behind. What `isAllowed` is not judged. */
   transact<R>(
     run: (transaction: Transaction) => R,
     check: () => void,
@@ -148,6 +145,7 @@ export class Writer {
   ): Done<R> {
     this.checkWritable();
     const patch = this.#patch ??= new PatchWriter();
+    const { constraints } = this.#loaded;
     const judge = isAllowed
       ? undefined
       : this.#parts.rules?.judgeOf(this.#session, this.#loaded.state);
@@ -160,6 +158,7 @@ export class Writer {
       check();
       transaction.askWhole(this.#loaded.state);
       this.checkWritable(true);
+      if (!isAllowed) constraints?.check(transaction.written());
       transaction.end();
       return this.#commit(transaction, patch, result);
     } finally {

@@ -34,7 +34,7 @@ async function revoked(rules?: Rules, nowMs = NOW + 1_000) {
   const world = { now: () => nowMs };
   const acceptance = new Acceptance({
     hub: { use: (_name, work) => work(replica) },
-    judge: new Judge({ rules, restores, world }),
+    judge: new Judge({ rules, restores, world, log: { write() {} } }),
     revocations: { issue: (_replica, _key, cuts) => issue(cuts) },
     now: world.now,
   });

@@ -1,6 +1,6 @@
 /**
  * What a server asks of the meaning of commits, once, in the order in which it
- * accepts them: bounds and kinds, names, rules, compare-and-sets.
+ * accepts them: bounds and kinds, names, rules, constraints, compare-and-sets.
  *
  * What a true witness shows to have been accepted before a log was lost is not
  * judged again: it comes back in another order than it had. Beyond that others
@@ -19,10 +19,13 @@ import type { Rules } from "../src/schema/rules.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { type Batch, hashBatch } from "../repo/batch.ts";
 import { nameOf } from "../repo/commit.ts";
+import { ConstraintJudge } from "../repo/constraint_gate.ts";
+import type { Constraints } from "../repo/constraints.ts";
 import { checkMerge } from "../repo/merge_gate.ts";
 import type { Replica } from "../repo/mod.ts";
 import { RuleGate } from "../repo/rule_gate.ts";
 import type { PeerSession } from "../sync/conversation.ts";
+import type { Log } from "./log.ts";
 import type { RestoreReport } from "./restore_report.ts";
 
 /** What a judge works with. */
@@ -30,6 +33,7 @@ export interface JudgeParts {
   readonly rules: Rules | undefined;
   readonly restores: Pick<RestoreReport, "accepted" | "isAwaited">;
   readonly world: Pick<World, "now">;
+  readonly log: Pick<Log, "write">;
 }
 
 const KEY_CHARACTERS = 32;
@@ -70,6 +74,10 @@ export class Judge {
     if (refusal !== undefined) return refusal;
     const nowMs = world.now();
     const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
+    const constraints = this.#constraintsOf(replica);
+    if (constraints?.concerns(fresh)) {
+      judges.push(new ConstraintJudge(constraints));
+    }
     if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
     const naming = namingCollections(fresh);
     if (naming.size > 0) {
@@ -98,6 +106,20 @@ export class Judge {
       "Its author's certificate has run out: others cannot bring it";
     // From there on: what comes before it was accepted once, and comes back.
     return refuseAt(first + from, "expired-session", detail);
+  }
+
+  /** What was wrong before they were declared is told when they are first asked. */
+  #constraintsOf({ name, loaded }: Replica): Constraints | undefined {
+    const { constraints } = loaded;
+    if (constraints === undefined) return undefined;
+    constraints.reporting ??= (collection, found) => {
+      const [{ constraint, id, detail } = {}] = found;
+      const { length: count } = found;
+      const fields = { collection, count, constraint, id, detail };
+      const event = "constraint-violations";
+      this.#parts.log.write("warn", event, { repository: name, ...fields });
+    };
+    return constraints;
   }
 
   /** Who wrote is proved in Default mode only: elsewhere there is nobody to ask rules about. */

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
+import { defineSchema } from "../src/schema/schema.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { PeerSession } from "../sync/conversation.ts";
@@ -43,6 +44,7 @@ function refusedOf(
         isAwaited: () => isAwaited,
       },
       world: { now: () => nowMs },
+      log: { write: () => {} },
     } satisfies JudgeParts,
   );
   const session = { key: by.key, mayIssue: false } as PeerSession;
@@ -102,6 +104,31 @@ Deno.test("Judge.judge() takes nothing else in the place of what a witness shows
   deepEqual(refusedOf(server, twin, twin.records(), around), [["fork", 0]]);
   deepEqual(refusedOf(server, ada, ada.records(), around), []);
   for (const device of [ada, twin, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() judges what comes after what a witness shows by that, also within one batch", async () => {
+  const Titled = defineSchema("card", Card.fields, { unique: [["title"]] });
+  const [ada, twin] = [await open(1), await open(1)];
+  const server = await open(2, { schemas: [Titled] });
+  twin.put("x", { title: "one" });
+  const accepted = await endsOf(twin);
+  ada.put("x", { title: "one" });
+  ada.put("y", { title: "one" });
+  const refused = refusedOf(server, ada, ada.records(), { accepted });
+  deepEqual(refused, [["constraint", 1]]);
+  for (const device of [ada, twin, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() waits with what constraints are asked of, and with nothing else", async () => {
+  const Titled = defineSchema("card", Card.fields, { unique: [["title"]] });
+  const Other = defineSchema("other", Card.fields, { unique: [["title"]] });
+  for (const [schema, refused] of [[Titled, 1], [Other, 0]] as const) {
+    const [ada, server] = [await open(1), await open(2, { schemas: [schema] })];
+    ada.put("x", {});
+    const awaited = { isAwaited: true };
+    equal(refusedOf(server, ada, ada.records(), awaited).length, refused);
+    for (const device of [ada, server]) await device.replica.close();
+  }
 });
 
 Deno.test("Judge.judge() waits with what is judged for what is about to come back", async () => {

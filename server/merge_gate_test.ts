@@ -87,6 +87,7 @@ function refusedOf(
 ): unknown[] {
   const { replica } = server;
   const judge = new Judge({
+    log: { write() {} },
     rules: around.rules,
     restores: {
       accepted: (_, chain) => around.accepted?.get(chain),

@@ -24,6 +24,7 @@ const REASONS = [
   "bad-clock",
   "too-large",
   "denied",
+  "constraint",
   "revoked",
   "quota",
   "restoring",

@@ -76,7 +76,10 @@ export interface ServerOptions {
   readonly rules?: Rules;
   /** Starts without rules although rules have judged what is here: fails as `rules-missing` otherwise. */
   readonly noRules?: boolean;
-  /** Collections, for those who embed the server; it needs none itself. */
+  /**
+   * Collections whose constraints hold in every repository, and that those who
+   * embed the server write. The schemas of the rules need not be named again.
+   */
   readonly schemas?: readonly Schema[];
   /** The root secret of a server that takes the place of a lost one, 32 bytes. */
   readonly rootSecret?: Uint8Array;

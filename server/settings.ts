@@ -60,6 +60,11 @@ const toggle = (key: string, help: string): Setting => (
   { key, kind: "boolean", help }
 );
 
+const text = (key: string, value: string, help: string): Setting => ({
+  ...{ key, value, help },
+  kind: "text",
+});
+
 const quota = (name: keyof typeof defaultQuotas, what: string): Setting => ({
   key: `quotas.${name}`,
   kind: "count",
@@ -79,31 +84,21 @@ export const settings: readonly Setting[] = [
     max: PORT_MAX,
     help: "TCP port; 0 picks a free one",
   },
-  {
-    key: "hostname",
-    kind: "text",
-    value: "host",
-    help: "interface to listen on; 0.0.0.0 is all of them",
-  },
-  {
-    key: "name",
-    kind: "text",
-    value: "name",
-    help: "what clients call this server",
-  },
+  text("hostname", "host", "interface to listen on; 0.0.0.0 is all of them"),
+  text("name", "name", "what clients call this server"),
   {
     key: "mode",
     kind: ["default", "trusted", "fast"],
     value: "mode",
     help: "mode of repositories that are new",
   },
-  {
-    key: "rules",
-    kind: "text",
-    value: "module",
-    help: "module that default-exports the rules",
-  },
+  text("rules", "module", "module that default-exports the rules"),
   { key: "noRules", kind: "boolean", help: "start without earlier rules" },
+  text(
+    "schemas",
+    "module",
+    "module that default-exports schemas, whose constraints hold",
+  ),
   {
     key: "login.anonymous",
     kind: "boolean",
@@ -187,31 +182,20 @@ export const settings: readonly Setting[] = [
     value: "origin",
     help: "web pages that may connect (default: of the same host; * is all)",
   },
-  {
-    key: "tls.cert",
-    kind: "text",
-    value: "file",
-    help: "certificate chain, PEM",
-  },
+  text("tls.cert", "file", "certificate chain, PEM"),
   { key: "tls.key", kind: "text", value: "file", help: "private key, PEM" },
-  {
-    key: "static",
-    kind: "text",
-    value: "dir",
-    help: "folder of static files to serve",
-  },
+  text("static", "dir", "folder of static files to serve"),
   {
     key: "adminToken",
     kind: "secret",
     value: "secret",
     help: "allow /admin to who shows this",
   },
-  {
-    key: "rootKeyFile",
-    kind: "text",
-    value: "file",
-    help: "keep a copy of the root secret there; a new database takes it over",
-  },
+  text(
+    "rootKeyFile",
+    "file",
+    "keep a copy of the root secret there; a new database takes it over",
+  ),
   toggle("trustProxy", "believe x-forwarded-for: only behind your own proxy"),
   {
     key: "logLevel",

@@ -63,6 +63,7 @@ function isForNow({ reason }: MessageOf<"refuse">): boolean {
 function isFinal({ reason }: MessageOf<"refuse">): boolean {
   return [
     "denied",
+    "constraint",
     "kv-conflict",
     "unknown-name",
     "wrong-kind",

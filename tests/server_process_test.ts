@@ -1,10 +1,11 @@
 /** The command line around a server: `deno task serve` as a real process, backup and restore, admin, TLS. */
 
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { defineSchema, field, openDatabase } from "../mod.ts";
 import { createServer } from "../server/mod.ts";
 import { runHere } from "./cli_place.ts";
 import { Child } from "./kit/child.ts";
+import { clientOf } from "./server_clients.ts";
 import { selfSigned } from "./self_signed.ts";
 import {
   ADMIN,
@@ -110,6 +111,35 @@ Deno.test("deno task serve takes two signals at once for one, as service manager
     child.kill("SIGTERM"); // The same one, handed on by `deno task`.
     await child.said(/"event":"closed"/, "err");
     await child.endsWell();
+  }));
+
+Deno.test("deno task serve loads schemas, whose constraints hold", () =>
+  withFolder(async (folder) => {
+    const schemas = `${folder}/schemas.ts`;
+    const entry = new URL("../mod.ts", import.meta.url).href;
+    await Deno.writeTextFile(
+      schemas,
+      `import { defineSchema, field } from "${entry}";
+       const text = field.string();
+       export default [defineSchema("note", { text }, { unique: [["text"]] })];\n`,
+    );
+    const data = `${folder}/data`;
+    const args = ["--port", "0", "--data", data, "--token", `ann=${ANN}`];
+    await using child = sheaf("serve", [...args, "--schemas", schemas]);
+    const summary = await child.said(/client: .*\n/);
+    const url = /listens on (http:\S+)/.exec(summary)![1]!;
+    const rootKey = rootKeyIn(summary);
+    await using ann = await clientOf({ url, rootKey }, { token: ANN });
+    await ann.notes.create({ text: "once" }).synced;
+    await rejects(ann.notes.create({ text: "once" }).synced, /same text/);
+    child.kill("SIGTERM");
+    await child.endsWell();
+    const rules = `${folder}/rules.ts`;
+    await Deno.writeTextFile(rules, "export default [{}];\n");
+    await using other = sheaf("serve", ["--data", data, "--schemas", rules]);
+    const bad = await other.ended;
+    equal(bad.code, 1, bad.report);
+    match(bad.err, /error\[invalid-option\].*"schemas"/);
   }));
 
 Deno.test("deno task serve loads rules and a login of the operator's own", () =>

@@ -597,6 +597,17 @@ Deno.test("a device with other rules takes what the server accepted, and may its
   deepEqual(b.repo.sync.status.incidents, []);
 });
 
+Deno.test("what is refused for a reason that a client does not know is taken back as well", async () => {
+  await using server = serve();
+  const refused = "reason-of-the-future" as "denied";
+  server.gate = () => ({ refused, detail: "Who knows" });
+  await using a = await device(server, "a");
+  const { synced } = a.tasks.create({ id: "x", title: "x" });
+  await rejects(synced, { code: "refused", message: /Who knows/ });
+  equal(a.tasks.count(), 0);
+  equal(a.repo.sync.status.refusals[0]?.reason, refused);
+});
+
 Deno.test("refusals survive a restart; one is retried when it is allowed, one exported and discarded", async () => {
   await using server = serve();
   server.gate = () => ({ refused: "denied", detail: "Not today" });

@@ -67,6 +67,7 @@ export async function gate({ isQuick }: Stage): Promise<SyncRow[]> {
   const replica = replicaOf(await db.repository(NAME));
   const time = (rules: Rules | undefined): number[] => {
     const judge = new Judge({
+      log: { write() {} },
       rules,
       restores: never,
       world: { now: Date.now },

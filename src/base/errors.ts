@@ -68,6 +68,8 @@ export type ErrorCode =
   | "checkpoint-damaged"
   /** A rule forbids it, by what is known here. */
   | "denied"
+  /** A constraint of a schema forbids it, by what is known here. */
+  | "constraint"
   /** The server refused a write, or a batch was refused at the door. */
   | "refused"
   /** The server gave no certificate for the credentials. */
@@ -102,7 +104,7 @@ export interface Refusal {
   readonly detail?: string;
   /** Number of the commit in its chain, where it is one of a batch's. */
   readonly number?: number;
-  /** The rule that denied it. */
+  /** The rule or constraint that denied it. */
   readonly rule?: string;
 }
 
@@ -130,6 +132,8 @@ export type RefusalReason =
   | "quota"
   /** What it would be judged by has not come back yet to a server that lost it. */
   | "restoring"
+  /** A constraint of a schema forbids it, by what the server had when it came. */
+  | "constraint"
   /** A compare-and-set of an entry that had another value when the server took it. */
   | "kv-conflict"
   /** It names adds, elements or units that nobody has brought. */

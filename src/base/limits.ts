@@ -336,6 +336,14 @@ export const limits = {
   kvIntegerBytesMax: 1_024,
   /** Who waits for entries to expire looks at the clock so often, in milliseconds: it may have been set. */
   kvTimerMsMax: 60_000,
+  /** Violations of constraints that are listed of one collection: more is a matter for a program. */
+  violationsMax: 100,
+  /** Characters of values that are unique together: each write of their item looks at them. */
+  uniqueCharsMax: 1_024,
+  /** Items that one field names that must be there: each write of its item looks at them. */
+  namedMax: 1_000,
+  /** Values that are unique, or ids, are kept in an index by their hash from so many characters on. */
+  indexKeyCharsMax: 64,
   /** Work per slice of a background task, in milliseconds. */
   sliceMsMax: 2,
 } as const;

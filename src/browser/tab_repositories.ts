@@ -242,6 +242,7 @@ export class TabRepositories {
       isOriginal: true,
       lent,
       viewOf: (collection) => schemas.viewOf(collection),
+      schemas: schemas.all(),
       repair: false,
       settle: () => Promise.resolve(),
       ...options.rules && { rules: options.rules },

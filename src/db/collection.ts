@@ -10,7 +10,7 @@ import type {
   Schema,
   UpdateInput,
 } from "../schema/schema.ts";
-import type { Replica } from "../../repo/mod.ts";
+import type { Replica, Violation } from "../../repo/mod.ts";
 import type { Editor } from "./editor.ts";
 import type { FieldDifference } from "../schema/describe.ts";
 import { type CommitSummary, itemDifference, itemHistory } from "./history.ts";
@@ -51,8 +51,8 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    * Creates an item. It is visible at once; await the handle for durability.
    *
    * @throws {DatabaseError} `item-exists`, `invalid-value`, `invalid-id`,
-   * `unknown-field`, `value-too-large`, `closed`, or the failure that made the
-   * repository read-only
+   * `unknown-field`, `value-too-large`, `denied`, `constraint`, `closed`, or the
+   * failure that made the repository read-only
    */
   create(input: CreateInput<S>): ItemWrite<Infer<S>> {
     const done = this.#replica.transact((tx) => this.#editor.create(tx, input));
@@ -109,6 +109,16 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
     const ending = this.#overwritten()
       .then((reader) => reader.listen({ schema, view }, listener));
     return () => void ending.then((end) => end());
+  }
+
+  /**
+   * What is against the constraints of the schema here: what was there before
+   * they were declared, or came from writers that did not know them. The first
+   * of it, if it is much.
+   */
+  violations(): readonly Violation[] {
+    this.#replica.check();
+    return this.#replica.loaded.constraints?.violations(this.name) ?? [];
   }
 
   /** The commits that touched an item, oldest first: who, when and what. */

@@ -58,6 +58,7 @@ export type {
   TransportEvents,
 } from "../../sync/transport/transport.ts";
 export type { Collection } from "./collection.ts";
+export type { Violation } from "../../repo/mod.ts";
 export type { ReadableCollection } from "./readable_collection.ts";
 export type { Snapshot } from "./snapshot.ts";
 export type {

@@ -314,6 +314,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       isOriginal: keyring.isOriginal,
       lent: options.isOwner === true ? "new" : undefined,
       viewOf: (collection) => schemas.viewOf(collection),
+      schemas: schemas.all(),
       repair: options.repair ?? false,
       settle: keyring.settle,
       ...(options.rules !== undefined && { rules: options.rules }),

@@ -6,6 +6,7 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { SchemaField } from "../schema/validate.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { createView, type View } from "../schema/view.ts";
 
@@ -36,6 +37,24 @@ export class Schemas {
       }
       this.#schemas.set(schema.name, schema);
     }
+    for (const { name, plan } of schemas as readonly Schema[]) {
+      for (const field of plan) this.#checkTarget(name, field);
+    }
+  }
+
+  /** What must exist is in a collection that can be written. */
+  #checkTarget(name: string, field: SchemaField): void {
+    const { mustExist, target } = field.inner ?? field;
+    if (!mustExist || this.#schemas.has(target!)) return;
+    throw new DatabaseError(
+      "invalid-schema",
+      `What "${name}.${field.name}" names must exist: give openDatabase() a schema "${target}", too`,
+    );
+  }
+
+  /** What the app declared. */
+  all(): Schema[] {
+    return [...this.#schemas.values()];
   }
 
   /** The schema of a collection, if one was declared. */

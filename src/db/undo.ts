@@ -32,8 +32,9 @@ export interface Undo extends UndoState {
    * Takes the last step back, as one commit; `undefined` where there is none.
    * What somebody else changed since stays as it is: the result says what.
    *
-   * @throws {DatabaseError} `denied` where rules forbid it (the step is
-   * forgotten), `closed`, or the failure that made the repository read-only
+   * @throws {DatabaseError} `denied` where rules and `constraint` where constraints
+   * forbid it (the step is forgotten), `closed`, or the failure that made the
+   * repository read-only
    */
   undo(): Write<UndoResult> | undefined;
   /** Does again what was undone last. As {@linkcode undo}. */

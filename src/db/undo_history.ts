@@ -199,7 +199,8 @@ export class UndoHistory {
 
 /** Would it fail the next time, too? */
 function isHopeless({ code }: DatabaseError): boolean {
-  return code === "denied" || code === "value-too-large";
+  return code === "denied" || code === "constraint" ||
+    code === "value-too-large";
 }
 
 /** Is this one more letter in the field that was written last? */

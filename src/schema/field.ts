@@ -52,6 +52,8 @@ export interface FieldDefinition {
   readonly engine?: TextEngine;
   /** The collection that a ref points into. */
   readonly target?: string;
+  /** Must the item that a ref names be there? */
+  readonly mustExist?: boolean;
   /** Least number, or least length. */
   readonly min?: number;
   /** Greatest number, or greatest length. */
@@ -96,6 +98,19 @@ export interface ScalarField<T, Mode extends FieldMode = "required">
   check(check: Check<T>): ScalarField<T, Mode>;
 }
 
+/** A ref field: the item that it names can be asked for. */
+export interface RefField<Mode extends FieldMode = "required">
+  extends ScalarField<string, Mode> {
+  /** May be `undefined`. */
+  optional(): RefField<"optional">;
+  /** Filled in when a create leaves it out. */
+  default(value: string): RefField<"default">;
+  /** Asks a validator of the application, too. */
+  check(check: Check<string>): RefField<Mode>;
+  /** The item must be there, and cannot be deleted while it is named. */
+  exists(): RefField<Mode>;
+}
+
 /** A string or bytes field: its length can be bounded. */
 export interface SizedField<T, Mode extends FieldMode = "required">
   extends ScalarField<T, Mode> {
@@ -136,9 +151,9 @@ export interface RichField<Read, Write, Change> extends AnyField {
   default(value: Write): RichField<Read, Write, Change>;
   /** Asks a validator of the application about the whole value, too. */
   check(check: Check<Read>): RichField<Read, Write, Change>;
-  /** Least number of elements, or least count. */
+  /** Least number of elements; of a counter a constraint: its sum is never less. */
   min(bound: number): RichField<Read, Write, Change>;
-  /** Greatest number of elements, or greatest count. */
+  /** Greatest number of elements; of a counter a constraint: its sum is never more. */
   max(bound: number): RichField<Read, Write, Change>;
 }
 
@@ -261,6 +276,19 @@ function numeric<Mode extends FieldMode>(
   });
 }
 
+function reference<Mode extends FieldMode>(
+  definition: FieldDefinition,
+): RefField<Mode> {
+  return Object.freeze<RefField<Mode>>({
+    definition: Object.freeze(definition),
+    optional: () => reference({ ...definition, mode: "optional" }),
+    default: (initial) =>
+      reference({ ...definition, mode: "default", initial }),
+    check: (check) => reference(withCheck(definition, check)),
+    exists: () => reference({ ...definition, mustExist: true }),
+  });
+}
+
 function rich<Read, Write, Change>(
   definition: FieldDefinition,
 ): RichField<Read, Write, Change> {
@@ -300,8 +328,8 @@ export const field = {
   /** Whatever JSON can say, as one value: its last writer wins. */
   json: <T = JsonValue>(): ScalarField<FrozenJson<T>> => scalar(begin("json")),
   /** The id of an item of another collection. */
-  ref: (collection: string): ScalarField<string> =>
-    scalar({ ...begin("ref"), target: collection }),
+  ref: (collection: string): RefField =>
+    reference({ ...begin("ref"), target: collection }),
   /** A whole number whose concurrent increments add up. */
   counter: (): RichField<number, number, CounterChange> =>
     rich({ ...begin("counter"), mode: "default" }),

@@ -60,6 +60,8 @@ export interface CommitJudge {
   asksOf(collection: string): boolean;
   /** Why a commit may not be. */
   judge(commit: JudgedCommit): Refusal | undefined;
+  /** Hears of a commit that is not judged, because it was accepted before. */
+  note?(commit: JudgedCommit): void;
 }
 
 /**
@@ -85,9 +87,12 @@ export function judgeCommits(
     const origin = { wall, count, chain, operationsAt: -1 };
     const writes = drafts.write(patches[i - from]!, origin);
     const number = first + i;
-    if (number < accepted) continue;
     const commit = { origin, number, writes, before, after };
     for (const judge of judges) {
+      if (number < accepted) {
+        judge.note?.(commit);
+        continue;
+      }
       const refusal = judge.judge(commit);
       if (refusal !== undefined) return refusal;
     }

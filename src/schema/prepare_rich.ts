@@ -25,6 +25,7 @@ import {
   parseValue,
   recordOf,
   refuseValue,
+  runChecks,
   type SchemaField,
   sortedSet,
 } from "./validate.ts";
@@ -61,7 +62,8 @@ function counterChanges(
     field,
     parts === undefined ? parseCount(field, given) - now : parts.increment,
   );
-  parseValue(field, now + amount);
+  // Its bounds are a constraint: asked at the end of the transaction.
+  runChecks(field, parseCount(field, now + amount));
   return amount === 0 ? [] : [{ what: "increment", amount }];
 }
 

@@ -64,13 +64,13 @@ export function judgeWrite(
 }
 
 /** Is it meant for a generation that has ended? */
-function isHistory({ generation }: Operation, before?: Cell): boolean {
+export function isHistory({ generation }: Operation, before?: Cell): boolean {
   return before !== undefined &&
     generation < before.generation + Number(before.item === undefined);
 }
 
 /** Why no honest writer makes this operation on this cell; `undefined` when one may. */
-function faultOf(
+export function faultOf(
   { what, generation }: Operation,
   before: Cell | undefined,
 ): string | undefined {
@@ -81,7 +81,10 @@ function faultOf(
 }
 
 /** Does it write a field as what the rules' schema says that it is not? */
-function kindFault(operation: Operation, schema: Schema): string | undefined {
+export function kindFault(
+  operation: Operation,
+  schema: Schema,
+): string | undefined {
   const odd = fieldsOf(operation).find(({ name, kind }) => {
     const known = schema.shape.fields.find((field) => field.name === name);
     return known && mergeClassOf(known.kind) !== mergeClassOf(kind);

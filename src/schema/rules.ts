@@ -246,6 +246,12 @@ export class RepositoryRules {
     );
   }
 
+  /** The schemas that its rules are for. */
+  schemas(): Schema[] {
+    const collections = this.#compiled?.collections.values() ?? [];
+    return Array.from(collections, ({ schema }) => schema);
+  }
+
   /** Denies an action of a collection for a reason that no rule needs to say. */
   deny(collection: string, action: string, reason: string): Decision {
     return denial(this.#nameOf(collection, action), reason);

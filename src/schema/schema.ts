@@ -35,6 +35,10 @@ export interface Schema<
   readonly fields: Fields;
   /** Fields that queries look up, in order of importance. */
   readonly indexes: readonly (readonly string[])[];
+  /** Fields whose values no two items have in common. */
+  readonly unique: readonly (readonly string[])[];
+  /** Has it any constraint? They are kept by who writes and by the server. */
+  readonly isConstrained: boolean;
   /** What creates of this schema carry. */
   readonly shape: Shape;
   /** Its fields as the writer of items uses them, in the order of the shape. */
@@ -55,6 +59,8 @@ export interface DraftItem {
 export interface SchemaOptions<FieldName extends string = string> {
   /** Lists of scalar fields that queries look up by. */
   readonly indexes?: readonly (readonly FieldName[])[];
+  /** Lists of scalar fields whose values no two items may have in common. */
+  readonly unique?: readonly (readonly FieldName[])[];
   /** Counts up when the application changes the schema; 1 at first. */
   readonly version?: number;
 }
@@ -134,11 +140,15 @@ export function defineSchema<
   const plan = entries.map(([key, field]) => compile(name, key, field));
   const version = options.version ?? 1;
   checkVersion(name, version);
+  const { indexes = [], unique = [] } = options;
+  const uniques = compileLists(name, plan, unique, "a unique constraint");
   return Object.freeze({
     name,
     version,
     fields: Object.freeze({ ...fields }),
-    indexes: compileIndexes(name, plan, options.indexes ?? []),
+    indexes: compileLists(name, plan, indexes, "an index"),
+    unique: uniques,
+    isConstrained: uniques.length > 0 || plan.some(isConstrained),
     shape: shapeOf(name, version, plan),
     plan: Object.freeze(plan),
     ordinals: new Map(plan.map((field, i) => [field.name, i])),
@@ -186,7 +196,8 @@ function compileDefinition(
   name: string,
   definition: FieldDefinition,
 ): SchemaField {
-  const { min = -Infinity, max = Infinity, checks, target } = definition;
+  const { min = -Infinity, max = Infinity, checks, target, mustExist = false } =
+    definition;
   if (!(min <= max)) invalid(collection, `${name} has min over max`);
   if (target !== undefined && !isCollectionName(target)) {
     invalid(collection, `${name} refers to no collection: ${show(target)}`);
@@ -201,6 +212,7 @@ function compileDefinition(
     inner: innerOf(collection, name, definition),
     engine: definition.engine,
     target,
+    mustExist,
     min,
     max,
     isInteger: definition.isInteger === true,
@@ -259,44 +271,51 @@ function initialOf(field: SchemaField, definition: FieldDefinition): Value {
   return parseValue(field, initial);
 }
 
-function compileIndexes(
+/** Is it about more than the value that one commit writes? */
+function isConstrained({ kind, min, max, mustExist, inner }: SchemaField) {
+  return (inner?.mustExist ?? mustExist) ||
+    kind === "counter" && (min > -Infinity || max < Infinity);
+}
+
+/** Lists of scalar fields: indexes, unique constraints. */
+function compileLists(
   collection: string,
   plan: readonly SchemaField[],
-  indexes: readonly (readonly string[])[],
+  lists: readonly (readonly string[])[],
+  what: string,
 ): readonly (readonly string[])[] {
-  if (!Array.isArray(indexes)) invalid(collection, "indexes is not an array");
-  return Object.freeze(indexes.map((names) => {
+  if (!Array.isArray(lists)) {
+    invalid(collection, `${what} is not in an array of arrays`);
+  }
+  return Object.freeze(lists.map((names) => {
     if (!Array.isArray(names) || names.length === 0) {
-      invalid(collection, "an index names no field");
+      invalid(collection, `${what} names no field`);
     }
-    for (const name of names) checkIndexed(collection, plan, name);
+    for (const name of names) checkListed(collection, plan, name, what);
     if (new Set(names).size < names.length) {
-      invalid(collection, "an index names a field twice");
+      invalid(collection, `${what} names a field twice`);
     }
     return Object.freeze([...names]);
   }));
 }
 
-const unordered: readonly FieldKind[] = [
-  "json",
-  "bytes",
-  "set",
-  "map",
-  "list",
-  "text",
-];
-
-function checkIndexed(
+function checkListed(
   collection: string,
   plan: readonly SchemaField[],
   name: string,
+  what: string,
 ): void {
   const field = plan.find((field) => field.name === name);
   if (field === undefined) {
-    invalid(collection, `an index names the unknown field ${show(name)}`);
+    invalid(collection, `${what} names the unknown field ${show(name)}`);
   }
-  if (unordered.includes(field.kind)) {
-    invalid(collection, `an index names ${name}, a ${field.kind} field`);
+  const { kind } = field;
+  // Bytes have no order, and a counter no value that anybody set.
+  const isUnfit = what === "an index"
+    ? kind === "bytes" || isRich(kind) && kind !== "counter"
+    : isRich(kind);
+  if (isUnfit || kind === "json") {
+    invalid(collection, `${what} names ${name}, a ${kind} field`);
   }
 }
 

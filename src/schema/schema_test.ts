@@ -214,10 +214,43 @@ Deno.test("defineSchema() refuses definitions that contradict themselves", () =>
     () => defineSchema("a", { b: text }, { indexes: JSON.parse('[["c"]]') }),
     () => defineSchema("a", { b: field.json() }, { indexes: [["b"]] }),
     () => defineSchema("a", { b: field.set(text) }, { indexes: [["b"]] }),
+    () => defineSchema("a", { b: text }, { indexes: JSON.parse("{}") }),
+    () => defineSchema("a", { b: text }, { unique: JSON.parse('"b"') }),
+    () => defineSchema("a", { b: text }, { unique: JSON.parse('["b"]') }),
+    () => defineSchema("a", { b: text }, { unique: [[]] }),
+    () => defineSchema("a", { b: text }, { unique: [["b", "b"]] }),
+    () => defineSchema("a", { b: text }, { unique: JSON.parse('[["c"]]') }),
+    () => defineSchema("a", { b: field.json() }, { unique: [["b"]] }),
+    () => defineSchema("a", { b: field.set(text) }, { unique: [["b"]] }),
+    () => defineSchema("a", { b: field.counter() }, { unique: [["b"]] }),
+    () => defineSchema("a", { b: field.counter().min(2).max(1) }),
   ];
   for (const [i, run] of raw.entries()) {
     assert.equal(codeOf(run), "invalid-schema", `case ${i}`);
   }
+});
+
+Deno.test("defineSchema() says which schemas have constraints", () => {
+  const text = field.string();
+  const user = field.ref("user");
+  const constrained = [
+    defineSchema("a", { b: text, c: field.bytes() }, { unique: [["b", "c"]] }),
+    defineSchema("a", { b: user.optional().exists() }),
+    defineSchema("a", { b: user.exists().optional() }),
+    defineSchema("a", { b: user.exists().default("x") }),
+    defineSchema("a", { b: user.exists().check(() => true) }),
+    defineSchema("a", { b: field.list(user.exists()) }),
+    defineSchema("a", { b: field.counter().min(0) }),
+    defineSchema("a", { b: field.counter().max(9) }),
+  ];
+  for (const [i, schema] of constrained.entries()) {
+    assert.equal(schema.isConstrained, true, `case ${i}`);
+  }
+  const free = defineSchema("a", {
+    ...{ b: user, c: field.counter(), d: field.number().min(0) },
+    ...{ e: field.set(user).min(1), f: text.max(9) },
+  }, { indexes: [["d"]] });
+  assert.equal(free.isConstrained, false);
 });
 
 Deno.test("defineSchema() refuses a default that its own field would refuse", () => {

@@ -30,6 +30,8 @@ export interface SchemaField {
   readonly engine: TextEngine | undefined;
   /** The collection that a ref points into. */
   readonly target: string | undefined;
+  /** Must the item that a ref names be there? */
+  readonly mustExist: boolean;
   readonly min: number;
   readonly max: number;
   readonly isInteger: boolean;
@@ -336,7 +338,8 @@ function sizeOf(value: Value): number {
   return value ? Object.keys(value).length : 0;
 }
 
-function runChecks(field: SchemaField, value: Value): Value {
+/** A value that the application's own validators take. */
+export function runChecks(field: SchemaField, value: Value): Value {
   let current = value;
   for (const check of field.checks) {
     const answer = typeof check === "function"

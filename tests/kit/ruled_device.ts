@@ -20,6 +20,7 @@ import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
 import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
+import { ConstraintJudge } from "../../repo/constraint_gate.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
 import { sessionOf } from "../../repo/rule_sessions.ts";
@@ -74,6 +75,10 @@ export interface RuledOptions {
   /** Another number is another key. */
   readonly seed: number;
   readonly rules?: Rules | undefined;
+  /** Whose constraints it keeps. */
+  readonly schemas?: readonly Schema[];
+  /** How it reads other collections; without a schema where nothing is said. */
+  readonly views?: readonly Schema[];
   /** How it reads cards; `null`: without a schema, as a server does. */
   readonly reading?: Schema | null;
   readonly claims?: string;
@@ -132,7 +137,11 @@ export class RuledDevice {
   }
 
   async #open(): Promise<this> {
-    const { rules, reading = Card, mode = "default" } = this.options;
+    const { rules, reading = Card, mode = "default", schemas = [] } =
+      this.options;
+    const { views = [] } = this.options;
+    const schemaOf = (collection: string) =>
+      views.find(({ name }) => name === collection) ?? reading ?? undefined;
     this.replica = await Replica.open({
       door: servingDoor,
       storage: this.#storage,
@@ -144,7 +153,8 @@ export class RuledDevice {
       session: this.#session,
       isOriginal: true,
       rules,
-      viewOf: () => createView(reading ?? undefined),
+      schemas,
+      viewOf: (collection) => createView(schemaOf(collection)),
       repair: false,
       settle: () => Promise.resolve(),
     });
@@ -180,19 +190,19 @@ export class RuledDevice {
     return arrivals;
   }
 
-  /** Takes what authors send, as a server does: asks the rules, in the order in which it comes. */
+  /** Takes what authors send, as a server does: asks rules and constraints, in the order in which it comes. */
   accept(arrivals: readonly Arrival[], more: Gate = () => undefined): Judged[] {
-    const rules = this.options.rules!.of(name);
-    const rulesAt = new RuleGate(rules, this.replica.loaded);
+    const { loaded, state } = this.replica;
+    const rules = this.options.rules?.of(name);
+    const rulesAt = rules && new RuleGate(rules, loaded);
     return this.replica.receive(arrivals, {
-      gate: (batch, from, patches) =>
-        more(batch, from, patches) ?? judgeCommits(
-          batch,
-          from,
-          patches,
-          this.replica.state,
-          rulesAt.judgesOf(batch.chain, this.#time),
-        ),
+      gate: (batch, from, patches) => {
+        const judges = rulesAt?.judgesOf(batch.chain, this.#time) ?? [];
+        const { constraints } = loaded;
+        if (constraints) judges.push(new ConstraintJudge(constraints));
+        return more(batch, from, patches) ??
+          judgeCommits(batch, from, patches, state, judges);
+      },
     });
   }
 

@@ -14,6 +14,7 @@ import {
 import type { AppLogin } from "../../../server/login.ts";
 import { createServer } from "../../../server/mod.ts";
 import { summaryOf } from "../../../server/summary.ts";
+import type { Schema } from "../../schema/schema.ts";
 import { escapeControls } from "../escape.ts";
 import { type Expected, loadModule, rulesModule } from "../load_module.ts";
 import type { Context } from "../session.ts";
@@ -27,10 +28,12 @@ export async function runServe(
   const config = await readAll(file, flags);
   const options = optionsOf(config);
   const rules = await load(config, rulesModule);
+  const schemas = await load(config, schemasModule);
   const app = await load(config, loginModule);
   const server = await createServer({
     ...options,
     ...(rules !== undefined && { rules }),
+    ...(schemas !== undefined && { schemas }),
     login: { ...options.login, ...(app !== undefined && { app }) },
   });
   try {
@@ -71,6 +74,18 @@ const loginModule: Expected<AppLogin> = {
   parse: asLogin,
   hint: "export default async (credentials, request) => ({ user: … })",
 };
+
+const schemasModule: Expected<readonly Schema[]> = {
+  key: "schemas",
+  parse: asSchemas,
+  hint: "export default [defineSchema(…), …]",
+};
+
+function asSchemas(exported: unknown): readonly Schema[] | undefined {
+  const isFit = Array.isArray(exported) &&
+    exported.every((one: Partial<Schema> | null) => Array.isArray(one?.plan));
+  return isFit ? exported : undefined;
+}
 
 function asLogin(exported: unknown): AppLogin | undefined {
   return typeof exported === "function" ? exported as AppLogin : undefined;

@@ -1,0 +1,63 @@
+import { deepEqual, equal } from "node:assert/strict";
+import * as fc from "fast-check";
+import type { Cell } from "../src/schema/cell.ts";
+import type { Item } from "../src/schema/patch.ts";
+import { createView } from "../src/schema/view.ts";
+import { KeyIndex } from "./key_index.ts";
+import { Table } from "./table.ts";
+
+const LONG = "long".repeat(40);
+
+function cellOf(id: string, words: readonly string[] | undefined): Cell {
+  const item = words && Object.freeze({ id, words }) as Item;
+  return {
+    ...{ id, item, generation: 0, createAt: -1 },
+    ...{ stamps: undefined, rich: undefined, hidden: undefined },
+    shape: { collection: "a", version: 1, fields: [] },
+    origin: { wall: 1, count: 0, chain: "", operationsAt: -1 },
+  };
+}
+
+const wordsOf = (item: Item) => item["words"] as readonly string[];
+
+const puts = fc.array(fc.tuple(
+  fc.constantFrom("x", "y", "z", "w"),
+  fc.option(fc.uniqueArray(fc.constantFrom("a", "b", "c", LONG)), {
+    nil: undefined,
+  }),
+));
+
+Deno.test("KeyIndex knows what a scan finds, from whenever on it follows a table", () => {
+  fc.assert(
+    fc.property(puts, puts, (earlier, later) => {
+      const table = new Table({ name: "a", view: createView(undefined) });
+      const items = new Map<string, readonly string[]>();
+      const put = ([id, words]: (typeof earlier)[number]) => {
+        table.put(cellOf(id, words));
+        items.set(id, words ?? []);
+      };
+      earlier.forEach(put);
+      const index = new KeyIndex(wordsOf);
+      index.follow(table);
+      later.forEach(put);
+      for (const word of ["a", "b", "c", LONG, "never"]) {
+        const [key] = index.keysOf(cellOf("k", [word]).item);
+        const found = [...items].filter(([, words]) => words.includes(word))
+          .map(([id]) => id).sort();
+        const holders = Array.from(
+          index.holders(key!),
+          (ordinal) => table.idAt(ordinal),
+        );
+        deepEqual(holders.sort(), found);
+        equal(index.count(key!), found.length);
+      }
+    }),
+    { seed: 7, numRuns: 300 },
+  );
+});
+
+Deno.test("KeyIndex keeps long keys by their hash", () => {
+  const index = new KeyIndex(wordsOf);
+  const [key] = index.keysOf(cellOf("k", [LONG]).item);
+  equal(key!.length, 65);
+});
