@@ -1,6 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
+import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import { decodeBatch } from "../repo/batch.ts";
 import { chainHex } from "../repo/mod.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
@@ -16,9 +17,16 @@ const closed = defineRules({
 });
 
 /** A server where Eve wrote card "x", and was revoked. */
-async function revoked(rules?: Rules, nowMs = NOW + 1_000) {
-  const [eve, server] = [1, 2].map((seed) => RuledDevice.open({ seed }));
-  const place = { eve: await eve!, server: await server! };
+async function revoked(
+  rules?: Rules,
+  nowMs = NOW + 1_000,
+  schemas: readonly Schema[] = [],
+) {
+  const [eve, server] = [
+    RuledDevice.open({ seed: 1 }),
+    RuledDevice.open({ seed: 2, schemas }),
+  ];
+  const place = { eve: await eve, server: await server };
   place.eve.put("x", { rank: 1 });
   place.server.take(place.eve.records());
   const { replica } = place.server;
@@ -76,6 +84,15 @@ Deno.test("Acceptance.accept() lets a batch in, and no more of its session, what
   deepEqual(standing(place), [2, 2]);
   equal(server.get("x", "rank"), 2);
   equal(await acceptance.accept(lastOf(eve)), 0, "it is known");
+});
+
+Deno.test("Acceptance.accept() asks constraints, which nobody waives", async () => {
+  const Ranked = defineSchema("card", Card.fields, { unique: [["rank"]] });
+  await using place = await revoked(undefined, undefined, [Ranked]);
+  const { eve, acceptance } = place;
+  eve.put("y", { rank: 1 });
+  await rejects(acceptance.accept(lastOf(eve)), { code: "constraint" });
+  deepEqual(standing(place), [1, 1]);
 });
 
 Deno.test("Acceptance.accept() asks the clock, and a batch that it refuses leaves no room for another", async () => {
