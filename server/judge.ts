@@ -15,6 +15,7 @@ import type { World } from "../src/base/world.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
 import { judgeCommits } from "../src/schema/judge.ts";
 import { NameJudge, namingCollections } from "../src/schema/known_names.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { type Batch, hashBatch } from "../repo/batch.ts";
@@ -70,7 +71,8 @@ export class Judge {
     const gate = this.#ruleGateOf(replica);
     const ruled = (collection: string) => gate?.schemaOf(collection);
     const refusal = this.#checkRelayed(replica, by, batch, next) ??
-      checkMerge(state, batch.first + next, fresh, ruled);
+      checkMerge(state, batch.first + next, fresh, ruled) ??
+      checkGenerations(replica, batch, from, patches, next);
     if (refusal !== undefined) return refusal;
     const nowMs = world.now();
     const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
@@ -151,4 +153,34 @@ function forkFrom(
   }
   const detail = "Another commit was accepted before the server lost it";
   return refuseAt(batch.first + from, "fork", detail);
+}
+
+/**
+ * Is every operation of a generation that its item has had, or has next? Who
+ * skips to the last one would leave none to everybody else.
+ */
+function checkGenerations(
+  { state }: Replica,
+  { first }: Batch,
+  from: number,
+  patches: readonly DecodedPatch[],
+  next: number,
+): Refusal | undefined {
+  /** What the batch itself has ended: the generations that come next. */
+  const begun = new Map<string, number>();
+  for (const [i, { operations }] of patches.entries()) {
+    for (const { what, shape: { collection }, id, generation } of operations) {
+      const cell = state.cellOf(collection, id);
+      const due = (cell?.generation ?? -1) +
+        Number(cell?.item === undefined);
+      const isEarly = generation > due &&
+        generation > (begun.get(`${collection} ${id}`) ?? 0);
+      if (isEarly && from + i >= next) {
+        const detail = `${collection} ${id} has no generation ${generation}`;
+        return refuseAt(first + from + i, "denied", detail);
+      }
+      if (what === "delete") begun.set(`${collection} ${id}`, generation + 1);
+    }
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
+import type { Operation } from "../src/schema/patch.ts";
 import { defineSchema } from "../src/schema/schema.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
@@ -185,5 +186,33 @@ Deno.test("Judge.judge() bounds the collections of a repository, in one batch or
   equal(server.replica.state.size, limits.collectionsMax);
   begin(limits.collectionsMax - 1, limits.collectionsMax);
   deepEqual(refusedOf(server, eve, eve.records(), {}), [["too-large", 1]]);
+  for (const device of [eve, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() lets nobody skip a generation, with rules or without", async () => {
+  const [eve, server] = [await open(1), await open(2)];
+  const { replica, editor: { table } } = eve;
+  const shape = { collection: "other", version: 1, fields: [] };
+  const id = "x";
+  const write = (operation: Operation) =>
+    replica.transact((tx) =>
+      void tx.put(table, operation, tx.cellOf(table, id))
+    );
+  const begin = (generation: number) =>
+    write({ what: "create", shape, id, generation, item: { id } });
+  const end = (generation: number) =>
+    write({ what: "delete", shape, id, generation });
+  for (const generation of [0, 1]) {
+    begin(generation);
+    end(generation);
+  }
+  deepEqual(refusedOf(server, eve, eve.records(), {}), []);
+  begin(2);
+  end(1);
+  end(limits.generationMax);
+  for (const around of [{}, { rules: low }]) {
+    const refused = refusedOf(server, eve, eve.records(), around);
+    deepEqual(refused, [["denied", 6]]);
+  }
   for (const device of [eve, server]) await device.replica.close();
 });
