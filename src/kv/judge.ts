@@ -60,8 +60,10 @@ export class EntryJudge implements CommitJudge {
       ? expectedOf(operation)
       : undefined;
     if (expected === undefined) return undefined;
-    // What the batch itself has written had its own time until then.
-    const atMs = isOwn ? origin.wall : this.#nowMs;
+    // What the batch itself has let expire had its own time until then.
+    const isOwnLease = isOwn &&
+      stampIn(before!, "expiresAt")?.chain === origin.chain;
+    const atMs = isOwnLease ? origin.wall : this.#nowMs;
     const conflict = conflictOf(expected, before, atMs);
     if (conflict !== undefined || isWrittenBy(after(), origin)) return conflict;
     return "Somebody else has written the entry at a later time";

@@ -136,6 +136,20 @@ Deno.test("EntryJudge lets a batch go on with a lease of its own that has run ou
   equal(judge([50, lease], [100, anew]), undefined);
 });
 
+Deno.test("EntryJudge gives nobody a time of his own for another's lease that he touched first", () => {
+  const lease = create("k", { value: "a", expiresAt: 1_000 });
+  const data = shape.fields.find(({ name }) => name === "data")!;
+  const change = { what: "set", value: undefined } as const;
+  const changes = [{ field: data, change }];
+  const touch = { ...update("k", {}), changes } as Operation;
+  const taken = update("k", { value: "b", expected: none });
+  const here = new Here().take(5, lease);
+  equal(
+    here.judge([[1_000, touch], [1_001, taken]], 0, 0, 900),
+    "11 kv-conflict",
+  );
+});
+
 Deno.test("EntryJudge refuses what would lose against a later write that it did not know of", () => {
   const swap = update("k", { value: "b", expected: digestOf("a") });
   const here = () => new Here().take(5, create("k", { value: "a" }));
