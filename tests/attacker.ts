@@ -51,10 +51,11 @@ const floods: Readonly<Record<Exclude<Attack["kind"], "garbage">, Flood>> = {
     }
     return Promise.resolve();
   },
-  async commits(peer, turn, { rootKey, repository }) {
+  async commits(_, turn, attack) {
+    const { repository } = attack;
     const session = rawSession();
-    const genesisId = genesisOf({ rootKey }, repository);
-    await using other = await RawPeer.opened(peer.server, repository, session);
+    const genesisId = genesisOf(attack, repository);
+    await using other = await RawPeer.opened(attack, repository, session);
     for (let i = 0; i < 40; i++) {
       const incarnation = turn * 40 + i;
       const one = { session, genesisId, wall: Date.now(), incarnation };

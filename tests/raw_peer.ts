@@ -1,6 +1,6 @@
 /**
  * A peer of a real server that says what it likes: frames by hand over a
- * WebSocket, with a session that anybody may have signed.
+ * WebSocket or another transport, with a session that anybody may have signed.
  *
  * @module
  */
@@ -15,13 +15,23 @@ import {
 } from "../repo/genesis.ts";
 import type { Session } from "../repo/session.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Hello, Message, MessageOf, WireRecord } from "../sync/message.ts";
+import type {
+  Hello,
+  Message,
+  MessageOf,
+  Refuse,
+  WireRecord,
+} from "../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";
 import { clientMessage } from "../sync/proof.ts";
+import type { Transport } from "../sync/transport/transport.ts";
 import type { Server } from "../server/mod.ts";
 
 /** What a raw peer needs to know of a server. */
 export type Target = Pick<Server, "url" | "rootKey">;
+
+/** What it needs to know of one that it is connected with. */
+type Known = Pick<Server, "rootKey">;
 
 /** The root secret of servers whose sessions are certified here. */
 export const ROOT_SECRET = new Uint8Array(32).fill(11);
@@ -58,7 +68,7 @@ export function rawSession(
 
 /** The genesis id of a repository of a server. */
 export function genesisOf(
-  { rootKey }: Pick<Server, "rootKey">,
+  { rootKey }: Known,
   name: string,
   mode: Mode = "default",
 ): Uint8Array {
@@ -93,7 +103,7 @@ export function proofFor(
 
 /** A request for a repository, with nothing in hand. */
 export function openMessage(
-  target: Target,
+  target: Known,
   channel: number,
   name: string,
   mode?: Mode,
@@ -107,11 +117,30 @@ export function openMessage(
   };
 }
 
+/** A WebSocket as it is: nothing of a frame is looked at. */
+function plainSocket({ url }: Target): Transport {
+  const socket = new WebSocket(url.replace("http", "ws"), "sheaf.1");
+  socket.binaryType = "arraybuffer";
+  socket.onerror = () => {};
+  return {
+    get buffered() {
+      return socket.bufferedAmount;
+    },
+    listen({ frame, ended }) {
+      socket.onmessage = ({ data }) => frame(new Uint8Array(data));
+      socket.onclose = ({ reason }) =>
+        ended({ code: reason.split(":")[0] ?? "", detail: reason });
+    },
+    send: (frame) => socket.send(frame.slice()),
+    close: () => socket.close(),
+  };
+}
+
 /** One raw connection. */
 export class RawPeer {
   /** Whom it talks to. */
-  readonly server: Target;
-  readonly #socket: WebSocket;
+  readonly server: Known;
+  readonly #transport: Transport;
   readonly #heard: Message[] = [];
   #news = Promise.withResolvers<void>();
   /** Records that were handed in: the sequence of the last one. */
@@ -121,23 +150,23 @@ export class RawPeer {
   /** The code that the server closed with; "" where it gave none. */
   readonly ended: Promise<string>;
 
-  private constructor(server: Target, protocol: string) {
+  /** Talks over a transport that is open. */
+  constructor(server: Known, transport: Transport) {
     this.server = server;
-    const address = server.url.replace("http", "ws");
-    this.#socket = new WebSocket(address, protocol);
-    this.#socket.binaryType = "arraybuffer";
-    this.#socket.onmessage = ({ data }) => {
-      this.#heard.push(decodeMessage(new Uint8Array(data)) as Message);
-      this.#tell();
-    };
-    this.#socket.onerror = () => {};
+    this.#transport = transport;
     const { promise, resolve } = Promise.withResolvers<string>();
     this.ended = promise;
-    this.#socket.onclose = ({ reason }) => {
-      this.isOver = true;
-      this.#tell();
-      resolve(reason.split(":")[0] ?? "");
-    };
+    transport.listen({
+      frame: (bytes) => {
+        this.#heard.push(decodeMessage(bytes) as Message);
+        this.#tell();
+      },
+      ended: ({ code }) => {
+        this.isOver = true;
+        this.#tell();
+        resolve(code);
+      },
+    });
   }
 
   #tell(): void {
@@ -147,7 +176,7 @@ export class RawPeer {
 
   /** Connects and hears the server's hello, which is left to be taken. */
   static async greeted(server: Target): Promise<RawPeer> {
-    const peer = new RawPeer(server, "sheaf.1");
+    const peer = new RawPeer(server, plainSocket(server));
     while (peer.#heard.length === 0 && !peer.isOver) await peer.#news.promise;
     if (peer.isOver) throw new Error("The server declined the connection");
     return peer;
@@ -159,8 +188,7 @@ export class RawPeer {
     session = rawSession(),
   ): Promise<RawPeer> {
     const peer = await RawPeer.greeted(server);
-    peer.send(await peer.proof(session));
-    await peer.hear("welcome");
+    await peer.prove(session);
     return peer;
   }
 
@@ -174,6 +202,12 @@ export class RawPeer {
     peer.open(1, name);
     await peer.hear("opened");
     return peer;
+  }
+
+  /** Proves to be a session, and is let in. */
+  async prove(session: RawSession): Promise<void> {
+    this.send(await this.proof(session));
+    await this.hear("welcome");
   }
 
   /** What a session says to this connection's hello. */
@@ -192,28 +226,32 @@ export class RawPeer {
     this.send({ is: "records", channel: 1, records, cursor: undefined });
   }
 
+  /** Hands a record in on channel 1; why it was refused, or `undefined` when it was not. */
+  async hand(record: WireRecord): Promise<Refuse | undefined> {
+    this.records(record);
+    for (const sequence = this.sent;;) {
+      const answer = await this.hear("refuse", "ack");
+      if (answer.is === "ack" && answer.sequence >= sequence) return undefined;
+      if (answer.is === "refuse" && answer.sequence === sequence) return answer;
+    }
+  }
+
   /** Sends a message, or bytes that are none. */
   send(what: Message | Uint8Array): void {
     const bytes = what instanceof Uint8Array ? what : encodeMessage(what);
-    this.#socket.send(bytes.slice());
+    this.#transport.send(bytes);
   }
 
   /** Bytes that wait to be sent. */
   get waiting(): number {
-    return this.#socket.bufferedAmount;
+    return this.#transport.buffered;
   }
 
-  /** Takes the next message of a kind out of what was heard; others before it are dropped. */
-  async hear<Is extends Message["is"]>(is: Is): Promise<MessageOf<Is>> {
-    // Proof: the last of them is of this kind.
-    return (await this.hearTo(is)).at(-1) as MessageOf<Is>;
-  }
-
-  /** Takes the next message of one of these kinds out of what was heard. */
-  async hearAny<Is extends Message["is"]>(
+  /** Takes the next message of some kinds out of what was heard; others before it are dropped. */
+  async hear<Is extends Message["is"]>(
     ...kinds: Is[]
   ): Promise<MessageOf<Is>> {
-    // Proof: as above.
+    // Proof: the last of them is of one of these kinds.
     return (await this.hearTo(...kinds)).at(-1) as MessageOf<Is>;
   }
 
@@ -237,7 +275,7 @@ export class RawPeer {
 
   /** Closes, and resolves when that is done. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#socket.close();
+    this.#transport.close("", "");
     await this.ended;
   }
 }

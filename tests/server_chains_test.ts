@@ -28,7 +28,7 @@ async function flood(
     peer.records(forge(text === undefined ? one : { ...one, text }));
   }
   for (let done = 0; done < peer.sent;) {
-    const answer = await peer.hearAny("ack", "refuse");
+    const answer = await peer.hear("ack", "refuse");
     if (answer.is === "ack") done = answer.sequence;
     else reasons.push(answer.reason);
   }

@@ -6,10 +6,24 @@
 
 import type { Signer } from "../../crypto/mod.ts";
 import { writeBatch, writeSealedBatch } from "../../repo/batch.ts";
-import { chainStart, type Header, joinChain } from "../../repo/commit.ts";
+import {
+  ChainHash,
+  chainStart,
+  encodeHeader,
+  type Header,
+  joinChain,
+} from "../../repo/commit.ts";
 import { ByteWriter } from "../../src/base/bytes.ts";
+import { assert } from "../../src/base/errors.ts";
 import type { WireRecord } from "../../sync/message.ts";
 import type { Session } from "../../repo/session.ts";
+import type {
+  Change,
+  Operation,
+  Shape,
+  Value,
+} from "../../src/schema/patch.ts";
+import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { prepare } from "./door.ts";
 
 /** What is forged. */
@@ -62,4 +76,106 @@ export function forge(forgery: Forgery): WireRecord {
   const signer = session.signer as Signer;
   writeSealedBatch(writer, run, previous, genesisId, signer);
   return { kind: "signed", bytes: writer.copy() };
+}
+
+/** What somebody does to an item, without asking what is there. */
+export interface Deed {
+  readonly shape: Shape;
+  readonly id: string;
+  /** The item's generation (0). */
+  readonly generation?: number;
+}
+
+/** Creates an item, whatever is there. */
+export function creating(
+  { shape, id, generation = 0 }: Deed,
+  fields: Readonly<Record<string, Value>>,
+): Operation {
+  const item = { id, ...fields };
+  return { what: "create", shape, id, generation, item };
+}
+
+/** Changes fields of an item, whatever is there. */
+export function changing(
+  { shape, id, generation = 0 }: Deed,
+  changes: Readonly<Record<string, Change>>,
+): Operation {
+  const all = Object.entries(changes).map(([name, change]) => {
+    const field = shape.fields.find((field) => field.name === name);
+    assert(field !== undefined, "a change is of a field of the shape");
+    return { field, change };
+  });
+  return { what: "update", shape, id, generation, changes: all };
+}
+
+/** Ends an item, whatever is there. */
+export function ending({ shape, id, generation = 0 }: Deed): Operation {
+  return { what: "delete", shape, id, generation };
+}
+
+/** A commit of somebody who chooses everything in it. */
+export interface HostileCommit {
+  /** Wall milliseconds. */
+  readonly wall: number;
+  readonly count?: number;
+  readonly parents?: Header["parents"];
+  /** None: an empty commit. */
+  readonly operations?: readonly Operation[];
+}
+
+/** A chain whose ids and seals are true, whatever its commits say. */
+export class HostileChain {
+  readonly name: string;
+  readonly #genesisId: Uint8Array;
+  readonly #signer: Signer;
+  /** By number. */
+  readonly #ids: Uint8Array[] = [];
+  readonly #patch = new PatchWriter();
+
+  /** @param incarnation 32 bits, each another chain of the session */
+  constructor(genesisId: Uint8Array, signer: Signer, incarnation = 1) {
+    this.#genesisId = genesisId;
+    this.#signer = signer;
+    const bytes = new Uint8Array(8);
+    new DataView(bytes.buffer).setUint32(0, incarnation);
+    this.name = joinChain(signer.publicKey, bytes);
+  }
+
+  /** How many commits it has. */
+  get length(): number {
+    return this.#ids.length;
+  }
+
+  /** Forgets what the other side did not take. */
+  cut(length: number): void {
+    this.#ids.length = Math.min(this.#ids.length, length);
+  }
+
+  /** The next commits, sealed. */
+  batch(...commits: readonly HostileCommit[]): WireRecord {
+    const first = this.length;
+    const previous = this.#ids.at(-1) ??
+      chainStart(this.#genesisId, this.name);
+    const hash = new ChainHash().start(previous);
+    const prepared = commits.map((commit) => {
+      const { wall, count = 0, parents = [], operations = [] } = commit;
+      const header = encodeHeader({ wall, count, parents });
+      this.#patch.begin();
+      for (const operation of operations) this.#patch.add(operation);
+      const { payload } = this.#patch.finish();
+      hash.next(header, payload);
+      this.#ids.push(hash.id.slice());
+      return { header, payload, payloadAt: -1 };
+    });
+    const run = { chain: this.name, first, commits: prepared };
+    const writer = new ByteWriter();
+    writeSealedBatch(
+      writer,
+      run,
+      previous,
+      this.#genesisId,
+      this.#signer,
+    );
+    return { kind: "signed", bytes: writer.copy() };
+  }
 }
