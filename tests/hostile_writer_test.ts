@@ -15,7 +15,7 @@ import {
   type Repository,
   rulesFor,
 } from "../mod.ts";
-import type { Session } from "../repo/session.ts";
+import { createSigner } from "../crypto/mod.ts";
 import { limits } from "../src/base/limits.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import { absentDigest, entrySchema } from "../src/kv/entry.ts";
@@ -31,7 +31,13 @@ import {
   type HostileCommit,
 } from "./kit/forge.ts";
 import { until } from "./kit/patience.ts";
-import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
+import {
+  genesisOf,
+  RawPeer,
+  type RawSession,
+  rawSession,
+  ROOT_SECRET,
+} from "./raw_peer.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 
 const REPOSITORY = "team/a";
@@ -88,11 +94,11 @@ interface Honest {
 /** The hostile one, in one connection. */
 class Hostile {
   readonly peer: RawPeer;
-  readonly session: Session;
+  readonly session: RawSession;
   readonly #genesisId: Uint8Array;
   #chains = 0;
 
-  constructor(peer: RawPeer, session: Session) {
+  constructor(peer: RawPeer, session: RawSession) {
     this.peer = peer;
     this.session = session;
     this.#genesisId = genesisOf(peer.server, REPOSITORY);
@@ -100,8 +106,8 @@ class Hostile {
 
   /** A chain that he begins. */
   chain(): HostileChain {
-    const { session: { signer } } = this;
-    return new HostileChain(this.#genesisId, signer as never, ++this.#chains);
+    const signer = createSigner(this.session.secretKey);
+    return new HostileChain(this.#genesisId, signer, ++this.#chains);
   }
 
   /** Hands commits in, on a chain of their own: the reason of their refusal. */
@@ -267,7 +273,7 @@ Deno.test("hostile writer: brings what an expired session signed for no date, by
   against(async (ann, mal, { server }) => {
     const expired = rawSession({ user: "old", notAfter: Date.now() - 1_000 });
     const genesisId = genesisOf(server, REPOSITORY);
-    const chain = new HostileChain(genesisId, expired.signer as never);
+    const chain = new HostileChain(genesisId, createSigner(expired.secretKey));
     const task = creating({ shape, id: "old" }, { owner: "old" });
     const record = chain.batch({
       wall: Date.now() - 60_000,

@@ -67,6 +67,45 @@ export const accidents = {
 /** A kind of accident. */
 export type Accident = keyof typeof accidents;
 
+/** What villains do (`deeds.ts`, `villain.ts`). */
+const all = [
+  "takesOver",
+  "deletes",
+  "skipsGenerations",
+  "changesKinds",
+  "declares",
+  "floodsChains",
+  "floodsCommits",
+  "floodsCollections",
+  "floodsMaps",
+  "datesAhead",
+  "datesBack",
+  "stealsLeases",
+  "namesOldParents",
+  "namesTheFuture",
+  "relays",
+  "comesBack",
+] as const;
+
+/** A kind of villainy. */
+export type Persona = typeof all[number];
+
+/**
+ * What the server cannot hold off yet: it takes what is up to a minute ahead,
+ * fields of any kind that the rules' schema has not, and names of things that
+ * nothing has brought.
+ */
+export const unguarded: readonly Persona[] = [
+  "datesAhead",
+  "declares",
+  "namesTheFuture",
+];
+
+/** What villains do in a simulation. */
+export const personas: readonly Persona[] = all.filter((persona) =>
+  !unguarded.includes(persona)
+);
+
 /** What a seed chose. */
 export interface Plan {
   readonly seed: number;
@@ -98,6 +137,8 @@ export interface Plan {
   readonly syncMs: number;
   /** What the server lets somebody cost. */
   readonly quotas: QuotaOptions;
+  /** How many users keep no rule of ours. */
+  readonly villains: number;
 }
 
 /**
@@ -173,5 +214,6 @@ export function planOf(seed: number, dice: Dice): Plan {
     hasReleases: dice.chance(0.5),
     hasSwaps: !handsIn.some((kind) => chosen.includes(kind)),
     browsers: dice.chance(0.5) ? dice.between(1, Math.ceil(clients / 3)) : 0,
+    villains: hasRules && dice.chance(0.5) ? dice.between(1, 2) : 0,
   };
 }

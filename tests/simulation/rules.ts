@@ -30,7 +30,7 @@ const collections = [rulesOf(Card), rulesOf(Tally), rulesOf(Mark)];
 const all = {
   read: (context: RuleContext) => mayRead(askerIn(context)),
   collections,
-  // Entries of key-value stores.
+  // Entries of key-value stores, and what no app declares.
   others: true,
 };
 

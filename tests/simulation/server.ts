@@ -33,6 +33,9 @@ const DAY_MS = 86_400_000;
 /** What the log tells of when something failed that must not, unless the disk did. */
 const FAULTS = new Set(["repository-failed", "fault", "request-failed"]);
 
+/** Whose sessions can be revoked. */
+type Revocable = Pick<Client, "name" | "person" | "isRevoked">;
+
 /** See the file's header. */
 export class Server extends Actor {
   #service: Service | undefined;
@@ -198,7 +201,7 @@ export class Server extends Actor {
    * The sessions of a user end before their time: what they wrote until now
    * stands, and nothing more. While it is down it is done when it is up again.
    */
-  revoke(client: Client): void {
+  revoke(client: Revocable): void {
     const { plan, trace, blames } = this.stage;
     const keys = this.#keys.get(client.person.user);
     const isPossible = plan.mode === "default" && keys !== undefined;

@@ -27,6 +27,7 @@ import type { Stage } from "./stage.ts";
 import { Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
 import { Weather } from "./weather.ts";
+import { Villain } from "./villain.ts";
 import { WireWatch } from "./checks/wire_watch.ts";
 
 /** What a run did; equal for equal seeds. */
@@ -83,6 +84,7 @@ export interface Cast {
   readonly server: Server;
   readonly clients: readonly Client[];
   readonly intruder: Intruder;
+  readonly villains: readonly Villain[];
   readonly wire: WireWatch;
 }
 
@@ -119,6 +121,7 @@ class Simulation {
       repositories: ["public", "team/red", "team/blue"],
       phase: "work",
       blames: new Set(),
+      relayed: new Set(),
       fail: (cause) => this.#fail(cause),
     };
     const server = new Server(this.#stage, dice.fork());
@@ -129,13 +132,24 @@ class Simulation {
     wire.watch(clients);
     this.#stage.equal = (client, desk) => checkEqual(this.#cast, client, desk);
     const intruder = new Intruder(this.#stage, dice.fork());
-    this.#cast = { stage: this.#stage, server, clients, intruder, wire };
-    this.#weather = new Weather(this.#cast, dice.fork());
+    const weather = dice.fork();
+    const villains = Array.from(
+      { length: plan.villains },
+      (_, index) => new Villain(this.#stage, server, index, dice.fork()),
+    );
+    const stage = this.#stage;
+    this.#cast = { stage, server, clients, intruder, villains, wire };
+    this.#weather = new Weather(this.#cast, weather);
   }
 
   #tap(to: "client" | "server", link: Link, frame: Uint8Array): void {
     this.#wire.see(to, link, frame);
-    if (to === "server") this.#cast.intruder.overhear(frame);
+    const { intruder, villains } = this.#cast;
+    if (to === "server") intruder.overhear(frame);
+    for (const villain of villains) {
+      if (to === "server") villain.overhear(frame);
+      else if (villain.link === link) villain.see(frame);
+    }
   }
 
   #fail(cause: unknown): void {

@@ -4,15 +4,23 @@
 
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import type { Replica } from "../../repo/replica.ts";
+import { createSigner } from "../../crypto/mod.ts";
+import { toHex } from "../../src/base/bytes.ts";
+import { wallMax } from "../../src/base/hlc.ts";
+import { absentDigest, entrySchema } from "../../src/kv/entry.ts";
 import { blankCell } from "../../src/schema/cell.ts";
 import { openKv } from "../../src/kv/mod.ts";
-import type { Value } from "../../src/schema/patch.ts";
+import type { Operation, Value } from "../../src/schema/patch.ts";
 import type { Schema } from "../../src/schema/schema.ts";
 import { Child } from "../kit/child.ts";
+import { changing, creating, ending, HostileChain } from "../kit/forge.ts";
 import { isAll, isTried } from "../kit/tier.ts";
+import { rawSession } from "../raw_peer.ts";
+import { checkVillains } from "./checks/villains.ts";
 import { Card, Mark } from "./collections.ts";
 import { Dice } from "./dice.ts";
-import { accidents, planOf } from "./plan.ts";
+import type { CheckFailed } from "./failure.ts";
+import { accidents, personas, type Plan, planOf } from "./plan.ts";
 import type { Cast, Report } from "./simulation.ts";
 import { simulate } from "./simulation.ts";
 
@@ -102,13 +110,18 @@ Deno.test("the command line traces a seed line by line, byte for byte as here", 
 });
 
 /** A run without accidents, tampered with when all is quiet. */
-function tampered(tamper: (cast: Cast) => void): Promise<Report> {
+function tampered(
+  tamper: (cast: Cast) => void,
+  more: Partial<Plan> = {},
+): Promise<Report> {
   const bend = {
     accidents: [],
     mode: "default",
     hasRules: true,
     naughty: 0,
+    villains: 0,
     workMs: 10_000,
+    ...more,
   } as const;
   return simulate(1, { bend, tamper });
 }
@@ -262,4 +275,101 @@ Deno.test("the checks find an undo that came to nothing", async () => {
     };
   });
   equal(report.failure?.checker, "promises");
+});
+
+/** Somebody whose commits get past the gate. */
+class Slipper {
+  readonly #session: ReturnType<typeof rawSession>;
+  readonly #replicas: readonly Replica[];
+  readonly #chain: HostileChain;
+
+  /** @param replicas where they get in */
+  constructor({ stage }: Cast, replicas: readonly Replica[]) {
+    const issuer = stage.authority.root.secretKey;
+    this.#session = rawSession({ issuer, notAfter: wallMax });
+    this.#replicas = replicas;
+    const { genesisId } = replicas[0]!.loaded;
+    const signer = createSigner(this.#session.secretKey);
+    this.#chain = new HostileChain(genesisId, signer);
+  }
+
+  /** His key, hexadecimal. */
+  get key(): string {
+    return toHex(createSigner(this.#session.secretKey).publicKey);
+  }
+
+  slip(wall: number, ...operations: Operation[]): void {
+    const { certificate } = this.#session;
+    const batch = this.#chain.batch({ wall, operations });
+    for (const replica of this.#replicas) {
+      replica.receive([{ kind: "certificate", bytes: certificate }, batch]);
+    }
+  }
+}
+
+/** The replicas of a repository that is everybody's: the server's is the first. */
+function replicasOf({ clients, server }: Cast): Replica[] {
+  const desks = clients.flatMap(({ desks }) => desks)
+    .filter(({ name }) => name === "public");
+  return [server.replica("public")!, ...desks.map(({ replica }) => replica)];
+}
+
+Deno.test("villains do all that they can, and all is well", async () => {
+  const deeds = new Set<string>();
+  const hear = (line: string) => {
+    const [, deed] = / v\d +deed (\w+)/.exec(line) ?? [];
+    if (deed !== undefined) deeds.add(deed);
+  };
+  const bend = {
+    accidents: [],
+    mode: "default",
+    hasRules: true,
+    hasSwaps: true,
+    quotas: {},
+    villains: 2,
+    workMs: 60_000,
+  } as const;
+  const report = await simulate(1, { bend, hear });
+  sound(report);
+  deepEqual([...deeds].sort(), [...personas].sort());
+  ok(report.counts["not-denied"]! > 5);
+});
+
+Deno.test("the checks find a generation that is skipped in the order", async () => {
+  const report = await tampered((cast) => {
+    const replicas = replicasOf(cast);
+    const [id] = replicas[0]!.state.table(Card.name).ids();
+    const it = { shape: Card.shape, id: id!, generation: 2 };
+    new Slipper(cast, replicas).slip(cast.server.world.now(), ending(it));
+  }, { browsers: 0 });
+  equal(report.failure?.checker, "judge");
+  match(report.failure.message, /in generation 2/);
+});
+
+Deno.test("the checks find a lease that is taken, and what comes after its session's end", async () => {
+  const found: string[] = [];
+  await tampered((cast) => {
+    const [served] = replicasOf(cast);
+    const look = () => {
+      try {
+        checkVillains(cast);
+      } catch (error) {
+        found.push((error as CheckFailed).checker);
+      }
+    };
+    const [ann, bob] = [1, 2].map(() => new Slipper(cast, [served!]));
+    const nowMs = cast.server.world.now();
+    const { shape } = entrySchema(undefined);
+    const it = { shape, id: "lease" };
+    const set = (value: Value) => ({ what: "set", value }) as const;
+    const lease = { value: 1, expiresAt: nowMs + 1_000, expected: undefined };
+    ann!.slip(nowMs, creating(it, lease));
+    cast.server.revoked.add(ann!.key);
+    look();
+    bob!.slip(nowMs, changing(it, { expected: set(absentDigest) }));
+    look();
+    ann!.slip(nowMs + 1);
+    look();
+  }, { villains: 1 });
+  deepEqual(found, ["lease", "revoked"]);
 });

@@ -27,6 +27,8 @@ export interface Stage {
   phase: "work" | "heal";
   /** Accidents that somebody may have to answer for, by what they did to whom. */
   readonly blames: Set<string>;
+  /** Marks of writes that somebody else than their author handed in. */
+  readonly relayed: Set<string>;
   /** Is told when a client says that it is equal with the server. */
   equal?: (client: Client, desk: Desk) => void;
   /** Ends the simulation: a check did not hold. */

@@ -35,6 +35,7 @@ export class Weather {
       timeline.after(waitMs, () => client.start());
     }
     for (const kind of plan.accidents) this.#plan(kind);
+    for (const villain of this.#cast.villains) villain.begin();
   }
 
   #plan(kind: Accident): void {

@@ -16,7 +16,9 @@ import { hasCommit } from "./ids.ts";
 
 /** Why not everything is over yet; `undefined` when it is. */
 export function openQuestion(cast: Cast): string | undefined {
-  const { clients, server } = cast;
+  const { clients, server, villains } = cast;
+  const busy = villains.find(({ isBusy }) => isBusy);
+  if (busy !== undefined) return `${busy.name} is still here`;
   if (server.state !== "up") return `the server is ${server.state}`;
   if (server.isAccepting) return "what was kept is being accepted";
   for (const client of clients) {

@@ -1,6 +1,7 @@
 /**
  * The naive judge: replays the order of acceptance from nothing, one commit
- * after the other, and asks the plain predicates whether each was allowed.
+ * after the other, and asks plain predicates whether each was allowed: by whom
+ * (`allowed.ts`), in which generation, as which kind, and naming what.
  *
  * @module
  */
@@ -14,7 +15,9 @@ import { decodePatch } from "../../../src/schema/patch_codec.ts";
 import { type Asker, mayWrite } from "../allowed.ts";
 import { knowing } from "../collections.ts";
 import { check } from "../failure.ts";
+import { unguarded } from "../plan.ts";
 import type { Cast } from "../simulation.ts";
+import { Names } from "./names.ts";
 
 /** An accepted commit. */
 export interface Known {
@@ -22,6 +25,9 @@ export interface Known {
   readonly origin: Origin;
   readonly operations: readonly Operation[];
 }
+
+const areNamesGuarded = !unguarded.includes("declares") &&
+  !unguarded.includes("namesTheFuture");
 
 /** Judges everything that the server accepted, in its order. */
 export function checkJudged({ stage, server }: Cast): void {
@@ -34,8 +40,10 @@ export function checkJudged({ stage, server }: Cast): void {
 
 function judgeAll(replica: Replica, repository: string): void {
   const cells = new Map<string, Cell>();
+  const names = new Names();
   for (const { chain, origin, operations } of commitsOf(replica)) {
     const asker = askerOf(replica, chain, repository);
+    names.begin(origin);
     for (const operation of operations) {
       const { shape: { collection }, id } = operation;
       const key = `${collection} ${id}`;
@@ -43,16 +51,30 @@ function judgeAll(replica: Replica, repository: string): void {
       const after = fold(before, operation, origin, -1, knowing(collection));
       cells.set(key, after);
       if (asker === undefined || isEnded(operation, before)) continue;
+      const named = names.fault(operation, origin);
+      const fault = skipped(operation, before) ??
+        (areNamesGuarded ? named : undefined);
       check(
-        mayWrite(asker, collection, before?.item, after.item),
+        fault === undefined &&
+          mayWrite(asker, collection, before?.item, after.item),
         "judge",
         () => {
           return `${asker.user} was let change ${key} in ${repository}: ` +
-            `${JSON.stringify(before?.item)} to ${JSON.stringify(after.item)}`;
+            `${JSON.stringify(before?.item)} to ${JSON.stringify(after.item)} ${
+              fault ?? ""
+            }`;
         },
       );
     }
   }
+}
+
+/** Is it of a generation that nobody has come to? */
+function skipped({ generation }: Operation, before?: Cell): string | undefined {
+  const due = before === undefined
+    ? 0
+    : before.generation + Number(before.item === undefined);
+  return generation > due ? `in generation ${generation}` : undefined;
 }
 
 /** Is it meant for a generation that has ended, so that it changes nothing? */

@@ -16,6 +16,7 @@ import { checkBounds, checkServer } from "./bounds.ts";
 import { checkRecords, checkRevoked } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
 import { checkTold, sweepAll } from "./told.ts";
+import { checkVillains } from "./villains.ts";
 
 export { checkEqual } from "./honest.ts";
 export { openQuestion } from "./converged.ts";
@@ -29,6 +30,7 @@ export function checkOnTheWay(cast: Cast): void {
   checkBounds(cast);
   checkForbidden(cast);
   checkRecords(cast);
+  checkVillains(cast);
   sweepAll(cast);
   cast.stage.timeline.after(0, () => {
     try {

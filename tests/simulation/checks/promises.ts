@@ -50,8 +50,9 @@ function checkEntry(
   if (refused !== undefined) {
     // One disk of the server had it before the revocation, another one refused it after.
     const isOnOther = author.isRevoked && stage.blames.has("replaced");
+    // What somebody else hands in again is judged anew.
     check(
-      !isThere || isOnOther,
+      !isThere || isOnOther || stage.relayed.has(mark),
       "promises",
       () => `${what()} was refused and is there`,
     );

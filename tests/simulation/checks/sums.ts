@@ -46,13 +46,16 @@ export function checkSums(cast: Cast): void {
 /**
  * Tallies with an increment that was refused after it had been taken back: the
  * undo is a commit like others, and stands without it. And those of which a
- * crash may have lost the note that it was taken back, so that it was again.
+ * crash may have lost the note that it was taken back, so that it was again. And
+ * those that were tried again, when somebody else handed the first try in.
  */
 function tornIn({ clients, stage }: Cast): Set<string> {
   const torn = new Set<string>();
   const byName = new Map(clients.map((client) => [client.name, client]));
   for (const entry of stage.ledger.entries) {
     const { repository, tally, turn, author, mark } = entry;
+    const isAnew = stage.relayed.has(mark) && entry.isRetried;
+    if (isAnew) torn.add(`${repository} ${tally}`);
     if (turn === undefined || tally === "") continue;
     const isTorn = entry.isForgotten || entry.refused !== undefined ||
       entry.isRetried ||
