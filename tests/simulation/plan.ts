@@ -92,12 +92,10 @@ export type Persona = typeof all[number];
 
 /**
  * What the server cannot hold off yet: it takes what is up to a minute ahead,
- * fields of any kind that the rules' schema has not, and names of things that
- * nothing has brought.
+ * and names of what nothing has brought.
  */
 export const unguarded: readonly Persona[] = [
   "datesAhead",
-  "declares",
   "namesTheFuture",
 ];
 

@@ -26,8 +26,7 @@ export interface Known {
   readonly operations: readonly Operation[];
 }
 
-const areNamesGuarded = !unguarded.includes("declares") &&
-  !unguarded.includes("namesTheFuture");
+const areNamesGuarded = !unguarded.includes("namesTheFuture");
 
 /** Judges everything that the server accepted, in its order. */
 export function checkJudged({ stage, server }: Cast): void {
