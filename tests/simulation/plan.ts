@@ -104,6 +104,23 @@ export const personas: readonly Persona[] = all.filter((persona) =>
   !unguarded.includes(persona)
 );
 
+/** What is theirs to do where there are no rules. */
+const free: readonly Persona[] = [
+  "takesOver",
+  "deletes",
+  "changesKinds",
+  "declares",
+  "datesBack",
+  "namesOldParents",
+];
+
+/** What villains do in a run. */
+export function personasOf({ hasRules }: Plan): readonly Persona[] {
+  return hasRules
+    ? personas
+    : personas.filter((persona) => !free.includes(persona));
+}
+
 /** What a seed chose. */
 export interface Plan {
   readonly seed: number;
@@ -189,7 +206,7 @@ export function planOf(seed: number, dice: Dice): Plan {
     dice.chance(0.5) && (isSigned || !signedOnly.includes(kind)) &&
     !(hasRules && losses.includes(kind))
   );
-  return {
+  const plan = {
     seed,
     mode,
     clients,
@@ -212,6 +229,9 @@ export function planOf(seed: number, dice: Dice): Plan {
     hasReleases: dice.chance(0.5),
     hasSwaps: !handsIn.some((kind) => chosen.includes(kind)),
     browsers: dice.chance(0.5) ? dice.between(1, Math.ceil(clients / 3)) : 0,
-    villains: hasRules && dice.chance(0.5) ? dice.between(1, 2) : 0,
   };
+  // What they flood, others would have to hand in again, at a few commits a second.
+  const isSlow = !hasRules && plan.quotas.commitsPerSecond !== undefined;
+  const hasVillains = isSigned && !isSlow && dice.chance(0.5);
+  return { ...plan, villains: hasVillains ? dice.between(1, 2) : 0 };
 }

@@ -32,7 +32,7 @@ import { check, CheckFailed } from "./failure.ts";
 import { loginOver } from "./logins.ts";
 import type { Link } from "./network.ts";
 import type { Person } from "./people.ts";
-import { type Persona, personas } from "./plan.ts";
+import { type Persona, personasOf } from "./plan.ts";
 import type { Server } from "./server.ts";
 import type { Stage } from "./stage.ts";
 
@@ -112,10 +112,11 @@ export class Villain {
     timeline.after(this.#dice.wait(EVERY_MS), () => {
       if (this.#stage.phase !== "work") return;
       this.isBusy = true;
-      this.#visit(this.#dice.pick(personas)).catch(fail).finally(() => {
-        this.isBusy = false;
-        this.begin();
-      });
+      this.#visit(this.#dice.pick(personasOf(this.#stage.plan))).catch(fail)
+        .finally(() => {
+          this.isBusy = false;
+          this.begin();
+        });
     });
   }
 
@@ -247,7 +248,11 @@ export class Villain {
     await this.#hand(peer, chain, commits);
   }
 
-  /** The chain that it goes on with; a server that crashed may have less of it. */
+  /**
+   * The chain that it goes on with; a server that crashed may have less of it.
+   * One that lost its disk takes another beginning, and who has the first one is
+   * refused all that follows from it: nobody forks then.
+   */
   #chainIn(
     session: Session,
     repository: string,
@@ -258,8 +263,12 @@ export class Villain {
       chain = this.#chain(session, repository);
       session.chains.set(repository, chain);
     }
-    if (known !== undefined) chain.cut(known.get(chain.name) ?? 0);
-    return chain;
+    const length = known?.get(chain.name) ?? 0;
+    if (known === undefined || length >= chain.length) return chain;
+    chain.cut(length);
+    if (!this.#stage.blames.has("wipe")) return chain;
+    session.chains.delete(repository);
+    return this.#chainIn(session, repository, undefined);
   }
 
   #chain({ signer }: Session, repository: string): HostileChain {
