@@ -303,7 +303,7 @@ Deno.test("hostile writer: declares no field as what it is not", () =>
       creating({ shape: shapeOf({ owner: "counter" }), id }, { owner: 1 }),
     ];
     for (const lie of lies) {
-      equal(await mal.hand({ operations: [lie] }), "denied");
+      equal(await mal.hand({ operations: [lie] }), "wrong-kind");
     }
     ann.tasks.update(id, { title: "hers still", tags: { add: ["a"] } });
     equal(ann.tasks.get(id)?.title, "hers still");

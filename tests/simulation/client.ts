@@ -306,9 +306,13 @@ export class Client extends Actor {
 
   /** The file of undo is not synced: who lives again may not know what it took back. */
   #forgetTurns(): void {
-    for (const entry of this.stage.ledger.entries) {
-      const isOwn = entry.author === this.name;
-      if (isOwn && entry.turn !== undefined) entry.isForgotten = true;
+    const { ledger, timeline, plan } = this.stage;
+    for (const entry of ledger.entries) {
+      if (entry.author !== this.name) continue;
+      if (entry.turn !== undefined) entry.isForgotten = true;
+      // What was refused just now may be handed in again, and judged anew.
+      const refusedMs = timeline.nowMs - entry.refusedMs;
+      if (refusedMs <= 2 * plan.syncMs) entry.refused = undefined;
     }
   }
 

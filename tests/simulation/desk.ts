@@ -230,7 +230,7 @@ export class Desk {
     if (code === "closed") return;
     if (code !== "refused") throw cause;
     promised.refused = "refused";
-    this.refusedMs = this.#client.stage.timeline.nowMs;
+    this.refusedMs = entry.refusedMs = this.#client.stage.timeline.nowMs;
     this.#client.stage.trace.note(this.#client.name, "refused", entry.mark);
   }
 

@@ -37,6 +37,8 @@ export interface Entry extends Promised {
   turn: Turn | undefined;
   /** Was it taken back or done again, and may a crash have lost the note of that? */
   isForgotten: boolean;
+  /** When its author last heard that it was refused, in virtual milliseconds. */
+  refusedMs: number;
   /** Was it refused, and tried again? */
   isRetried: boolean;
   /** Was it given up by its author, or lost with a machine that was wiped? */
@@ -81,6 +83,7 @@ export class Ledger {
       ...nothing,
       turn: undefined,
       isForgotten: false,
+      refusedMs: -Infinity,
       isRetried: false,
       isGone: false,
     };

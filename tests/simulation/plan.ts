@@ -90,25 +90,23 @@ const all = [
 /** A kind of villainy. */
 export type Persona = typeof all[number];
 
-/**
- * What the server cannot hold off yet: it takes what is up to a minute ahead,
- * and names of what nothing has brought.
- */
-export const unguarded: readonly Persona[] = [
-  "datesAhead",
-  "namesTheFuture",
-];
+/** What the server cannot hold off yet: it takes what is up to a minute ahead. */
+export const unguarded: readonly Persona[] = ["datesAhead"];
 
 /** What villains do in a simulation. */
 export const personas: readonly Persona[] = all.filter((persona) =>
   !unguarded.includes(persona)
 );
 
-/** What is theirs to do where there are no rules. */
+/**
+ * What is theirs to do where there are no rules. And who comes back after a
+ * revocation that a server had before it lost its disk leaves commits of others
+ * without parents: it keeps none of what it refuses then.
+ */
 const free: readonly Persona[] = [
+  "comesBack",
   "takesOver",
   "deletes",
-  "changesKinds",
   "declares",
   "datesBack",
   "namesOldParents",

@@ -15,7 +15,6 @@ import { decodePatch } from "../../../src/schema/patch_codec.ts";
 import { type Asker, mayWrite } from "../allowed.ts";
 import { knowing } from "../collections.ts";
 import { check } from "../failure.ts";
-import { unguarded } from "../plan.ts";
 import type { Cast } from "../simulation.ts";
 import { Names } from "./names.ts";
 
@@ -25,8 +24,6 @@ export interface Known {
   readonly origin: Origin;
   readonly operations: readonly Operation[];
 }
-
-const areNamesGuarded = !unguarded.includes("namesTheFuture");
 
 /** Judges everything that the server accepted, in its order. */
 export function checkJudged({ stage, server }: Cast): void {
@@ -55,9 +52,8 @@ function judgeAll(
       const after = fold(before, operation, origin, -1, knowing(collection));
       cells.set(key, after);
       if (asker === undefined || isEnded(operation, before)) continue;
-      const named = names.fault(operation, origin);
       const fault = skipped(operation, before) ??
-        (areNamesGuarded ? named : undefined);
+        names.fault(operation, origin);
       check(
         fault === undefined && (!hasRules ||
           mayWrite(asker, collection, before?.item, after.item)),
