@@ -225,7 +225,6 @@ Deno.test("hostile writer: keeps no right by naming old parents or an old date",
     const stale = [
       { ...edit, parents: before, wall },
       { ...edit, parents: [], wall },
-      { ...edit, parents: before, wall: wall + 10_000 },
       { ...edit, wall: 1 },
     ];
     for (const one of stale) equal(await mal.hand(one), "denied");
@@ -307,6 +306,22 @@ Deno.test("hostile writer: declares no field as what it is not", () =>
     }
     ann.tasks.update(id, { title: "hers still", tags: { add: ["a"] } });
     equal(ann.tasks.get(id)?.title, "hers still");
+  }));
+
+Deno.test("hostile writer: a date ahead of the server's wins against nobody's later write", () =>
+  against(async (ann, mal, { server }) => {
+    const { id, synced } = own(ann);
+    await synced;
+    const operations = [changing({ shape, id }, { title: set("ahead") })];
+    await mal.hand({ operations, wall: Date.now() + 50_000 });
+    // Of a device of hers that has not seen it.
+    const session = rawSession({ user: "ann" });
+    await using peer = await RawPeer.opened(server, REPOSITORY, session);
+    const later = [changing({ shape, id }, { title: set("later") })];
+    const hers = new Hostile(peer, session);
+    equal(await hers.hand({ operations: later }), undefined);
+    const { state } = replicaOf(await server.database.repository(REPOSITORY));
+    equal(state.cellOf(Task.name, id)?.item?.title, "later");
   }));
 
 Deno.test("hostile writer: uses up no generation of what no rule is asked about", () =>

@@ -90,8 +90,8 @@ const all = [
 /** A kind of villainy. */
 export type Persona = typeof all[number];
 
-/** What the server cannot hold off yet: it takes what is up to a minute ahead. */
-export const unguarded: readonly Persona[] = ["datesAhead"];
+/** What the server cannot hold off yet. */
+export const unguarded: readonly Persona[] = [];
 
 /** What villains do in a simulation. */
 export const personas: readonly Persona[] = all.filter((persona) =>

@@ -16,13 +16,14 @@ import {
 import { decodeBatch, payloadOf } from "../../repo/batch.ts";
 import { nameOf } from "../../repo/commit.ts";
 import type { VersionVector } from "../../repo/version_vector.ts";
+import type { Operation } from "../../src/schema/patch.ts";
 import { decodePatch } from "../../src/schema/patch_codec.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { rights } from "../../sync/conversation.ts";
 import type { WireRecord } from "../../sync/message.ts";
 import { decodeMessage } from "../../sync/message_codec.ts";
-import { HostileChain, type HostileCommit } from "../kit/forge.ts";
+import { creating, HostileChain, type HostileCommit } from "../kit/forge.ts";
 import { genesisOf, RawPeer, type RawSession } from "../raw_peer.ts";
 import { BEGIN_MS } from "./actor_world.ts";
 import { deeds } from "./deeds.ts";
@@ -297,7 +298,7 @@ export class Villain {
     }
   }
 
-  /** Chains without end, each of one commit that no rule is asked about. */
+  /** Chains without end, each of one commit: empty, or one that he may write. */
   async #flood(
     peer: RawPeer,
     session: Session,
@@ -305,10 +306,17 @@ export class Villain {
   ): Promise<void> {
     for (let i = 0; i < CHAINS; i++) {
       const chain = this.#chain(session, repository);
-      await this.#hand(peer, chain, [{ wall: this.#nowMs }]);
+      const operations = i === CHAINS - 1 ? [] : [flood(this.#incarnations)];
+      await this.#hand(peer, chain, [{ wall: this.#nowMs, operations }]);
       if (chain.length === 0) break;
     }
   }
+}
+
+const floods = { collection: "flood", version: 1, fields: [] };
+
+function flood(i: number): Operation {
+  return creating({ shape: floods, id: `flood-${i}` }, {});
 }
 
 /** Batches and certificates of others in a frame; frames may be spoilt. */
