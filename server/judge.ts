@@ -70,10 +70,14 @@ export class Judge {
     const fresh = patches.slice(next - from);
     const gate = this.#ruleGateOf(replica);
     const ruled = (collection: string) => gate?.schemaOf(collection);
-    const refusal = this.#checkRelayed(replica, by, batch, next) ??
-      checkMerge(state, batch.first + next, fresh, ruled) ??
+    const relayed = this.#checkRelayed(replica, by, batch, next);
+    if (relayed !== undefined) return relayed;
+    const isAwaited = restores.isAwaited(name);
+    const odd = checkMerge(state, batch.first + next, fresh, ruled) ??
       checkGenerations(replica, batch, from, patches, next);
-    if (refusal !== undefined) return refusal;
+    if (odd !== undefined) {
+      return isAwaited ? restoringFrom(odd.number ?? batch.first + next) : odd;
+    }
     const nowMs = world.now();
     const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
     const constraints = this.#constraintsOf(replica);
@@ -85,9 +89,8 @@ export class Judge {
     if (naming.size > 0) {
       judges.push(new NameJudge(naming, () => graph.chains()));
     }
-    if (judges.length > 0 && restores.isAwaited(name)) {
-      const detail = "What it is judged by has not come back yet";
-      return refuseAt(batch.first + next, "restoring", detail);
+    if (judges.length > 0 && isAwaited) {
+      return restoringFrom(batch.first + next);
     }
     return judgeCommits(batch, from, patches, state, judges, accepted);
   }
@@ -135,6 +138,11 @@ export class Judge {
     }
     return gate;
   }
+}
+
+function restoringFrom(number: number): Refusal {
+  const detail = "What it is judged by has not come back yet";
+  return refuseAt(number, "restoring", detail);
 }
 
 /** Is what was accepted another commit than the one of its number in this batch? */

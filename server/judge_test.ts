@@ -214,5 +214,7 @@ Deno.test("Judge.judge() lets nobody skip a generation, with rules or without", 
     const refused = refusedOf(server, eve, eve.records(), around);
     deepEqual(refused, [["denied", 6]]);
   }
+  const awaited = { isAwaited: true };
+  deepEqual(refusedOf(server, eve, eve.records(), awaited), [["restoring", 6]]);
   for (const device of [eve, server]) await device.replica.close();
 });
