@@ -1,7 +1,8 @@
 /**
- * What rules would have said of a log: its commits are judged once more, in the
- * order in which they lie there, each on what the ones before it did. Reports
- * and changes nothing: what was accepted stands.
+ * What rules, and the constraints of their schemas, would have said of a log:
+ * its commits are judged once more, in the order in which they lie there, each
+ * on what the ones before it did. Reports and changes nothing: what was accepted
+ * stands.
  *
  * When a commit was accepted is not kept: rules see its own time instead. Beside
  * what is folded anew nothing is kept of the log while it is read.
@@ -9,11 +10,13 @@
  * @module
  */
 
-import { judgeCommits } from "../src/schema/judge.ts";
+import { type CommitJudge, judgeCommits } from "../src/schema/judge.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import { createView } from "../src/schema/view.ts";
 import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
+import { ConstraintJudge } from "./constraint_gate.ts";
+import { Constraints } from "./constraints.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { RuleJudge } from "./rule_gate.ts";
@@ -36,7 +39,7 @@ export interface AuditFinding {
 /** How much was judged. */
 export interface AuditReport {
   readonly commits: number;
-  /** Commits of sessions that may issue, or that nobody certified: no rule is asked about them. */
+  /** Commits of sessions that may issue, or that nobody certified: no rule is asked about them, but constraints are. */
   readonly unjudged: number;
   readonly findings: number;
 }
@@ -84,6 +87,7 @@ class RuleAudit {
   readonly #options: AuditOptions;
   readonly #sessions: RuleSessions;
   readonly #state = new State(() => createView(undefined));
+  readonly #constraints: Constraints | undefined;
   /** How many commits of each chain are folded. */
   readonly #lengths = new Map<string, number>();
 
@@ -91,6 +95,11 @@ class RuleAudit {
     this.#loaded = loaded;
     this.#options = options;
     this.#sessions = new RuleSessions(loaded.certificates);
+    const schemas = options.rules.schemas();
+    const isConstrained = schemas.some(({ isConstrained }) => isConstrained);
+    this.#constraints = isConstrained
+      ? new Constraints(schemas, this.#state)
+      : undefined;
   }
 
   batch(batch: Batch, address: number): void {
@@ -111,18 +120,18 @@ class RuleAudit {
     const state = this.#state;
     const known = this.#sessions.of(chain.slice(0, 32));
     this.report.commits++;
+    const judges: CommitJudge[] = [];
+    if (this.#constraints) judges.push(new ConstraintJudge(this.#constraints));
     if (known === undefined || known.mayIssue) this.report.unjudged++;
-    else {
-      const judge = new RuleJudge(this.#options.rules, known.session, wall);
-      const alone = { chain, first: first + i, commits: [commit] };
-      const refusal = judgeCommits(alone, 0, [patch], state, [judge]);
-      if (refusal !== undefined) {
-        const { rule = "", detail: reason = "" } = refusal;
-        const { user } = known.session;
-        const number = first + i;
-        this.report.findings++;
-        this.#options.found({ chain, number, wall, user, rule, reason });
-      }
+    else judges.push(new RuleJudge(this.#options.rules, known.session, wall));
+    const alone = { chain, first: first + i, commits: [commit] };
+    const refusal = judgeCommits(alone, 0, [patch], state, judges);
+    if (refusal !== undefined) {
+      const { rule = "", detail: reason = "" } = refusal;
+      const user = known?.session.user ?? "";
+      const number = first + i;
+      this.report.findings++;
+      this.#options.found({ chain, number, wall, user, rule, reason });
     }
     const origin = { wall, count, chain, operationsAt: -1 };
     state.fold(patch.operations, patch.createOffsets.map(() => -1), origin);

@@ -85,6 +85,19 @@ Deno.test("sheaf verify --rules says where rules would have decided otherwise, a
     );
     equal(line.includes("\u001b"), false);
   }
+  place.file(
+    "unique.ts",
+    moduleOf("nothing").replace(
+      "string() })",
+      'string() }, { unique: [["text"]] })',
+    ),
+  );
+  const twice = await place.run([...verify, "unique.ts"]);
+  assertFailure(twice, 3, /would have refused 2 commits /);
+  match(
+    twice.out,
+    /note\.unique\(text\): "note" item "\w+": "\w+" has the same text/,
+  );
   assertFailure(await place.run([...verify, "none.ts"]), 1, /"rules" can use/);
   await place.sheaf("verify", "--repo", "team/a");
 });
