@@ -184,7 +184,7 @@ function checkGenerations(
       const isEarly = generation > due &&
         generation > (begun.get(`${collection} ${id}`) ?? 0);
       if (isEarly && from + i >= next) {
-        const detail = `${collection} ${id} has no generation ${generation}`;
+        const detail = `${collection} ${id} is of another generation`;
         return refuseAt(first + from + i, "denied", detail);
       }
       if (what === "delete") begun.set(`${collection} ${id}`, generation + 1);
