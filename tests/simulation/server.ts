@@ -193,6 +193,9 @@ export class Server extends Actor {
     this.wires.clear();
     this.#hangUp();
     if (isClean) return;
+    // In Fast mode it may lack what it had signed for.
+    const { plan, blames } = this.stage;
+    if (plan.mode === "fast") blames.add("tail");
     const client = this.dice.chance(0.7) ? "told" : "untold";
     this.stage.network.breakAll({ client, server: "dead" });
   }

@@ -28,7 +28,7 @@ export function checkIncidents({ clients, stage }: Cast): void {
  */
 function blamesFor(kind: string, client: string): string[] {
   if (kind === "clock") return [`clock ${client}`, "clock s"];
-  if (kind === "restore-incomplete") return ["wipe"];
+  if (kind === "restore-incomplete") return ["wipe", "tail"];
   if (kind === "relay-refused") return ["wipe", "revoke", `copy ${client}`];
   // A disk that was closed in good order, and is put in place twice, goes on twice with one epoch.
   if (kind === "server-rolled-back" || kind === "server-forked") {
