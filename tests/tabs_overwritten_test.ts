@@ -21,8 +21,6 @@ class Other {
       rootKey,
       schemas,
       user,
-      // Her clock is ahead: her writes are the later ones.
-      world: { ...system, now: () => system.now() + 10_000 },
     });
     const repository = await database.repository("board");
     return new Other(database, repository);
@@ -30,6 +28,13 @@ class Other {
 
   get cards() {
     return this.repository.collection(Card);
+  }
+
+  /** Writes the title, and is later than all that was written before. */
+  async writeLater(title: string): Promise<void> {
+    const nowMs = system.now();
+    await until(() => system.now() > nowMs, "a millisecond has passed");
+    this.cards.update("x", { title });
   }
 }
 
@@ -45,13 +50,21 @@ function listen(repository: Repository) {
   return { told, end };
 }
 
-/** A page that shares a card with somebody else, who is offline. */
-async function start(user = "bob") {
+/**
+ * A page that shares a card with somebody else, who is offline.
+ *
+ * @param prepare before the page is connected
+ */
+async function start(
+  user = "bob",
+  prepare: (place: ServedOrigin) => Promise<void> = () => Promise.resolve(),
+) {
   const place = new ServedOrigin({ b: user });
   const other = await Other.open(place, user);
   const [database, page] = await place.tab();
+  await page.collection(Card).create({ id: "x", title: "old" });
+  await prepare(place);
   place.connect(database);
-  await page.collection(Card).create({ id: "x", title: "old" }).synced;
   const go = () => {
     const { connector, login } = place.server;
     const session = () => ({ token: "b" });
@@ -87,7 +100,7 @@ Deno.test("a page is told of what lost, once over all pages", async () => {
   const [one, two] = [listen(page), listen(second)];
   other.cards.update("x", { title: "earlier" });
   await page.collection(Card).update("x", { title: "mine" }).synced;
-  other.cards.update("x", { title: "theirs" });
+  await other.writeLater("theirs");
   await at.meet();
   await until(() => one.told.length + two.told.length > 0, "one is told");
   await trips();
@@ -103,7 +116,7 @@ Deno.test("what lost while its page was closed is told to the page that listens 
   await trips();
   first.end();
   await page.collection(Card).update("x", { title: "mine" }).synced;
-  other.cards.update("x", { title: "theirs" });
+  await other.writeLater("theirs");
   place.tabs[0]!.kill(); // It was the owner, too.
   await at.meet();
   await until(
@@ -131,7 +144,7 @@ Deno.test("a page that dies before it has taken what it was told leaves it to an
   await trips();
   const one = listen(page);
   await page.collection(Card).update("x", { title: "mine" }).synced;
-  other.cards.update("x", { title: "theirs" });
+  await other.writeLater("theirs");
   await at.meet();
   await until(() => isTold || one.told.length > 0, "one is told");
   if (isTold) {
@@ -159,7 +172,7 @@ Deno.test("another device of the same user is somebody else", async () => {
   const { other, page } = at;
   const { told } = listen(page);
   await page.collection(Card).update("x", { title: "mine" }).synced;
-  other.cards.update("x", { title: "theirs" });
+  await other.writeLater("theirs");
   await at.meet();
   await until(() => told.length > 0, "it is told");
   deepEqual(told, ["overwritten x mine theirs ann"]);
@@ -167,16 +180,20 @@ Deno.test("another device of the same user is somebody else", async () => {
 
 for (const what of ["title", "item"]) {
   Deno.test(`a page hears of its own edit that came too late to the owner of the files (${what})`, async () => {
-    await using at = await start();
+    let slow: Repository;
+    await using at = await start("bob", async (place) => {
+      [, slow] = await place.tab();
+      await until(() => slow.collection(Card).has("x"), "it knows the card");
+      place.tabs[1]!.page.life.freeze(); // It speaks, and hears nothing: nor of the server's clock.
+      place.origin.aheadMs = -10_000;
+    });
     const { other, page, place } = at;
-    const [, slow] = await place.tab();
+    const { life } = place.tabs[1]!.page;
     const one = listen(page);
     await trips();
-    const { life } = place.tabs[1]!.page;
-    life.freeze(); // It speaks, and hears nothing.
     try {
       if (what === "item") other.cards.delete("x");
-      else other.cards.update("x", { title: "theirs" });
+      else await other.writeLater("theirs");
       await at.meet();
       const cards = page.collection(Card);
       await until(
@@ -186,7 +203,7 @@ for (const what of ["title", "item"]) {
             : cards.get("x")!.title === "theirs",
         "the owner has theirs",
       );
-      slow.collection(Card).update("x", { title: "mine" });
+      slow!.collection(Card).update("x", { title: "mine" });
       await until(() => one.told.length > 0, "it is told");
       deepEqual(one.told, [
         what === "item"
