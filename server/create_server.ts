@@ -13,7 +13,11 @@ import { openTracing } from "./tracing.ts";
 
 /** Starts a server; it listens when this resolves. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const service = await openService(options, system, await openTracing());
+  const service = await openService(
+    options,
+    options.world ?? system,
+    await openTracing(),
+  );
   try {
     return await RunningServer.start(service, options);
   } catch (cause) {

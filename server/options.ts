@@ -5,6 +5,7 @@
  */
 
 import type { Schema } from "../src/schema/schema.ts";
+import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Mode, ScrubPace } from "../repo/mod.ts";
@@ -64,6 +65,8 @@ export interface ServerOptions {
   readonly data?: string;
   /** Any other medium. */
   readonly storage?: Storage;
+  /** Clock, timers and random numbers; the platform's own, if not given. */
+  readonly world?: World;
   /** TCP port; 0 picks a free one (default: 8080). */
   readonly port?: number;
   /** Interface to listen on (default: "127.0.0.1"; "0.0.0.0" is all of them). */

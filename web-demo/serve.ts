@@ -5,13 +5,17 @@
  * @module
  */
 
-import { createServer, type Server } from "@sheaf/sheaf/server";
+import {
+  createServer,
+  type Server,
+  type ServerOptions,
+} from "@sheaf/sheaf/server";
 import { buildDemo } from "./build.ts";
 import { teamRepository } from "./data/rules.ts";
 import { serverRules } from "./data/server_rules.ts";
 import { Board, schemas } from "./data/schema.ts";
 import { memberOf } from "./data/team.ts";
-import { seed } from "./seed/seed.ts";
+import { seed, StoryClock } from "./seed/seed.ts";
 
 /** Where and how the demo's server runs. */
 export interface ServeOptions {
@@ -44,23 +48,17 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 export async function serveDemo(
   { folder, port, hostname = "127.0.0.1" }: ServeOptions,
 ): Promise<Demo> {
-  const server = await createServer({
+  const options: ServerOptions = {
     data: `${folder}/server`,
-    static: `${folder}/pages`,
-    port,
-    hostname,
     name: "stook",
     schemas,
     rules: serverRules,
     logLevel: "warn",
     login: { app: loginOf },
-  });
-  try {
-    return { server, steps: await fillOnce(server) };
-  } catch (cause) {
-    await server.close();
-    throw cause;
-  }
+  };
+  const steps = await fillOnce(options);
+  const pages = { static: `${folder}/pages`, port, hostname };
+  return { server: await createServer({ ...options, ...pages }), steps };
 }
 
 /** People say who they are; nobody checks, because this is a demo. */
@@ -76,9 +74,13 @@ function loginOf(shown: unknown) {
   };
 }
 
-async function fillOnce(server: Server): Promise<number> {
+/** A server takes nothing before its own time, and dates its clients by it: so the past has a server of its own. */
+async function fillOnce(options: ServerOptions): Promise<number> {
+  const now = Date.now();
+  const world = new StoryClock(now);
+  await using server = await createServer({ ...options, port: 0, world });
   const repo = await server.database.repository(teamRepository);
   const isNew = repo.collection(Board).count() === 0;
   await repo.close();
-  return isNew ? await seed(server, Date.now()) : 0;
+  return isNew ? await seed(server, world, now) : 0;
 }

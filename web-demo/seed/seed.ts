@@ -30,10 +30,23 @@ interface Device {
   commits(): number;
 }
 
-/** A clock that stands where the story is. */
-class StoryClock implements World {
-  at = 0;
-  now = () => this.at;
+/** A clock that shows when the story is: that of its people, and of the server that they wrote to. */
+export class StoryClock implements World {
+  #at: number;
+  #sinceMs = performance.now();
+
+  /** @param at where it stands, in milliseconds since 1970 */
+  constructor(at: number) {
+    this.#at = at;
+  }
+
+  /** Sets it; it goes on from there. */
+  set(at: number): void {
+    this.#at = at;
+    this.#sinceMs = performance.now();
+  }
+
+  now = () => Math.floor(this.#at + performance.now() - this.#sinceMs);
   monotonic = () => performance.now();
   random = (target: Uint8Array) =>
     void crypto.getRandomValues(target as Uint8Array<ArrayBuffer>);
@@ -43,19 +56,26 @@ class StoryClock implements World {
   };
 }
 
-/** Plays the story to the server; says how many steps it had. */
-export async function seed(server: Server, now: number): Promise<number> {
-  const clock = new StoryClock();
+/**
+ * Plays the story to a server that has its clock; says how many steps it had.
+ *
+ * @param now when it ends, in milliseconds since 1970
+ */
+export async function seed(
+  server: Server,
+  clock: StoryClock,
+  now: number,
+): Promise<number> {
   const devices = new Map<string, Promise<Device>>();
   const steps = storyOf(now);
-  clock.at = steps[0]!.at;
+  clock.set(steps[0]!.at);
   let commits = 0;
   try {
     for (const step of steps) {
-      clock.at = Math.max(clock.at + 1, step.at);
+      clock.set(Math.max(clock.now() + 1, step.at));
       const device = await deviceOf(devices, server, step.who, clock);
       await until(() => device.commits() >= commits);
-      commits = await play(step, device, clock.at);
+      commits = await play(step, device, clock.now());
     }
   } finally {
     for (const device of devices.values()) await (await device).db.close();
