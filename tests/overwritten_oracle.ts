@@ -130,6 +130,8 @@ export class Oracle {
           for (const [key, one] of Object.entries(value ?? {})) {
             this.#put(commit, operation.id, card, `${name}/${key}`, one);
           }
+        } else if (Array.isArray(value) && value.length > 0) {
+          card.shares.push(commit);
         }
       }
       return;
