@@ -41,7 +41,7 @@ const budgets = {
   searchCards: 20,
   /** A card is picked up, and dropped in the next column. */
   moveCalls: 600,
-  moveCards: 20,
+  moveCards: 40,
   /** Somebody else writes 2,000 cards. */
   writesCalls: 75_000,
   writesCards: 20,
