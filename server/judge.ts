@@ -3,7 +3,8 @@
  * accepts them: bounds and kinds, names, rules, constraints, compare-and-sets.
  *
  * What a true witness shows to have been accepted before a log was lost is not
- * judged again: it comes back in another order than it had. Beyond that others
+ * judged again, where it comes with the commit whose id is proved: it comes back
+ * in another order than it had. Beyond that others
  * bring only what its author could bring himself at that moment.
  *
  * @module
@@ -61,16 +62,21 @@ export class Judge {
     const { restores, world } = this.#parts;
     const { name, state, graph } = replica;
     const end = restores.accepted(name, batch.chain);
-    const accepted = end?.count ?? 0;
-    const isBack = end !== undefined && accepted > batch.first + from;
-    const fork = isBack ? forkFrom(replica, batch, from, end) : undefined;
+    const isBack = end !== undefined && end.count > batch.first + from;
+    const isPiece = isBack && isPieceOf(replica, batch, end);
+    const accepted = isPiece ? 0 : end?.count ?? 0;
+    const fork = isBack && !isPiece
+      ? forkFrom(replica, batch, from, end)
+      : undefined;
     if (fork !== undefined) return fork;
     const next = Math.max(from, accepted - batch.first);
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
     const gate = this.#ruleGateOf(replica);
     const ruled = (collection: string) => gate?.schemaOf(collection);
-    const relayed = this.#checkRelayed(replica, by, batch, next);
+    const relayed = isPiece
+      ? undefined
+      : this.#checkRelayed(replica, by, batch, next);
     if (relayed !== undefined) return relayed;
     const isAwaited = restores.isAwaited(name);
     const odd = checkMerge(state, batch.first + next, fresh, ruled) ??
@@ -89,10 +95,20 @@ export class Judge {
     if (naming.size > 0) {
       judges.push(new NameJudge(naming, () => graph.chains()));
     }
-    if (judges.length > 0 && isAwaited) {
+    if (judges.length > 0 && isAwaited && !isPiece) {
       return restoringFrom(batch.first + next);
     }
-    return judgeCommits(batch, from, patches, state, judges, accepted);
+    const refusal = judgeCommits(
+      batch,
+      from,
+      patches,
+      state,
+      judges,
+      accepted,
+    );
+    return isPiece && isAwaited && refusal !== undefined
+      ? restoringFrom(refusal.number ?? batch.first + next)
+      : refusal;
   }
 
   /** Has its author a certificate that is good now, if somebody else brings it? */
@@ -145,6 +161,18 @@ function restoringFrom(number: number): Refusal {
   return refuseAt(number, "restoring", detail);
 }
 
+/**
+ * Does a batch end before the one commit whose id is proved? Then nothing shows
+ * that it is what was accepted: it is judged, and waits where it is refused.
+ */
+function isPieceOf(
+  { mode }: Replica,
+  { first, commits }: Batch,
+  { count }: { readonly count: number },
+): boolean {
+  return mode === "default" && first + commits.length < count;
+}
+
 /** Is what was accepted another commit than the one of its number in this batch? */
 function forkFrom(
   { mode, graph }: Replica,
@@ -153,7 +181,7 @@ function forkFrom(
   { count, id }: { readonly count: number; readonly id: Uint8Array },
 ): Refusal | undefined {
   const last = count - batch.first;
-  if (mode !== "default" || last > batch.commits.length) return undefined;
+  if (mode !== "default") return undefined;
   const previousId = graph.idBefore(batch.chain, batch.first + from);
   if (previousId === undefined) return undefined; // Only of a chain that is written here.
   if (equalBytes(hashBatch(batch, previousId, from, last), id)) {

@@ -107,6 +107,21 @@ Deno.test("Judge.judge() takes nothing else in the place of what a witness shows
   for (const device of [ada, twin, server]) await device.replica.close();
 });
 
+Deno.test("Judge.judge() lets nothing in unjudged that does not reach what is proved", async () => {
+  const [ada, twin, server] = [await open(1), await open(1), await open(2)];
+  for (const title of ["one", "two"]) ada.put("x", { rank: 9, title });
+  const accepted = await endsOf(ada);
+  twin.put("x", { rank: 9 });
+  const around = { rules: low, accepted };
+  deepEqual(refusedOf(server, twin, twin.records(), around), [["denied", 0]]);
+  const awaited = { ...around, isAwaited: true };
+  const piece = twin.records();
+  deepEqual(refusedOf(server, twin, piece, awaited), [["restoring", 0]]);
+  deepEqual(refusedOf(server, ada, joined(ada), awaited), []);
+  equal(server.get("x", "rank"), 9);
+  for (const device of [ada, twin, server]) await device.replica.close();
+});
+
 Deno.test("Judge.judge() judges what comes after what a witness shows by that, also within one batch", async () => {
   const Titled = defineSchema("card", Card.fields, { unique: [["title"]] });
   const [ada, twin] = [await open(1), await open(1)];

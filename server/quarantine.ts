@@ -44,8 +44,8 @@ export class Quarantine {
   readonly #books: Books;
   readonly #now: () => number;
   #bytes = 0;
-  /** How many there are of each session. */
-  readonly #bySession = new Map<string, number>();
+  /** How many there are of each session, and their bytes. */
+  readonly #bySession = new Map<string, { count: number; bytes: number }>();
 
   /**
    * @param books where they stand
@@ -63,8 +63,10 @@ export class Quarantine {
   ) {
     this.#bytes += by * bytes.length;
     const session = sessionOf(chain);
-    const count = (this.#bySession.get(session) ?? 0) + by;
-    if (count > 0) this.#bySession.set(session, count);
+    const own = this.#bySession.get(session) ?? { count: 0, bytes: 0 };
+    own.count += by;
+    own.bytes += by * bytes.length;
+    if (own.count > 0) this.#bySession.set(session, own);
     else this.#bySession.delete(session);
   }
 
@@ -84,8 +86,9 @@ export class Quarantine {
     const id = idOf(batch);
     if (quarantine.has(id)) return true;
     const { length } = batch.bytes;
-    const own = this.#bySession.get(sessionOf(batch.chain)) ?? 0;
-    const fits = own < limits.quarantineSessionMax &&
+    const own = this.#bySession.get(sessionOf(batch.chain));
+    const fits = (own?.count ?? 0) < limits.quarantineSessionMax &&
+      (own?.bytes ?? 0) + length <= limits.quarantineSessionBytesMax &&
       length <= limits.quarantineEntryBytesMax &&
       this.#bytes + length <= limits.quarantineBytesMax &&
       quarantine.count() < limits.quarantineEntriesMax;

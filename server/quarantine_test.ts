@@ -95,4 +95,13 @@ Deno.test("Quarantine has room for so many bytes of all sessions", async () => {
   equal(quarantine.bytes, limits.quarantineBytesMax);
   const one = { ...batch, bytes: new Uint8Array(1) };
   equal(quarantine.keep(one), false);
+  const own = { ...large, chain: batch.chain };
+  const bytes = new Uint8Array(limits.quarantineSessionBytesMax - 3);
+  const greedy = withAnswers(books.quarantine, {
+    all: () => [{ ...own, bytes }],
+  });
+  const shared = new Quarantine({ ...books, quarantine: greedy }, () => 5);
+  const more = { ...batch, first: 900, bytes: new Uint8Array(4) };
+  equal(shared.keep(more), false, "its session has its share");
+  equal(shared.keep({ ...more, chain: large.chain }), true);
 });

@@ -98,9 +98,11 @@ export class RevocationList {
     const issued = this.#parts.books.sessions.get(sessionKey)?.issued;
     // What the books do not know is of another server, or of a time that they
     // have lost. Only what ends later than all that there was is surely younger.
+    // Nor does a new login make an old certificate of the same key a new one.
+    const until = ended.until.getTime();
     const isOlder = issued === undefined
-      ? notAfter <= ended.until.getTime()
-      : issued <= ended.at;
+      ? notAfter <= until
+      : issued <= ended.at || notAfter < until;
     if (isOlder) this.#end(sessionKey, ended.reason);
     return isOlder;
   }

@@ -75,7 +75,9 @@ Deno.test("RevocationList.ends() goes by when the books say that a user's sessio
   await books.sessions.create({ id: "later", ...session, issued });
   const ends = (sessionKey: string, notAfter: number, user = "ann") =>
     list.ends({ sessionKey, user, notAfter });
-  equal(ends("later", 0), false);
+  equal(ends("later", expires.getTime()), false);
+  await books.sessions.create({ id: "twice", ...session, issued });
+  equal(ends("twice", expires.getTime() - 1), true, "by its old certificate");
   equal(ends("bob", 0, "bob"), false);
   equal(ends("young", expires.getTime() + 1), false);
   equal(ends("old", expires.getTime()), true);
@@ -83,6 +85,7 @@ Deno.test("RevocationList.ends() goes by when the books say that a user's sessio
   deepEqual((await list.revoke({ user: "ann" }, "")).sessions, [
     "known",
     "later",
+    "twice",
   ]);
   await rejects(list.revoke({ user: "" }, ""), { code: "invalid-option" });
 });

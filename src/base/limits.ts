@@ -148,6 +148,8 @@ export const limits = {
   quarantineEntriesMax: 10_000,
   /** Batches in quarantine of one session, so that one cannot fill it for all. */
   quarantineSessionMax: 1_000,
+  /** … and their bytes: one session leaves room for three others that are as large. */
+  quarantineSessionBytesMax: 64 * MiB,
   /** One batch in quarantine: it is a value of an item. */
   quarantineEntryBytesMax: 4 * MiB,
   /** Bytes of all batches in quarantine. */
