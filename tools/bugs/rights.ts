@@ -64,7 +64,7 @@ export const rightsBugs: readonly Bug[] = [
     name: "accepted-commit-judged-again",
     breaks: "What a server had accepted is refused after it lost its disk",
     file: "server/judge.ts",
-    before: `    const accepted = end?.count ?? 0;`,
+    before: `    const accepted = isPiece ? 0 : end?.count ?? 0;`,
     after: `    const accepted = 0 * (end?.count ?? 0);`,
     foundBy: ["server/judge_test.ts"],
   },
