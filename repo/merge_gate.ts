@@ -20,8 +20,13 @@ import type { Schema } from "../src/schema/schema.ts";
 import { writtenBy } from "./field_kinds.ts";
 import type { State } from "./state.ts";
 
-/** The rules' schema of a collection; `undefined` where they have none. */
-export type RuledSchema = (collection: string) => Schema | undefined;
+/** What the rules say of collections. */
+export interface Ruled {
+  /** The schema of a collection; `undefined` where they have none. */
+  schemaOf(collection: string): Schema | undefined;
+  /** All of them: there is room for each, whatever others begin. */
+  schemas(): readonly Schema[];
+}
 
 /**
  * The first of some commits that may not be folded.
@@ -32,7 +37,7 @@ export function checkMerge(
   state: State,
   first: number,
   patches: readonly DecodedPatch[],
-  ruled: RuledSchema = () => undefined,
+  ruled?: Ruled,
 ): Refusal | undefined {
   const begun = new Begun(state, ruled);
   for (const [i, { operations }] of patches.entries()) {
@@ -53,13 +58,21 @@ export function checkMerge(
 /** Collections and fields that a batch begins. */
 class Begun {
   readonly #state: State;
-  readonly #ruled: RuledSchema;
+  readonly #ruled: Ruled | undefined;
   readonly #kinds = new Map<string, Map<string, FieldKind>>();
   #collections = 0;
 
-  constructor(state: State, ruled: RuledSchema) {
+  constructor(state: State, ruled: Ruled | undefined) {
     this.#state = state;
     this.#ruled = ruled;
+  }
+
+  /** How many collections of the rules have not begun yet. */
+  get #reserved(): number {
+    const schemas = this.#ruled?.schemas() ?? [];
+    return schemas.filter(({ name }) =>
+      this.#state.find(name) === undefined && !this.#kinds.has(name)
+    ).length;
   }
 
   /** Why an operation may not be folded. */
@@ -72,11 +85,14 @@ class Begun {
       if (known === undefined) this.#collections++;
     }
     const { collectionsMax, collectionFieldsMax } = limits;
-    if (this.#state.size + this.#collections > collectionsMax) {
+    const schema = this.#ruled?.schemaOf(collection);
+    const reserved = known === undefined && schema === undefined
+      ? this.#reserved
+      : 0;
+    if (this.#state.size + this.#collections + reserved > collectionsMax) {
       const detail = `A repository holds at most ${collectionsMax} collections`;
       return refuse("too-large", detail);
     }
-    const schema = this.#ruled(collection);
     for (const { name, kind } of writtenBy(operation)) {
       const is = schema?.plan[schema.ordinals.get(name) ?? -1]?.kind ??
         known?.get(name) ?? begun.get(name);

@@ -37,6 +37,11 @@ export class RuleGate {
     return "allowed" in entry ? undefined : entry.schema;
   }
 
+  /** Those of all its collections. */
+  schemas(): readonly Schema[] {
+    return this.#rules.schemas();
+  }
+
   /**
    * What judges the commits of a chain; nobody where its session may issue.
    *

@@ -73,13 +73,12 @@ export class Judge {
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
     const gate = this.#ruleGateOf(replica);
-    const ruled = (collection: string) => gate?.schemaOf(collection);
     const relayed = isPiece
       ? undefined
       : this.#checkRelayed(replica, by, batch, next);
     if (relayed !== undefined) return relayed;
     const isAwaited = restores.isAwaited(name);
-    const odd = checkMerge(state, batch.first + next, fresh, ruled) ??
+    const odd = checkMerge(state, batch.first + next, fresh, gate) ??
       checkGenerations(replica, batch, from, patches, next);
     if (odd !== undefined) {
       return isAwaited ? restoringFrom(odd.number ?? batch.first + next) : odd;

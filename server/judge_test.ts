@@ -204,6 +204,43 @@ Deno.test("Judge.judge() bounds the collections of a repository, in one batch or
   for (const device of [eve, server]) await device.replica.close();
 });
 
+Deno.test("Judge.judge() keeps room for the collections of the rules, whoever begins others", async () => {
+  const [eve, ada, server] = [await open(1), await open(2), await open(3)];
+  const Late = defineSchema("late", {});
+  const all = { create: () => true };
+  const collections = [rulesFor(Card, all), rulesFor(Late, all)];
+  const rules = defineRules({ "**": { collections, others: true } });
+  const begin = (
+    { replica, editor: { table } }: RuledDevice,
+    names: string[],
+  ) =>
+    replica.transact((tx) => {
+      for (const id of names) {
+        const shape = { collection: id, version: 1, fields: [] };
+        tx.cellOf(table, id); // As a faulty program would: past the limit of `table()`.
+        const item = { id };
+        const operation: Operation = {
+          what: "create",
+          shape,
+          id,
+          generation: 0,
+          item,
+        };
+        tx.put(table, operation, undefined);
+      }
+    });
+  const { size } = server.replica.state;
+  const room = limits.collectionsMax - size - 1;
+  begin(eve, Array.from({ length: room }, (_, i) => `c${i}`));
+  deepEqual(refusedOf(server, eve, eve.records(), { rules }), []);
+  begin(eve, ["more"]);
+  const refused = refusedOf(server, eve, eve.records(), { rules });
+  deepEqual(refused, [["too-large", 1]]);
+  begin(ada, ["late"]);
+  deepEqual(refusedOf(server, ada, ada.records(), { rules }), []);
+  for (const device of [eve, ada, server]) await device.replica.close();
+});
+
 Deno.test("Judge.judge() lets nobody skip a generation, with rules or without", async () => {
   const [eve, server] = [await open(1), await open(2)];
   const { replica, editor: { table } } = eve;
