@@ -114,8 +114,8 @@ class Hostile {
   async hand(
     ...commits: readonly (Omit<HostileCommit, "wall"> & { wall?: number })[]
   ): Promise<string | undefined> {
-    const nowMs = Date.now();
-    const all = commits.map((commit, i) => ({ wall: nowMs + i, ...commit }));
+    const firstMs = Date.now() - commits.length; // None of them is early.
+    const all = commits.map((commit, i) => ({ wall: firstMs + i, ...commit }));
     const refusal = await this.peer.hand(this.chain().batch(...all));
     return refusal?.reason;
   }
