@@ -176,19 +176,6 @@ function readCuts(reader: ByteReader): ReadonlyMap<string, number> {
   return cuts;
 }
 
-/** All commits of a session that are known here: what a revocation lets stand. */
-export function cutsOf(
-  graph: Graph,
-  sessionKey: Uint8Array,
-): Map<string, number> {
-  const key = nameOf(sessionKey, 0, 32);
-  const cuts = new Map<string, number>();
-  for (const { name, length } of graph.chains()) {
-    if (name.startsWith(key)) cuts.set(name.slice(32), length);
-  }
-  return cuts;
-}
-
 /** What is revoked of one session. */
 interface Revoked {
   readonly records: Revocation[];

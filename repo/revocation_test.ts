@@ -1,3 +1,5 @@
+import { nameOf } from "./commit.ts";
+import type { Graph } from "./graph.ts";
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -15,7 +17,6 @@ import type { Signer } from "../crypto/mod.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import {
-  cutsOf,
   decodeRevocation,
   issueRevocation,
   issueRevocations,
@@ -23,6 +24,19 @@ import {
   type RevocationFields,
 } from "./revocation.ts";
 import { verifyReplica } from "./verify.ts";
+
+/** All commits of a session that are known here: what a revocation lets stand. */
+function cutsOf(
+  graph: Graph,
+  sessionKey: Uint8Array,
+): Map<string, number> {
+  const key = nameOf(sessionKey, 0, 32);
+  const cuts = new Map<string, number>();
+  for (const { name, length } of graph.chains()) {
+    if (name.startsWith(key)) cuts.set(name.slice(32), length);
+  }
+  return cuts;
+}
 
 const ada = signerOf(1);
 
