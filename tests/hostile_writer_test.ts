@@ -114,7 +114,7 @@ class Hostile {
   async hand(
     ...commits: readonly (Omit<HostileCommit, "wall"> & { wall?: number })[]
   ): Promise<string | undefined> {
-    const firstMs = Date.now() - commits.length; // None of them is early.
+    const firstMs = Date.now() - commits.length + 1; // None of them is early.
     const all = commits.map((commit, i) => ({ wall: firstMs + i, ...commit }));
     const refusal = await this.peer.hand(this.chain().batch(...all));
     return refusal?.reason;
