@@ -61,9 +61,12 @@ export class Judge {
   ): Refusal | undefined {
     const { restores, world } = this.#parts;
     const { name, state, graph } = replica;
-    const end = restores.accepted(name, batch.chain);
+    const isAwaited = restores.isAwaited(name);
+    const to = batch.first + batch.commits.length;
+    const end = restores.accepted(name, batch.chain, to);
     const isBack = end !== undefined && end.count > batch.first + from;
     const isPiece = isBack && isPieceOf(replica, batch, end);
+    if (isPiece && isAwaited) return restoringFrom(batch.first + from);
     const accepted = isPiece ? 0 : end?.count ?? 0;
     const fork = isBack && !isPiece
       ? forkFrom(replica, batch, from, end)
@@ -77,7 +80,6 @@ export class Judge {
       ? undefined
       : this.#checkRelayed(replica, by, batch, next);
     if (relayed !== undefined) return relayed;
-    const isAwaited = restores.isAwaited(name);
     const odd = checkMerge(state, batch.first + next, fresh, gate) ??
       checkGenerations(replica, batch, from, patches, next);
     if (odd !== undefined) {
@@ -94,20 +96,10 @@ export class Judge {
     if (naming.size > 0) {
       judges.push(new NameJudge(naming, () => graph.chains()));
     }
-    if (judges.length > 0 && isAwaited && !isPiece) {
+    if (judges.length > 0 && isAwaited) {
       return restoringFrom(batch.first + next);
     }
-    const refusal = judgeCommits(
-      batch,
-      from,
-      patches,
-      state,
-      judges,
-      accepted,
-    );
-    return isPiece && isAwaited && refusal !== undefined
-      ? restoringFrom(refusal.number ?? batch.first + next)
-      : refusal;
+    return judgeCommits(batch, from, patches, state, judges, accepted);
   }
 
   /** Has its author a certificate that is good now, if somebody else brings it? */
@@ -162,7 +154,8 @@ function restoringFrom(number: number): Refusal {
 
 /**
  * Does a batch end before the one commit whose id is proved? Then nothing shows
- * that it is what was accepted: it is judged, and waits where it is refused.
+ * that it is what was accepted: it waits for the rest of its chain, and is judged
+ * as new when that was waited for in vain.
  */
 function isPieceOf(
   { mode }: Replica,

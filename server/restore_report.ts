@@ -37,6 +37,9 @@ interface Loss {
   cameMs: number;
 }
 
+/** Ends in a chain, by how many commits there are up to them. */
+export type ChainEnds = ReadonlyMap<number, ChainEnd>;
+
 /** Follows the repositories that are being restored. */
 export class RestoreReport {
   readonly #books: Books;
@@ -47,6 +50,8 @@ export class RestoreReport {
   readonly #firstMs = new Map<string, number>();
   /** How far chains of open repositories went, as witnesses of any epoch have shown. */
   readonly #accepted = new Map<string, Map<string, ChainEnd>>();
+  /** Where pieces of chains end that are on their way back. */
+  readonly #proved = new Map<string, Map<string, ChainEnds>>();
 
   /**
    * @param books where losses are remembered over a restart
@@ -98,16 +103,39 @@ export class RestoreReport {
       nowMs - firstMs < limits.restoreWaitTotalMsMax;
   }
 
-  /** How far a server of this database is known to have accepted a chain. */
-  accepted(repository: string, chain: string): ChainEnd | undefined {
-    return furthest(
+  /**
+   * How far a server of this database is known to have accepted a chain.
+   *
+   * @param count only so far, where that is proved
+   */
+  accepted(
+    repository: string,
+    chain: string,
+    count?: number,
+  ): ChainEnd | undefined {
+    const between = this.#proved.get(repository)?.get(chain);
+    return between?.get(count ?? 0) ?? furthest(
       this.#accepted.get(repository)?.get(chain),
       this.known(repository)?.get(chain),
     );
   }
 
+  /** Ends between, which turned out to lead to the one that a witness proves. */
+  prove(repository: string, chain: string, ends: ChainEnds): void {
+    const proved = this.#proved.get(repository) ?? new Map();
+    this.#proved.set(repository, proved);
+    proved.set(chain, ends);
+  }
+
+  /** Something came back that cannot be taken yet. */
+  cameBack(repository: string): void {
+    const loss = this.#losses.get(repository);
+    if (loss !== undefined) loss.cameMs = this.#world.monotonic();
+  }
+
   /** A repository is closed: whoever hands in more shows his witness anew. */
   closed(repository: string): void {
+    this.#proved.delete(repository);
     this.#accepted.delete(repository);
   }
 
@@ -144,6 +172,7 @@ export class RestoreReport {
     loss.missing = missing;
     if (missing > 0) return;
     this.#losses.delete(port.name);
+    this.#proved.delete(port.name);
     this.#note(({ losses }) => losses.delete(idFrom(port.name)));
     this.#tell("info", "restore-complete", port.name, loss);
   }

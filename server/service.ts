@@ -41,6 +41,7 @@ import { Readers } from "./readers.ts";
 import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
 import { lastEnd, Sessions } from "./sessions.ts";
+import { ChainStaging } from "./staging.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
@@ -236,6 +237,10 @@ export class Service {
           hooks.begins(peer, session, name, genesisId),
         openRepository: (name) => hooks.openRepository(name),
         gate: (...asked) => hooks.gate(...asked),
+        staging: (name) => {
+          const replica = this.#hub.replicaOf(name);
+          return replica && new ChainStaging(replica, this.#restores);
+        },
         keeps: (peer, name, arrival, refusal) =>
           hooks.keeps(peer, name, arrival, refusal),
         creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),

@@ -287,6 +287,14 @@ export interface PartBudget {
   free(bytes: number): void;
 }
 
+/** What keeps batches back that cannot be judged alone. */
+export interface Staging {
+  /** What may be judged now that a batch came, in order: nothing while it waits for the rest of its chain. */
+  take(arrival: Arrival): readonly Arrival[];
+  /** Forgets what of a chain was kept back; it may be judged as it is. */
+  drop(chain: string): readonly Arrival[];
+}
+
 /** What a server tells with `opened`. */
 export interface ServerChannelOptions {
   /** Bits of {@linkcode rights}. */
@@ -296,6 +304,8 @@ export interface ServerChannelOptions {
   readonly witness?: WitnessSource;
   /** Asked once of every sound new batch (law 7); not of sessions that may issue. */
   readonly gate?: Gate;
+  /** Keeps pieces back of chains that a server had accepted before it lost them. */
+  readonly staging?: Staging;
   /** Will the server keep a refused batch for somebody to decide? Asked before `refuse` is sent. */
   readonly keeps?: (arrival: Arrival, refusal: Refusal) => boolean;
   /** Has the right to read ended? Asked before each frame of records; the driver declines the channel then. */

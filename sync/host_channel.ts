@@ -100,12 +100,14 @@ export class HostChannel {
     const { hosted: { port, life }, witness, room, followers } = repository;
     this.#repository = repository;
     followers.add(this.#push);
+    const staging = hooks.staging?.(name);
     driver.run((core) =>
       core.opened(number, port, {
         rights: given,
         life,
         witness,
         gate: (...asked) => hooks.gate?.(peer, name, ...asked),
+        ...(staging && { staging }),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,
         isEnded: () => this.#access?.ended?.() !== undefined,

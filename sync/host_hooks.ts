@@ -10,7 +10,12 @@ import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
-import type { EpochLife, PeerSession, ServerProver } from "./conversation.ts";
+import type {
+  EpochLife,
+  PeerSession,
+  ServerProver,
+  Staging,
+} from "./conversation.ts";
 import type { TransportEnd } from "./transport/transport.ts";
 import type { Witness } from "./witness.ts";
 
@@ -134,6 +139,8 @@ export interface HostHooks {
     name: RepositoryName,
     ...asked: Parameters<Gate>
   ): Refusal | undefined;
+  /** What keeps back, of one channel, the pieces of chains that come back after a loss. */
+  staging?(name: RepositoryName): Staging | undefined;
   /** Keeps a refused batch for somebody to decide; says whether it did. */
   keeps?(
     peer: HostPeer,

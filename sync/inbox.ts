@@ -17,7 +17,7 @@ import { Parking } from "../repo/parking.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { PartBudget } from "./conversation.ts";
+import type { PartBudget, Staging } from "./conversation.ts";
 import type { Part, WireKind, WireRecord } from "./message.ts";
 
 /** A record that came, until it is dealt with. */
@@ -57,6 +57,7 @@ export interface InboxOptions {
   readonly port: RepositoryPort;
   readonly budget: PartBudget;
   readonly gate?: Gate | undefined;
+  readonly staging?: Staging | undefined;
   /** Window bytes may be granted again. */
   readonly release: (bytes: number) => void;
   /** The peer has a chain's first `count` commits. */
@@ -82,6 +83,9 @@ const FORGERIES: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
   "bad-signature",
 ]);
 
+/** What a batch that is kept back costs beside its bytes. */
+const STAGED_BYTES = 1_024;
+
 const NONE: Intake = { judged: [], refused: [] };
 
 /** Records of one peer on one channel. */
@@ -94,6 +98,8 @@ export class Inbox {
   #pending: Pending[] = [];
   /** Those that the port has not admitted: new, or parked. */
   readonly #waiting = new Map<Arrival, Pending>();
+  /** Chains of which something is kept back, and when the last of it came. */
+  readonly #staged = new Map<string, number>();
   #sequence = 0;
   #dealtWith = 0;
   #assembly: Assembly | undefined;
@@ -211,16 +217,39 @@ export class Inbox {
       this.#finish(one);
       return false;
     });
-    if (fresh.length === 0) return NONE;
+    const arrivals = fresh.flatMap((one) => this.#stage(one, monotonicMs));
+    if (arrivals.length === 0) return NONE;
     const { port, gate } = this.#options;
     const parking = this.#parking;
-    const arrivals = fresh.map(({ arrival }) => arrival);
     const judged = port.receive(
       arrivals,
       gate ? { parking, gate } : { parking },
     );
     port.settle();
     return { judged, refused: this.#sort(judged, monotonicMs) };
+  }
+
+  /** What of it and of what was kept back for it is to be judged now. */
+  #stage(pending: Pending, monotonicMs: number): readonly Arrival[] {
+    const { staging, budget, release } = this.#options;
+    const { arrival, chain } = pending;
+    const ready = staging?.take(arrival) ?? [arrival];
+    if (ready.length > 1) this.#staged.delete(chain);
+    if (ready.length > 0) return ready;
+    if (pending.budgeted === 0) {
+      const bytes = pending.held + STAGED_BYTES;
+      if (!budget.take(bytes)) return this.#unstage(chain);
+      release(pending.held); // Or the rest could not come.
+      pending.budgeted = bytes;
+      pending.held = 0;
+    }
+    this.#staged.set(chain, monotonicMs);
+    return [];
+  }
+
+  #unstage(chain: string): readonly Arrival[] {
+    this.#staged.delete(chain);
+    return this.#options.staging?.drop(chain) ?? [];
   }
 
   /** Notes what became of each record. */
@@ -300,35 +329,51 @@ export class Inbox {
 
   /** Judges again what waits for commits that another peer may have brought. */
   retryParked(monotonicMs: number): Intake {
-    const ready = [...this.#waiting.values()].filter(({ missing }) =>
-      missing !== undefined &&
-      this.#options.port.lengthOf(missing.chain) > missing.number
+    const { port } = this.#options;
+    const waiting = [...this.#waiting.values()];
+    const come = new Set<string>();
+    for (const { chain, end } of waiting) {
+      const isKnown = this.#staged.has(chain) && port.lengthOf(chain) >= end;
+      if (isKnown) come.add(chain);
+    }
+    for (const chain of come) this.#unstage(chain);
+    const ready = waiting.filter(({ missing, chain }) =>
+      missing === undefined
+        ? come.has(chain)
+        : port.lengthOf(missing.chain) > missing.number
     );
     return ready.length === 0 ? NONE : this.#receive(ready, monotonicMs);
   }
 
-  /** Refuses what has waited too long for its parents. */
+  /** Refuses what has waited too long for its parents, or for the rest of its chain. */
   expire(monotonicMs: number): Intake {
     const refused: RefusedRecord[] = [];
-    for (const one of [...this.#waiting.values()]) {
-      if (one.parkedMs === undefined) continue;
-      if (monotonicMs < one.parkedMs + limits.parkMsMax) continue;
+    const expired = [...this.#waiting.values()].filter((one) =>
+      monotonicMs >= this.#expiryOf(one)
+    );
+    for (const one of expired) {
       if (this.#ignored.has(one.chain)) this.#finish(one);
-      else {
-        const detail = "It waited too long for its parents";
-        refused.push(this.#refuse(one, refuse("missing-parent", detail)));
-      }
+      else refused.push(this.#refuse(one, this.#tooLong(one)));
+      this.#unstage(one.chain);
     }
     return { judged: [], refused };
+  }
+
+  #tooLong({ parkedMs }: Pending): Refusal {
+    return parkedMs === undefined
+      ? refuse("restoring", "The rest of its chain has not come back")
+      : refuse("missing-parent", "It waited too long for its parents");
+  }
+
+  #expiryOf({ parkedMs, chain }: Pending): number {
+    return (parkedMs ?? this.#staged.get(chain) ?? Infinity) + limits.parkMsMax;
   }
 
   /** When {@linkcode expire} has to look again. */
   get expiresMs(): number {
     let at = Infinity;
-    for (const { parkedMs } of this.#waiting.values()) {
-      if (parkedMs !== undefined) {
-        at = Math.min(at, parkedMs + limits.parkMsMax);
-      }
+    for (const one of this.#waiting.values()) {
+      at = Math.min(at, this.#expiryOf(one));
     }
     return at;
   }

@@ -62,7 +62,8 @@ export class ServerChannel {
   #isAcknowledging = false;
 
   constructor(parts: ServerChannelParts) {
-    const { line, port, budget, release, peer, options: { gate } } = parts;
+    const { line, port, budget, release, peer, options } = parts;
+    const { gate, staging } = options;
     this.#parts = parts;
     this.#inbox = new Inbox({
       port,
@@ -72,6 +73,7 @@ export class ServerChannel {
       gate: (batch, ...asked) =>
         checkGate(batch, line.moment.nowMs) ??
           (peer.mayIssue ? undefined : gate?.(batch, ...asked)),
+      staging: peer.mayIssue ? undefined : staging,
       noteHas: (chain, count) => this.#outbox?.noteHas(chain, count),
       noteCredential: (bytes) => this.#outbox?.noteCredential(bytes),
     });

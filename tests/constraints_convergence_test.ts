@@ -24,6 +24,8 @@ import { createView } from "../src/schema/view.ts";
 import { system } from "../src/base/system.ts";
 import { Judge } from "../server/judge.ts";
 import { type ChainEnd, chainEndsOf } from "../server/revocation_cuts.ts";
+import type { ChainEnds } from "../server/restore_report.ts";
+import { ChainStaging, type StagingRestores } from "../server/staging.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { seededRandom, shuffle } from "./kit/mod.ts";
 import { RuledDevice } from "./kit/ruled_device.ts";
@@ -267,6 +269,14 @@ class Run {
   gate!: RuledDevice;
   #judge!: Judge;
   readonly #lost = new Map<string, ChainEnd>();
+  readonly #proved = new Map<string, ChainEnds>();
+  readonly #restores: StagingRestores = {
+    accepted: (_, chain, count = 0) =>
+      this.#proved.get(chain)?.get(count) ?? this.#lost.get(chain),
+    isAwaited: () => this.#isAwaited(),
+    prove: (_, chain, ends) => this.#proved.set(chain, ends),
+    cameBack: () => {},
+  };
   #gates = 0;
 
   constructor(seed: number) {
@@ -313,12 +323,10 @@ class Run {
     for (const device of this.writers) {
       gate.take(device.records().filter(({ kind }) => kind === "certificate"));
     }
+    this.#proved.clear();
     this.#judge = new Judge({
       rules: undefined,
-      restores: {
-        accepted: (_, chain) => this.#lost.get(chain),
-        isAwaited: () => this.#isAwaited(),
-      },
+      restores: this.#restores,
       world: { now: () => 1_900_000_000_000 },
       log: { write: () => {} },
     });
@@ -339,17 +347,20 @@ class Run {
       const session = { key: device.key, mayIssue: false } as PeerSession;
       // What was accepted, and is awaited, comes without what was not.
       const bytesMax = this.#isAwaited() ? 0 : 2_000;
+      const staging = new ChainStaging(replica, this.#restores);
       for (const record of await recordsOf(device, bytesMax)) {
-        const judged = replica.receive([record], {
+        const judged = replica.receive(staging.take(record), {
           gate: (...asked) => this.#judge.judge(replica, session, ...asked),
         });
-        // What waited for it is its author's business, who comes again.
-        const [{ verdict }] = judged as [Judged];
         for (const one of judged) this.#compare(one);
         const [digest] = this.gate.digests();
         if (!this.#isAwaited()) {
           equal(this.naive.digest(), digest, `seed ${this.seed}`);
         }
+        // What waited for it is its author's business, who comes again.
+        const own = judged.find(({ arrival }) => arrival === record);
+        if (own === undefined) continue; // It waits for the rest of its chain.
+        const { verdict } = own;
         if (verdict.verdict !== "refuse") continue;
         if (verdict.refusal.refused === "restoring") continue;
         const { chain } = decodeBatch(record.bytes, true);

@@ -423,3 +423,41 @@ Deno.test("server: what a lost server had accepted of a session stands, though i
   await bob.notes.create({ text: "behind it" }).synced;
   deepEqual(second.quarantine(), []);
 });
+
+Deno.test("server: a chain that a lost server had accepted comes back in pieces, whatever the rules say of them now", async () => {
+  const rules = defineRules({
+    "**": {
+      read: () => true,
+      collections: [rulesFor(Note, {
+        create: () => true,
+        update: ({ get }) => get(Note, "lock") === undefined,
+      })],
+    },
+  });
+  const place = {
+    rules,
+    rootSecret: crypto.getRandomValues(new Uint8Array(32)),
+  };
+  const first = await createServer(serverOptions(place, []));
+  const port = Number(new URL(first.url).port);
+  const ann = await clientOf(first, { token: ANN });
+  const { id } = ann.notes.create({ text: "a draft" });
+  for (const letter of "abcdefgh") {
+    await ann.notes.update(id, { text: letter.repeat(100 * 1024) }).synced;
+  }
+  // Bob's log begins with what was accepted last.
+  await using bob = await clientOf(first, { token: BOB, offline: true });
+  bob.notes.create({ id: "lock", text: "no more" });
+  const equal = equalWith(bob, "no more");
+  connect(bob.db, first, BOB);
+  await equal;
+  await ann.db.close();
+  await first.close();
+  await using second = await createServer(
+    serverOptions({ ...place, port }, []),
+  );
+  await using cid = await clientOf(second);
+  await hasNote(cid, "h".repeat(100 * 1024));
+  await until(() => second.status().restoring.length === 0, "all is restored");
+  deepEqual(bob.repo.sync.status.refusals, []);
+});

@@ -1,0 +1,107 @@
+import { deepEqual, equal } from "node:assert/strict";
+import type { Arrival } from "../repo/arrival.ts";
+import { limits } from "../src/base/limits.ts";
+import { RuledDevice } from "../tests/kit/ruled_device.ts";
+import type { Staging } from "./conversation.ts";
+import { Inbox, type Intake } from "./inbox.ts";
+import { partBudget } from "./part_budget.ts";
+
+/** Keeps everything back until it has three batches. */
+class Threes implements Staging {
+  kept: Arrival[] = [];
+  isOver = false;
+
+  take(arrival: Arrival): readonly Arrival[] {
+    if (this.isOver) return [arrival];
+    this.kept.push(arrival);
+    return this.kept.length < 3 ? [] : this.drop();
+  }
+
+  drop(): readonly Arrival[] {
+    return this.kept.splice(0);
+  }
+}
+
+/** An inbox before an empty replica, and three records of somebody else. */
+async function inboxOf(budgetBytes = 1_000_000) {
+  const [ada, replica] = [
+    await RuledDevice.open({ seed: 1 }),
+    await RuledDevice.open({ seed: 2 }),
+  ];
+  replica.take([{ kind: "certificate", bytes: ada.certificate }]);
+  for (const title of ["one", "two", "three"]) {
+    ada.put("x", { title });
+    ada.replica.flush();
+  }
+  const records = ada.records().filter(({ kind }) => kind === "signed");
+  const free = { window: 0 };
+  const budget = partBudget(budgetBytes);
+  const staging = new Threes();
+  const inbox = new Inbox({
+    port: replica.replica.port(),
+    budget,
+    staging,
+    release: (bytes) => free.window += bytes,
+    noteHas: () => {},
+    noteCredential: () => {},
+  });
+  /** One record in a frame of its own, at a moment. */
+  const bring = (number: number, ms = 0) => {
+    const record = records[number]!;
+    return inbox.records([record], record.bytes.length, ms);
+  };
+  const close = async () => {
+    for (const device of [ada, replica]) await device.replica.close();
+  };
+  return { inbox, staging, budget, free, records, bring, replica, close };
+}
+
+function verdicts({ judged }: Intake): string[] {
+  return judged.map(({ verdict }) => verdict.verdict);
+}
+
+Deno.test("Inbox: what is kept back is out of the window and in the budget, until it is judged", async () => {
+  const { inbox, budget, free, records, bring, replica, close } =
+    await inboxOf();
+  const [one, two] = records as [Arrival, Arrival];
+  for (const number of [0, 1]) deepEqual(verdicts(bring(number)), []);
+  equal(free.window, one.bytes.length + two.bytes.length);
+  equal(budget.used > free.window, true);
+  equal(inbox.acknowledge(), undefined);
+  deepEqual(verdicts(bring(2)), ["admit", "admit", "admit"]);
+  equal(budget.used, 0);
+  await replica.replica.durable();
+  equal(inbox.acknowledge(), 3);
+  await close();
+});
+
+Deno.test("Inbox: where there is no room nothing is kept back", async () => {
+  const { bring, close } = await inboxOf(2_000);
+  deepEqual(verdicts(bring(0)), []);
+  deepEqual(verdicts(bring(1)), ["admit", "admit"]);
+  await close();
+});
+
+Deno.test("Inbox: what was kept back in vain is refused for the time being, and its room is free", async () => {
+  const { inbox, budget, bring, close } = await inboxOf();
+  for (const number of [0, 1]) bring(number, number * 1_000);
+  equal(inbox.expiresMs, 1_000 + limits.parkMsMax);
+  deepEqual(inbox.expire(limits.parkMsMax).refused, []);
+  const { refused } = inbox.expire(inbox.expiresMs);
+  deepEqual(refused.map(({ refusal }) => refusal.refused), ["restoring"]);
+  equal(inbox.hasParked, false);
+  equal(budget.used, 0);
+  await close();
+});
+
+Deno.test("Inbox: what others brought meanwhile is no longer kept back", async () => {
+  const { inbox, staging, budget, records, bring, replica, close } =
+    await inboxOf();
+  for (const number of [0, 1]) bring(number);
+  replica.take(records.slice(0, 1));
+  await replica.replica.durable();
+  staging.isOver = true;
+  deepEqual(verdicts(inbox.retryParked(0)), ["known", "admit"]);
+  deepEqual([staging.kept, budget.used], [[], 0]);
+  await close();
+});
