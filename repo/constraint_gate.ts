@@ -6,13 +6,14 @@
  */
 
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
+import { isHistory } from "../src/schema/cell.ts";
 import type {
   CommitJudge,
   JudgedCommit,
   JudgedWrite,
 } from "../src/schema/judge.ts";
 import { show } from "../src/schema/names.ts";
-import { faultOf, isHistory, kindFault } from "../src/schema/rule_write.ts";
+import { faultOf, kindFault } from "../src/schema/rule_write.ts";
 import { type Constraints, Draft, type WrittenItem } from "./constraints.ts";
 
 /** Asks the commits of one batch in their order. */

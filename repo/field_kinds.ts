@@ -1,10 +1,11 @@
 /**
- * What the fields of a collection are: what each was written as first. Known
- * without a schema, for who holds writers to it.
+ * What the fields of a collection are: what each was written as first, by what
+ * changed anything. Known without a schema, for who holds writers to it.
  *
  * @module
  */
 
+import { type Cell, isHistory } from "../src/schema/cell.ts";
 import type {
   FieldKind,
   Operation,
@@ -48,8 +49,9 @@ export class FieldKinds {
     return Array.from(this.#kinds, ([name, kind]) => ({ name, kind }));
   }
 
-  /** Takes note of the fields that an operation writes. */
-  note(operation: Operation): void {
+  /** Takes note of the fields that an operation writes to what was `before`. */
+  note(operation: Operation, before: Cell | undefined): void {
+    if (isHistory(operation, before)) return;
     if (operation.what === "create") {
       const { shape } = operation;
       if (shape === this.#noted) return;

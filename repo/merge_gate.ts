@@ -1,17 +1,19 @@
 /**
  * What a gate asks of commits before they are folded, of everybody: that they
  * begin no more collections and fields than a repository holds, write a field as
- * what it is, and take a bounded amount of folding.
+ * what it is, skip no generation, and take a bounded amount of folding.
  *
  * A field that some call a list and others a string would be lost to one of them.
  * What it is follows from the schema of the rules, where they have one, and from
- * who wrote it first, in the order of acceptance, where they have none.
+ * who wrote it first, in the order of acceptance, where they have none. What is
+ * meant for a generation that has ended says nothing of it.
  *
  * @module
  */
 
 import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import { dueGeneration } from "../src/schema/cell.ts";
 import { mergeClassOf } from "../src/schema/kinds.ts";
 import { partsOf } from "../src/schema/parts.ts";
 import type { FieldKind, Operation } from "../src/schema/patch.ts";
@@ -20,92 +22,111 @@ import type { Schema } from "../src/schema/schema.ts";
 import { writtenBy } from "./field_kinds.ts";
 import type { State } from "./state.ts";
 
-/** What the rules say of collections. */
-export interface Ruled {
-  /** The schema of a collection; `undefined` where they have none. */
+/** What is said of collections before anybody writes to them. */
+export interface Declared {
+  /** What the fields of a collection are; `undefined` where nothing is said. */
   schemaOf(collection: string): Schema | undefined;
-  /** All of them: there is room for each, whatever others begin. */
-  schemas(): readonly Schema[];
+  /** Collections that have their room, whatever others begin. */
+  readonly reserved: ReadonlySet<string>;
 }
 
 /**
  * The first of some commits that may not be folded.
  *
  * @param first number of the first of them
+ * @param accepted how many commits of the chain were accepted before a log was lost: they are not asked about
  */
 export function checkMerge(
   state: State,
   first: number,
   patches: readonly DecodedPatch[],
-  ruled?: Ruled,
+  declared?: Declared,
+  accepted = 0,
 ): Refusal | undefined {
-  const begun = new Begun(state, ruled);
+  const begun = new Begun(state, declared);
   for (const [i, { operations }] of patches.entries()) {
+    const number = first + i;
     let parts = 0;
     for (const operation of operations) {
       parts += partsOf(operation);
       const refusal = begun.take(operation);
-      if (refusal !== undefined) return { ...refusal, number: first + i };
+      if (refusal !== undefined && number >= accepted) {
+        return { ...refusal, number };
+      }
     }
-    if (parts > limits.foldPartsMax) {
+    if (parts > limits.foldPartsMax && number >= accepted) {
       const detail = `One commit changes at most ${limits.foldPartsMax} parts`;
-      return refuseAt(first + i, "too-large", detail);
+      return refuseAt(number, "too-large", detail);
     }
   }
   return undefined;
 }
 
-/** Collections and fields that a batch begins. */
+/** Collections, fields and generations that a batch begins. */
 class Begun {
   readonly #state: State;
-  readonly #ruled: Ruled | undefined;
+  readonly #declared: Declared | undefined;
   readonly #kinds = new Map<string, Map<string, FieldKind>>();
+  /** Generations that are written now, by collection and id, where that is the work of the batch. */
+  readonly #due = new Map<string, number>();
   #collections = 0;
 
-  constructor(state: State, ruled: Ruled | undefined) {
+  constructor(state: State, declared: Declared | undefined) {
     this.#state = state;
-    this.#ruled = ruled;
-  }
-
-  /** How many collections of the rules have not begun yet. */
-  get #reserved(): number {
-    const schemas = this.#ruled?.schemas() ?? [];
-    return schemas.filter(({ name }) =>
-      this.#state.find(name) === undefined && !this.#kinds.has(name)
-    ).length;
+    this.#declared = declared;
   }
 
   /** Why an operation may not be folded. */
   take(operation: Operation): Refusal | undefined {
-    const { collection } = operation.shape;
-    const known = this.#state.find(collection)?.kinds;
+    const { what, shape: { collection }, id, generation } = operation;
+    const table = this.#state.find(collection);
+    const item = `${collection} ${id}`; // No collection has a space in its name.
+    const due = this.#due.get(item) ?? dueGeneration(table?.cellOf(id));
+    if (generation > due || what === "delete" && generation === due) {
+      this.#due.set(item, generation + Number(what === "delete"));
+    }
     let begun = this.#kinds.get(collection);
     if (begun === undefined) {
       this.#kinds.set(collection, begun = new Map());
-      if (known === undefined) this.#collections++;
+      if (table === undefined && !this.#hasRoom(collection)) {
+        const { collectionsMax } = limits;
+        const detail =
+          `A repository holds at most ${collectionsMax} collections`;
+        return refuse("too-large", detail);
+      }
     }
-    const { collectionsMax, collectionFieldsMax } = limits;
-    const schema = this.#ruled?.schemaOf(collection);
-    const reserved = known === undefined && schema === undefined
-      ? this.#reserved
-      : 0;
-    if (this.#state.size + this.#collections + reserved > collectionsMax) {
-      const detail = `A repository holds at most ${collectionsMax} collections`;
-      return refuse("too-large", detail);
-    }
+    const schema = this.#declared?.schemaOf(collection);
     for (const { name, kind } of writtenBy(operation)) {
       const is = schema?.plan[schema.ordinals.get(name) ?? -1]?.kind ??
-        known?.get(name) ?? begun.get(name);
-      if (is === undefined) begun.set(name, kind);
-      else if (mergeClassOf(is) !== mergeClassOf(kind)) {
+        table?.kinds.get(name) ?? begun.get(name);
+      if (is === undefined) {
+        if (generation >= due) begun.set(name, kind);
+      } else if (mergeClassOf(is) !== mergeClassOf(kind)) {
         const detail = `${collection}.${name} is a ${is}, not a ${kind}`;
         return refuse("wrong-kind", detail);
       }
     }
-    if ((known?.size ?? 0) + begun.size > collectionFieldsMax) {
+    const { collectionFieldsMax } = limits;
+    if ((table?.kinds.size ?? 0) + begun.size > collectionFieldsMax) {
       const detail = `A collection has at most ${collectionFieldsMax} fields`;
       return refuse("too-large", detail);
     }
-    return undefined;
+    // Who skips to the last generation would leave none to everybody else.
+    return generation > due
+      ? refuse("denied", `${item} is of another generation`)
+      : undefined;
+  }
+
+  /** Is there room for a collection that the batch begins? */
+  #hasRoom(collection: string): boolean {
+    let taken = this.#state.size + ++this.#collections;
+    const reserved = this.#declared?.reserved;
+    if (reserved !== undefined && !reserved.has(collection)) {
+      for (const name of reserved) {
+        const isThere = this.#state.find(name) ?? this.#kinds.get(name);
+        if (isThere === undefined) taken++;
+      }
+    }
+    return taken <= limits.collectionsMax;
   }
 }

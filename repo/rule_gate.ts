@@ -16,17 +16,23 @@ import { allowed, type RuleSession } from "../src/schema/rule_types.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import type { Certificates } from "./certificate.ts";
+import type { Declared } from "./merge_gate.ts";
 import { RuleSessions } from "./rule_sessions.ts";
 
 /** The rules of one repository at its gate. */
-export class RuleGate {
+export class RuleGate implements Declared {
   readonly #rules: RepositoryRules;
   readonly #sessions: RuleSessions;
+  /** Collections that have their room, whatever others begin: the rules' and some more. */
+  readonly reserved: ReadonlySet<string>;
 
   constructor(
     rules: RepositoryRules,
     { certificates }: { readonly certificates: Certificates },
+    others: readonly Schema[] = [],
   ) {
+    const schemas = [...rules.schemas(), ...others];
+    this.reserved = new Set(schemas.map(({ name }) => name));
     this.#rules = rules;
     this.#sessions = new RuleSessions(certificates);
   }
@@ -35,11 +41,6 @@ export class RuleGate {
   schemaOf(collection: string): Schema | undefined {
     const entry = this.#rules.collection(collection);
     return "allowed" in entry ? undefined : entry.schema;
-  }
-
-  /** Those of all its collections. */
-  schemas(): readonly Schema[] {
-    return this.#rules.schemas();
   }
 
   /**

@@ -137,8 +137,8 @@ export class State {
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i]!;
       const table = this.#admitted(operation.shape.collection);
-      table.kinds.note(operation);
       const cell = table.cellOf(operation.id);
+      table.kinds.note(operation, cell);
       const after = fold(
         cell,
         operation,

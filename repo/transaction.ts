@@ -121,7 +121,7 @@ export class Transaction {
     const at = this.#patch.add(operation);
     const createAt = operation.what === "create" ? at : -1;
     const cell = fold(before, operation, this.origin, createAt, table.view);
-    table.kinds.note(operation);
+    table.kinds.note(operation, before);
     this.#keep(table, cell);
     this.#operations++;
     const { notes } = this;

@@ -13,11 +13,12 @@
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
+import { entrySchema } from "../src/kv/entry.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
 import { judgeCommits } from "../src/schema/judge.ts";
 import { NameJudge, namingCollections } from "../src/schema/known_names.ts";
-import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Rules } from "../src/schema/rules.ts";
+import type { Schema } from "../src/schema/schema.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { type Batch, hashBatch } from "../repo/batch.ts";
 import { nameOf } from "../repo/commit.ts";
@@ -33,6 +34,8 @@ import type { RestoreReport } from "./restore_report.ts";
 /** What a judge works with. */
 export interface JudgeParts {
   readonly rules: Rules | undefined;
+  /** Collections that have their room beside those of the rules. */
+  readonly schemas?: readonly Schema[];
   readonly restores: Pick<RestoreReport, "accepted" | "isAwaited">;
   readonly world: Pick<World, "now">;
   readonly log: Pick<Log, "write">;
@@ -80,8 +83,8 @@ export class Judge {
       ? undefined
       : this.#checkRelayed(replica, by, batch, next);
     if (relayed !== undefined) return relayed;
-    const odd = checkMerge(state, batch.first + next, fresh, gate) ??
-      checkGenerations(replica, batch, from, patches, next);
+    const first = batch.first + from;
+    const odd = checkMerge(state, first, patches, gate, accepted);
     if (odd !== undefined) {
       return isAwaited ? restoringFrom(odd.number ?? batch.first + next) : odd;
     }
@@ -136,11 +139,12 @@ export class Judge {
 
   /** Who wrote is proved in Default mode only: elsewhere there is nobody to ask rules about. */
   #ruleGateOf(replica: Replica): RuleGate | undefined {
-    const { rules } = this.#parts;
+    const { rules, schemas = [] } = this.#parts;
     if (rules === undefined || replica.mode !== "default") return undefined;
     let gate = this.#gates.get(replica);
     if (gate === undefined) {
-      gate = new RuleGate(rules.of(replica.name), replica.loaded);
+      const known = [entrySchema(undefined), ...schemas];
+      gate = new RuleGate(rules.of(replica.name), replica.loaded, known);
       this.#gates.set(replica, gate);
     }
     return gate;
@@ -181,34 +185,4 @@ function forkFrom(
   }
   const detail = "Another commit was accepted before the server lost it";
   return refuseAt(batch.first + from, "fork", detail);
-}
-
-/**
- * Is every operation of a generation that its item has had, or has next? Who
- * skips to the last one would leave none to everybody else.
- */
-function checkGenerations(
-  { state }: Replica,
-  { first }: Batch,
-  from: number,
-  patches: readonly DecodedPatch[],
-  next: number,
-): Refusal | undefined {
-  /** What the batch itself has ended: the generations that come next. */
-  const begun = new Map<string, number>();
-  for (const [i, { operations }] of patches.entries()) {
-    for (const { what, shape: { collection }, id, generation } of operations) {
-      const cell = state.cellOf(collection, id);
-      const due = (cell?.generation ?? -1) +
-        Number(cell?.item === undefined);
-      const isEarly = generation > due &&
-        generation > (begun.get(`${collection} ${id}`) ?? 0);
-      if (isEarly && from + i >= next) {
-        const detail = `${collection} ${id} is of another generation`;
-        return refuseAt(first + from + i, "denied", detail);
-      }
-      if (what === "delete") begun.set(`${collection} ${id}`, generation + 1);
-    }
-  }
-  return undefined;
 }

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import type { Operation } from "../src/schema/patch.ts";
-import { defineSchema } from "../src/schema/schema.ts";
+import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { PeerSession } from "../sync/conversation.ts";
@@ -24,6 +24,7 @@ const low = defineRules({
 
 interface Around {
   readonly rules?: Rules;
+  readonly schemas?: readonly Schema[];
   /** What is known to have been accepted. */
   readonly accepted?: ReadonlyMap<string, ChainEnd>;
   readonly isAwaited?: boolean;
@@ -35,11 +36,12 @@ function refusedOf(
   server: RuledDevice,
   by: RuledDevice,
   records: readonly Arrival[],
-  { rules, accepted, isAwaited = false, nowMs = NOW }: Around,
+  { rules, schemas = [], accepted, isAwaited = false, nowMs = NOW }: Around,
 ): unknown[] {
   const judge = new Judge(
     {
       rules,
+      schemas,
       restores: {
         accepted: (_, chain) => accepted?.get(chain),
         isAwaited: () => isAwaited,
@@ -204,12 +206,14 @@ Deno.test("Judge.judge() bounds the collections of a repository, in one batch or
   for (const device of [eve, server]) await device.replica.close();
 });
 
-Deno.test("Judge.judge() keeps room for the collections of the rules, whoever begins others", async () => {
+Deno.test("Judge.judge() keeps room for the collections of rules and schemas and for entries, whoever begins others", async () => {
   const [eve, ada, server] = [await open(1), await open(2), await open(3)];
   const Late = defineSchema("late", {});
   const all = { create: () => true };
   const collections = [rulesFor(Card, all), rulesFor(Late, all)];
   const rules = defineRules({ "**": { collections, others: true } });
+  // What both name has room once.
+  const around = { rules, schemas: [Late, defineSchema("kv-jobs", {})] };
   const begin = (
     { replica, editor: { table } }: RuledDevice,
     names: string[],
@@ -230,14 +234,15 @@ Deno.test("Judge.judge() keeps room for the collections of the rules, whoever be
       }
     });
   const { size } = server.replica.state;
-  const room = limits.collectionsMax - size - 1;
+  const late = ["late", "kv", "kv-jobs"];
+  const room = limits.collectionsMax - size - late.length;
   begin(eve, Array.from({ length: room }, (_, i) => `c${i}`));
-  deepEqual(refusedOf(server, eve, eve.records(), { rules }), []);
+  deepEqual(refusedOf(server, eve, eve.records(), around), []);
   begin(eve, ["more"]);
-  const refused = refusedOf(server, eve, eve.records(), { rules });
+  const refused = refusedOf(server, eve, eve.records(), around);
   deepEqual(refused, [["too-large", 1]]);
-  begin(ada, ["late"]);
-  deepEqual(refusedOf(server, ada, ada.records(), { rules }), []);
+  for (const name of late) begin(ada, [name]);
+  deepEqual(refusedOf(server, ada, ada.records(), around), []);
   for (const device of [eve, ada, server]) await device.replica.close();
 });
 

@@ -16,6 +16,7 @@ import type {
   Shape,
   Value,
 } from "../src/schema/patch.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import {
   type TextRun,
   type TextSpan,
@@ -326,6 +327,73 @@ for (const by of ["checkpoint", "log", undefined] as const) {
     }));
 }
 
+/** A commit of one operation, as it was decoded. */
+function patchOf(operation: Operation): DecodedPatch {
+  return { operations: [operation], operationsOffset: 0, createOffsets: [-1] };
+}
+
+/** One field that is written to an item, late or not. */
+function speaking(name: string, kind: FieldKind, id = "x"): Operation {
+  const shape = shapeOf({ [name]: kind });
+  const change: Change = kind === "list"
+    ? { what: "insert", elements: [] }
+    : { what: "set", value: "v" };
+  const changes = [{ field: shape.fields[0]!, change }];
+  return { what: "update", shape, id, generation: 0, changes };
+}
+
+for (const by of ["checkpoint", "log", undefined] as const) {
+  const after = by === undefined ? "" : `, also after reopening by its ${by}`;
+  Deno.test(`the gate learns nothing of a field from what is written to a deleted item${after}`, () =>
+    withItem(async (server, ada, eve) => {
+      write(ada, create("y"));
+      const gone = { what: "delete", id: "x", generation: 0 } as const;
+      write(ada, { ...gone, shape });
+      deepEqual(refusedOf(server, ada), []);
+      const { kinds } = server.editor.table;
+      const { size } = kinds;
+      const names = Array.from({ length: limits.fieldsMax }, (_, i) => `${i}`);
+      for (const part of ["a", "b", "c", "d", "e"]) { // More than there may be.
+        const fields = names.map((name) => [part + name, "string"]);
+        write(eve, declaring("x", Object.fromEntries(fields)));
+      }
+      write(eve, speaking("fresh", "list"));
+      write(eve, declaring("x", { fresh: "list", other: "list" }));
+      // A delete writes no field, whatever it says of them; and the latest one stays.
+      write(eve, { ...gone, shape: shapeOf({ fresh: "list", title: "list" }) });
+      deepEqual(refusedOf(server, eve), []);
+      equal(kinds.size, size);
+      if (by !== undefined) await server.reopen(by);
+      equal(server.editor.table.kinds.size, size);
+      write(ada, declaring("z", { fresh: "string", other: "set" }));
+      write(ada, speaking("title", "string", "y"));
+      deepEqual(refusedOf(server, ada), []);
+    }));
+}
+
+Deno.test("the gate learns nothing of a field from what a batch writes to what it has ended itself", () =>
+  withItem((server, ada, eve) => {
+    const gone = { what: "delete", shape, id: "x", generation: 0 } as const;
+    write(eve, gone, speaking("fresh", "list"));
+    write(eve, speaking("fresh", "list"), gone, speaking("later", "list"));
+    write(eve, declaring("y", { fresh: "string", later: "string" }));
+    deepEqual(refusedOf(server, eve), []);
+    write(ada, speaking("title", "list"));
+    deepEqual(refusedOf(server, ada), [["wrong-kind", 1]], "it still checks");
+  }));
+
+Deno.test("checkMerge() asks nothing of what was accepted before a loss, and holds what comes after it to that", () =>
+  withItem(({ replica: { state } }) => {
+    const patches = [
+      declaring("y", { fresh: "string", title: "list" }),
+      declaring("z", { fresh: "list" }),
+    ].map(patchOf);
+    const refusal = checkMerge(state, 5, patches, undefined, 6);
+    deepEqual([refusal?.refused, refusal?.number], ["wrong-kind", 6]);
+    equal(checkMerge(state, 5, patches, undefined, 7), undefined);
+    equal(checkMerge(state, 5, patches)?.number, 5);
+  }));
+
 Deno.test("the gate holds one batch to its own first word", () =>
   withItem((server, _, eve) => {
     write(eve, declaring("y", { fresh: "string" }));
@@ -376,11 +444,6 @@ Deno.test("checkMerge() bounds what one commit changes, however few its operatio
       const change: Change = { what: "add", values };
       return update("labels", ...new Array<Change>(count).fill(change));
     };
-    const patchOf = (operation: Operation) => ({
-      operations: [operation],
-      operationsOffset: 0,
-      createOffsets: [-1],
-    });
     const fits = Math.floor(limits.foldPartsMax / limits.elementsMax);
     equal(checkMerge(state, 5, [patchOf(adds(fits))]), undefined);
     const patches = [patchOf(adds(1)), patchOf(adds(fits + 1))];

@@ -116,10 +116,12 @@ export class Service {
     });
     this.#sessions = new Sessions({ books, issuer, days, now, revocations });
     this.#quarantine = new Quarantine(books, now);
-    const { rules } = options;
+    const { rules, schemas = [] } = options;
     const { log } = this;
     const restores = this.#restores;
-    const judge = this.#judge = new Judge({ rules, restores, world, log });
+    const judge = this.#judge = new Judge({
+      ...{ rules, schemas, restores, world, log },
+    });
     this.#readers = rules && new Readers({ rules, hub, restores, world });
     this.#acceptance = new Acceptance({ hub, judge, revocations, now });
     this.connections = this.#createConnections();

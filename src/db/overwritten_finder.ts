@@ -13,7 +13,7 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import type { Cell, Origin } from "../schema/cell.ts";
+import { type Cell, isHistory, type Origin } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { fold } from "../schema/merge.ts";
 import type { Item, Operation, Value } from "../schema/patch.ts";
@@ -154,8 +154,9 @@ export class OverwrittenFinder {
   ): void {
     const { what, generation } = operation;
     if (what === "delete" || generation > before.generation) return;
-    const isLate = generation < before.generation || before.item === undefined;
-    if (isLate) return this.#later(() => this.#late(operation, origin));
+    if (isHistory(operation, before)) {
+      return this.#later(() => this.#late(operation, origin));
+    }
     for (const lost of lostAtOnce(operation, after, origin, this.isOwn)) {
       this.#later(() => this.#outlasted(operation, lost));
     }

@@ -11,7 +11,7 @@
  */
 
 import type { Stamp } from "../base/hlc.ts";
-import type { Item, Shape, Value } from "./patch.ts";
+import type { Item, Operation, Shape, Value } from "./patch.ts";
 import type { RichState } from "./merge.ts";
 
 /**
@@ -33,7 +33,7 @@ export interface Cell {
   readonly generation: number;
   /** What readers see; `undefined` when this generation was deleted. */
   readonly item: Item | undefined;
-  /** The shape of the create that began the cell. */
+  /** The shape of the create that began the cell. Of one without an item it only says the collection. */
   readonly shape: Shape;
   /** The commit of every field that has no stamp of its own. */
   readonly origin: Origin;
@@ -54,6 +54,21 @@ export interface Cell {
 /** What was written to a field that has no state, whether readers see it or not. */
 export function valueIn({ item, hidden }: Cell, name: string): Value {
   return hidden?.has(name) ? hidden.get(name) : item?.[name];
+}
+
+/** The generation that is written now: a deleted item's next one. */
+export function dueGeneration(cell: Cell | undefined): number {
+  return cell === undefined
+    ? 0
+    : cell.generation + Number(cell.item === undefined);
+}
+
+/** Is an operation meant for a generation that has ended? Then it changes nothing that readers see. */
+export function isHistory(
+  { generation }: Operation,
+  before: Cell | undefined,
+): boolean {
+  return generation < dueGeneration(before);
 }
 
 const BLANK = -1;

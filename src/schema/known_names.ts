@@ -18,7 +18,7 @@ import {
   type Hlc,
   type Stamp,
 } from "../base/hlc.ts";
-import type { Origin } from "./cell.ts";
+import { isHistory, type Origin } from "./cell.ts";
 import type { CommitJudge, JudgedCommit, JudgedWrite } from "./judge.ts";
 import { mergeClassOf } from "./kinds.ts";
 import { stateIn } from "./merge.ts";
@@ -113,13 +113,8 @@ export class NameJudge implements CommitJudge {
     { operation, before }: JudgedWrite,
     origin: Origin,
   ): string | undefined {
-    if (!isNaming(operation)) return undefined;
-    const { generation } = operation;
-    const isThere = before?.generation === generation;
-    // What is meant for a generation that has ended changes nothing.
-    const hasEnded = before !== undefined &&
-      (before.generation > generation || isThere && before.item === undefined);
-    if (hasEnded) return undefined;
+    if (!isNaming(operation) || isHistory(operation, before)) return undefined;
+    const isThere = before?.generation === operation.generation;
     const states = new Map<string, RichState>();
     const stateOf = (name: string, merge: RichClass) =>
       states.get(name) ??

@@ -76,7 +76,7 @@ export function fold(
     return begin(op, origin, createAt, view);
   }
   if (op.generation < cell.generation) return cell;
-  if (op.what === "delete") return bury(cell, op.shape, origin);
+  if (op.what === "delete") return bury(cell, origin);
   if (cell.item === undefined) return cell;
   return op.what === "create"
     ? mergeCreate(cell, op, origin, view)
@@ -96,7 +96,7 @@ function begin(
     return applyUpdate(orphan, item, op, origin, view);
   }
   if (op.what === "delete") {
-    return cellOf(id, generation, undefined, shape, origin, -1);
+    return cellOf(id, generation, undefined, orphanOf(shape), origin, -1);
   }
   return createdCell(op, origin, createAt, view);
 }
@@ -136,12 +136,15 @@ function cellOf(
   };
 }
 
-/** Of several deletes the latest is kept, so that all replicas keep the same. */
-function bury(cell: Cell, shape: Shape, origin: Origin): Cell {
+/**
+ * Of several deletes the latest is kept, so that all replicas keep the same. The
+ * shape that it came with is its author's word, and no field is written by it.
+ */
+function bury(cell: Cell, origin: Origin): Cell {
   const isKept = cell.item === undefined &&
     compareStamps(cell.origin, origin) >= 0;
   if (isKept) return cell;
-  return cellOf(cell.id, cell.generation, undefined, shape, origin, -1);
+  return cellOf(cell.id, cell.generation, undefined, cell.shape, origin, -1);
 }
 
 const orphans = new WeakMap<Shape, Shape>();

@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { Cell } from "./cell.ts";
+import { type Cell, dueGeneration, isHistory } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
 import { showCell } from "./merge_item.ts";
 import type { Operation, ShapeField } from "./patch.ts";
@@ -63,12 +63,6 @@ export function judgeWrite(
   }, around);
 }
 
-/** Is it meant for a generation that has ended? */
-export function isHistory({ generation }: Operation, before?: Cell): boolean {
-  return before !== undefined &&
-    generation < before.generation + Number(before.item === undefined);
-}
-
 /** Why no honest writer makes this operation on this cell; `undefined` when one may. */
 export function faultOf(
   { what, generation }: Operation,
@@ -76,8 +70,9 @@ export function faultOf(
 ): string | undefined {
   const isThere = before?.item !== undefined;
   if (!isThere && what !== "create") return "It is not there";
-  const due = before === undefined ? 0 : before.generation + Number(!isThere);
-  return generation === due ? undefined : "It is of another generation";
+  return generation === dueGeneration(before)
+    ? undefined
+    : "It is of another generation";
 }
 
 /** Does it write a field as what the rules' schema says that it is not? */
