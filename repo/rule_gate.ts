@@ -11,30 +11,43 @@
  */
 
 import { assert, type Refusal, refuseAt } from "../src/base/errors.ts";
-import type { CommitJudge, JudgedCommit } from "../src/schema/judge.ts";
-import { allowed, type RuleSession } from "../src/schema/rule_types.ts";
+import { isHistory } from "../src/schema/cell.ts";
+import type {
+  CommitJudge,
+  JudgedCommit,
+  JudgedWrite,
+} from "../src/schema/judge.ts";
+import { show } from "../src/schema/names.ts";
+import {
+  allowed,
+  type Decision,
+  type RuleSession,
+} from "../src/schema/rule_types.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
-import type { Certificates } from "./certificate.ts";
+import type { Graph } from "./graph.ts";
 import type { Declared } from "./merge_gate.ts";
+import type { LoadedReplica } from "./replica_open.ts";
 import { RuleSessions } from "./rule_sessions.ts";
 
 /** The rules of one repository at its gate. */
 export class RuleGate implements Declared {
   readonly #rules: RepositoryRules;
   readonly #sessions: RuleSessions;
+  readonly #graph: Graph;
   /** Collections that have their room, whatever others begin: the rules' and some more. */
   readonly reserved: ReadonlySet<string>;
 
   constructor(
     rules: RepositoryRules,
-    { certificates }: { readonly certificates: Certificates },
+    { certificates, graph }: Pick<LoadedReplica, "certificates" | "graph">,
     others: readonly Schema[] = [],
   ) {
     const schemas = [...rules.schemas(), ...others];
     this.reserved = new Set(schemas.map(({ name }) => name));
     this.#rules = rules;
     this.#sessions = new RuleSessions(certificates);
+    this.#graph = graph;
   }
 
   /** What the fields of a collection are; `undefined` where the rules do not say. */
@@ -51,11 +64,16 @@ export class RuleGate implements Declared {
    *   are such as honest programs write
    */
   judgesOf(chain: string, nowMs: number, isWaived = false): CommitJudge[] {
-    const known = this.#sessions.of(chain.slice(0, 32));
+    const key = chain.slice(0, 32);
+    const known = this.#sessions.of(key);
     assert(known !== undefined, "the certificate was checked before");
     if (known.mayIssue) return [];
     const session = isWaived ? undefined : known.session;
-    return [new RuleJudge(this.#rules, session, nowMs)];
+    const isNew = () =>
+      Array.from(this.#graph.chains()).every(({ name }) =>
+        !name.startsWith(key)
+      );
+    return [new RuleJudge(this.#rules, session, nowMs, isNew)];
   }
 }
 
@@ -64,15 +82,19 @@ export class RuleJudge implements CommitJudge {
   readonly #rules: RepositoryRules;
   readonly #session: RuleSession | undefined;
   readonly #nowMs: number;
+  readonly #isNew: () => boolean;
 
+  /** @param isNew whether nothing that the session wrote was ever accepted */
   constructor(
     rules: RepositoryRules,
     session: RuleSession | undefined,
     nowMs: number,
+    isNew = () => false,
   ) {
     this.#rules = rules;
     this.#session = session;
     this.#nowMs = nowMs;
+    this.#isNew = isNew;
   }
 
   asksOf(collection: string): boolean {
@@ -90,10 +112,35 @@ export class RuleJudge implements CommitJudge {
         view,
       }, commit);
       assert(decision !== undefined, "all is known of a commit that is judged");
-      if (decision.allowed) continue;
-      const { reason, rule } = decision;
-      return { ...refuseAt(commit.number, "denied", reason), rule };
+      if (!decision.allowed) return refusalOf(commit, decision);
     }
-    return undefined;
+    return this.#beginning(commit);
   }
+
+  /** Nobody begins with history: no rule is asked about it, so it would be open to who may write nothing. */
+  #beginning(commit: JudgedCommit): Refusal | undefined {
+    const { number, operations, writes } = commit;
+    const [first] = writes;
+    const mayBe = number > 0 || this.#session === undefined ||
+      first === undefined || writes.length < operations ||
+      !writes.every((write) => this.#isLate(write)) || !this.#isNew();
+    if (mayBe) return undefined;
+    const { what, shape: { collection }, id } = first.operation;
+    const reason = `${show(id)} was deleted meanwhile`;
+    return refusalOf(commit, this.#rules.deny(collection, what, reason));
+  }
+
+  #isLate({ operation, before }: JudgedWrite): boolean {
+    return isHistory(operation, before) &&
+      this.asksOf(operation.shape.collection);
+  }
+}
+
+function refusalOf(
+  { number }: JudgedCommit,
+  decision: Decision,
+): Refusal | undefined {
+  if (decision.allowed) return undefined;
+  const { reason, rule } = decision;
+  return { ...refuseAt(number, "denied", reason), rule };
 }

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import {
   Card,
   RuledDevice,
@@ -111,6 +111,7 @@ Deno.test("what is meant for a generation that has ended is history, and changes
   const door = await open(3, { rules });
   ada.put("x", {});
   bob.take(ada.records());
+  bob.put("y", {});
   bob.put("x", { rank: 9 });
   ada.remove("x");
   deepEqual(refused(door, ada.records()), []);
@@ -121,6 +122,80 @@ Deno.test("what is meant for a generation that has ended is history, and changes
   deepEqual(refused(door, ada.records()), []);
   deepEqual(door.get("x", "title"), "anew");
   for (const device of [ada, bob, door]) await device.replica.close();
+});
+
+Deno.test("who may write nothing writes nothing to what was deleted either", async () => {
+  const rules = rulesOf({
+    create: ({ session }) => session.user !== "user-2",
+    update: () => false,
+    delete: ({ session }) => session.user !== "user-2",
+  });
+  const [ada, door] = [await open(1), await open(3, { rules })];
+  ada.put("x", {});
+  const born = ada.records();
+  ada.remove("x");
+  deepEqual(refused(door, ada.records()), []);
+  const attacks: ((eve: RuledDevice) => void)[] = [
+    (eve) => eve.put("x", { rank: 9 }),
+    (eve) => eve.remove("x"),
+    (eve) =>
+      eve.replica.transact((tx) => {
+        eve.editor.update(tx, "x", { rank: 9 });
+        eve.editor.delete(tx, "x");
+      }),
+  ];
+  const { end } = door.replica.loaded.log;
+  for (const by of ["session", "relay"]) {
+    for (const [i, attack] of attacks.entries()) {
+      const eve = await open(2 + 4 * i);
+      eve.take(born);
+      attack(eve);
+      const batches = eve.records().filter(({ kind }) => kind === "signed");
+      const records = by === "session" ? eve.records() : batches.reverse();
+      const [first] = refused(door, records) as [unknown[]];
+      const rule = `team/{team} card.${i === 1 ? "delete" : "update"}`;
+      deepEqual(first, ["denied", 0, rule, '"x" was deleted meanwhile']);
+      await eve.replica.close();
+    }
+  }
+  equal(door.replica.graph.size, 1);
+  ok(door.replica.loaded.log.end - end < 2_000, "certificates alone");
+  for (const device of [ada, door]) await device.replica.close();
+});
+
+Deno.test("who writes anything that is allowed may be late with the rest of it", async () => {
+  const other = { collection: "note", version: 1, fields: [] };
+  const all = { create: () => true, delete: () => true };
+  const rules = defineRules({
+    "team/{team}": { collections: [rulesFor(Card, all)], others: true },
+  });
+  const [ada, door] = [await open(1), await open(3, { rules })];
+  ada.put("x", {});
+  const born = ada.records();
+  ada.remove("x");
+  deepEqual(refused(door, ada.records()), []);
+  const create = { what: "create", shape: other, generation: 0 } as const;
+  const writes: ((bob: RuledDevice) => void)[] = [
+    ({ replica, editor }) =>
+      replica.transact((tx) => {
+        editor.update(tx, "x", { rank: 9 });
+        const notes = replica.state.table("note");
+        tx.cellOf(notes, "n");
+        tx.put(notes, { ...create, id: "n", item: { id: "n" } }, undefined);
+      }),
+    (bob) => {
+      bob.put("y", {});
+      bob.put("x", { rank: 9 });
+    },
+  ];
+  for (const [i, write] of writes.entries()) {
+    const bob = await open(2 + 4 * i);
+    bob.take(born);
+    write(bob);
+    deepEqual(refused(door, bob.records()), []);
+    await bob.replica.close();
+  }
+  for (const device of [ada, door]) await device.replica.close();
 });
 
 Deno.test("sessions that may issue certificates are not judged", async () => {

@@ -21,7 +21,7 @@ import { replicaOf } from "../src/db/internals.ts";
 import { absentDigest, entrySchema } from "../src/kv/entry.ts";
 import { openKv } from "../src/kv/mod.ts";
 import { positionAt } from "../src/schema/position.ts";
-import type { Change, Shape, Value } from "../src/schema/patch.ts";
+import type { Change, Operation, Shape, Value } from "../src/schema/patch.ts";
 import type { ServerOptions } from "../server/mod.ts";
 import {
   changing,
@@ -323,6 +323,85 @@ Deno.test("hostile writer: a date ahead of the server's wins against nobody's la
     const { state } = replicaOf(await server.database.repository(REPOSITORY));
     equal(state.cellOf(Task.name, id)?.item?.title, "later");
   }));
+
+Deno.test("hostile writer: writes nothing to what was deleted where he may write nothing, in any way", () => {
+  const own = ({ session }: { session: { user: string } }) =>
+    session.user === "ann";
+  const all = { create: own, update: own, delete: own };
+  const collections = [rulesFor(Task, all)];
+  const rules = defineRules({
+    [REPOSITORY]: { read: () => true, collections },
+  });
+  return against(async (ann, mal, { server }) => {
+    const { tasks } = ann;
+    const { result: { id } } = tasks.create({ owner: "ann", title: "hers" });
+    await tasks.delete(id).synced;
+    const { loaded } = replicaOf(await server.database.repository(REPOSITORY));
+    const big = "x".repeat(100_000);
+    const late = changing({ shape, id }, { title: set(big) });
+    const attacks: Operation[][] = [
+      [late],
+      [ending({ shape, id })],
+      [creating({ shape, id }, { owner: "mal", title: big })],
+      [late, ending({ shape, id }), late],
+    ];
+    for (const operations of attacks) {
+      equal(await mal.hand({ operations }), "denied");
+      equal(await mal.hand({ operations }, { operations }), "denied");
+    }
+    ok(loaded.log.end < 50_000, "nothing of it is in the log");
+  }, { rules });
+});
+
+Deno.test("hostile writer: says nothing of fields by what he writes to a deleted item", () =>
+  against(async (ann, mal, { server }) => {
+    const { tasks } = ann;
+    const { result: { id } } = tasks.create({ owner: "ann" });
+    await tasks.delete(id).synced;
+    const his = { shape, id: "his" };
+    equal(
+      await mal.hand(
+        { operations: [creating(his, { owner: "mal" })] },
+        {
+          operations: [
+            changing({ shape: shapeOf({ color: "list" }), id }, {
+              color: { what: "insert", elements: [] },
+            }),
+            ending({ shape: shapeOf({ color: "list", size: "map" }), id }),
+          ],
+        },
+      ),
+      undefined,
+    );
+    const session = rawSession({ user: "ann" });
+    await using peer = await RawPeer.opened(server, REPOSITORY, session);
+    const fields = shapeOf({ owner: "string", color: "string", size: "set" });
+    const next = creating({ shape: fields, id: "next" }, {
+      ...{ owner: "ann", color: "red", size: ["s"] },
+    });
+    equal(
+      await new Hostile(peer, session).hand({ operations: [next] }),
+      undefined,
+    );
+  }));
+
+Deno.test("hostile writer: begins collections as long as there are any, and entries find room", () =>
+  against(async (ann, mal, { server }) => {
+    const { synced } = own(ann);
+    await synced;
+    const { state } = replicaOf(await server.database.repository(REPOSITORY));
+    const room = limits.collectionsMax - state.size - 2; // Of "kv" and "kv-jobs".
+    const operations = Array.from(
+      { length: room },
+      (_, i) => creating({ shape: shapeOf({}, `made-${i}`), id: "x" }, {}),
+    );
+    const one = creating({ shape: shapeOf({}, "kv-else"), id: "x" }, {});
+    equal(await mal.hand({ operations: [...operations, one] }), "too-large");
+    equal(await mal.hand({ operations }), undefined);
+    equal(await mal.hand({ operations: [one] }), "too-large");
+    await openKv(ann.repository).set("key", "hers").synced;
+    await openKv(ann.repository, { name: "jobs" }).set("key", "hers").synced;
+  }, { schemas: [defineSchema("kv-jobs", {})] }));
 
 Deno.test("hostile writer: uses up no generation of what no rule is asked about", () =>
   against(async (ann, mal) => {

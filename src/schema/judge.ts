@@ -48,6 +48,8 @@ export interface JudgedCommit {
   /** Its number in its chain. */
   readonly number: number;
   readonly writes: readonly JudgedWrite[];
+  /** How many operations it has, also those that nobody asks about. */
+  readonly operations: number;
   /** What is here without it; only good while it is judged. */
   readonly before: Cells;
   /** What is here with all that it does; only good while it is judged. */
@@ -85,9 +87,11 @@ export function judgeCommits(
   for (let i = from; i < commits.length; i++) {
     const { wall, count } = commits[i]!;
     const origin = { wall, count, chain, operationsAt: -1 };
-    const writes = drafts.write(patches[i - from]!, origin);
+    const patch = patches[i - from]!;
+    const writes = drafts.write(patch, origin);
     const number = first + i;
-    const commit = { origin, number, writes, before, after };
+    const operations = patch.operations.length;
+    const commit = { origin, number, writes, operations, before, after };
     for (const judge of judges) {
       if (number < accepted) {
         judge.note?.(commit);

@@ -29,6 +29,7 @@ import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
+import { isHistory } from "../../src/schema/cell.ts";
 import { field } from "../../src/schema/field.ts";
 import { fold } from "../../src/schema/merge.ts";
 import { IdSource } from "../../src/schema/names.ts";
@@ -300,16 +301,20 @@ export class NaiveOrder {
       after: stateOf([...earlier, commit]),
     };
     const state = stateOf(earlier);
+    const key = commit.chain.slice(0, 32);
+    let isLate = !mayIssue &&
+      earlier.every(({ chain }) => !chain.startsWith(key));
     for (const operation of decodePatch(commit.payload).operations) {
       const table = state.find(operation.shape.collection);
       const before = table?.cellOf(operation.id);
+      isLate &&= isHistory(operation, before);
       const after = () => fold(before, operation, origin, -1, asWritten);
       const view = asWritten;
       const asked = { session, wall: 0, operation, before, after, view };
       if (!mayIssue && !judgeWrite(rules, asked, around)!.allowed) return false;
       state.fold([operation], [-1], origin);
     }
-    return true;
+    return !isLate;
   }
 }
 
