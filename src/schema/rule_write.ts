@@ -4,7 +4,7 @@
  * The item as it is now says what an operation is, not its writer: to create
  * what is there already is to change every field that its shape names; what is
  * meant for a generation that has ended is history, changes nothing, and no rule
- * is asked. An operation that no honest writer makes is denied without asking:
+ * is asked (the gate lets nobody begin with it). An operation that no honest writer makes is denied without asking:
  * one on what is not there (it would hit what others create), one that skips a
  * generation, or one that writes a field as what it is not.
  *
