@@ -81,7 +81,8 @@ class Begun {
     const { what, shape: { collection }, id, generation } = operation;
     const table = this.#state.find(collection);
     const item = `${collection} ${id}`; // No collection has a space in its name.
-    const due = this.#due.get(item) ?? dueGeneration(table?.cellOf(id));
+    const own = this.#due.size > 0 ? this.#due.get(item) : undefined;
+    const due = own ?? dueGeneration(table?.cellOf(id));
     if (generation > due || what === "delete" && generation === due) {
       this.#due.set(item, generation + Number(what === "delete"));
     }

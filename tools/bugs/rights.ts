@@ -46,10 +46,34 @@ export const rightsBugs: readonly Bug[] = [
     breaks:
       "Somebody calls a field a list, and others cannot write it any more",
     file: "repo/merge_gate.ts",
-    before: `      else if (mergeClassOf(is) !== mergeClassOf(kind)) {`,
+    before: `      } else if (mergeClassOf(is) !== mergeClassOf(kind)) {`,
     after:
-      `      else if (is !== known?.get(name) && is !== begun.get(name)) {`,
+      `      } else if (is !== table?.kinds.get(name) && is !== begun.get(name)) {`,
     foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
+    name: "history-says-what-fields-are",
+    breaks: "What is written to a deleted item says what others' fields are",
+    file: "repo/field_kinds.ts",
+    before: `    if (isHistory(operation, before)) return;`,
+    after: `    void [isHistory, before];`,
+    foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
+    name: "delete-says-what-fields-are",
+    breaks: "After a restart a deleted item says what others' fields are",
+    file: "src/schema/merge.ts",
+    before: `return bury(cell, origin);`,
+    after: `return bury({ ...cell, shape: op.shape }, origin);`,
+    foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
+    name: "history-by-who-may-write-nothing",
+    breaks: "Who may write nothing fills the log with edits of deleted items",
+    file: "repo/rule_gate.ts",
+    before: `    return this.#beginning(commit);`,
+    after: `    void this.#beginning;`,
+    foundBy: ["repo/rule_gate_test.ts"],
   },
   {
     name: "update-only-field-forgotten",
