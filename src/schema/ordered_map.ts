@@ -14,37 +14,51 @@
 /** Negative, zero or positive as `a` is before, at or after `b`: a total order. */
 export type Compare<K> = (a: K, b: K) => number;
 
+/** What a value adds to the size of its map. */
+export type Weigh<V> = (value: V) => number;
+
+interface Order<K, V> {
+  readonly compare: Compare<K>;
+  readonly weigh: Weigh<V>;
+}
+
 /** A leaf has a value for each key; a branch a child, whose first key it is. */
 interface Node<K, V> {
   readonly keys: readonly K[];
   readonly values: readonly V[];
   /** `undefined` in a leaf. */
   readonly children: readonly Node<K, V>[] | undefined;
+  /** Of all values below it. */
+  readonly size: number;
 }
 
 /** Keys of one node at most: more make two. */
 const FULL = 32;
 
 const none: readonly never[] = [];
-const emptyLeaf = { keys: none, values: none, children: undefined };
+const emptyLeaf = { keys: none, values: none, children: undefined, size: 0 };
+const one = () => 1;
 
 /** An immutable map in ascending order of its keys. */
 export class OrderedMap<K, V> {
-  readonly #compare: Compare<K>;
+  readonly #order: Order<K, V>;
   readonly #root: Node<K, V>;
-  /** How many keys there are. */
-  readonly size: number;
 
-  private constructor(compare: Compare<K>, root: Node<K, V>, size: number) {
-    this.#compare = compare;
+  private constructor(order: Order<K, V>, root: Node<K, V>) {
+    this.#order = order;
     this.#root = root;
-    this.size = size;
+  }
+
+  /** How many keys there are, or what their values weigh together. */
+  get size(): number {
+    return this.#root.size;
   }
 
   /** The map of these entries, in any order; of equal keys the last one counts. */
   static of<K, V>(
     compare: Compare<K>,
     entries: readonly (readonly [K, V])[] = none,
+    weigh: Weigh<V> = one,
   ): OrderedMap<K, V> {
     const isLast = (i: number, all: readonly (readonly [K, V])[]) =>
       i + 1 === all.length || compare(all[i]![0], all[i + 1]![0]) < 0;
@@ -53,27 +67,35 @@ export class OrderedMap<K, V> {
       ? entries
       : entries.toSorted(([a], [b]) => compare(a, b))
         .filter((_, i, all) => isLast(i, all));
-    let level: Node<K, V>[] = chunksOf(sorted).map((chunk) => ({
-      keys: chunk.map(([key]) => key),
-      values: chunk.map(([, value]) => value),
-      children: undefined,
-    }));
+    let level = chunksOf(sorted).map((chunk) =>
+      leafOf(
+        chunk.map(([key]) => key),
+        chunk.map(([, value]) => value),
+        weigh,
+      )
+    );
     while (level.length > 1) level = chunksOf(level).map(branchOf);
-    return new OrderedMap(compare, level[0] ?? emptyLeaf, sorted.length);
+    return new OrderedMap({ compare, weigh }, level[0] ?? emptyLeaf);
   }
 
   /** The value of a key; `undefined` where it is not there. */
   get(key: K): V | undefined {
+    const found = this.floor(key);
+    return found !== undefined && this.#order.compare(found[0], key) === 0
+      ? found[1]
+      : undefined;
+  }
+
+  /** The last entry whose key is not after this one; `undefined` where all are. */
+  floor(key: K): readonly [K, V] | undefined {
     let node = this.#root;
     for (;;) {
-      const at = seek(node.keys, key, this.#compare);
+      const at = seek(node.keys, key, this.#order.compare);
       if (at < 0) return undefined;
-      if (node.children !== undefined) node = node.children[at]!;
-      else {
-        return this.#compare(node.keys[at]!, key) === 0
-          ? node.values[at]
-          : undefined;
+      if (node.children === undefined) {
+        return [node.keys[at]!, node.values[at]!];
       }
+      node = node.children[at]!;
     }
   }
 
@@ -84,23 +106,26 @@ export class OrderedMap<K, V> {
 
   /** The map with another value of a key. */
   with(key: K, value: V): OrderedMap<K, V> {
-    const size = this.size + Number(!this.has(key));
-    const nodes = put(this.#root, key, value, this.#compare);
+    const nodes = put(this.#root, key, value, this.#order);
     const root = nodes.length === 1 ? nodes[0]! : branchOf(nodes);
-    return new OrderedMap(this.#compare, root, size);
+    return new OrderedMap(this.#order, root);
   }
 
   /** The map without a key. */
   without(key: K): OrderedMap<K, V> {
-    if (!this.has(key)) return this;
-    let root = remove(this.#root, key, this.#compare) ?? emptyLeaf;
+    return this.has(key) ? this.withoutRange(key, key) : this;
+  }
+
+  /** The map without all keys from one to another, both of them too. */
+  withoutRange(first: K, last: K): OrderedMap<K, V> {
+    let root = remove(this.#root, first, last, this.#order) ?? emptyLeaf;
     while (root.children?.length === 1) root = root.children[0]!;
-    return new OrderedMap(this.#compare, root, this.size - 1);
+    return new OrderedMap(this.#order, root);
   }
 
   /** The entries in ascending order, from the first key on that is not before `from`. */
   entries(from?: K): Generator<readonly [K, V]> {
-    return walk(this.#root, from, this.#compare);
+    return walk(this.#root, from, this.#order.compare);
   }
 
   /** The keys in ascending order. */
@@ -131,8 +156,21 @@ function chunksOf<T>(all: readonly T[]): T[][] {
   return chunks;
 }
 
+function leafOf<K, V>(
+  keys: readonly K[],
+  values: readonly V[],
+  weigh: Weigh<V>,
+): Node<K, V> {
+  let size = 0;
+  for (let i = 0; i < values.length; i++) size += weigh(values[i]!);
+  return { keys, values, children: undefined, size };
+}
+
 function branchOf<K, V>(children: readonly Node<K, V>[]): Node<K, V> {
-  return { keys: children.map(({ keys }) => keys[0]!), values: none, children };
+  const keys = children.map(({ keys }) => keys[0]!);
+  let size = 0;
+  for (let i = 0; i < children.length; i++) size += children[i]!.size;
+  return { keys, values: none, children, size };
 }
 
 /** The list with `parts` in the place of `count` of its elements. */
@@ -149,59 +187,63 @@ function spliced<T>(
 
 /** The node with a key in it, as one or two. */
 function put<K, V>(
-  node: Node<K, V>,
-  key: K,
-  value: V,
-  compare: Compare<K>,
-): Node<K, V>[] {
-  const { keys, values, children } = node;
-  const at = seek(keys, key, compare);
-  if (children !== undefined) {
-    const place = Math.max(at, 0);
-    const parts = put(children[place]!, key, value, compare);
-    return split(branchOf(spliced(children, place, 1, ...parts)));
-  }
-  const isThere = at >= 0 && compare(keys[at]!, key) === 0;
-  return split({
-    keys: isThere ? keys : spliced(keys, at + 1, 0, key),
-    values: isThere
-      ? spliced(values, at, 1, value)
-      : spliced(values, at + 1, 0, value),
-    children: undefined,
-  });
-}
-
-function split<K, V>(node: Node<K, V>): Node<K, V>[] {
-  const { keys, values, children } = node;
-  if (keys.length <= FULL) return [node];
-  const half = keys.length >>> 1;
-  const part = (from: number, to: number) => ({
-    keys: keys.slice(from, to),
-    values: values.slice(from, to),
-    children: children?.slice(from, to),
-  });
-  return [part(0, half), part(half, keys.length)];
-}
-
-/** The node without a key that is in it; `undefined` where nothing is left. */
-function remove<K, V>(
   { keys, values, children }: Node<K, V>,
   key: K,
-  compare: Compare<K>,
-): Node<K, V> | undefined {
-  const at = seek(keys, key, compare);
+  value: V,
+  order: Order<K, V>,
+): Node<K, V>[] {
+  const at = seek(keys, key, order.compare);
   if (children !== undefined) {
-    const left = remove(children[at]!, key, compare);
-    const parts = left === undefined ? none : [left];
-    const rest = spliced(children, at, 1, ...parts);
-    return rest.length === 0 ? undefined : branchOf(rest);
+    const place = Math.max(at, 0);
+    const parts = put(children[place]!, key, value, order);
+    return halves(spliced(children, place, 1, ...parts)).map(branchOf);
   }
-  if (keys.length === 1) return undefined;
-  return {
-    keys: spliced(keys, at, 1),
-    values: spliced(values, at, 1),
-    children,
-  };
+  const isThere = at >= 0 && order.compare(keys[at]!, key) === 0;
+  if (isThere) {
+    return [leafOf(keys, spliced(values, at, 1, value), order.weigh)];
+  }
+  const valuesIn = halves(spliced(values, at + 1, 0, value));
+  return halves(spliced(keys, at + 1, 0, key))
+    .map((keys, i) => leafOf(keys, valuesIn[i]!, order.weigh));
+}
+
+/** What a node takes, or else in two. */
+function halves<T>(all: readonly T[]): (readonly T[])[] {
+  if (all.length <= FULL) return [all];
+  const half = all.length >>> 1;
+  return [all.slice(0, half), all.slice(half)];
+}
+
+/** The node without some keys; `undefined` where nothing is left. */
+function remove<K, V>(
+  node: Node<K, V>,
+  first: K,
+  last: K,
+  order: Order<K, V>,
+): Node<K, V> | undefined {
+  const { keys, values, children } = node;
+  const at = seek(keys, first, order.compare);
+  const end = seek(keys, last, order.compare) + 1;
+  if (children === undefined) {
+    const isThere = at >= 0 && order.compare(keys[at]!, first) === 0;
+    const from = isThere ? at : at + 1;
+    if (end <= from) return node;
+    if (end - from === keys.length) return undefined;
+    return leafOf(
+      spliced(keys, from, end - from),
+      spliced(values, from, end - from),
+      order.weigh,
+    );
+  }
+  const from = Math.max(at, 0);
+  if (end <= from) return node;
+  // Only the two at the ends have keys that stay.
+  const ends = from === end - 1 ? [from] : [from, end - 1];
+  const parts = ends
+    .map((i) => remove(children[i]!, first, last, order))
+    .filter((part) => part !== undefined);
+  const rest = spliced(children, from, end - from, ...parts);
+  return rest.length === 0 ? undefined : branchOf(rest);
 }
 
 function* walk<K, V>(

@@ -9,7 +9,11 @@ function entriesOf(map: ReadonlyMap<number, string>) {
   return [...map].sort(([a], [b]) => a - b);
 }
 
-const step = fc.tuple(fc.boolean(), fc.nat(300), fc.string({ maxLength: 2 }));
+const step = fc.tuple(
+  fc.constantFrom("with", "with", "with", "without", "range"),
+  fc.nat(300),
+  fc.string({ maxLength: 2 }),
+);
 
 Deno.test("OrderedMap does what a Map does, in order, and leaves old ones as they were", () => {
   fc.assert(
@@ -21,12 +25,22 @@ Deno.test("OrderedMap does what a Map does, in order, and leaves old ones as the
         let map = OrderedMap.of(byNumber, begin);
         const model = new Map(begin);
         const first = [map, entriesOf(model)] as const;
-        for (const [isRemoved, key, value] of steps) {
-          map = isRemoved ? map.without(key) : map.with(key, value);
-          if (isRemoved) model.delete(key);
-          else model.set(key, value);
+        for (const [what, key, value] of steps) {
+          if (what === "with") {
+            map = map.with(key, value);
+            model.set(key, value);
+          } else {
+            const last = what === "range" ? key + 40 : key;
+            map = last > key ? map.withoutRange(key, last) : map.without(key);
+            for (let i = key; i <= last; i++) model.delete(i);
+          }
           equal(map.size, model.size);
           equal(map.get(key), model.get(key));
+          const floor = Math.max(...[...model.keys()].filter((i) => i <= key));
+          deepEqual(
+            map.floor(key),
+            floor < 0 ? undefined : [floor, model.get(floor)],
+          );
         }
         const all = entriesOf(model);
         deepEqual([...map.entries()], all);
@@ -55,7 +69,19 @@ Deno.test("OrderedMap compares few keys for one change of many, in whatever orde
     compared = 0;
     map.with(size / 2 + 0.5, 0).without(7);
     ok(compared < 200, `${compared} comparisons`);
+    compared = 0;
+    equal(map.withoutRange(10, size - 11).size, 20);
+    ok(compared < 200, `${compared} comparisons of a range`);
     for (const key of ascending) map = map.without(key);
     deepEqual([...map.entries()], []);
   }
+});
+
+Deno.test("OrderedMap weighs what is in it, where values have weights", () => {
+  const byWeight = OrderedMap.of(byNumber, [], (weight: number) => weight);
+  let map = byWeight;
+  for (let i = 1; i <= 1_000; i++) map = map.with(i, i);
+  equal(map.size, 500_500);
+  equal(map.with(1_000, 1).without(1).size, 499_500);
+  equal(map.withoutRange(101, 2_000).size, 5_050);
 });
