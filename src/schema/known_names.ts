@@ -32,7 +32,7 @@ import type { ListState, RichState, SetState } from "./merge_state.ts";
 import type { Change, Operation, UpdateOperation } from "./patch.ts";
 import type { DecodedPatch } from "./patch_codec.ts";
 import { parseCreatedName, partOf } from "./rechain.ts";
-import type { TextClient, TextId, TextSpan, TextState } from "./text_state.ts";
+import type { TextState } from "./text_state.ts";
 
 /** A chain as names of elements have it, and the clock of its last commit. */
 export interface KnownChain {
@@ -205,60 +205,20 @@ function hasTags(
 }
 
 /** Does a change of a text stand on units that are there, and bring the next ones of its client? */
-function hasUnits({ clients }: TextState, change: TextState): boolean {
+function hasUnits(state: TextState, change: TextState): boolean {
   for (const [client, { runs, gone }] of change.clients) {
-    const known = clients.get(client);
-    if (!gone.every((span) => covers(known, span))) return false;
-    let next = endOf(known);
+    if (!gone.every((span) => state.covers(client, span))) return false;
+    let next = state.endOf(client);
     for (const { clock, length, left, right } of runs) {
       if (clock !== next) return false;
       next += length;
       for (const id of [left, right]) {
         const isOwn = id?.client === client && id.clock < clock;
-        if (id !== undefined && !isOwn && !has(clients, id)) return false;
+        if (id === undefined || isOwn) continue;
+        const { client: other, clock: at } = id;
+        if (!state.covers(other, { clock: at, length: 1 })) return false;
       }
     }
   }
   return true;
-}
-
-function has(
-  clients: ReadonlyMap<number, TextClient>,
-  { client, clock }: TextId,
-): boolean {
-  return covers(clients.get(client), { clock, length: 1 });
-}
-
-/** How many units of a client are known, as far as none is missing. */
-function endOf(known: TextClient | undefined): number {
-  const ends = [known?.runs.at(-1), known?.gone.at(-1)].map((span) =>
-    span === undefined ? 0 : span.clock + span.length
-  );
-  return Math.max(...ends);
-}
-
-/** Are all units of a span known? */
-function covers(known: TextClient | undefined, span: TextSpan): boolean {
-  const end = span.clock + span.length;
-  for (let at = span.clock; at < end;) {
-    const found = known && (spanAt(known.runs, at) ?? spanAt(known.gone, at));
-    if (found === undefined) return false;
-    at = found.clock + found.length;
-  }
-  return true;
-}
-
-/** The span that a unit is in, of ascending ones. */
-function spanAt(spans: readonly TextSpan[], clock: number) {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (spans[middle]!.clock <= clock) low = middle + 1;
-    else high = middle;
-  }
-  const span = spans[low - 1];
-  return span !== undefined && clock < span.clock + span.length
-    ? span
-    : undefined;
 }

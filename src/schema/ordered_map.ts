@@ -173,18 +173,6 @@ function branchOf<K, V>(children: readonly Node<K, V>[]): Node<K, V> {
   return { keys, values: none, children, size };
 }
 
-/** The list with `parts` in the place of `count` of its elements. */
-function spliced<T>(
-  list: readonly T[],
-  at: number,
-  count: number,
-  ...parts: readonly T[]
-): T[] {
-  const copy = list.slice();
-  copy.splice(at, count, ...parts);
-  return copy;
-}
-
 /** The node with a key in it, as one or two. */
 function put<K, V>(
   { keys, values, children }: Node<K, V>,
@@ -196,14 +184,14 @@ function put<K, V>(
   if (children !== undefined) {
     const place = Math.max(at, 0);
     const parts = put(children[place]!, key, value, order);
-    return halves(spliced(children, place, 1, ...parts)).map(branchOf);
+    return halves(children.toSpliced(place, 1, ...parts)).map(branchOf);
   }
   const isThere = at >= 0 && order.compare(keys[at]!, key) === 0;
   if (isThere) {
-    return [leafOf(keys, spliced(values, at, 1, value), order.weigh)];
+    return [leafOf(keys, values.toSpliced(at, 1, value), order.weigh)];
   }
-  const valuesIn = halves(spliced(values, at + 1, 0, value));
-  return halves(spliced(keys, at + 1, 0, key))
+  const valuesIn = halves(values.toSpliced(at + 1, 0, value));
+  return halves(keys.toSpliced(at + 1, 0, key))
     .map((keys, i) => leafOf(keys, valuesIn[i]!, order.weigh));
 }
 
@@ -230,8 +218,8 @@ function remove<K, V>(
     if (end <= from) return node;
     if (end - from === keys.length) return undefined;
     return leafOf(
-      spliced(keys, from, end - from),
-      spliced(values, from, end - from),
+      keys.toSpliced(from, end - from),
+      values.toSpliced(from, end - from),
       order.weigh,
     );
   }
@@ -242,7 +230,7 @@ function remove<K, V>(
   const parts = ends
     .map((i) => remove(children[i]!, first, last, order))
     .filter((part) => part !== undefined);
-  const rest = spliced(children, from, end - from, ...parts);
+  const rest = children.toSpliced(from, end - from, ...parts);
   return rest.length === 0 ? undefined : branchOf(rest);
 }
 

@@ -70,10 +70,10 @@ function noEngine({ collection, name }: SchemaField): DatabaseError {
 }
 
 /** A client that nobody has typed under yet. */
-function newClient({ clients }: TextState, ids: ElementIds): number {
+function newClient(before: TextState, ids: ElementIds): number {
   for (;;) {
     const client = clientOf(ids.elementId());
-    if (!clients.has(client)) return client;
+    if (before.endOf(client) === 0) return client;
   }
 }
 

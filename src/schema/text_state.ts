@@ -5,22 +5,26 @@
  * the join of all changes. Nothing here knows the order of characters: that is
  * asked of a {@linkcode TextEngine} when somebody reads the text.
  *
+ * What a state has grown from is kept as it came, beside the names of what was
+ * deleted; it gets its one form, in which deleted units have no characters, when
+ * somebody reads or writes it whole.
+ *
  * Architecture invariant: joining is commutative, associative and idempotent,
- * whatever the changes claim (law 4).
+ * whatever the changes claim (law 4). It costs in proportion to the change, and
+ * to the pieces that the units which it brings are here as already.
  *
  * @module
  */
+
+import { OrderedMap } from "./ordered_map.ts";
+import { endOf, pushSpan, SpanSet, type TextSpan } from "./span_set.ts";
+
+export type { TextSpan } from "./span_set.ts";
 
 /** The name of a unit: the stretch of editing that it was typed in, and its number there. */
 export interface TextId {
   readonly client: number;
   readonly clock: number;
-}
-
-/** Some units of one client. */
-export interface TextSpan {
-  readonly clock: number;
-  readonly length: number;
 }
 
 /** Units typed one after the other, all with one right neighbour, all there or all deleted. */
@@ -60,32 +64,92 @@ export interface TextEngine {
   ): TextState;
 }
 
+/** One client as joins have it. */
+interface Units {
+  /** Units that have come, by the clock of their first one; deleted ones may still have text. */
+  readonly runs: OrderedMap<number, TextRun>;
+  /** Those that have come and those that were deleted. */
+  readonly known: SpanSet;
+  readonly deleted: SpanSet;
+}
+
+const noUnits: Units = {
+  runs: /* @__PURE__ */ OrderedMap.of<number, TextRun>(byNumber),
+  known: /* @__PURE__ */ SpanSet.of(),
+  deleted: /* @__PURE__ */ SpanSet.of(),
+};
+
+/** By client; it weighs what is there. */
+type UnitsByClient = OrderedMap<number, Units>;
+
 /** The state of a text field, or a change of one. Immutable. */
 export class TextState {
   /** How it merges. */
   readonly merge = "text";
-  /** By number. */
-  readonly clients: ReadonlyMap<number, TextClient>;
+  #clients: ReadonlyMap<number, TextClient> | undefined;
+  #units: UnitsByClient | undefined;
   #shown: string | undefined;
 
-  /** @param clients what is known, by client */
-  constructor(clients: ReadonlyMap<number, TextClient>) {
-    this.clients = clients;
+  /** @param known what is known, by client */
+  constructor(known: ReadonlyMap<number, TextClient> | UnitsByClient) {
+    if (known instanceof OrderedMap) this.#units = known;
+    else this.#clients = known;
+  }
+
+  /** What is known, by number, in its one form. Takes time in proportion to it when it is asked first. */
+  get clients(): ReadonlyMap<number, TextClient> {
+    return this.#clients ??= new Map(
+      Array.from(this.#units!.entries(), ([client, { runs, deleted }]) => {
+        const ascending = Array.from(runs.entries(), ([, run]) => run);
+        return [client, bury(client, ascending, [...deleted])];
+      }),
+    );
+  }
+
+  /** The same, for joins. */
+  get units(): UnitsByClient {
+    return this.#units ??= OrderedMap.of(
+      byNumber,
+      Array.from(
+        this.#clients!,
+        ([client, known]) => [client, unitsOf(known)] as const,
+      ),
+      ({ known, deleted }) => known.size - deleted.size,
+    );
   }
 
   /** Characters that are there: an upper bound of what is shown. */
   get length(): number {
-    let length = 0;
-    for (const { runs } of this.clients.values()) {
-      for (const run of runs) if (run.text !== undefined) length += run.length;
-    }
-    return length;
+    return this.units.size;
+  }
+
+  /** How many units of a client are known, as far as none is missing. */
+  endOf(client: number): number {
+    return this.units.get(client)?.known.end ?? 0;
+  }
+
+  /** Are all these units of a client known? */
+  covers(client: number, span: TextSpan): boolean {
+    return this.units.get(client)?.known.covers(span) === true;
   }
 
   /** What readers see; `undefined` where that takes an engine and there is none. */
   show(engine: TextEngine | undefined): string | undefined {
     return this.#shown ??= plainOf(this) ?? engine?.show(this);
   }
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}
+
+function unitsOf({ runs, gone }: TextClient): Units {
+  const deleted = runs.filter(({ text }) => text === undefined);
+  return {
+    runs: OrderedMap.of(byNumber, runs.map((run) => [run.clock, run])),
+    known: SpanSet.of([...runs, ...gone]),
+    deleted: SpanSet.of([...deleted, ...gone]),
+  };
 }
 
 /** A text that nothing was written to. */
@@ -126,18 +190,15 @@ export function textOfCreate(text: string): TextState {
   return new TextState(new Map([[clientOf(text), { runs, gone: [] }]]));
 }
 
-/** Everything that either knows. */
+/** Everything that either knows; `b` is the lesser one. */
 export function joinTexts(a: TextState, b: TextState): TextState {
-  if (a.clients.size === 0) return b;
-  const clients = new Map(a.clients);
+  if (a === emptyText) return b;
+  let { units } = a;
   for (const [client, theirs] of b.clients) {
-    const ours = clients.get(client);
-    clients.set(
-      client,
-      ours === undefined ? theirs : joinClients(client, ours, theirs),
-    );
+    const ours = units.get(client) ?? noUnits;
+    units = units.with(client, joinUnits(client, ours, theirs));
   }
-  return new TextState(clients);
+  return new TextState(units);
 }
 
 /** The same text in its one form: whatever else `clients` says, runs are as long as can be. */
@@ -149,14 +210,39 @@ export function normalText(clients: ReadonlyMap<number, TextClient>) {
   return new TextState(normal);
 }
 
-function joinClients(client: number, a: TextClient, b: TextClient): TextClient {
-  const runs = overlay(client, a.runs, b.runs);
-  if (a.gone.length + b.gone.length === 0) return { runs, gone: a.gone };
-  return bury(client, runs, unite(a.gone, b.gone));
+function joinUnits(
+  client: number,
+  { runs, known, deleted }: Units,
+  theirs: TextClient,
+): Units {
+  for (const run of theirs.runs) {
+    runs = lay(client, runs, run);
+    known = known.with(run);
+    if (run.text === undefined) deleted = deleted.with(run);
+  }
+  for (const span of theirs.gone) {
+    known = known.with(span);
+    deleted = deleted.with(span);
+  }
+  return { runs, known, deleted };
 }
 
-function endOf({ clock, length }: TextSpan): number {
-  return clock + length;
+/** The runs with one more, which may go on with its neighbours or bring what is there already. */
+function lay(client: number, runs: Units["runs"], run: TextRun): Units["runs"] {
+  const before = runs.floor(run.clock - 1)?.[1];
+  const beside = before === undefined ? [] : [before];
+  const alone = beside.length;
+  for (const [clock, one] of runs.entries(run.clock)) {
+    if (clock > endOf(run)) break;
+    beside.push(one);
+  }
+  if (beside.length > alone) {
+    runs = runs.withoutRange(run.clock, endOf(run));
+  }
+  for (const one of overlay(client, beside, [run])) {
+    if (one !== before) runs = runs.with(one.clock, one);
+  }
+  return runs;
 }
 
 function isSameId(a: TextId | undefined, b: TextId | undefined): boolean {
@@ -201,12 +287,9 @@ function overlay(
   a: readonly TextRun[],
   b: readonly TextRun[],
 ): TextRun[] {
-  const last = a.at(-1);
-  const isLater = last !== undefined && b.length > 0 &&
-    endOf(last) <= b[0]!.clock;
-  const out: TextRun[] = isLater ? a.slice() : [];
-  let [i, j] = [isLater ? a.length : 0, 0];
-  let [x, y] = [a[i], b[0]];
+  const out: TextRun[] = [];
+  let [i, j] = [0, 0];
+  let [x, y] = [a[0], b[0]];
   while (x !== undefined || y !== undefined) {
     const xTo = x === undefined ? -1 : Math.min(endOf(x), y?.clock ?? Infinity);
     const yTo = y === undefined ? -1 : Math.min(endOf(y), x?.clock ?? Infinity);
@@ -250,23 +333,6 @@ function greaterText(a: string, b: string): string {
   let text = "";
   for (let i = 0; i < a.length; i++) text += a[i]! > b[i]! ? a[i] : b[i];
   return text;
-}
-
-/** Appends a span, to the last one where they touch. */
-function pushSpan(out: TextSpan[], clock: number, end: number): void {
-  const last = out.at(-1);
-  if (last === undefined || endOf(last) < clock) {
-    out.push({ clock, length: end - clock });
-  } else if (endOf(last) < end) {
-    out[out.length - 1] = { clock: last.clock, length: end - last.clock };
-  }
-}
-
-function unite(a: readonly TextSpan[], b: readonly TextSpan[]): TextSpan[] {
-  const all = [...a, ...b].sort((one, other) => one.clock - other.clock);
-  const out: TextSpan[] = [];
-  for (const span of all) pushSpan(out, span.clock, endOf(span));
-  return out;
 }
 
 /** Deletes units: those among the runs there, the others stay to be deleted when they come. */

@@ -1,0 +1,93 @@
+/**
+ * Sets of units of one client, as spans.
+ *
+ * Architecture invariant: a change costs in proportion to the logarithm of the
+ * number of spans, however many of them it covers.
+ *
+ * @module
+ */
+
+import { OrderedMap } from "./ordered_map.ts";
+
+/** Some units of one client. */
+export interface TextSpan {
+  readonly clock: number;
+  readonly length: number;
+}
+
+/** The clock behind the last unit. */
+export function endOf({ clock, length }: TextSpan): number {
+  return clock + length;
+}
+
+/** Appends a span, to the last one where they touch. */
+export function pushSpan(out: TextSpan[], clock: number, end: number): void {
+  const last = out.at(-1);
+  if (last === undefined || endOf(last) < clock) {
+    out.push({ clock, length: end - clock });
+  } else if (endOf(last) < end) {
+    out[out.length - 1] = { clock: last.clock, length: end - last.clock };
+  }
+}
+
+/** An immutable set of units. */
+export class SpanSet {
+  /** By their clocks; no two of them touch. */
+  readonly #spans: OrderedMap<number, TextSpan>;
+
+  private constructor(spans: OrderedMap<number, TextSpan>) {
+    this.#spans = spans;
+  }
+
+  /** The set of all units of some spans, in any order. */
+  static of(spans: readonly TextSpan[] = []): SpanSet {
+    const all: TextSpan[] = [];
+    for (const span of spans.toSorted((a, b) => a.clock - b.clock)) {
+      pushSpan(all, span.clock, endOf(span));
+    }
+    return new SpanSet(
+      OrderedMap.of(
+        (a, b) => a - b,
+        all.map((span) => [span.clock, span]),
+        ({ length }) => length,
+      ),
+    );
+  }
+
+  /** How many units. */
+  get size(): number {
+    return this.#spans.size;
+  }
+
+  /** The clock behind the last unit; 0 where there is none. */
+  get end(): number {
+    const last = this.#spans.floor(Infinity);
+    return last === undefined ? 0 : endOf(last[1]);
+  }
+
+  /** Are all units of a span in it? */
+  covers(span: TextSpan): boolean {
+    const found = this.#spans.floor(span.clock);
+    return found !== undefined && endOf(found[1]) >= endOf(span);
+  }
+
+  /** The set with the units of a span. */
+  with(span: TextSpan): SpanSet {
+    if (this.covers(span)) return this;
+    const spans = this.#spans;
+    const [clock, before] = spans.floor(span.clock) ?? [];
+    const touches = before !== undefined && endOf(before) >= span.clock;
+    const from = touches ? clock! : span.clock;
+    const last = spans.floor(endOf(span))?.[1];
+    const end = Math.max(endOf(span), last === undefined ? 0 : endOf(last));
+    return new SpanSet(
+      spans.withoutRange(from, end)
+        .with(from, { clock: from, length: end - from }),
+    );
+  }
+
+  /** The spans, ascending. */
+  *[Symbol.iterator](): Generator<TextSpan> {
+    for (const [, span] of this.#spans.entries()) yield span;
+  }
+}
