@@ -3,7 +3,7 @@
  * and fields, and honest ones around it.
  */
 
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { checkMerge } from "../repo/merge_gate.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import type { Stamp } from "../src/base/hlc.ts";
@@ -24,6 +24,7 @@ import {
 } from "../src/schema/text_state.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
+import { workOf } from "../tests/kit/work.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { Judge } from "./judge.ts";
 import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
@@ -256,6 +257,43 @@ Deno.test("the gate refuses units that are not the next ones of their client, or
     }
     write(ada, edit(8, [typed(0, "x", { left: { client: 7, clock: 2 } })]));
     deepEqual(refusedOf(server, ada), []);
+  }));
+
+Deno.test("the gate touches few of 8,000 pieces of a text, for edits that it takes and for lies that it refuses", () =>
+  withItem(async (server, ada, eve) => {
+    const pieces = 8_000;
+    const alone = (clock: number) => typed(clock, "x", { left: undefined });
+    for (let at = 0; at < pieces; at += 1_000) {
+      const runs = Array.from({ length: 1_000 }, (_, i) => alone(at + i));
+      write(ada, edit(7, runs));
+    }
+    deepEqual(refusedOf(server, ada), []);
+    eve.take(ada.records());
+    write(eve, update("title", { what: "set", value: "new" }));
+    deepEqual(refusedOf(server, eve), []);
+    const before = eve.records().length;
+    const all = edit(7, [], [{ clock: 0, length: pieces }]);
+    for (let i = 0; i < 50; i++) {
+      write(eve, edit(7, [], [{ clock: i * 9, length: 1 }]), all);
+      write(eve, edit(8 + i, [typed(0, "y", { left: undefined })]), all);
+    }
+    const records = eve.records().slice(before);
+    const taken = workOf(() => {
+      deepEqual(refusedOf(server, eve, {}, records), []);
+    });
+    ok(taken < 200 * 400, `${taken} elements in 200 edits`);
+    const bob = await RuledDevice.open({ seed: 9, reading: null });
+    bob.take(ada.records());
+    // Over all that is there, dead on arrival: it must not be folded.
+    const lie = edit(7, [typed(0, undefined, { length: pieces })]);
+    write(bob, lie, ...Array.from({ length: 20 }, () => all));
+    const lies = bob.records();
+    const refused = workOf(() => {
+      const found = refusedOf(server, bob, {}, lies);
+      deepEqual(found, [["unknown-name", 0]]);
+    });
+    ok(refused < 3_000, `${refused} elements for one lie`);
+    await bob.replica.close();
   }));
 
 Deno.test("the gate does not ask about names in a generation that has ended, nor in what was accepted before a loss", () =>

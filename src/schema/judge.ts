@@ -60,8 +60,14 @@ export interface JudgedCommit {
 export interface CommitJudge {
   /** Does it ask about writes in this collection? It may look up items of any other as well. */
   asksOf(collection: string): boolean;
+  /** Why a commit with this write may not be; asked before anything is folded upon it. */
+  judgeWrite?(
+    write: JudgedWrite,
+    number: number,
+    origin: Origin,
+  ): Refusal | undefined;
   /** Why a commit may not be. */
-  judge(commit: JudgedCommit): Refusal | undefined;
+  judge?(commit: JudgedCommit): Refusal | undefined;
   /** Hears of a commit that is not judged, because it was accepted before. */
   note?(commit: JudgedCommit): void;
 }
@@ -88,17 +94,24 @@ export function judgeCommits(
     const { wall, count } = commits[i]!;
     const origin = { wall, count, chain, operationsAt: -1 };
     const patch = patches[i - from]!;
-    const writes = drafts.write(patch, origin);
     const number = first + i;
+    const asked = number < accepted ? [] : judges;
+    const writes: JudgedWrite[] = [];
+    for (const write of drafts.write(patch, origin)) {
+      for (const judge of asked) {
+        const refusal = judge.judgeWrite?.(write, number, origin);
+        if (refusal !== undefined) return refusal;
+      }
+      writes.push(write);
+    }
     const operations = patch.operations.length;
     const commit = { origin, number, writes, operations, before, after };
     for (const judge of judges) {
-      if (number < accepted) {
-        judge.note?.(commit);
-        continue;
+      if (number < accepted) judge.note?.(commit);
+      else {
+        const refusal = judge.judge?.(commit);
+        if (refusal !== undefined) return refusal;
       }
-      const refusal = judge.judge(commit);
-      if (refusal !== undefined) return refusal;
     }
   }
   return undefined;
@@ -149,19 +162,20 @@ class Drafts {
     };
   }
 
-  /** Does all that a commit does, and says what of it anybody asks about. */
-  write({ operations }: DecodedPatch, origin: Origin): JudgedWrite[] {
+  /** Does all that a commit does, one by one, and says what of it anybody asks about. */
+  *write(
+    { operations }: DecodedPatch,
+    origin: Origin,
+  ): Generator<JudgedWrite> {
     this.#origin = origin;
-    const writes: JudgedWrite[] = [];
     for (const operation of operations) {
       const table = this.#tableOf(operation.shape.collection);
       if (table.waiting !== undefined) table.waiting.push([operation, origin]);
       else {
         const write = this.#fold(table, operation, origin);
-        if (table.isAsked) writes.push(write);
+        if (table.isAsked) yield write;
       }
     }
-    return writes;
   }
 
   #tableOf(collection: string): DraftTable {

@@ -19,7 +19,7 @@ import {
   type Stamp,
 } from "../base/hlc.ts";
 import { isHistory, type Origin } from "./cell.ts";
-import type { CommitJudge, JudgedCommit, JudgedWrite } from "./judge.ts";
+import type { CommitJudge, JudgedWrite } from "./judge.ts";
 import { mergeClassOf } from "./kinds.ts";
 import { stateIn } from "./merge.ts";
 import {
@@ -97,15 +97,16 @@ export class NameJudge implements CommitJudge {
     return this.#collections.has(collection);
   }
 
-  judge({ number, origin, writes }: JudgedCommit): Refusal | undefined {
-    for (const write of writes) {
-      const unknown = this.#unknownIn(write, origin);
-      if (unknown === undefined) continue;
-      const { id, shape: { collection } } = write.operation;
-      const detail = `${collection} ${id} has no ${unknown}`;
-      return refuseAt(number, "unknown-name", detail);
-    }
-    return undefined;
+  judgeWrite(
+    write: JudgedWrite,
+    number: number,
+    origin: Origin,
+  ): Refusal | undefined {
+    const unknown = this.#unknownIn(write, origin);
+    if (unknown === undefined) return undefined;
+    const { id, shape: { collection } } = write.operation;
+    const detail = `${collection} ${id} has no ${unknown}`;
+    return refuseAt(number, "unknown-name", detail);
   }
 
   /** What an operation names that is not known; `undefined` when all is. */

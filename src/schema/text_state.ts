@@ -155,16 +155,15 @@ function unitsOf({ runs, gone }: TextClient): Units {
 /** A text that nothing was written to. */
 export const emptyText: TextState = new TextState(new Map());
 
-/** A text of one run has its order without asking. */
-function plainOf({ clients }: TextState): string | undefined {
-  if (clients.size === 0) return "";
-  if (clients.size > 1) return undefined;
-  for (const { runs, gone } of clients.values()) {
-    if (runs.length !== 1 || gone.length > 0) return undefined;
-    const { clock, left, right, text } = runs[0]!;
-    if (clock > 0 || left !== undefined || right !== undefined) break;
-    return (text ?? "").toWellFormed();
-  }
+/** A text without characters, or of one run, has its order without asking. */
+function plainOf({ units }: TextState): string | undefined {
+  if (units.size === 0) return "";
+  const [client, { runs, deleted }] = units.floor(Infinity)!;
+  const isOne = units.floor(client - 1) === undefined &&
+    runs.size === 1 && deleted.size === 0;
+  const run = isOne ? runs.get(0) : undefined;
+  if (run?.left !== undefined || run?.right !== undefined) return undefined;
+  return run?.text?.toWellFormed();
 }
 
 /** Clients are below 2^35: what fits five bytes. */

@@ -48,7 +48,9 @@ export function workOf(run: () => void): number {
         return result;
       });
   }
-  for (const kept of [[].values(), new Map().entries(), new Set().values()]) {
+  const generator: object = Object.getPrototypeOf((function* () {})());
+  const iterators = [[].values(), new Map().entries(), new Set().values()];
+  for (const kept of [...iterators, generator]) {
     const iterator = Object.getPrototypeOf(kept) as { next: () => unknown };
     replace(iterator, "next", (old) =>
       function (this: unknown) {
