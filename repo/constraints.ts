@@ -28,7 +28,7 @@ import { show } from "../src/schema/names.ts";
 import type { Item, Value } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Schema } from "../src/schema/schema.ts";
-import { KeyIndex, shorten } from "./key_index.ts";
+import { compareKeys, KeyIndex, shorten } from "./key_index.ts";
 import type { State } from "./state.ts";
 import type { Table } from "./table.ts";
 
@@ -66,11 +66,11 @@ class Constrained {
     this.uniques = uniques.map(({ fields }) =>
       new KeyIndex((item) => {
         const key = tupleKey(schema, fields, item);
-        return key === undefined ? [] : [key];
+        return key === undefined ? [] : [shorten(key)];
       })
     );
     this.references = references.map(({ field }) =>
-      new KeyIndex((item) => namedIn(valueIn(schema, item, field)).filter(isId))
+      new KeyIndex((item) => keysIn(valueIn(schema, item, field)))
     );
   }
 
@@ -92,6 +92,19 @@ class Constrained {
     this.#table = table;
     return true;
   }
+}
+
+/** What lists of references name, by list: one that did not change is looked at once. */
+const named = /* @__PURE__ */ new WeakMap<object, readonly string[]>();
+
+/** The keys of what a field names. */
+function keysIn(value: Value): readonly string[] {
+  const isList = typeof value === "object" && value !== null;
+  const known = isList ? named.get(value) : undefined;
+  if (known !== undefined) return known;
+  const keys = namedIn(value).filter(isId).map(shorten);
+  if (isList) named.set(value, keys);
+  return keys;
 }
 
 function isId(value: Value): value is string {
@@ -236,8 +249,10 @@ export class Draft {
     const constrained = this.#constraints.of(collection);
     if (constrained === undefined || before === after) return;
     for (const index of [...constrained.uniques, ...constrained.references]) {
-      for (const key of index.keysOf(before)) this.#count(index, key, -1);
-      for (const key of index.keysOf(after)) this.#count(index, key, 1);
+      const [old, now] = [index.keysOf(before), index.keysOf(after)];
+      for (const [key, more] of compareKeys(old, now)) {
+        this.#count(index, key, more);
+      }
     }
   }
 
@@ -322,8 +337,12 @@ export class Draft {
     { before, after }: WrittenItem & { readonly after: Item },
   ): Generator<[string, string]> {
     for (const { name, field, target } of references) {
-      const known = new Set(before && namedIn(valueIn(schema, before, field)));
-      const all = namedIn(valueIn(schema, after, field));
+      const [old, now] = [before, after].map((item) =>
+        item && valueIn(schema, item, field)
+      );
+      if (old === now) continue;
+      const known = new Set(namedIn(old));
+      const all = namedIn(now);
       if (all.length > limits.namedMax && all.length > known.size) {
         yield [name, `${field} names over ${limits.namedMax} items`];
       }

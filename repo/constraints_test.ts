@@ -1,9 +1,10 @@
-import { deepEqual, equal, throws } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import type { DatabaseError } from "../src/base/errors.ts";
 import { field } from "../src/schema/field.ts";
 import type { FieldKind, Operation, Value } from "../src/schema/patch.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import { RuledDevice, type RuledOptions } from "../tests/kit/ruled_device.ts";
+import { workOf } from "../tests/kit/work.ts";
 
 const User = defineSchema("user", {
   email: field.string().optional(),
@@ -478,6 +479,28 @@ Deno.test("Constraints bound what each write of an item would have to look at", 
     equal(detail.includes(why) && detail !== "", why !== "", detail);
     await close(gate, ada, eve);
   }
+});
+
+Deno.test("Constraints look at none of 1,000 references that a write does not change", async () => {
+  const [gate, ada] = await place();
+  const many = Array.from({ length: 1_000 }, (_, i) => `u${i + 1_000}`);
+  write(ada, ...many.map((id) => create(User, id, {})));
+  write(ada, create(Post, "p", { author: many[0], readers: many }));
+  write(ada, update(Post, "p", { author: many[1] }));
+  admit(gate, ada);
+  const before = ada.records().length;
+  for (let i = 2; i < 102; i++) {
+    write(ada, update(Post, "p", { author: many[i] }));
+  }
+  const records = ada.records().slice(before);
+  const work = workOf(() => {
+    equal(gate.accept(records)[0]?.verdict.verdict, "admit");
+  });
+  ok(work < 100 * 200, `${work} elements in 100 writes`);
+  write(ada, remove(User, many[101]!));
+  const why = '"user" item "u1101": "p" names it';
+  deepEqual(refused(gate, ada), [[103, "post.author.exists()", why]]);
+  await close(gate, ada);
 });
 
 Deno.test("Constraints are asked of own transactions at their end, which leave nothing behind when they fail", async () => {

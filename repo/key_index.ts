@@ -23,22 +23,24 @@ export class KeyIndex {
   /** Ordinals by key; most keys have one. */
   readonly #holders = new Map<string, number | Set<number>>();
 
-  /** @param keysOf the keys of an item, once each */
+  /** @param keysOf the keys of an item, once each; short ones, see {@linkcode shorten} */
   constructor(keysOf: (item: Item) => readonly string[]) {
     this.#keysOf = keysOf;
   }
 
-  /** The keys of an item, as they are kept: long ones by their hash. */
+  /** The keys of an item. */
   keysOf(item: Item | undefined): readonly string[] {
-    return item === undefined ? none : this.#keysOf(item).map(shorten);
+    return item === undefined ? none : this.#keysOf(item);
   }
 
   /** Takes what stands at an ordinal now. */
   set(ordinal: number, item: Item | undefined): void {
     const before = this.#keys[ordinal] ?? none;
     const after = this.keysOf(item);
-    for (const key of before) this.#remove(key, ordinal);
-    for (const key of after) this.#add(key, ordinal);
+    for (const [key, more] of compareKeys(before, after)) {
+      if (more > 0) this.#add(key, ordinal);
+      else this.#remove(key, ordinal);
+    }
     while (this.#keys.length < ordinal) this.#keys.push(none);
     this.#keys[ordinal] = after.length === 0 ? none : after;
   }
@@ -78,6 +80,20 @@ export class KeyIndex {
     }
     table.keep(this);
   }
+}
+
+/** The keys that one list has and the other has not: 1 for those of `after`. */
+export function compareKeys(
+  before: readonly string[],
+  after: readonly string[],
+): (readonly [key: string, more: 1 | -1])[] {
+  if (before === after) return [];
+  const old = new Set(before);
+  const added = after.filter((key) => !old.delete(key));
+  return [
+    ...Array.from(old, (key) => [key, -1] as const),
+    ...added.map((key) => [key, 1] as const),
+  ];
 }
 
 /** A key as it is kept: long ones by their hash. */

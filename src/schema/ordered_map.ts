@@ -124,8 +124,11 @@ export class OrderedMap<K, V> {
   }
 
   /** The entries in ascending order, from the first key on that is not before `from`. */
-  entries(from?: K): Generator<readonly [K, V]> {
-    return walk(this.#root, from, this.#order.compare);
+  *entries(from?: K): Generator<readonly [K, V]> {
+    for (const [leaf, at] of leavesOf(this.#root, from, this.#order.compare)) {
+      const { keys, values } = leaf;
+      for (let i = at; i < keys.length; i++) yield [keys[i]!, values[i]!];
+    }
   }
 
   /** The keys in ascending order. */
@@ -234,20 +237,20 @@ function remove<K, V>(
   return rest.length === 0 ? undefined : branchOf(rest);
 }
 
-function* walk<K, V>(
-  { keys, values, children }: Node<K, V>,
+/** The leaves from a key on, each with the place of its first entry that is not before. */
+function* leavesOf<K, V>(
+  node: Node<K, V>,
   from: K | undefined,
   compare: Compare<K>,
-): Generator<readonly [K, V]> {
+): Generator<readonly [leaf: Node<K, V>, at: number]> {
+  const { keys, children } = node;
   const at = from === undefined ? -1 : seek(keys, from, compare);
-  if (children !== undefined) {
-    for (let i = Math.max(at, 0); i < children.length; i++) {
-      yield* walk(children[i]!, i === at ? from : undefined, compare);
-    }
+  if (children === undefined) {
+    const isBefore = at >= 0 && compare(keys[at]!, from!) < 0;
+    yield [node, isBefore ? at + 1 : Math.max(at, 0)];
     return;
   }
-  const isBefore = at >= 0 && compare(keys[at]!, from!) < 0;
-  for (let i = isBefore ? at + 1 : Math.max(at, 0); i < keys.length; i++) {
-    yield [keys[i]!, values[i]!];
+  for (let i = Math.max(at, 0); i < children.length; i++) {
+    yield* leavesOf(children[i]!, i === at ? from : undefined, compare);
   }
 }
