@@ -20,16 +20,6 @@ export function endOf({ clock, length }: TextSpan): number {
   return clock + length;
 }
 
-/** Appends a span, to the last one where they touch. */
-export function pushSpan(out: TextSpan[], clock: number, end: number): void {
-  const last = out.at(-1);
-  if (last === undefined || endOf(last) < clock) {
-    out.push({ clock, length: end - clock });
-  } else if (endOf(last) < end) {
-    out[out.length - 1] = { clock: last.clock, length: end - last.clock };
-  }
-}
-
 /** An immutable set of units. */
 export class SpanSet {
   /** By their clocks; no two of them touch. */
@@ -41,14 +31,24 @@ export class SpanSet {
 
   /** The set of all units of some spans, in any order. */
   static of(spans: readonly TextSpan[] = []): SpanSet {
-    const all: TextSpan[] = [];
-    for (const span of spans.toSorted((a, b) => a.clock - b.clock)) {
-      pushSpan(all, span.clock, endOf(span));
+    const all: [number, TextSpan][] = [];
+    const ascending = spans.toSorted((a, b) => a.clock - b.clock);
+    for (const { clock, length } of ascending) {
+      const last = all.at(-1)?.[1];
+      if (last === undefined || endOf(last) < clock) {
+        all.push([clock, { clock, length }]);
+      } else {
+        const end = Math.max(endOf(last), clock + length);
+        all[all.length - 1] = [last.clock, {
+          ...last,
+          length: end - last.clock,
+        }];
+      }
     }
     return new SpanSet(
       OrderedMap.of(
         (a, b) => a - b,
-        all.map((span) => [span.clock, span]),
+        all,
         ({ length }) => length,
       ),
     );

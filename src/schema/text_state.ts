@@ -17,7 +17,7 @@
  */
 
 import { OrderedMap } from "./ordered_map.ts";
-import { endOf, pushSpan, SpanSet, type TextSpan } from "./span_set.ts";
+import { endOf, SpanSet, type TextSpan } from "./span_set.ts";
 
 export type { TextSpan } from "./span_set.ts";
 
@@ -101,7 +101,7 @@ export class TextState {
     return this.#clients ??= new Map(
       Array.from(this.#units!.entries(), ([client, { runs, deleted }]) => {
         const ascending = Array.from(runs.entries(), ([, run]) => run);
-        return [client, bury(client, ascending, [...deleted])];
+        return [client, bury(client, ascending, deleted)];
       }),
     );
   }
@@ -204,7 +204,8 @@ export function joinTexts(a: TextState, b: TextState): TextState {
 export function normalText(clients: ReadonlyMap<number, TextClient>) {
   const normal = new Map<number, TextClient>();
   for (const [client, { runs, gone }] of clients) {
-    normal.set(client, bury(client, overlay(client, runs, []), gone));
+    const deleted = SpanSet.of(gone);
+    normal.set(client, bury(client, overlay(client, runs, []), deleted));
   }
   return new TextState(normal);
 }
@@ -338,38 +339,31 @@ function greaterText(a: string, b: string): string {
 function bury(
   client: number,
   runs: readonly TextRun[],
-  spans: readonly TextSpan[],
+  deleted: SpanSet,
 ): TextClient {
   const out: TextRun[] = [];
   const gone: TextSpan[] = [];
   let next = 0;
-  let at = 0;
-  /** Spans up to a clock, piece by piece. */
-  const take = (end: number, meet: (from: number, to: number) => void) => {
-    for (; next < spans.length && spans[next]!.clock < end; next++) {
-      const span = spans[next]!;
-      const from = Math.max(at, span.clock);
-      const to = Math.min(end, endOf(span));
-      if (from < to) meet(from, to);
-      at = Math.max(at, to);
-      if (endOf(span) > end) break;
+  let run = runs[0];
+  for (const span of deleted) {
+    let at = span.clock;
+    const end = endOf(span);
+    while (run !== undefined && run.clock < end) {
+      const from = Math.min(Math.max(at, run.clock), endOf(run));
+      const to = Math.min(end, endOf(run));
+      if (run.clock < from) {
+        push(out, client, cut(client, run, run.clock, from));
+      }
+      if (from < to) {
+        if (at < from) gone.push({ clock: at, length: from - at });
+        const part = cut(client, run, from, to);
+        push(out, client, { ...part, text: undefined });
+        at = to;
+      }
+      run = to < endOf(run) ? cut(client, run, to, endOf(run)) : runs[++next];
     }
-    at = Math.max(at, end);
-  };
-  for (const run of runs) {
-    take(run.clock, (from, to) => pushSpan(gone, from, to));
-    let kept = run.clock;
-    const keepTo = (to: number) => {
-      if (kept < to) push(out, client, cut(client, run, kept, to));
-      kept = to;
-    };
-    take(endOf(run), (from, to) => {
-      keepTo(from);
-      push(out, client, { ...cut(client, run, from, to), text: undefined });
-      kept = to;
-    });
-    keepTo(endOf(run));
+    if (at < end) gone.push({ clock: at, length: end - at });
   }
-  take(Infinity, (from, to) => pushSpan(gone, from, to));
+  for (; run !== undefined; run = runs[++next]) push(out, client, run);
   return { runs: out, gone };
 }
