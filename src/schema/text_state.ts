@@ -5,13 +5,13 @@
  * the join of all changes. Nothing here knows the order of characters: that is
  * asked of a {@linkcode TextEngine} when somebody reads the text.
  *
- * What a state has grown from is kept as it came, beside the names of what was
- * deleted; it gets its one form, in which deleted units have no characters, when
- * somebody reads or writes it whole.
+ * A state keeps runs as they came beside the names of deleted units. It takes its
+ * one form, in which deleted units have no characters, when somebody reads or
+ * writes it whole.
  *
  * Architecture invariant: joining is commutative, associative and idempotent,
- * whatever the changes claim (law 4). It costs in proportion to the change, and
- * to the pieces that the units which it brings are here as already.
+ * whatever the changes claim (law 4). It costs in proportion to the change and
+ * to the runs here that the change brings again, however many units it deletes.
  *
  * @module
  */
