@@ -190,6 +190,7 @@ Deno.test("a refusal of what was written before all files went blocks nothing", 
   place.connect(first);
   const connection = place.connect(second);
   await cards.create({ title: "before" }).synced;
+  assert.equal(second.user, "ann", "who writes is told before it is synced");
   server.isDown = true;
   server.cut();
   const bad = cards.create({ title: "bad" });

@@ -34,8 +34,13 @@ export class DatabaseReports {
     this.#endListening = parts.database.storage.subscribe(() => this.changed());
   }
 
-  /** Something changed: tabs are told soon. */
+  /**
+   * Something changed: tabs are told soon; of another session at once, before they
+   * hear that the server has what was written under it: the files may be gone then.
+   */
   changed(): void {
+    const session = sessionOf(this.#parts.database);
+    if (!isSame(session, this.#session)) return this.#tell();
     this.#cancel ??= this.#parts.world.after(limits.tabReportMs, () => {
       this.#cancel = undefined;
       this.#tell();
