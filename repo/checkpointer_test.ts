@@ -258,11 +258,11 @@ Deno.test("a damaged page met while reading is a coded error, and reopening reco
   for (let i = 0; i < 2_000; i++) void place.write(`note-${i}`, `text ${i}`);
   for (let i = 0; i < 2_000; i++) void place.vote(`note-${i}`);
   await place.replica.close();
-  const pages = place.file("checkpoint-00000001").size() / 4096;
-  for (let page = 0; page < pages - 8; page++) {
-    place.spoil("checkpoint-00000001", page * 4096 + 100);
-  }
   const again = await place.reopen();
+  const pages = again.file("checkpoint-00000001").size() / 4096;
+  for (let page = 0; page < pages - 8; page++) {
+    again.spoil("checkpoint-00000001", page * 4096 + 100);
+  }
   let code: string | undefined;
   try {
     again.text("note-7");

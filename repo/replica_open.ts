@@ -12,6 +12,7 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
@@ -23,6 +24,7 @@ import {
   checkpointName,
   openCheckpoint,
 } from "./checkpoint/checkpoint.ts";
+import { drain } from "./checkpoint/columns.ts";
 import type { Door } from "./door.ts";
 import type { Constraints } from "./constraints.ts";
 import {
@@ -175,6 +177,7 @@ async function loadOver(
     names,
   );
   try {
+    checkSmall(checkpoint);
     return await load(options, { folder, names, late, checkpoint, skipped });
   } catch (cause) {
     checkpoint?.close();
@@ -190,6 +193,22 @@ async function loadOver(
       skipped: skippedToo,
     };
     return await load(options, parts);
+  }
+}
+
+/**
+ * Throws a `SyntaxError` where a small one cannot be read. A large one is checked
+ * page by page, by who reads it.
+ */
+function checkSmall(checkpoint: Checkpoint | undefined): void {
+  const isSmall = checkpoint !== undefined &&
+    checkpoint.bytes <= limits.checkpointCheckedBytesMax;
+  try {
+    if (isSmall) drain(checkpoint.file.verify());
+  } catch (cause) {
+    throw new SyntaxError(cause instanceof Error ? cause.message : "", {
+      cause,
+    });
   }
 }
 

@@ -113,8 +113,8 @@ Deno.test("verifyReplica() looks at the checkpoint too, and leaves it alone", as
   for (let i = 0; i < 2_000; i++) void place.write(`note-${i}`, "text");
   for (let i = 0; i < 2_000; i++) void place.vote(`note-${i}`);
   await place.replica.close();
-  place.spoil("checkpoint-00000001", 100);
   const again = await place.reopen();
+  again.spoil("checkpoint-00000001", 100);
   const { ok: isOk, damage } = await verify(again);
   equal(isOk, false);
   equal(damage?.address, -1);

@@ -8,8 +8,11 @@
 
 import type { Collection } from "../src/db/collection.ts";
 import type { Database } from "../src/db/database.ts";
+import type { Repository } from "../src/db/repository.ts";
+import { replicaOf } from "../src/db/internals.ts";
 import type { Infer } from "../src/schema/mod.ts";
 import { defineSchema, field } from "../src/schema/mod.ts";
+import { drain } from "../repo/checkpoint/columns.ts";
 
 /** Name of the server's own repository. Names that begin like it are closed to peers. */
 export const SERVER_REPOSITORY = "_server";
@@ -89,7 +92,7 @@ export type QuarantineItem = Infer<typeof QuarantinedBatch>;
 
 /** Opens the server's own records. */
 export async function openBooks(database: Database): Promise<Books> {
-  const repository = await database.repository(SERVER_REPOSITORY);
+  const repository = await openSound(database);
   return {
     sessions: repository.collection(IssuedSession),
     revocations: repository.collection(RevokedSession),
@@ -98,4 +101,19 @@ export async function openBooks(database: Database): Promise<Books> {
     losses: repository.collection(KnownLoss),
     judged: repository.collection(Judged),
   };
+}
+
+/** Only a restart opens them again: a checkpoint that is damaged anywhere goes now. */
+async function openSound(database: Database): Promise<Repository> {
+  const repository = await database.repository(SERVER_REPOSITORY);
+  const file = replicaOf(repository).loaded.checkpoint?.file;
+  if (file === undefined) return repository;
+  try {
+    drain(file.verify());
+    return repository;
+  } catch {
+    file.isDamaged = true; // It goes when it is closed.
+    await repository.close();
+    return await database.repository(SERVER_REPOSITORY);
+  }
 }

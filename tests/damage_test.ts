@@ -132,6 +132,7 @@ async function flipAll(
       const what = `bit ${bit} of byte ${at} of ${name}`;
       const seen = await look(withFile(sample.files, name, flipped), mode);
       ok(seen.signs.length > 0, `${what} goes unnoticed`);
+      if (name.includes("/checkpoint-")) equal(seen.answers, sample.last, what);
       check(seen, sample, what);
     }
   }
