@@ -214,8 +214,24 @@ function checkSeal(batch: Batch, knowledge: Knowledge): Refusal | undefined {
   if (mode !== "default") return undefined;
   const previousId = knowledge.idBefore(batch.chain, batch.first);
   if (previousId === undefined) return undefined;
-  const verified = verifyBatch(batch, previousId, genesisId);
+  const verified = verifySeal(batch, previousId, genesisId);
   return "refused" in verified ? verified : undefined;
+}
+
+/**
+ * The id of the last commit under a sound seal. One that does not fit is forged
+ * where the batch begins its chain; any other may go on from other commits than
+ * those that are known: its chain from its beginning on shows which it is.
+ */
+function verifySeal(
+  batch: Batch,
+  previousId: Uint8Array,
+  genesisId: Uint8Array,
+  from = 0,
+): Uint8Array | Refusal {
+  const verified = verifyBatch(batch, previousId, genesisId, from);
+  if (!("refused" in verified) || batch.first === 0) return verified;
+  return refuse("gap", "It does not go on from what is known of its chain");
 }
 
 /** The id of the batch's last commit under a sound seal; `undefined` without signatures. */
@@ -230,7 +246,7 @@ function lastIdOf(
     // Only our own chain may be ahead of its last seal, and only we go on with it.
     return refuse("fork", "This replica is writing that chain");
   }
-  return verifyBatch(batch, previousId, genesisId, from);
+  return verifySeal(batch, previousId, genesisId, from);
 }
 
 function checkPredecessor(

@@ -222,7 +222,7 @@ export class ClientChannel {
     const outbox = new Outbox({
       port,
       from: stands ? this.#resume.uploadedTo : 0,
-      ...(vector && { has: vector }),
+      ...(vector && { has: this.#doubts.servedOf(vector) }),
       credentials: !stands && mayRead,
       wants,
       knows: (credential) => isAmong(session.certificates, credential),
@@ -235,6 +235,7 @@ export class ClientChannel {
       outbox,
       owns: (chain) => this.#owns(chain),
       provedOf: (chain) => this.#watch.provedOf(chain),
+      doubt: (chain) => this.#doubts.add(chain),
       canRenew,
       isResynchronised: this.#isResynchronised,
     }, skipped);

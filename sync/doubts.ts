@@ -1,6 +1,8 @@
 /**
- * Own chains of which the server has more than this folder, although it wrote
- * them: it may have been set back to an earlier state of its files.
+ * Chains of which the server may have other commits than this replica: own ones of
+ * which it has more than this folder that wrote them, which may have been set back
+ * to an earlier state of its files; and those that do not go on from what the other
+ * side has. From its beginning on, a chain shows where the two part.
  *
  * Architecture invariant: nothing that others built on a chain comes in before
  * the server's commits of it have shown whether it is the chain that stands here.
@@ -15,7 +17,7 @@ import { limits } from "../src/base/limits.ts";
 /** What doubts work with. */
 export interface DoubtsParts {
   readonly port: RepositoryPort;
-  /** Does this device write the chain? */
+  /** Does this device write the chain? Then the server's shows it here, and ours is not sent. */
   readonly owns: (chain: string) => boolean;
   /** Opens the channel again, by a vector. */
   readonly again: () => void;
@@ -41,30 +43,39 @@ export class Doubts {
     return boundVector(known, limits.vectorChainsMax, own);
   }
 
-  /**
-   * The server's commits of a chain do not go on from those here: of an own
-   * chain that is no lie yet. True when it is asked for anew.
-   */
+  /** What the server has, as far as it has the commits that are here. */
+  servedOf(vector: VersionVector): VersionVector {
+    const { owns } = this.#parts;
+    return this.#chains.size === 0 ? vector : new Map(
+      vector.entries().filter(([chain]) =>
+        owns(chain) || !this.#chains.has(chain)
+      ),
+    );
+  }
+
+  /** One side's commits of a chain do not go on from the other's. True when it is shown anew. */
   of(chain: string): boolean {
-    const isNew = this.#add(chain);
+    const isNew = this.add(chain);
     if (isNew) this.#parts.again();
     return isNew;
+  }
+
+  /** From the next opening on the chain is shown from its beginning. True when that is new. */
+  add(chain: string): boolean {
+    const { size } = this.#chains;
+    return this.#chains.add(chain).size > size;
   }
 
   /** Has the server more of a chain that was begun here? True when it is asked for anew. */
   ofVector(served: VersionVector): boolean {
     let isNew = false;
     for (const [chain, count] of served) {
-      const length = this.#parts.port.lengthOf(chain);
-      if (length > 0 && length < count && this.#add(chain)) isNew = true;
+      const { port, owns } = this.#parts;
+      const length = port.lengthOf(chain);
+      if (length === 0 || length >= count || !owns(chain)) continue;
+      if (this.add(chain)) isNew = true;
     }
     if (isNew) this.#parts.again();
     return isNew;
-  }
-
-  #add(chain: string): boolean {
-    if (this.#chains.has(chain) || !this.#parts.owns(chain)) return false;
-    this.#chains.add(chain);
-    return true;
   }
 }

@@ -160,7 +160,7 @@ export class Download {
   ): void {
     const { line, port: { name }, doubt } = this.#parts;
     const { refused: reason, detail = "" } = refusal;
-    if (reason === "bad-signature" && doubt(chain)) return;
+    if (["gap", "fork"].includes(reason) && doubt(chain)) return;
     if (reason === "gap" || reason === "missing-parent") this.isMissing = true;
     line.tell({
       tell: "incident",

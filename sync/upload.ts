@@ -26,6 +26,8 @@ export interface UploadParts {
   readonly owns: (chain: string) => boolean;
   /** How many commits of a chain does a true witness prove to have been accepted? */
   readonly provedOf: (chain: string) => number;
+  /** Is a chain from now on shown from its beginning? Not where it was already. */
+  readonly doubt: (chain: string) => boolean;
   /** Could a new certificate help against `expired-session`? */
   readonly canRenew: boolean;
   /** Was the channel opened again already, because something was missing there? */
@@ -59,15 +61,16 @@ function isForNow({ reason }: MessageOf<"refuse">): boolean {
   return ["quota", "restoring", "early"].includes(reason);
 }
 
-/** Will the server not take it from anybody, or from nobody but its author? */
-function isFinal({ reason }: MessageOf<"refuse">): boolean {
-  return [
+/** Will the server not take it from anybody, or from nobody but its author? What it keeps, its owner decides on. */
+function isFinal({ reason, kept }: MessageOf<"refuse">): boolean {
+  return kept && reason === "revoked" || [
     "denied",
     "constraint",
     "kv-conflict",
     "unknown-name",
     "wrong-kind",
     "expired-session",
+    "fork",
   ].includes(reason);
 }
 
@@ -283,7 +286,7 @@ export class Upload {
   }
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
-    const { owns, canRenew, isResynchronised } = this.#parts;
+    const { owns, canRenew, isResynchronised, doubt } = this.#parts;
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
     if (messages.some(isForNow)) {
@@ -293,7 +296,8 @@ export class Upload {
     if (has("gap", "missing-parent")) {
       // What is missing there may be what was put off.
       if (this.#isPutOff) return "later";
-      return isResynchronised ? "skipped" : "resynchronise";
+      const isNew = has("gap") && doubt(chain);
+      return isResynchronised && !isNew ? "skipped" : "resynchronise";
     }
     if (!owns(chain)) {
       return this.#isGoing(chain, messages) ? "resynchronise" : "skipped";
