@@ -43,8 +43,10 @@ function meet(
   place: Place,
   gate: (batch: Batch) => Refusal | undefined,
   resume?: ResumeState,
+  isKept = false,
 ): Talk {
-  const server = new ServerSide(world, serving, {}, { gate });
+  const keeps = () => isKept;
+  const server = new ServerSide(world, serving, {}, { gate, keeps });
   return new Talk(world, server, new ClientSide(world, place, resume));
 }
 
@@ -275,7 +277,11 @@ Deno.test("a gap sends the client back to vectors once, then it is an incident",
 });
 
 /** A replica brings a commit of another author to a server that refuses it. */
-async function relayed(reason: RefusalReason, isProved = false) {
+async function relayed(
+  reason: RefusalReason,
+  isProved = false,
+  isKept = false,
+) {
   const { world, serving, place, talk } = await start();
   const other = await Place.open({ world, seed: 2 });
   await other.write("theirs", "1");
@@ -293,7 +299,7 @@ async function relayed(reason: RefusalReason, isProved = false) {
   const theirs = [...other.replica.port().vector().keys()][0]!;
   const gate = ({ chain }: Batch) =>
     chain === theirs ? refuse(reason) : undefined;
-  const again = meet(world, there, place, gate, resume);
+  const again = meet(world, there, place, gate, resume, isKept);
   await again.settle();
   await again.pass(100);
   return { place, again, theirs };
@@ -312,6 +318,20 @@ Deno.test("another author's commits that were judged go here as well: the server
   assert.equal(again2.text("theirs"), undefined);
   assert.equal(again2.text("own"), "2");
   again.end();
+});
+
+Deno.test("another author's commits that are revoked go where the server keeps them, unless they were proved", async () => {
+  const cases = [[true, false], [false, false], [true, true]] as const;
+  for (const [isKept, isProved] of cases) {
+    const { place, again } = await relayed("revoked", isProved, isKept);
+    await again.pass(limits.witnessMs);
+    const isGone = isKept && !isProved;
+    assert.equal(place.text("theirs"), isGone ? undefined : "1");
+    assert.equal(place.text("own"), "2");
+    const { serving } = again.server;
+    assert.equal(serving.place.text("own"), isGone ? "2" : undefined);
+    again.end();
+  }
 });
 
 Deno.test("another author's commits that were proved stay, whatever a server says of them", async () => {

@@ -10,7 +10,7 @@ import {
 } from "../mod.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import { copyDatabase, createServer, type LogRecord } from "../server/mod.ts";
-import { until } from "./kit/patience.ts";
+import { until, within } from "./kit/patience.ts";
 import {
   type Client,
   clientOf,
@@ -401,6 +401,31 @@ Deno.test("server: a fresh server with the root secret is rebuilt by its clients
   const events = records.map(({ event }) => event);
   ok(events.indexOf("restore-incomplete") < events.indexOf("restore-complete"));
   ok(events.includes("restore-incomplete"));
+});
+
+Deno.test("server: what nobody can prove of a session that was revoked after a loss holds up nobody who built on it", async () => {
+  const rootSecret = crypto.getRandomValues(new Uint8Array(32));
+  const first = await createServer(serverOptions({ rootSecret }, []));
+  const port = Number(new URL(first.url).port);
+  const ann = await clientOf(first, { token: ANN });
+  await using bob = await clientOf(first, { token: BOB });
+  await ann.notes.create({ text: "from ann" }).synced;
+  await hasNote(bob, "from ann");
+  const { signer } = internalsOf(ann.db).keyring.session;
+  const sessionKey = signer.publicKey.toHex();
+  await ann.db.close();
+  await first.close();
+  const write = bob.notes.create({ text: "behind it" });
+  const options = serverOptions({ rootSecret, port }, []);
+  await using second = await createServer(options);
+  await second.revoke({ sessionKey });
+  await using cid = await clientOf(second);
+  await within(write.synced, "the server has what is behind it");
+  await hasNote(cid, "behind it");
+  // A witness may have come in the last moment.
+  const kept = second.quarantine().length;
+  const texts = kept === 0 ? ["behind it", "from ann"] : ["behind it"];
+  for (const one of [bob, cid]) deepEqual(textsOf(one), texts);
 });
 
 Deno.test("server: what a lost server had accepted of a session stands, though it is revoked before anybody came back", async () => {
