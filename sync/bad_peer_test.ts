@@ -514,6 +514,74 @@ Deno.test("a fork is refused, the rest of its chain ignored, and acks go on", as
   assert.equal(server.ended, undefined);
 });
 
+Deno.test("a seal that does not fit behind what is known is a gap: the rest of that chain is ignored, and nothing of it shows", async () => {
+  const { world, serving, server, place } = await live();
+  const session = place.replica.session;
+  const { genesisId } = place.replica.port();
+  const forgery = { session, genesisId, wall: world.now() };
+  server.message(records(forge(forgery)));
+  for (let i = 1; i <= 3; i++) {
+    server.message(records(forge({ ...forgery, first: 1, text: `${i}` })));
+  }
+  server.message(records(forge({ ...forgery, incarnation: 2 })));
+  await disks();
+  const [refusal, ...others] = refusals(server);
+  assert.equal(refusal?.reason, "gap");
+  assert.deepEqual(others, []);
+  assert.equal(serving.place.replica.graph.commits, 2);
+  assert.equal(server.ended, undefined);
+});
+
+Deno.test("a server that forges behind what is known is told of, and asked for that chain anew once", async () => {
+  const { world, serving, client, place } = await live();
+  const { session } = serving;
+  const { genesisId } = place.replica.port();
+  const forgery = { session, genesisId, wall: world.now() };
+  const cursor = {
+    epoch: serving.life.epoch,
+    position: 1,
+    check: new Uint8Array(8),
+  };
+  const send = (channel: number, first: number, text?: string) =>
+    client.message({
+      is: "records",
+      channel,
+      records: [forge({ ...forgery, first, ...text && { text } })],
+      cursor,
+    });
+  client.message({
+    is: "records",
+    channel: 1,
+    records: [{ kind: "certificate", bytes: session.certificate! }],
+    cursor,
+  });
+  send(1, 0);
+  const before = place.replica.graph.commits;
+  assert.ok(before > 0);
+  send(1, 1, "forged");
+  const asked = client.messages.filter(({ is }) => is === "open");
+  assert.equal(asked.length, 1);
+  assert.equal(place.replica.graph.commits, before);
+  assert.equal(client.ended, undefined);
+  assert.deepEqual(client.told("incident"), []);
+  const vector = new Map<string, number>();
+  const epoch = serving.life.epoch;
+  client.message({
+    is: "opened",
+    channel: 2,
+    rights: 3,
+    epoch,
+    commits: before,
+    vector,
+  });
+  send(2, 1, "forged again");
+  const [incident, ...more] = client.told("incident");
+  assert.equal(incident?.kind, "bad-record");
+  assert.deepEqual(more, []);
+  assert.equal(place.replica.graph.commits, before);
+  assert.equal(client.ended, undefined);
+});
+
 Deno.test("a gap and a parent that never comes are parked, keep their credit, and are refused in the end", async () => {
   const { world, server, place } = await live({ holdsCredit: true });
   const ungranted = server.core.ungranted;

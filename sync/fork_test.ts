@@ -22,10 +22,10 @@ async function twoBeginnings(here: number, there: number) {
 
 /** Everything of one place comes to another, which writes in between: the chain does not lie in one piece there. */
 async function give(from: Place, to: Place): Promise<void> {
-  for (const arrival of await from.arrivals()) {
+  for (const [i, arrival] of (await from.arrivals()).entries()) {
     to.replica.port().receive([arrival]);
     to.replica.port().settle();
-    await to.write("between", "1");
+    await to.write("between", `${i}`);
   }
   await to.replica.durable();
 }
