@@ -102,14 +102,13 @@ export class RuleJudge implements CommitJudge {
   }
 
   judge(commit: JudgedCommit): Refusal | undefined {
-    for (const { operation, before, after, view } of commit.writes) {
+    for (const { operation, before, after } of commit.writes) {
       const decision = this.#rules.judge({
         session: this.#session,
         wall: this.#nowMs,
         operation,
         before,
         after,
-        view,
       }, commit);
       assert(decision !== undefined, "all is known of a commit that is judged");
       if (!decision.allowed) return refusalOf(commit, decision);

@@ -139,7 +139,7 @@ export class Transaction {
   ): void {
     const { origin } = this;
     const after = () => fold(before, operation, origin, -1, view);
-    judge.check({ wall: origin.wall, operation, before, after, view });
+    judge.check({ wall: origin.wall, operation, before, after });
     this.#check();
   }
 
@@ -160,7 +160,6 @@ export class Transaction {
         const table = state.find(collection);
         return table && this.cellOf(table, id);
       },
-      viewOf: (collection) => state.viewOf(collection),
     };
   }
 

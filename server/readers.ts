@@ -17,7 +17,6 @@ import type { Cell } from "../src/schema/cell.ts";
 import type { Cells } from "../src/schema/judge.ts";
 import type { RuleSession } from "../src/schema/rule_types.ts";
 import type { RepositoryRules, Rules } from "../src/schema/rules.ts";
-import { createView, type View } from "../src/schema/view.ts";
 import type { RepositoryName } from "../repo/mod.ts";
 import type { Access } from "../sync/host_hooks.ts";
 import type { Hub } from "./hub.ts";
@@ -109,10 +108,6 @@ class SeenCells implements Cells {
     return cell;
   }
 
-  viewOf(collection: string): View {
-    return this.#cells.viewOf(collection);
-  }
-
   /** Is what was looked at the same there? A cell that has changed is another object. */
   isSameIn(cells: Cells): boolean {
     return this.#seen.every(([collection, id, cell]) =>
@@ -122,10 +117,7 @@ class SeenCells implements Cells {
 }
 
 /** What is in a repository that is not there. */
-const empty: Cells = {
-  cellOf: () => undefined,
-  viewOf: () => createView(undefined),
-};
+const empty: Cells = { cellOf: () => undefined };
 
 const unavailable: Access = {
   declined: {

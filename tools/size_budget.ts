@@ -46,7 +46,7 @@ export const parts: readonly Part[] = [
       rules:
         `export { avg, count, defineRules, max, min, rulesFor, sum } from "@sheaf/sheaf/browser";`,
     },
-    atOnce: 5_550,
+    atOnce: 6_000,
     later: 100,
   },
   {

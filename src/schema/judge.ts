@@ -18,6 +18,10 @@ import type { View } from "./view.ts";
 export interface Cells {
   /** The cell of an item; `undefined` when there is none. */
   cellOf(collection: string, id: string): Cell | undefined;
+}
+
+/** Looks up what is here now, and what to fold it with. */
+export interface FoldedCells extends Cells {
   /** How cells of a collection are made. */
   viewOf(collection: string): View;
 }
@@ -38,8 +42,6 @@ export interface JudgedWrite {
   readonly after: () => Cell;
   /** Is `before` the work of the same batch? */
   readonly isOwn: boolean;
-  /** What the cells' items were made with. */
-  readonly view: View;
 }
 
 /** A commit, and what those of its writes do that anybody asks about. */
@@ -83,7 +85,7 @@ export function judgeCommits(
   { chain, first, commits }: JudgedBatch,
   from: number,
   patches: readonly DecodedPatch[],
-  cells: Cells,
+  cells: FoldedCells,
   judges: readonly CommitJudge[],
   accepted = 0,
 ): Refusal | undefined {
@@ -142,23 +144,20 @@ class Drafts {
   readonly before: Cells;
   /** With it. */
   readonly after: Cells;
-  readonly #cells: Cells;
+  readonly #cells: FoldedCells;
   readonly #judges: readonly CommitJudge[];
   readonly #tables = new Map<string, DraftTable>();
   /** Of the commit at hand. */
   #origin: Origin | undefined;
 
-  constructor(cells: Cells, judges: readonly CommitJudge[]) {
+  constructor(cells: FoldedCells, judges: readonly CommitJudge[]) {
     this.#cells = cells;
     this.#judges = judges;
-    const viewOf = (collection: string) => cells.viewOf(collection);
     this.before = {
       cellOf: (collection, id) => this.#cellOf(collection, id, false),
-      viewOf,
     };
     this.after = {
       cellOf: (collection, id) => this.#cellOf(collection, id, true),
-      viewOf,
     };
   }
 
@@ -203,7 +202,7 @@ class Drafts {
     const after = () => folded ??= fold(before, operation, origin, -1, view);
     const first = own?.origin === origin ? own.before : before;
     drafts.set(id, { before: first, after, origin });
-    return { operation, before, after, isOwn: own !== undefined, view };
+    return { operation, before, after, isOwn: own !== undefined };
   }
 
   #cellOf(

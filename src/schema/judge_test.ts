@@ -4,6 +4,7 @@ import type { Cell } from "./cell.ts";
 import {
   type Cells,
   type CommitJudge,
+  type FoldedCells,
   judgeCommits,
   type JudgedCommit,
 } from "./judge.ts";
@@ -38,7 +39,7 @@ function remove(collection: string, id: string): Operation {
 }
 
 /** Here is what others have written: `task/t` with 1, `member/m` with 1. */
-function here(): Cells {
+function here(): FoldedCells {
   const cells = new Map<string, Cell>();
   const origin = { wall: 1, count: 0, chain: "other", operationsAt: -1 };
   for (const one of [create("task", "t", 1), create("member", "m", 1)]) {

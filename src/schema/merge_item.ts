@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Cell, valueIn } from "./cell.ts";
+import type { Cell } from "./cell.ts";
 import { isShownLater, showState } from "./merge_rich.ts";
 import type { RichState } from "./merge_state.ts";
 import type { Item, Value } from "./patch.ts";
@@ -91,22 +91,4 @@ export function hiddenAfter(
     if (hidden?.has(name)) (after ??= new Map(hidden)).delete(name);
   }
   return after === undefined ? hidden : after.size > 0 ? after : undefined;
-}
-
-/** The item of a cell as another view than its own shows it. */
-export function showCell(cell: Cell, from: View, to: View): Item | undefined {
-  const { id, item, shape, stamps, rich } = cell;
-  if (item === undefined || from.schema === to.schema) return item;
-  if (from.schema === undefined && rich === undefined) {
-    return to.recast(shape, item);
-  }
-  const values = new Map<string, Value>();
-  const written = [
-    ...shape.fields.map(({ name }) => name),
-    ...stamps?.keys() ?? [],
-  ];
-  for (const name of written) {
-    if (!rich?.has(name)) values.set(name, valueIn(cell, name));
-  }
-  return to.build(id, shape, values, rich);
 }

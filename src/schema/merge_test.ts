@@ -6,7 +6,6 @@ import { cellDigestBytes, decodeCell, decodeItem } from "./cell_codec.ts";
 import { encodeCell } from "./cell_writer.ts";
 import { isOfKind, mergeClassOf } from "./kinds.ts";
 import { fold } from "./merge.ts";
-import { showCell } from "./merge_item.ts";
 import { defineSchema, field } from "./mod.ts";
 import type {
   Change,
@@ -18,6 +17,8 @@ import type {
   Value,
 } from "./patch.ts";
 import { positionAt } from "./position.ts";
+import { copyForReader } from "./reader.ts";
+import { ruleItem, showCell } from "./rule_item.ts";
 import { engine } from "../text/engine.ts";
 import { sized } from "../../tests/kit/tier.ts";
 import { textField } from "./field.ts";
@@ -332,12 +333,11 @@ Deno.test("showCell() shows what another view would have made of the same commit
   fc.assert(
     fc.property(shuffled, ([all, other]) => {
       const cells = allViews.map((view) => foldAll(all, view));
-      for (const [i, from] of allViews.entries()) {
-        const cell = cells[i];
+      for (const cell of cells) {
         if (cell === undefined) continue;
         assert.equal(digest(cell), digest(foldAll(other, allViews[0]!)));
         for (const [j, to] of allViews.entries()) {
-          const shown = showCell(cell, from, to);
+          const shown: Item | undefined = cell.item && showCell(cell, to);
           assert.deepEqual(shown, cells[j]?.item);
           assert.deepEqual(
             Object.keys(shown ?? {}).sort(),
@@ -346,6 +346,70 @@ Deno.test("showCell() shows what another view would have made of the same commit
         }
       }
     }),
+    run,
+  );
+});
+
+/** Everything that one may see of an item, in strict mode. */
+const observations: readonly ((item: Item) => unknown)[] = [
+  ...["id", "title", "votes", "tags", "steps", "when", "body", "extra", "none"]
+    .map((name) => (item: Item) => [item[name], name in item, item[name]]),
+  (item) => Object.entries(item),
+  (item) => Reflect.ownKeys(item),
+  (item) => ({ ...item }),
+  (item) => JSON.stringify(item),
+  (item) => [Object.isFrozen(item), Object.isExtensible(item)],
+  (item) => [Object.getPrototypeOf(item), String(item), "toString" in item],
+  (item) => [Object.hasOwn(item, "title"), Object.hasOwn(item, "toString")],
+  (item) => ["constructor", "toJSON"].map((name) => item[name]),
+  (item) => Reflect.get(item, Symbol.iterator),
+  (item) =>
+    Object.values(Object.getOwnPropertyDescriptors(item)).map((one) => [
+      [one.enumerable, one.configurable],
+    ]),
+  (item) => {
+    const when = item["when"];
+    if (when instanceof Date) when.setTime(7); // The reader's own.
+  },
+  ...[
+    (item: Item) => Object.assign(item, { title: "x" }),
+    (item: Item) => Object.assign(item, { fresh: 1 }),
+    (item: Item) => Object.setPrototypeOf(item, null),
+    (item: Item) => Object.defineProperty(item, "fresh", { value: 1 }),
+    (item: Item) => delete (item as Record<string, unknown>)["title"],
+    (item: Item) => void Object.preventExtensions(item),
+  ].map((write) => (item: Item) => {
+    try {
+      write(item);
+      return "done";
+    } catch (error) {
+      return error instanceof TypeError;
+    }
+  }),
+];
+
+Deno.test("ruleItem() is what showCell() shows, in whatever order one looks at it", () => {
+  fc.assert(
+    fc.property(
+      shuffled,
+      fc.shuffledSubarray(observations.map((_, i) => i)),
+      ([all], order) => {
+        for (const from of allViews) {
+          const cell = foldAll(all, from);
+          if (cell?.item === undefined) continue;
+          for (const to of allViews) {
+            const item = ruleItem(() => cell, to);
+            const plain: Item = Object.freeze(
+              copyForReader(showCell(cell, to), to),
+            );
+            for (const i of order) {
+              const observe = observations[i]!;
+              assert.deepEqual(observe(item), observe(plain));
+            }
+          }
+        }
+      },
+    ),
     run,
   );
 });

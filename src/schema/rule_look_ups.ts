@@ -10,10 +10,9 @@
 
 import { limits } from "../base/limits.ts";
 import type { Cells } from "./judge.ts";
-import { showCell } from "./merge_item.ts";
 import { show } from "./names.ts";
-import { copyForReader } from "./reader.ts";
 import { askRule, denial } from "./rule_call.ts";
+import { ruleItem } from "./rule_item.ts";
 import type { Decision, LookUp, RuleResult } from "./rule_types.ts";
 import type { Infer, Schema } from "./schema.ts";
 import { createView, type View } from "./view.ts";
@@ -76,11 +75,10 @@ export class LookUps {
       throw new Error("it is not known yet");
     }
     const cell = cells.cellOf(schema.name, id);
-    if (cell === undefined) return undefined;
+    if (cell?.item === undefined) return undefined;
     let view = this.#views.get(schema);
     if (view === undefined) this.#views.set(schema, view = createView(schema));
-    const item = showCell(cell, cells.viewOf(schema.name), view);
     // Proof: it is shown as the schema says.
-    return item && copyForReader(item, view) as Infer<S>;
+    return ruleItem(() => cell, view) as Infer<S>;
   }
 }

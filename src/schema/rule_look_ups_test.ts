@@ -26,10 +26,7 @@ function here(...operations: readonly Operation[]): Cells {
     const key = `${one.shape.collection}/${one.id}`;
     cells.set(key, fold(cells.get(key), one, nowhere, -1, view));
   }
-  return {
-    cellOf: (collection, id) => cells.get(`${collection}/${id}`),
-    viewOf: () => view,
-  };
+  return { cellOf: (collection, id) => cells.get(`${collection}/${id}`) };
 }
 
 function create(id: string, item: Record<string, unknown>): Operation {

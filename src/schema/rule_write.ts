@@ -13,15 +13,14 @@
 
 import { type Cell, dueGeneration, isHistory } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
-import { showCell } from "./merge_item.ts";
 import type { Operation, ShapeField } from "./patch.ts";
+import { ruleItem } from "./rule_item.ts";
 import type { Around } from "./rule_look_ups.ts";
 import { allowed, type Decision, type RuleSession } from "./rule_types.ts";
 import type { RepositoryRules } from "./rules.ts";
 import type { Schema } from "./schema.ts";
-import type { View } from "./view.ts";
 
-/** One operation and what it does, as cells of one view. */
+/** One operation and what it does. */
 export interface WrittenCell {
   /** Who is asked about; nobody where the rules are waived. */
   readonly session: RuleSession | undefined;
@@ -29,16 +28,14 @@ export interface WrittenCell {
   readonly wall: number;
   readonly operation: Operation;
   readonly before: Cell | undefined;
-  /** Its item after it; only computed where a rule is asked. */
+  /** Its item after it; only computed where a rule looks at it. */
   readonly after: () => Cell;
-  /** What the cells' items were made with. */
-  readonly view: View;
 }
 
 /** May the session write this? `undefined` when that depends on what is not known of `around`. */
 export function judgeWrite(
   rules: RepositoryRules,
-  { session, wall, operation, before, after, view }: WrittenCell,
+  { session, wall, operation, before, after }: WrittenCell,
   around: Around,
 ): Decision | undefined {
   const { collection } = operation.shape;
@@ -55,10 +52,10 @@ export function judgeWrite(
     session,
     wall,
     action: isOver ? "update" : operation.what,
-    before: before === undefined
+    before: item && ruleItem(() => before!, entry.view),
+    after: operation.what === "delete"
       ? undefined
-      : showCell(before, view, entry.view),
-    after: showCell(after(), view, entry.view),
+      : ruleItem(after, entry.view),
     changed: changedBy(operation, isOver),
   }, around);
 }
@@ -80,8 +77,9 @@ export function kindFault(
   operation: Operation,
   schema: Schema,
 ): string | undefined {
+  const { plan, ordinals } = schema;
   const odd = fieldsOf(operation).find(({ name, kind }) => {
-    const known = schema.shape.fields.find((field) => field.name === name);
+    const known = plan[ordinals.get(name) ?? -1];
     return known && mergeClassOf(known.kind) !== mergeClassOf(kind);
   });
   return odd && `${odd.name} is no ${mergeClassOf(odd.kind)}`;

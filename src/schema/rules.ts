@@ -17,7 +17,6 @@ import { limits } from "../base/limits.ts";
 import type { Cells } from "./judge.ts";
 import { show } from "./names.ts";
 import type { Item } from "./patch.ts";
-import { copyForReader } from "./reader.ts";
 import { denial } from "./rule_call.ts";
 import { type Around, LookUps } from "./rule_look_ups.ts";
 import {
@@ -273,7 +272,7 @@ export class RepositoryRules {
 
   /** Asks the rule of a collection for one write. */
   ask(
-    { schema, view, actions }: CompiledCollection,
+    { schema, actions }: CompiledCollection,
     write: AskedWrite,
     around: Around,
   ): Decision | undefined {
@@ -289,8 +288,8 @@ export class RepositoryRules {
       repository: this.repository,
       params: this.#params,
       at: new Date(wall),
-      before: before === undefined ? undefined : copyForReader(before, view),
-      after: after === undefined ? undefined : copyForReader(after, view),
+      before,
+      after,
       changed: Object.freeze(write.changed),
       get: this.#lookUps.get,
       getAfter: this.#lookUps.getAfter,

@@ -1,15 +1,12 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { field } from "./field.ts";
-import type { Item } from "./patch.ts";
+import { fold, nowhere } from "./merge.ts";
+import type { Item, Operation } from "./patch.ts";
 import { allowed, type RuleSession } from "./rule_types.ts";
-import {
-  type CompiledCollection,
-  defineRules,
-  type RepositoryRules,
-  rulesFor,
-} from "./rules.ts";
+import { defineRules, type RepositoryRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
+import { createView } from "./view.ts";
 
 const Task = defineSchema("task", {
   title: field.string(),
@@ -18,6 +15,7 @@ const Task = defineSchema("task", {
   due: field.date().optional(),
 });
 const Note = defineSchema("note", { text: field.string() });
+const view = createView(undefined);
 
 const ada: RuleSession = Object.freeze({
   user: "ada",
@@ -31,17 +29,17 @@ function item(fields: Record<string, unknown> = {}): Item {
 }
 
 /** Asks what a create of a task would be told. */
-function create(rules: RepositoryRules, after = item()) {
-  const entry = rules.collection("task");
-  if (!("actions" in entry)) return entry;
-  return rules.ask(entry as CompiledCollection, {
-    session: ada,
-    wall: 1_000,
-    action: "create",
-    before: undefined,
-    after,
-    changed: ["title"],
-  }, {})!;
+function create(rules: RepositoryRules, made = item()) {
+  const operation: Operation = {
+    what: "create",
+    shape: Task.shape,
+    id: made.id,
+    generation: 0,
+    item: made,
+  };
+  const after = () => fold(undefined, operation, nowhere, -1, view);
+  const write = { session: ada, wall: 1_000, operation, before: undefined };
+  return rules.judge({ ...write, after }, {})!;
 }
 
 function fails(code: string, pattern: RegExp, run: () => unknown): void {

@@ -176,9 +176,14 @@ export class View {
     return Object.freeze(draft);
   }
 
+  /** What shows the text of a field, if it is one. */
+  engineOf(name: string): TextEngine | undefined {
+    return this.#engines.get(name) ?? this.#engine;
+  }
+
   #putState(draft: DraftItem, name: string, state: RichState): void {
     if (!this.fits(name, state.merge)) return;
-    const engine = this.#engines.get(name) ?? this.#engine;
+    const engine = this.engineOf(name);
     const get = () => showState(state, engine);
     if (!isShownLater(state)) draft[name] = get();
     else Object.defineProperty(draft, name, { enumerable: true, get });

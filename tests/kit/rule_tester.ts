@@ -12,7 +12,7 @@ import type {
 } from "../../src/schema/rule_types.ts";
 import type { Cell } from "../../src/schema/cell.ts";
 import { parseJson } from "../../src/schema/json.ts";
-import { type Cells, judgeCommits } from "../../src/schema/judge.ts";
+import { type FoldedCells, judgeCommits } from "../../src/schema/judge.ts";
 import { fold, nowhere } from "../../src/schema/merge.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import {
@@ -185,7 +185,7 @@ function createOf(schema: Schema, item: unknown): Operation {
 }
 
 /** What is in a repository. */
-class Items implements Cells {
+class Items implements FoldedCells {
   readonly #cells = new Map<string, Cell>();
   readonly #views = new Map<string, View>();
 

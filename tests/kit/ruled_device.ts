@@ -309,8 +309,7 @@ export class NaiveOrder {
       const before = table?.cellOf(operation.id);
       isLate &&= isHistory(operation, before);
       const after = () => fold(before, operation, origin, -1, asWritten);
-      const view = asWritten;
-      const asked = { session, wall: 0, operation, before, after, view };
+      const asked = { session, wall: 0, operation, before, after };
       if (!mayIssue && !judgeWrite(rules, asked, around)!.allowed) return false;
       state.fold([operation], [-1], origin);
     }
