@@ -231,9 +231,7 @@ export class OverwrittenFinder {
     { generation, rich }: Cell,
     by: Stamp,
   ): Stamp | undefined {
-    const isShared = [...rich?.values() ?? []].some(({ merge }) =>
-      merge !== "map"
-    );
+    const isShared = [...rich ?? []].some(([, { merge }]) => merge !== "map");
     if (!isShared) return undefined;
     return this.#touching(operation).filter((commit) =>
       this.isOwn(commit) &&

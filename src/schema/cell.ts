@@ -13,6 +13,7 @@
 import type { Stamp } from "../base/hlc.ts";
 import type { Item, Operation, Shape, Value } from "./patch.ts";
 import type { RichState } from "./merge.ts";
+import type { OrderedMap } from "./ordered_map.ts";
 
 /**
  * The commit that an operation came in: its stamp, and where its payload lies.
@@ -44,9 +45,9 @@ export interface Cell {
    */
   readonly createAt: number;
   /** Registers written by another commit than `origin`, by field name. */
-  readonly stamps: ReadonlyMap<string, Stamp> | undefined;
+  readonly stamps: OrderedMap<string, Stamp> | undefined;
   /** State of counters, sets, maps and lists changed since the create, by field name. */
-  readonly rich: ReadonlyMap<string, RichState> | undefined;
+  readonly rich: OrderedMap<string, RichState> | undefined;
   /** Values that are no values of the readers' schema, by field name: its defaults are shown instead. */
   readonly hidden: ReadonlyMap<string, Value> | undefined;
 }

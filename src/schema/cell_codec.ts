@@ -14,8 +14,9 @@ import type { Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "./cell.ts";
 import { isOfKind, isRich } from "./kinds.ts";
 import { expand, nowhere } from "./merge.ts";
-import type { RichState } from "./merge_state.ts";
+import { compareText, type RichState } from "./merge_state.ts";
 import { isFieldName } from "./names.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import { readStamp, writeStamp } from "./shape_codec.ts";
 import { type ReadStamp, readState, writeState } from "./state_codec.ts";
@@ -147,13 +148,13 @@ function readRef(r: ByteReader, tables: CellTables): Stamp {
   return number === 0 ? readStamp(r) : originOf(tables, number - 1);
 }
 
-function readStates(r: ByteReader, stamp: ReadStamp): Map<string, RichState> {
-  const states = new Map<string, RichState>();
+function readStates(r: ByteReader, stamp: ReadStamp) {
+  const states: [string, RichState][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const name = readName(r);
-    states.set(name, readState(r, stamp));
+    states.push([name, readState(r, stamp)]);
   }
-  return states;
+  return OrderedMap.of(compareText, states);
 }
 
 function readRegisters(
@@ -161,21 +162,21 @@ function readRegisters(
   stamp: ReadStamp,
   shape: Shape,
   values: Map<string, Value>,
-): Map<string, Stamp> {
-  const stamps = new Map<string, Stamp>();
+): OrderedMap<string, Stamp> {
+  const stamps: [string, Stamp][] = [];
   for (let left = readCount(r, Infinity, 2); left > 0; left--) {
     const at = r.varint();
     if (at > 0) {
       const field = shape.fields[at - 1] ??
         malformed("a register has no field");
-      stamps.set(field.name, stamp(r));
+      stamps.push([field.name, stamp(r)]);
       continue;
     }
     const name = readName(r);
-    stamps.set(name, stamp(r));
+    stamps.push([name, stamp(r)]);
     values.set(name, readAny(r, false));
   }
-  return stamps;
+  return OrderedMap.of(compareText, stamps);
 }
 
 function readName(r: ByteReader): string {

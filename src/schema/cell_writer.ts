@@ -12,6 +12,7 @@ import { DELETED, ORPHAN, OUTSIDE, RICH, STAMPED } from "./cell_codec.ts";
 import { isRich } from "./kinds.ts";
 import { nowhere } from "./merge.ts";
 import type { RichState } from "./merge_state.ts";
+import type { OrderedMap } from "./ordered_map.ts";
 import type { Shape } from "./patch.ts";
 import { writeStamp } from "./shape_codec.ts";
 import { writeState } from "./state_codec.ts";
@@ -52,7 +53,7 @@ export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
 /** Where registers with stamps stand in the shape, which has their values then. */
 function stampedIn(
   { shape, rich }: Cell,
-  stamps: ReadonlyMap<string, Stamp>,
+  stamps: OrderedMap<string, Stamp>,
 ): number[] {
   const inside: number[] = [];
   shape.fields.forEach(({ name, kind }, at) => {
@@ -64,7 +65,7 @@ function stampedIn(
 function writeRegisters(
   w: ByteWriter,
   cell: Cell,
-  stamps: ReadonlyMap<string, Stamp>,
+  stamps: OrderedMap<string, Stamp>,
   inside: readonly number[],
   stamp: (w: ByteWriter, stamp: Stamp) => void,
 ): void {
@@ -86,7 +87,7 @@ function writeRegisters(
 
 function writeStates(
   w: ByteWriter,
-  rich: ReadonlyMap<string, RichState>,
+  rich: OrderedMap<string, RichState>,
   stamp: (w: ByteWriter, stamp: Stamp) => void,
 ): void {
   w.varint(rich.size);

@@ -32,7 +32,8 @@ import {
   type RichClass,
   stateOfCreate,
 } from "./merge_rich.ts";
-import type { RichState } from "./merge_state.ts";
+import { compareText, noStates, type RichState } from "./merge_state.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type {
   CreateOperation,
   FieldChange,
@@ -188,8 +189,11 @@ export function mergeClassIn(cell: Cell, name: string): MergeClass | undefined {
 
 /** The commit that wrote a register; `undefined` when nobody did. */
 export function stampIn(cell: Cell, name: string): Stamp | undefined {
-  return cell.stamps?.get(name) ??
-    (shapeFieldOf(cell.shape, name) === undefined ? undefined : cell.origin);
+  return cell.stamps?.get(name) ?? createStampIn(cell, name);
+}
+
+function createStampIn({ shape, origin }: Cell, name: string) {
+  return shapeFieldOf(shape, name) === undefined ? undefined : origin;
 }
 
 /** The state of a rich field, also where only its create wrote it. */
@@ -203,11 +207,19 @@ export function stateIn(cell: Cell, name: string, merge: RichClass): RichState {
   return beginState(merge, valueIn(cell, name), cell.origin);
 }
 
+const noStamps = /* @__PURE__ */ OrderedMap.of<string, Stamp>(compareText);
+
+function unlessEmpty<M extends { readonly size: number }>(
+  map: M,
+): M | undefined {
+  return map.size > 0 ? map : undefined;
+}
+
 /** What an update changes, gathered before the new cell is made. */
 interface Edit {
   readonly registers: Map<string, Value>;
   readonly states: Map<string, RichState>;
-  stamps: Map<string, Stamp> | undefined;
+  stamps: OrderedMap<string, Stamp>;
 }
 
 function applyUpdate(
@@ -220,7 +232,7 @@ function applyUpdate(
   const edit: Edit = {
     registers: new Map(),
     states: new Map(),
-    stamps: undefined,
+    stamps: cell.stamps ?? noStamps,
   };
   for (let i = 0; i < op.changes.length; i++) {
     const change = op.changes[i]!;
@@ -234,9 +246,8 @@ function applyUpdate(
   }
   const { registers, states, stamps } = edit;
   if (registers.size + states.size === 0) return cell;
-  const rich = states.size > 0
-    ? new Map([...cell.rich ?? [], ...states])
-    : cell.rich;
+  let rich = cell.rich ?? noStates;
+  for (const [name, state] of states) rich = rich.with(name, state);
   return {
     id: cell.id,
     generation: cell.generation,
@@ -244,8 +255,8 @@ function applyUpdate(
     shape: cell.shape,
     origin: cell.origin,
     createAt: -1,
-    stamps: stamps ?? cell.stamps,
-    rich,
+    stamps: unlessEmpty(stamps),
+    rich: unlessEmpty(rich),
     hidden: hiddenAfter(cell, edit, view),
   };
 }
@@ -258,13 +269,12 @@ function editRegister(
 ): void {
   if (change.what !== "set") return;
   const { name } = field;
-  const stamp = edit.stamps?.get(name) ?? stampIn(cell, name);
+  const stamp = edit.stamps.get(name) ?? createStampIn(cell, name);
   if (stamp !== undefined && compareStamps(origin, stamp) < 0) return;
   edit.registers.set(name, change.value);
   // A create that is changed by its own commit keeps its one stamp.
   if (stamp !== undefined && compareStamps(origin, stamp) === 0) return;
-  edit.stamps ??= new Map(cell.stamps);
-  edit.stamps.set(name, origin);
+  edit.stamps = edit.stamps.with(name, origin);
 }
 
 function editState(
@@ -279,10 +289,7 @@ function editState(
   const before = state?.merge === merge ? state : stateIn(cell, name, merge);
   edit.states.set(name, changeState(before, change, origin));
   edit.registers.delete(name);
-  if (cell.stamps?.has(name) || edit.stamps?.has(name)) {
-    edit.stamps ??= new Map(cell.stamps);
-    edit.stamps.delete(name);
-  }
+  edit.stamps = edit.stamps.without(name);
 }
 
 /** A register with the commit that wrote it. */
@@ -332,15 +339,16 @@ function mergeCreate(
   for (const field of shape.fields) view.meet(field.kind);
   const values = new Map<string, Value>();
   for (const [name, { value }] of all.registers) values.set(name, value);
+  const rich = OrderedMap.of(compareText, [...all.rich]);
   return {
     id: cell.id,
     generation: cell.generation,
-    item: view.build(cell.id, shape, values, all.rich),
+    item: view.build(cell.id, shape, values, rich),
     shape,
     origin: base,
     createAt: -1,
     stamps: compress(all.registers, shape, base),
-    rich: all.rich.size > 0 ? all.rich : undefined,
+    rich: unlessEmpty(rich),
     hidden: view.hidden(shape, values),
   };
 }
@@ -373,12 +381,12 @@ function compress(
   registers: ReadonlyMap<string, Register>,
   shape: Shape,
   base: Stamp,
-): ReadonlyMap<string, Stamp> | undefined {
-  const stamps = new Map<string, Stamp>();
+): OrderedMap<string, Stamp> | undefined {
+  const stamps: [string, Stamp][] = [];
   for (const [name, { stamp }] of registers) {
     const isImplied = compareStamps(stamp, base) === 0 &&
       shapeFieldOf(shape, name) !== undefined;
-    if (!isImplied) stamps.set(name, stamp);
+    if (!isImplied) stamps.push([name, stamp]);
   }
-  return stamps.size > 0 ? stamps : undefined;
+  return unlessEmpty(OrderedMap.of(compareText, stamps));
 }

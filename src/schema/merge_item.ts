@@ -7,9 +7,10 @@
 import type { Cell } from "./cell.ts";
 import { isShownLater, showState } from "./merge_rich.ts";
 import type { RichState } from "./merge_state.ts";
+import type { OrderedMap } from "./ordered_map.ts";
 import type { Item, Value } from "./patch.ts";
 import type { DraftItem } from "./schema.ts";
-import type { View } from "./view.ts";
+import { isPartlyLater, type View } from "./view.ts";
 
 /** Fields that an operation changed. */
 export interface Changed {
@@ -26,10 +27,10 @@ export function withChanged(
   { shape }: Cell,
   item: Item,
   changed: Changed,
-  rich: ReadonlyMap<string, RichState> | undefined,
+  rich: OrderedMap<string, RichState>,
   view: View,
 ): Item {
-  return copyWith(item, changed, rich, view) ??
+  return copyWith(item, changed, view) ??
     rebuild(shape, item, changed.registers, rich, view);
 }
 
@@ -37,12 +38,9 @@ export function withChanged(
 function copyWith(
   item: Item,
   { registers, states }: Changed,
-  rich: ReadonlyMap<string, RichState> | undefined,
   view: View,
 ): Item | undefined {
-  for (const state of rich?.values() ?? []) {
-    if (isShownLater(state)) return undefined;
-  }
+  if (isPartlyLater(item)) return undefined;
   const draft: DraftItem = { ...item };
   for (const [name, value] of registers) {
     const isPlain = Object.hasOwn(draft, name) &&
@@ -51,7 +49,8 @@ function copyWith(
     draft[name] = value;
   }
   for (const [name, state] of states) {
-    const isPlain = Object.hasOwn(draft, name) && view.fits(name, state.merge);
+    const isPlain = Object.hasOwn(draft, name) && !isShownLater(state) &&
+      view.fits(name, state.merge);
     if (!isPlain) return undefined;
     draft[name] = showState(state);
   }
@@ -62,12 +61,12 @@ function rebuild(
   shape: Cell["shape"],
   item: Item,
   registers: ReadonlyMap<string, Value>,
-  rich: ReadonlyMap<string, RichState> | undefined,
+  rich: OrderedMap<string, RichState>,
   view: View,
 ): Item {
   const values = new Map<string, Value>();
   for (const name of Object.keys(item)) {
-    if (name !== "id" && !rich?.has(name)) values.set(name, item[name]);
+    if (name !== "id" && !rich.has(name)) values.set(name, item[name]);
   }
   for (const [name, value] of registers) values.set(name, value);
   return view.build(item.id, shape, values, rich);

@@ -14,7 +14,7 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import type { OrderedMap } from "./ordered_map.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type { Element, Value } from "./patch.ts";
 import type { TextState } from "./text_state.ts";
 import { recordOf, sortedSet } from "./validate.ts";
@@ -174,3 +174,8 @@ export type RichState =
   | MapState
   | ListState
   | TextState;
+
+/** Of an item no field of which has a state. */
+export const noStates = /* @__PURE__ */ OrderedMap.of<string, RichState>(
+  compareText,
+);

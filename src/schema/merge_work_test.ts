@@ -105,6 +105,33 @@ Deno.test("fold() touches few elements for one change of 60,000, and none of wha
   equal(cell.item!["title"], "title 299");
 });
 
+Deno.test("fold() touches few fields for one change of an item of 1,000", () => {
+  const view = createView(undefined);
+  const fields = Array.from({ length: 1_000 }, (_, i) => ({
+    name: `field${i}`,
+    kind: i % 2 === 0 ? "string" as const : "counter" as const,
+  }));
+  const write = (i: number) => {
+    const field = fields[i % 1_000]!;
+    return field.kind === "string"
+      ? update({ what: "set", value: `${i}` }, field)
+      : update({ what: "increment", amount: i }, field);
+  };
+  const changes = fields.flatMap((_, i) => write(i).changes);
+  let cell = fold(undefined, { ...write(0), changes }, originAt(1), -1, view);
+  const work = workOf(() => {
+    for (let i = 1_000; i < 1_200; i++) {
+      cell = fold(cell, write(i), originAt(i), -1, view);
+    }
+  });
+  ok(work < 200 * 200, `${work} fields in 200 changes`);
+  equal(Object.keys(cell.item!).length, 1_001);
+  deepEqual(
+    [1_000, 1_199, 200].map((i) => cell.item![`field${i % 1_000}`]),
+    ["1000", 1_199 + 199, "200"],
+  );
+});
+
 Deno.test("fold() begins the state of a field once, for all who try the same change", () => {
   const view = createView(undefined);
   const cell = huge();

@@ -131,6 +131,11 @@ export class OrderedMap<K, V> {
     }
   }
 
+  /** As {@linkcode entries} gives them all. */
+  [Symbol.iterator](): Generator<readonly [K, V]> {
+    return this.entries();
+  }
+
   /** The keys in ascending order. */
   *keys(): Generator<K> {
     for (const [key] of this.entries()) yield key;

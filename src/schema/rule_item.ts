@@ -16,7 +16,8 @@ import { type Cell, valueIn } from "./cell.ts";
 import { showState } from "./merge_rich.ts";
 import type { Item, Value } from "./patch.ts";
 import { copyValue } from "./reader.ts";
-import type { View } from "./view.ts";
+import type { DraftItem } from "./schema.ts";
+import { isPartlyLater, type View } from "./view.ts";
 
 /** The item of a cell that is not deleted, as rules see it that read with `view`. */
 export function ruleItem(cellOf: () => Cell, view: View): Item {
@@ -27,9 +28,11 @@ export function ruleItem(cellOf: () => Cell, view: View): Item {
 /** Shows fields of a cell one by one, until somebody asks for more than one; has all of them from then on. */
 class Fields {
   readonly #cellOf: () => Cell;
+  #cell: Cell | undefined;
   readonly #view: View;
   /** The reader's own dates and bytes, by field. */
   #copies: Map<string, Value> | undefined;
+  #isWhole = false;
 
   constructor(cellOf: () => Cell, view: View) {
     this.#cellOf = cellOf;
@@ -37,21 +40,28 @@ class Fields {
   }
 
   static get(fields: Fields, name: string | symbol): unknown {
-    if (Object.isFrozen(fields)) return Reflect.get(fields, name);
+    if (fields.#isWhole) return Reflect.get(fields, name);
     if (typeof name === "symbol") return Reflect.get(Object.prototype, name);
-    const value = fieldOf(fields.#cellOf(), name, fields.#view);
+    const value = fieldOf(fields.#known, name, fields.#view);
     return fields.#own(name, value);
   }
 
-  static all(fields: Fields): Fields {
-    if (Object.isFrozen(fields)) return fields;
-    const item = showCell(fields.#cellOf(), fields.#view);
+  static all(fields: Fields): object {
+    if (fields.#isWhole) return fields;
+    fields.#isWhole = true;
+    const item = showCell(fields.#known, fields.#view);
+    const isLater = isPartlyLater(item);
+    const all: DraftItem = Object.setPrototypeOf(fields, Object.prototype);
     for (const name of Object.keys(item)) {
-      const one = Object.getOwnPropertyDescriptor(item, name)!;
-      if ("value" in one) one.value = fields.#own(name, one.value);
-      Object.defineProperty(fields, name, one);
+      const one = isLater && Object.getOwnPropertyDescriptor(item, name);
+      if (one && one.get) Object.defineProperty(all, name, one);
+      else all[name] = fields.#own(name, item[name]);
     }
-    return Object.freeze(Object.setPrototypeOf(fields, Object.prototype));
+    return Object.freeze(all);
+  }
+
+  get #known(): Cell {
+    return this.#cell ??= this.#cellOf();
   }
 
   #own(name: string, value: Value): Value {
@@ -91,8 +101,9 @@ function trapsOf(): ProxyHandler<Fields> {
     getPrototypeOf: () => Object.prototype,
   };
   for (const trap of whole) {
-    traps[trap] = (fields: Fields, ...rest: unknown[]) =>
-      Reflect.apply(Reflect[trap], Reflect, [Fields.all(fields), ...rest]);
+    const reflect: (...args: unknown[]) => unknown = Reflect[trap] as never;
+    traps[trap] = (fields: Fields, a: unknown, b: unknown) =>
+      reflect(Fields.all(fields), a, b);
   }
   return traps;
 }

@@ -5,6 +5,8 @@ import type { Cell, Origin } from "./cell.ts";
 import { field } from "./field.ts";
 import { fold } from "./merge.ts";
 import type { FieldChange, Operation, Shape } from "./patch.ts";
+import { compareText } from "./merge_state.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import { showCell } from "./rule_item.ts";
 import { judgeWrite } from "./rule_write.ts";
 import { defineRules, rulesFor } from "./rules.ts";
@@ -156,12 +158,12 @@ function wide(): [Cell, () => number] {
   const bytes = new Uint8Array(1 << 20);
   bytes.slice = () => (touched++, bytes);
   const item = { id: "x", bytes };
-  const stamps = new Map([["bytes", originOf(1)]]);
+  let stamps = OrderedMap.of(compareText, [["bytes", originOf(1)]]);
   for (let i = 1; i < 1_000; i++) {
     const name = i === 1 ? "owner" : `f${i}`;
     const get = () => (touched++, "ada");
     Object.defineProperty(item, name, { enumerable: true, get });
-    stamps.set(name, originOf(1));
+    stamps = stamps.with(name, originOf(1));
   }
   const cell = fold(undefined, born, originOf(1), -1, createView(undefined));
   return [

@@ -14,12 +14,19 @@
 import { limits } from "../base/limits.ts";
 import { emptyOf, isOfKind, mergeClassOf } from "./kinds.ts";
 import { isShownLater, showState } from "./merge_rich.ts";
-import type { RichState } from "./merge_state.ts";
+import { noStates, type RichState } from "./merge_state.ts";
+import type { OrderedMap } from "./ordered_map.ts";
 import type { FieldKind, Item, MergeClass, Shape, Value } from "./patch.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import type { TextEngine } from "./text_state.ts";
 
-const nothing: ReadonlyMap<string, RichState> = new Map();
+/** Items with fields that are shown when somebody reads them. */
+const later = /* @__PURE__ */ new WeakSet<Item>();
+
+/** Would a copy of the item show what nobody has asked for? */
+export function isPartlyLater(item: Item): boolean {
+  return later.has(item);
+}
 
 /** How items of one shape are built for readers. */
 export interface RowPlan {
@@ -150,7 +157,7 @@ export class View {
     id: string,
     shape: Shape,
     values: ReadonlyMap<string, Value>,
-    rich: ReadonlyMap<string, RichState> = nothing,
+    rich: OrderedMap<string, RichState> = noStates,
   ): Item {
     const { template, merges } = this.planFor(shape);
     const draft = { ...template };
@@ -186,7 +193,10 @@ export class View {
     const engine = this.engineOf(name);
     const get = () => showState(state, engine);
     if (!isShownLater(state)) draft[name] = get();
-    else Object.defineProperty(draft, name, { enumerable: true, get });
+    else {
+      Object.defineProperty(draft, name, { enumerable: true, get });
+      later.add(draft);
+    }
   }
 }
 
