@@ -36,7 +36,6 @@ import { compareText, noStates, type RichState } from "./merge_state.ts";
 import { OrderedMap } from "./ordered_map.ts";
 import type {
   CreateOperation,
-  FieldChange,
   Item,
   MergeClass,
   Operation,
@@ -80,7 +79,7 @@ export function fold(
   if (op.what === "delete") return bury(cell, origin);
   if (cell.item === undefined) return cell;
   return op.what === "create"
-    ? mergeCreate(cell, op, origin, view)
+    ? mergeCreate(cell, cell.item, op, origin, view)
     : applyUpdate(cell, cell.item, op, origin, view);
 }
 
@@ -222,6 +221,10 @@ interface Edit {
   stamps: OrderedMap<string, Stamp>;
 }
 
+function editOf({ stamps = noStamps }: Cell): Edit {
+  return { registers: new Map(), states: new Map(), stamps };
+}
+
 function applyUpdate(
   cell: Cell,
   item: Item,
@@ -229,65 +232,86 @@ function applyUpdate(
   origin: Origin,
   view: View,
 ): Cell {
-  const edit: Edit = {
-    registers: new Map(),
-    states: new Map(),
-    stamps: cell.stamps ?? noStamps,
-  };
+  const edit = editOf(cell);
   for (let i = 0; i < op.changes.length; i++) {
-    const change = op.changes[i]!;
-    const known = edit.states.get(change.field.name)?.merge ??
-      mergeClassIn(cell, change.field.name);
-    const merge = mergeClassOf(change.field.kind);
-    if (known !== undefined && precedence[merge] < precedence[known]) continue;
-    view.meet(change.field.kind);
-    if (isRichClass(merge)) editState(cell, edit, change, merge, origin);
-    else editRegister(cell, edit, change, origin);
+    const { field, change } = op.changes[i]!;
+    const merge = mergeFor(cell, edit, field);
+    if (merge === undefined) continue;
+    view.meet(field.kind);
+    if (isRichClass(merge)) {
+      const before = stateFor(cell, edit, field.name, merge);
+      editState(edit, field.name, changeState(before, change, origin));
+    } else if (change.what === "set") {
+      editRegister(cell, edit, field.name, change.value, origin);
+    }
   }
-  const { registers, states, stamps } = edit;
-  if (registers.size + states.size === 0) return cell;
+  if (edit.registers.size + edit.states.size === 0) return cell;
+  return withEdit(cell, item, edit, cell, view);
+}
+
+/** The cell after an edit, whose base is this create from then on. */
+function withEdit(
+  cell: Cell,
+  item: Item,
+  edit: Edit,
+  { shape, origin }: Pick<Cell, "shape" | "origin">,
+  view: View,
+): Cell {
   let rich = cell.rich ?? noStates;
-  for (const [name, state] of states) rich = rich.with(name, state);
+  for (const [name, state] of edit.states) rich = rich.with(name, state);
   return {
     id: cell.id,
     generation: cell.generation,
-    item: withChanged(cell, item, edit, rich, view),
-    shape: cell.shape,
-    origin: cell.origin,
+    item: withChanged(cell, item, edit, shape, rich, view),
+    shape,
+    origin,
     createAt: -1,
-    stamps: unlessEmpty(stamps),
+    stamps: unlessEmpty(edit.stamps),
     rich: unlessEmpty(rich),
     hidden: hiddenAfter(cell, edit, view),
   };
 }
 
+/** How a written field merges; `undefined` where a greater class holds it. */
+function mergeFor(
+  cell: Cell,
+  { states }: Edit,
+  { name, kind }: ShapeField,
+): MergeClass | undefined {
+  const known = states.get(name)?.merge ?? mergeClassIn(cell, name);
+  const merge = mergeClassOf(kind);
+  return known === undefined || precedence[merge] >= precedence[known]
+    ? merge
+    : undefined;
+}
+
+function stateFor(
+  cell: Cell,
+  { states }: Edit,
+  name: string,
+  merge: RichClass,
+): RichState {
+  const state = states.get(name);
+  return state?.merge === merge ? state : stateIn(cell, name, merge);
+}
+
 function editRegister(
   cell: Cell,
   edit: Edit,
-  { field, change }: FieldChange,
+  name: string,
+  value: Value,
   origin: Origin,
 ): void {
-  if (change.what !== "set") return;
-  const { name } = field;
   const stamp = edit.stamps.get(name) ?? createStampIn(cell, name);
   if (stamp !== undefined && compareStamps(origin, stamp) < 0) return;
-  edit.registers.set(name, change.value);
+  edit.registers.set(name, value);
   // A create that is changed by its own commit keeps its one stamp.
   if (stamp !== undefined && compareStamps(origin, stamp) === 0) return;
   edit.stamps = edit.stamps.with(name, origin);
 }
 
-function editState(
-  cell: Cell,
-  edit: Edit,
-  { field, change }: FieldChange,
-  merge: RichClass,
-  origin: Origin,
-): void {
-  const { name } = field;
-  const state = edit.states.get(name);
-  const before = state?.merge === merge ? state : stateIn(cell, name, merge);
-  edit.states.set(name, changeState(before, change, origin));
+function editState(edit: Edit, name: string, state: RichState): void {
+  edit.states.set(name, state);
   edit.registers.delete(name);
   edit.stamps = edit.stamps.without(name);
 }
@@ -325,68 +349,40 @@ export function expand(cell: Cell): Expanded {
 
 function mergeCreate(
   cell: Cell,
+  item: Item,
   op: CreateOperation,
   origin: Origin,
   view: View,
 ): Cell {
-  const all = expand(cell);
-  for (const field of op.shape.fields) {
-    mergeField(all, field, op.item[field.name], origin);
-  }
+  const edit = editOf(cell);
   const isLater = compareStamps(origin, cell.origin) >= 0;
-  const shape = isLater ? op.shape : cell.shape;
-  const base = isLater ? origin : cell.origin;
-  for (const field of shape.fields) view.meet(field.kind);
-  const values = new Map<string, Value>();
-  for (const [name, { value }] of all.registers) values.set(name, value);
-  const rich = OrderedMap.of(compareText, [...all.rich]);
-  return {
-    id: cell.id,
-    generation: cell.generation,
-    item: view.build(cell.id, shape, values, rich),
-    shape,
-    origin: base,
-    createAt: -1,
-    stamps: compress(all.registers, shape, base),
-    rich: unlessEmpty(rich),
-    hidden: view.hidden(shape, values),
-  };
+  if (isLater) tellBase(cell, edit);
+  for (const field of op.shape.fields) {
+    const { name, kind } = field;
+    const value = op.item[name];
+    const merge = mergeFor(cell, edit, field);
+    if (merge === undefined) continue;
+    view.meet(kind);
+    if (isRichClass(merge)) {
+      const before = stateFor(cell, edit, name, merge);
+      editState(edit, name, stateOfCreate(before, value, origin));
+    } else editRegister(cell, edit, name, value, origin);
+  }
+  if (!isLater) return withEdit(cell, item, edit, cell, view);
+  for (const { name } of op.shape.fields) {
+    const stamp = edit.stamps.get(name);
+    const isImplied = stamp && compareStamps(stamp, origin) === 0;
+    if (isImplied) edit.stamps = edit.stamps.without(name);
+  }
+  return withEdit(cell, item, edit, { shape: op.shape, origin }, view);
 }
 
-function mergeField(
-  all: Expanded,
-  { name, kind }: ShapeField,
-  value: Value,
-  origin: Origin,
-): void {
-  const merge = mergeClassOf(kind);
-  const state = all.rich.get(name);
-  if (state !== undefined && precedence[merge] < precedence[state.merge]) {
-    return;
+/** Says what follows from the create that a cell begins with. */
+function tellBase(cell: Cell, edit: Edit): void {
+  for (const { name, kind } of cell.shape.fields) {
+    if (cell.rich?.has(name) || edit.stamps.has(name)) continue;
+    const merge = mergeClassOf(kind);
+    if (isRichClass(merge)) edit.states.set(name, stateIn(cell, name, merge));
+    else edit.stamps = edit.stamps.with(name, cell.origin);
   }
-  if (isRichClass(merge)) {
-    const before = state?.merge === merge ? state : emptyState(merge);
-    all.rich.set(name, stateOfCreate(before, value, origin));
-    all.registers.delete(name);
-    return;
-  }
-  const register = all.registers.get(name);
-  const isLost = register !== undefined &&
-    compareStamps(register.stamp, origin) > 0;
-  if (!isLost) all.registers.set(name, { stamp: origin, value });
-}
-
-/** Only the stamps that do not follow from the base. */
-function compress(
-  registers: ReadonlyMap<string, Register>,
-  shape: Shape,
-  base: Stamp,
-): OrderedMap<string, Stamp> | undefined {
-  const stamps: [string, Stamp][] = [];
-  for (const [name, { stamp }] of registers) {
-    const isImplied = compareStamps(stamp, base) === 0 &&
-      shapeFieldOf(shape, name) !== undefined;
-    if (!isImplied) stamps.push([name, stamp]);
-  }
-  return unlessEmpty(OrderedMap.of(compareText, stamps));
 }

@@ -8,7 +8,7 @@ import type { Cell } from "./cell.ts";
 import { isShownLater, showState } from "./merge_rich.ts";
 import type { RichState } from "./merge_state.ts";
 import type { OrderedMap } from "./ordered_map.ts";
-import type { Item, Value } from "./patch.ts";
+import type { Item, Shape, Value } from "./patch.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
 
@@ -21,17 +21,29 @@ export interface Changed {
 /**
  * The item with other values; a field that is new to it may take its place among others.
  *
+ * @param shape of the create that it begins with now
  * @param rich all states of the cell, the changed ones too
  */
 export function withChanged(
-  { shape }: Cell,
+  cell: Cell,
   item: Item,
   changed: Changed,
+  shape: Shape,
   rich: OrderedMap<string, RichState>,
   view: View,
 ): Item {
-  return copyWith(item, changed, view) ??
-    rebuild(shape, item, changed.registers, rich, view);
+  const copy = isAlike(cell.shape, shape)
+    ? copyWith(item, changed, view)
+    : undefined;
+  return copy ?? rebuild(shape, item, changed.registers, rich, view);
+}
+
+/** Do items of both have the same fields in the same order? */
+function isAlike(a: Shape, b: Shape): boolean {
+  return a === b || a.fields.length === b.fields.length &&
+      a.fields.every(({ name, kind }, i) =>
+        name === b.fields[i]!.name && kind === b.fields[i]!.kind
+      );
 }
 
 /** A copy, where it reads nothing that is shown later, and nothing is new or hidden. */
@@ -58,7 +70,7 @@ function copyWith(
 }
 
 function rebuild(
-  shape: Cell["shape"],
+  shape: Shape,
   item: Item,
   registers: ReadonlyMap<string, Value>,
   rich: OrderedMap<string, RichState>,
