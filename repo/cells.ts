@@ -8,7 +8,7 @@
  * @module
  */
 
-import { type Cell, isBlank } from "../src/schema/cell.ts";
+import { type Cell, isBlank, WideCell } from "../src/schema/cell.ts";
 import type { Item, Shape } from "../src/schema/patch.ts";
 
 const CHUNK_BITS = 10;
@@ -47,13 +47,13 @@ export class Cells {
   /** The item of an ordinal; `undefined` when it is deleted or not in memory. */
   itemAt(ordinal: number): Item | undefined {
     const chunk = this.#items[ordinal >>> CHUNK_BITS];
-    return chunk === undefined ? undefined : chunk[ordinal & MASK];
+    return chunk?.[ordinal & MASK] ?? this.get(ordinal)?.item;
   }
 
   /** Is the cell or the item of an ordinal in memory? */
   has(ordinal: number): boolean {
-    return this.itemAt(ordinal) !== undefined ||
-      this.get(ordinal) !== undefined;
+    return this.get(ordinal) !== undefined ||
+      this.itemAt(ordinal) !== undefined;
   }
 
   /** The first ordinal from this one on that may be in memory, or `size`. */
@@ -70,7 +70,7 @@ export class Cells {
 
   /** The id of an ordinal; `undefined` when neither cell nor item is in memory. */
   idAt(ordinal: number): string | undefined {
-    return this.itemAt(ordinal)?.id ?? this.get(ordinal)?.id;
+    return this.get(ordinal)?.id ?? this.itemAt(ordinal)?.id;
   }
 
   /** Puts the cell of an ordinal that exists, and its item. */
@@ -80,7 +80,7 @@ export class Cells {
     const chunk = this.#cells[at] ??= newChunk();
     chunk[ordinal & MASK] = cell;
     const items = this.#items[at] ??= newChunk();
-    items[ordinal & MASK] = cell.item;
+    items[ordinal & MASK] = cell instanceof WideCell ? undefined : cell.item;
   }
 
   /** Puts an item that was read and has no cell yet. */
@@ -111,10 +111,11 @@ export class Cells {
   /** All items that are in memory, in the order of their ordinals. */
   items(): Item[] {
     const items: Item[] = [];
-    for (const chunk of this.#items) {
+    for (const [at, chunk] of this.#items.entries()) {
       if (chunk === undefined) continue;
+      const cells = this.#cells[at];
       for (let i = 0; i < chunk.length; i++) {
-        const item = chunk[i];
+        const item = chunk[i] ?? cells?.[i]?.item;
         if (item !== undefined) items.push(item);
       }
     }

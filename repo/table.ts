@@ -12,7 +12,7 @@
 
 import { sha256 } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
-import { type Cell, isBlank } from "../src/schema/cell.ts";
+import { type Cell, isBlank, isThere } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
@@ -172,8 +172,9 @@ export class Table implements Source {
   /** Is the item of an ordinal there? Never reads the item. */
   isLive(ordinal: number): boolean {
     if (this.#count === this.#cells.size) return true;
+    const cell = this.#cells.get(ordinal);
+    if (cell !== undefined) return isThere(cell);
     if (this.#cells.itemAt(ordinal) !== undefined) return true;
-    if (this.#cells.get(ordinal) !== undefined) return false;
     return this.base !== undefined && this.base.isLive(ordinal);
   }
 
@@ -231,15 +232,14 @@ export class Table implements Source {
     if (isReserved) this.#reserved--;
     else if (isNew) this.#ordinals.set(cell.id, ordinal);
     else this.#cells.set(ordinal, cell);
-    const { item } = cell;
-    this.#keepItems(ordinal, item, isNew);
-    if (item !== undefined !== wasLive) this.#count += wasLive ? -1 : 1;
+    this.#keepItems(ordinal, cell, isNew);
+    if (isThere(cell) !== wasLive) this.#count += wasLive ? -1 : 1;
     const columns = this.#columns;
     for (let i = 0; i < columns.length; i++) {
-      setColumn(columns[i]!, ordinal, item);
+      setColumn(columns[i]!, ordinal, cell.item);
     }
     for (let i = 0; i < this.#kept.length; i++) {
-      this.#kept[i]!.set(ordinal, item);
+      this.#kept[i]!.set(ordinal, cell.item);
     }
     return ordinal;
   }
@@ -250,9 +250,10 @@ export class Table implements Source {
   }
 
   /** While nothing is deleted, an item's place in `#items` is its ordinal. */
-  #keepItems(ordinal: number, item: Item | undefined, isNew: boolean): void {
+  #keepItems(ordinal: number, cell: Cell, isNew: boolean): void {
     const items = this.#items;
     if (items === undefined) return;
+    const { item } = cell;
     if (item === undefined) this.#items = undefined;
     else if (isNew) items.push(item);
     else if (items.length === this.#cells.size) items[ordinal] = item;

@@ -30,6 +30,8 @@ export const limits = {
   elementsMax: 65_536,
   /** A set, map or list of more parts is put together when somebody reads it, not at each write. */
   shownAtOnceMax: 32,
+  /** An item of more fields likewise. */
+  fieldsShownAtOnceMax: 128,
   /** A list position grows where inserts crowd; the writer spreads the list before this. */
   positionBytesMax: 256,
   /** The id of one list element. */

@@ -52,16 +52,65 @@ export interface Cell {
   readonly hidden: ReadonlyMap<string, Value> | undefined;
 }
 
+/** A register that was written since an item was put together. */
+export interface Written {
+  readonly value: Value;
+}
+
+/** A cell of many fields: what readers see is put together when somebody reads it. */
+export class WideCell implements Cell {
+  declare readonly id: string;
+  declare readonly generation: number;
+  declare readonly shape: Shape;
+  declare readonly origin: Origin;
+  declare readonly stamps: Cell["stamps"];
+  declare readonly rich: Cell["rich"];
+  declare readonly hidden: Cell["hidden"];
+  readonly createAt = -1;
+  /** What was put together last: of this cell, or of one before it. */
+  base: Item;
+  /** Written since then; `undefined` when `base` is of this cell. */
+  since: OrderedMap<string, Written> | undefined;
+  readonly #show: (cell: WideCell) => Item;
+
+  constructor(
+    cell: Omit<Cell, "item" | "createAt">,
+    base: Item,
+    since: OrderedMap<string, Written>,
+    show: (cell: WideCell) => Item,
+  ) {
+    Object.assign(this, cell);
+    this.base = base;
+    this.since = since;
+    this.#show = show;
+  }
+
+  get item(): Item {
+    if (this.since !== undefined) {
+      this.base = this.#show(this);
+      this.since = undefined;
+    }
+    return this.base;
+  }
+}
+
+/** Is the item there? Does not put it together. */
+export function isThere(cell: Cell): boolean {
+  return cell instanceof WideCell || cell.item !== undefined;
+}
+
 /** What was written to a field that has no state, whether readers see it or not. */
-export function valueIn({ item, hidden }: Cell, name: string): Value {
-  return hidden?.has(name) ? hidden.get(name) : item?.[name];
+export function valueIn(cell: Cell, name: string): Value {
+  const { hidden } = cell;
+  if (hidden?.has(name)) return hidden.get(name);
+  if (!(cell instanceof WideCell)) return cell.item?.[name];
+  const written = cell.since?.get(name);
+  return written === undefined ? cell.base[name] : written.value;
 }
 
 /** The generation that is written now: a deleted item's next one. */
 export function dueGeneration(cell: Cell | undefined): number {
-  return cell === undefined
-    ? 0
-    : cell.generation + Number(cell.item === undefined);
+  return cell === undefined ? 0 : cell.generation + Number(!isThere(cell));
 }
 
 /** Is an operation meant for a generation that has ended? Then it changes nothing that readers see. */

@@ -21,9 +21,10 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { type Cell, type Origin, valueIn } from "./cell.ts";
+import { limits } from "../base/limits.ts";
+import { type Cell, isThere, type Origin, valueIn } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
-import { hiddenAfter, withChanged } from "./merge_item.ts";
+import { hiddenAfter, widened, withChanged } from "./merge_item.ts";
 import {
   beginState,
   changeState,
@@ -77,10 +78,10 @@ export function fold(
   }
   if (op.generation < cell.generation) return cell;
   if (op.what === "delete") return bury(cell, origin);
-  if (cell.item === undefined) return cell;
+  if (!isThere(cell)) return cell;
   return op.what === "create"
-    ? mergeCreate(cell, cell.item, op, origin, view)
-    : applyUpdate(cell, cell.item, op, origin, view);
+    ? mergeCreate(cell, op, origin, view)
+    : applyUpdate(cell, op, origin, view);
 }
 
 function begin(
@@ -93,7 +94,7 @@ function begin(
   if (op.what === "update") {
     const item = view.build(id, orphanOf(shape), new Map());
     const orphan = cellOf(id, generation, item, orphanOf(shape), nowhere, -1);
-    return applyUpdate(orphan, item, op, origin, view);
+    return applyUpdate(orphan, op, origin, view);
   }
   if (op.what === "delete") {
     return cellOf(id, generation, undefined, orphanOf(shape), origin, -1);
@@ -141,7 +142,7 @@ function cellOf(
  * shape that it came with is its author's word, and no field is written by it.
  */
 function bury(cell: Cell, origin: Origin): Cell {
-  const isKept = cell.item === undefined &&
+  const isKept = !isThere(cell) &&
     compareStamps(cell.origin, origin) >= 0;
   if (isKept) return cell;
   return cellOf(cell.id, cell.generation, undefined, cell.shape, origin, -1);
@@ -227,7 +228,6 @@ function editOf({ stamps = noStamps }: Cell): Edit {
 
 function applyUpdate(
   cell: Cell,
-  item: Item,
   op: UpdateOperation,
   origin: Origin,
   view: View,
@@ -246,29 +246,36 @@ function applyUpdate(
     }
   }
   if (edit.registers.size + edit.states.size === 0) return cell;
-  return withEdit(cell, item, edit, cell, view);
+  return withEdit(cell, edit, cell, view);
 }
 
 /** The cell after an edit, whose base is this create from then on. */
 function withEdit(
   cell: Cell,
-  item: Item,
   edit: Edit,
   { shape, origin }: Pick<Cell, "shape" | "origin">,
   view: View,
 ): Cell {
   let rich = cell.rich ?? noStates;
   for (const [name, state] of edit.states) rich = rich.with(name, state);
+  const { id, generation } = cell;
+  const stamps = unlessEmpty(edit.stamps);
+  const hidden = hiddenAfter(cell, edit, view);
+  const width = shape.fields.length + edit.stamps.size + rich.size;
+  if (width > limits.fieldsShownAtOnceMax) {
+    const after = { id, generation, shape, origin, stamps, hidden };
+    return widened(cell, edit, { ...after, rich: unlessEmpty(rich) }, view);
+  }
   return {
-    id: cell.id,
-    generation: cell.generation,
-    item: withChanged(cell, item, edit, shape, rich, view),
+    id,
+    generation,
+    item: withChanged(cell, edit, shape, rich, view),
     shape,
     origin,
     createAt: -1,
-    stamps: unlessEmpty(edit.stamps),
+    stamps,
     rich: unlessEmpty(rich),
-    hidden: hiddenAfter(cell, edit, view),
+    hidden,
   };
 }
 
@@ -349,7 +356,6 @@ export function expand(cell: Cell): Expanded {
 
 function mergeCreate(
   cell: Cell,
-  item: Item,
   op: CreateOperation,
   origin: Origin,
   view: View,
@@ -368,13 +374,13 @@ function mergeCreate(
       editState(edit, name, stateOfCreate(before, value, origin));
     } else editRegister(cell, edit, name, value, origin);
   }
-  if (!isLater) return withEdit(cell, item, edit, cell, view);
+  if (!isLater) return withEdit(cell, edit, cell, view);
   for (const { name } of op.shape.fields) {
     const stamp = edit.stamps.get(name);
     const isImplied = stamp && compareStamps(stamp, origin) === 0;
     if (isImplied) edit.stamps = edit.stamps.without(name);
   }
-  return withEdit(cell, item, edit, { shape: op.shape, origin }, view);
+  return withEdit(cell, edit, { shape: op.shape, origin }, view);
 }
 
 /** Says what follows from the create that a cell begins with. */

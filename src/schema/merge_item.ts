@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Cell } from "./cell.ts";
+import { type Cell, WideCell, type Written } from "./cell.ts";
 import { isShownLater, showState } from "./merge_rich.ts";
-import type { RichState } from "./merge_state.ts";
-import type { OrderedMap } from "./ordered_map.ts";
+import { compareText, noStates, type RichState } from "./merge_state.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
@@ -26,24 +26,36 @@ export interface Changed {
  */
 export function withChanged(
   cell: Cell,
-  item: Item,
   changed: Changed,
   shape: Shape,
   rich: OrderedMap<string, RichState>,
   view: View,
 ): Item {
-  const copy = isAlike(cell.shape, shape)
-    ? copyWith(item, changed, view)
-    : undefined;
+  const item = cell.item!;
+  const copy = cell.shape === shape ? copyWith(item, changed, view) : undefined;
   return copy ?? rebuild(shape, item, changed.registers, rich, view);
 }
 
-/** Do items of both have the same fields in the same order? */
-function isAlike(a: Shape, b: Shape): boolean {
-  return a === b || a.fields.length === b.fields.length &&
-      a.fields.every(({ name, kind }, i) =>
-        name === b.fields[i]!.name && kind === b.fields[i]!.kind
-      );
+const nothing = /* @__PURE__ */ OrderedMap.of<string, Written>(compareText);
+
+/** The cell after a change, whose item is put together when somebody reads it. */
+export function widened(
+  cell: Cell,
+  { registers }: Changed,
+  after: Omit<Cell, "item" | "createAt">,
+  view: View,
+): Cell {
+  const isWide = cell instanceof WideCell;
+  let since = isWide && cell.since || nothing;
+  for (const [name, value] of registers) since = since.with(name, { value });
+  const show = ({ shape, base, since, rich }: WideCell) => {
+    const written = new Map<string, Value>();
+    for (const [name, { value }] of since ?? []) {
+      if (!rich?.has(name)) written.set(name, value);
+    }
+    return rebuild(shape, base, written, rich ?? noStates, view);
+  };
+  return new WideCell(after, isWide ? cell.base : cell.item!, since, show);
 }
 
 /** A copy, where it reads nothing that is shown later, and nothing is new or hidden. */

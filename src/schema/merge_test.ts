@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
-import type { Cell, Origin } from "./cell.ts";
+import { type Cell, type Origin, WideCell } from "./cell.ts";
 import { cellDigestBytes, decodeCell, decodeItem } from "./cell_codec.ts";
 import { encodeCell } from "./cell_writer.ts";
 import { isOfKind, mergeClassOf } from "./kinds.ts";
@@ -267,6 +267,36 @@ Deno.test("fold() gives the same cell for every order of commits", () => {
     }),
     run,
   );
+});
+
+Deno.test("fold() shows of an item of many fields what it shows of one of few, whenever it is read", () => {
+  const changes = Array.from({ length: 200 }, (_, i) => ({
+    field: { name: `pad${i}`, kind: "string" } as const,
+    change: { what: "set", value: "" } as const,
+  }));
+  const pad = { what: "update", shape: shapes[0]!, id: ID, changes } as const;
+  let shown = 0;
+  fc.assert(
+    fc.property(shuffled, fc.nat(8), fc.boolean(), ([, all], at, isRead) => {
+      for (const view of allViews) {
+        const few = foldAll(all, view);
+        if (few?.item === undefined) continue;
+        const operations = [{ ...pad, generation: few.generation }];
+        const padding = { origin: origins[0]!, operations };
+        const before = foldAll([...all.slice(0, at), padding], view);
+        if (isRead) assert.ok(before?.item);
+        const many = foldAll(all.slice(at), view, before);
+        assert.ok(many instanceof WideCell);
+        assert.deepEqual(
+          Object.entries(many.item).filter(([name]) => !name.startsWith("pad")),
+          Object.entries(few.item),
+        );
+        shown++;
+      }
+    }),
+    run,
+  );
+  assert.ok(shown > 0);
 });
 
 Deno.test("fold() gives the same digest whatever schema the readers have", () => {

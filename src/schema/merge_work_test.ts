@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Stamp } from "../base/hlc.ts";
 import { sized } from "../../tests/kit/tier.ts";
 import { workOf } from "../../tests/kit/work.ts";
-import type { Cell, Origin } from "./cell.ts";
+import { type Cell, type Origin, WideCell } from "./cell.ts";
 import { fold } from "./merge.ts";
 import { changeState, emptyState, showState } from "./merge_rich.ts";
 import type { ListState } from "./merge_state.ts";
@@ -125,6 +125,7 @@ Deno.test("fold() touches few fields for one change of an item of 1,000", () => 
     }
   });
   ok(work < 200 * 200, `${work} fields in 200 changes`);
+  ok(cell instanceof WideCell && cell.since?.size === 500, "nobody read it");
   equal(Object.keys(cell.item!).length, 1_001);
   deepEqual(
     [1_000, 1_199, 200].map((i) => cell.item![`field${i % 1_000}`]),

@@ -9,6 +9,7 @@
  */
 
 import { limits } from "../base/limits.ts";
+import { isThere } from "./cell.ts";
 import type { Cells } from "./judge.ts";
 import { show } from "./names.ts";
 import { askRule, denial } from "./rule_call.ts";
@@ -75,7 +76,7 @@ export class LookUps {
       throw new Error("it is not known yet");
     }
     const cell = cells.cellOf(schema.name, id);
-    if (cell?.item === undefined) return undefined;
+    if (cell === undefined || !isThere(cell)) return undefined;
     let view = this.#views.get(schema);
     if (view === undefined) this.#views.set(schema, view = createView(schema));
     // Proof: it is shown as the schema says.

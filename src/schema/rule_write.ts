@@ -11,7 +11,7 @@
  * @module
  */
 
-import { type Cell, dueGeneration, isHistory } from "./cell.ts";
+import { type Cell, dueGeneration, isHistory, isThere } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
 import type { Operation, ShapeField } from "./patch.ts";
 import { ruleItem } from "./rule_item.ts";
@@ -46,13 +46,13 @@ export function judgeWrite(
     kindFault(operation, entry.schema);
   if (fault !== undefined) return rules.deny(collection, operation.what, fault);
   if (session === undefined) return allowed;
-  const item = before?.item;
-  const isOver = operation.what === "create" && item !== undefined;
+  const isOld = before !== undefined && isThere(before);
+  const isOver = operation.what === "create" && isOld;
   return rules.ask(entry, {
     session,
     wall,
     action: isOver ? "update" : operation.what,
-    before: item && ruleItem(() => before!, entry.view),
+    before: isOld ? ruleItem(() => before, entry.view) : undefined,
     after: operation.what === "delete"
       ? undefined
       : ruleItem(after, entry.view),
@@ -65,8 +65,8 @@ export function faultOf(
   { what, generation }: Operation,
   before: Cell | undefined,
 ): string | undefined {
-  const isThere = before?.item !== undefined;
-  if (!isThere && what !== "create") return "It is not there";
+  const isOld = before !== undefined && isThere(before);
+  if (!isOld && what !== "create") return "It is not there";
   return generation === dueGeneration(before)
     ? undefined
     : "It is of another generation";
