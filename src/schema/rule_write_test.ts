@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { workOf } from "../../tests/kit/work.ts";
-import type { Cell, Origin } from "./cell.ts";
+import type { Cell, Origin, Stamp } from "./cell.ts";
 import { field } from "./field.ts";
 import { fold } from "./merge.ts";
 import type { FieldChange, Operation, Shape } from "./patch.ts";
@@ -158,7 +158,9 @@ function wide(): [Cell, () => number] {
   const bytes = new Uint8Array(1 << 20);
   bytes.slice = () => (touched++, bytes);
   const item = { id: "x", bytes };
-  let stamps = OrderedMap.of(compareText, [["bytes", originOf(1)]]);
+  let stamps = OrderedMap.of<string, Stamp>(compareText, [
+    ["bytes", originOf(1)],
+  ]);
   for (let i = 1; i < 1_000; i++) {
     const name = i === 1 ? "owner" : `f${i}`;
     const get = () => (touched++, "ada");
