@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { workOf } from "../../tests/kit/work.ts";
-import type { Cell, Origin, Stamp } from "./cell.ts";
+import type { Stamp } from "../base/hlc.ts";
+import type { Cell, Origin } from "./cell.ts";
 import { field } from "./field.ts";
 import { fold } from "./merge.ts";
 import type { FieldChange, Operation, Shape } from "./patch.ts";
