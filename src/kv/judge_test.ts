@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import type { Cell } from "../schema/cell.ts";
-import { type Cells, judgeCommits } from "../schema/judge.ts";
+import { type FoldedCells, judgeCommits } from "../schema/judge.ts";
 import { fold } from "../schema/merge.ts";
 import type { Item, Operation } from "../schema/patch.ts";
 import { createView } from "../schema/view.ts";
@@ -63,7 +63,7 @@ class Here {
       createOffsets: [],
       operationsOffset: 0,
     }));
-    const cells: Cells = {
+    const cells: FoldedCells = {
       cellOf: (collection, id) => this.#cells.get(`${collection} ${id}`),
       viewOf: () => view,
     };
