@@ -4,8 +4,9 @@
  * `judge` is pure: it looks at the bytes and at what is known, and changes
  * neither. In this order: mode, form, certificate, clocks within the batch, its
  * place in its chain, seal, clock after its predecessor, revocation, parents,
- * patches, gate. The gate is the one question that may depend on the moment; only
- * the first replica that takes a batch from its author asks it.
+ * gate, patches. The gate is the one question that may depend on the moment; only
+ * the first replica that takes a batch from its author asks it, and it asks what
+ * is cheap before it has the patches decoded.
  *
  * Architecture invariant: foreign commits enter only here (law 2). A verdict
  * depends on the commit, its ancestors, certificates and the revocations that the
@@ -20,7 +21,12 @@ import { equalBytes } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
-import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
+import {
+  countOperations,
+  type DecodedPatch,
+  decodePatch,
+  type Room,
+} from "../src/schema/patch_codec.ts";
 import type {
   Admitted,
   Arrival,
@@ -142,10 +148,14 @@ function judgeBatch(
   if (early !== undefined) return declined(early);
   const parents = judgeParents(batch, from, knowledge);
   if (parents !== undefined) return parents;
-  const patches = patchesOf(batch, from);
-  const refusal = gate?.(batch, from, patches);
+  let patches: readonly DecodedPatch[] | Refusal | undefined;
+  const decode = (nodesMax?: number) =>
+    patches ??= patchesOf(batch, from, nodesMax);
+  const refusal = gate?.(batch, from, decode);
   if (refusal !== undefined) return declined(refusal);
-  return { verdict: "admit", batch, from, patches, lastId };
+  const decoded = decode();
+  if ("refused" in decoded) return declined(decoded);
+  return { verdict: "admit", batch, from, patches: decoded, lastId };
 }
 
 function park(batch: Batch, missing: Position): Park {
@@ -300,11 +310,41 @@ function judgeParents(
   return undefined;
 }
 
-/** A patch that cannot be read makes its batch malformed, for every replica alike. */
-function patchesOf(batch: Batch, from: number): DecodedPatch[] {
+/**
+ * A patch that cannot be read makes its batch malformed, for every replica alike.
+ * Of a batch that honest writers gather nothing is counted: it has no more nodes
+ * than bytes.
+ */
+function patchesOf(
+  batch: Batch,
+  from: number,
+  nodesMax = Infinity,
+): readonly DecodedPatch[] | Refusal {
+  const payloads = batch.commits.slice(from).map((commit) =>
+    payloadOf(batch, commit)
+  );
+  const isCounted = nodesMax < Infinity &&
+    batch.bytes.length > limits.batchBytesSoft;
+  if (!isCounted) return payloads.map((payload) => decodePatch(payload));
+  return patchesWithin(payloads, batch.first + from, { left: nodesMax });
+}
+
+/** The patches of commits from number `first` on, as far as there is room for all. */
+function patchesWithin(
+  payloads: readonly Uint8Array[],
+  first: number,
+  room: Room,
+): readonly DecodedPatch[] | Refusal {
+  const detail = `Its batch holds over ${room.left} values`;
+  let operations = 0;
+  for (const [i, payload] of payloads.entries()) {
+    operations += countOperations(payload);
+    if (operations > room.left) return refuseAt(first + i, "too-large", detail);
+  }
   const patches: DecodedPatch[] = [];
-  for (let i = from; i < batch.commits.length; i++) {
-    patches.push(decodePatch(payloadOf(batch, batch.commits[i]!)));
+  for (const [i, payload] of payloads.entries()) {
+    patches.push(decodePatch(payload, room));
+    if (room.left < 0) return refuseAt(first + i, "too-large", detail);
   }
   return patches;
 }

@@ -14,10 +14,11 @@ import {
   Writer,
 } from "../tests/kit/door.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
+import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { isTried, sized } from "../tests/kit/tier.ts";
-import { checkGate, judge } from "./admit.ts";
-import type { Arrival } from "./arrival.ts";
+import { admit, checkGate, judge } from "./admit.ts";
+import type { Arrival, Gate } from "./arrival.ts";
 import { decodeBatch } from "./batch.ts";
 import { chainStart, commitId, type Header } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
@@ -335,6 +336,30 @@ Deno.test("admit() refuses a signed commit whose patch cannot be read", () => {
     if (outcome === "malformed") throw new SyntaxError("as expected of a cut");
     assert.equal(outcome, "admit");
   });
+});
+
+Deno.test("admit() lets a gate ask what it costs nothing to know before it decodes", () => {
+  const ada = new Writer(1, reader());
+  const { header } = prepare(lone, "a");
+  const unreadable = ada.pack({
+    chain: ada.chain,
+    first: 0,
+    commits: [{ header, payload: new Uint8Array([9]), payloadAt: -1 }],
+  });
+  const outcomeOf = (gate: Gate) => {
+    const place = reader();
+    const [judged] = admit(unreadable, place, place.parking, () => {}, gate);
+    const { verdict } = judged!;
+    assert.equal(verdict.verdict, "refuse");
+    return verdict.verdict === "refuse" && verdict.refusal.refused;
+  };
+  assert.equal(outcomeOf(() => refuse("quota")), "quota");
+  assert.equal(outcomeOf(() => undefined), "malformed");
+  const decoding: Gate = (_batch, _from, decode) => {
+    decode(limits.nodesMax);
+    return refuse("denied");
+  };
+  assert.equal(outcomeOf(decoding), "malformed");
 });
 
 Deno.test("checkGate() takes nothing before its time, and tells what time it is", () => {

@@ -46,14 +46,25 @@ export interface Knowledge {
 
 /**
  * Asked once of every sound batch with new commits (law 7): clock, quota, rate,
- * rules, and what else depends on the moment of acceptance. Gets the patches of its commits
- * from index `from` on; those before are known.
+ * rules, and what else depends on the moment of acceptance. The commits from index
+ * `from` on are new. Patches cost a multiple of their bytes: what can be asked
+ * without them comes first.
  */
 export type Gate = (
   batch: Batch,
   from: number,
-  patches: readonly DecodedPatch[],
+  decode: DecodePatches,
 ) => Refusal | undefined;
+
+/**
+ * The patches of a batch's new commits, decoded when somebody first asks; a refusal
+ * where they hold more than `nodesMax` nodes.
+ *
+ * @throws {SyntaxError} for the door, where one of them cannot be read
+ */
+export type DecodePatches = (
+  nodesMax: number,
+) => readonly DecodedPatch[] | Refusal;
 
 /** What becomes of an arrival. */
 export type Verdict =

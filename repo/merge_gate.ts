@@ -1,7 +1,7 @@
 /**
  * What a gate asks of commits before they are folded, of everybody: that they
  * begin no more collections and fields than a repository holds, write a field as
- * what it is, skip no generation, and take a bounded amount of folding.
+ * what it is, and skip no generation.
  *
  * A field that some call a list and others a string would be lost to one of them.
  * What it is follows from the schema of the rules, where they have one, and from
@@ -11,11 +11,10 @@
  * @module
  */
 
-import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
+import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { dueGeneration } from "../src/schema/cell.ts";
 import { mergeClassOf } from "../src/schema/kinds.ts";
-import { partsOf } from "../src/schema/parts.ts";
 import type { FieldKind, Operation } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Schema } from "../src/schema/schema.ts";
@@ -46,17 +45,11 @@ export function checkMerge(
   const begun = new Begun(state, declared);
   for (const [i, { operations }] of patches.entries()) {
     const number = first + i;
-    let parts = 0;
     for (const operation of operations) {
-      parts += partsOf(operation);
       const refusal = begun.take(operation);
       if (refusal !== undefined && number >= accepted) {
         return { ...refusal, number };
       }
-    }
-    if (parts > limits.foldPartsMax && number >= accepted) {
-      const detail = `One commit changes at most ${limits.foldPartsMax} parts`;
-      return refuseAt(number, "too-large", detail);
     }
   }
   return undefined;

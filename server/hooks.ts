@@ -14,7 +14,10 @@ import { assert, type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { partsOf } from "../src/schema/parts.ts";
-import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
+import {
+  countOperations,
+  type DecodedPatch,
+} from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
@@ -188,7 +191,7 @@ export class ServerHooks implements
   gate(
     peer: HostPeer,
     name: RepositoryName,
-    ...[batch, from, patches]: Parameters<Gate>
+    ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
     const { revocations, hub, judge, restores, world } = this.#parts;
     const replica = hub.replicaOf(name);
@@ -201,12 +204,16 @@ export class ServerHooks implements
     ) {
       return refuse("revoked", "The session that wrote it was revoked");
     }
-    const quota = this.#checkQuota(peer, name, batch, patches);
+    const quota = this.#checkQuota(peer, name, batch);
     if (quota !== undefined) return quota;
     const { graph } = replica;
     const accepted = restores.accepted(name, batch.chain)?.count ?? 0;
+    const isBack = batch.first + batch.commits.length <= accepted;
+    const patches = decode(isBack ? Infinity : limits.nodesMax);
+    if ("refused" in patches) return patches;
+    this.#commits.take(sessionOf(peer), extraOf(patches), world.monotonic());
     return this.#chains.check(graph, batch, from, patches, accepted) ??
-      judge.judge(replica, session, batch, from, patches) ??
+      judge.judge(replica, session, batch, from, () => patches) ??
       this.#chains.begin(
         graph,
         batch,
@@ -219,8 +226,7 @@ export class ServerHooks implements
   #checkQuota(
     peer: HostPeer,
     name: RepositoryName,
-    batch: Batch,
-    patches: readonly DecodedPatch[],
+    { commits }: Batch,
   ): Refusal | undefined {
     const { world, quotas, hub } = this.#parts;
     if (hub.logBytes(name) > quotas.repositoryBytes) {
@@ -234,7 +240,7 @@ export class ServerHooks implements
       return refuse("quota", `Come back in ${seconds} seconds`);
     }
     // A batch counts whole, however large: who owes for it waits afterwards.
-    this.#commits.take(who, batch.commits.length + extraOf(patches), nowMs);
+    this.#commits.take(who, commits.length, nowMs);
     return undefined;
   }
 
@@ -324,7 +330,7 @@ function extraOf(patches: readonly DecodedPatch[]): number {
 /** Does nothing in it change anything? Then there is nothing to decide on. */
 function isEmpty(batch: Batch): boolean {
   return batch.commits.every((commit) =>
-    decodePatch(payloadOf(batch, commit)).operations.length === 0
+    countOperations(payloadOf(batch, commit)) === 0
   );
 }
 

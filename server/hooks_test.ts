@@ -84,6 +84,11 @@ function batchOf(count: number, wall = NOW): Batch {
   return { chain, first: 0, commits } as unknown as Batch;
 }
 
+/** Of a gate that refuses by what is cheaper to ask. */
+function unasked(): never {
+  throw new Error("patches were decoded in vain");
+}
+
 Deno.test("ServerHooks.authorize() closes the server's own repositories to everybody", () => {
   const issuer = { ...session, mayIssue: true };
   for (const who of [session, issuer]) {
@@ -159,25 +164,28 @@ Deno.test("ServerHooks.admits() bounds the connections of a session", () => {
 
 Deno.test("ServerHooks.gate() refuses what a revoked session wrote, unless the door decides", () => {
   const revoked = hooksIn({ isRevoked: true });
-  equal(revoked.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "revoked");
+  equal(
+    revoked.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused,
+    "revoked",
+  );
   const recorded = hooksIn({ isRevoked: true, hasRecord: true });
-  equal(recorded.gate(peer, name("a"), batchOf(1), 0, []), undefined);
+  equal(recorded.gate(peer, name("a"), batchOf(1), 0, () => []), undefined);
 });
 
 Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () => {
   let nowMs = 0;
   const hooks = hooksIn({ monotonicMs: () => nowMs, commitsPerSecond: 10 });
-  equal(hooks.gate(peer, name("a"), batchOf(100), 0, []), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(100), 0, () => []), undefined);
   equal(hooks.creditDelay(peer, 1), 0);
-  equal(hooks.gate(peer, name("a"), batchOf(50), 0, []), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(50), 0, () => []), undefined);
   equal(hooks.creditDelay(peer, 1), 5_000);
-  equal(hooks.gate(peer, name("a"), batchOf(1_000), 0, []), undefined);
-  equal(hooks.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "quota");
+  equal(hooks.gate(peer, name("a"), batchOf(1_000), 0, () => []), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused, "quota");
   nowMs = 50_000; // what was refused was not counted
-  equal(hooks.gate(peer, name("a"), batchOf(1), 0, []), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, () => []), undefined);
   nowMs = 1_000_000;
   equal(hooks.creditDelay(peer, 1), 0);
-  equal(hooks.gate(peer, name("a"), batchOf(1), 0, []), undefined);
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, () => []), undefined);
 });
 
 Deno.test("ServerHooks.gate() counts what takes much folding as more commits", () => {
@@ -201,7 +209,7 @@ Deno.test("ServerHooks.gate() counts what takes much folding as more commits", (
     };
   };
   const add = (count: number) =>
-    hooks.gate(peer, name("a"), batchOf(1), 0, [patchOf(count)]);
+    hooks.gate(peer, name("a"), batchOf(1), 0, () => [patchOf(count)]);
   equal(add(8), undefined);
   equal(hooks.creditDelay(peer, 1), 0, "one commit of 100");
   add(limits.foldPartsPerCommit * 120);
@@ -228,5 +236,5 @@ Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, an
 
 Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {
   const hooks = hooksIn({ logBytes: defaultQuotas.repositoryBytes + 1 });
-  equal(hooks.gate(peer, name("a"), batchOf(1), 0, [])?.refused, "quota");
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused, "quota");
 });

@@ -12,6 +12,7 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { entrySchema } from "../src/kv/entry.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
@@ -60,8 +61,10 @@ export class Judge {
   judge(
     replica: Replica,
     by: PeerSession | "issuer",
-    ...[batch, from, patches]: Parameters<Gate>
+    ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
+    const patches = decode(limits.nodesMax);
+    if ("refused" in patches) return patches;
     const { restores, world } = this.#parts;
     const { name, state, graph } = replica;
     const isAwaited = restores.isAwaited(name);

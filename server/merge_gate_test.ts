@@ -475,21 +475,6 @@ Deno.test("the gate bounds the fields of a collection over all its writers", () 
     equal(reason, "too-large");
   }));
 
-Deno.test("checkMerge() bounds what one commit changes, however few its operations", () =>
-  withItem(({ replica: { state } }) => {
-    const values: Value[] = new Array(limits.elementsMax).fill("v");
-    const adds = (count: number) => {
-      const change: Change = { what: "add", values };
-      return update("labels", ...new Array<Change>(count).fill(change));
-    };
-    const fits = Math.floor(limits.foldPartsMax / limits.elementsMax);
-    equal(checkMerge(state, 5, [patchOf(adds(fits))]), undefined);
-    const patches = [patchOf(adds(1)), patchOf(adds(fits + 1))];
-    const { refused, number, detail } = checkMerge(state, 5, patches)!;
-    deepEqual([refused, number], ["too-large", 6]);
-    match(detail!, /8000000 parts/);
-  }));
-
 Deno.test("a device shows its defaults for what is no value of its schema, forgets none of it, and reads it again after reopening", async () => {
   const [eve, ada, server] = [
     await RuledDevice.open({ seed: 1, reading: null }),

@@ -16,10 +16,8 @@ import {
   rulesFor,
 } from "../../mod.ts";
 import { replicaOf } from "../../src/db/internals.ts";
-import {
-  type DecodedPatch,
-  decodePatch,
-} from "../../src/schema/patch_codec.ts";
+import { decodePatch } from "../../src/schema/patch_codec.ts";
+import type { DecodePatches } from "../../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
 import type { PeerSession } from "../../sync/conversation.ts";
@@ -31,7 +29,7 @@ const NAME = "bench";
 const ROUNDS = 100;
 
 /** A commit that is alone in its batch, as one of a connected client is. */
-type Asked = readonly [Batch, from: number, patches: readonly DecodedPatch[]];
+type Asked = readonly [Batch, from: number, decode: DecodePatches];
 
 const never = { accepted: () => undefined, isAwaited: () => false };
 
@@ -139,8 +137,8 @@ function commitsFrom(
       const batch = decodeBatch(bytes.slice(), true);
       for (const [i, commit] of batch.commits.entries()) {
         const first = batch.first + i;
-        const patch = decodePatch(payloadOf(batch, commit));
-        asked.push([{ ...batch, first, commits: [commit] }, 0, [patch]]);
+        const patches = [decodePatch(payloadOf(batch, commit))];
+        asked.push([{ ...batch, first, commits: [commit] }, 0, () => patches]);
       }
     }
     at = slice.next;

@@ -52,8 +52,8 @@ export const limits = {
   jsonDepthMax: 64,
   /** Operations of one transaction. */
   operationsMax: 2_000_000,
-  /** Values, tags, elements and runs that one commit may change: folding them takes seconds. */
-  foldPartsMax: 8_000_000,
+  /** Objects and values of one commit when it is decoded, some 100 bytes each; each takes a byte at least. */
+  nodesMax: 4 * MiB,
   /** So many of them count in quotas as one more commit. */
   foldPartsPerCommit: 10,
   /** One commit's payload: a bulk load of a million small items fits. */

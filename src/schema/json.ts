@@ -82,10 +82,33 @@ function setOwn<T>(target: Record<string, T>, key: string, value: T) {
 
 /** The frozen value of JSON text; `SyntaxError` when it is none of ours. */
 export function parseJson(text: string): Json {
-  const parsed: unknown = JSON.parse(text);
-  return copyJson(parsed, (why) => {
-    throw new SyntaxError(`Cannot decode JSON: ${why}`);
-  });
+  // Proof: whatever JSON text says is JSON.
+  return settle(JSON.parse(text) as Json, 0);
+}
+
+/** What was parsed, checked and frozen in its place: a copy would take as much memory again. */
+function settle(value: Json, depth: number): Json {
+  if (typeof value !== "object" || value === null) {
+    return copyJson(value, undecodable);
+  }
+  if (depth >= limits.jsonDepthMax) undecodable("it is nested too deep");
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      value[i] = settle(value[i], depth + 1);
+    }
+  } else {
+    // Proof: nobody else has it yet.
+    const record = value as Record<string, Json>;
+    for (const key of Object.keys(record)) {
+      if (!key.isWellFormed()) undecodable("a key has a lone surrogate");
+      setOwn(record, key, settle(record[key]!, depth + 1));
+    }
+  }
+  return Object.freeze(value);
+}
+
+function undecodable(why: string): never {
+  throw new SyntaxError(`Cannot decode JSON: ${why}`);
 }
 
 /** Are both the same value, all the way down? Key order does not matter. */

@@ -1,12 +1,13 @@
 /**
- * How much folding an operation takes, in parts: values, tags, elements and runs
- * that it touches, whatever else its item holds.
+ * How much an operation takes: folding it, in parts (values, tags, elements and
+ * runs that it touches, whatever else its item holds), and memory, in nodes (the
+ * same, and all that stands inside JSON).
  *
  * @module
  */
 
 import { isRich } from "./kinds.ts";
-import type { Change, Operation, Value } from "./patch.ts";
+import type { Change, Operation, Shape, Value } from "./patch.ts";
 
 /** The parts of one operation: 1 at least. */
 export function partsOf(operation: Operation): number {
@@ -56,5 +57,57 @@ function partsOfChange(change: Change): number {
     }
     default:
       return 1;
+  }
+}
+
+/** The nodes of one operation: 1 at least, and no more than it has bytes. */
+export function nodesOf(operation: Operation): number {
+  let nodes = 1;
+  if (operation.what === "create") {
+    const { shape: { fields }, item } = operation;
+    for (let i = 0; i < fields.length; i++) {
+      const value = item[fields[i]!.name];
+      if (typeof value === "object") nodes += nodesIn(value);
+    }
+  } else if (operation.what === "update") {
+    const { changes } = operation;
+    for (let i = 0; i < changes.length; i++) {
+      nodes += 1 + nodesOfChange(changes[i]!.change);
+    }
+  }
+  return nodes;
+}
+
+/** The nodes of a shape in a patch's table. */
+export function nodesOfShape({ fields }: Shape): number {
+  return 1 + fields.length;
+}
+
+function nodesIn(value: Value): number {
+  if (typeof value !== "object" || value === null) return 1;
+  if (value instanceof Date) return 2;
+  if (value instanceof Uint8Array) return value.length > 0 ? 3 : 1;
+  const isList = Array.isArray(value);
+  const inner: readonly Value[] = isList ? value : Object.values(value);
+  let nodes = isList ? 1 : 1 + inner.length; // Its keys.
+  for (let i = 0; i < inner.length; i++) nodes += nodesIn(inner[i]);
+  return nodes;
+}
+
+function nodesOfChange(change: Change): number {
+  switch (change.what) {
+    case "set":
+      return nodesIn(change.value);
+    case "put":
+      return change.entries.reduce((sum, [, value]) => sum + nodesIn(value), 0);
+    case "replace":
+      return change.values.reduce((sum, [, value]) => sum + nodesIn(value), 0);
+    case "insert":
+      return change.elements.reduce(
+        (sum, { value }) => sum + nodesIn(value),
+        0,
+      );
+    default:
+      return partsOfChange(change);
   }
 }

@@ -16,6 +16,7 @@ import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { readChange, writeChange } from "./change_codec.ts";
 import { itemIdFault } from "./names.ts";
+import { nodesOf, nodesOfShape } from "./parts.ts";
 import type {
   CreateOperation,
   FieldChange,
@@ -69,6 +70,7 @@ export class PatchWriter {
   #lastShape: Shape | undefined;
   #lastIndex = 0;
   #count = 0;
+  #nodes = 0;
 
   /** Forgets everything and begins a new patch. */
   begin(): void {
@@ -77,6 +79,7 @@ export class PatchWriter {
     this.#shapes.length = 0;
     this.#lastShape = undefined;
     this.#count = 0;
+    this.#nodes = 0;
   }
 
   /** Bytes of the operations so far. */
@@ -105,10 +108,11 @@ export class PatchWriter {
     if (this.length > limits.payloadBytesMax - limits.itemBytesMax) {
       this.#refuse(start, op, "payload");
     }
-    if (++this.#count > limits.operationsMax) {
-      this.#count--;
-      this.#refuse(start, op, "count");
-    }
+    const nodes = this.#nodes + nodesOf(op);
+    if (nodes > limits.nodesMax) this.#refuse(start, op, "nodes");
+    if (this.#count === limits.operationsMax) this.#refuse(start, op, "count");
+    this.#count++;
+    this.#nodes = nodes;
     return start - HEAD_ROOM;
   }
 
@@ -123,7 +127,10 @@ export class PatchWriter {
   #indexOf(shape: Shape): number {
     if (shape === this.#lastShape) return this.#lastIndex;
     let index = this.#shapes.indexOf(shape);
-    if (index < 0) index = this.#shapes.push(shape) - 1;
+    if (index < 0) {
+      index = this.#shapes.push(shape) - 1;
+      this.#nodes += nodesOfShape(shape);
+    }
     this.#lastShape = shape;
     this.#lastIndex = index;
     return index;
@@ -176,6 +183,8 @@ const excuses = {
     `its transaction is over ${limits.payloadBytesMax} bytes. Use several transactions`,
   count:
     `its transaction has over ${limits.operationsMax} operations. Use several transactions`,
+  nodes:
+    `its transaction has over ${limits.nodesMax} values, those inside JSON too. Use several transactions`,
 } as const;
 
 function writeItem(w: ByteWriter, op: CreateOperation): void {
@@ -211,12 +220,30 @@ export interface DecodedPatch {
 /** What writers saw: items of a patch are not yet shown to a reader. */
 export const asWritten: View = createView(undefined);
 
-/** Reads a payload, strictly; `SyntaxError` when it is none. */
-export function decodePatch(payload: Uint8Array): DecodedPatch {
+/** For how many nodes there is room; less than 0 when it was too little. */
+export interface Room {
+  left: number;
+}
+
+/** How many operations a payload says that it has; `SyntaxError` when they cannot be in it. */
+export function countOperations(payload: Uint8Array): number {
+  const r = new ByteReader(payload);
+  readShapes(r);
+  return readCount(r, limits.operationsMax, operationBytesMin);
+}
+
+/**
+ * Reads a payload, strictly; `SyntaxError` when it is none. Where there is too
+ * little `room` the rest is left out.
+ */
+export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   const r = new ByteReader(payload);
   const shapes = readShapes(r);
   const count = readCount(r, limits.operationsMax, operationBytesMin);
   const operationsOffset = r.at;
+  if (room !== undefined) {
+    for (const shape of shapes) room.left -= nodesOfShape(shape);
+  }
   const operations: Operation[] = [];
   const createOffsets: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -224,6 +251,9 @@ export function decodePatch(payload: Uint8Array): DecodedPatch {
     const operation = readOperation(r, shapes);
     operations.push(operation);
     createOffsets.push(operation.what === "create" ? start : -1);
+    if (room !== undefined && (room.left -= nodesOf(operation)) < 0) {
+      return { operations, operationsOffset, createOffsets };
+    }
   }
   if (!r.done) malformed("bytes follow its last operation");
   return { operations, operationsOffset, createOffsets };

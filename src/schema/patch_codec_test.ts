@@ -5,8 +5,14 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
-import type { Operation, Shape } from "./patch.ts";
-import { decodeCreateAt, decodePatch, PatchWriter } from "./patch_codec.ts";
+import { nodesOf } from "./parts.ts";
+import type { Operation, Shape, Value } from "./patch.ts";
+import {
+  countOperations,
+  decodeCreateAt,
+  decodePatch,
+  PatchWriter,
+} from "./patch_codec.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { engine } from "../text/engine.ts";
 import { anyCharacter } from "../../tests/kit/any_text.ts";
@@ -356,4 +362,60 @@ Deno.test("PatchWriter refuses an item over its limit and goes on without it", (
   );
   assert.equal(writer.length, length);
   assert.equal(decodePatch(writer.finish().payload).operations.length, 1);
+});
+
+Deno.test("decodePatch() counts the nodes that a writer counts, and never more than bytes", () => {
+  fc.assert(
+    fc.property(fc.array(stories, { maxLength: 3 }), (all) => {
+      const operations = all.flat();
+      const { payload } = encode(operations);
+      const room = { left: 0 };
+      const count = () => {
+        room.left = payload.length;
+        return decodePatch(payload, room).operations;
+      };
+      const read = count();
+      const before = operations.reduce((sum, one) => sum + nodesOf(one), 0);
+      assert.equal(read.reduce((sum, one) => sum + nodesOf(one), 0), before);
+      assert.ok(room.left >= 0);
+      assert.equal(countOperations(payload), operations.length);
+    }),
+    run,
+  );
+});
+
+/** A create of one JSON value. */
+function createOf(json: Value): Operation {
+  const fields = [{ name: "j", kind: "json" }] as const;
+  const shape = { collection: "c", version: 1, fields };
+  const item = { id: "i", j: json };
+  return { what: "create", shape, id: "i", generation: 0, item };
+}
+
+Deno.test("decodePatch() stops where there is no room for more", () => {
+  const one = createOf([[1, 2], { a: null }]);
+  assert.equal(nodesOf(one), 1 + 1 + 3 + 3);
+  const { payload } = encode([one, one, one]);
+  for (
+    const [left, count] of [[2 + 24, 3], [2 + 23, 3], [2 + 15, 2]] as const
+  ) {
+    const room = { left };
+    assert.equal(decodePatch(payload, room).operations.length, count);
+    assert.equal(room.left < 0, left < 26);
+  }
+});
+
+Deno.test("PatchWriter refuses what no gate would decode, and goes on without it", () => {
+  const list = new Array(1_300_000).fill(0);
+  writer.begin();
+  for (let i = 0; i < 3; i++) writer.add(createOf(list));
+  assert.throws(
+    () => writer.add(createOf(list)),
+    (error) =>
+      error instanceof DatabaseError && error.code === "value-too-large",
+  );
+  writer.add(createOf([0]));
+  const room = { left: limits.nodesMax };
+  const { operations } = decodePatch(writer.finish().payload, room);
+  assert.deepEqual([operations.length, room.left >= 0], [4, true]);
 });

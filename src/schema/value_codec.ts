@@ -13,6 +13,7 @@
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
 import { parseJson } from "./json.ts";
+import { emptyOf } from "./kinds.ts";
 import type { FieldKind, Value } from "./patch.ts";
 
 /** First byte of a value. */
@@ -255,8 +256,10 @@ function readScalar(r: ByteReader, tag: number, strict: boolean): Value {
       return readDouble(r);
     case tags.text:
       return readText(r, limits.valueBytesMax, strict);
-    case tags.bytes:
-      return r.take(readCount(r, limits.valueBytesMax, 1)).slice();
+    case tags.bytes: {
+      const length = readCount(r, limits.valueBytesMax, 1);
+      return length > 0 ? r.take(length).slice() : emptyBytes;
+    }
     case tags.date:
       return readDate(r);
     default:
@@ -290,15 +293,15 @@ function readJson(r: ByteReader, strict: boolean): Value {
   return parseJson(readText(r, limits.valueBytesMax, strict));
 }
 
-const empty: readonly Value[] = Object.freeze([]);
+const emptyBytes = new Uint8Array(0);
 
 function readArray(
   r: ByteReader,
   isSet: boolean,
   strict: boolean,
-): readonly Value[] {
+): Value {
   const count = readCount(r, limits.elementsMax, 1);
-  if (count === 0) return empty;
+  if (count === 0) return emptyOf("list");
   // Of the right length at once: a pushed array keeps room for seventeen.
   const values: Value[] = new Array(count);
   for (let i = 0; i < count; i++) {
@@ -313,6 +316,7 @@ function readArray(
 
 function readRecord(r: ByteReader, strict: boolean): Value {
   const count = readCount(r, limits.elementsMax, 2);
+  if (count === 0) return emptyOf("map");
   const record: Record<string, Value> = Object.create(null);
   let last: string | undefined;
   for (let i = 0; i < count; i++) {

@@ -27,6 +27,7 @@ import {
 import { toHex } from "../../src/base/bytes.ts";
 import { DatabaseError, type Refusal } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";
+import { limits } from "../../src/base/limits.ts";
 import { system } from "../../src/base/system.ts";
 import { Schemas } from "../../src/db/schemas.ts";
 import type { Rules } from "../../src/schema/rules.ts";
@@ -152,7 +153,9 @@ export class MemoryServer {
     const { mode = "default", rules } = this.#options;
     if (rules !== undefined && mode === "default") {
       const gate = new RuleGate(rules.of(name), replica.loaded);
-      this.#gates.set(name, (batch, from, patches) => {
+      this.#gates.set(name, (batch, from, decode) => {
+        const patches = decode(limits.nodesMax);
+        if ("refused" in patches) return patches;
         const judges = gate.judgesOf(batch.chain, system.now());
         return judgeCommits(batch, from, patches, replica.state, judges);
       });

@@ -27,6 +27,7 @@ import { sessionOf } from "../../repo/rule_sessions.ts";
 import { State } from "../../repo/state.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";
+import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
 import { isHistory } from "../../src/schema/cell.ts";
@@ -197,11 +198,13 @@ export class RuledDevice {
     const rules = this.options.rules?.of(name);
     const rulesAt = rules && new RuleGate(rules, loaded);
     return this.replica.receive(arrivals, {
-      gate: (batch, from, patches) => {
+      gate: (batch, from, decode) => {
         const judges = rulesAt?.judgesOf(batch.chain, this.#time) ?? [];
         const { constraints } = loaded;
         if (constraints) judges.push(new ConstraintJudge(constraints));
-        return more(batch, from, patches) ??
+        const patches = decode(limits.nodesMax);
+        if ("refused" in patches) return patches;
+        return more(batch, from, decode) ??
           judgeCommits(batch, from, patches, state, judges);
       },
     });
