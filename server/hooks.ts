@@ -73,6 +73,8 @@ const WORK_MS = 200;
 /** Who owes more than this ignored that credit was held back. */
 const DEBT_MS_MAX = 60_000;
 const KEY_CHARACTERS = 32;
+/** As how many more commits a batch counts that holds too much. */
+const EXTRA_MAX = limits.nodesMax / limits.foldPartsPerCommit;
 
 /** The hooks that need no bookkeeping of connections. */
 export class ServerHooks implements
@@ -210,8 +212,9 @@ export class ServerHooks implements
     const accepted = restores.accepted(name, batch.chain)?.count ?? 0;
     const isBack = batch.first + batch.commits.length <= accepted;
     const patches = decode(isBack ? Infinity : limits.nodesMax);
+    const extra = "refused" in patches ? EXTRA_MAX : extraOf(patches);
+    this.#commits.take(sessionOf(peer), extra, world.monotonic());
     if ("refused" in patches) return patches;
-    this.#commits.take(sessionOf(peer), extraOf(patches), world.monotonic());
     return this.#chains.check(graph, batch, from, patches, accepted) ??
       judge.judge(replica, session, batch, from, () => patches) ??
       this.#chains.begin(

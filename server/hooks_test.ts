@@ -1,5 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { defineRules } from "../mod.ts";
+import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import { Graph } from "../repo/graph.ts";
@@ -214,6 +215,17 @@ Deno.test("ServerHooks.gate() counts what takes much folding as more commits", (
   equal(hooks.creditDelay(peer, 1), 0, "one commit of 100");
   add(limits.foldPartsPerCommit * 120);
   equal(hooks.creditDelay(peer, 1), 2_200, "122 of 100 more");
+});
+
+Deno.test("ServerHooks.gate() counts a batch that holds too much as one that holds all that it may", () => {
+  const hooks = hooksIn({});
+  const tooLarge = () => refuse("too-large");
+  const refusal = hooks.gate(peer, name("a"), batchOf(1), 0, tooLarge);
+  equal(refusal?.refused, "too-large");
+  const { commitsPerSecond } = defaultQuotas;
+  const commits = 1 + limits.nodesMax / limits.foldPartsPerCommit;
+  const owed = commits - 10 * commitsPerSecond;
+  equal(hooks.creditDelay(peer, 1), Math.ceil(owed / commitsPerSecond * 1_000));
 });
 
 Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, and an address twice that", () => {
