@@ -21,12 +21,7 @@ import { equalBytes } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
-import {
-  countOperations,
-  type DecodedPatch,
-  decodePatch,
-  type Room,
-} from "../src/schema/patch_codec.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type {
   Admitted,
   Arrival,
@@ -149,11 +144,11 @@ function judgeBatch(
   const parents = judgeParents(batch, from, knowledge);
   if (parents !== undefined) return parents;
   let patches: readonly DecodedPatch[] | Refusal | undefined;
-  const decode = (nodesMax?: number) =>
-    patches ??= patchesOf(batch, from, nodesMax);
+  const decode: Parameters<Gate>[2] = (decoder) =>
+    patches ??= decoder(batch, from);
   const refusal = gate?.(batch, from, decode);
   if (refusal !== undefined) return declined(refusal);
-  const decoded = decode();
+  const decoded = decode(patchesOf);
   if ("refused" in decoded) return declined(decoded);
   return { verdict: "admit", batch, from, patches: decoded, lastId };
 }
@@ -310,43 +305,11 @@ function judgeParents(
   return undefined;
 }
 
-/**
- * A patch that cannot be read makes its batch malformed, for every replica alike.
- * Of a batch that honest writers gather nothing is counted: it has no more nodes
- * than bytes.
- */
-function patchesOf(
-  batch: Batch,
-  from: number,
-  nodesMax = Infinity,
-): readonly DecodedPatch[] | Refusal {
-  const payloads = batch.commits.slice(from).map((commit) =>
-    payloadOf(batch, commit)
+/** A patch that cannot be read makes its batch malformed, for every replica alike. */
+export function patchesOf(batch: Batch, from: number): readonly DecodedPatch[] {
+  return batch.commits.slice(from).map((commit) =>
+    decodePatch(payloadOf(batch, commit))
   );
-  const isCounted = nodesMax < Infinity &&
-    batch.bytes.length > limits.batchBytesSoft;
-  if (!isCounted) return payloads.map((payload) => decodePatch(payload));
-  return patchesWithin(payloads, batch.first + from, { left: nodesMax });
-}
-
-/** The patches of commits from number `first` on, as far as there is room for all. */
-function patchesWithin(
-  payloads: readonly Uint8Array[],
-  first: number,
-  room: Room,
-): readonly DecodedPatch[] | Refusal {
-  const detail = `Its batch holds over ${room.left} values`;
-  let operations = 0;
-  for (const [i, payload] of payloads.entries()) {
-    operations += countOperations(payload);
-    if (operations > room.left) return refuseAt(first + i, "too-large", detail);
-  }
-  const patches: DecodedPatch[] = [];
-  for (const [i, payload] of payloads.entries()) {
-    patches.push(decodePatch(payload, room));
-    if (room.left < 0) return refuseAt(first + i, "too-large", detail);
-  }
-  return patches;
 }
 
 /** The clock of a commit; `undefined` when it is not known. */

@@ -22,6 +22,7 @@ import type { Arrival, Gate } from "./arrival.ts";
 import { decodeBatch } from "./batch.ts";
 import { chainStart, commitId, type Header } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
+import { boundedPatches } from "./patch_gate.ts";
 
 /** A replica that knows the certificates of writers 1, 2 and 3. */
 function reader(mode: Mode = "default", name?: string): Replica {
@@ -356,7 +357,7 @@ Deno.test("admit() lets a gate ask what it costs nothing to know before it decod
   assert.equal(outcomeOf(() => refuse("quota")), "quota");
   assert.equal(outcomeOf(() => undefined), "malformed");
   const decoding: Gate = (_batch, _from, decode) => {
-    decode(limits.nodesMax);
+    decode(boundedPatches);
     return refuse("denied");
   };
   assert.equal(outcomeOf(decoding), "malformed");

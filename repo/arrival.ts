@@ -53,17 +53,18 @@ export interface Knowledge {
 export type Gate = (
   batch: Batch,
   from: number,
-  decode: DecodePatches,
+  decode: (decoder: PatchDecoder) => ReturnType<PatchDecoder>,
 ) => Refusal | undefined;
 
 /**
- * The patches of a batch's new commits, decoded when somebody first asks; a refusal
- * where they hold more than `nodesMax` nodes.
+ * Decodes the patches of a batch from a commit's index on, or says why not; of
+ * several that a gate names the first one decides.
  *
  * @throws {SyntaxError} for the door, where one of them cannot be read
  */
-export type DecodePatches = (
-  nodesMax: number,
+export type PatchDecoder = (
+  batch: Batch,
+  from: number,
 ) => readonly DecodedPatch[] | Refusal;
 
 /** What becomes of an arrival. */

@@ -19,10 +19,12 @@ import {
   type DecodedPatch,
 } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
+import { patchesOf } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
 import { chainBytes } from "../repo/commit.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
+import { boundedPatches } from "../repo/patch_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type {
@@ -211,7 +213,7 @@ export class ServerHooks implements
     const { graph } = replica;
     const accepted = restores.accepted(name, batch.chain)?.count ?? 0;
     const isBack = batch.first + batch.commits.length <= accepted;
-    const patches = decode(isBack ? Infinity : limits.nodesMax);
+    const patches = decode(isBack ? patchesOf : boundedPatches);
     const extra = "refused" in patches ? EXTRA_MAX : extraOf(patches);
     this.#commits.take(sessionOf(peer), extra, world.monotonic());
     if ("refused" in patches) return patches;

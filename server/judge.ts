@@ -12,7 +12,6 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
-import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { entrySchema } from "../src/kv/entry.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
@@ -27,6 +26,7 @@ import { ConstraintJudge } from "../repo/constraint_gate.ts";
 import type { Constraints } from "../repo/constraints.ts";
 import { checkMerge } from "../repo/merge_gate.ts";
 import type { Replica } from "../repo/mod.ts";
+import { boundedPatches } from "../repo/patch_gate.ts";
 import { RuleGate } from "../repo/rule_gate.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import type { Log } from "./log.ts";
@@ -63,7 +63,7 @@ export class Judge {
     by: PeerSession | "issuer",
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
-    const patches = decode(limits.nodesMax);
+    const patches = decode(boundedPatches);
     if ("refused" in patches) return patches;
     const { restores, world } = this.#parts;
     const { name, state, graph } = replica;

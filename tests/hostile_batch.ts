@@ -8,6 +8,7 @@
 import { admit } from "../repo/admit.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { encodeHeader } from "../repo/commit.ts";
+import { boundedPatches } from "../repo/patch_gate.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
@@ -95,7 +96,7 @@ const cases = {
 } as const;
 
 const gate: Gate = (_batch, _from, decode) => {
-  const patches = decode(limits.nodesMax);
+  const patches = decode(boundedPatches);
   return "refused" in patches ? patches : refuse("denied");
 };
 

@@ -17,7 +17,7 @@ import {
 } from "../../mod.ts";
 import { replicaOf } from "../../src/db/internals.ts";
 import { decodePatch } from "../../src/schema/patch_codec.ts";
-import type { DecodePatches } from "../../repo/arrival.ts";
+import type { Gate } from "../../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
 import type { PeerSession } from "../../sync/conversation.ts";
@@ -29,7 +29,7 @@ const NAME = "bench";
 const ROUNDS = 100;
 
 /** A commit that is alone in its batch, as one of a connected client is. */
-type Asked = readonly [Batch, from: number, decode: DecodePatches];
+type Asked = readonly [Batch, from: number, decode: Parameters<Gate>[2]];
 
 const never = { accepted: () => undefined, isAwaited: () => false };
 

@@ -8,6 +8,7 @@
 
 import { servingDoor } from "../../repo/serving_door.ts";
 import type { Gate } from "../../repo/arrival.ts";
+import { boundedPatches } from "../../repo/patch_gate.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
 import {
@@ -27,7 +28,6 @@ import {
 import { toHex } from "../../src/base/bytes.ts";
 import { DatabaseError, type Refusal } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";
-import { limits } from "../../src/base/limits.ts";
 import { system } from "../../src/base/system.ts";
 import { Schemas } from "../../src/db/schemas.ts";
 import type { Rules } from "../../src/schema/rules.ts";
@@ -154,7 +154,7 @@ export class MemoryServer {
     if (rules !== undefined && mode === "default") {
       const gate = new RuleGate(rules.of(name), replica.loaded);
       this.#gates.set(name, (batch, from, decode) => {
-        const patches = decode(limits.nodesMax);
+        const patches = decode(boundedPatches);
         if ("refused" in patches) return patches;
         const judges = gate.judgesOf(batch.chain, system.now());
         return judgeCommits(batch, from, patches, replica.state, judges);

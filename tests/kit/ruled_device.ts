@@ -21,13 +21,13 @@ import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
 import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
 import { ConstraintJudge } from "../../repo/constraint_gate.ts";
+import { boundedPatches } from "../../repo/patch_gate.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
 import { sessionOf } from "../../repo/rule_sessions.ts";
 import { State } from "../../repo/state.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";
-import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
 import { isHistory } from "../../src/schema/cell.ts";
@@ -202,7 +202,7 @@ export class RuledDevice {
         const judges = rulesAt?.judgesOf(batch.chain, this.#time) ?? [];
         const { constraints } = loaded;
         if (constraints) judges.push(new ConstraintJudge(constraints));
-        const patches = decode(limits.nodesMax);
+        const patches = decode(boundedPatches);
         if ("refused" in patches) return patches;
         return more(batch, from, decode) ??
           judgeCommits(batch, from, patches, state, judges);
