@@ -3,10 +3,12 @@ import { defineRules } from "../mod.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import { patchesOf } from "../repo/admit.ts";
 import { Graph } from "../repo/graph.ts";
 import type { Batch } from "../repo/batch.ts";
 import { type Mode, parseRepositoryName } from "../repo/mod.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
+import { boundedPatches } from "../repo/patch_gate.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type { HostPeer } from "../sync/host_hooks.ts";
 import { type HookParts, ServerHooks } from "./hooks.ts";
@@ -38,6 +40,8 @@ interface Around {
   readonly logBytes?: number;
   readonly monotonicMs?: () => number;
   readonly commitsPerSecond?: number;
+  /** How many commits of a chain had been accepted before a loss. */
+  readonly accepted?: number;
   /** Repositories that there are. */
   readonly known?: readonly string[];
   readonly repositoriesPerMinute?: number;
@@ -59,7 +63,10 @@ function hooksIn(around: Around): ServerHooks {
       replicaOf: () => ({ graph: new Graph(KEY) }),
     },
     judge: { judge: () => undefined },
-    restores: { accepted: () => undefined },
+    restores: {
+      accepted: () =>
+        around.accepted === undefined ? undefined : { count: around.accepted },
+    },
     readers: rules && new Readers({ rules, world } as unknown as ReaderParts),
     sessions: { learn() {} },
     revocations: {
@@ -226,6 +233,19 @@ Deno.test("ServerHooks.gate() counts a batch that holds too much as one that hol
   const commits = 1 + limits.nodesMax / limits.foldPartsPerCommit;
   const owed = commits - 10 * commitsPerSecond;
   equal(hooks.creditDelay(peer, 1), Math.ceil(owed / commitsPerSecond * 1_000));
+});
+
+Deno.test("ServerHooks.gate() bounds what it decodes, but for what was accepted before a loss", () => {
+  const decodersOf = (accepted: number) => {
+    const decoders: unknown[] = [];
+    hooksIn({ accepted }).gate(peer, name("a"), batchOf(2), 0, (decoder) => {
+      decoders.push(decoder);
+      return [];
+    });
+    return decoders;
+  };
+  deepEqual(decodersOf(1), [boundedPatches]);
+  deepEqual(decodersOf(2), [patchesOf]);
 });
 
 Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, and an address twice that", () => {
