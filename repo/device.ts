@@ -21,7 +21,6 @@ import { type Followed, Follower } from "./follower.ts";
 import { Mirror } from "./mirror.ts";
 import { Outgoing } from "./outgoing.ts";
 import { kindName, type OwnRecord } from "./own_log.ts";
-import type { RepositoryPort } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
 import {
@@ -39,7 +38,6 @@ export interface DeviceParts {
   readonly commits: CommitReader;
   readonly writer: Writer;
   readonly sharing: Sharing;
-  readonly port: () => RepositoryPort;
   /** Is it a tab's replica, over an image of the owner's? */
   readonly isTab: boolean;
   /** May the chains of this folder go on at all? */
@@ -101,8 +99,9 @@ export class Device {
 
   /** The log as tabs see it. */
   mirror(): Mirror {
-    const { loaded, port } = this.#parts;
-    return this.#mirror ??= new Mirror(loaded.log, port());
+    const { loaded, sharing } = this.#parts;
+    sharing.open();
+    return this.#mirror ??= new Mirror(loaded.log, sharing);
   }
 
   /** Own chains that may go on and that nobody writes here, the latest first. */

@@ -1,5 +1,5 @@
 /**
- * The door of a replica into which others bring records: handed to it by who
+ * The door of a replica, through which it deals with others: handed to it by who
  * opens it, so that one without visitors (a tab's) loads none.
  *
  * @module
@@ -8,6 +8,7 @@
 import { assert } from "../src/base/errors.ts";
 import type { epochFactsOf, openEpoch } from "./epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
+import type { ReplicaPort, ReplicaPortParts } from "./replica_port.ts";
 
 /** What is asked of an intake. */
 export interface Entrance
@@ -19,8 +20,10 @@ export interface Entrance
 export interface Door {
   /** Takes in what they bring. */
   readonly intake: (parts: IntakeParts) => Entrance;
+  /** Shows the replica to them. */
+  readonly port: (parts: ReplicaPortParts) => ReplicaPort;
   /**
-   * Loads what takes it in, where that is not here yet: before anybody comes, and before a
+   * Loads what that takes, where it is not here yet: before anybody comes, and before a
    * repair, of which remains come in again.
    */
   readonly prepare?: () => Promise<void>;
@@ -31,24 +34,25 @@ export interface Door {
   };
 }
 
-/** Where the code of an intake is. */
-type LoadIntake = () => Promise<{ readonly Intake: typeof Intake }>;
+/** The code of a door. */
+interface DoorCode {
+  readonly Intake: typeof Intake;
+  readonly ReplicaPort: typeof ReplicaPort;
+}
 
-/** A door where nothing is served; what judges is loaded when somebody is about to come. */
-export function lateDoor(load: LoadIntake): Door {
-  let loaded: typeof Intake | undefined;
-  const prepare = async () => {
-    loaded ??= (await load()).Intake;
+/** A door where nothing is served; what it takes is loaded when somebody is about to come. */
+export function lateDoor(load: () => Promise<DoorCode>): Door {
+  let loaded: DoorCode | undefined;
+  const code = () => {
+    assert(loaded !== undefined, "the door is prepared before others come");
+    return loaded;
   };
   return {
-    prepare,
-    intake(parts) {
-      const make = () => {
-        assert(loaded !== undefined, "the door is prepared before others come");
-        return new loaded(parts);
-      };
-      return new LateIntake(parts, make);
+    async prepare() {
+      loaded ??= await load();
     },
+    intake: (parts) => new LateIntake(parts, () => new (code().Intake)(parts)),
+    port: (parts) => new (code().ReplicaPort)(parts),
   };
 }
 

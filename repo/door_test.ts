@@ -2,18 +2,21 @@ import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import { Place } from "../tests/kit/replica_place.ts";
 import { lateDoor } from "./door.ts";
 import { Intake } from "./intake.ts";
+import { ReplicaPort } from "./replica_port.ts";
+
+const code = { Intake, ReplicaPort };
 
 /** A door whose code is there when the test says so. */
 class Loading {
   asked = 0;
-  readonly #code = Promise.withResolvers<{ Intake: typeof Intake }>();
+  readonly #code = Promise.withResolvers<typeof code>();
   readonly door = lateDoor(() => {
     this.asked++;
     return this.#code.promise;
   });
 
   done(): void {
-    this.#code.resolve({ Intake });
+    this.#code.resolve(code);
   }
 
   failed(): void {
@@ -30,6 +33,7 @@ Deno.test("lateDoor() lets in once it is prepared, and nobody before", async () 
   await place.write("mine", "two");
   equal(loading.asked, 0, "opening and writing load nothing");
   throws(() => place.replica.receive(arrivals));
+  throws(() => place.replica.port());
   equal(place.replica.status().parked, 0);
   loading.done();
   await loading.door.prepare!();

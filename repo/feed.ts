@@ -14,7 +14,6 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Arrival } from "./arrival.ts";
 import type { BatchHead } from "./batch.ts";
@@ -107,23 +106,6 @@ export class Feed {
     if (kind === recordKind.unsignedBatch) return "unsigned";
     if (this.#parts.mode !== "default") return undefined;
     return travelling.get(kind);
-  }
-
-  /** May a reading begin at `address`? */
-  isStart(address: number, to: number): boolean {
-    if (address === 0 || address === to) return true;
-    if (!Number.isSafeInteger(address) || address < 0 || address > to) {
-      return false;
-    }
-    try {
-      this.#parts.log.records(address, to, () => true);
-      return true;
-    } catch (cause) {
-      const isNone = cause instanceof DatabaseError &&
-        cause.code === "log-damaged";
-      if (isNone) return false;
-      throw cause;
-    }
   }
 }
 

@@ -9,8 +9,14 @@
  */
 
 import type { Log } from "./log.ts";
-import { kindName, type LogPoint, type OwnRecord, pointAt } from "./own_log.ts";
-import type { RepositoryPort } from "./port.ts";
+import {
+  isRecordStart,
+  kindName,
+  type LogPoint,
+  type OwnRecord,
+  pointAt,
+} from "./own_log.ts";
+import type { Sharing } from "./sharing.ts";
 
 /** Records read from a log. */
 export interface MirrorSlice {
@@ -22,16 +28,16 @@ export interface MirrorSlice {
 /** Shows one log to the tabs of its device. */
 export class Mirror {
   readonly #log: Log;
-  readonly #port: RepositoryPort;
+  readonly #sharing: Sharing;
 
-  constructor(log: Log, port: RepositoryPort) {
+  constructor(log: Log, sharing: Sharing) {
     this.#log = log;
-    this.#port = port;
+    this.#sharing = sharing;
   }
 
-  /** Up to where it shows the log; `port.onShareable` tells when that grows. */
+  /** Up to where it shows the log; `Sharing.onShareable` tells when that grows. */
   get next(): LogPoint {
-    return pointAt(this.#log, this.#port.shareable);
+    return pointAt(this.#log, this.#sharing.shareable);
   }
 
   /** Where the log ends, shown or not yet. */
@@ -39,15 +45,20 @@ export class Mirror {
     return this.#log.end;
   }
 
+  /** May a reading begin at this address? */
+  isStart(address: number): boolean {
+    return isRecordStart(this.#log, address, this.#sharing.shareable);
+  }
+
   /** Is this a point of this very log? */
   isPoint(point: LogPoint): boolean {
-    return this.#port.isStart(point.address) &&
+    return this.isStart(point.address) &&
       pointAt(this.#log, point.address).crc === point.crc;
   }
 
   /** Records from an address on: at least one where there is one, else about `bytesMax` bytes. */
   read(from: number, bytesMax: number): MirrorSlice {
-    const to = this.#port.shareable;
+    const to = this.#sharing.shareable;
     const records: OwnRecord[] = [];
     let next = Math.max(from, to);
     let previous = from;

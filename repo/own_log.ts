@@ -6,6 +6,7 @@
  */
 
 import { crc32 } from "../src/base/crc32.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import type { Log } from "./log.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "./log_format.ts";
 
@@ -71,4 +72,25 @@ function bytesOf(log: Log, from: number, to: number): Uint8Array {
     at += read;
   }
   return bytes;
+}
+
+/** May a reading of a log up to `to` begin at `address`? */
+export function isRecordStart(
+  log: Pick<Log, "records">,
+  address: number,
+  to: number,
+): boolean {
+  if (address === 0 || address === to) return true;
+  if (!Number.isSafeInteger(address) || address < 0 || address > to) {
+    return false;
+  }
+  try {
+    log.records(address, to, () => true);
+    return true;
+  } catch (cause) {
+    const isNone = cause instanceof DatabaseError &&
+      cause.code === "log-damaged";
+    if (isNone) return false;
+    throw cause;
+  }
 }

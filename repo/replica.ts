@@ -34,7 +34,7 @@ import {
   type OpenReplicaOptions,
 } from "./replica_open.ts";
 import { encodeMeta } from "./replica_meta.ts";
-import { ReplicaPort } from "./replica_port.ts";
+import type { ReplicaPort } from "./replica_port.ts";
 import { type Session, userOf } from "./session.ts";
 import { receiveBack } from "./set_back.ts";
 import { Sharing } from "./sharing.ts";
@@ -151,7 +151,6 @@ export class Replica {
       commits: this.commits,
       writer: this.#writer,
       sharing: this.#sharing,
-      port: () => this.port(),
       isTab,
       mayLend: isOriginal && provesContinuity(loaded),
       isSpotless: () => isSpotless(storage, loaded),
@@ -246,10 +245,19 @@ export class Replica {
     if (this.#writer.pendingBytes === 0) this.#checkpointer.grown();
   }
 
+  /** What may leave this replica: kept count of from now on. */
+  get sharing(): Sharing {
+    this.check();
+    this.#sharing.open();
+    return this.#sharing;
+  }
+
   /** The repository as its peers deal with it; always the same one. */
   port(): RepositoryPort {
     this.check();
-    return this.#port ??= new ReplicaPort({
+    const { door } = this.#options;
+    assert(door !== undefined, "a tab has no peers but its owner");
+    return this.#port ??= door.port({
       name: this.name,
       rootKey: this.#options.rootKey,
       loaded: this.loaded,

@@ -1,6 +1,7 @@
 /**
  * A replica as its peers deal with it: commits as sealed bytes, counts and
- * digests; never an item, except by name for an audit.
+ * digests; never an item, except by name for an audit. A page loads it when it
+ * connects (`door.ts`).
  *
  * Architecture invariant: what is not durable here is not shareable (law 3);
  * nothing else is handed out.
@@ -16,6 +17,7 @@ import type { CommitReader } from "./commit_reader.ts";
 import { Feed } from "./feed.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import { digestOfSummary } from "./graph.ts";
+import { isRecordStart } from "./own_log.ts";
 import type {
   FeedRecord,
   FeedSlice,
@@ -122,7 +124,7 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   isStart(address: number): boolean {
-    return this.#feed.isStart(address, this.shareable);
+    return isRecordStart(this.#parts.loaded.log, address, this.shareable);
   }
 
   receive(

@@ -7,9 +7,11 @@
 import type { Door } from "./door.ts";
 import { epochFactsOf, openEpoch } from "./epoch.ts";
 import { Intake } from "./intake.ts";
+import { ReplicaPort } from "./replica_port.ts";
 
 /** Lets in what is sound. */
 export const servingDoor: Door = {
   intake: (parts) => new Intake(parts),
+  port: (parts) => new ReplicaPort(parts),
   lives: { open: openEpoch, factsOf: epochFactsOf },
 };

@@ -90,7 +90,7 @@ export class OwnedRepository {
     this.repository = repository;
     this.name = repository.name;
     this.#replica = replicaOf(repository);
-    this.#endListening = this.#replica.port().onShareable(() => this.#pump());
+    this.#endListening = this.#replica.sharing.onShareable(() => this.#pump());
     const tabs = () => this.#tabs();
     this.reports = new RepositoryReports({ repository, world, tabs });
     const { storage } = parts;
@@ -178,8 +178,7 @@ export class OwnedRepository {
   }
 
   #known(): [string, number][] {
-    const port = this.#replica.port();
-    return [...port.vector()];
+    return [...this.#replica.sharing.vector()];
   }
 
   /** The chain that a tab writes: the one it has, else one that nobody has. */
@@ -265,7 +264,7 @@ export class OwnedRepository {
       seq,
     };
     if (this.#replica.mode === "fast") {
-      this.#replica.port().settle();
+      this.#replica.sharing.settle();
       return tab.post(done);
     }
     this.#replica.durable().then(
@@ -294,7 +293,7 @@ export class OwnedRepository {
   read(tab: Member, { from }: Read): void {
     const follower = this.#followers.get(tab.id);
     if (follower === undefined) return;
-    if (!this.#replica.port().isStart(from)) {
+    if (!this.#replica.device.mirror().isStart(from)) {
       return tab.post({ kind: "reload", repository: this.name });
     }
     follower.at = from;
@@ -336,7 +335,7 @@ export class OwnedRepository {
     read: (from: number) => Slice,
   ): boolean {
     const tabs = followers.map(({ tab }) => tab);
-    const { shareable } = this.#replica.port();
+    const { shareable } = this.#replica.sharing;
     const repository = this.name;
     for (let i = 0, from = at; from < shareable; i++) {
       if (i === SLICES_MAX) return false;

@@ -14,7 +14,8 @@ import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import type { ClientStatus as ConnectionStatus } from "../../sync/status.ts";
-import type { SyncReason } from "./channel.ts";
+import type { RepositoryPort } from "../../repo/port.ts";
+import type { Channel, SyncReason } from "./channel.ts";
 import { parseAddress } from "./connectors.ts";
 import type { Tap } from "./internals.ts";
 import { Listeners } from "./listeners.ts";
@@ -64,9 +65,10 @@ export interface Connection extends AsyncDisposable {
 }
 
 /** What of a sync client a connection drives. */
-interface Client extends ChannelSource {
+interface Client extends Pick<ChannelSource, "remove"> {
   readonly status: ConnectionStatus;
   subscribe(listener: () => void): () => void;
+  add(port: RepositoryPort, resume?: Uint8Array): Channel;
   retryNow(): void;
   close(): void;
 }
@@ -193,10 +195,14 @@ export class DatabaseConnection implements Connection {
   /** A repository was opened: it rides along. */
   join(link: RepositoryLink): void {
     if (this.#stop.signal.aborted) return;
-    if (this.#client === undefined) return link.sync.without("connecting");
+    const client = this.#client;
+    if (client === undefined) return link.sync.without("connecting");
     if (this.#joined.has(link)) return;
     this.#joined.add(link);
-    link.join(this.#client);
+    link.join({
+      add: (replica, resume) => client.add(replica.port(), resume),
+      remove: (name) => client.remove(name),
+    });
   }
 
   /** A repository closes. */

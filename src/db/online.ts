@@ -12,6 +12,7 @@ import "./bare_repository.ts";
 import "./repository_sync.ts";
 
 export { Intake } from "../../repo/intake.ts";
+export { ReplicaPort } from "../../repo/replica_port.ts";
 export { Renewal } from "./session_login.ts";
 export { framesTo } from "./frames.ts";
 export { SyncClient } from "../../sync/client.ts";

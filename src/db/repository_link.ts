@@ -8,7 +8,6 @@
 import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
-import type { RepositoryPort } from "../../repo/port.ts";
 import type { Channel, SyncReason } from "./channel.ts";
 import { RepositoryPresence } from "./presence.ts";
 import { RepositorySyncing } from "./repository_sync.ts";
@@ -20,7 +19,7 @@ const SAVE_AFTER_MS = 5_000;
 
 /** The side of a sync client that repositories ride on. */
 export interface ChannelSource {
-  add(port: RepositoryPort, resume?: Uint8Array): Channel;
+  add(replica: Replica, resume?: Uint8Array): Channel;
   remove(name: string): Uint8Array | undefined;
 }
 
@@ -89,7 +88,7 @@ export class RepositoryLink implements Arrivals {
     if (this.#source !== undefined) return;
     const { replica } = this.#parts;
     this.#source = source;
-    const channel = source.add(replica.port(), this.#readResume()?.bytes);
+    const channel = source.add(replica, this.#readResume()?.bytes);
     this.#channel = channel;
     this.#endListening = channel.subscribe(() => this.#heard());
     this.sync.attach(channel);

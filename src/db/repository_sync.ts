@@ -14,7 +14,6 @@
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { RefusedEntry, Replica } from "../../repo/mod.ts";
-import type { RepositoryPort } from "../../repo/port.ts";
 import type {
   AuditReport,
   Channel,
@@ -95,7 +94,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   #refusals: readonly RefusedWrite[] = [];
   #endShareable: (() => void) | undefined;
   /** Kept, so that it can be asked while the replica closes. */
-  #port: RepositoryPort | undefined;
+  #sharing: Replica["sharing"] | undefined;
   readonly #endRefusals: () => void;
 
   constructor(parts: RepositorySyncingParts) {
@@ -153,7 +152,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   /** What was written in this very turn has not even begun to travel, and is unsent all the same. */
   #withUnshared(sent: ChannelStatus["unsent"]): ChannelStatus["unsent"] {
     const { replica } = this.#parts;
-    const { unshared } = this.#port ??= replica.port();
+    const { unshared } = this.#sharing ??= replica.sharing;
     if (unshared <= 0) return sent;
     const commits = sent.commits + unshared;
     const last = this.#status?.unsent;
@@ -202,7 +201,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   readonly subscribe = (listener: () => void): () => void => {
     const end = this.#listeners.add(listener);
     // What is written while there is no channel changes the count of unsent commits.
-    this.#endShareable ??= this.#parts.replica.port().onShareable(() => {
+    this.#endShareable ??= this.#parts.replica.sharing.onShareable(() => {
       if (this.#channel === undefined) this.changed();
     });
     return end;
