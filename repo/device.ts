@@ -18,17 +18,13 @@ import { batchHead } from "./batch_join.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { lendableChains, type LentChain } from "./continuity.ts";
 import { type Followed, Follower } from "./follower.ts";
+import { withdrawing } from "./late_withdrawing.ts";
 import { Mirror } from "./mirror.ts";
 import { Outgoing } from "./outgoing.ts";
 import { kindName, type OwnRecord } from "./own_log.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
-import {
-  type Told,
-  type ToldParts,
-  withdrawAsTold,
-  writeLost,
-} from "./withdraw_told.ts";
+import type { Told, ToldParts } from "./withdraw_told.ts";
 import type { Withdrawal } from "./withdrawal.ts";
 import type { Writer } from "./writer.ts";
 
@@ -171,6 +167,7 @@ export class Device {
 
   #withdraw(withdrawal: Withdrawal): void {
     if (this.outgoing === undefined) return; // An owner takes back itself.
+    const { withdrawAsTold } = withdrawing();
     const done = this.#foreign(() =>
       withdrawAsTold(this.#toldParts(), withdrawal)
     );
@@ -188,7 +185,7 @@ export class Device {
     const { writer } = this.#parts;
     const unchecked = () => {}; // Also while it closes.
     for (let told = this.#nextTold(); told; told = this.#nextTold()) {
-      writeLost(told.lost, this.#toldParts(), (run) => {
+      withdrawing().writeLost(told.lost, this.#toldParts(), (run) => {
         try {
           return writer.transact(run, unchecked, true).commit;
         } catch (cause) {
@@ -223,6 +220,7 @@ export class Device {
   /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */
   leaveChain(chain: string): void {
     const { withdraw, loaded, writer } = this.#parts;
+    withdrawing(); // Where it is not loaded, nothing is dropped yet.
     const from = this.outgoing?.firstUnechoed(chain) ?? Infinity;
     this.outgoing?.drop(chain);
     if (from >= loaded.graph.lengthOf(chain)) return writer.leave(chain);

@@ -8,7 +8,9 @@
 import { assert } from "../src/base/errors.ts";
 import type { epochFactsOf, openEpoch } from "./epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
+import { provideWithdrawing } from "./late_withdrawing.ts";
 import type { ReplicaPort, ReplicaPortParts } from "./replica_port.ts";
+import type { withdrawing } from "./withdrawing.ts";
 
 /** What is asked of an intake. */
 export interface Entrance
@@ -38,6 +40,7 @@ export interface Door {
 interface DoorCode {
   readonly Intake: typeof Intake;
   readonly ReplicaPort: typeof ReplicaPort;
+  readonly withdrawing: typeof withdrawing;
 }
 
 /** A door where nothing is served; what it takes is loaded when somebody is about to come. */
@@ -50,6 +53,7 @@ export function lateDoor(load: () => Promise<DoorCode>): Door {
   return {
     async prepare() {
       loaded ??= await load();
+      provideWithdrawing(loaded.withdrawing);
     },
     intake: (parts) => new LateIntake(parts, () => new (code().Intake)(parts)),
     port: (parts) => new (code().ReplicaPort)(parts),

@@ -3,8 +3,9 @@ import { Place } from "../tests/kit/replica_place.ts";
 import { lateDoor } from "./door.ts";
 import { Intake } from "./intake.ts";
 import { ReplicaPort } from "./replica_port.ts";
+import { withdrawing } from "./withdrawing.ts";
 
-const code = { Intake, ReplicaPort };
+const code = { Intake, ReplicaPort, withdrawing };
 
 /** A door whose code is there when the test says so. */
 class Loading {

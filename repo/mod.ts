@@ -39,6 +39,7 @@ export {
   parseRepositoryName,
   type RepositoryName,
 } from "./genesis.ts";
+export { provideWithdrawing, unloaded } from "./late_withdrawing.ts";
 export { copyLog, type LogCopy } from "./log_copy.ts";
 export type { RefusedEntry } from "./refusals.ts";
 export { type Done, Replica } from "./replica.ts";

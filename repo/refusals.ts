@@ -11,10 +11,11 @@
 import { compareStamps, type Stamp } from "../src/base/hlc.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
-import { rechainOperation, type Renaming } from "../src/schema/rechain.ts";
+import type { Renaming } from "../src/schema/rechain.ts";
 import { payloadOf } from "./batch.ts";
 import { displayChain, type Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
+import { withdrawing } from "./late_withdrawing.ts";
 import { recordKind } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Transaction } from "./transaction.ts";
@@ -77,6 +78,7 @@ export class Refusals {
     const { loaded, flush, transact } = this.#parts;
     const { chain, number } = this.#find(entry);
     const { operations } = entry.patch;
+    const { rechainOperation } = withdrawing();
     flush(); // The record stands right before the commit that it speaks of.
     let stamp: Stamp | undefined;
     const done = transact((tx) => {

@@ -21,6 +21,7 @@ import { Device } from "./device.ts";
 import type { Entrance } from "./door.ts";
 import type { Epoch } from "./epoch.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
+import { withdrawing } from "./late_withdrawing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusals.ts";
 import {
@@ -41,7 +42,7 @@ import { Sharing } from "./sharing.ts";
 import { OwnRules } from "./own_rules.ts";
 import { type ReplicaStatus, statusOf } from "./status.ts";
 import type { Noting, Transaction } from "./transaction.ts";
-import { type TakeBackParts, withdraw, withdrawAgain } from "./withdraw.ts";
+import type { TakeBackParts } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
 
 export type { Done } from "./writer.ts";
@@ -167,7 +168,8 @@ export class Replica {
     return door?.intake({
       ...{ loaded, commits, rootKey, storage, viewOf },
       flush: () => this.flush(),
-      withdrawAgain: (one) => withdrawAgain(this.#takeBackParts(), one),
+      withdrawAgain: (one) =>
+        withdrawing().withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.device.took(...batch),
     });
   }
@@ -277,6 +279,7 @@ export class Replica {
     ...[chain, from, refused, others]: Parameters<RepositoryPort["withdraw"]>
   ): void {
     this.#checkWritable();
+    const { withdraw } = withdrawing();
     this.publishing(() => {
       const parts = { ...this.#takeBackParts(), writer: this.#writer };
       const tell = withdraw(parts, { chain, from, refused, others });

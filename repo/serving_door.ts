@@ -7,7 +7,11 @@
 import type { Door } from "./door.ts";
 import { epochFactsOf, openEpoch } from "./epoch.ts";
 import { Intake } from "./intake.ts";
+import { provideWithdrawing } from "./late_withdrawing.ts";
 import { ReplicaPort } from "./replica_port.ts";
+import { withdrawing } from "./withdrawing.ts";
+
+provideWithdrawing(withdrawing);
 
 /** Lets in what is sound. */
 export const servingDoor: Door = {

@@ -14,10 +14,12 @@ import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { LentChain } from "../repo/continuity.ts";
 import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
+import { provideWithdrawing, unloaded } from "../repo/late_withdrawing.ts";
 import type { Mirror } from "../repo/mirror.ts";
 import type { LogPoint } from "../repo/own_log.ts";
 import { Replica } from "../repo/replica.ts";
 import type { Session } from "../repo/session.ts";
+import { withdrawing } from "../repo/withdrawing.ts";
 
 const Card = defineSchema("card", { title: field.string() });
 const schemas = new Schemas([Card]);
@@ -457,4 +459,31 @@ Deno.test("device: a refusal that a tab tries again stands until the commit that
   assert.equal(owner.device.follow(records).missing, undefined);
   assert.equal(owner.refusals().length, 0);
   assert.deepEqual(titles(owner), ["again", "before", "stays"]);
+});
+
+Deno.test("device: a tab that lacks what takes commits back follows a refusal when it has it", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  write(tab, "stays", "refused");
+  const next = await exchange(owner, tab, start);
+  await refuse(owner, tab.device.chain, 1);
+  write(tab, "unsent");
+  const { records } = owner.device.mirror().read(next, 1e6);
+  provideWithdrawing({
+    ...withdrawing,
+    get withdrawAsTold(): never {
+      throw unloaded;
+    },
+  });
+  try {
+    assert.throws(() => tab.device.follow(records), unloaded);
+    assert.deepEqual(titles(tab), ["refused", "stays", "unsent"]);
+  } finally {
+    provideWithdrawing(withdrawing);
+  }
+  assert.equal(tab.device.follow(records).missing, undefined);
+  assert.deepEqual(titles(tab), ["stays", "unsent"]);
+  assert.equal(tab.refusals().length, 1);
 });

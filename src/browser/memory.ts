@@ -6,16 +6,22 @@
 
 // As in src/db/online.ts.
 import "./failure.ts";
+import "./locks.ts";
 import "./parse_message.ts";
 import "./route.ts";
 import "./tab_left.ts";
 import "./tab_session.ts";
+import { lateDoor } from "../../repo/door.ts";
 import type { Database } from "../db/face.ts";
-import { openFiles } from "../db/open_files.ts";
+import { openFilesAs } from "../db/local_database.ts";
+import { Repository, type RepositoryParts } from "../db/repository.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import type { TabOptions } from "./open.ts";
 
 /** Opens a database in memory. */
 export async function openMemory(options: TabOptions): Promise<Database> {
-  return await openFiles({ ...options, storage: memoryStorage() });
+  const make = (parts: RepositoryParts) => new Repository(parts);
+  const door = lateDoor(() => import("../db/online.ts"));
+  const storage = memoryStorage();
+  return await openFilesAs({ make, door }, { ...options, storage });
 }

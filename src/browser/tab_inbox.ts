@@ -8,10 +8,16 @@
  * @module
  */
 
-import type { Followed, LogPoint, OwnRecord } from "../../repo/mod.ts";
+import {
+  type Followed,
+  type LogPoint,
+  type OwnRecord,
+  unloaded,
+} from "../../repo/mod.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
+import { whenWithdrawing } from "./tab_withdrawing.ts";
 
 /** Records are followed in runs of about so many bytes: one look at the clock each. */
 const RUN_BYTES = 8 * 1024;
@@ -117,7 +123,14 @@ export class TabInbox {
     try {
       followed = this.#parts.follow(run);
     } catch (cause) {
-      this.#parts.failed(cause);
+      const life = this.#life;
+      if (cause !== unloaded) this.#parts.failed(cause);
+      else {
+        whenWithdrawing(
+          this.#parts.world,
+          () => life === this.#life && this.#run(),
+        );
+      }
       return false;
     }
     if (followed.missing !== undefined) return this.#miss(followed.missing);

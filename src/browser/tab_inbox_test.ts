@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import type { OwnRecord } from "../../repo/mod.ts";
+import { type OwnRecord, unloaded } from "../../repo/mod.ts";
+import { until } from "../../tests/kit/patience.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
 import { TabInbox } from "./tab_inbox.ts";
+import { loadWithdrawing } from "./tab_withdrawing.ts";
 
 /** An inbox in a world in which following a run of records takes a millisecond. */
 class Place {
@@ -14,6 +16,7 @@ class Place {
   readonly later: (() => void)[] = [];
   failure: unknown;
   missing: string | undefined;
+  isUnloaded = false;
   readonly inbox: TabInbox;
 
   constructor() {
@@ -30,6 +33,7 @@ class Place {
       world,
       follow: (records) => {
         this.now++;
+        if (this.isUnloaded) throw unloaded;
         if (this.missing !== undefined) {
           return { taken: 0, missing: this.missing };
         }
@@ -118,4 +122,30 @@ Deno.test("an inbox that lacks something reads the whole log once, and then give
   assert.equal(place.failure, undefined);
   place.inbox.take(records(0, 1));
   assert.match(String(place.failure), /a parent/);
+});
+
+Deno.test("an inbox waits for what takes commits back, and follows the same run again", async () => {
+  const place = new Place();
+  place.isUnloaded = true;
+  place.inbox.take(records(100, 2));
+  assert.deepEqual([place.now, place.followed.length], [1, 0]);
+  place.inbox.take(records(102, 1));
+  assert.equal(place.now, 1, "nothing overtakes what waits");
+  place.isUnloaded = false;
+  await until(() => place.inbox.at.address === 103, "all is followed");
+  assert.equal(place.followed.length, 3);
+  assert.equal(place.failure, undefined);
+});
+
+Deno.test("an inbox that another owner begins forgets what waits for code", async () => {
+  const place = new Place();
+  place.isUnloaded = true;
+  place.inbox.take(records(100, 2));
+  place.inbox.begin({ address: 50, crc: 2 });
+  place.isUnloaded = false;
+  await loadWithdrawing();
+  await Promise.resolve();
+  place.inbox.take(records(50, 1));
+  assert.equal(place.followed.length, 1);
+  assert.equal(place.inbox.at.address, 51);
 });

@@ -32,6 +32,7 @@ import type { Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
 import type { TabStorage } from "./tab_storage.ts";
+import { loadWithdrawing, whenWithdrawing } from "./tab_withdrawing.ts";
 
 /** What they work with. */
 export interface TabRepositoriesParts {
@@ -223,14 +224,14 @@ export class TabRepositories {
     return tab;
   }
 
-  #openReplica(
+  async #openReplica(
     name: RepositoryName,
     storage: TabStorage,
     lent: LentChain,
   ): Promise<Replica> {
     const { schemas, options, welcome, session } = this.#parts;
     const { mode, rootKey } = welcome();
-    return Replica.open({
+    const replica = await Replica.open({
       door: undefined,
       storage,
       world: this.#clock,
@@ -247,6 +248,12 @@ export class TabRepositories {
       settle: () => Promise.resolve(),
       ...options.rules && { rules: options.rules },
     });
+    // What was refused may be retried at once.
+    if (replica.refusals().length > 0) {
+      await loadWithdrawing()
+        .catch(() => whenWithdrawing(this.#clock, () => {}));
+    }
+    return replica;
   }
 
   /** What is done where the files are. */

@@ -13,11 +13,12 @@ import { toHex } from "../base/bytes.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
-import type {
-  LentChain,
-  Outgoing,
-  OwnRecord,
-  Replica,
+import {
+  type LentChain,
+  type Outgoing,
+  type OwnRecord,
+  type Replica,
+  unloaded,
 } from "../../repo/mod.ts";
 import { errorOf, isGone } from "./failure.ts";
 import type {
@@ -32,6 +33,7 @@ import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
 import { filesOf, TabStorage } from "./tab_storage.ts";
 import { runsOf } from "./tab_runs.ts";
+import { whenWithdrawing } from "./tab_withdrawing.ts";
 
 /** What the owner says about one repository. */
 export type RepositoryMessage = Extract<
@@ -351,12 +353,18 @@ export class TabRepository {
   #leave(): void {
     const leaving = this.#leaving;
     const open = this.#open;
-    if (leaving === undefined || open === undefined) return;
+    if (leaving === undefined || open === undefined || this.#isClosed) return;
     if (open.inbox.at.address < leaving.end) return;
     this.#leaving = undefined;
     // A withdrawal that came meanwhile has ended it already.
     if (this.chain === leaving.chain) {
-      open.replica.device.leaveChain(leaving.chain);
+      try {
+        open.replica.device.leaveChain(leaving.chain);
+      } catch (cause) {
+        if (cause !== unloaded) throw cause;
+        this.#leaving = leaving;
+        return whenWithdrawing(this.#parts.world, () => this.#leave());
+      }
       open.replica.flush();
     }
     this.join();

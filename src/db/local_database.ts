@@ -257,9 +257,10 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   }
 
   async #openRepository(name: RepositoryName): Promise<R> {
-    const { make, options, schemas, storage } = this.#parts;
+    const { make, options, schemas, storage, keyring, door } = this.#parts;
     const world = this.#clock;
     await this.#closings.get(name);
+    if (keyring.lost.length > 0) await door.prepare?.(); // It takes commits back.
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
     await storage.prepare?.(folder);
@@ -279,7 +280,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     }
     // What opening makes anew is in memory only, and so would be a write.
     if (isReadOnly) replica.loaded.log.fail(readOnlyError("Cannot write"));
-    else rewriteLost(replica, this.#parts.keyring.lost);
+    else rewriteLost(replica, keyring.lost);
     replica.loaded.log.onFailed((why) => this.storage.failed(name, why));
     const link = this.#link(replica);
     const repository = make({

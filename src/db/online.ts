@@ -13,6 +13,7 @@ import "./repository_sync.ts";
 
 export { Intake } from "../../repo/intake.ts";
 export { ReplicaPort } from "../../repo/replica_port.ts";
+export { withdrawing } from "../../repo/withdrawing.ts";
 export { Renewal } from "./session_login.ts";
 export { framesTo } from "./frames.ts";
 export { SyncClient } from "../../sync/client.ts";
