@@ -37,7 +37,6 @@ import {
 import { encodeMeta } from "./replica_meta.ts";
 import type { ReplicaPort } from "./replica_port.ts";
 import { type Session, userOf } from "./session.ts";
-import { receiveBack } from "./set_back.ts";
 import { Sharing } from "./sharing.ts";
 import { OwnRules } from "./own_rules.ts";
 import { type ReplicaStatus, statusOf } from "./status.ts";
@@ -215,7 +214,7 @@ export class Replica {
     options: ReceiveOptions = {},
   ): Judged[] {
     this.#checkWritable();
-    return receiveBack(arrivals, {
+    return withdrawing().receiveBack(arrivals, {
       chain: this.#writer.written.chain,
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
       withdraw: (chain, from) => this.withdraw(chain, from, [], "fork"),

@@ -6,11 +6,13 @@
  */
 
 import { rechainOperation } from "../src/schema/rechain.ts";
+import { receiveBack } from "./set_back.ts";
 import { withdraw, withdrawAgain } from "./withdraw.ts";
 import { withdrawAsTold, writeLost } from "./withdraw_told.ts";
 
 /** What takes commits back. */
 export const withdrawing = {
+  receiveBack,
   rechainOperation,
   withdraw,
   withdrawAgain,
