@@ -16,7 +16,7 @@ import {
 } from "../repo/rule_audit.ts";
 import { KnownLoss, SERVER_REPOSITORY } from "./books.ts";
 import { idFrom } from "./restore_report.ts";
-import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 
 /** As a rule's audit has it, with what the books know of the commit. */
 export interface BookedFinding extends AuditFinding {

@@ -7,7 +7,7 @@ import type { Arrival } from "../repo/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { Judge, type JudgeParts } from "./judge.ts";
-import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -27,7 +27,7 @@ import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import { workOf } from "../tests/kit/work.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { Judge } from "./judge.ts";
-import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 
 const kinds: Record<string, FieldKind> = {
   title: "string",

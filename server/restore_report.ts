@@ -15,7 +15,7 @@ import type { World } from "../src/base/world.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
 import { type Log, messageOf } from "./log.ts";
-import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 
 /** What a repository lacks. */
 export interface Restoring {

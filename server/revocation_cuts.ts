@@ -11,32 +11,9 @@
 
 import type { Replica } from "../repo/mod.ts";
 import { nameOf } from "../repo/commit.ts";
-import { ByteReader } from "../src/base/bytes.ts";
+import type { ChainEnd } from "../sync/summary.ts";
 
-const CHAIN_BYTES = 40;
 const KEY_CHARACTERS = 32;
-const ID_BYTES = 32;
-const ENTRY_BYTES = CHAIN_BYTES + 6 + ID_BYTES;
-
-/** How far a chain went. */
-export interface ChainEnd {
-  readonly count: number;
-  /** The id of its last commit: of all of them, because ids are chained. */
-  readonly id: Uint8Array;
-}
-
-/** Where the chains of a summary end that is known to be sound; half an entry is left alone. */
-export function chainEndsOf(summary: Uint8Array): Map<string, ChainEnd> {
-  const ends = new Map<string, ChainEnd>();
-  const entries = Math.floor(summary.length / ENTRY_BYTES);
-  for (let i = 0; i < entries; i++) {
-    const start = i * ENTRY_BYTES;
-    const chain = nameOf(summary, start, start + CHAIN_BYTES);
-    const reader = new ByteReader(summary, start + CHAIN_BYTES);
-    ends.set(chain, { count: reader.u48(), id: reader.take(ID_BYTES) });
-  }
-  return ends;
-}
 
 /**
  * Cuts that let everything stand that was accepted of a session, as far as none

@@ -4,7 +4,8 @@ import { toHex } from "../src/base/bytes.ts";
 import { chainBytes } from "../repo/commit.ts";
 import { issueRevocation } from "../repo/revocation.ts";
 import { Place } from "../tests/kit/replica_place.ts";
-import { chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
+import { chainEndsOf } from "../sync/summary.ts";
+import { cutsToIssue } from "./revocation_cuts.ts";
 
 Deno.test("chainEndsOf() reads a summary", async () => {
   const place = await Place.open();

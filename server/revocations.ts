@@ -29,7 +29,8 @@ import type { Hub } from "./hub.ts";
 import { type Log, messageOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RestoreReport } from "./restore_report.ts";
-import { type ChainEnd, chainEndsOf, cutsToIssue } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
+import { cutsToIssue } from "./revocation_cuts.ts";
 import { parseSessionKey } from "./sessions.ts";
 
 /** What revoking works with. */

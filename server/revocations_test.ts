@@ -8,7 +8,7 @@ import { rootSigner, RuledDevice } from "../tests/kit/ruled_device.ts";
 import { bookSchemas, openBooks } from "./books.ts";
 import type { Hub } from "./hub.ts";
 import { Log } from "./log.ts";
-import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { RevocationList } from "./revocations.ts";
 
 const NOW = 1_800_000_000_000;

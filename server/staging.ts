@@ -15,7 +15,7 @@ import { type Batch, decodeBatch, hashBatch } from "../repo/batch.ts";
 import type { Replica } from "../repo/mod.ts";
 import type { Staging } from "../sync/conversation.ts";
 import type { RestoreReport } from "./restore_report.ts";
-import type { ChainEnd } from "./revocation_cuts.ts";
+import type { ChainEnd } from "../sync/summary.ts";
 
 /** What staging asks and tells of restores. */
 export type StagingRestores = Pick<

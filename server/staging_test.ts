@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import type { Arrival } from "../repo/arrival.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { ChainEnds } from "./restore_report.ts";
-import { type ChainEnd, chainEndsOf } from "./revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { ChainStaging } from "./staging.ts";
 
 /** A server that lost what a device had written, as records of a commit each. */

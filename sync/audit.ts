@@ -157,8 +157,8 @@ function differing(
   for (const chain of new Set([...ours.keys(), ...theirs.keys()])) {
     if (isPartial && chain > last) continue;
     const pair = { chain, ours: ours.get(chain), theirs: theirs.get(chain) };
-    const isSame = pair.ours?.length === pair.theirs?.length &&
-      equalBytes(pair.ours!.lastId, pair.theirs!.lastId);
+    const isSame = pair.ours?.count === pair.theirs?.count &&
+      equalBytes(pair.ours!.id, pair.theirs!.id);
     if (!isSame) pairs.push(pair);
   }
   return pairs;
@@ -168,8 +168,8 @@ function* rangeOf(
   port: RepositoryPort,
   { chain, ours, theirs }: Pair,
 ): Generator<AuditQuery, CommitRange[], Uint8Array> {
-  const here = ours?.length ?? 0;
-  const there = theirs?.length ?? 0;
+  const here = ours?.count ?? 0;
+  const there = theirs?.count ?? 0;
   const both = Math.min(here, there);
   const same = yield* firstDifference(port, chain, both);
   const ranges: CommitRange[] = [];

@@ -64,7 +64,7 @@ export class ChannelWatch {
 
   /** How many commits of a chain a true witness proves to have been accepted. */
   provedOf(chain: string): number {
-    return readSummary(this.kept.summary).get(chain)?.length ?? 0;
+    return readSummary(this.kept.summary).get(chain)?.count ?? 0;
   }
 
   /**
@@ -83,11 +83,11 @@ export class ChannelWatch {
     const wasLost = this.#lost.length > 0;
     this.#lost = [];
     let missing = 0;
-    for (const [chain, { length }] of readSummary(proof?.summary ?? NOTHING)) {
-      const lacks = length - (has?.get(chain) ?? 0);
+    for (const [chain, { count }] of readSummary(proof?.summary ?? NOTHING)) {
+      const lacks = count - (has?.get(chain) ?? 0);
       if (lacks <= 0) continue;
       missing += lacks;
-      this.#lost.push([chain, length]);
+      this.#lost.push([chain, count]);
     }
     if (missing > 0 || wasLost) this.#restoring(missing, epoch);
   }
