@@ -20,7 +20,8 @@ import { isTried, sized } from "../tests/kit/tier.ts";
 import { admit, checkGate, judge } from "./admit.ts";
 import type { Arrival, Gate } from "./arrival.ts";
 import { decodeBatch } from "./batch.ts";
-import { chainStart, commitId, type Header } from "./commit.ts";
+import { commitId } from "../tests/kit/chain.ts";
+import { chainStart, type Header } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import { boundedPatches } from "./patch_gate.ts";
 

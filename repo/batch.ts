@@ -12,7 +12,7 @@
  * @module
  */
 
-import { type SessionSigner, type Signer, verify } from "../crypto/mod.ts";
+import { type SessionSigner, verify } from "../crypto/mod.ts";
 import {
   ByteReader,
   ByteWriter,
@@ -138,20 +138,6 @@ export function writeBatch(writer: ByteWriter, run: Run): void {
     commit.payloadAt = writer.length - start;
     writer.bytes(commit.payload);
   }
-}
-
-/** Appends a signed batch that follows `previousId`; the result is its last id. */
-export function writeSealedBatch(
-  writer: ByteWriter,
-  run: Run,
-  previousId: Uint8Array,
-  genesisId: Uint8Array,
-  signer: Signer,
-): Uint8Array<ArrayBuffer> {
-  writeBatch(writer, run);
-  const { seal, lastId } = sealRun(run, previousId, genesisId, signer);
-  writer.bytes(seal);
-  return lastId;
 }
 
 /** An unsigned batch in pieces: its payloads are not copied. */
@@ -286,24 +272,6 @@ export function hashBatch(
     );
   }
   return chainHash.id.slice();
-}
-
-/** The ids of a batch's commits, 32 bytes each; computed only when someone asks. */
-export function chainIds(
-  batch: Batch,
-  previousId: Uint8Array,
-): Uint8Array<ArrayBuffer> {
-  const { bytes, commits } = batch;
-  const ids = new Uint8Array(commits.length * idLength);
-  chainHash.start(previousId);
-  commits.forEach(({ at, headerEnd, payloadAt, end }, i) => {
-    chainHash.next(
-      bytes.subarray(at, headerEnd),
-      bytes.subarray(payloadAt, end),
-    );
-    ids.set(chainHash.id, i * idLength);
-  });
-  return ids;
 }
 
 /**

@@ -198,14 +198,3 @@ export class ChainHash {
     sha256Into(this.id, this.#scratch.subarray(0, end + idLength));
   }
 }
-
-/** The id of the commit with these bytes that follows `previousId`. */
-export function commitId(
-  previousId: Uint8Array,
-  header: Uint8Array,
-  payload: Uint8Array,
-): Uint8Array<ArrayBuffer> {
-  const hash = new ChainHash().start(previousId);
-  hash.next(header, payload);
-  return hash.id.slice();
-}

@@ -4,13 +4,13 @@ import { sha256 } from "../crypto/mod.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";
 import { ByteReader, concatBytes, encodeText } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
+import { commitId } from "../tests/kit/chain.ts";
 import {
   chainBytes,
   ChainHash,
   chainHex,
   chainName,
   chainStart,
-  commitId,
   displayChain,
   encodeHeader,
   type Header,

@@ -7,27 +7,15 @@ import assert from "node:assert/strict";
 import { createSigner } from "../crypto/mod.ts";
 import { ByteWriter, encodeText, fromHex } from "../src/base/bytes.ts";
 import vectors from "../tests/vectors/format.json" with { type: "json" };
-import {
-  chainIds,
-  decodeBatch,
-  type Run,
-  verifyBatch,
-  writeBatch,
-  writeSealedBatch,
-} from "./batch.ts";
+import { commitId, writeSealedBatch } from "../tests/kit/chain.ts";
+import { decodeBatch, type Run, verifyBatch, writeBatch } from "./batch.ts";
 import {
   Certificates,
   checkCertificate,
   decodeCertificate,
   issueCertificate,
 } from "./certificate.ts";
-import {
-  chainStart,
-  commitId,
-  encodeHeader,
-  idLength,
-  joinChain,
-} from "./commit.ts";
+import { chainStart, encodeHeader, idLength, joinChain } from "./commit.ts";
 import {
   decodeGenesis,
   encodeGenesis,
@@ -108,12 +96,10 @@ Deno.test("batch bytes, ids and seals are the pinned ones, and sound", () => {
   assert.equal(writer.view().toHex(), batch.signed);
 
   const decoded = decodeBatch(fromHex(batch.signed), true);
-  const ids = chainIds(decoded, start);
   let previous: Uint8Array = start;
   for (const [i, { header, payload }] of run.commits.entries()) {
     previous = commitId(previous, header, payload);
     assert.equal(previous.toHex(), batch.commits[i]!.id);
-    assert.deepEqual(previous, ids.slice(i * idLength, (i + 1) * idLength));
   }
   assert.deepEqual(verifyBatch(decoded, start, id), previous);
 });

@@ -9,31 +9,10 @@
 
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { readCount } from "./canonical.ts";
-import {
-  chainBytes,
-  chainBytesLength,
-  chainName,
-  type Position,
-} from "./commit.ts";
+import { chainBytes, chainBytesLength, chainName } from "./commit.ts";
 
 /** Chain → how many of its commits; chains without commits do not stand in it. */
 export type VersionVector = ReadonlyMap<string, number>;
-
-/** Has a replica with this vector the commit at `position`? */
-export function hasPosition(
-  vector: VersionVector,
-  position: Position,
-): boolean {
-  return position.number < (vector.get(position.chain) ?? 0);
-}
-
-/** Has `a` everything that `b` has? */
-export function coversVector(a: VersionVector, b: VersionVector): boolean {
-  for (const [chain, count] of b) {
-    if ((a.get(chain) ?? 0) < count) return false;
-  }
-  return true;
-}
 
 /**
  * At most `max` chains of a vector, those that are asked for first before others.
@@ -52,20 +31,6 @@ export function boundVector(
     if (count !== undefined) bounded.set(chain, count);
   }
   return bounded;
-}
-
-/** How two vectors stand to each other. */
-export type VectorOrder = "equal" | "before" | "after" | "concurrent";
-
-/** How `a` stands to `b`: "before" when `b` has all of `a` and more. */
-export function compareVectors(
-  a: VersionVector,
-  b: VersionVector,
-): VectorOrder {
-  const covers = coversVector(a, b);
-  const covered = coversVector(b, a);
-  if (covers && covered) return "equal";
-  return covers ? "after" : covered ? "before" : "concurrent";
 }
 
 /** The bytes of a vector. */

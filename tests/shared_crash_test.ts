@@ -5,7 +5,6 @@
 
 import { ok } from "node:assert/strict";
 import fc from "fast-check";
-import { coversVector } from "../repo/version_vector.ts";
 import { faultyStorage } from "./kit/faulty_storage.ts";
 import { seededRandom } from "./kit/random.ts";
 import { Place, turns } from "./kit/replica_place.ts";
@@ -42,7 +41,10 @@ Deno.test("what may be shared survives every power cut, in the modes that promis
               storage: storage.powerCut(kept),
             });
             const found = after.replica.graph.vector();
-            ok(coversVector(found, shared), `step ${step}, kept ${kept}`);
+            for (const [chain, count] of shared) {
+              const has = found.get(chain) ?? 0;
+              ok(has >= count, `step ${step}, kept ${kept}`);
+            }
           }
         }
       },

@@ -15,7 +15,7 @@
  */
 
 import type { FieldKind, Item } from "../schema/patch.ts";
-import { sortByNumberSteps } from "./radix.ts";
+import { sortByNumber } from "./radix.ts";
 import type { Column } from "./source.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
@@ -122,7 +122,7 @@ export class KeyTable {
       ordinals.sort((a, b) => this.compare(a, b));
       return;
     }
-    yield* sortByNumberSteps(ordinals, this.#numbers);
+    yield* sortByNumber(ordinals, this.#numbers);
     yield;
     if (!this.numeric) this.#settleTexts(ordinals);
   }

@@ -14,18 +14,11 @@ const BUCKETS = 1 << 11;
 const SHIFTS = [0, 11, 22] as const;
 
 /**
- * Sorts `ordinals` in place by `numbers[ordinal]`, upwards; equal numbers keep
- * their order. No number may be NaN.
+ * Sorts `ordinals` in place by `numbers[ordinal]`, upwards, pass by pass: they are
+ * in order at the end, and as they were until then. Equal numbers keep their order;
+ * no number may be NaN.
  */
-export function sortByNumber(
-  ordinals: Uint32Array,
-  numbers: Float64Array,
-): void {
-  for (const _ of sortByNumberSteps(ordinals, numbers));
-}
-
-/** The same, pass by pass: `ordinals` are in order at the end, and as they were until then. */
-export function* sortByNumberSteps(
+export function* sortByNumber(
   ordinals: Uint32Array,
   numbers: Float64Array,
 ): Generator<void> {

@@ -25,7 +25,7 @@ Deno.test("sortByNumber() sorts like a stable sort by comparison", () => {
           return x < y ? -1 : x > y ? 1 : 0;
         });
         const ordinals = Uint32Array.from(order);
-        sortByNumber(ordinals, numbers);
+        for (const _ of sortByNumber(ordinals, numbers));
         deepEqual([...ordinals], expected);
       },
     ),

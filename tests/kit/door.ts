@@ -19,8 +19,8 @@ import {
   type PreparedCommit,
   type Run,
   writeBatch,
-  writeSealedBatch,
 } from "../../repo/batch.ts";
+import { writeSealedBatch } from "./chain.ts";
 import {
   type Certificate,
   type CertificateFields,

@@ -5,7 +5,8 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { writeBatch, writeSealedBatch } from "../../repo/batch.ts";
+import { writeBatch } from "../../repo/batch.ts";
+import { writeSealedBatch } from "./chain.ts";
 import {
   ChainHash,
   chainStart,
