@@ -139,12 +139,10 @@ class IdbStorage implements BrowserStorage {
   }
 
   list(folder: string): string[] {
-    checkFolderName(folder);
     return filesIn(this.#files.keys(), folder);
   }
 
   folders(folder: string): string[] {
-    checkFolderName(folder);
     return foldersIn(this.#files.keys(), folder);
   }
 

@@ -52,12 +52,10 @@ class MemoryStorage implements Storage {
   }
 
   list(folder: string): string[] {
-    checkFolderName(folder);
     return filesIn(this.#files.keys(), folder);
   }
 
   folders(folder: string): string[] {
-    checkFolderName(folder);
     return foldersIn(this.#files.keys(), folder);
   }
 

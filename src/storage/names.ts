@@ -43,6 +43,7 @@ export function folderOf(name: string): string {
 
 /** Names (last segment) of those files that stand directly in `folder`. */
 export function filesIn(names: Iterable<string>, folder: string): string[] {
+  checkFolderName(folder);
   const start = folder === "" ? 0 : folder.length + 1;
   const files: string[] = [];
   for (const name of names) {
@@ -53,6 +54,7 @@ export function filesIn(names: Iterable<string>, folder: string): string[] {
 
 /** Names (last segment) of the folders directly in `folder` that hold any of these files. */
 export function foldersIn(names: Iterable<string>, folder: string): string[] {
+  checkFolderName(folder);
   const start = folder === "" ? "" : `${folder}/`;
   const folders = new Set<string>();
   for (const name of names) {

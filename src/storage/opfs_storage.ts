@@ -134,7 +134,6 @@ export class OpfsStorage implements BrowserStorage {
   }
 
   folders(folder: string): string[] {
-    checkFolderName(folder);
     return foldersIn(this.#names.folders(), folder);
   }
 

@@ -104,12 +104,10 @@ export class FaultyStorage implements Storage {
   }
 
   list(folder: string): string[] {
-    checkFolderName(folder);
     return filesIn(this.#live.files.keys(), folder);
   }
 
   folders(folder: string): string[] {
-    checkFolderName(folder);
     return foldersIn(this.#live.files.keys(), folder);
   }
 
