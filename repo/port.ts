@@ -76,8 +76,6 @@ export interface RepositoryPort {
   readonly shareable: number;
   /** Is everything that is visible here shareable? */
   readonly isComplete: boolean;
-  /** How many commits that were written here may not be shared yet. */
-  readonly unshared: number;
   /** Runs whenever `shareable` has grown; the result ends it. */
   onShareable(listener: () => void): () => void;
   /** Certificates and revocations, whatever their place in the log. */

@@ -92,10 +92,6 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.sharing.shareable;
   }
 
-  get unshared(): number {
-    return this.#parts.sharing.unshared;
-  }
-
   get isComplete(): boolean {
     return this.#parts.sharing.isComplete;
   }
