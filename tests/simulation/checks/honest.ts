@@ -70,13 +70,13 @@ function checkUnsent(
   const longAgoMs = stage.timeline.nowMs - (client.isBrowser ? REPORT_MS : 0);
   // What follows a refused write is written anew, and on its way to the owner of the files again.
   if (client.isBrowser && desk.refusedMs > longAgoMs) return;
-  const port = desk.replica.port();
+  const { sharing } = desk.replica;
   for (const pending of desk.pending) {
     const { entry, place: { chain, number, state }, durableMs } = pending;
     // What is still on its way to the disk is not counted as unsent.
     if (durableMs === undefined || durableMs > longAgoMs) continue;
     const isMarked = stage.plan.mode !== "fast";
-    if (!isMarked && port.lengthOf(chain) <= number) continue;
+    if (!isMarked && sharing.lengthOf(chain) <= number) continue;
     const isThere = state === "refused" ||
       hasCommit(served, desk.replica, chain, number);
     pending.missedLooks = isThere ? 0 : pending.missedLooks + 1;
@@ -115,7 +115,7 @@ export function checkEqual(
 ): void {
   const served = server.replica(name);
   if (served === undefined || isOfOld(client, server, stage)) return;
-  for (const [chain, count] of replica.port().vector()) {
+  for (const [chain, count] of replica.sharing.vector()) {
     check(
       hasCommit(served, replica, chain, count - 1),
       "honest",
