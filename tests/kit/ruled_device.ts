@@ -1,6 +1,5 @@
 /**
- * Devices for tests of rules: some obey them, some do not, one is the gate, and
- * an oracle that says what may be by folding the order anew.
+ * Devices for tests of rules: some obey them, some do not, one is the gate.
  *
  * @module
  */
@@ -13,7 +12,6 @@ import {
 } from "../../crypto/mod.ts";
 import type { Judged } from "../../repo/admit.ts";
 import type { Arrival, Gate } from "../../repo/arrival.ts";
-import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 import { removeOldCheckpoints } from "../../repo/checkpoint/checkpoint.ts";
 import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
@@ -24,18 +22,12 @@ import { ConstraintJudge } from "../../repo/constraint_gate.ts";
 import { boundedPatches } from "../../repo/patch_gate.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
-import { sessionOf } from "../../repo/rule_sessions.ts";
-import { State } from "../../repo/state.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";
-import { isHistory } from "../../src/schema/cell.ts";
 import { field } from "../../src/schema/field.ts";
-import { fold } from "../../src/schema/merge.ts";
 import { IdSource } from "../../src/schema/names.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
-import { judgeWrite } from "../../src/schema/rule_write.ts";
 import type { Rules } from "../../src/schema/rules.ts";
 import { defineSchema, type Schema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
@@ -51,19 +43,13 @@ export const Card = defineSchema("card", {
   tags: field.set(field.string()),
 });
 
-/** The same collection as a later version of the app reads it. */
-export const NextCard = defineSchema("card", {
-  ...Card.fields,
-  rank: field.number().default(7),
-  color: field.string().default("white"),
-}, { version: 2 });
-
 const root = generateKeyPair(diceOf(1));
 /** Signs for the root that all devices have. */
 export const rootSigner: Signer = createSigner(root.secretKey);
 const name = parseRepositoryName("team/acme");
 
-function diceOf(seed: number): (target: Uint8Array) => void {
+/** Random bytes that follow from a seed. */
+export function diceOf(seed: number): (target: Uint8Array) => void {
   const next = seededRandom(seed);
   return (target) => {
     for (let i = 0; i < target.length; i++) {
@@ -76,6 +62,10 @@ function diceOf(seed: number): (target: Uint8Array) => void {
 export interface RuledOptions {
   /** Another number is another key. */
   readonly seed: number;
+  /** One of four by its number when left out. */
+  readonly user?: string;
+  /** Its clock, wall milliseconds; one of its own when left out. */
+  readonly now?: () => number;
   readonly rules?: Rules | undefined;
   /** Whose constraints it keeps. */
   readonly schemas?: readonly Schema[];
@@ -110,9 +100,9 @@ export class RuledDevice {
     const { seed, claims = "{}", mayIssue = false, notAfter = wallMax } =
       options;
     this.options = options;
-    this.user = `user-${seed % 4}`;
+    this.user = options.user ?? `user-${seed % 4}`;
     this.#world = {
-      now: () => this.#time += 1,
+      now: options.now ?? (() => this.#time += 1),
       monotonic: () => this.#time,
       random: diceOf(seed + 100),
       after: () => () => {},
@@ -160,10 +150,14 @@ export class RuledDevice {
       repair: false,
       settle: () => Promise.resolve(),
     });
-    const table = this.replica.state.table(Card.name);
-    const ids = new IdSource(this.#world);
-    this.editor = new Editor((reading ?? Card) as typeof Card, table, ids);
+    this.editor = this.edit((reading ?? Card) as typeof Card);
     return this;
+  }
+
+  /** Writes items of a schema. */
+  edit<S extends Schema>(schema: S): Editor<S> {
+    const table = this.replica.state.table(schema.name);
+    return new Editor(schema, table, new IdSource(this.#world));
   }
 
   /** Closes it and opens it again, by its checkpoint or by its log alone. */
@@ -253,92 +247,4 @@ export class RuledDevice {
   remove(id: string): void {
     this.replica.transact((tx) => this.editor.delete(tx, id));
   }
-}
-
-/**
- * The order of acceptance, judged the naive way: whenever a batch comes, the
- * state is folded anew from everything that was accepted before it.
- */
-export class NaiveOrder {
-  readonly #rules: Rules;
-  readonly #gate: RuledDevice;
-  readonly #accepted: OrderedCommit[] = [];
-  readonly #lengths = new Map<string, number>();
-
-  /** @param gate whose certificates say who wrote */
-  constructor(rules: Rules, gate: RuledDevice) {
-    this.#rules = rules;
-    this.#gate = gate;
-  }
-
-  /** The number of the first commit of a batch that may not be; accepts all of it otherwise. */
-  take(view: Batch): number | undefined {
-    const batch = decodeBatch(view.bytes.slice(), true);
-    const { chain, first, commits } = batch;
-    const fresh: OrderedCommit[] = [];
-    for (
-      let i = (this.#lengths.get(chain) ?? 0) - first;
-      i < commits.length;
-      i++
-    ) {
-      const { wall, count } = commits[i]!;
-      const payload = payloadOf(batch, commits[i]!);
-      const commit = { chain, wall, count, payload };
-      if (!this.#mayBe([...this.#accepted, ...fresh], commit)) return first + i;
-      fresh.push(commit);
-    }
-    this.#accepted.push(...fresh);
-    this.#lengths.set(chain, first + commits.length);
-    return undefined;
-  }
-
-  /** Judges a commit on what was accepted before it. */
-  #mayBe(earlier: readonly OrderedCommit[], commit: OrderedCommit): boolean {
-    const { certificates } = this.#gate.replica;
-    const [certificate] = certificates.of(commit.chain.slice(0, 32));
-    const { session, mayIssue } = sessionOf(certificate!);
-    const rules = this.#rules.of(name);
-    const origin = originOf(commit);
-    const around = {
-      before: stateOf(earlier),
-      after: stateOf([...earlier, commit]),
-    };
-    const state = stateOf(earlier);
-    const key = commit.chain.slice(0, 32);
-    let isLate = !mayIssue &&
-      earlier.every(({ chain }) => !chain.startsWith(key));
-    for (const operation of decodePatch(commit.payload).operations) {
-      const table = state.find(operation.shape.collection);
-      const before = table?.cellOf(operation.id);
-      isLate &&= isHistory(operation, before);
-      const after = () => fold(before, operation, origin, -1, asWritten);
-      const asked = { session, wall: 0, operation, before, after };
-      if (!mayIssue && !judgeWrite(rules, asked, around)!.allowed) return false;
-      state.fold([operation], [-1], origin);
-    }
-    return !isLate;
-  }
-}
-
-const asWritten = createView(undefined);
-
-/** A commit as the oracle remembers it. */
-interface OrderedCommit {
-  readonly chain: string;
-  readonly wall: number;
-  readonly count: number;
-  readonly payload: Uint8Array;
-}
-
-function stateOf(order: readonly OrderedCommit[]): State {
-  const state = new State(() => asWritten);
-  for (const commit of order) {
-    const { operations, createOffsets } = decodePatch(commit.payload);
-    state.fold(operations, createOffsets, originOf(commit));
-  }
-  return state;
-}
-
-function originOf({ wall, count, chain }: OrderedCommit) {
-  return { wall, count, chain, operationsAt: -1 };
 }
