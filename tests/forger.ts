@@ -7,7 +7,8 @@
 
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
 import type { Arrival } from "../repo/arrival.ts";
-import { type PreparedCommit, writeSealedBatch } from "../repo/batch.ts";
+import type { PreparedCommit } from "../repo/batch.ts";
+import { writeSealedBatch } from "./kit/chain.ts";
 import { issueCertificate } from "../repo/certificate.ts";
 import { chainStart, encodeHeader, joinChain } from "../repo/commit.ts";
 import type { State } from "../repo/state.ts";

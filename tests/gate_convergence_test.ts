@@ -16,7 +16,7 @@ import { issueRevocation } from "../repo/revocation.ts";
 import { sessionOf } from "../repo/rule_sessions.ts";
 import type { State } from "../repo/state.ts";
 import { DatabaseError, type Refusal } from "../src/base/errors.ts";
-import { showCell } from "../src/schema/merge_item.ts";
+import { showCell } from "../src/schema/rule_item.ts";
 import type { Item } from "../src/schema/patch.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
@@ -24,7 +24,7 @@ import { field } from "../src/schema/field.ts";
 import { createView } from "../src/schema/view.ts";
 import { Judge } from "../server/judge.ts";
 import type { ChainEnds } from "../server/restore_report.ts";
-import { type ChainEnd, chainEndsOf } from "../server/revocation_cuts.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { ChainStaging, type StagingRestores } from "../server/staging.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { seededRandom, shuffle } from "./kit/mod.ts";
@@ -83,7 +83,7 @@ const views = new Map(
 /** An item as its schema shows it, whatever view the state has. */
 function itemIn(state: State, schema: Schema, id: string): Item | undefined {
   const cell = state.cellOf(schema.name, id);
-  return cell && showCell(cell, state.viewOf(schema.name), views.get(schema)!);
+  return cell?.item && showCell(cell, views.get(schema)!);
 }
 
 /** Items by name, each as one text. */

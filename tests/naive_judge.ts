@@ -108,7 +108,10 @@ export class NaiveJudge {
         [...this.#lengths.keys()].some((name) =>
           name.startsWith(chain.slice(0, 32))
         );
-      const refused = !isBegun && this.#isHistory(commit)
+      const now = new PlainState([...this.#accepted, ...earlier]);
+      const refused = !this.#isKnown(commit, now)
+        ? "unknown-name"
+        : !isBegun && this.#isHistory(commit)
         ? "denied"
         : this.#meaning(commit, earlier, nowMs);
       if (refused !== undefined) return at(refused, i);
@@ -198,12 +201,9 @@ export class NaiveJudge {
         after.show(schema.name, id, schema)!
       );
     if (this.#parts.wrongIn(items).length > 0) return "constraint";
-    if (!this.#isExpected(commit, earlier, new PlainState(all), nowMs)) {
-      return "kv-conflict";
-    }
-    return this.#isKnown(commit, new PlainState(all))
+    return this.#isExpected(commit, earlier, new PlainState(all), nowMs)
       ? undefined
-      : "unknown-name";
+      : "kv-conflict";
   }
 
   /** Do the rules let its author do this? */
