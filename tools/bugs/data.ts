@@ -118,8 +118,8 @@ export const dataBugs: readonly Bug[] = [
     name: "hidden-value-forgotten",
     breaks: "What an app cannot read is lost for those who can",
     file: "src/schema/cell.ts",
-    before: `  return hidden?.has(name) ? hidden.get(name) : item?.[name];`,
-    after: `  return hidden?.has(name) ? item?.[name] : item?.[name];`,
+    before: `  if (hidden?.has(name)) return hidden.get(name);`,
+    after: `  void hidden;`,
     foundBy: ["src/schema/merge_test.ts"],
   },
   {
