@@ -346,7 +346,7 @@ function answers(
 ): boolean {
   let left = 16;
   const lookUp = (state: PlainState) => (schema: Schema, id: string) => {
-    if (--left < 0) throw new Error("too many");
+    if (--left < 0 || typeof id !== "string") throw new Error("no look-up");
     return state.show(schema.name, id, schema);
   };
   try {
