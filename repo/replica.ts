@@ -266,7 +266,10 @@ export class Replica {
       sharing: this.#sharing,
       receive: (arrivals, options) => this.receive(arrivals, options),
       withdraw: (...request) => this.withdraw(...request),
-      redate: (...asked) => this.#intake?.redate(this, this.#writer, ...asked),
+      redate: (...asked) => {
+        this.#intake?.redate(this, this.#writer, ...asked);
+        this.#sharing.hold();
+      },
     });
   }
 

@@ -56,6 +56,8 @@ export class Sharing {
   #isOpen: boolean;
   /** Fast mode: nothing behind this address leaves before a sync covered it. */
   #barrier = 0;
+  /** Nothing more is shared before all that stands before this address. */
+  #whole = 0;
   #isMarking = false;
   #isSettling = false;
   #isTelling = false;
@@ -179,6 +181,11 @@ export class Sharing {
     this.#barrier = this.#parts.log.end;
   }
 
+  /** Holds what is in the log by now until all of it may be shared, however many syncs that takes. */
+  hold(): void {
+    this.#whole = this.#parts.log.end;
+  }
+
   /** Fast mode: what is in the log may leave, as soon as the log is marked. */
   #share(): void {
     const { log } = this.#parts;
@@ -197,7 +204,7 @@ export class Sharing {
   }
 
   #advance(to: number): void {
-    if (to <= this.#shareable || this.#isStopped) return;
+    if (to <= this.#shareable || to < this.#whole || this.#isStopped) return;
     this.#shareable = to;
     const held = this.#held;
     let count = 0;

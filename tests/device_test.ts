@@ -12,6 +12,8 @@ import { Editor } from "../src/db/editor.ts";
 import { IdSource } from "../src/schema/names.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { FaultyStorage } from "./kit/faulty_storage.ts";
+import { trips } from "./kit/patience.ts";
 import type { LentChain } from "../repo/continuity.ts";
 import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
 import { provideWithdrawing, unloaded } from "../repo/late_withdrawing.ts";
@@ -486,4 +488,30 @@ Deno.test("device: a tab that lacks what takes commits back follows a refusal wh
   assert.equal(tab.device.follow(records).missing, undefined);
   assert.deepEqual(titles(tab), ["stays", "unsent"]);
   assert.equal(tab.refusals().length, 1);
+});
+
+Deno.test("device: a tab hears of all commits that are dated anew at once, however its owner syncs", async () => {
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const slow = (done: () => void) => isHeld ? void held.push(done) : done();
+  const files = new FaultyStorage({ slow });
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  const places = ["one", "two"].map((title) => placeOf(tab, title));
+  const { chain } = tab.device;
+  let next = await exchange(owner, tab, start);
+  isHeld = true;
+  owner.port().redate(0, () => 0);
+  await trips();
+  for (let done = held.shift(); done !== undefined; done = held.shift()) {
+    done();
+    await trips();
+    const slice = owner.device.mirror().read(next, 1e6);
+    assert.equal(tab.device.follow(slice.records).missing, undefined);
+    next = slice.next.address;
+    assert.deepEqual(places.map(({ state }) => state), ["kept", "kept"]);
+  }
+  assert.ok(places.every((place) => place.chain !== chain));
+  assert.deepEqual(titles(tab), ["one", "two"]);
 });
