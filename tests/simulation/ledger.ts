@@ -41,7 +41,7 @@ export interface Entry extends Promised {
   refusedMs: number;
   /** Was it refused, and tried again? */
   isRetried: boolean;
-  /** Was it given up by its author, or lost with a machine that was wiped? */
+  /** Was it refused, and given up by its author? */
   isGone: boolean;
 }
 

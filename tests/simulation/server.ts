@@ -11,6 +11,7 @@ import { SERVER_REPOSITORY } from "../../server/books.ts";
 import type { Wire } from "../../server/connections.ts";
 import type { LogRecord } from "../../server/log.ts";
 import type { AppAnswer } from "../../server/login.ts";
+import type { QuarantineEntry } from "../../server/quarantine.ts";
 import { openService } from "../../server/open_service.ts";
 import type { Service } from "../../server/service.ts";
 import { noTracing } from "../../server/tracing.ts";
@@ -32,6 +33,8 @@ const IDLE_MS = 20_000;
 const DAY_MS = 86_400_000;
 /** What the log tells of when something failed that must not, unless the disk did. */
 const FAULTS = new Set(["repository-failed", "fault", "request-failed"]);
+/** What comes before it, in its chain or in others, may come yet. */
+const EARLY = new Set(["gap", "missing-parent", "restoring"]);
 
 /** Whose sessions can be revoked. */
 type Revocable = Pick<Client, "name" | "person" | "isRevoked">;
@@ -122,9 +125,18 @@ export class Server extends Actor {
     );
     if (world.isDead) return;
     this.#service = service;
+    this.#follow();
     network.listener = (wire, link) => this.#accept(service, wire, link);
     network.answerer = (body, link) => this.#answer(service, body, link);
     this.#revokeAll(service);
+  }
+
+  #follow(): void {
+    const { repositories, judge } = this.stage;
+    for (const replica of this.replicas()) {
+      if (!repositories.includes(replica.name)) continue;
+      judge?.follow(replica, this.#isRotten);
+    }
   }
 
   #accept(service: Service, wire: Wire, { client }: Link): void {
@@ -164,7 +176,10 @@ export class Server extends Actor {
     if (world.isDead) return;
     this.stage.trace.note(this.name, event, JSON.stringify(fields));
     const repository = String(fields.repository);
-    if (event === "repository-opened") this.opened.add(repository);
+    if (event === "repository-opened") {
+      this.opened.add(repository);
+      this.#follow();
+    }
     if (event === "repository-closing") this.opened.delete(repository);
     const isFault = FAULTS.has(event) || fields.detail === "log-damaged";
     if (level === "debug" || !isFault) return;
@@ -251,27 +266,28 @@ export class Server extends Actor {
     if (this.state !== "up" || service === undefined) return;
     if (this.isAccepting) return;
     const others = clients.filter(({ isRevoked }) => !isRevoked);
-    const ids = service.quarantine()
+    const entries = service.quarantine()
       .filter(({ repository, chain, first, count }) =>
         others.some((client) =>
           client.lengthOf(repository, chain) >= first + count
         )
-      )
-      .map(({ id }) => id);
-    if (ids.length === 0) return;
+      );
+    if (entries.length === 0) return;
     this.isAccepting = true;
-    this.guard(this.world, this.#acceptAll(service, ids));
+    this.guard(this.world, this.#acceptAll(service, entries));
   }
 
-  async #acceptAll(service: Service, ids: readonly string[]): Promise<void> {
+  async #acceptAll(
+    service: Service,
+    entries: readonly QuarantineEntry[],
+  ): Promise<void> {
     const { world, stage } = this;
-    for (const id of ids) {
+    for (const entry of entries) {
+      stage.judge?.accepts(entry);
       try {
-        await service.accept(id);
+        await service.accept(entry.id);
       } catch (error) {
-        // What comes before it, in its chain or in others, may come yet.
-        const isEarly = error instanceof HttpFault &&
-          (error.code === "gap" || error.code === "missing-parent");
+        const isEarly = error instanceof HttpFault && EARLY.has(error.code);
         if (!isEarly) throw error;
       }
       if (world.isDead) return;
@@ -384,6 +400,7 @@ export class Server extends Actor {
   #hasLost(how: string): void {
     const { stage } = this;
     this.wipedMs = stage.timeline.nowMs;
+    stage.judge?.lost();
     for (const key of this.revoked) this.#toRevoke.add(key);
     stage.blames.add("wipe");
     stage.trace.note(this.name, how);

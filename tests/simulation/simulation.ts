@@ -16,6 +16,7 @@ import {
   checkOnTheWay,
   openQuestion,
 } from "./checks/mod.ts";
+import { NaiveJudge } from "./checks/judge.ts";
 import { CheckFailed } from "./failure.ts";
 import { Intruder } from "./intruder.ts";
 import { Ledger } from "./ledger.ts";
@@ -139,13 +140,19 @@ class Simulation {
     );
     const stage = this.#stage;
     this.#cast = { stage, server, clients, intruder, villains, wire };
+    if (plan.hasRules || plan.villains > 0) {
+      stage.judge = new NaiveJudge(this.#cast);
+    }
     this.#weather = new Weather(this.#cast, weather);
   }
 
   #tap(to: "client" | "server", link: Link, frame: Uint8Array): void {
     this.#wire.see(to, link, frame);
     const { intruder, villains } = this.#cast;
-    if (to === "server") intruder.overhear(frame);
+    if (to === "server") {
+      intruder.overhear(frame);
+      this.#stage.judge?.overhear(frame);
+    }
     for (const villain of villains) {
       if (to === "server") villain.overhear(frame);
       else if (villain.link === link) villain.see(frame);

@@ -5,21 +5,17 @@
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import type { Replica } from "../../repo/replica.ts";
 import { createSigner } from "../../crypto/mod.ts";
-import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";
-import { absentDigest, entrySchema } from "../../src/kv/entry.ts";
 import { blankCell } from "../../src/schema/cell.ts";
 import { openKv } from "../../src/kv/mod.ts";
 import type { Operation, Value } from "../../src/schema/patch.ts";
 import type { Schema } from "../../src/schema/schema.ts";
 import { Child } from "../kit/child.ts";
-import { changing, creating, ending, HostileChain } from "../kit/forge.ts";
+import { ending, HostileChain } from "../kit/forge.ts";
 import { isAll, isTried } from "../kit/tier.ts";
 import { rawSession } from "../raw_peer.ts";
-import { checkVillains } from "./checks/villains.ts";
 import { Card, Mark } from "./collections.ts";
 import { Dice } from "./dice.ts";
-import type { CheckFailed } from "./failure.ts";
 import { accidents, personas, type Plan, planOf } from "./plan.ts";
 import type { Cast, Report } from "./simulation.ts";
 import { simulate } from "./simulation.ts";
@@ -293,11 +289,6 @@ class Slipper {
     this.#chain = new HostileChain(genesisId, signer);
   }
 
-  /** His key, hexadecimal. */
-  get key(): string {
-    return toHex(createSigner(this.#session.secretKey).publicKey);
-  }
-
   slip(wall: number, ...operations: Operation[]): void {
     const { certificate } = this.#session;
     const batch = this.#chain.batch({ wall, operations });
@@ -344,32 +335,4 @@ Deno.test("the checks find a generation that is skipped in the order", async () 
   }, { browsers: 0 });
   equal(report.failure?.checker, "judge");
   match(report.failure.message, /in generation 2/);
-});
-
-Deno.test("the checks find a lease that is taken, and what comes after its session's end", async () => {
-  const found: string[] = [];
-  await tampered((cast) => {
-    const [served] = replicasOf(cast);
-    const look = () => {
-      try {
-        checkVillains(cast);
-      } catch (error) {
-        found.push((error as CheckFailed).checker);
-      }
-    };
-    const [ann, bob] = [1, 2].map(() => new Slipper(cast, [served!]));
-    const nowMs = cast.server.world.now();
-    const { shape } = entrySchema(undefined);
-    const it = { shape, id: "lease" };
-    const set = (value: Value) => ({ what: "set", value }) as const;
-    const lease = { value: 1, expiresAt: nowMs + 1_000, expected: undefined };
-    ann!.slip(nowMs, creating(it, lease));
-    cast.server.revoked.add(ann!.key);
-    look();
-    bob!.slip(nowMs, changing(it, { expected: set(absentDigest) }));
-    look();
-    ann!.slip(nowMs + 1);
-    look();
-  }, { villains: 1 });
-  deepEqual(found, ["lease", "revoked"]);
 });

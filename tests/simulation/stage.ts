@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { NaiveJudge } from "./checks/judge.ts";
 import type { Client } from "./client.ts";
 import type { Desk } from "./desk.ts";
 import type { Ledger } from "./ledger.ts";
@@ -31,6 +32,8 @@ export interface Stage {
   readonly relayed: Set<string>;
   /** Is told when a client says that it is equal with the server. */
   equal?: (client: Client, desk: Desk) => void;
+  /** Judges what the server accepts, where somebody may try what is not allowed. */
+  judge?: NaiveJudge;
   /** Ends the simulation: a check did not hold. */
   fail(cause: unknown): void;
 }

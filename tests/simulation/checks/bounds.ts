@@ -1,10 +1,11 @@
 /**
- * Nothing grows without bound: what waits for parents, and what waits for the
- * wire.
+ * Nothing grows without bound: what waits for parents and for the wire, chains
+ * of a session, collections.
  *
  * @module
  */
 
+import type { Replica } from "../../../repo/replica.ts";
 import { limits } from "../../../src/base/limits.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
@@ -30,12 +31,8 @@ export function checkBounds(
     }
   }
   for (const name of stage.repositories) {
-    const parked = server.replica(name)?.status().parked ?? 0;
-    check(
-      parked <= limits.parkedMax,
-      "bounds",
-      () => `server ${name}: ${parked} parked`,
-    );
+    const served = server.replica(name);
+    if (served !== undefined) checkServed(served);
   }
   for (const { who, sinceMs } of server.wires.values()) {
     const ms = stage.timeline.nowMs - sinceMs;
@@ -50,6 +47,26 @@ export function checkBounds(
     bufferedMax <= BUFFERED_MAX,
     "bounds",
     () => `${bufferedMax} bytes wait on one wire`,
+  );
+}
+
+/** Whoever floods fills no list of the server's. */
+function checkServed(served: Replica): void {
+  const { name, graph, state } = served;
+  const { parked } = served.status();
+  const chains = new Map<string, number>();
+  for (const { name: chain } of graph.chains()) {
+    const key = chain.slice(0, 32);
+    chains.set(key, (chains.get(key) ?? 0) + 1);
+  }
+  check(
+    parked <= limits.parkedMax && state.size <= limits.collectionsMax &&
+      Math.max(0, ...chains.values()) <= limits.sessionChainsMax,
+    "bounds",
+    () =>
+      `server ${name}: ${parked} parked, ${state.size} collections, ${[
+        ...chains.values(),
+      ]} chains by session`,
   );
 }
 

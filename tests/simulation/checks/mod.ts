@@ -10,13 +10,11 @@ import { checkEntries } from "./entries.ts";
 import { checkForbidden } from "./forbidden.ts";
 import { checkHonest } from "./honest.ts";
 import { checkIncidents } from "./incidents.ts";
-import { checkJudged } from "./judge.ts";
 import { checkPromises } from "./promises.ts";
 import { checkBounds, checkServer } from "./bounds.ts";
 import { checkRecords, checkRevoked } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
 import { checkTold, sweepAll } from "./told.ts";
-import { checkVillains } from "./villains.ts";
 
 export { checkEqual } from "./honest.ts";
 export { openQuestion } from "./converged.ts";
@@ -30,7 +28,6 @@ export function checkOnTheWay(cast: Cast): void {
   checkBounds(cast);
   checkForbidden(cast);
   checkRecords(cast);
-  checkVillains(cast);
   sweepAll(cast);
   cast.stage.timeline.after(0, () => {
     try {
@@ -48,7 +45,6 @@ export async function checkAtEnd(cast: Cast): Promise<void> {
   await checkConverged(cast);
   checkPromises(cast);
   checkSums(cast);
-  checkJudged(cast);
   checkRevoked(cast);
   checkServer(cast);
   checkIncidents(cast);

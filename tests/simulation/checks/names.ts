@@ -60,10 +60,10 @@ export class Names {
       }
       return undefined;
     }
-    for (const { field: { name }, change } of operation.changes) {
-      const missing = this.#missing(`${item} ${name}`, change);
-      if (missing !== undefined) return `naming ${missing}`;
-    }
+    const missing = operation.changes.map(({ field: { name }, change }) =>
+      this.#missing(`${item} ${name}`, change)
+    ).find((missing) => missing !== undefined);
+    return missing && `naming ${missing}`;
   }
 
   /** Is it what it was before? What nobody knew is so from now on. */

@@ -50,9 +50,13 @@ function checkEntry(
   if (refused !== undefined) {
     // One disk of the server had it before the revocation, another one refused it after.
     const isOnOther = author.isRevoked && stage.blames.has("replaced");
+    // What one server had accepted stands where a witness shows it, whatever the next one said.
+    const isBack = stage.judge?.isShown(mark, "ever") ||
+      // What its author wrote again, after a loss, somebody may bring who has a copy of his files.
+      author.isCopied && stage.blames.has("wipe");
     // What somebody else hands in again is judged anew.
     check(
-      !isThere || isOnOther || stage.relayed.has(mark),
+      !isThere || isOnOther || isBack || stage.relayed.has(mark),
       "promises",
       () => `${what()} was refused and is there`,
     );
@@ -61,15 +65,18 @@ function checkEntry(
   if (isThere || stage.plan.mode === "fast") return;
   // What only a revoked session still has, when the server's disk was lost, may wait in quarantine.
   const mayWait = author.isRevoked && stage.blames.has("wipe");
+  const isTold = entry.isGone || author.refusedMarks(repository).has(mark);
+  // What no witness shows of a server that is lost is judged anew: then its author is told.
+  const isAnew = isTold && stage.blames.has("wipe") &&
+    !stage.judge?.isShown(mark, "since the loss");
   check(
-    !entry.isSynced || mayWait,
+    !entry.isSynced || mayWait || isAnew,
     "promises",
     () => `${what()} was synced and is gone`,
   );
-  if (!entry.isDurable || entry.isGone) return;
+  if (!entry.isDurable || isTold) return;
   check(
-    author.refusedMarks(repository).has(mark) ||
-      author.isRevoked && author.shows(repository, mark),
+    author.isRevoked && author.shows(repository, mark),
     "promises",
     () => `${what()} was durable and is gone`,
   );

@@ -9,12 +9,11 @@ import type { Item } from "../../../src/schema/patch.ts";
 import { Mark, Tally } from "../collections.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
+import { commitsOf } from "./judge.ts";
 
 /** Adds up what the marks say and compares. */
 export function checkSums(cast: Cast): void {
   const { clients, stage } = cast;
-  // What stood on commits of somebody whose session had ended is written again, and others may bring it as it was: it counts twice.
-  if (stage.plan.sessionMs < Infinity && stage.blames.has("wipe")) return;
   const torn = tornIn(cast);
   for (const client of clients) {
     if (client.isRevoked) continue;
@@ -44,18 +43,46 @@ export function checkSums(cast: Cast): void {
 }
 
 /**
+ * Marks that stand in two commits: what was built on what a lost server had
+ * taken, and the next one refuses, is written again, and others may bring it as
+ * it was when a witness shows it.
+ */
+function twiceIn({ stage, server }: Cast): Set<string> {
+  const twice = new Set<string>();
+  if (!stage.blames.has("wipe")) return twice;
+  for (const name of stage.repositories) {
+    const served = server.replica(name);
+    const once = new Set<string>();
+    for (const { operations } of served ? commitsOf(served) : []) {
+      for (
+        const { what, shape: { collection }, id, generation } of operations
+      ) {
+        if (what !== "create" || collection !== Mark.name) continue;
+        const one = `${id} ${generation}`; // Done again, it is another one.
+        if (once.has(one)) twice.add(id);
+        once.add(one);
+      }
+    }
+  }
+  return twice;
+}
+
+/**
  * Tallies with an increment that was refused after it had been taken back: the
  * undo is a commit like others, and stands without it. And those of which a
  * crash may have lost the note that it was taken back, so that it was again. And
- * those that were tried again, when somebody else handed the first try in.
+ * those that were tried again, when somebody else handed the first try in; or
+ * that stand twice.
  */
-function tornIn({ clients, stage }: Cast): Set<string> {
+function tornIn(cast: Cast): Set<string> {
+  const { clients, stage } = cast;
+  const twice = twiceIn(cast);
   const torn = new Set<string>();
   const byName = new Map(clients.map((client) => [client.name, client]));
   for (const entry of stage.ledger.entries) {
     const { repository, tally, turn, author, mark } = entry;
     const isAnew = stage.relayed.has(mark) && entry.isRetried;
-    if (isAnew) torn.add(`${repository} ${tally}`);
+    if (isAnew || twice.has(mark)) torn.add(`${repository} ${tally}`);
     if (turn === undefined || tally === "") continue;
     const isTorn = entry.isForgotten || entry.refused !== undefined ||
       entry.isRetried ||
