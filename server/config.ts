@@ -170,6 +170,7 @@ export function optionsOf(config: Config): ServerOptions {
     ...optional<string>("adminToken"),
     ...optional<string>("rootKeyFile"),
     ...optional<boolean>("noRules"),
+    ...optional<boolean>("restored"),
     ...optional<boolean>("trustProxy"),
     ...optional<LogLevel>("logLevel"),
     ...optional<number>("idleMs"),

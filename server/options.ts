@@ -80,6 +80,12 @@ export interface ServerOptions {
   /** Starts without rules although rules have judged what is here: fails as `rules-missing` otherwise. */
   readonly noRules?: boolean;
   /**
+   * Its data are new or of a backup, because a disk was lost: whatever is judged
+   * waits in every repository for the first minute, so that clients have shown
+   * what there was before anybody else writes (default: false).
+   */
+  readonly restored?: boolean;
+  /**
    * Collections whose constraints hold in every repository, and that those who
    * embed the server write. The schemas of the rules need not be named again.
    */

@@ -48,6 +48,8 @@ export class RestoreReport {
   readonly #losses = new Map<string, Loss>();
   /** When the first loss of a repository was learned, on the monotonic clock: kept while this process lives. */
   readonly #firstMs = new Map<string, number>();
+  /** Until then nobody knows what is missing, on the monotonic clock. */
+  readonly #unknownToMs: number;
   /** How far chains of open repositories went, as witnesses of any epoch have shown. */
   readonly #accepted = new Map<string, Map<string, ChainEnd>>();
   /** Where pieces of chains end that are on their way back. */
@@ -56,12 +58,19 @@ export class RestoreReport {
   /**
    * @param books where losses are remembered over a restart
    * @param log hears of a loss and of its end
+   * @param isRestored whether any repository may have lost commits before the start
    */
-  constructor(books: Books, log: Log, world: Pick<World, "monotonic">) {
+  constructor(
+    books: Books,
+    log: Log,
+    world: Pick<World, "monotonic">,
+    isRestored = false,
+  ) {
     this.#books = books;
     this.#log = log;
     this.#world = world;
     const nowMs = world.monotonic();
+    this.#unknownToMs = isRestored ? nowMs + limits.restoredWaitMs : -Infinity;
     for (const { id, summary, wall } of books.losses.all()) {
       this.#losses.set(nameFrom(id), lossOf(summary, wall, nowMs));
       this.#firstMs.set(nameFrom(id), nowMs);
@@ -95,10 +104,11 @@ export class RestoreReport {
    * shows may be the commits of one session, which comes back as it likes.
    */
   isAwaited(repository: string): boolean {
+    const nowMs = this.#world.monotonic();
+    if (nowMs < this.#unknownToMs) return true;
     const loss = this.#losses.get(repository);
     const firstMs = this.#firstMs.get(repository);
     if (loss === undefined || firstMs === undefined) return false;
-    const nowMs = this.#world.monotonic();
     return nowMs - loss.cameMs < limits.restoreWaitMs &&
       nowMs - firstMs < limits.restoreWaitTotalMsMax;
   }

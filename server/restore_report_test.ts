@@ -206,3 +206,18 @@ Deno.test("RestoreReport goes on beside books that cannot be written, and says s
   ]);
   await rejects(db.close());
 });
+
+Deno.test("RestoreReport.isAwaited() holds everywhere for the first minute of a server that lost what nobody knows", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: bookSchemas,
+  });
+  const log = new Log(() => {}, "info", () => 0);
+  const report = new RestoreReport(await openBooks(db), log, clock, true);
+  const port = portWith("a", { [ANN]: 3 });
+  report.learn(port, summaryOf({ [ANN]: 3 }), 1);
+  nowMs += limits.restoredWaitMs - 1;
+  deepEqual(["a", "b"].map((name) => report.isAwaited(name)), [true, true]);
+  nowMs++;
+  deepEqual(["a", "b"].map((name) => report.isAwaited(name)), [false, false]);
+});

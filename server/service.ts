@@ -102,7 +102,8 @@ export class Service {
     this.#latencies = new Latencies(metrics, world);
     const hub = this.#hub = this.#createHub();
     const days = options.sessionDays ?? SESSION_DAYS;
-    this.#restores = new RestoreReport(books, this.log, world);
+    const { restored = false } = options;
+    this.#restores = new RestoreReport(books, this.log, world, restored);
     const revocations = this.#revocations = new RevocationList({
       books,
       hub,

@@ -94,6 +94,7 @@ export const settings: readonly Setting[] = [
   },
   text("rules", "module", "module that default-exports the rules"),
   { key: "noRules", kind: "boolean", help: "start without earlier rules" },
+  { key: "restored", kind: "boolean", help: "wait for what a disk lost" },
   text(
     "schemas",
     "module",

@@ -487,3 +487,38 @@ Deno.test("server: a chain that a lost server had accepted comes back in pieces,
   await until(() => second.status().restoring.length === 0, "all is restored");
   deepEqual(bob.repo.sync.status.refusals, []);
 });
+
+Deno.test("server: nobody takes what a lost server had by coming first, where it says that it was restored", async () => {
+  const rules = defineRules({
+    "**": {
+      read: () => true,
+      collections: [rulesFor(Note, { create: () => true })],
+    },
+  });
+  const place = {
+    rules,
+    rootSecret: crypto.getRandomValues(new Uint8Array(32)),
+  };
+  const first = await createServer(serverOptions(place, []));
+  const port = Number(new URL(first.url).port);
+  const storage = memoryStorage();
+  const ann = await clientOf(first, { token: ANN, storage });
+  const equal = equalWith(ann, "from ann");
+  ann.notes.create({ id: "known", text: "from ann" });
+  await equal;
+  await ann.db.close();
+  await first.close();
+  const records: LogRecord[] = [];
+  await using second = await createServer(
+    serverOptions({ ...place, port, restored: true }, records),
+  );
+  await using mal = await clientOf(second, { repository: "team/a" });
+  mal.notes.create({ id: "known", text: "from mal" });
+  const isPutOff = ({ event, kind }: LogRecord) =>
+    event === "batch-refused" && kind === "restoring";
+  await until(() => records.some(isPutOff), "his commit waits");
+  await using back = await clientOf(second, { token: ANN, storage });
+  await using cid = await clientOf(second);
+  await hasNote(cid, "from ann");
+  deepEqual(textsOf(cid), textsOf(back));
+});

@@ -284,6 +284,8 @@ export const limits = {
   restoreWaitMs: 30_000,
   /** … and for so long in all, in milliseconds: who hands in one by one, or shows one witness after another, holds up nobody. */
   restoreWaitTotalMsMax: 5 * 60_000,
+  /** … and after the start of a server that says that it lost some: clients stay away for `backoffMsMax` at most. */
+  restoredWaitMs: 60_000,
   /** Characters of a repository's whole name: all its segments. */
   nameCharsMax: 8 * 65,
   /** Tabs of one origin that share an owner: each has a replica and a chain. */
