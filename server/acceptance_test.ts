@@ -38,7 +38,8 @@ async function revoked(
     [chain.slice(32), count] as const
   );
   issue(new Map(cuts));
-  const restores = { accepted: () => undefined, isAwaited: () => false };
+  const no = () => false;
+  const restores = { accepted: () => undefined, isAwaited: no, isUnknown: no };
   const world = { now: () => nowMs };
   const acceptance = new Acceptance({
     hub: { use: (_name, work) => work(replica) },

@@ -37,7 +37,10 @@ export interface JudgeParts {
   readonly rules: Rules | undefined;
   /** Collections that have their room beside those of the rules. */
   readonly schemas?: readonly Schema[];
-  readonly restores: Pick<RestoreReport, "accepted" | "isAwaited">;
+  readonly restores: Pick<
+    RestoreReport,
+    "accepted" | "isAwaited" | "isUnknown"
+  >;
   readonly world: Pick<World, "now">;
   readonly log: Pick<Log, "write">;
 }
@@ -102,7 +105,7 @@ export class Judge {
     if (naming.size > 0) {
       judges.push(new NameJudge(naming, () => graph.chains()));
     }
-    if (judges.length > 0 && isAwaited) {
+    if (isAwaited && judges.length > 0 || restores.isUnknown()) {
       return restoringFrom(batch.first + next);
     }
     return judgeCommits(batch, from, patches, state, judges, accepted);

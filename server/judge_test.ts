@@ -28,6 +28,7 @@ interface Around {
   /** What is known to have been accepted. */
   readonly accepted?: ReadonlyMap<string, ChainEnd>;
   readonly isAwaited?: boolean;
+  readonly isUnknown?: boolean;
   readonly nowMs?: number;
 }
 
@@ -36,8 +37,10 @@ function refusedOf(
   server: RuledDevice,
   by: RuledDevice,
   records: readonly Arrival[],
-  { rules, schemas = [], accepted, isAwaited = false, nowMs = NOW }: Around,
+  around: Around,
 ): unknown[] {
+  const { rules, schemas = [], accepted, nowMs = NOW } = around;
+  const { isUnknown = false, isAwaited = isUnknown } = around;
   const judge = new Judge(
     {
       rules,
@@ -45,6 +48,7 @@ function refusedOf(
       restores: {
         accepted: (_, chain) => accepted?.get(chain),
         isAwaited: () => isAwaited,
+        isUnknown: () => isUnknown,
       },
       world: { now: () => nowMs },
       log: { write: () => {} },
@@ -135,6 +139,22 @@ Deno.test("Judge.judge() judges what comes after what a witness shows by that, a
   const refused = refusedOf(server, ada, ada.records(), { accepted });
   deepEqual(refused, [["constraint", 1]]);
   for (const device of [ada, twin, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() takes nothing but what is proved as long as nobody knows what is missing", async () => {
+  const [ada, bob, server] = [await open(1), await open(2), await open(3)];
+  ada.put("x", { rank: 9 });
+  const accepted = await endsOf(ada);
+  ada.put("y", { rank: 1 });
+  bob.put("x", { rank: 1 });
+  const unknown = { accepted, isUnknown: true };
+  const unproved = [["restoring", 0]];
+  deepEqual(refusedOf(server, bob, bob.records(), unknown), unproved);
+  const proved = refusedOf(server, ada, ada.records(), unknown);
+  deepEqual(proved, [["restoring", 1]]);
+  equal(server.get("x", "rank"), 9);
+  deepEqual(refusedOf(server, bob, bob.records(), { accepted }), []);
+  for (const device of [ada, bob, server]) await device.replica.close();
 });
 
 Deno.test("Judge.judge() waits with what constraints are asked of, and with nothing else", async () => {

@@ -94,6 +94,7 @@ function refusedOf(
     restores: {
       accepted: (_, chain) => around.accepted?.get(chain),
       isAwaited: () => around.isAwaited === true,
+      isUnknown: () => false,
     },
     world: { now: () => 1_800_000_000_000 },
   });

@@ -80,9 +80,9 @@ export interface ServerOptions {
   /** Starts without rules although rules have judged what is here: fails as `rules-missing` otherwise. */
   readonly noRules?: boolean;
   /**
-   * Its data are new or of a backup, because a disk was lost: whatever is judged
-   * waits in every repository for the first minute, so that clients have shown
-   * what there was before anybody else writes (default: false).
+   * Its data are new or of a backup, because a disk was lost: for the first
+   * minute nothing is taken but what is proved to have been accepted before, so
+   * that clients have shown it when anybody writes (default: false).
    */
   readonly restored?: boolean;
   /**

@@ -48,7 +48,7 @@ export class RestoreReport {
   readonly #losses = new Map<string, Loss>();
   /** When the first loss of a repository was learned, on the monotonic clock: kept while this process lives. */
   readonly #firstMs = new Map<string, number>();
-  /** Until then nobody knows what is missing, on the monotonic clock. */
+  /** On the monotonic clock. */
   readonly #unknownToMs: number;
   /** How far chains of open repositories went, as witnesses of any epoch have shown. */
   readonly #accepted = new Map<string, Map<string, ChainEnd>>();
@@ -99,13 +99,18 @@ export class RestoreReport {
     return this.#losses.get(repository)?.ends;
   }
 
+  /** Is it too early to know what is missing, after a loss that was said? Then nothing is taken but what is proved. */
+  isUnknown(): boolean {
+    return this.#world.monotonic() < this.#unknownToMs;
+  }
+
   /**
    * May what is missing be about to come back? Not for ever: what a witness
    * shows may be the commits of one session, which comes back as it likes.
    */
   isAwaited(repository: string): boolean {
+    if (this.isUnknown()) return true;
     const nowMs = this.#world.monotonic();
-    if (nowMs < this.#unknownToMs) return true;
     const loss = this.#losses.get(repository);
     const firstMs = this.#firstMs.get(repository);
     if (loss === undefined || firstMs === undefined) return false;

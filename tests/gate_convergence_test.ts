@@ -22,7 +22,7 @@ import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import { field } from "../src/schema/field.ts";
 import { createView } from "../src/schema/view.ts";
-import { Judge } from "../server/judge.ts";
+import { Judge, type JudgeParts } from "../server/judge.ts";
 import type { ChainEnds } from "../server/restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { ChainStaging, type StagingRestores } from "../server/staging.ts";
@@ -123,10 +123,11 @@ class Run {
   readonly #sessions = new Map<string, PlainSession>();
   readonly #lost = new Map<string, ChainEnd>();
   readonly #proved = new Map<string, ChainEnds>();
-  readonly #restores: StagingRestores = {
+  readonly #restores: StagingRestores & JudgeParts["restores"] = {
     accepted: (_, chain, count = 0) =>
       this.#proved.get(chain)?.get(count) ?? this.#lost.get(chain),
     isAwaited: () => this.#isAwaited(),
+    isUnknown: () => false,
     prove: (_, chain, ends) => this.#proved.set(chain, ends),
     cameBack: () => {},
   };
