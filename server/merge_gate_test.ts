@@ -3,7 +3,7 @@
  * and fields, and honest ones around it.
  */
 
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { checkMerge } from "../repo/merge_gate.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import type { Stamp } from "../src/base/hlc.ts";
