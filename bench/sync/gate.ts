@@ -31,7 +31,8 @@ const ROUNDS = 100;
 /** A commit that is alone in its batch, as one of a connected client is. */
 type Asked = readonly [Batch, from: number, decode: Parameters<Gate>[2]];
 
-const never = { accepted: () => undefined, isAwaited: () => false };
+const no = () => false;
+const never = { accepted: () => undefined, isAwaited: no, isUnknown: no };
 
 const plain = defineRules({
   "**": {
