@@ -180,10 +180,7 @@ export class TabRepositories {
       replica,
       schemas,
       world,
-      hooks: {
-        ...hooksOf(options),
-        later: (task) => void world.after(0, task),
-      },
+      hooks: hooksOf(options),
       link,
       undoFile: this.#smallFile(name, "undo"),
       overwritten: this.#overwrittenOf(name),

@@ -23,8 +23,8 @@ export interface EnginesParts {
   readonly hooks: QueryHooks;
 }
 
-/** Who hears of slow queries, and of listeners that throw; and when there is time. */
-export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError" | "later">;
+/** Who hears of slow queries, and of listeners that throw. */
+export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError">;
 
 /** Makes engines and keeps them. */
 export class Engines {

@@ -27,7 +27,7 @@ export abstract class Chunks {
   protected readonly firsts: number[] = [];
 
   /** Holds these entries instead of all. */
-  protected fill(sorted: Uint32Array): void {
+  protected *fillSteps(sorted: Uint32Array): Generator<void> {
     this.chunks.length = this.firsts.length = 0;
     // One piece of memory for all of them: each of its own would take longer to get.
     const count = Math.ceil(sorted.length / chunkFill);
@@ -38,6 +38,7 @@ export abstract class Chunks {
       ordinals.set(some);
       this.chunks.push({ length: some.length, ordinals });
       this.firsts.push(some[0]!);
+      yield;
     }
   }
 

@@ -14,7 +14,7 @@ import type { FieldKind, Item } from "../schema/patch.ts";
 import { Columns } from "./columns.ts";
 import type { Condition, Fields } from "./condition.ts";
 import { type Effort, Executor } from "./execute.ts";
-import { IndexSet } from "./index_set.ts";
+import { IndexSet, type Slices } from "./index_set.ts";
 import { choosePlan, type Plan, type Request } from "./plan.ts";
 import { helpfulIndex } from "./hint.ts";
 import type { Include } from "./include.ts";
@@ -40,18 +40,16 @@ export interface EngineOptions {
   readonly reader?: (item: Item) => Item;
   /** Hears which index would help a slow query; needs `world`. */
   readonly onSlow?: (message: string) => void;
-  /** The clock for `onSlow`, and the timer of stores that nobody uses. */
+  /**
+   * The clock for `onSlow`; the timer of stores that nobody uses, and of slices in
+   * which large indexes are built: at once, when there is none.
+   */
   readonly world?: Pick<World, "monotonic"> & Partial<Pick<World, "after">>;
   /**
    * Runs a task that calls users' callbacks. Immediately, when absent; an owner
    * of several engines runs it when all of them heard of the transaction.
    */
   readonly deliver?: (task: () => void) => void;
-  /**
-   * Runs a task when the thread is free: large indexes are built in slices then;
-   * needs `world`. At once, when absent.
-   */
-  readonly later?: (task: () => void) => void;
   /** Hears what a callback threw; when absent it is thrown in a microtask. */
   readonly onError?: (error: unknown) => void;
 }
@@ -88,6 +86,10 @@ export interface FollowerCost {
 const slowMs = 16;
 const slowHintsMax = 100;
 
+function hasTimer(world: EngineOptions["world"]): world is Slices {
+  return world?.after !== undefined;
+}
+
 /** Answers the queries of one collection. */
 export class QueryEngine {
   readonly name: string;
@@ -120,9 +122,8 @@ export class QueryEngine {
     this.name = options.name;
     this.fields = new Map([...options.fields, ["id", "string"]]);
     const listen = () => this.#listen();
-    const { indexes, later, world } = options;
-    const slices = later && world &&
-      { later, monotonic: () => world.monotonic() };
+    const { indexes, world } = options;
+    const slices = hasTimer(world) ? world : undefined;
     this.#indexes = new IndexSet(indexes, this.fields, source, listen, slices);
     const columns = new Columns(source);
     this.#executor = new Executor(source, columns, this.fields);

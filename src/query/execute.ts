@@ -207,7 +207,6 @@ export class Executor {
     columnar: readonly Condition[],
   ): Item[] | undefined {
     const { order, offset, limit } = request;
-    if (columnar.length === 0 && order.length === 0) return undefined;
     // Without a limit every item is read anyway, and knows its id.
     if (order.length === 0 && limit === Infinity) return undefined;
     const columns: (Column | undefined)[] = [];

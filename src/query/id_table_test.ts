@@ -1,6 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { QueryEngine } from "./engine.ts";
-import { IdTable } from "./id_table.ts";
 import {
   MemorySource,
   type Task,
@@ -8,7 +7,6 @@ import {
   taskFields,
   taskIndexes,
 } from "./kit_test.ts";
-import { compareText } from "./value.ts";
 
 function taskOf(n: number) {
   return task(`t${n * 37 % 200}`, { author: `a${n % 3}`, rank: n });
@@ -48,37 +46,4 @@ Deno.test("an index that is built after writes knows them, though another was bu
     [2, 4, 5, 6, 7, 8, 9, 10, 11].map((n) => taskOf(n).id),
   );
   engine.dispose();
-});
-
-Deno.test("IdTable.order() looks at no item again while nothing changed", () => {
-  const source = sourceOf(200);
-  const ids = new IdTable(source);
-  ids.grow(source.size);
-  deepStrictEqual([...ids.order(source.size, false)], [undefined]);
-  source.isLive = source.itemAt = () => {
-    throw new Error("It looks at the items again");
-  };
-  deepStrictEqual([...ids.order(source.size, false)], []);
-});
-
-Deno.test("IdTable.order() is by id, again the same, and the caller's own", () => {
-  const source = sourceOf(200);
-  const ids = new IdTable(source);
-  ids.grow(source.size);
-  const order = () => {
-    const steps = ids.order(source.size, false);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    return step.value;
-  };
-  const first = order();
-  const names = first.map((ordinal) => source.idAt(ordinal));
-  deepStrictEqual(names, names.toSorted(compareText));
-  first.reverse();
-  const second = order();
-  deepStrictEqual(second, first.toReversed());
-  second.reverse();
-  deepStrictEqual(order(), first.toReversed());
-  source.write([taskOf(5).id, undefined]);
-  strictEqual(order().length, 199, "another count is another order");
 });

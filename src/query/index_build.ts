@@ -5,118 +5,59 @@
  * @module
  */
 
-import { type IdTable, liveBelow } from "./id_table.ts";
+import type { IdTable } from "./id_table.ts";
 import type { KeyTable } from "./key_table.ts";
-import { sortById } from "./sort_ids.ts";
+import { sortRuns } from "./sort_texts.ts";
 import type { Source } from "./source.ts";
+import { inSteps } from "./steps.ts";
 
 /** Items of one step, which may have to be read. */
 const stepItems = 512;
 
-/** More entries than one of so many that agree in all but the id: sorting all ids first is quicker. */
-const tiesShare = 8;
-
-/** What is put in order. */
-export interface OrderParts {
-  readonly source: Source;
-  /** Of the index's fields: filled here. */
-  readonly tables: readonly KeyTable[];
-  /** The id of each ordinal. */
-  readonly ids: IdTable;
-  /** Must no step take long? All of them take longer then. */
-  readonly isLater: boolean;
-  /** All entries by the last so many tables and then by id, as another index has them. */
-  readonly tail?: Tail;
-}
-
-/** What an index of the last fields has. */
-export interface Tail {
-  readonly entries: Uint32Array;
-  /** 1 at the ordinals of entries. */
-  readonly marks: Uint8Array;
-  readonly tables: number;
-}
-
-/** Live ordinals below `size`, by the tables' keys and then by id; `undefined` when a key does not fit. */
+/** Fills the tables and gives live ordinals below `size` by their keys and then by id; `undefined` when a key does not fit. */
 export function* orderOf(
-  parts: OrderParts,
+  source: Source,
+  tables: readonly KeyTable[],
+  ids: IdTable,
   size: number,
 ): Generator<void, Uint32Array | undefined> {
-  const { source, tables, ids, isLater, tail } = parts;
   const slow: KeyTable[] = [];
   for (const table of tables) {
-    if (!fillFast(source, table, size)) slow.push(table);
-    yield;
+    yield* table.reserveSteps(size);
+    if (!(yield* fillFast(source, table, size))) slow.push(table);
   }
-  const live = slow.length === 0 ? [] : liveBelow(source, size);
-  yield;
-  for (let i = 0; i < live.length; i += stepItems) {
-    if (!fillSlow(source, slow, live.slice(i, i + stepItems))) return undefined;
-    yield;
+  const live = yield* liveBelow(source, size);
+  if (slow.length > 0 && !(yield* fillSlow(source, slow, live))) {
+    return undefined;
   }
-  if (!isLater) {
-    if (tail !== undefined) {
-      const split = tables.length - tail.tables;
-      if (isOrder(tail, source, [...tables.slice(split), ids])) {
-        return yield* sorted(tail.entries, tables.slice(0, split));
-      }
-    }
-    const found = yield* sorted(
-      new Uint32Array(liveBelow(source, size)),
-      tables,
-    );
-    if (settleTies(found, tables, source, size / tiesShare)) return found;
-  }
-  const byId = new Uint32Array(yield* ids.order(size, isLater));
-  yield;
-  return yield* sorted(byId, tables);
+  yield* ids.reserveSteps(size);
+  yield* sortBy(live, tables, ids);
+  return live;
 }
 
-/** Stable sorts from the last field to the first keep what came before. */
-function* sorted(
+/** Sorts by tables, in place, and then by id. */
+export function* sortBy(
   ordinals: Uint32Array,
   tables: readonly KeyTable[],
+  ids: IdTable,
+): Generator<void> {
+  // Stable sorts from the last field to the first keep what came before.
+  for (const table of tables.toReversed()) yield* table.sort(ordinals);
+  const ties = (place: number) =>
+    agree(tables, ordinals[place - 1]!, ordinals[place]!);
+  yield* sortRuns(ordinals, ties, (ordinal) => ids.idOf(ordinal));
+}
+
+function* liveBelow(
+  source: Source,
+  size: number,
 ): Generator<void, Uint32Array> {
-  for (const table of tables.toReversed()) yield* table.sortSteps(ordinals);
-  return ordinals;
-}
-
-/** Are these all live ordinals, by these tables? An index that is not yet told of a change has others. */
-function isOrder(
-  { entries, marks }: Tail,
-  source: Source,
-  tables: readonly KeyTable[],
-): boolean {
-  for (let i = 0; i < source.size; i++) {
-    if (source.isLive(i) !== (marks[i] === 1)) return false;
-  }
-  for (let i = 1; i < entries.length; i++) {
-    if (compareBy(tables, entries[i - 1]!, entries[i]!) >= 0) return false;
-  }
-  return true;
-}
-
-/**
- * Sorts what agrees in all tables by id, where it stands side by side; `false`
- * when that is more than `most`, and not everything is in order.
- */
-export function settleTies(
-  sorted: Uint32Array,
-  tables: readonly KeyTable[],
-  source: Source,
-  most: number,
-): boolean {
-  let ties = 0;
-  for (let start = 0, end = 1; start < sorted.length; start = end++) {
-    const first = sorted[start]!;
-    while (end < sorted.length && agree(tables, first, sorted[end]!)) end++;
-    if (end - start === 1) continue;
-    ties += end - start;
-    if (ties > most) return false;
-    const run = Array.from(sorted.subarray(start, end));
-    sorted.set(sortById(run, (ordinal) => source.idAt(ordinal)), start);
-  }
-  return true;
+  const live = new Uint32Array(size);
+  let length = 0;
+  yield* inSteps(size, (from, to) => {
+    for (let i = from; i < to; i++) if (source.isLive(i)) live[length++] = i;
+  });
+  return live.subarray(0, length);
 }
 
 /** Are two ordinals' keys the same? The last ones differ most often. */
@@ -144,18 +85,45 @@ export function compareBy(
   return 0;
 }
 
-function fillFast(source: Source, table: KeyTable, size: number): boolean {
+/** False when there is no column, no more, or one that does not fit. */
+function* fillFast(
+  source: Source,
+  table: KeyTable,
+  size: number,
+): Generator<void, boolean> {
   const { field } = table;
-  if (!source.hasColumn(field)) return false;
-  const column = source.column(field);
-  return column !== undefined && table.fill(column, size);
+  let isFull = true;
+  const take = (from: number, to: number) => {
+    // Its owner may have replaced it since the last step.
+    const column = source.hasColumn(field) ? source.column(field) : undefined;
+    isFull &&= column !== undefined && table.fill(column, from, to);
+  };
+  for (const _ of inSteps(size, take)) {
+    if (!isFull) return false;
+    yield;
+  }
+  return true;
 }
 
 /** False when a key does not fit. */
-function fillSlow(
+function* fillSlow(
   source: Source,
   tables: readonly KeyTable[],
-  ordinals: readonly number[],
+  ordinals: Uint32Array,
+): Generator<void, boolean> {
+  for (let i = 0; i < ordinals.length; i += stepItems) {
+    if (!readKeys(source, tables, ordinals.subarray(i, i + stepItems))) {
+      return false;
+    }
+    yield;
+  }
+  return true;
+}
+
+function readKeys(
+  source: Source,
+  tables: readonly KeyTable[],
+  ordinals: Uint32Array,
 ): boolean {
   source.load?.(ordinals);
   for (const ordinal of ordinals) {

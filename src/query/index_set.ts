@@ -2,15 +2,17 @@
  * The declared indexes of a collection, built when they pay off.
  *
  * A small collection's index is built the first time a query wants it, a large
- * one's the second time: a cold first question is answered by a scan instead.
- * Where building must not hold the thread up, it is done in slices, and scans
- * answer meanwhile. A built index follows every change; one that met a value which does not fit
- * its field's kind is given up, as queries over mixed values need a scan.
+ * one's from the second time on: a cold first question is answered by a scan
+ * instead. A large one is built in slices, one index after the other, when the
+ * thread is free; where it never is, who asks runs one now and then. Scans answer
+ * meanwhile. A built index follows every change; one that met a value which does
+ * not fit its field's kind is given up, as queries over mixed values need a scan.
  *
  * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./id_table.ts";
 import { OrderedIndex } from "./ordered_index.ts";
@@ -25,20 +27,16 @@ const smallCount = 4_096;
 
 /** One slice of building, in milliseconds. */
 const sliceMs = 4;
-/** So many answers by scans have cost more than what is left to build. */
-const scansMax = 256;
+/** Who asks runs a slice when there was none for so long. */
+const sliceEveryMs = 8;
 
-/** When slices are run. */
-export interface Slices {
-  /** Runs a task when the thread is free. */
-  readonly later: (task: () => void) => void;
-  readonly monotonic: () => number;
-}
+/** The clock and the timer of slices. */
+export type Slices = Pick<World, "monotonic" | "after">;
 
 /** An index on its way. */
 interface Building {
   readonly index: OrderedIndex;
-  readonly steps: Iterator<void>;
+  readonly steps: Iterator<void, void>;
   /** What changed meanwhile. */
   readonly changed: Set<number>;
 }
@@ -65,7 +63,10 @@ export class IndexSet {
   readonly #ids: IdTable;
   readonly #onBuilt: () => void;
   readonly #slices: Slices | undefined;
-  #isClosed = false;
+  /** The one that is built in slices. */
+  #current: Slot | undefined;
+  #cancel: (() => void) | undefined;
+  #lastSlice = -Infinity;
 
   /**
    * @param onBuilt runs when there is an index to keep up to date
@@ -104,99 +105,91 @@ export class IndexSet {
     if (slot === undefined || slot.givenUp) return undefined;
     if (slot.built !== undefined) return slot.built;
     slot.wants++;
+    const isLarge = this.#source.count > smallCount;
     // Ordering the ids reads no item: it takes less than the first scan would.
-    const isLarge = slot.fields[0] !== "id" && this.#source.count > smallCount;
-    if (slot.wants < 2 && isLarge) return undefined;
+    if (slot.wants < 2 && isLarge && slot.fields[0] !== "id") return undefined;
     const slices = isLarge ? this.#slices : undefined;
-    const { building } = slot;
-    const isDue = slices === undefined || slot.wants > scansMax;
-    if (building === undefined) {
-      // One after the other: with half of them there, plans would be poor.
-      if (slices && this.#slots.some((one) => one.building)) return undefined;
-      const index = this.#begin(slot, slices !== undefined);
-      if (slices === undefined) this.#finish(slot, index);
-      else this.#plan(slot, slices);
-    } else if (isDue) {
-      while (building.steps.next().done !== true);
-      this.#end(slot, building);
+    if (slices !== undefined) this.#help(slot, slices);
+    else {
+      slot.building ??= this.#begin(slot);
+      this.#run(slot, () => false);
     }
     return slot.built;
   }
 
-  #begin(slot: Slot, isLater: boolean): OrderedIndex {
-    const { fields } = slot;
+  /** Begins, unless another is on its way: with half of them there, plans would be poor. */
+  #help(slot: Slot, slices: Slices): void {
+    if (this.#current === undefined) {
+      this.#current = slot;
+      slot.building = this.#begin(slot);
+      this.#plan(slices);
+    }
+    const idleMs = slices.monotonic() - this.#lastSlice;
+    if (idleMs >= sliceEveryMs) this.#slice(this.#current, slices);
+  }
+
+  #begin({ fields }: Slot): Building {
     const index = new OrderedIndex(
       fields,
       this.#fields,
       this.#source,
-      isLater,
+      true,
       this.#ids,
-      isLater ? undefined : this.#tailOf(fields),
     );
-    if (!isLater) return index;
-    slot.building = { index, steps: index.build(), changed: new Set() };
+    const changed = new Set<number>();
     this.#onBuilt(); // Changes are heard from now on.
-    return index;
+    return { index, steps: this.#steps(index, changed), changed };
   }
 
-  /** The built index of most of the last of these fields: it has sorted them already. */
-  #tailOf(fields: readonly string[]): OrderedIndex | undefined {
-    for (let from = 1; from < fields.length; from++) {
-      const tail = fields.slice(from);
-      const slot = this.#slots.find((one) =>
-        one.built !== undefined && one.fields.length === tail.length &&
-        tail.every((field, at) => one.fields[at] === field)
-      );
-      if (slot !== undefined) return slot.built;
+  /** Builds, and then tells what changed meanwhile. */
+  *#steps(index: OrderedIndex, changed: Set<number>): Generator<void> {
+    yield* index.build();
+    for (const ordinal of changed) {
+      if (index.broken) return;
+      changed.delete(ordinal); // It may change again before the last step.
+      index.update(ordinal, this.#source.itemAt(ordinal));
+      yield;
     }
-    return undefined;
   }
 
-  #plan(slot: Slot, slices: Slices): void {
-    slices.later(() => {
-      const { building } = slot;
-      if (building === undefined || this.#isClosed) return;
-      const start = slices.monotonic();
-      while (building.steps.next().done !== true) {
-        if (slices.monotonic() - start < sliceMs) continue;
-        return this.#plan(slot, slices);
-      }
-      this.#end(slot, building);
+  #plan(slices: Slices): void {
+    this.#cancel = slices.after(0, () => {
+      if (this.#current !== undefined) this.#slice(this.#current, slices);
+      if (this.#current !== undefined) this.#plan(slices);
     });
   }
 
-  /** All steps were taken: what changed meanwhile is told. */
-  #end(slot: Slot, { index, changed }: Building): void {
-    slot.building = undefined;
-    for (const ordinal of changed) {
-      if (!index.broken) index.update(ordinal, this.#source.itemAt(ordinal));
-    }
-    this.#finish(slot, index);
+  #slice(slot: Slot, slices: Slices): void {
+    const start = slices.monotonic();
+    this.#run(slot, () => {
+      this.#lastSlice = slices.monotonic();
+      return this.#lastSlice - start >= sliceMs;
+    });
   }
 
-  #finish(slot: Slot, index: OrderedIndex): void {
+  /** Takes steps until all are taken, or enough for now. */
+  #run(slot: Slot, isEnough: () => boolean): void {
+    const { index, steps } = slot.building!;
+    try {
+      while (steps.next().done !== true) if (isEnough()) return;
+    } catch {
+      index.broken = true; // What cannot be read, a scan tells who asks for it.
+    }
+    if (slot === this.#current) this.close();
+    slot.building = undefined;
     this.epoch++;
     if (index.broken) slot.givenUp = true;
-    else {
-      slot.built = index;
-      this.#onBuilt();
-    }
-    // The ids' own index is seldom asked for.
-    const isDone = this.#slots.every(({ fields, built, givenUp }) =>
-      built !== undefined || givenUp || fields[0] === "id"
-    );
-    // After a broken one nobody may be listening.
-    if (isDone || index.broken) this.#ids.forget();
+    else slot.built = index;
   }
 
-  /** Builds no more. */
+  /** Builds no more of what is on its way. */
   close(): void {
-    this.#isClosed = true;
+    this.#cancel?.();
+    this.#current = this.#cancel = undefined;
   }
 
   /** Takes the new state of these ordinals into every built index. */
   update(ordinals: readonly number[]): void {
-    this.#ids.forget();
     const items = ordinals.map((ordinal) => this.#source.itemAt(ordinal));
     for (let i = 0; i < this.#slots.length; i++) {
       const slot = this.#slots[i]!;

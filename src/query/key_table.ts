@@ -16,14 +16,14 @@
 
 import type { FieldKind, Item } from "../schema/patch.ts";
 import { sortByNumber } from "./radix.ts";
+import { sortRuns } from "./sort_texts.ts";
+import { finish, inSteps, stepSize } from "./steps.ts";
 import type { Column } from "./source.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
 const absentNumber = -Infinity;
 /** Fewer are sorted by comparison. */
 const fewOrdinals = 256;
-/** More places for texts are made at once. */
-const fewPlaces = 1_024;
 const headChars = 7;
 const charBase = 128;
 
@@ -43,18 +43,27 @@ export class KeyTable {
 
   /** Makes room for ordinals below `size`. */
   reserve(size: number): void {
-    if (size > this.#numbers.length) {
-      const room = Math.max(size, this.#numbers.length * 2);
-      const grown = new Float64Array(room).fill(absentNumber);
-      grown.set(this.#numbers);
-      this.#numbers = grown;
+    if (size > this.#numbers.length) finish(this.reserveSteps(size));
+  }
+
+  /** The same in steps, between which keys may be kept, too. */
+  *reserveSteps(size: number): Generator<void> {
+    const { length } = this.#numbers;
+    if (size <= length) return;
+    const room = Math.max(size, length * 2);
+    if (!this.numeric) {
+      yield* inSteps(room - length, () => {
+        const end = Math.min(room, this.#texts.length + stepSize);
+        while (this.#texts.length < end) this.#texts.push(undefined);
+      });
     }
-    if (this.numeric) return;
-    const missing = size - this.#texts.length;
-    if (missing > fewPlaces) {
-      const places = new Array<undefined>(missing).fill(undefined);
-      this.#texts = this.#texts.concat(places);
-    } else while (this.#texts.length < size) this.#texts.push(undefined);
+    const grown = new Float64Array(room);
+    yield* inSteps(room - length, (from, to) => {
+      grown.fill(absentNumber, length + from, length + to);
+    });
+    if (this.#numbers.length > length) return;
+    grown.set(this.#numbers);
+    this.#numbers = grown;
   }
 
   /** The number that orders like a key, as far as a number can. */
@@ -89,21 +98,16 @@ export class KeyTable {
     return key === absentNumber ? null : key;
   }
 
-  /** Takes every key from a column; false when one cannot be kept. */
-  fill(column: Column, size: number): boolean {
+  /** Takes the keys of some ordinals from a column; false when one cannot be kept. */
+  fill(column: Column, from: number, to: number): boolean {
     if ((column.kind === "number") !== this.numeric) return false;
     if (column.kind === "word") {
       const { codes, words } = column;
-      const heads = words.map((word) => this.numberOf(word));
-      for (let i = 0; i < size; i++) {
-        const code = codes[i]!;
-        this.#texts[i] = words[code];
-        this.#numbers[i] = heads[code]!;
-      }
+      for (let i = from; i < to; i++) this.set(i, words[codes[i]!]);
       return true;
     }
     const { values } = column;
-    for (let i = 0; i < size; i++) {
+    for (let i = from; i < to; i++) {
       const value = values[i]!;
       if (value === absentNumber) return false;
       this.#numbers[i] = Number.isNaN(value) ? absentNumber : value;
@@ -111,33 +115,21 @@ export class KeyTable {
     return true;
   }
 
-  /** Sorts ordinals by their keys; those with equal keys keep their order. */
-  sort(ordinals: Uint32Array): void {
-    for (const _ of this.sortSteps(ordinals));
-  }
-
-  /** The same in steps. */
-  *sortSteps(ordinals: Uint32Array): Generator<void> {
+  /** Sorts ordinals by their keys, in place; those with equal keys keep their order. */
+  *sort(ordinals: Uint32Array): Generator<void> {
     if (ordinals.length < fewOrdinals) {
       ordinals.sort((a, b) => this.compare(a, b));
       return;
     }
-    yield* sortByNumber(ordinals, this.#numbers);
-    yield;
-    if (!this.numeric) this.#settleTexts(ordinals);
-  }
-
-  /** Sorts each run of equal numbers by the whole texts. */
-  #settleTexts(ordinals: Uint32Array): void {
-    const numbers = this.#numbers;
-    for (let start = 0, end = 0; start < ordinals.length; start = end) {
-      const number = numbers[ordinals[start]!]!;
-      while (end < ordinals.length && numbers[ordinals[end]!] === number) end++;
-      if (end - start < 2 || number % 2 === 0) continue;
-      ordinals.subarray(start, end).sort((a, b) =>
-        compareTexts(this.#texts[a], this.#texts[b])
-      );
-    }
+    const numbers = new Float64Array(ordinals.length);
+    yield* inSteps(ordinals.length, (from, to) => {
+      for (let i = from; i < to; i++) numbers[i] = this.#numbers[ordinals[i]!]!;
+    });
+    yield* sortByNumber(ordinals, numbers);
+    if (this.numeric) return;
+    const ties = (place: number) =>
+      numbers[place] === numbers[place - 1] && isCut(numbers[place]!);
+    yield* sortRuns(ordinals, ties, (ordinal) => this.#texts[ordinal]!);
   }
 
   /** Negative, zero or positive as one ordinal's key to another's. */
@@ -146,7 +138,7 @@ export class KeyTable {
     const y = this.#numbers[b]!;
     if (x < y) return -1;
     if (x > y) return 1;
-    if (this.numeric || x % 2 === 0) return 0;
+    if (this.numeric || !isCut(x)) return 0;
     return compareTexts(this.#texts[a], this.#texts[b]);
   }
 
@@ -155,7 +147,7 @@ export class KeyTable {
     const x = this.#numbers[ordinal]!;
     if (x < number) return -1;
     if (x > number) return 1;
-    if (this.numeric || x % 2 === 0) return 0;
+    if (this.numeric || !isCut(x)) return 0;
     return compareTexts(this.#texts[ordinal], key);
   }
 }
@@ -174,6 +166,11 @@ function headOf(text: string): number {
     head = head * charBase + Math.min(unit, charBase - 1);
   }
   return head * 2 + (isWhole ? 0 : 1);
+}
+
+/** Does a text go on behind what is in its number? Nothing is absent from one that is absent. */
+function isCut(head: number): boolean {
+  return head % 2 === 1;
 }
 
 function compareTexts(a: string | undefined, b: Key): number {

@@ -45,7 +45,7 @@ for (
     const ordinals = Array.from({ length: count }, (_, i) => count - 1 - i);
     const expected = ordinals.toSorted((a, b) => table.compare(a, b));
     const sorted = Uint32Array.from(ordinals);
-    table.sort(sorted);
+    for (const _ of table.sort(sorted));
     deepEqual([...sorted], expected);
   });
 }

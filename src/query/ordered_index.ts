@@ -15,19 +15,12 @@ import type { Item } from "../schema/patch.ts";
 import { Chunks, type Seat, seatOf } from "./chunks.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./id_table.ts";
-import {
-  agree,
-  compareBy,
-  orderOf,
-  settleTies,
-  type Tail,
-} from "./index_build.ts";
+import { agree, compareBy, orderOf, sortBy } from "./index_build.ts";
 import { KeyTable } from "./key_table.ts";
 import type { Source } from "./source.ts";
+import { finish, inSteps } from "./steps.ts";
 import type { Key } from "./value.ts";
 
-/** Ordinals of one step of building. */
-const stepOrdinals = 8_192;
 /** So many updates at once, and more than one of so many entries, are a sweep. */
 const sweepMin = 16;
 const sweepShare = 128;
@@ -59,7 +52,6 @@ export class OrderedIndex extends Chunks {
   /** The tables of {@linkcode fields}. */
   readonly #named: readonly KeyTable[];
   readonly #source: Source;
-  readonly #isLater: boolean;
   /** Ordinals below this have their place in every table. */
   #known = 0;
   readonly #probe: Float64Array;
@@ -70,7 +62,6 @@ export class OrderedIndex extends Chunks {
   /**
    * @param isLater does somebody else run {@linkcode build}, step by step?
    * @param ids of the same source; indexes of one collection share them
-   * @param tail an index of the last of these fields
    */
   constructor(
     fields: readonly string[],
@@ -78,12 +69,10 @@ export class OrderedIndex extends Chunks {
     source: Source,
     isLater = false,
     ids: IdTable = new IdTable(source),
-    tail?: OrderedIndex,
   ) {
     super();
     this.fields = fields;
     this.#source = source;
-    this.#isLater = isLater;
     // Ids stand at the end anyway: who is asked for them needs no second copy.
     this.#tables = fields.filter((field) => field !== "id").map((field) =>
       new KeyTable(field, kinds.get(field)!)
@@ -93,49 +82,37 @@ export class OrderedIndex extends Chunks {
     this.#sortedBy = [...this.#tables, ids];
     this.#named = this.#sortedBy.slice(0, fields.length);
     this.#probe = new Float64Array(this.#sortedBy.length);
-    if (!isLater) { for (const _ of this.build(tail)); }
+    if (!isLater) finish(this.build());
   }
 
   /**
    * Puts everything in. What changes between two steps must be told by
    * {@linkcode update} afterwards, and nothing before.
    */
-  *build(tail?: OrderedIndex): Generator<void> {
-    const source = this.#source;
-    const { size } = source;
-    for (const table of this.#isLater ? this.#sortedBy : this.#tables) {
-      table.reserve(size);
-      yield;
-    }
-    for (let at = 0; this.#isLater && at < size; at += stepOrdinals) {
-      this.#ids.grow(Math.min(size, at + stepOrdinals));
-      yield;
-    }
-    this.#grow(size);
-    yield;
-    const parts = {
-      source,
-      tables: this.#tables,
-      ids: this.#ids,
-      isLater: this.#isLater,
-      ...tail && { tail: tail.#asTail() },
-    };
-    const sorted = yield* orderOf(parts, size);
+  *build(): Generator<void> {
+    const { size } = this.#source;
+    const sorted = yield* orderOf(
+      this.#source,
+      this.#tables,
+      this.#ids,
+      size,
+    );
     if (sorted === undefined) {
       this.broken = true;
       return;
     }
-    this.#hold(sorted);
-  }
-
-  #asTail(): Tail {
-    const entries = this.marked(this.#marks, this.count);
-    return { entries, marks: this.#marks, tables: this.#tables.length };
+    yield* this.fillSteps(sorted);
+    this.#grow(size);
+    yield* inSteps(sorted.length, (from, to) => this.#mark(sorted, from, to));
   }
 
   #hold(sorted: Uint32Array): void {
-    this.fill(sorted);
-    for (let i = 0; i < sorted.length; i++) this.#marks[sorted[i]!] = isHere;
+    finish(this.fillSteps(sorted));
+    this.#mark(sorted, 0, sorted.length);
+  }
+
+  #mark(sorted: Uint32Array, from: number, to: number): void {
+    for (let i = from; i < to; i++) this.#marks[sorted[i]!] = isHere;
     this.count = sorted.length;
   }
 
@@ -205,8 +182,7 @@ export class OrderedIndex extends Chunks {
     if (stay === this.count && coming.length === 0) return;
     const stood = this.marked(this.#marks, stay);
     const sorted = Uint32Array.from(coming);
-    for (const table of this.#tables.toReversed()) table.sort(sorted);
-    settleTies(sorted, this.#tables, this.#source, Infinity);
+    finish(sortBy(sorted, this.#tables, this.#ids));
     this.#hold(this.merge(stood, sorted));
   }
 

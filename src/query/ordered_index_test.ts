@@ -154,57 +154,6 @@ Deno.test("OrderedIndex leaves entries out in either direction, as if it had wal
   }
 });
 
-for (
-  const [fields, tail] of [
-    [["author", "rank"], ["rank"]],
-    [["author", "when", "title"], ["when", "title"]],
-    [["rank", "id"], ["id"]],
-  ] as const
-) {
-  Deno.test(`OrderedIndex on ${fields} takes the order of the one on ${tail}, unless it missed something`, () => {
-    for (const ranks of [5, 5_000]) {
-      const source = new MemorySource(kinds, false);
-      const put = (n: number, turn: number) => {
-        const id = `i${n * 7919 % 1_000}`;
-        const rank = (n * 31 + turn * 17) % ranks;
-        const [author, when] = [`a${(n + turn) % 3}`, new Date(rank % 40)];
-        const title = `title ${rank}`;
-        source.write([id, task(id, { author, rank, when, title })]);
-        return source.ordinalOf(id);
-      };
-      for (let n = 0; n < 700; n++) put(n, 0);
-      const check = () => {
-        const index = new OrderedIndex(
-          fields,
-          kinds,
-          source,
-          false,
-          undefined,
-          last,
-        );
-        strictEqual(index.count, source.count);
-        deepStrictEqual(walked(index, source), sortedIds(source, fields));
-      };
-      const last = new OrderedIndex(tail, kinds, source);
-      check();
-      const changed = put(3, 1);
-      check();
-      last.update(changed, source.itemAt(changed));
-      check();
-      put(801, 0);
-      check();
-      last.update(source.size - 1, source.itemAt(source.size - 1));
-      check();
-      source.write([source.idAt(5), undefined]);
-      check();
-      put(800, 0);
-      check();
-      source.write([source.idAt(6), undefined]); // As many as before, and not the same ones.
-      check();
-    }
-  });
-}
-
 Deno.test("OrderedIndex.seat() tells ids apart that no comparison has asked for", () => {
   const source = new MemorySource(kinds, false);
   source.write(...Array.from({ length: 9 }, (_, n) => {

@@ -10,44 +10,46 @@
  * @module
  */
 
+import { inSteps } from "./steps.ts";
+
 const BUCKETS = 1 << 11;
 const SHIFTS = [0, 11, 22] as const;
 
 /**
- * Sorts `ordinals` in place by `numbers[ordinal]`, upwards, pass by pass: they are
- * in order at the end, and as they were until then. Equal numbers keep their order;
- * no number may be NaN.
+ * Sorts `keys` upwards, and `ordinals` with them, in place and in steps: both are
+ * in order at the end, and as they were until the last pass. Equal keys keep
+ * their order; none may be NaN.
  */
 export function* sortByNumber(
   ordinals: Uint32Array,
-  numbers: Float64Array,
+  keys: Float64Array,
 ): Generator<void> {
-  if (isAscending(ordinals, numbers)) return;
-  yield;
-  const count = ordinals.length;
+  if (yield* isAscending(keys)) return;
+  const count = keys.length;
   const words = [new Uint32Array(count), new Uint32Array(count)] as const;
-  fillWords(words[0], words[1], ordinals, numbers);
-  yield;
+  const counts = [0, 1].map(() => SHIFTS.map(() => new Uint32Array(BUCKETS)));
   let from = new Uint32Array(count);
-  countUp(from);
   let to = new Uint32Array(count);
-  for (const word of words) {
-    const counts = SHIFTS.map(() => new Uint32Array(BUCKETS));
-    countDigits(counts[0]!, counts[1]!, counts[2]!, word);
+  yield* inSteps(count, (start, end) => {
+    fillWords(words[0], words[1], keys, start, end);
+    for (let i = start; i < end; i++) from[i] = i;
+    for (const [at, word] of words.entries()) {
+      countDigits(counts[at]!, word, start, end);
+    }
+  });
+  for (const [at, word] of words.entries()) {
     for (const [digit, shift] of SHIFTS.entries()) {
-      const starts = counts[digit]!;
+      const starts = counts[at]![digit]!;
       if (!startsOf(starts, count)) continue;
-      spread(from, to, starts, word, shift);
+      yield* inSteps(count, (start, end) => {
+        spread(from, to, starts, word, shift, start, end);
+      });
       [from, to] = [to, from];
-      yield;
     }
   }
-  arrange(ordinals, from);
+  yield* arrange(ordinals, from);
+  yield* arrange(keys, from);
 }
-
-// Loops stand in functions of their own: V8 does not replace a generator that
-// runs by its compiled form, and the first index of a process would be sorted
-// by the interpreter.
 
 /** One pass: each place goes to where its digit's keys start. */
 function spread(
@@ -56,34 +58,44 @@ function spread(
   starts: Uint32Array,
   word: Uint32Array,
   shift: number,
+  start: number,
+  end: number,
 ): void {
-  for (let i = 0; i < from.length; i++) {
+  for (let i = start; i < end; i++) {
     const place = from[i]!;
     to[starts[word[place]! >>> shift & BUCKETS - 1]!++] = place;
   }
 }
 
-function countUp(places: Uint32Array): void {
-  for (let i = 0; i < places.length; i++) places[i] = i;
-}
-
-/** Puts the ordinals in the order of their places. */
-function arrange(ordinals: Uint32Array, places: Uint32Array): void {
-  const unsorted = ordinals.slice();
-  for (let i = 0; i < places.length; i++) ordinals[i] = unsorted[places[i]!]!;
+/** Puts values in the order of their places. */
+function* arrange(
+  values: Uint32Array | Float64Array,
+  places: Uint32Array,
+): Generator<void> {
+  const { length } = values;
+  const unsorted = values instanceof Uint32Array
+    ? new Uint32Array(length)
+    : new Float64Array(length);
+  yield* inSteps(length, (from, to) => {
+    unsorted.set(values.subarray(from, to), from);
+  });
+  yield* inSteps(length, (from, to) => {
+    for (let i = from; i < to; i++) values[i] = unsorted[places[i]!]!;
+  });
 }
 
 /** The two words of each key, so turned that they order like integers. */
 function fillWords(
   lows: Uint32Array,
   highs: Uint32Array,
-  ordinals: Uint32Array,
-  numbers: Float64Array,
+  keys: Float64Array,
+  from: number,
+  to: number,
 ): void {
   const number = new Float64Array(1);
   const bits = new Uint32Array(number.buffer);
-  for (let i = 0; i < ordinals.length; i++) {
-    number[0] = numbers[ordinals[i]!]! + 0; // -0 is 0.
+  for (let i = from; i < to; i++) {
+    number[0] = keys[i]! + 0; // -0 is 0.
     const isNegative = bits[1]! >>> 31 === 1;
     lows[i] = isNegative ? ~bits[0]! : bits[0]!;
     highs[i] = isNegative ? ~bits[1]! : bits[1]! ^ 1 << 31;
@@ -91,21 +103,30 @@ function fillWords(
 }
 
 /** Are they in order already, as what was written in order is? */
-function isAscending(ordinals: Uint32Array, numbers: Float64Array): boolean {
-  for (let i = 1; i < ordinals.length; i++) {
-    if (numbers[ordinals[i - 1]!]! > numbers[ordinals[i]!]!) return false;
+function* isAscending(keys: Float64Array): Generator<void, boolean> {
+  let isSorted = true;
+  for (
+    const _ of inSteps(keys.length - 1, (from, to) => {
+      for (let i = from; i < to && isSorted; i++) {
+        isSorted = keys[i]! <= keys[i + 1]!;
+      }
+    })
+  ) {
+    if (!isSorted) return false;
+    yield;
   }
-  return true;
+  return isSorted;
 }
 
 /** How often each digit has each value. */
 function countDigits(
-  low: Uint32Array,
-  middle: Uint32Array,
-  high: Uint32Array,
+  counts: readonly Uint32Array[],
   word: Uint32Array,
+  from: number,
+  to: number,
 ): void {
-  for (let i = 0; i < word.length; i++) {
+  const [low, middle, high] = counts as [Uint32Array, Uint32Array, Uint32Array];
+  for (let i = from; i < to; i++) {
     const bits = word[i]!;
     low[bits & BUCKETS - 1]!++;
     middle[bits >>> SHIFTS[1] & BUCKETS - 1]!++;

@@ -25,8 +25,11 @@ Deno.test("sortByNumber() sorts like a stable sort by comparison", () => {
           return x < y ? -1 : x > y ? 1 : 0;
         });
         const ordinals = Uint32Array.from(order);
-        for (const _ of sortByNumber(ordinals, numbers));
+        const keys = numbers.slice();
+        for (const [i, one] of order.entries()) keys[i] = numbers[one]!;
+        for (const _ of sortByNumber(ordinals, keys));
         deepEqual([...ordinals], expected);
+        deepEqual(keys, Float64Array.from(expected, (one) => numbers[one]!));
       },
     ),
     { seed: 3, numRuns: 300 },

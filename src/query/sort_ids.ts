@@ -19,7 +19,7 @@ const charBase = 128;
 const positions = 2 ** 18;
 const fewIds = 32;
 
-/** Sorts by id, by code unit, in place; `idOf` must give distinct ids. */
+/** Sorts by id, by code unit, in place; what has the same one keeps its order. */
 export function sortById<T>(all: T[], idOf: (one: T) => string): T[] {
   const ids = all.map(idOf);
   if (isAscending(ids)) return all;
@@ -36,50 +36,6 @@ export function sortById<T>(all: T[], idOf: (one: T) => string): T[] {
   }
   settleTies(all, packed, idOf);
   return all;
-}
-
-/** More are sorted in runs of so many, which are merged then. */
-const runLength = 8_192;
-
-/** The same in steps, none of which takes long: the result is another array. */
-export function* sortByIdSteps<T>(
-  all: readonly T[],
-  idOf: (one: T) => string,
-): Generator<void, T[]> {
-  let runs: T[][] = [];
-  for (let i = 0; i < all.length; i += runLength) {
-    runs.push(sortById(all.slice(i, i + runLength), idOf));
-    yield;
-  }
-  while (runs.length > 1) {
-    const merged: T[][] = [];
-    for (let i = 0; i < runs.length; i += 2) {
-      merged.push(yield* merge(runs[i]!, runs[i + 1] ?? [], idOf));
-    }
-    runs = merged;
-  }
-  return runs[0] ?? [];
-}
-
-function* merge<T>(
-  left: readonly T[],
-  right: readonly T[],
-  idOf: (one: T) => string,
-): Generator<void, T[]> {
-  const merged: T[] = [];
-  let at = 0;
-  let pause = runLength;
-  for (const one of right) {
-    const id = idOf(one);
-    while (at < left.length && idOf(left[at]!) < id) merged.push(left[at++]!);
-    merged.push(one);
-    if (merged.length < pause) continue;
-    pause = merged.length + runLength;
-    yield;
-  }
-  while (at < left.length) merged.push(left[at++]!);
-  yield;
-  return merged;
 }
 
 function isAscending(ids: readonly string[]): boolean {
