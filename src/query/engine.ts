@@ -19,6 +19,7 @@ import { choosePlan, type Plan, type Request } from "./plan.ts";
 import { helpfulIndex } from "./hint.ts";
 import type { Include } from "./include.ts";
 import { emptyState, Query } from "./query.ts";
+import { type Interest, Routes } from "./routes.ts";
 import { asRow, asRows } from "./rows.ts";
 import type { QueryStore } from "./store.ts";
 import type { AnyRow } from "./where.ts";
@@ -60,6 +61,8 @@ export interface Follower {
   absorb(ordinals: readonly number[]): void;
   /** The engine was closed. */
   end(): void;
+  /** What can touch it; absent when anything can. */
+  readonly interest?: Interest;
   /** What is kept up to date, for who asks what it costs. */
   readonly about?: CostedResult;
 }
@@ -75,7 +78,7 @@ export interface CostedResult {
 /** What keeping one live result up to date has cost while somebody measured. */
 export interface FollowerCost {
   readonly result: CostedResult;
-  /** Transactions that reached its collection. */
+  /** Transactions that may have touched it. */
   changes: number;
   lastMs: number;
   totalMs: number;
@@ -101,7 +104,7 @@ export class QueryEngine {
   readonly options: EngineOptions;
   readonly #indexes: IndexSet;
   readonly #executor: Executor;
-  readonly #followers = new Set<Follower>();
+  readonly #routes = new Routes();
   /** Stores in use, by what they ask for. */
   readonly stores: Map<string, QueryStore<unknown>> = new Map();
   readonly #predicates = new WeakMap<object, Condition>();
@@ -175,7 +178,7 @@ export class QueryEngine {
 
   /** Live results that follow the collection. */
   get followers(): number {
-    return this.#followers.size;
+    return this.#routes.size;
   }
 
   /** Chooses how to answer. */
@@ -241,8 +244,7 @@ export class QueryEngine {
   follow(follower: Follower): () => void {
     this.#assertOpen();
     this.#listen();
-    this.#followers.add(follower);
-    return () => void this.#followers.delete(follower);
+    return this.#routes.add(follower);
   }
 
   #hear(changes: readonly ItemChange[]): void {
@@ -250,9 +252,9 @@ export class QueryEngine {
     const ordinals = changes.map(({ ordinal }) => ordinal);
     this.#indexes.update(ordinals);
     this.#absorbing = true;
-    for (const follower of this.#followers) {
-      this.attempt(() => this.#absorb(follower, ordinals));
-    }
+    this.#routes.tell(ordinals, this.source, (follower, some) => {
+      this.attempt(() => this.#absorb(follower, some));
+    });
     this.#absorbing = false;
     this.#deliver();
   }
@@ -288,7 +290,7 @@ export class QueryEngine {
   /** What live results have cost since they are measured. */
   costs(): FollowerCost[] {
     if (this.#costs === undefined) return [];
-    return [...this.#followers].flatMap((one) => this.#costOf(one) ?? []);
+    return this.#routes.followers().flatMap((one) => this.#costOf(one) ?? []);
   }
 
   /** Puts a call of a user's callback behind those that wait already. */
@@ -346,8 +348,8 @@ export class QueryEngine {
     this.#disposed = true;
     this.#unsubscribe?.();
     this.#indexes.close();
-    for (const follower of [...this.#followers]) follower.end();
-    this.#followers.clear();
+    for (const follower of this.#routes.followers()) follower.end();
+    this.#routes.clear();
     this.stores.clear();
     this.#tasks.length = 0;
   }

@@ -8,6 +8,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import type { Follower, QueryEngine } from "./engine.ts";
 import type { Request } from "./plan.ts";
+import type { Interest } from "./routes.ts";
 
 /** A result that follows its collection. */
 export abstract class Following<Rows, Change> implements Disposable {
@@ -57,13 +58,22 @@ export abstract class Following<Rows, Change> implements Disposable {
     else this.#endings.add(callback);
   }
 
-  /** Hears of `engine` until it ends; ends with its own engine. */
-  protected follow(engine: QueryEngine, absorb: Follower["absorb"]): void {
+  /** Hears of `engine`, where it may be touched, until it ends; ends with its own engine. */
+  protected follow(
+    engine: QueryEngine,
+    absorb: Follower["absorb"],
+    interest?: Interest,
+  ): void {
     const end = () => {
       if (engine === this.#engine) this.dispose();
     };
     const about = this.#about(engine);
-    this.#releases.push(engine.follow({ absorb, end, ...about }));
+    this.#releases.push(engine.follow({
+      absorb,
+      end,
+      ...about,
+      ...interest && { interest },
+    }));
   }
 
   #about(engine: QueryEngine): Pick<Follower, "about"> {

@@ -15,6 +15,7 @@ import type { Include, Relations } from "./include.ts";
 import { applyEdits, type RowAt, type RowChanges } from "./live_change.ts";
 import { type Edits, type Entry, LiveWindow } from "./live_window.ts";
 import type { Request } from "./plan.ts";
+import { interestOf } from "./routes.ts";
 import { asChanges, asRows } from "./rows.ts";
 
 /** What one transaction did to the rows of a live query. */
@@ -48,7 +49,11 @@ export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
     this.#include = include;
     this.#window = new LiveWindow(engine, guarded(engine, request));
     this.#showAll();
-    this.follow(engine, (ordinals) => this.#absorb(ordinals));
+    // What is included may change with any item.
+    const interest = include === undefined
+      ? interestOf(request, this.#window.byOrdinal)
+      : undefined;
+    this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
     if (include !== undefined) this.#followRelated(include);
     this.obey(signal);
   }

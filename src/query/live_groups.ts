@@ -22,6 +22,7 @@ import {
 import type { LiveChange } from "./live.ts";
 import type { RowAt, RowChanged } from "./live_change.ts";
 import type { Request } from "./plan.ts";
+import { Held, interestOf } from "./routes.ts";
 import { asChanges, asRows } from "./rows.ts";
 import { sameScalar } from "./value.ts";
 
@@ -37,7 +38,7 @@ export class LiveGroups<Row>
   readonly #request: Request;
   readonly #grouping: Grouping;
   readonly #test: ItemTest;
-  readonly #members = new Map<number, Member>();
+  readonly #members = new Held<Member>();
   readonly #isWhole: boolean;
   #groups: Group[] = [];
   #list: Item[] = [];
@@ -63,7 +64,8 @@ export class LiveGroups<Row>
     }
     this.#groups = this.#grouping.sorted();
     this.#list = this.#groups.map((group) => group.toRow(groups.fields));
-    this.follow(engine, (ordinals) => this.#absorb(ordinals));
+    const interest = interestOf(request, this.#members);
+    this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
     this.obey(signal);
   }
 

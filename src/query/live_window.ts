@@ -25,6 +25,7 @@ import type { Compare } from "./order.ts";
 import { compileItemOrder } from "./order.ts";
 import { testOf } from "./execute.ts";
 import type { Request } from "./plan.ts";
+import { Held } from "./routes.ts";
 import { compareValues } from "./value.ts";
 
 /** One item in the window. */
@@ -62,11 +63,12 @@ export class LiveWindow {
   readonly #request: Request;
   readonly #test: ItemTest;
   readonly #compare: Compare<Item>;
-  readonly #byOrdinal = new Map<number, Entry>();
   readonly #keyField: string;
   readonly #keySign: 1 | -1;
   readonly #need: number;
   readonly #fill: number;
+  /** Those of {@linkcode entries}. */
+  readonly byOrdinal: Held<Entry> = new Held();
   /** All entries in order. */
   entries: Entry[] = [];
   /** Are there no matching items beyond the window? */
@@ -108,7 +110,7 @@ export class LiveWindow {
 
   /** Is it in the window still? */
   has(entry: Entry): boolean {
-    return this.#byOrdinal.get(entry.ordinal) === entry;
+    return this.byOrdinal.get(entry.ordinal) === entry;
   }
 
   /** Runs the query; entries whose items are the same stay the same. */
@@ -116,13 +118,13 @@ export class LiveWindow {
     const request: Request = { ...this.#request, offset: 0, limit: this.#fill };
     const items = this.#engine.run(request, this.#engine.plan(request));
     this.complete = items.length < this.#fill;
-    const old = new Map(this.#byOrdinal);
-    this.#byOrdinal.clear();
+    const old = new Map(this.byOrdinal);
+    this.byOrdinal.clear();
     this.entries = items.map((item) => {
       const ordinal = this.#engine.source.ordinalOf(item.id);
       const entry = old.get(ordinal) ?? this.#newEntry(ordinal, item);
       this.#renew(entry, item);
-      this.#byOrdinal.set(ordinal, entry);
+      this.byOrdinal.set(ordinal, entry);
       return entry;
     });
   }
@@ -133,7 +135,7 @@ export class LiveWindow {
     for (let i = 0; i < ordinals.length; i++) {
       const ordinal = ordinals[i]!;
       const item = this.#engine.source.itemAt(ordinal);
-      const entry = this.#byOrdinal.get(ordinal);
+      const entry = this.byOrdinal.get(ordinal);
       if (entry !== undefined && entry.item === item) continue;
       const matches = item !== undefined && this.#test(item);
       if (entry === undefined && !matches) continue;
@@ -197,12 +199,12 @@ export class LiveWindow {
     const out = new Set(taken);
     const last = this.entries.at(-1)?.item;
     this.entries = this.entries.filter((entry) => !out.has(entry));
-    for (const entry of taken) this.#byOrdinal.delete(entry.ordinal);
+    for (const entry of taken) this.byOrdinal.delete(entry.ordinal);
     for (const entry of placed) {
       this.#renew(entry, this.#engine.source.itemAt(entry.ordinal));
       if (!this.complete && this.#isBeyond(entry.item, last)) continue;
       this.entries.push(entry);
-      this.#byOrdinal.set(entry.ordinal, entry);
+      this.byOrdinal.set(entry.ordinal, entry);
     }
     this.entries.sort((a, b) => this.#compare(a.item, b.item));
   }
@@ -234,7 +236,7 @@ export class LiveWindow {
   /** Takes an entry out of its place. */
   take(entry: Entry): void {
     this.entries.splice(this.indexOf(entry), 1);
-    this.#byOrdinal.delete(entry.ordinal);
+    this.byOrdinal.delete(entry.ordinal);
   }
 
   /** Puts an entry where its item belongs now, unless that is beyond the window. */
@@ -243,14 +245,14 @@ export class LiveWindow {
     const at = this.#search(entry.item, entry.key);
     if (at === this.entries.length && !this.complete) return;
     this.entries.splice(at, 0, entry);
-    this.#byOrdinal.set(entry.ordinal, entry);
+    this.byOrdinal.set(entry.ordinal, entry);
   }
 
   /** Drops entries far beyond the limit. */
   trim(): void {
     if (this.entries.length <= this.#fill * 2) return;
     for (const entry of this.entries.splice(this.#fill)) {
-      this.#byOrdinal.delete(entry.ordinal);
+      this.byOrdinal.delete(entry.ordinal);
     }
     this.complete = false;
   }

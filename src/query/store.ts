@@ -15,6 +15,7 @@ import type { Item } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import { Following } from "./following.ts";
 import type { Watched } from "./latest.ts";
+import { jointKey } from "./routes.ts";
 import { asRow } from "./rows.ts";
 
 /** A value that changes, as views ask for it: `useSyncExternalStore`, Svelte, signals. */
@@ -132,7 +133,10 @@ class LiveItem<Row> extends Following<Row | undefined, undefined> {
     super(engine);
     this.#engine = engine;
     this.#id = id;
-    this.follow(engine, () => this.#look() && this.publish(undefined));
+    this.follow(engine, () => this.#look() && this.publish(undefined), {
+      fields: [["id", "string"]],
+      keys: [jointKey([id])],
+    });
     this.#look();
   }
 
