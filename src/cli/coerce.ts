@@ -8,8 +8,9 @@
  * @module
  */
 
+import { InexactJson, isExactNumber, parseExactJson } from "./exact_json.ts";
 import { fieldName } from "./field_names.ts";
-import { isExactNumber, parseBoolean } from "./infer.ts";
+import { parseBoolean } from "./infer.ts";
 import { parseIsoDate } from "./iso_date.ts";
 import type { RawRow } from "./rows.ts";
 import type { Draft, Field, FieldKind, Value } from "./store.ts";
@@ -39,6 +40,9 @@ export class RowReader {
       const field = this.#fields.get(name) ??
         this.#fields.get(fieldName(name));
       if (field === undefined) throw this.#unknown(name);
+      if (Object.hasOwn(values, field.name)) {
+        throw new SyntaxError(`field "${field.name}" stands twice`);
+      }
       const value = readValue(field, row.values[name], this.#isText);
       if (value !== undefined) values[field.name] = value;
     }
@@ -48,7 +52,7 @@ export class RowReader {
   #id(row: RawRow): string | undefined {
     const value = row.values[this.#idField];
     if (typeof value === "string" && value !== "") return value;
-    if (typeof value === "number") return String(value);
+    if (isShort(value)) return String(value);
     if (value === undefined && this.#idField === "id") return undefined;
     throw new SyntaxError(`field "${this.#idField}" holds no id`);
   }
@@ -114,9 +118,12 @@ function readKind(
 
 function readString(raw: unknown): string | undefined {
   if (typeof raw === "string") return raw;
-  return typeof raw === "number" || typeof raw === "boolean"
-    ? String(raw)
-    : undefined;
+  return isShort(raw) || typeof raw === "boolean" ? String(raw) : undefined;
+}
+
+/** Is it a number whose text has all its digits? Larger ones are rounded to tens. */
+function isShort(raw: unknown): raw is number {
+  return typeof raw === "number" && Math.abs(raw) <= Number.MAX_SAFE_INTEGER;
 }
 
 function readNumber(raw: unknown): number | undefined {
@@ -174,8 +181,9 @@ function readMap(element: FieldKind | undefined, raw: unknown): Value {
 
 function parsedOr(text: string, otherwise: unknown): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson) throw error;
     return otherwise;
   }
 }

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { isExactNumber, parseExactJson } from "./exact_json.ts";
 import { usageFailure } from "./failure.ts";
 import { fieldName } from "./field_names.ts";
 import { parseIsoDate } from "./iso_date.ts";
@@ -116,7 +117,7 @@ export class Inference {
     }
     seen.allDates &&= parseIsoDate(text) !== undefined;
     if (!this.#areStringsTyped) return;
-    seen.allNumbers &&= isExactNumber(text);
+    seen.allNumbers &&= isNumber(text);
     seen.allBooleans &&= parseBoolean(text) !== undefined;
     if (!seen.allNested) return;
     const nested = parseNested(text);
@@ -221,14 +222,10 @@ function elementKind(value: unknown): FieldKind {
   return typeof value === "boolean" ? "boolean" : "json";
 }
 
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-/** Is the text a number that a double holds (integers to 2^53, no leading zeros)? */
-export function isExactNumber(text: string): boolean {
-  if (!number.test(text)) return false;
-  const value = Number(text);
-  if (!Number.isFinite(value)) return false;
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER || !/^-?\d+$/.test(text);
+/** A whole number beyond 2^53 is more likely an id. */
+function isNumber(text: string): boolean {
+  return isExactNumber(text) &&
+    (Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER || /\D/.test(text));
 }
 
 /** `true` and `false` in any case; `undefined` for anything else. */
@@ -241,7 +238,7 @@ export function parseBoolean(text: string): boolean | undefined {
 function parseNested(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactJson(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;

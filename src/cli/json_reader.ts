@@ -2,11 +2,13 @@
  * Reads JSON (one array of objects) and JSONL (one object a line) in pieces.
  *
  * An array is cut into its elements by a scanner that only knows strings and
- * brackets; `JSON.parse` then judges each element, so nothing malformed passes.
+ * brackets; `exact_json.ts` then judges each element, so nothing malformed passes
+ * and nothing is lost.
  *
  * @module
  */
 
+import { InexactJson, parseExactJson } from "./exact_json.ts";
 import { rowFailure } from "./failure.ts";
 import type { RawRow, RowGroups } from "./rows.ts";
 
@@ -50,8 +52,12 @@ export async function* readJson(
 function parseRow(name: string, line: number, text: string): RawRow {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch (error) {
+    if (error instanceof InexactJson) {
+      const lines = text.slice(0, error.at).split("\n").length - 1;
+      throw rowFailure(name, line + lines, error.message);
+    }
     const why = error instanceof Error ? error.message : String(error);
     throw rowFailure(name, line, `not JSON: ${why}`);
   }

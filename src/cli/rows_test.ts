@@ -108,6 +108,10 @@ Deno.test("readJsonLines() names the line of a row that is wrong", async () => {
     await failureOf(readJsonLines, "{}\n\n[1]\n"),
     /^in:3: expected/,
   );
+  assert.match(
+    await failureOf(readJsonLines, '{}\n\n{"a":1,"a":2}\n'),
+    /^in:3: the key "a" stands twice$/,
+  );
 });
 
 Deno.test("readJson() cuts an array wherever the pieces end", async () => {
@@ -137,6 +141,8 @@ Deno.test("readJson() refuses what JSON.parse refuses, with the line", async () 
       ['[{"a":1}]\n[', /^in:2: "\[" stands behind/],
       ["[\n1]", /^in:2: expected an object, found 1/],
       ["[\n{'a':1}]", /^in:2: not JSON/],
+      ['[{},\n{"n":\n9007199254740993}]', /^in:3: .* kept as 9007199254740992/],
+      ['[{},\n{"n":\n{"b":1,\n"b":2}}]', /^in:4: the key "b" stands twice/],
     ] as const
   ) assert.match(await failureOf(readJson, text), expected, text);
 });
