@@ -182,7 +182,7 @@ Deno.test("sheaf import stops at a bad row, names its line, and keeps batches wh
     1,
     /^error\[bad-row\]: tasks\.jsonl:18: field "rank" is a/,
   );
-  assert.match(ran.err, /hint: 10 rows up to line 10 were imported/);
+  assert.match(ran.err, /hint: 10 rows up to tasks\.jsonl:10 were imported/);
   const { out } = await place.sheaf("query", "--count");
   assert.equal(out, "10\n");
 

@@ -65,6 +65,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "esbuild": ["web-demo", "tools", "tests", "bench"],
   "fast-check": ["tests"],
   "jose": ["server/login_jwt.ts"],
+  "msgpackr": ["src/cli/msgpack.ts"],
   "playwright-core": ["tests", "bench", "tools"],
   "preact": ["src/preact", "web-demo", "tests"],
   "react": ["tests"],

@@ -103,9 +103,9 @@ function readKind(
     case "boolean":
       return typeof raw === "string" ? parseBoolean(raw) : asBoolean(raw);
     case "date":
-      return typeof raw === "string" ? parseIsoDate(raw) : undefined;
+      return raw instanceof Date ? raw : readText(raw, parseIsoDate);
     case "bytes":
-      return typeof raw === "string" ? readBytes(raw) : undefined;
+      return raw instanceof Uint8Array ? raw : readText(raw, readBytes);
     case "json":
       return asValue(raw);
     case "set":
@@ -135,6 +135,10 @@ function readNumber(raw: unknown): number | undefined {
 
 function asBoolean(raw: unknown): boolean | undefined {
   return typeof raw === "boolean" ? raw : undefined;
+}
+
+function readText<T>(raw: unknown, read: (text: string) => T): T | undefined {
+  return typeof raw === "string" ? read(raw) : undefined;
 }
 
 function readBytes(raw: string): Uint8Array | undefined {

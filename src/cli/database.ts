@@ -16,11 +16,20 @@ import type { CommitSummary } from "../db/history.ts";
 import type { Repository as RealRepository } from "../db/repository.ts";
 import type { TransactionScope } from "../db/transaction_scope.ts";
 import type { Query, Where } from "../query/mod.ts";
-import { type AnyField, field, type ScalarField } from "../schema/field.ts";
+import {
+  type AnyField,
+  field,
+  type ScalarField,
+  textField,
+} from "../schema/field.ts";
 import { defineSchema, type Schema as RealSchema } from "../schema/schema.ts";
+import { entrySchema, readEntry } from "../kv/entry.ts";
+import { type Kv, type KvScope, openKv } from "../kv/mod.ts";
+import type { TextEngine } from "../schema/text_state.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import type {
   Database,
+  Draft,
   Engine,
   Field,
   FieldKind,
@@ -39,11 +48,13 @@ import type {
 export const engine: Engine = {
   async open(request: OpenRequest): Promise<Database> {
     const { path, mode, schemas } = request;
-    const { engine: textEngine } = await import("../text/engine.ts");
+    const textEngine = await loadTextEngine();
+    // A store's schema is its own, and not the database's.
+    const declared = schemas.filter(({ store }) => store === undefined);
     const options = {
       ...(path === undefined ? { storage: memoryStorage() } : { path }),
       ...(mode !== undefined && { mode: parseMode(mode) }),
-      schemas: schemas.map(schemaOf),
+      schemas: declared.map(schemaOf),
       textEngine,
     };
     try {
@@ -54,13 +65,32 @@ export const engine: Engine = {
     }
   },
   exists: (path) => isFile(join(path, "database")),
-  defineSchema(name, fields) {
-    const builders = fields.map((field) => [field.name, builderOf(field)]);
+  async defineSchema(name, fields) {
+    const engine = await loadTextEngine();
+    const builders = fields.map((
+      field,
+    ) => [field.name, builderOf(field, engine)]);
     const handle = defineSchema(name, Object.fromEntries(builders));
     return { name, fields, handle };
   },
+  storeSchema(collection) {
+    const store = storeName(collection);
+    return store === undefined
+      ? undefined
+      : { ...describe(entrySchema(store || undefined)), store };
+  },
   asSchema: (exported) => isSchema(exported) ? describe(exported) : undefined,
 };
+
+async function loadTextEngine(): Promise<TextEngine> {
+  return (await import("../text/engine.ts")).engine;
+}
+
+/** The name of the store whose entries a collection's items are; `""` where it has none. */
+function storeName(collection: string): string | undefined {
+  const [found, name = ""] = /^kv(?:-([\w-]{1,48}))?$/.exec(collection) ?? [];
+  return found === undefined ? undefined : name;
+}
 
 /** Is it a medium that may still be read? */
 function isUnwritable(cause: unknown): boolean {
@@ -115,9 +145,12 @@ function wrapRepository(
       return Promise.resolve(repository.history(options).map(entryOf));
     },
     async write(schema, work) {
-      const handle = schemaOf(schema);
-      await repository.transact((tx) => work(wrapTransaction(tx, handle)))
-        .durable;
+      const { store } = schema;
+      const wrap = store === undefined
+        ? (tx: TransactionScope) => wrapTransaction(tx, schemaOf(schema))
+        : (tx: TransactionScope) =>
+          wrapEntries(storeOf(repository, store).within(tx));
+      await repository.transact((tx) => work(wrap(tx))).durable;
     },
     verify: (onProgress, signal) =>
       repository.verify({
@@ -169,12 +202,38 @@ function wrapCollection(
     fields,
     count: () => collection.count(),
     keys: () => collection.keys(),
-    items: () => itemsOf(collection.all()),
+    items: () => itemsThere(repository, collection),
     query: (request) => itemsOf(queryOf(request).run()),
     queryCount: (request) => queryOf(request).count(),
     explain: (request) => ({ ...queryOf(request).explain() }),
     history: (id) => Promise.resolve(historyOf(repository, name, id)),
   };
+}
+
+/** So many items are looked up at a time. */
+const itemsPerPage = 1_000;
+
+/** All items; of a store those that have not been deleted, and have not ended. */
+function* itemsThere(
+  repository: RealRepository,
+  collection: StoredItems,
+): Generator<Item> {
+  const name = storeName(collection.name);
+  const store = name === undefined ? undefined : storeOf(repository, name);
+  const ids = collection.keys();
+  for (let at = 0; at < ids.length; at += itemsPerPage) {
+    const page = collection.getMany(ids.slice(at, at + itemsPerPage));
+    const rows = page.filter((row) => row !== undefined);
+    for (const item of itemsOf(rows)) {
+      if (store?.exists(item.id) !== false) yield item;
+    }
+  }
+}
+
+type StoredItems = ReturnType<RealRepository["storedCollection"]>;
+
+function storeOf(repository: RealRepository, name: string): Kv {
+  return openKv(repository, name === "" ? {} : { name });
 }
 
 /** A row of which nothing is known; names and values are judged when the query is built. */
@@ -230,11 +289,26 @@ function wrapTransaction(
       if (id === undefined) return;
       const whole = schema.plan.map(({ name, initial }) => [
         name,
-        values[name] ?? initial,
+        Object.hasOwn(values, name) ? values[name] : initial,
       ]);
       collection.update(id, Object.fromEntries(whole));
     },
   };
+}
+
+/** Entries are written by their store: it judges their values, and says which are there. */
+function wrapEntries(entries: KvScope): ImportTransaction {
+  const put = ({ id, values }: Draft) => {
+    if (id === undefined) throw new SyntaxError("an entry needs a key");
+    const reading = readEntry({ ...values, id });
+    if (!("value" in reading)) throw new SyntaxError(reading.unreadable);
+    const { expiresAt } = values;
+    if (expiresAt !== undefined && typeof expiresAt !== "number") {
+      throw new SyntaxError("expiresAt is no number");
+    }
+    entries.set(id, reading.value, { expiresAt });
+  };
+  return { has: (id) => entries.exists(id), create: put, replace: put };
 }
 
 /** The schema object behind a description; it was put there by this file. */
@@ -261,11 +335,13 @@ function describe(schema: RealSchema): Schema {
   return { name: schema.name, fields, handle: schema };
 }
 
-function builderOf(description: Field): AnyField {
+function builderOf(description: Field, engine: TextEngine): AnyField {
   const { kind, optional } = description;
   switch (kind) {
     case "counter":
       return field.counter();
+    case "text":
+      return textField(engine);
     case "set":
       return field.set(elementOf(description));
     case "map":

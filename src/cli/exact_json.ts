@@ -60,6 +60,8 @@ function checkExact(text: string): void {
 
 /** Behind the closing quote of the string that begins at `at`. */
 function stringEnd(text: string, at: number): number {
+  const end = text.indexOf('"', at + 1);
+  if (text.charCodeAt(end - 1) !== BACKSLASH) return end + 1;
   for (let i = at + 1;; i++) {
     const code = text.charCodeAt(i);
     if (code === BACKSLASH) i++;

@@ -184,7 +184,9 @@ class Importer {
     const { created, replaced, skipped } = this.result;
     const rows = created + replaced + skipped;
     if (rows === 0) return "nothing was written";
-    return `${formatAmount(rows, "row")} up to line ${this.#lastLine} were ` +
-      `imported; nothing after that was written`;
+    return `${
+      formatAmount(rows, "row")
+    } up to ${this.#plan.input}:${this.#lastLine} ` +
+      `were imported; nothing after that was written`;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The input of an import: a file or standard input, as text in pieces, so that
- * a large one never has to fit into memory.
+ * The input of an import: a file or standard input, in pieces, so that a large
+ * one never has to fit into memory.
  *
  * Standard input is spooled to a temporary file, because inferring a schema
  * reads everything once before the import reads it again.
@@ -10,11 +10,17 @@
 
 import { Failure, usageFailure } from "./failure.ts";
 
-/** The three formats of import and export. */
-export type Format = "json" | "jsonl" | "csv";
+/** Formats that are text. */
+export type TextFormat = "json" | "jsonl" | "csv";
+
+/** Formats of import and export. */
+export type Format = TextFormat | "msgpack";
+
+/** All of {@linkcode TextFormat}. */
+export const textFormats: readonly TextFormat[] = ["json", "jsonl", "csv"];
 
 /** All of {@linkcode Format}. */
-export const formats: readonly Format[] = ["json", "jsonl", "csv"];
+export const formats: readonly Format[] = [...textFormats, "msgpack"];
 
 /** An input that can be read more than once. */
 export interface Input extends AsyncDisposable {
@@ -22,8 +28,8 @@ export interface Input extends AsyncDisposable {
   readonly name: string;
   /** Its length in bytes. */
   readonly bytes: number;
-  /** Its text from the start; `onBytes` hears how far it was read. */
-  text(onBytes: (done: number) => void): AsyncGenerator<string>;
+  /** Its bytes from the start, in pieces; `onBytes` hears how far it was read. */
+  pieces(onBytes: (done: number) => void): AsyncGenerator<Uint8Array>;
 }
 
 /** Opens a file; `-` is standard input. */
@@ -64,29 +70,40 @@ function fileInput(
   return {
     name,
     bytes,
-    text: (onBytes) => readText(name, path, onBytes),
+    pieces: (onBytes) => readPieces(path, onBytes),
     [Symbol.asyncDispose]: async () => await dispose(),
   };
 }
 
 const pieceBytes = 256 * 1024;
 
-async function* readText(
-  name: string,
+async function* readPieces(
   path: string,
+  onBytes: (done: number) => void,
+): AsyncGenerator<Uint8Array> {
+  using file = await Deno.open(path);
+  let done = 0;
+  for (;;) {
+    const piece = new Uint8Array(pieceBytes);
+    const length = await file.read(piece);
+    if (length === null) break;
+    yield piece.subarray(0, length);
+    onBytes(done += length);
+  }
+}
+
+/** The text of an input; pieces end between characters. */
+export async function* textOf(
+  { name, pieces }: Input,
   onBytes: (done: number) => void,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  using file = await Deno.open(path);
-  const piece = new Uint8Array(pieceBytes);
   let done = 0;
   try {
-    for (;;) {
-      const length = await file.read(piece);
-      if (length === null) break;
-      const text = decoder.decode(piece.subarray(0, length), { stream: true });
+    for await (const piece of pieces(onBytes)) {
+      const text = decoder.decode(piece, { stream: true });
       if (text !== "") yield text;
-      onBytes(done += length);
+      done += piece.length;
     }
     decoder.decode();
   } catch (error) {

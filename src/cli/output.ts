@@ -7,20 +7,25 @@
  * @module
  */
 
-const pieceCharacters = 64 * 1024;
+import { concatBytes } from "../base/bytes.ts";
+
+const pieceBytes = 64 * 1024;
 const encoder = new TextEncoder();
 
 /** The reader of standard output went away: nothing more to do. */
 export class ReaderGone extends Error {}
 
-/** Text that is gathered and written in pieces. */
+/** Text and bytes that are gathered and written in pieces. */
 export class Output {
   readonly #write: (bytes: Uint8Array) => number;
   /** Is it a terminal? Then nothing may steer it. */
   readonly isTerminal: boolean;
   /** Its width in characters, where it has one. */
   readonly width: number | undefined;
-  #gathered = "";
+  #text = "";
+  /** What stands before the text. */
+  #bytes: Uint8Array[] = [];
+  #bytesLength = 0;
 
   /** @param write writes some of the bytes and says how many */
   constructor(
@@ -33,10 +38,19 @@ export class Output {
     this.width = width;
   }
 
-  /** Prints text as it is. */
-  print(text: string): void {
-    this.#gathered += text;
-    if (this.#gathered.length >= pieceCharacters) this.flush();
+  /** Prints text or bytes as they are. */
+  print(piece: string | Uint8Array): void {
+    if (typeof piece === "string") this.#text += piece;
+    else this.#gather(piece);
+    if (this.#text.length + this.#bytesLength >= pieceBytes) this.flush();
+  }
+
+  #gather(bytes: Uint8Array): void {
+    const text = encoder.encode(this.#text);
+    this.#text = "";
+    if (text.length > 0) this.#bytes.push(text);
+    this.#bytes.push(bytes);
+    this.#bytesLength += text.length + bytes.length;
   }
 
   /** Prints text and ends the line. */
@@ -46,9 +60,10 @@ export class Output {
 
   /** Writes what was gathered. */
   flush(): void {
-    if (this.#gathered === "") return;
-    let bytes = encoder.encode(this.#gathered);
-    this.#gathered = "";
+    this.#gather(new Uint8Array(0));
+    let bytes = concatBytes(...this.#bytes);
+    this.#bytes = [];
+    this.#bytesLength = 0;
     try {
       while (bytes.length > 0) bytes = bytes.subarray(this.#write(bytes));
     } catch (error) {

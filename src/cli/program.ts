@@ -20,7 +20,7 @@ import { runAudit } from "./commands/audit.ts";
 import { runVerify } from "./commands/verify.ts";
 import { exitCodes, type Failure, usageFailure } from "./failure.ts";
 import { addServerCommands } from "./server_commands.ts";
-import { formats } from "./input.ts";
+import { formats, textFormats } from "./input.ts";
 import type { CommonOptions, Context } from "./session.ts";
 
 const sheaf = "deno task sheaf";
@@ -99,7 +99,11 @@ function example(...lines: readonly string[]): string {
 }
 
 function addImport(program: Command, context: Context): void {
-  command(program, "import <file>", "Import JSON, JSONL or CSV; - is stdin.")
+  command(
+    program,
+    "import <file>",
+    "Import JSON, JSONL, CSV or MessagePack; - is stdin.",
+  )
     .option("--collection <name>", collectionHelp)
     .addOption(formatOption(formats))
     .option(
@@ -134,7 +138,13 @@ function addExport(program: Command, context: Context): void {
     .option("--collection <name>", collectionHelp)
     .addOption(formatOption(formats))
     .option("--out <file>", "write to a file instead of standard output")
-    .addHelpText("after", example("export --collection city --out cities.csv"))
+    .addHelpText(
+      "after",
+      example(
+        "export --collection city --out cities.csv",
+        "export --collection city --out cities.msgpack",
+      ),
+    )
     .action((options: ExportOptions) => runExport(context, options));
 }
 
@@ -146,7 +156,7 @@ function addQuery(program: Command, context: Context): void {
     .option("--limit <items>", "at most so many", parseCount)
     .option("--count", "print only how many there are")
     .option("--explain", "print how the query is answered")
-    .addOption(formatOption(["table", ...formats]).default("table"))
+    .addOption(formatOption(["table", ...textFormats]).default("table"))
     .addHelpText(
       "after",
       example(

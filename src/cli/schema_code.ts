@@ -14,9 +14,17 @@ export function schemaCode(
   const lines = fields.map((field) =>
     `  ${field.name}: ${fieldCode(field)},\n`
   );
-  return `import { defineSchema, field } from "@sheaf/sheaf";\n\n` +
+  return `${imports(fields)}\n\n` +
     `export default defineSchema(${JSON.stringify(collection)}, {\n` +
     `${lines.join("")}});\n`;
+}
+
+/** Texts have a door of their own. */
+function imports(fields: readonly Field[]): string {
+  return fields.some(({ kind }) => kind === "text")
+    ? 'import { defineSchema } from "@sheaf/sheaf";\n' +
+      'import { field } from "@sheaf/sheaf/text";'
+    : 'import { defineSchema, field } from "@sheaf/sheaf";';
 }
 
 function fieldCode(field: Field): string {
@@ -39,4 +47,5 @@ const neverMissing: ReadonlySet<FieldKind> = new Set([
   "set",
   "map",
   "list",
+  "text",
 ]);

@@ -35,6 +35,8 @@ export interface Schema {
   /** The collection's name. */
   readonly name: string;
   readonly fields: readonly Field[];
+  /** The key-value store whose entries its items are; `""` is the one without a name. */
+  readonly store?: string;
   /** The schema object itself; only `database.ts` looks inside. */
   readonly handle: object;
 }
@@ -191,7 +193,9 @@ export interface Engine {
   /** Is there a database in the folder? */
   exists(path: string): boolean;
   /** Makes a schema of field descriptions. */
-  defineSchema(name: string, fields: readonly Field[]): Schema;
+  defineSchema(name: string, fields: readonly Field[]): Promise<Schema>;
+  /** The schema of a key-value store's entries; `undefined` when the collection is none. */
+  storeSchema(collection: string): Schema | undefined;
   /** The schema that a module exported, or `undefined` when it is none. */
   asSchema(exported: unknown): Schema | undefined;
 }

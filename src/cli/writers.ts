@@ -9,27 +9,27 @@
  */
 
 import { escapeControls, escapeJson } from "./escape.ts";
-import type { Format } from "./input.ts";
-import type { Field, Item, Value } from "./store.ts";
+import type { TextFormat } from "./input.ts";
+import type { Field, FieldKind, Item, Value } from "./store.ts";
 
-/** Turns items into text, one piece per item. */
-export interface ItemWriter {
+/** Turns items into text or bytes, one piece per item. */
+export interface ItemWriter<Piece extends string | Uint8Array = string> {
   /** What stands before the first item. */
-  readonly head: string;
+  readonly head: Piece;
   /** One item, with what separates it from its predecessor. */
-  item(item: Item): string;
+  item(item: Item): Piece;
   /** What stands behind the last item. */
-  readonly tail: string;
+  readonly tail: Piece;
 }
 
 /**
- * A writer of `format`.
+ * A writer of text.
  *
  * @param names the columns, `id` first
  * @param isTerminal must the text be safe to show?
  */
 export function itemWriter(
-  format: Format,
+  format: TextFormat,
   names: readonly string[],
   isTerminal: boolean,
 ): ItemWriter {
@@ -49,6 +49,32 @@ export function itemWriter(
     tail: "\n]\n",
   };
 }
+
+/** What text does not carry of these fields, for the person who exports; `undefined` when nothing. */
+export function textLoss(
+  format: TextFormat,
+  fields: readonly Field[],
+): string | undefined {
+  const lost = fields.filter(({ kind }) => !carried.has(kind));
+  if (lost.length === 0) return undefined;
+  const listed = lost.slice(0, 12).map(({ name, kind }) => `${name} (${kind})`);
+  const more = lost.length > 12 ? ` and ${lost.length - 12} more` : "";
+  const csv = format === "csv" && lost.some(({ kind }) => kind === "json")
+    ? "; in CSV a json text that reads as JSON comes back as what it says"
+    : "";
+  return `note: ${format} does not carry the kinds of ${
+    listed.join(", ")
+  }${more}: ` +
+    `they come back only with --schema, or into a collection that has them${csv}; ` +
+    "--format msgpack loses nothing";
+}
+
+/** Kinds that a text format's own values tell. */
+const carried: ReadonlySet<FieldKind> = new Set([
+  "string",
+  "number",
+  "boolean",
+]);
 
 /** The columns of a collection: `id`, then its fields. */
 export function columnNames(fields: readonly Field[]): string[] {

@@ -1,12 +1,15 @@
 /**
- * `sheaf export`: all items of a collection as JSON, JSONL or CSV.
+ * `sheaf export`: all items of a collection as JSON, JSONL, CSV or
+ * MessagePack.
  *
  * @module
  */
 
 import { escapeControls } from "../escape.ts";
+import { usageFailure } from "../failure.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
 import { type Format, formatOf } from "../input.ts";
+import { msgpackWriter } from "../msgpack.ts";
 import { fileOutput, type Output } from "../output.ts";
 import {
   breathe,
@@ -15,8 +18,13 @@ import {
   type Context,
   withRepository,
 } from "../session.ts";
-import type { ReadableCollection } from "../store.ts";
-import { columnNames, itemWriter } from "../writers.ts";
+import type { Field, ReadableCollection } from "../store.ts";
+import {
+  columnNames,
+  type ItemWriter,
+  itemWriter,
+  textLoss,
+} from "../writers.ts";
 
 /** Options of `sheaf export`. */
 export interface ExportOptions extends CommonOptions {
@@ -37,6 +45,10 @@ export function runExport(
     (path === undefined ? undefined : formatOf(path)) ?? "jsonl";
   return withRepository(context, options, async (repository) => {
     const collection = chooseCollection(repository, options.collection);
+    const loss = format === "msgpack"
+      ? undefined
+      : textLoss(format, collection.fields);
+    if (loss !== undefined) context.err.line(loss);
     const begun = performance.now();
     if (path === undefined) {
       await writeItems(context, collection, format, context.out);
@@ -70,8 +82,7 @@ async function writeItems(
   format: Format,
   output: Output,
 ): Promise<number> {
-  const names = columnNames(collection.fields);
-  const writer = itemWriter(format, names, output.isTerminal);
+  const writer = writerOf(format, collection.fields, output.isTerminal);
   let count = 0;
   output.print(writer.head);
   for (const item of collection.items()) {
@@ -81,4 +92,19 @@ async function writeItems(
   output.print(writer.tail);
   output.flush();
   return count;
+}
+
+function writerOf(
+  format: Format,
+  fields: readonly Field[],
+  isTerminal: boolean,
+): ItemWriter<string | Uint8Array> {
+  if (format !== "msgpack") {
+    return itemWriter(format, columnNames(fields), isTerminal);
+  }
+  if (!isTerminal) return msgpackWriter(fields);
+  throw usageFailure(
+    "MessagePack is no text to show",
+    "name a file with --out FILE",
+  );
 }

@@ -1,5 +1,5 @@
 /**
- * `sheaf import`: JSON, JSONL or CSV into a collection.
+ * `sheaf import`: JSON, JSONL, CSV or MessagePack into a collection.
  *
  * Without `--schema` the input is read twice: once to infer the schema, which
  * is printed as code on standard output, and once to write.
@@ -14,6 +14,7 @@ import { formatAmount, formatDuration } from "../figures.ts";
 import { type Conflict, type ImportResult, importRows } from "../importer.ts";
 import { Inference } from "../infer.ts";
 import { type Format, formatOf, type Input, openInput } from "../input.ts";
+import { readKinds } from "../msgpack.ts";
 import { startProgress } from "../progress.ts";
 import { readRows, type RowGroups } from "../rows.ts";
 import { schemaCode } from "../schema_code.ts";
@@ -56,13 +57,13 @@ export async function runImport(
   if (format === undefined) {
     throw usageFailure(
       `Cannot tell the format of "${path}" by its name`,
-      "add --format json, jsonl or csv",
+      "add --format json, jsonl, csv or msgpack",
     );
   }
   const given = await loadSchema(context, options);
   const target = await findTarget(context, options, given);
   await using input = await openInput(path);
-  const schema = given ??
+  const schema = given ?? context.engine.storeSchema(target.collection) ??
     await inferSchema(context, input, format, target);
   const begun = performance.now();
   const result = await write(context, input, format, target, schema, options);
@@ -142,7 +143,11 @@ async function inferSchema(
   format: Format,
   { collection, stored }: Target,
 ): Promise<Schema> {
-  const inference = new Inference(format === "csv", stored);
+  const told = format === "msgpack"
+    ? await readKinds(input.name, input.pieces(() => {}))
+    : [];
+  const known = told.map((field) => ({ ...field, optional: false }));
+  const inference = new Inference(format === "csv", [...known, ...stored]);
   for await (const rows of watched(context, input, format, "reading")) {
     for (const row of rows) inference.add(row);
     checkInterrupt(context.signal);
@@ -151,7 +156,7 @@ async function inferSchema(
     throw usageFailure(`"${input.name}" has no rows to infer a schema from`);
   }
   const fields = inference.fields();
-  const schema = context.engine.defineSchema(collection, fields);
+  const schema = await context.engine.defineSchema(collection, fields);
   context.out.print(schemaCode(collection, fields));
   context.out.flush();
   return schema;

@@ -6,7 +6,7 @@
 
 import { escapeControls } from "../escape.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
-import type { Format } from "../input.ts";
+import type { TextFormat } from "../input.ts";
 import type { Output } from "../output.ts";
 import {
   chooseCollection,
@@ -32,7 +32,7 @@ export interface QueryOptions extends CommonOptions {
   readonly limit?: number;
   readonly count?: boolean;
   readonly explain?: boolean;
-  readonly format: Format | "table";
+  readonly format: TextFormat | "table";
 }
 
 /** Runs `sheaf query`. */
@@ -73,7 +73,7 @@ function printItems(
   { out, err }: Context,
   collection: ReadableCollection,
   request: QueryRequest,
-  format: Format | "table",
+  format: TextFormat | "table",
 ): void {
   const begun = performance.now();
   const items = collection.query(request);
@@ -87,7 +87,7 @@ function printItems(
 }
 
 function printAs(
-  format: Format,
+  format: TextFormat,
   out: Output,
   fields: readonly Field[],
   items: readonly Item[],
