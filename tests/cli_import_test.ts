@@ -193,6 +193,31 @@ Deno.test("sheaf import stops at a bad row, names its line, and keeps batches wh
   assert.equal((await place.sheaf("query", "--count")).out, "20\n");
 });
 
+Deno.test("sheaf import refuses JSON that would lose digits or keys before it writes any", async () => {
+  await using place = await Promise.resolve(new Place());
+  const files: readonly (readonly [string, string, RegExp])[] = [
+    ["n.json", '[\n{"n":1},\n{"n":9007199254740993}]', /:3: the number 90/],
+    ["k.jsonl", '{"n":1}\n{"n":1,"n":2}\n', /:2: the key "n" stands twice$/],
+  ];
+  for (const [name, text, expected] of files) {
+    place.file(name, text);
+    const target = ["--repo=r", "--collection=c"];
+    const ran = await place.run(["import", name, ...target]);
+    assertFailure(ran, 1, /^error\[bad-row\]: /);
+    assert.match(ran.err.trimEnd().split("\n")[0] ?? "", expected);
+  }
+  const nothing = await place.run(["query", "--count"]);
+  assertFailure(nothing, 1, /^error\[not-found\]: No database in/);
+  place.file("n.csv", 'id,n,j\na,9007199254740993,"{""a"":1,""a"":2}"\n');
+  await place.sheaf("import", "n.csv", "--repo=r", "--collection=c");
+  const { out } = await place.sheaf("export");
+  assert.deepEqual(JSON.parse(out), {
+    id: "a",
+    n: "9007199254740993",
+    j: '{"a":1,"a":2}',
+  });
+});
+
 Deno.test("sheaf import reads standard input and writes nothing in a dry run", async () => {
   await using place = await Promise.resolve(new Place());
   const args = ["import", "-", "--format=csv", "--repo=r", "--collection=c"];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Packr } from "msgpackr/pack";
+import { Unpackr } from "msgpackr/unpack";
 import { concatBytes } from "../base/bytes.ts";
 import { Failure } from "./failure.ts";
 import { msgpackWriter, readKinds, readMsgpack } from "./msgpack.ts";
@@ -152,6 +153,41 @@ Deno.test("readMsgpack() throws nothing but a failure, whatever it is given", as
     ),
     { seed: 7, numRuns: 1_000 },
   );
+});
+
+Deno.test("readMsgpack() tries a large item again only with twice its bytes", async () => {
+  const real = Unpackr.prototype.unpackMultiple;
+  let bytesTried = 0;
+  Reflect.set(
+    Unpackr.prototype,
+    "unpackMultiple",
+    function (this: Unpackr, ...given: Parameters<typeof real>) {
+      bytesTried += given[0].length;
+      return real.apply(this, given);
+    },
+  );
+  try {
+    const bytes = fileOf([{ id: "a", text: "x".repeat(4 << 20) }]);
+    assert.equal((await itemsOf(bytes, 1 << 14)).length, 1);
+    assert.ok(bytesTried < 4 * bytes.length, `${bytesTried}`);
+  } finally {
+    Unpackr.prototype.unpackMultiple = real;
+  }
+});
+
+Deno.test("readMsgpack() gives up on an item that no export holds for its size", async () => {
+  const text = Uint8Array.of(0xdb, 0xff, 0xff, 0xff, 0xff);
+  let given = 0;
+  async function* file() {
+    yield await Promise.resolve(msgpackWriter([]).head);
+    yield text;
+    for (; given < 1_000; given++) yield new Uint8Array(1 << 20);
+  }
+  await assert.rejects(
+    () => Array.fromAsync(readMsgpack("in", file())),
+    /in:1: it is over 33554432 bytes/,
+  );
+  assert.ok(given < 100, `${given}`);
 });
 
 Deno.test("readMsgpack() hands out a million items while it holds a piece of them", async () => {
