@@ -20,6 +20,7 @@ import { blankCell, type Cell, type Origin } from "../src/schema/cell.ts";
 import { equalValues } from "../src/schema/json.ts";
 import type { Item } from "../src/schema/patch.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
+import { LostUnits } from "../src/schema/lost_units.ts";
 import { rechainPayload, type Renaming } from "../src/schema/rechain.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import { type Batch, type BatchCommit, payloadOf, type Run } from "./batch.ts";
@@ -168,6 +169,7 @@ class Withdrawing {
   readonly #plan: WithdrawalPlan;
   readonly #withdrawal: Withdrawal;
   readonly #kept: readonly VoidCommit[];
+  readonly #lost = new LostUnits();
   readonly #renaming: Renaming;
   #batch: Batch | undefined;
   #batchAddress = -1;
@@ -209,6 +211,7 @@ class Withdrawing {
     this.#renaming = {
       stampOf: (stamp) => moved(stamp, this.#withdrawal),
       chains: plan.cuts.map((cut) => cut.chain),
+      lost: this.#lost,
     };
   }
 
@@ -234,7 +237,10 @@ class Withdrawing {
     let last: Hlc | undefined;
     for (const one of this.#plan.voided) {
       parents.follow(one);
-      if (!kept.has(one)) continue;
+      if (!kept.has(one)) {
+        this.#lost.add(this.#payloadOf(one));
+        continue;
+      }
       const stamp = last !== undefined && compareHlc(one, last) <= 0
         ? nextHlc(last, 0)
         : { wall: one.wall, count: one.count };

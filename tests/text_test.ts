@@ -14,6 +14,7 @@ import {
   type Repository,
   rulesFor,
 } from "../mod.ts";
+import { textIn } from "../src/schema/prepare_text.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { bindTextarea, field, textEngine } from "../src/text/mod.ts";
 import { seededRandom } from "./kit/mod.ts";
@@ -332,4 +333,37 @@ Deno.test("undo takes back what was typed in an editor, and leaves what others t
   equal(element.value, "zero one two");
   bound.close();
   await untilBody(b, "n", "zero one two");
+});
+
+Deno.test("a refused update of a text takes nothing with it but what stands on it", async () => {
+  const place = await AuthorPlace.open();
+  const splice = (at: number, insert: string) =>
+    place.write((tx, leaves) =>
+      void leaves.update(tx, "n", { body: { splice: [{ at, insert }] } })
+    );
+  place.write((tx, leaves) =>
+    void leaves.create(tx, { id: "n", title: "n", body: "one three" })
+  );
+  splice(0, "zero ");
+  const { chain, number } = splice(9, "secret ").commit!;
+  splice(5, "half ");
+  splice(26, " four");
+  place.write((tx, leaves) =>
+    void leaves.update(tx, "n", { body: "half one secret three four five" })
+  );
+  // The create's, the first splice's, and one of all that followed.
+  equal(textIn(place.editor.table.cellOf("n")!, "body").clients.size, 3);
+  place.replica.withdraw(chain, number, [refusedAt(number)]);
+  equal(place.get("n")!.body, "half one three four five");
+  await place.agrees("without it");
+  place.write((tx, leaves) =>
+    void leaves.update(tx, "n", { body: "half one three four five six" })
+  );
+  const state = textIn(place.editor.table.cellOf("n")!, "body");
+  for (const [client, { runs }] of state.clients) {
+    equal(state.endOf(client), runs.reduce((n, one) => n + one.length, 0));
+  }
+  place.replica.retry(place.replica.refusals()[0]!);
+  equal(place.get("n")!.body, "half one secret three four five six");
+  await place.agrees("with it");
 });

@@ -13,7 +13,7 @@ import type { Change, Shape, ShapeField } from "./patch.ts";
 import {
   clientOf,
   emptyText,
-  joinTexts,
+  joinAhead,
   type TextEngine,
   type TextSplice,
   TextState,
@@ -32,7 +32,7 @@ export function textChanges(
     ? given
     : editOf(field, before, given, ids);
   if (text.clients.size === 0) return [];
-  const after = joinTexts(before, text);
+  const after = joinAhead(before, text);
   checkText(field, text, after);
   return [{ what: "edit", text }];
 }
@@ -51,15 +51,16 @@ function editOf(
 ): TextState {
   const { engine } = field;
   if (engine === undefined) throw noEngine(field);
+  const client = () => newClient(before, ids);
   const parts = explicitParts(given, ["splice"]);
   if (parts === undefined) {
     const text = parseValue(field, given);
     if (text === before.show(engine)) return emptyText;
-    return engine.edit(before, String(text), newClient(before, ids));
+    return engine.edit(before, String(text), client);
   }
   const splices = parseSplices(field, engine, before, parts.splice);
   if (splices.length === 0) return emptyText;
-  return engine.edit(before, splices, newClient(before, ids));
+  return engine.edit(before, splices, client);
 }
 
 function noEngine({ collection, name }: SchemaField): DatabaseError {

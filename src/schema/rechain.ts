@@ -4,8 +4,9 @@
  *
  * Two things in a payload name a commit: the tags of a set's remove (the adds
  * that its author had seen), and the ids of list elements that a create wrote
- * whole, in every change of a list. Registers, counters, maps and texts, and
- * all creates, name none: their stamp is that of the commit that they came in.
+ * whole, in every change of a list. Registers, counters and maps, and all
+ * creates, name none: their stamp is that of the commit that they came in. A
+ * text names units, which follow each other: those behind lost ones are renamed.
  *
  * Architecture invariant: everything else stays as it was, byte for byte.
  *
@@ -15,6 +16,7 @@
 import { ByteWriter, fromHex } from "../base/bytes.ts";
 import type { Hlc, Stamp } from "../base/hlc.ts";
 import { writeChange } from "./change_codec.ts";
+import type { LostUnits } from "./lost_units.ts";
 import { nameOf } from "./merge_rich.ts";
 import type { Change, Operation } from "./patch.ts";
 import { changesIn } from "./patch_codec.ts";
@@ -27,6 +29,8 @@ export interface Renaming {
   readonly stampOf: StampOf;
   /** Chains that commits moved away from. */
   readonly chains: readonly string[];
+  /** Units of texts that commits brought which are not written again. */
+  readonly lost?: LostUnits;
 }
 
 const ELEMENT = /^(\d{1,15})\.(\d{1,5})\.([0-9a-f]{32})\.(\d{1,5})$/;
@@ -92,6 +96,10 @@ function rechainChange(change: Change, renaming: Renaming): Change {
         return element === one[0] ? one : [element, one[1]] as const;
       });
       return values === change.values ? change : { ...change, values };
+    }
+    case "edit": {
+      const text = renaming.lost?.rename(change.text) ?? change.text;
+      return text === change.text ? change : { what: "edit", text };
     }
     default:
       return change;

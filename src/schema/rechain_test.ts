@@ -1,10 +1,18 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
+import { engine } from "../text/engine.ts";
 import { compareHlc, type Stamp } from "../base/hlc.ts";
+import { LostUnits } from "./lost_units.ts";
 import { nameOf } from "./merge_rich.ts";
 import type { Change, Operation, ShapeField } from "./patch.ts";
 import { decodePatch, PatchWriter } from "./patch_codec.ts";
 import { rechainOperation, rechainPayload, type Renaming } from "./rechain.ts";
+import {
+  emptyText,
+  joinTexts,
+  type TextId,
+  type TextState,
+} from "./text_state.ts";
 
 const OLD = "o".repeat(40);
 const NEW = "n".repeat(40);
@@ -29,6 +37,7 @@ const shape = {
     { name: "steps", kind: "list" },
     { name: "notes", kind: "map" },
     { name: "extra", kind: "json" },
+    { name: "body", kind: "text" },
   ],
 } as const;
 
@@ -148,4 +157,94 @@ Deno.test("rechainPayload() and rechainOperation() agree on any mix of changes",
     }),
     { seed: 7 },
   );
+});
+
+/** Would a gate take this change: is all there that it names, and are its units the next ones? */
+function isTaken(state: TextState, change: TextState): boolean {
+  return Array.from(change.clients).every(([client, { runs, gone }]) => {
+    let next = state.endOf(client);
+    const isThere = (id: TextId | undefined) =>
+      id === undefined || (id.client === client && id.clock < next) ||
+      state.covers(id.client, { clock: id.clock, length: 1 });
+    return gone.every((span) => state.covers(client, span)) &&
+      runs.every(({ clock, length, left, right }) => {
+        const isNext = clock === next;
+        next = clock + length;
+        return isNext && isThere(left) && isThere(right);
+      });
+  });
+}
+
+function editOf(text: TextState): Uint8Array {
+  return payloadOf([update(["body", { what: "edit", text }])]);
+}
+
+function textIn(payload: Uint8Array): TextState {
+  const [operation] = decodePatch(payload).operations;
+  ok(operation?.what === "update");
+  const { change } = operation.changes[0]!;
+  ok(change.what === "edit");
+  return change.text;
+}
+
+Deno.test("rechainPayload() keeps what was typed elsewhere after a refusal, and all that was refused can come again", () => {
+  const write = fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    delete: fc.nat(4),
+    insert: fc.constantFrom("a", "bc", "def"),
+    isRefused: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(write, { maxLength: 12 }), (writes) => {
+      let whole = emptyText;
+      const payloads = writes.map(({ at, delete: length, insert }) => {
+        const text = whole.show(engine)!;
+        const from = Math.floor(at * text.length);
+        const count = Math.min(length, text.length - from);
+        const splice = [{ at: from, delete: count, insert }];
+        const change = engine.edit(whole, splice, () => 5);
+        whole = joinTexts(whole, change);
+        return editOf(change);
+      });
+      let kept = emptyText;
+      const refused: TextState[] = [];
+      for (const [i, { isRefused }] of writes.entries()) {
+        const change = textIn(payloads[i]!);
+        if (!isRefused && isTaken(kept, change)) {
+          kept = joinTexts(kept, change);
+          continue;
+        }
+        refused.push(change);
+        const lost = new LostUnits();
+        lost.add(payloads[i]!);
+        for (let later = i + 1; later < payloads.length; later++) {
+          const payload = payloads[later]!;
+          payloads[later] = rechainPayload(payload, { ...renaming, lost });
+        }
+      }
+      for (const change of refused) {
+        ok(isTaken(kept, change));
+        kept = joinTexts(kept, change);
+      }
+      equal(kept.show(engine), whole.show(engine));
+    }),
+    { seed: 12, numRuns: 500 },
+  );
+});
+
+Deno.test("rechainPayload() gives units a client of their own behind refused ones", () => {
+  const apart = engine.edit(emptyText, "0123456789", () => 5);
+  let state = joinTexts(emptyText, apart);
+  const [secret, rest] = [2, 7].map((at) => {
+    const change = engine.edit(state, [{ at, insert: "x" }], () => 6);
+    state = joinTexts(state, change);
+    return editOf(change);
+  }) as [Uint8Array, Uint8Array];
+  const kept = joinTexts(emptyText, apart);
+  ok(!isTaken(kept, textIn(rest)));
+  const lost = new LostUnits();
+  lost.add(secret);
+  const again = textIn(rechainPayload(rest, { ...renaming, lost }));
+  ok(isTaken(kept, again));
+  equal(joinTexts(kept, again).show(engine), "012345x6789");
 });

@@ -56,11 +56,11 @@ export interface TextSplice {
 export interface TextEngine {
   /** What readers see. Never throws. */
   show(state: TextState): string;
-  /** The change that makes a text another one, or splices it. */
+  /** The change that makes a text another one, or splices it; it may go on under a client of its own. */
   edit(
     state: TextState,
     change: string | readonly TextSplice[],
-    client: number,
+    newClient: () => number,
   ): TextState;
 }
 
@@ -189,9 +189,24 @@ export function textOfCreate(text: string): TextState {
   return new TextState(new Map([[clientOf(text), { runs, gone: [] }]]));
 }
 
+/** What became of changes that were made here, by change. */
+const joined = /* @__PURE__ */ new WeakMap<
+  TextState,
+  { readonly before: TextState; readonly after: TextState }
+>();
+
+/** Joins a change that will be folded into this very text: the fold gets the same object. */
+export function joinAhead(before: TextState, change: TextState): TextState {
+  const after = joinTexts(before, change);
+  joined.set(change, { before, after });
+  return after;
+}
+
 /** Everything that either knows; `b` is the lesser one. */
 export function joinTexts(a: TextState, b: TextState): TextState {
   if (a === emptyText) return b;
+  const known = joined.get(b);
+  if (known?.before === a) return known.after;
   let { units } = a;
   for (const [client, theirs] of b.clients) {
     const ours = units.get(client) ?? noUnits;

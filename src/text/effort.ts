@@ -45,10 +45,22 @@ export function isTooMuch({ clients }: TextState): boolean {
   return count > limits.textRunsMax && new Line(clients).isTooMuch();
 }
 
+/**
+ * Can its pieces be put in, one after the other, each between two that stand side
+ * by side? Then it has one order only, whichever of them comes first; and so it
+ * is with what is typed next into a document of it.
+ */
+export function isLinear({ clients }: TextState): boolean {
+  return new Line(clients).isLinear();
+}
+
 /** Pieces as Yjs would link them. */
 class Line {
   readonly #clients = new Map<number, Pieces>();
   #first: Piece | undefined;
+  #runs = 0;
+  /** Runs whose neighbours stood side by side when they came. */
+  #between = 0;
   #steps = 0;
   #stamp = 0;
 
@@ -57,6 +69,7 @@ class Line {
     const descending = [...clients].sort(([a], [b]) => b - a);
     for (const [client, { runs }] of descending) {
       this.#clients.set(client, piecesOf(client, runs, cuts.get(client)));
+      this.#runs += runs.length;
     }
   }
 
@@ -66,6 +79,11 @@ class Line {
       if (this.#steps > limits.textStepsMax) return true;
     }
     return false;
+  }
+
+  /** Was each run put between two that stand side by side? */
+  isLinear(): boolean {
+    return !this.isTooMuch() && this.#between === this.#runs;
   }
 
   /** Places a client's runs, and before each what it stands beside. */
@@ -118,13 +136,11 @@ class Line {
     const [{ client, run: { left, right } }] = run as [Piece];
     const origin = this.#endAt(left);
     const end = this.#startAt(right);
+    const next = origin ? origin.next : this.#first;
+    if (next === end) this.#between++;
     const search = ++this.#stamp;
     let place = origin;
-    for (
-      let o = origin ? origin.next : this.#first;
-      o && o !== end;
-      o = o.next
-    ) {
+    for (let o = next; o && o !== end; o = o.next) {
       if (++this.#steps > limits.textStepsMax) return;
       o.seen = search;
       o.inWay = this.#stamp;

@@ -78,9 +78,9 @@ Deno.test("isTooMuch() says no to as many pieces as one change takes, and to hon
 
 Deno.test("edit() goes on with a text that takes too long: set anew, it reads as it was set", () => {
   const state = lies(2 * limits.textRunsMax);
-  const edit = engine.edit(state, "Everything is fine", 77);
+  const edit = engine.edit(state, "Everything is fine", () => 77);
   const next = joinTexts(state, edit);
   assert.equal(engine.show(next), "Everything is fine");
-  const again = engine.edit(next, "Everything is well", 78);
+  const again = engine.edit(next, "Everything is well", () => 78);
   assert.equal(engine.show(joinTexts(next, again)).length, 18);
 });

@@ -1,22 +1,47 @@
 /**
  * The engine of text fields: Yjs puts characters in order and makes changes.
  *
+ * A text that is written again and again keeps its document between two writes.
+ *
+ * Architecture invariant: a document is kept for one state and goes on with no
+ * other. Readers see of it what a document made of that state would show them.
+ *
  * @module
  */
 
+import { limits } from "../base/limits.ts";
 import {
   emptyText,
+  joinAhead,
   type TextEngine,
   type TextSplice,
   type TextState,
 } from "../schema/text_state.ts";
-import { splicesOf } from "./splices.ts";
+import { isLinear } from "./effort.ts";
+import { applySplices, splicesOf } from "./splices.ts";
 import { changeOf, docOf, rootOf } from "./yjs.ts";
 import type * as Y from "yjs";
+
+/** A document between two writes. */
+interface Working {
+  readonly doc: Y.Doc;
+  /** What it is a document of. */
+  readonly state: TextState;
+  readonly text: string;
+  /** Is its text what the state shows, by proof? */
+  readonly isLinear: boolean;
+  /** Was anything written with it? Then its client is its own. */
+  readonly isOwn: boolean;
+}
+
+/** Documents of what was written last, the latest at the end. */
+let kept: readonly Working[] = [];
 
 /** Knows the order of characters by Yjs. */
 export const engine: TextEngine = {
   show(state) {
+    const working = kept.find((one) => one.state === state);
+    if (working?.isLinear) return working.text;
     try {
       return rootOf(docOf(state)).toString();
     } catch {
@@ -24,15 +49,31 @@ export const engine: TextEngine = {
       return unorderedOf(state);
     }
   },
-  edit(state, change, client) {
-    const doc = docOf(state);
-    doc.clientID = client;
+  edit(state, change, newClient) {
+    const working = workingOf(state);
+    const { doc, text } = working;
+    kept = kept.filter((one) => one !== working);
     const splices = typeof change === "string"
-      ? splicesOf(rootOf(doc).toString(), change)
+      ? splicesOf(text, change)
       : change;
-    return changeBy(doc, () => spliceDoc(doc, splices));
+    if (!working.isOwn) doc.clientID = newClient();
+    const made = changeBy(doc, () => spliceDoc(doc, splices));
+    const after = joinAhead(state, made);
+    const now = applySplices(text, splices);
+    const next = { ...working, state: after, text: now, isOwn: true };
+    kept = [...kept, next].slice(-limits.textDocsMax);
+    return made;
   },
 };
+
+function workingOf(state: TextState): Working {
+  const known = kept.find((one) => one.state === state);
+  const isSound = known?.isLinear || known?.text === state.show(engine);
+  if (known !== undefined && isSound) return known;
+  const doc = docOf(state);
+  const text = rootOf(doc).toString();
+  return { doc, state, text, isLinear: isLinear(state), isOwn: false };
+}
 
 function unorderedOf({ clients }: TextState): string {
   const ascending = [...clients].sort(([a], [b]) => a - b);
@@ -59,7 +100,9 @@ export function spliceDoc(
 /** The change that `edit` makes to a document. */
 function changeBy(doc: Y.Doc, edit: () => void): TextState {
   let change = emptyText;
-  doc.on("update", (update) => void (change = changeOf(update)));
+  const take = (update: Uint8Array) => void (change = changeOf(update));
+  doc.on("update", take);
   edit();
+  doc.off("update", take);
   return change;
 }

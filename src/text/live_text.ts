@@ -17,7 +17,7 @@ import type { Schema, UpdateInput } from "../schema/schema.ts";
 import { emptyText, joinTexts, type TextState } from "../schema/text_state.ts";
 import { engine, spliceDoc } from "./engine.ts";
 import { isTooMuch } from "./effort.ts";
-import { type Splice, splicesOf } from "./splices.ts";
+import { applySplices, type Splice, splicesOf } from "./splices.ts";
 import { changeOf, docOf, rootOf, updateOf } from "./yjs.ts";
 
 /** Which text. */
@@ -108,14 +108,14 @@ export class LiveText<S extends Schema> {
       this.#pieces = pieces.length;
     }
     spliceDoc(this.#doc, pieces, OWN);
-    this.#text = spliced(this.#text, splices);
+    this.#text = applySplices(this.#text, splices);
     this.#cancel ??= this.#parts.after(this.#parts.delayMs, () => this.flush());
   }
 
   /** One change takes so many pieces only; more of them become one that holds them all. */
   #merge(splices: readonly Splice[]): readonly Splice[] {
     if (splices.length <= limits.textRunsMax) return splices;
-    const after = spliced(this.#text, splices);
+    const after = applySplices(this.#text, splices);
     const [first, last] = [splices[0]!, splices.at(-1)!];
     const tail = this.#text.length - last.at - last.delete;
     const insert = after.slice(first.at, after.length - tail);
@@ -213,13 +213,4 @@ function checkField<S extends Schema>(
 /** How far the document's own client has counted. */
 function ownUnits(doc: Y.Doc): number {
   return Y.getState(doc.store, doc.clientID);
-}
-
-function spliced(text: string, splices: readonly Splice[]): string {
-  let [after, at] = ["", 0];
-  for (const splice of splices) {
-    after += text.slice(at, splice.at) + splice.insert;
-    at = splice.at + splice.delete;
-  }
-  return after + text.slice(at);
 }

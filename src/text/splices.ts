@@ -10,6 +10,19 @@ import type { TextSplice } from "../schema/text_state.ts";
 /** A splice with all its parts. */
 export type Splice = Required<TextSplice>;
 
+/** The text after splices of it. */
+export function applySplices(
+  text: string,
+  splices: readonly TextSplice[],
+): string {
+  let [after, from] = ["", 0];
+  for (const { at, delete: length = 0, insert = "" } of splices) {
+    after += text.slice(from, at) + insert;
+    from = at + length;
+  }
+  return after + text.slice(from);
+}
+
 /** Differences over this are replaced as a whole: the search is quadratic in them. */
 const differencesMax = 200;
 

@@ -75,7 +75,7 @@ Deno.test("docOf() gives a document that goes on like the one that made the chan
         assert.deepEqual(changeOf(Y.encodeStateAsUpdate(doc)), state);
       }
       const at = Math.min(last.at, rootOf(doc).length);
-      const edit = engine.edit(state, [{ at, insert: last.insert }], 99);
+      const edit = engine.edit(state, [{ at, insert: last.insert }], () => 99);
       rootOf(doc).insert(at, last.insert);
       assert.equal(engine.show(joinTexts(state, edit)), rootOf(doc).toString());
     }),
@@ -131,8 +131,8 @@ Deno.test("what stands behind a missing unit of its client waits for it", () => 
 });
 
 Deno.test("what stands beside a missing unit waits for it", () => {
-  const a = engine.edit(emptyText, "ab", 1);
-  const b = engine.edit(a, "abc", 2);
+  const a = engine.edit(emptyText, "ab", () => 1);
+  const b = engine.edit(a, "abc", () => 2);
   assert.equal(engine.show(b), "");
   assert.equal(engine.show(joinTexts(b, a)), "abc");
 });
