@@ -3,16 +3,22 @@
  * from which numbers can be taken away again.
  *
  * After Shewchuk, "Adaptive Precision Floating-Point Arithmetic" (1997), as in
- * Python's `fsum`: non-overlapping partial sums hold the exact value.
+ * Python's `fsum`: non-overlapping partial sums hold the exact value. Numbers
+ * so large that partial sums of them could overflow are added as integers.
  *
  * Architecture invariant: same numbers, same sum, on every replica.
  *
  * @module
  */
 
+/** Of smaller numbers, 2^53 cannot overflow. */
+const largeMin = 2 ** 970;
+
 /** The exact sum of numbers. */
 export class ExactSum {
   #partials: number[] = [];
+  /** The sum of the large ones, in units of 2^-1074. */
+  #large = 0n;
   #above = 0;
   #below = 0;
 
@@ -31,6 +37,10 @@ export class ExactSum {
   }
 
   #addFinite(value: number): void {
+    if (Math.abs(value) >= largeMin) {
+      this.#large += toUnits(value);
+      return;
+    }
     const partials = this.#partials;
     let x = value;
     let kept = 0;
@@ -50,27 +60,35 @@ export class ExactSum {
   get value(): number {
     if (this.#above > 0) return this.#below > 0 ? NaN : Infinity;
     if (this.#below > 0) return -Infinity;
-    return roundPartials(this.#partials);
+    const partials = this.#partials;
+    if (partials.length <= 2 && this.#large === 0n) {
+      return (partials[0] ?? 0) + (partials[1] ?? 0);
+    }
+    return fromUnits(
+      partials.reduce((sum, part) => sum + toUnits(part), this.#large),
+    );
   }
 }
 
-/** Adds from the largest down; a tie looks at what is left, to round to even. */
-function roundPartials(partials: readonly number[]): number {
-  let at = partials.length - 1;
-  if (at < 0) return 0;
-  let high = partials[at]!;
-  let low = 0;
-  while (at > 0) {
-    const x = high;
-    const y = partials[--at]!;
-    high = x + y;
-    low = y - (high - x);
-    if (low !== 0) break;
-  }
-  if (at > 0 && low !== 0 && Math.sign(low) === Math.sign(partials[at - 1]!)) {
-    const twice = low * 2;
-    const next = high + twice;
-    if (twice === next - high) high = next;
-  }
-  return high;
+const float = new Float64Array(1);
+const bits = new BigUint64Array(float.buffer);
+
+/** A finite number in units of 2^-1074, the smallest there is. */
+function toUnits(value: number): bigint {
+  float[0] = Math.abs(value);
+  const exponent = bits[0]! >> 52n;
+  const fraction = BigInt.asUintN(52, bits[0]!);
+  const units = exponent === 0n
+    ? fraction
+    : (fraction | 1n << 52n) << exponent - 1n;
+  return value < 0 ? -units : units;
+}
+
+/** The number nearest to so many units: 64 bits decide it, if the last one stands for all behind it. */
+function fromUnits(units: bigint): number {
+  if (units < 0n) return -fromUnits(-units);
+  const behind = Math.max(units.toString(16).length * 4 - 64, 0);
+  const leading = units >> BigInt(behind);
+  const isExact = leading << BigInt(behind) === units;
+  return Number(isExact ? leading : leading | 1n) * 2 ** (behind - 1074);
 }

@@ -25,7 +25,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 10 },
 );
 
-/** The exact sum in integers of 2^-1074, rounded by going through text. */
+/** The exact sum, added from the least up. */
 function exactSum(values: readonly number[]): number {
   const sum = new ExactSum();
   for (const value of [...values].sort((a, b) => a - b)) sum.add(value);
@@ -127,27 +127,100 @@ Deno.test("aggregate() over all gives one row, of no items too", async () => {
   ok(Object.isFrozen(query.run()));
 });
 
-Deno.test("ExactSum does not depend on order and can take numbers away", () => {
-  const number = fc.double({ noNaN: true, min: -1e300, max: 1e300 });
+const extremes = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.tuple(fc.constantFrom(1, -1), fc.integer({ min: -1074, max: 1023 }))
+    .map(([sign, power]) => sign * 2 ** power),
+  fc.constantFrom(1e308, -1e308, Number.MAX_VALUE, -Number.MAX_VALUE),
+  fc.constantFrom(2 ** 970, -(2 ** 970), 2 ** 970 - 2 ** 917, 2 ** -1074),
+  fc.constantFrom(0, -0, 1, 0.1, -0.1, 1e16, -1e16),
+);
+
+/** A finite number in units of 2^-1074, found by doubling. */
+function unitsOf(value: number): bigint {
+  let whole = value;
+  let doublings = 0;
+  for (; !Number.isInteger(whole); doublings++) whole *= 2;
+  return BigInt(whole) << BigInt(1074 - doublings);
+}
+
+const units = new Float64Array(1);
+const bits = new BigInt64Array(units.buffer);
+
+/** Half way from a positive number to the next one, in units of 2^-1075. */
+function halfAbove(value: number): bigint {
+  if (value === Number.MAX_VALUE) return (2n ** 1024n - 2n ** 970n) << 1075n;
+  units[0] = value;
+  bits[0]! += 1n;
+  return unitsOf(value) + unitsOf(units[0]);
+}
+
+/** Whether no other number is nearer to a total in units of 2^-1074. */
+function isNearest(value: number, total: bigint): boolean {
+  if (total < 0n) return isNearest(-value, -total);
+  if (value === Infinity) return total * 2n >= halfAbove(Number.MAX_VALUE);
+  if (!(value >= 0)) return false;
+  const above = halfAbove(value);
+  units[0] = value;
+  const isEven = bits[0]! % 2n === 0n;
+  bits[0]! -= 1n;
+  const below = value === 0 ? -1n : halfAbove(units[0]);
+  return isEven
+    ? total * 2n >= below && total * 2n <= above
+    : total * 2n > below && total * 2n < above;
+}
+
+Deno.test("sum() and avg() are exact in every history, once and live", () => {
+  const values = fc.option(extremes, { nil: undefined, freq: 4 });
   fc.assert(
-    fc.property(fc.array(number, { maxLength: 30 }), (values) => {
-      const up = new ExactSum();
-      const down = new ExactSum();
-      for (const value of values) up.add(value);
-      for (const value of values.toReversed()) down.add(value);
-      strictEqual(up.value, down.value);
-      for (const value of values) up.subtract(value);
-      strictEqual(up.value, 0);
-    }),
-    { seed },
+    fc.property(
+      fc.array(fc.tuple(id, values), { minLength: 1, maxLength: 60 }),
+      (writes) => {
+        const { source, engine } = taskEngine(true);
+        const query = engine.query<Task>().aggregate({
+          total: sum("rank"),
+          mean: avg("rank"),
+        });
+        const live = query.subscribe(() => {});
+        const ranks = new Map<string, number>();
+        for (const [key, rank] of writes) {
+          source.write([key, rank === undefined ? rank : task(key, { rank })]);
+          if (rank === undefined) ranks.delete(key);
+          else ranks.set(key, rank);
+          const { total, mean } = live.rows[0]!;
+          const exact = [...ranks.values()].map(unitsOf)
+            .reduce((a, b) => a + b, 0n);
+          ok(isNearest(total, exact), `${total} of ${[...ranks.values()]}`);
+          strictEqual(mean, ranks.size === 0 ? undefined : total / ranks.size);
+          deepStrictEqual({ ...query.run() }, { total, mean });
+        }
+      },
+    ),
+    { seed, numRuns: 600 },
   );
-  const tenth = new ExactSum();
-  for (let i = 0; i < 10; i++) tenth.add(0.1);
-  strictEqual(tenth.value, 1);
-  for (const value of [1e16, 1, -1e16]) tenth.add(value);
-  strictEqual(tenth.value, 2);
-  tenth.add(Infinity);
-  strictEqual(tenth.value, Infinity);
-  tenth.subtract(Infinity);
-  strictEqual(tenth.value, 2);
+});
+
+Deno.test("sum() comes back from an overflow", () => {
+  const { source, engine } = taskEngine(true);
+  const live = engine.query<Task>().aggregate({ total: sum("rank") })
+    .subscribe(() => {});
+  const totals = (["a", "b"] as const).map((key) => {
+    source.write([key, task(key, { rank: 1e308 })]);
+    return live.rows[0]?.total;
+  });
+  source.write(["a", undefined], ["b", task("b", { rank: 5 })]);
+  deepStrictEqual([...totals, live.rows[0]?.total], [1e308, Infinity, 5]);
+});
+
+Deno.test("ExactSum keeps infinite numbers apart", () => {
+  const total = new ExactSum();
+  for (let i = 0; i < 10; i++) total.add(0.1);
+  total.add(Infinity);
+  strictEqual(total.value, Infinity);
+  total.add(-Infinity);
+  strictEqual(total.value, NaN);
+  total.subtract(Infinity);
+  strictEqual(total.value, -Infinity);
+  total.subtract(-Infinity);
+  strictEqual(total.value, 1);
 });
