@@ -310,12 +310,12 @@ function checkListed(
     invalid(collection, `${what} names the unknown field ${show(name)}`);
   }
   const { kind } = field;
-  // Bytes have no order, and a counter no value that anybody set.
+  // An index keeps no bytes, and a counter has no value that anybody set.
   const isUnfit = what === "an index"
     ? kind === "bytes" || isRich(kind) && kind !== "counter"
     : isRich(kind);
   if (isUnfit || kind === "json") {
-    invalid(collection, `${what} names ${name}, a ${kind} field`);
+    invalid(collection, `${what} cannot be over ${name}, a ${kind} field`);
   }
 }
 

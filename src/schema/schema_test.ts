@@ -230,6 +230,38 @@ Deno.test("defineSchema() refuses definitions that contradict themselves", () =>
   }
 });
 
+Deno.test("defineSchema() names the field that no index can be over", () => {
+  const fields = {
+    picture: field.bytes(),
+    extra: field.json(),
+    tags: field.set(text),
+    labels: field.map(text),
+    steps: field.list(text),
+  };
+  for (const [name, { definition }] of Object.entries(fields)) {
+    assert.throws(
+      () => defineSchema("a", fields, { indexes: [[name]] } as object),
+      {
+        code: "invalid-schema",
+        message:
+          `Cannot define schema "a": an index cannot be over ${name}, a ${definition.kind} field.`,
+      },
+    );
+  }
+  const indexed = {
+    string: text,
+    number: field.number(),
+    boolean: field.boolean(),
+    date: field.date(),
+    enum: field.enum(["x"]),
+    ref: field.ref("b"),
+    counter: field.counter(),
+  };
+  const indexes = Object.keys(indexed).map((name) => [name]);
+  const schema = defineSchema("a", indexed, { indexes } as object);
+  assert.deepEqual(schema.indexes, indexes);
+});
+
 Deno.test("defineSchema() says which schemas have constraints", () => {
   const text = field.string();
   const user = field.ref("user");
