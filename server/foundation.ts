@@ -7,6 +7,7 @@
 import { createSigner } from "../crypto/mod.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
+import { checkOptions } from "../src/base/known_options.ts";
 import type { World } from "../src/base/world.ts";
 import { type Database, openDatabase } from "../src/db/database.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
@@ -87,14 +88,12 @@ export async function layFoundation(
 
 /** Every quota, checked. */
 export function quotasOf({ quotas = {} }: ServerOptions): Quotas {
+  checkOptions(quotas, defaultQuotas, "quotas.");
   for (const [name, value] of Object.entries(quotas)) {
-    const isKnown = Object.hasOwn(defaultQuotas, name);
-    if (isKnown && Number.isFinite(value) && value >= 1) continue;
+    if (Number.isFinite(value) && value >= 1) continue;
     throw new DatabaseError(
       "invalid-option",
-      isKnown
-        ? `\`quotas.${name}\` must be a number from 1, not ${value}`
-        : `\`quotas.${name}\` is not known`,
+      `\`quotas.${name}\` must be a number from 1, not ${value}`,
     );
   }
   return { ...defaultQuotas, ...quotas };

@@ -13,8 +13,9 @@
 
 import { encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
+import { checkOptions } from "../src/base/known_options.ts";
 import { limits } from "../src/base/limits.ts";
-import { type JwtOptions, jwtVerifier } from "./login_jwt.ts";
+import { type JwtOptions, jwtOptions, jwtVerifier } from "./login_jwt.ts";
 import { StaticTokens, type TokenUser } from "./login_tokens.ts";
 
 /** A JSON value. */
@@ -67,6 +68,8 @@ export interface LoginOptions {
   readonly jwt?: JwtOptions;
   readonly app?: AppLogin;
 }
+
+const loginOptions = { anonymous: 0, tokens: 0, jwt: 0, app: 0 };
 
 /** The kinds of login that are offered. */
 export interface Login {
@@ -201,6 +204,8 @@ function isSecretText(value: unknown): value is string {
 
 /** Refuses options of which somebody will be surprised. */
 export function checkLoginOptions(options: LoginOptions): void {
+  checkOptions(options, loginOptions, "login.");
+  checkOptions(options.jwt ?? {}, jwtOptions, "login.jwt.");
   for (const [token, { user }] of Object.entries(options.tokens ?? {})) {
     if (token.length >= 8 && isUser(user)) continue;
     throw new DatabaseError(

@@ -39,6 +39,17 @@ export interface JwtOptions {
   readonly claims?: readonly string[] | Readonly<Record<string, string>>;
 }
 
+/** The names of {@linkcode JwtOptions}. */
+export const jwtOptions = {
+  secret: 0,
+  publicKey: 0,
+  jwksUrl: 0,
+  issuer: 0,
+  audience: 0,
+  userClaim: 0,
+  claims: 0,
+};
+
 interface Keys {
   readonly algorithms: string[];
   readonly find: JWTVerifyGetKey;

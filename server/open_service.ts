@@ -4,10 +4,12 @@
  * @module
  */
 
+import { checkOptions } from "../src/base/known_options.ts";
 import type { World } from "../src/base/world.ts";
 import { layFoundation, quotasOf } from "./foundation.ts";
+import { checkLoginOptions } from "./login.ts";
 import { Metrics } from "./metrics.ts";
-import type { ServerOptions } from "./options.ts";
+import { type ServerOptions, serverOptions } from "./options.ts";
 import { Service } from "./service.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -17,6 +19,8 @@ export async function openService(
   world: World,
   tracing: Tracing,
 ): Promise<Service> {
+  checkOptions(options, serverOptions);
+  checkLoginOptions(options.login ?? {});
   const quotas = quotasOf(options);
   const holder: { service?: Service } = {};
   const status = () => holder.service?.status();

@@ -126,3 +126,33 @@ export interface ServerOptions {
    */
   readonly scrub?: boolean | ScrubPace;
 }
+
+/** The names of {@linkcode ServerOptions}. */
+export const serverOptions = {
+  data: 0,
+  storage: 0,
+  world: 0,
+  port: 0,
+  hostname: 0,
+  name: 0,
+  mode: 0,
+  rules: 0,
+  noRules: 0,
+  schemas: 0,
+  rootSecret: 0,
+  rootKeyFile: 0,
+  login: 0,
+  sessionDays: 0,
+  origins: 0,
+  tls: 0,
+  quotas: 0,
+  static: 0,
+  adminToken: 0,
+  trustProxy: 0,
+  log: 0,
+  logLevel: 0,
+  idleMs: 0,
+  openMax: 0,
+  drainMs: 0,
+  scrub: 0,
+};

@@ -30,7 +30,7 @@ import type { Health } from "./http.ts";
 import { Hub } from "./hub.ts";
 import { Latencies } from "./latencies.ts";
 import { Log, standardSink } from "./log.ts";
-import { checkLoginOptions, createLogin } from "./login.ts";
+import { createLogin } from "./login.ts";
 import { LoginRoute } from "./login_route.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Quotas, ServerOptions } from "./options.ts";
@@ -138,7 +138,6 @@ export class Service {
 
   #createLogin(): LoginRoute {
     const { options, quotas, metrics, tracing, world } = this.#parts;
-    checkLoginOptions(options.login ?? {});
     return new LoginRoute({
       login: createLogin(options.login ?? {}, world),
       sessions: this.#sessions,

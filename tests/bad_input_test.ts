@@ -5,6 +5,7 @@
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import {
+  count,
   DatabaseError,
   type DatabaseOptions,
   defineSchema,
@@ -12,7 +13,12 @@ import {
   field,
   memoryStorage,
   openDatabase,
+  serverInfo,
 } from "../mod.ts";
+import { createServer } from "../server/mod.ts";
+import { openDatabase as openPage } from "../src/browser/mod.ts";
+import { openKv } from "../src/kv/mod.ts";
+import { openBrowserStorage } from "../src/storage/browser_open.ts";
 
 const Task = defineSchema("task", {
   title: field.string(),
@@ -335,6 +341,65 @@ Deno.test("openDatabase() refuses options that contradict each other", async () 
     () => openDatabase({ storage: memoryStorage(), user: "" }),
     "invalid-option",
   );
+});
+
+Deno.test("an option that nobody knows is refused by name, wherever options are given", async () => {
+  const { db, repo, tasks } = await fresh();
+  const kv = openKv(repo);
+  const path = await Deno.makeTempDir();
+  const [storage, fields] = [memoryStorage(), { a: field.string() }];
+  const calls: Record<string, (no: never) => unknown> = {
+    "openDatabase()": (no) => openDatabase({ ...no as object, storage }),
+    "openDatabase() of a page": (no) =>
+      openPage({ ...no as object, name: "a", storage: "memory" }),
+    "openBrowserStorage()": (no) =>
+      openBrowserStorage({ ...no as object, name: "a" }),
+    "defineSchema()": (no) => defineSchema("a", fields, no),
+    "createServer()": (no) => createServer({ ...no as object, data: path }),
+    "createServer() quotas": (no) => createServer({ data: path, quotas: no }),
+    "createServer() login": (no) => createServer({ data: path, login: no }),
+    "createServer() jwt": (no) =>
+      createServer({ data: path, login: { jwt: no } }),
+    "connect()": (no) => db.connect("http://127.0.0.1:1", no),
+    "serverInfo()": (no) => serverInfo("http://127.0.0.1:1", no),
+    "history()": (no) => repo.history(no),
+    "verify()": (no) => repo.verify(no),
+    "subscribe()": (no) => tasks.query().subscribe(() => {}, no),
+    "live()": (no) => tasks.query().live(no),
+    "subscribe() of groups": (no) =>
+      tasks.query().aggregate({ n: count() }).subscribe(() => {}, no),
+    "live() of groups": (no) =>
+      tasks.query().aggregate({ n: count() }).live(no),
+    "openKv()": (no) => openKv(repo, no),
+    "kv.set()": (no) => kv.set("k", 1, no),
+    "kv.setMany()": (no) => kv.setMany([["k", 1]], no),
+    "kv.update()": (no) => kv.update("k", () => 1, no),
+    "kv.compareAndSet()": (no) => kv.compareAndSet("k", undefined, 1, no),
+    "kv.within().set()": (no) =>
+      repo.transact((tx) => kv.within(tx).set("k", 1, no)),
+    "kv.keys()": (no) => kv.keys(no),
+    "kv.list()": (no) => kv.list(no),
+    "kv.subscribe()": (no) => kv.subscribe(no, () => {}),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    const given = { encryptionKey: "secret" } as never;
+    const { message } = await fails(() => call(given), "invalid-option");
+    match(message, /There is no option `[a-z.]*encryptionKey`: use `/, name);
+  }
+  const near: [() => unknown, string][] = [
+    [() => calls["openDatabase()"]!({ schema: [] } as never), "schemas"],
+    [() => calls["kv.set()"]!({ ttl: 5 } as never), "ttlMs"],
+    [() => calls["createServer()"]!({ host: "::" } as never), "hostname"],
+    [() => calls["defineSchema()"]!({ index: [] } as never), "indexes"],
+  ];
+  for (const [call, meant] of near) {
+    const { message } = await fails(call, "invalid-option");
+    ok(message.endsWith(`did you mean \`${meant}\`?`), message);
+  }
+  equal(kv.size, 0);
+  deepEqual([...Deno.readDirSync(path), ...storage.list("")], []);
+  await Deno.remove(path);
+  await db.close();
 });
 
 Deno.test("a collection that was not declared is refused", async () => {

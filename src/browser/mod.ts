@@ -22,9 +22,11 @@
  * @module
  */
 
-import { system } from "../base/system.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
+import { system } from "../base/system.ts";
 import type { Database } from "../db/face.ts";
+import { sharedOptions } from "../db/options.ts";
 import { ownerLock, webLocks } from "./locks.ts";
 import { openTab, parseDatabaseName, type TabOptions } from "./open.ts";
 import type { Wire } from "./route.ts";
@@ -51,6 +53,8 @@ export interface BrowserOptions extends TabOptions {
   readonly storage?: "durable" | "memory";
 }
 
+const browserOptions = { ...sharedOptions, name: 0, worker: 0, storage: 0 };
+
 /**
  * Opens a database of this origin, or makes it. Resolves when the files are
  * open, here or in another page.
@@ -60,7 +64,10 @@ export interface BrowserOptions extends TabOptions {
  * when another page has it open for another user, or a code of the storage
  */
 export async function openDatabase(options: BrowserOptions): Promise<Database> {
-  const { worker, storage = "durable", ...rest } = options;
+  const { worker, storage = "durable", ...rest } = checkOptions(
+    options,
+    browserOptions,
+  );
   const name = parseDatabaseName(rest.name);
   if (storage === "memory") {
     const { openMemory } = await import("./memory.ts");

@@ -53,7 +53,14 @@ export interface TabPlatform {
 export type TabOptions =
   & Omit<
     DatabaseOptions,
-    "path" | "storage" | "rootSecret" | "mayIssue" | "repair" | "world"
+    | "path"
+    | "storage"
+    | "rootSecret"
+    | "mayIssue"
+    | "repair"
+    | "readOnly"
+    | "scrub"
+    | "world"
   >
   & {
     /** 1 to 64 of A-Z, a-z, 0-9, "_" and "-": one database of this origin. */

@@ -13,6 +13,7 @@
 
 import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type { Connection, ConnectOptions } from "../db/connect.ts";
 import { parseAddress } from "../db/connectors.ts";
@@ -25,7 +26,7 @@ import {
 } from "../db/face.ts";
 import { type Frame, type FrameTap, noteObservable } from "../db/internals.ts";
 import { Listeners } from "../db/listeners.ts";
-import type { DatabaseOptions } from "../db/options.ts";
+import { connectOptions, type DatabaseOptions } from "../db/options.ts";
 import type { Repository } from "../db/repository.ts";
 import type { Schemas } from "../db/schemas.ts";
 import { StorageObserver, type StorageStatus } from "../db/storage_status.ts";
@@ -286,6 +287,7 @@ export class TabDatabase implements Database {
         "Give connect() an address: the connection is made where the files are",
       );
     }
+    checkOptions(options, connectOptions);
     const { href } = parseAddress(target);
     const known = this.#connection;
     // One device has one connection: another tab's is joined.

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type {
   Mode,
@@ -89,6 +90,7 @@ export class BareRepository implements AsyncDisposable {
   /** Checks every byte, hash and signature again; reports, never repairs. */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     const { replica, world, remote } = this.#parts;
+    checkOptions(options, { onProgress: 0, signal: 0 });
     if (remote !== undefined) return await remote.verify(options);
     // Few ask for it: no page loads it before.
     const { verifyReplica } = await import("../../repo/seldom.ts");

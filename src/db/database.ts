@@ -4,15 +4,28 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import { indexedDoor } from "../../repo/indexed_door.ts";
 import type { Database } from "./face.ts";
 import { openFiles } from "./open_files.ts";
-import type { DatabaseOptions } from "./options.ts";
+import { type DatabaseOptions, sharedOptions } from "./options.ts";
 import { storageOf } from "./storage_of.ts";
 
 export type { Database } from "./face.ts";
 export type { DatabaseOptions } from "./options.ts";
 export type { DatabaseStorage, StorageStatus } from "./storage_status.ts";
+
+const databaseOptions = {
+  ...sharedOptions,
+  path: 0,
+  storage: 0,
+  rootSecret: 0,
+  mayIssue: 0,
+  repair: 0,
+  readOnly: 0,
+  scrub: 0,
+  world: 0,
+};
 
 /**
  * Opens a database folder, or makes it.
@@ -35,7 +48,7 @@ export type { DatabaseStorage, StorageStatus } from "./storage_status.ts";
 export async function openDatabase(
   options: DatabaseOptions,
 ): Promise<Database> {
-  const medium = storageOf(options);
+  const medium = storageOf(checkOptions(options, databaseOptions));
   const storage = options.readOnly === true
     ? (await import("../storage/read_only_storage.ts")).readOnlyStorage(medium)
     : medium;

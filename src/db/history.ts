@@ -8,6 +8,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import {
   describeOperation,
   diffItems,
@@ -71,13 +72,16 @@ export interface HistoryOptions {
   readonly item?: ItemName;
 }
 
+const historyOptions = { limit: 0, item: 0 };
+
 const LIMIT_DEFAULT = 100;
 
 /** The newest commits of a repository, oldest first. */
 export function repositoryHistory(
   replica: Replica,
-  { limit = LIMIT_DEFAULT, item }: HistoryOptions = {},
+  options: HistoryOptions = {},
 ): CommitSummary[] {
+  const { limit = LIMIT_DEFAULT, item } = checkOptions(options, historyOptions);
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) {
     throw new DatabaseError(
       "invalid-option",

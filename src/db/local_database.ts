@@ -7,6 +7,7 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import { FollowingWorld } from "../base/server_clock.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
@@ -49,6 +50,7 @@ import { type Keyring, openKeyring } from "./keyring.ts";
 import { localFileOf, overwrittenFile, undoFile } from "./local_file.ts";
 import {
   checkRules,
+  connectOptions,
   hooksOf,
   type OwnerOptions,
   parseMode,
@@ -223,6 +225,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       throw connectedError(this.#connection.address);
     }
     if (this.#parts.options.readOnly) throw readOnlyError("Cannot connect");
+    checkOptions(options, connectOptions);
     const { world, keyring, door, options: { onListenerError } } = this.#parts;
     return this.#connection = new DatabaseConnection({
       target,

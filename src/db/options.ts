@@ -84,6 +84,21 @@ export interface DatabaseOptions {
   readonly world?: World;
 }
 
+/** The names of options that hold wherever a database is opened. */
+export const sharedOptions = {
+  mode: 0,
+  schemas: 0,
+  textEngine: 0,
+  rules: 0,
+  user: 0,
+  rootKey: 0,
+  onSlowQuery: 0,
+  onListenerError: 0,
+};
+
+/** The names of options of `connect()`. */
+export const connectOptions = { session: 0, login: 0, renew: 0 };
+
 /** What `src/browser` asks for beside it. */
 export interface OwnerOptions extends DatabaseOptions {
   /** Is it the owner of a device's files, whose tabs write the chains? */

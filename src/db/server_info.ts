@@ -5,6 +5,7 @@
  */
 
 import { toHex } from "../base/bytes.ts";
+import { checkOptions } from "../base/known_options.ts";
 import { parseAddress } from "./connectors.ts";
 
 /** What a server says of itself. */
@@ -30,9 +31,10 @@ export async function serverInfo(
   address: string | URL,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<ServerInfo> {
+  const { signal } = checkOptions(options, { signal: 0 });
   parseAddress(address);
   const { serverInfo } = await import("./online.ts");
-  const info = await serverInfo(address, options.signal);
+  const info = await serverInfo(address, signal);
   const { name, rootKey, mode, login } = info;
   return { name, rootKey: toHex(rootKey), mode, login };
 }

@@ -16,6 +16,7 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import type { Database } from "../db/database.ts";
 import { observe, type Observed } from "../db/observe.ts";
 import type { Repository } from "../db/repository.ts";
@@ -45,8 +46,9 @@ const DRAW_MS = 250;
 /** Puts an inspector into the page; Alt+Shift+S opens and closes it. */
 export function inspect(
   database: Database,
-  { isOpen = false }: InspectOptions = {},
+  options: InspectOptions = {},
 ): Inspector {
+  const { isOpen = false } = checkOptions(options, { isOpen: 0 });
   const host = element("sheaf-inspector");
   document.body.append(host);
   const root = host.attachShadow({ mode: "open" });

@@ -18,12 +18,12 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import { openedOf, type OpenRepository } from "../db/internals.ts";
 import type { Repository } from "../db/repository.ts";
 import type { Schema } from "../schema/schema.ts";
 import { entrySchema } from "./entry.ts";
 import { Kv } from "./kv.ts";
-import { optionsFrom } from "./options.ts";
 import type { KvOf, KvValue } from "./value.ts";
 
 export type { Kv } from "./kv.ts";
@@ -59,7 +59,7 @@ export function openKv<T = KvValue>(
   repository: Repository,
   options: KvOptions = {},
 ): Kv<KvOf<T>> {
-  const schema = entrySchema(optionsFrom(options).name);
+  const schema = entrySchema(checkOptions(options, { name: 0 }).name);
   const [opened] = openedOf(repository);
   if (opened === undefined) {
     throw new DatabaseError(

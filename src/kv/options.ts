@@ -5,6 +5,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import { show } from "../schema/names.ts";
 import { endOfPrefix, type KeyRange } from "./key_index.ts";
@@ -41,6 +42,17 @@ export interface WatchOptions {
   readonly prefix?: string | undefined;
 }
 
+const expiryOptions = { ttlMs: 0, expiresAt: 0 };
+const scanOptions = {
+  prefix: 0,
+  from: 0,
+  to: 0,
+  after: 0,
+  limit: 0,
+  reverse: 0,
+};
+const watchOptions = { key: 0, prefix: 0 };
+
 /** Milliseconds that a `Date` can hold. */
 const dateMsMax = 8.64e15;
 
@@ -48,18 +60,12 @@ function invalid(why: string): never {
   throw new DatabaseError("invalid-option", why);
 }
 
-/** Options as they are; text or a number in their place would be overlooked in silence. */
-export function optionsFrom<O extends object>(options: O): O {
-  if (typeof options === "object" && options !== null) return options;
-  invalid(`Options must be an object, not ${show(options)}`);
-}
-
 /** The moment at which an entry expires; `undefined` when it does not. */
 export function expiryFrom(
   options: ExpiryOptions,
   world: World,
 ): number | undefined {
-  const { ttlMs, expiresAt } = optionsFrom(options);
+  const { ttlMs, expiresAt } = checkOptions(options, expiryOptions);
   if (ttlMs === undefined && expiresAt === undefined) return undefined;
   if (ttlMs !== undefined && expiresAt !== undefined) {
     invalid("Give `ttlMs` or `expiresAt`, not both");
@@ -92,7 +98,10 @@ function textOf(options: object, name: string): string | undefined {
 
 /** The keys that a scan asks for. */
 export function rangeFrom(options: ScanOptions): KeyRange {
-  const { limit = Infinity, reverse = false } = optionsFrom(options);
+  const { limit = Infinity, reverse = false } = checkOptions(
+    options,
+    scanOptions,
+  );
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) {
     invalid(`\`limit\` must be a whole number from 0 on, not ${show(limit)}`);
   }
@@ -122,7 +131,7 @@ function earlier(
 
 /** Does a subscription mean this key? */
 export function matcherOf(options: WatchOptions): (key: string) => boolean {
-  const key = textOf(optionsFrom(options), "key");
+  const key = textOf(checkOptions(options, watchOptions), "key");
   const prefix = textOf(options, "prefix");
   if (key !== undefined && prefix !== undefined) {
     invalid("Give `key` or `prefix`, not both");

@@ -5,10 +5,22 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Follower, QueryEngine } from "./engine.ts";
 import type { Request } from "./plan.ts";
 import type { Interest } from "./routes.ts";
+
+/** Options of a subscription. */
+export interface FollowOptions {
+  /** Ends it. */
+  readonly signal?: AbortSignal;
+}
+
+/** What ends a subscription, or `invalid-option`. */
+export function signalOf(options: FollowOptions): AbortSignal | undefined {
+  return checkOptions(options, { signal: 0 }).signal;
+}
 
 /** A result that follows its collection. */
 export abstract class Following<Rows, Change> implements Disposable {

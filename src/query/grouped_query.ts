@@ -9,6 +9,7 @@ import type { Item } from "../schema/patch.ts";
 import { parseAggregates } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
 import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
+import { type FollowOptions, signalOf } from "./following.ts";
 import { latest } from "./latest.ts";
 import { LiveGroups } from "./live_groups.ts";
 import type { LiveChange } from "./live.ts";
@@ -73,18 +74,19 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
   /** Calls back after every transaction that changed the rows, once each. */
   subscribe(
     callback: (change: LiveChange<Row>) => void,
-    options: { readonly signal?: AbortSignal } = {},
+    options: FollowOptions = {},
   ): LiveGroups<Row> {
-    const live = this.#live(options.signal);
+    const live = this.#live(signalOf(options));
     live.onChange(callback);
     return live;
   }
 
   /** The rows now and after every change; a slow consumer skips those between. */
   live(
-    options: { readonly signal?: AbortSignal } = {},
+    options: FollowOptions = {},
   ): AsyncIterable<readonly Row[]> {
-    return latest(() => this.#live(options.signal), options.signal);
+    const signal = signalOf(options);
+    return latest(() => this.#live(signal), signal);
   }
 
   /** The result as a store for views; as `store` of a query. */

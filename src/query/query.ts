@@ -24,6 +24,7 @@ import {
   originOf,
   parseInclude,
 } from "./include.ts";
+import { type FollowOptions, signalOf } from "./following.ts";
 import { Live, type LiveChange } from "./live.ts";
 import { latest } from "./latest.ts";
 import { addTerm, type OrderTerm, type Place } from "./order.ts";
@@ -52,12 +53,6 @@ export const emptyState: QueryState = {
   after: undefined,
   include: [],
 };
-
-/** Options of a subscription. */
-export interface FollowOptions {
-  /** Ends it. */
-  readonly signal?: AbortSignal;
-}
 
 /**
  * A query. `Row` is what it gives; `Base` is the item that conditions and
@@ -213,7 +208,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     callback: (change: LiveChange<Row>) => void,
     options: FollowOptions = {},
   ): Live<Row> {
-    const live = this.#live(options);
+    const live = this.#live(signalOf(options));
     live.onChange(callback);
     return live;
   }
@@ -223,13 +218,14 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
    * and skips those between.
    */
   live(options: FollowOptions = {}): AsyncIterable<readonly Row[]> {
-    return latest(() => this.#live(options), options.signal);
+    const signal = signalOf(options);
+    return latest(() => this.#live(signal), signal);
   }
 
-  #live(options: FollowOptions): Live<Row> {
+  #live(signal: AbortSignal | undefined): Live<Row> {
     const request = this.#asked();
     const include = this.#include();
-    return new Live<Row>(this.#engine, request, include, options.signal);
+    return new Live<Row>(this.#engine, request, include, signal);
   }
 
   /**
@@ -239,7 +235,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   store(): QueryStore<readonly Row[]> {
     const asked = [this.#asked(), this.#state.include];
     return storeOf(this.#engine, asked, () => {
-      const live = this.#live({});
+      const live = this.#live(undefined);
       return { live, read: live.getSnapshot };
     });
   }

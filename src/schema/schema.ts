@@ -5,6 +5,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import type {
   AnyField,
@@ -64,6 +65,8 @@ export interface SchemaOptions<FieldName extends string = string> {
   /** Counts up when the application changes the schema; 1 at first. */
   readonly version?: number;
 }
+
+const schemaOptions = { indexes: 0, unique: 0, version: 0 };
 
 type Simplify<T> = { [Key in keyof T]: T[Key] };
 type TypesOf<F extends AnyField> = F extends { readonly "~types"?: infer T }
@@ -138,9 +141,11 @@ export function defineSchema<
     invalid(name, `it has over ${limits.fieldsMax} fields`);
   }
   const plan = entries.map(([key, field]) => compile(name, key, field));
-  const version = options.version ?? 1;
+  const { version = 1, indexes = [], unique = [] } = checkOptions(
+    options as SchemaOptions,
+    schemaOptions,
+  );
   checkVersion(name, version);
-  const { indexes = [], unique = [] } = options;
   const uniques = compileLists(name, plan, unique, "a unique constraint");
   return Object.freeze({
     name,

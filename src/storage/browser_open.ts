@@ -9,6 +9,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import type { BrowserStorage } from "./browser_storage.ts";
 import { storageFailure } from "./failure.ts";
@@ -27,6 +28,7 @@ export interface BrowserStorageOptions {
   readonly waitMs?: number;
 }
 
+const storageOptions = { name: 0, steal: 0, backend: 0, waitMs: 0 };
 const NAME = /^[\w-]{1,64}$/;
 
 /**
@@ -38,7 +40,7 @@ const NAME = /^[\w-]{1,64}$/;
 export async function openBrowserStorage(
   options: BrowserStorageOptions,
 ): Promise<BrowserStorage> {
-  const { name } = options;
+  const { name } = checkOptions(options, storageOptions);
   if (!NAME.test(name)) {
     throw new DatabaseError(
       "invalid-option",
