@@ -57,6 +57,7 @@ export interface Incident {
     | "relay-refused"
     | "bad-record"
     | "restore-incomplete"
+    | "wrong-kind"
     | "clock";
   /** When it was noticed here. */
   readonly at: Date;

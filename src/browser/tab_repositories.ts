@@ -15,6 +15,7 @@ import type { RemoteRepository } from "../db/bare_repository.ts";
 import { Repository } from "../db/repository.ts";
 import { RepositoryLink } from "../db/repository_link.ts";
 import type { Schemas } from "../db/schemas.ts";
+import { UnfitFields } from "../db/unfit_fields.ts";
 import type { OverwrittenSource, Told } from "../db/overwritten.ts";
 import type { LocalFile } from "../db/local_file.ts";
 import {
@@ -164,7 +165,8 @@ export class TabRepositories {
     await this.#closings.get(name);
     const { schemas, options, session } = this.#parts;
     const world = this.#clock;
-    const tab = this.#join(name);
+    const unfit = new UnfitFields(world);
+    const tab = this.#join(name, unfit);
     const { replica, storage, channel } = await tab.opened;
     // Reading begins cold, and so do the app's first questions: the page may draw in between.
     await new Promise<void>((resolve) => void world.after(0, resolve));
@@ -174,6 +176,7 @@ export class TabRepositories {
       replica,
       storage,
       world,
+      unfit,
       ...onListenerError && { report: onListenerError },
     });
     const repository = new Repository({
@@ -193,7 +196,7 @@ export class TabRepositories {
     return repository;
   }
 
-  #join(name: RepositoryName): TabRepository {
+  #join(name: RepositoryName, unfit: UnfitFields): TabRepository {
     const { world, isHidden, link, left } = this.#parts;
     const tab = new TabRepository({
       name,
@@ -210,7 +213,8 @@ export class TabRepositories {
         link.ask(name);
         this.#overwritten.get(name)?.onNews?.(); // A next owner does not know who listens.
       },
-      openReplica: (storage, lent) => this.#openReplica(name, storage, lent),
+      openReplica: (storage, lent) =>
+        this.#openReplica(name, storage, lent, unfit),
       // Both sides are one build: it is what the owner's audit gives.
       audit: async () => await link.call("audit", [], name) as AuditReport,
       present: (bytes) =>
@@ -225,6 +229,7 @@ export class TabRepositories {
     name: RepositoryName,
     storage: TabStorage,
     lent: LentChain,
+    unfit: UnfitFields,
   ): Promise<Replica> {
     const { schemas, options, welcome, session } = this.#parts;
     const { mode, rootKey } = welcome();
@@ -239,7 +244,7 @@ export class TabRepositories {
       session: session(),
       isOriginal: true,
       lent,
-      viewOf: (collection) => schemas.viewOf(collection),
+      viewOf: schemas.viewsFor(unfit.note),
       schemas: schemas.all(),
       repair: false,
       settle: () => Promise.resolve(),

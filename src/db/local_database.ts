@@ -63,6 +63,7 @@ import { Schemas } from "./schemas.ts";
 import { Scrubbing } from "./scrubbing.ts";
 import { SessionKeeper } from "./session_keeper.ts";
 import { StorageObserver, type StorageStatus } from "./storage_status.ts";
+import { UnfitFields } from "./unfit_fields.ts";
 
 /** How a database is opened whose files are here. */
 export type FilesOptions = OwnerOptions & { readonly storage: Storage };
@@ -271,7 +272,8 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (isReadOnly && storage.list(folder).length === 0) {
       throw readOnlyError(`There is no repository "${name}"`);
     }
-    const replica = await this.#openReplica(name, session)
+    const unfit = new UnfitFields(world);
+    const replica = await this.#openReplica(name, session, unfit)
       .catch((cause) => {
         storage.release?.(folder);
         throw cause;
@@ -285,7 +287,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (isReadOnly) replica.loaded.log.fail(readOnlyError("Cannot write"));
     else rewriteLost(replica, keyring.lost);
     replica.loaded.log.onFailed((why) => this.storage.failed(name, why));
-    const link = this.#link(replica);
+    const link = this.#link(replica, unfit);
     const repository = make({
       replica,
       schemas,
@@ -303,7 +305,11 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     return repository;
   }
 
-  #openReplica(name: RepositoryName, session: Session): Promise<Replica> {
+  #openReplica(
+    name: RepositoryName,
+    session: Session,
+    unfit: UnfitFields,
+  ): Promise<Replica> {
     const { options, mode, schemas, keyring } = this.#parts;
     const { storage, door } = this.#parts;
     return Replica.open({
@@ -317,7 +323,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       session,
       isOriginal: keyring.isOriginal,
       lent: options.isOwner === true ? "new" : undefined,
-      viewOf: (collection) => schemas.viewOf(collection),
+      viewOf: schemas.viewsFor(unfit.note),
       schemas: schemas.all(),
       repair: options.repair ?? false,
       settle: keyring.settle,
@@ -325,12 +331,13 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     });
   }
 
-  #link(replica: Replica): RepositoryLink {
+  #link(replica: Replica, unfit: UnfitFields): RepositoryLink {
     const { storage, world, options: { onListenerError } } = this.#parts;
     const link = new RepositoryLink({
-      replica: replica,
+      replica,
       storage,
       world,
+      unfit,
       leaving: (link) => {
         this.#links.delete(link);
         this.#connection?.leave(link);

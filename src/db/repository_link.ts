@@ -12,6 +12,7 @@ import type { Channel, SyncReason } from "./channel.ts";
 import { RepositoryPresence } from "./presence.ts";
 import { RepositorySyncing } from "./repository_sync.ts";
 import { readResume, type Resume, writeResume } from "./resume_file.ts";
+import type { UnfitFields } from "./unfit_fields.ts";
 import type { Arrivals, Written } from "./write.ts";
 
 /** While connected, what is known of the server is written down this long after it changed. */
@@ -28,6 +29,8 @@ export interface RepositoryLinkParts {
   readonly replica: Replica;
   readonly storage: Storage;
   readonly world: World;
+  /** Fields that hold values of another kind. */
+  readonly unfit?: UnfitFields;
   /** Runs when the repository closes. */
   readonly leaving?: (link: RepositoryLink) => void;
   /** Hears what listeners throw. */
@@ -58,9 +61,10 @@ export class RepositoryLink implements Arrivals {
 
   /** The repository's observable. */
   get sync(): RepositorySyncing {
-    const { replica, report } = this.#parts;
+    const { replica, report, unfit } = this.#parts;
     return this.#sync ??= new RepositorySyncing({
       replica,
+      ...(unfit !== undefined && { unfit }),
       knownBefore: () => this.#readResume()?.known ?? 0,
       ...(report !== undefined && { report }),
     });

@@ -28,6 +28,7 @@ import {
   RefusedEntryWrite,
   type RefusedWrite,
 } from "./refused_write.ts";
+import type { UnfitFields } from "./unfit_fields.ts";
 import { UnsentCounter } from "./unsent.ts";
 import type { Arrivals, Place, Written } from "./write.ts";
 
@@ -64,6 +65,8 @@ interface Waiting {
 /** What it works with. */
 export interface RepositorySyncingParts {
   readonly replica: Replica;
+  /** Fields that hold values of another kind. */
+  readonly unfit?: UnfitFields;
   /** Log address up to which the server is known to have everything. */
   readonly knownBefore: () => number;
   /** Hears what listeners throw. */
@@ -101,6 +104,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     this.#parts = parts;
     this.#listeners = new Listeners(parts.report);
     this.#endRefusals = parts.replica.onRefusals(() => this.changed());
+    parts.unfit?.listen((incident) => this.#note(incident));
   }
 
   get status(): SyncStatus {
@@ -169,6 +173,13 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     const isShown = last?.length === length &&
       last.at(-1) === (now.at(-1) ?? before.at(-1));
     return isShown ? last : [...before, ...now].slice(-length);
+  }
+
+  /** Something is odd here, which may be noticed in the middle of a transaction. */
+  #note(incident: Incident): void {
+    this.#incidents = [...this.#incidents, incident]
+      .slice(-limits.incidentsMax);
+    queueMicrotask(() => this.changed());
   }
 
   #currentRefusals(): readonly RefusedWrite[] {

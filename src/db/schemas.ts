@@ -72,6 +72,19 @@ export class Schemas {
     return view;
   }
 
+  /** As `viewOf`, for one repository; `unfit` hears of fields that hold what is none of their kind. */
+  viewsFor(unfit: (field: SchemaField) => void): (collection: string) => View {
+    const views = new Map<string, View>();
+    return (collection) => {
+      const schema = this.#schemas.get(collection);
+      if (schema === undefined) return this.viewOf(collection);
+      const view = views.get(collection) ??
+        createView(schema, undefined, unfit);
+      views.set(collection, view);
+      return view;
+    };
+  }
+
   /** Fails when `schema` is not the one that was declared under its name. */
   check(schema: Schema): void {
     if (isSchema(schema) && this.#schemas.get(schema.name) === schema) return;

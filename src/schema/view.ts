@@ -19,6 +19,7 @@ import type { OrderedMap } from "./ordered_map.ts";
 import type { FieldKind, Item, MergeClass, Shape, Value } from "./patch.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import type { TextEngine } from "./text_state.ts";
+import type { SchemaField } from "./validate.ts";
 
 /** Items with fields that are shown when somebody reads them. */
 const later = /* @__PURE__ */ new WeakSet<Item>();
@@ -53,25 +54,30 @@ export class View {
   #lastShape: Shape | undefined;
   #lastPlan: RowPlan | undefined;
   #hasMutableValues = false;
-  readonly #engines = new Map<string, TextEngine>();
-  /** Of the schema's fields. */
-  readonly #kinds = new Map<string, FieldKind>();
   /** Of texts that no schema tells of. */
   readonly #engine: TextEngine | undefined;
+  readonly #unfit: ((field: SchemaField) => void) | undefined;
 
   /**
    * @param schema the readers' own; none on a server
    * @param engine shows texts that the schema does not tell of
+   * @param unfit hears of fields that hold what is none of their kind
    */
-  constructor(schema: Schema | undefined, engine?: TextEngine) {
+  constructor(
+    schema: Schema | undefined,
+    engine?: TextEngine,
+    unfit?: (field: SchemaField) => void,
+  ) {
     this.schema = schema;
     this.#engine = engine;
+    this.#unfit = unfit;
     this.#defaults = schema?.template ?? { id: "" };
-    for (const { kind, name, engine } of schema?.plan ?? []) {
-      this.meet(kind);
-      this.#kinds.set(name, kind);
-      if (engine !== undefined) this.#engines.set(name, engine);
-    }
+    for (const { kind } of schema?.plan ?? []) this.meet(kind);
+  }
+
+  #fieldOf(name: string): SchemaField | undefined {
+    const at = this.schema?.ordinals.get(name);
+    return at === undefined ? undefined : this.schema?.plan[at];
   }
 
   /** May an item hold dates or bytes, which cannot be frozen? */
@@ -98,17 +104,23 @@ export class View {
   #addPlan(shape: Shape): RowPlan {
     if (this.#plans.size >= limits.shapesCachedMax) this.#plans.clear();
     for (const field of shape.fields) this.meet(field.kind);
-    const plan = planOf(shape, this.#defaults, this.#kinds);
+    const isFitting = shape.fields.every(({ name, kind }) =>
+      (this.#fieldOf(name)?.kind ?? kind) === kind
+    );
+    const plan = planOf(shape, this.#defaults, isFitting);
     this.#plans.set(shape, plan);
     return plan;
   }
 
   /** Is this a value of the field's kind, if the schema has the field? */
   fits(name: string, merge: MergeClass, value?: Value): boolean {
-    const kind = this.#kinds.get(name);
-    if (kind === undefined) return true;
-    if (merge !== mergeClassOf(kind)) return false;
-    return merge !== "register" || isOfKind(kind, value);
+    const field = this.#fieldOf(name);
+    if (field === undefined) return true;
+    const fits = merge === mergeClassOf(field.kind) &&
+      (merge !== "register" || isOfKind(field.kind, value));
+    const isThere = merge !== "register" || value !== undefined;
+    if (!fits && isThere) this.#unfit?.(field);
+    return fits;
   }
 
   /** What readers see of an item that its writer saw as `item`. */
@@ -185,7 +197,7 @@ export class View {
 
   /** What shows the text of a field, if it is one. */
   engineOf(name: string): TextEngine | undefined {
-    return this.#engines.get(name) ?? this.#engine;
+    return this.#fieldOf(name)?.engine ?? this.#engine;
   }
 
   #putState(draft: DraftItem, name: string, state: RichState): void {
@@ -204,14 +216,15 @@ export class View {
 export function createView(
   schema: Schema | undefined,
   engine?: TextEngine,
+  unfit?: (field: SchemaField) => void,
 ): View {
-  return new View(schema, engine);
+  return new View(schema, engine, unfit);
 }
 
 function planOf(
   shape: Shape,
   defaults: DraftItem,
-  known: ReadonlyMap<string, FieldKind>,
+  isFitting: boolean,
 ): RowPlan {
   const names = shape.fields.map((field) => field.name);
   const template = { ...defaults };
@@ -221,9 +234,6 @@ function planOf(
     }
   }
   const shown = Object.keys(template);
-  const isFitting = shape.fields.every(({ name, kind }) =>
-    (known.get(name) ?? kind) === kind
-  );
   const isIdentical = isFitting && shown.length === names.length + 1 &&
     names.every((name, i) => shown[i + 1] === name);
   const kinds = shape.fields.map((field) => field.kind);

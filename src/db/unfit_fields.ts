@@ -1,0 +1,44 @@
+/**
+ * Fields of a repository that hold what is none of their schema's kind, because
+ * it changed or another program has another schema. Each is an incident, once.
+ *
+ * @module
+ */
+
+import type { World } from "../base/world.ts";
+import type { SchemaField } from "../schema/validate.ts";
+import type { Incident } from "./channel.ts";
+
+/** The fields, as they are met. */
+export class UnfitFields {
+  readonly #world: World;
+  readonly #known = new Set<SchemaField>();
+  readonly #incidents: Incident[] = [];
+  #hear: ((incident: Incident) => void) | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A value of this field is shown as its default. */
+  readonly note = (field: SchemaField): void => {
+    if (this.#known.has(field)) return;
+    this.#known.add(field);
+    const { collection, name, kind } = field;
+    const incident: Incident = {
+      kind: "wrong-kind",
+      at: new Date(this.#world.now()),
+      message:
+        `"${collection}.${name}" holds values of another kind than ${kind}: they are kept, and read as its default`,
+      details: { collection, field: name, kind },
+    };
+    if (this.#hear === undefined) this.#incidents.push(incident);
+    else this.#hear(incident);
+  };
+
+  /** Hears of those that were met before, and of all that follow. */
+  listen(hear: (incident: Incident) => void): void {
+    this.#hear = hear;
+    for (const incident of this.#incidents.splice(0)) hear(incident);
+  }
+}

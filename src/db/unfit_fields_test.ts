@@ -1,0 +1,85 @@
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import {
+  defineSchema,
+  field,
+  memoryStorage,
+  openDatabase,
+  type Storage,
+} from "../../mod.ts";
+
+const Before = defineSchema("task", {
+  title: field.string(),
+  rank: field.number(),
+  tag: field.string(),
+  state: field.string(),
+});
+
+const After = defineSchema("task", {
+  title: field.string(),
+  rank: field.string().default("none"),
+  tag: field.set(field.string()),
+  state: field.enum(["open"]),
+});
+
+const input = { title: "x", rank: 1, tag: "a", state: "open" };
+
+async function writtenBefore(...names: readonly string[]): Promise<Storage> {
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: [Before] });
+  for (const name of names) {
+    const repository = await db.repository(name);
+    await repository.collection(Before).create({ id: "a", ...input });
+    deepEqual(repository.sync.status.incidents, []);
+  }
+  return storage;
+}
+
+Deno.test("a field that changed its kind is an incident that names it, once", async () => {
+  const storage = await writtenBefore("one");
+  await using db = await openDatabase({ storage, schemas: [After] });
+  const repository = await db.repository("one");
+  const tasks = repository.collection(After);
+  const item = tasks.get("a");
+  deepEqual([item?.rank, item?.tag, item?.state], ["none", [], "open"]);
+  await tasks.update("a", { title: "y" });
+  tasks.where({ state: "open" }).run();
+  const { incidents } = repository.sync.status;
+  deepEqual(
+    incidents.map(({ kind, details }) => [kind, details]),
+    [
+      ["wrong-kind", { collection: "task", field: "rank", kind: "string" }],
+      ["wrong-kind", { collection: "task", field: "tag", kind: "set" }],
+    ],
+  );
+  ok(incidents[0]?.message.startsWith('"task.rank" holds values'));
+});
+
+Deno.test("an incident of a kind is told to who listens, and of its own repository", async () => {
+  const storage = await writtenBefore("one");
+  await using db = await openDatabase({ storage, schemas: [After] });
+  const fresh = await db.repository("fresh");
+  await fresh.collection(After).create({ title: "x", state: "open" });
+  const one = await db.repository("one");
+  const told = Promise.withResolvers<void>();
+  using _ = { [Symbol.dispose]: one.sync.subscribe(() => told.resolve()) };
+  deepEqual(one.sync.status.incidents, []);
+  one.collection(After).get("a");
+  await told.promise;
+  equal(one.sync.status.incidents.length, 2);
+  deepEqual(fresh.sync.status.incidents, []);
+});
+
+Deno.test("Query.include() of a collection without a schema says which one is missing", async () => {
+  const Post = defineSchema("post", { author: field.ref("usr") });
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: [Post],
+  });
+  const posts = (await db.repository("one")).collection(Post);
+  await posts.create({ author: "ada" });
+  throws(() => posts.query().include({ author: true }), {
+    code: "unknown-collection",
+    message:
+      "Cannot include 'author': openDatabase() was given no schema 'usr'",
+  });
+});
