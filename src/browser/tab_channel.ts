@@ -24,7 +24,7 @@ export interface TabChannelParts {
 /** The channel that a tab sees. */
 export class TabChannel implements Channel, ChannelSource {
   /** The server's knowledge is not an address of this log. */
-  readonly known = 0;
+  readonly known = undefined;
   readonly #parts: TabChannelParts;
   readonly #listeners = new Listeners();
   #status: ChannelStatus;

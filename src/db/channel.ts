@@ -38,8 +38,8 @@ export interface Channel {
   subscribe(listener: () => void): () => void;
   /** How many commits of a chain the server has durably. */
   acknowledged(chain: string): number;
-  /** Log address up to which the server has everything. */
-  readonly known: number;
+  /** Log address up to which the server has everything; none in a tab, whose log is not the one that is sent. */
+  readonly known: number | undefined;
   /** What lets the next connection go on from here. */
   resume(): Uint8Array | undefined;
   /** Compares with the server now. */

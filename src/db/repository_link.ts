@@ -109,8 +109,9 @@ export class RepositoryLink implements Arrivals {
   }
 
   #save(bytes: Uint8Array | undefined): void {
-    if (bytes === undefined || this.#channel === undefined) return;
-    this.#resume = { bytes, known: this.#channel.known };
+    const known = this.#channel?.known;
+    if (bytes === undefined || known === undefined) return;
+    this.#resume = { bytes, known };
     writeResume(this.#parts.storage, this.#parts.replica, this.#resume);
   }
 

@@ -86,7 +86,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   readonly #acknowledged = new Map<string, number>();
   #incidents: readonly Incident[] = [];
   #equalAt: Date | undefined;
-  #unsent: UnsentCounter | undefined;
+  #unsent: Pick<UnsentCounter, "get"> | undefined;
   #waiting: Waiting[] = [];
   #isChecking = false;
   #ready: PromiseWithResolvers<void> | undefined;
@@ -151,6 +151,15 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       this.#parts.knownBefore(),
     );
     return this.#unsent.get();
+  }
+
+  /** What is unsent when a channel has ended; where the log says nothing of it, it stays as it was. */
+  #countedBehind({ known }: Channel): Pick<UnsentCounter, "get"> {
+    if (known !== undefined) {
+      return new UnsentCounter(this.#parts.replica, known);
+    }
+    const { unsent } = this.status;
+    return { get: () => unsent };
   }
 
   /** What was written in this very turn has not even begun to travel, and is unsent all the same. */
@@ -313,6 +322,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   detach(reason?: SyncReason): void {
     const channel = this.#channel;
     if (channel !== undefined) {
+      this.#unsent = this.#countedBehind(channel);
       const { equalAt, incidents } = channel.status;
       // What is missing there is said anew by the next connection, if it still is.
       this.#incidents = this.#allIncidents(incidents).filter(({ kind }) =>
@@ -323,7 +333,6 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
         const count = channel.acknowledged(name);
         if (count > 0) this.#acknowledged.set(name, count);
       }
-      this.#unsent = new UnsentCounter(this.#parts.replica, channel.known);
       this.#channel = undefined;
     }
     this.without("offline", reason);

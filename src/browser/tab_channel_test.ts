@@ -1,0 +1,56 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { defineSchema, field, memoryStorage, openDatabase } from "../../mod.ts";
+import { system } from "../base/system.ts";
+import type { ChannelStatus } from "../db/channel.ts";
+import { replicaOf } from "../db/internals.ts";
+import { RepositoryLink } from "../db/repository_link.ts";
+import type { SyncReport } from "./messages.ts";
+import { TabChannel } from "./tab_channel.ts";
+
+const Note = defineSchema("note", { text: field.string() });
+
+function reportOf(unsent: ChannelStatus["unsent"]): SyncReport {
+  const status: ChannelStatus = {
+    state: "live",
+    reason: undefined,
+    unsent,
+    progress: undefined,
+    equalAt: undefined,
+    incidents: [],
+    clockOffsetMs: 0,
+  };
+  return {
+    kind: "sync",
+    repository: "a",
+    status,
+    acknowledged: [],
+    others: [],
+  };
+}
+
+Deno.test("TabChannel: what is unsent stays as the owner said it when the repository closes", async () => {
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const repository = await db.repository("a");
+  const notes = repository.collection(Note);
+  for (let i = 0; i < 5; i++) await notes.create({ text: `${i}` });
+  for (const commits of [0, 2]) {
+    const oldest = commits > 0 ? new Date(0) : undefined;
+    const unsent = { commits, bytes: commits * 100, oldest };
+    const channel = new TabChannel(reportOf(unsent), {
+      audit: () => Promise.reject(new Error("not asked")),
+      present: () => {},
+    });
+    const replica = replicaOf(repository);
+    const link = new RepositoryLink({ replica, storage, world: system });
+    link.join(channel);
+    const told: unknown[] = [];
+    const { sync } = link;
+    sync.subscribe(() => told.push([sync.status.state, sync.status.unsent]));
+    deepEqual(sync.status.unsent, unsent);
+    link.close();
+    equal(sync.status.state, "closed");
+    deepEqual(sync.status.unsent, unsent);
+    deepEqual(told, [["offline", unsent], ["closed", unsent]]);
+  }
+});
