@@ -54,6 +54,45 @@ Deno.test("a field that changed its kind is an incident that names it, once", as
   ok(incidents[0]?.message.startsWith('"task.rank" holds values'));
 });
 
+Deno.test("a field that an older schema did not have is no incident", async () => {
+  const storage = memoryStorage();
+  const Old = defineSchema("task", { title: field.string() });
+  {
+    await using db = await openDatabase({ storage, schemas: [Old] });
+    const tasks = (await db.repository("one")).collection(Old);
+    for (const id of ["a", "b"]) await tasks.create({ id, title: "x" });
+  }
+  await using db = await openDatabase({ storage, schemas: [After] });
+  const repository = await db.repository("one");
+  const tasks = repository.collection(After);
+  await tasks.update("a", { title: "y" });
+  await tasks.update("a", { tag: { add: ["z"] } });
+  await repository.checkpoint();
+  deepEqual([tasks.get("a")?.tag, tasks.get("b")?.tag], [["z"], []]);
+  deepEqual(repository.sync.status.incidents, []);
+});
+
+Deno.test("a field that is updated as another kind is an incident, too", async () => {
+  const storage = memoryStorage();
+  {
+    await using db = await openDatabase({ storage, schemas: [After] });
+    const tasks = (await db.repository("one")).collection(After);
+    await tasks.create({ id: "a", title: "x", state: "open" });
+  }
+  {
+    await using db = await openDatabase({ storage, schemas: [Before] });
+    const tasks = (await db.repository("one")).collection(Before);
+    await tasks.update("a", { rank: 5 });
+  }
+  await using db = await openDatabase({ storage, schemas: [After] });
+  const repository = await db.repository("one");
+  equal(repository.collection(After).get("a")?.rank, "none");
+  deepEqual(
+    repository.sync.status.incidents.map(({ details }) => details),
+    [{ collection: "task", field: "rank", kind: "string" }],
+  );
+});
+
 Deno.test("an incident of a kind is told to who listens, and of its own repository", async () => {
   const storage = await writtenBefore("one");
   await using db = await openDatabase({ storage, schemas: [After] });

@@ -104,7 +104,7 @@ export function hiddenAfter(
 ): ReadonlyMap<string, Value> | undefined {
   let after: Map<string, Value> | undefined;
   for (const [name, value] of registers) {
-    const fits = view.fits(name, "register", value);
+    const fits = view.fitsAsWritten(name, "register", value);
     if (fits && !hidden?.has(name)) continue;
     after ??= new Map(hidden);
     if (fits) after.delete(name);

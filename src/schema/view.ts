@@ -116,10 +116,15 @@ export class View {
   fits(name: string, merge: MergeClass, value?: Value): boolean {
     const field = this.#fieldOf(name);
     if (field === undefined) return true;
-    const fits = merge === mergeClassOf(field.kind) &&
+    return merge === mergeClassOf(field.kind) &&
       (merge !== "register" || isOfKind(field.kind, value));
+  }
+
+  /** As `fits`, of what somebody wrote: it is told where it does not. */
+  fitsAsWritten(name: string, merge: MergeClass, value?: Value): boolean {
+    const fits = this.fits(name, merge, value);
     const isThere = merge !== "register" || value !== undefined;
-    if (!fits && isThere) this.#unfit?.(field);
+    if (!fits && isThere) this.#unfit?.(this.#fieldOf(name)!);
     return fits;
   }
 
@@ -139,7 +144,7 @@ export class View {
     const draft = { ...template };
     for (const name of names) {
       const value = item[name];
-      if (this.fits(name, merges.get(name) ?? "register", value)) {
+      if (this.fitsAsWritten(name, merges.get(name) ?? "register", value)) {
         draft[name] = value;
       }
     }
@@ -155,7 +160,9 @@ export class View {
     const { merges } = this.planFor(shape);
     let hidden: Map<string, Value> | undefined;
     for (const [name, value] of values) {
-      if (this.fits(name, merges.get(name) ?? "register", value)) continue;
+      if (this.fitsAsWritten(name, merges.get(name) ?? "register", value)) {
+        continue;
+      }
       (hidden ??= new Map()).set(name, value);
     }
     return hidden;
@@ -201,7 +208,7 @@ export class View {
   }
 
   #putState(draft: DraftItem, name: string, state: RichState): void {
-    if (!this.fits(name, state.merge)) return;
+    if (!this.fitsAsWritten(name, state.merge)) return;
     const engine = this.engineOf(name);
     const get = () => showState(state, engine);
     if (!isShownLater(state)) draft[name] = get();
