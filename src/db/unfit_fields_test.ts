@@ -62,6 +62,13 @@ Deno.test("a field that an older schema did not have is no incident", async () =
     const tasks = (await db.repository("one")).collection(Old);
     for (const id of ["a", "b"]) await tasks.create({ id, title: "x" });
   }
+  {
+    const extra = field.string().optional();
+    const Other = defineSchema("task", { title: field.string(), extra });
+    await using db = await openDatabase({ storage, schemas: [Other] });
+    const tasks = (await db.repository("one")).collection(Other);
+    await tasks.update("a", { extra: "e" });
+  }
   await using db = await openDatabase({ storage, schemas: [After] });
   const repository = await db.repository("one");
   const tasks = repository.collection(After);
