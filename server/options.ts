@@ -138,6 +138,7 @@ export const serverOptions = {
   mode: 0,
   rules: 0,
   noRules: 0,
+  restored: 0,
   schemas: 0,
   rootSecret: 0,
   rootKeyFile: 0,
