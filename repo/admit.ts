@@ -17,7 +17,6 @@
  * @module
  */
 
-import { equalBytes } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
@@ -31,13 +30,7 @@ import type {
   Refuse,
   Verdict,
 } from "./arrival.ts";
-import {
-  type Batch,
-  bytesOf,
-  decodeBatch,
-  payloadOf,
-  verifyBatch,
-} from "./batch.ts";
+import { type Batch, decodeBatch, payloadOf, verifyBatch } from "./batch.ts";
 import {
   type Certificate,
   checkCertificate,
@@ -198,19 +191,12 @@ function checkKnown(
   from: number,
   knowledge: Knowledge,
 ): Refusal | undefined {
-  const { chain, first, commits } = batch;
-  const end = Math.min(from, commits.length);
-  for (let i = 0; i < end; i++) {
-    const known = knowledge.commitAt(chain, first + i);
-    if (
-      known === undefined || !equalBytes(known, bytesOf(batch, commits[i]!))
-    ) {
-      const detail = `Another commit ${first + i} is known`;
-      return checkSeal(batch, knowledge) ??
-        refuseAt(first + i, "fork", detail);
-    }
-  }
-  return undefined;
+  const end = Math.min(from, batch.commits.length);
+  const equal = knowledge.countEqual(batch, end);
+  if (equal === end) return undefined;
+  const number = batch.first + equal;
+  const detail = `Another commit ${number} is known`;
+  return checkSeal(batch, knowledge) ?? refuseAt(number, "fork", detail);
 }
 
 /** Did the author seal the batch, on top of what is known? */

@@ -36,10 +36,11 @@ export interface Knowledge {
   /** The clock of a known commit that is not the last of its chain. */
   clockAt(chain: string, number: number): Hlc | undefined;
   /**
-   * The bytes of a known commit, header to payload; `undefined` while they are
-   * in nobody's hands but ours, so that no other replica can have them.
+   * How many of a batch's commits before index `end` are, byte for byte, those that
+   * are known by their numbers, up to the first that is not. None is while it is
+   * in nobody's hands but ours: no other replica can have it.
    */
-  commitAt(chain: string, number: number): Uint8Array | undefined;
+  countEqual(batch: Batch, end: number): number;
   /** The id before commit `number` of a chain that is known up to there; computed, so asked seldom. */
   idBefore(chain: string, number: number): Uint8Array | undefined;
 }

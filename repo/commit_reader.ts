@@ -10,6 +10,7 @@
  * @module
  */
 
+import { equalBytes } from "../src/base/bytes.ts";
 import { assert } from "../src/base/errors.ts";
 import type { Hlc } from "../src/base/hlc.ts";
 import {
@@ -202,6 +203,34 @@ export class CommitReader {
     };
   }
 
+  /**
+   * How many of a batch's commits before index `end` the log has by their
+   * numbers, up to the first that differs. Reads no more than their bytes: a
+   * commit says where it ends, so equal bytes are an equal commit.
+   */
+  countEqual(batch: Batch, end: number): number {
+    const { chain, first, commits, bytes } = batch;
+    for (let i = 0, next: number; i < end; i = next) {
+      const entry = this.find(chain, first + i);
+      if (entry === undefined) return i;
+      const { address, offset } = entry;
+      next = i + 1;
+      while (
+        next < end && this.find(chain, first + next)?.address === address
+      ) next++;
+      const run = bytes.subarray(commits[i]!.at, commits[next - 1]!.end);
+      const logged = new Uint8Array(run.length);
+      this.#log.readAt(logged, address + offset);
+      if (equalBytes(logged, run)) continue;
+      // The record's checksum tells whether these are the bytes that were written.
+      for (; i < next; i++) {
+        const known = bytesOfCommit(this, chain, first + i)!;
+        if (!equalBytes(known, bytesOf(batch, commits[i]!))) return i;
+      }
+    }
+    return end;
+  }
+
   #readBatch(address: number): LoggedBatch {
     return { batch: this.batchAt(address), address, from: 0 };
   }
@@ -222,7 +251,7 @@ export class CommitReader {
   }
 }
 
-/** The bytes of a commit in the log, for the door. */
+/** The bytes of a commit in the log. */
 export function bytesOfCommit(
   reader: CommitReader,
   chain: string,

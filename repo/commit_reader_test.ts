@@ -1,6 +1,7 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
 import { equalBytes } from "../src/base/bytes.ts";
 import { Place } from "../tests/kit/replica_place.ts";
+import { decodeBatch } from "./batch.ts";
 import { bytesOfCommit, CommitReader } from "./commit_reader.ts";
 
 function chainOf(place: Place): string {
@@ -92,6 +93,61 @@ Deno.test("bytesOfCommit() gives the same bytes on every replica", async () => {
   }
   equal(bytesOfCommit(author.replica.commits, chain, 5), undefined);
   await Promise.all([author.replica.close(), other.replica.close()]);
+});
+
+Deno.test("countEqual() compares what is known without reading its record, and damage is no difference", async () => {
+  const place = await filled("default");
+  const { loaded, graph } = place.replica;
+  const chain = chainOf(place);
+  const batches = (await place.arrivals())
+    .filter(({ kind }) => kind === "signed")
+    .map(({ bytes }) => decodeBatch(bytes, true));
+  let records = 0, read = 0;
+  const { log } = loaded;
+  const counting: typeof log = Object.create(log, {
+    end: { get: () => log.end },
+    records: {
+      value: (...given: Parameters<typeof log.records>) => {
+        records++;
+        return log.records(...given);
+      },
+    },
+    readAt: {
+      value: (target: Uint8Array, address: number) => {
+        read += target.length;
+        return log.readAt(target, address);
+      },
+    },
+  });
+  const reader = new CommitReader({ ...loaded, log: counting }, "default");
+  reader.find(chain, 0); // Builds the index.
+  [records, read] = [0, 0];
+  let bytes = 0;
+  for (const batch of [...batches, ...batches]) {
+    const { commits } = batch;
+    equal(reader.countEqual(batch, commits.length), commits.length);
+    bytes += commits.at(-1)!.end - commits[0]!.at;
+  }
+  deepEqual([records, read], [0, bytes]);
+
+  const [whole] = batches.filter(({ commits }) => commits.length > 1);
+  const { first, commits } = whole!;
+  for (const [i, { payloadAt }] of commits.entries()) {
+    const other = whole!.bytes.slice();
+    other[payloadAt]! ^= 1;
+    const spoilt = { ...whole!, bytes: other };
+    equal(reader.countEqual(spoilt, commits.length), i);
+    equal(reader.countEqual(spoilt, i), i);
+  }
+  const later = { ...whole!, first: graph.chain(chain)!.length };
+  equal(reader.countEqual(later, 1), 0, "nobody has it");
+
+  const { address, offset } = reader.find(chain, first)!;
+  const again = new CommitReader(loaded, "default");
+  again.find(chain, first);
+  place.spoil("log-00000000", address + offset);
+  throws(() => again.countEqual(whole!, 1), { code: "log-damaged" });
+  await place.replica.close();
 });
 
 Deno.test("hashAll() hashes after opening what sealing goes on from; other modes hash when asked", async () => {

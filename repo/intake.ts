@@ -16,7 +16,7 @@ import { admit, type Judged } from "./admit.ts";
 import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { ChainIds } from "./chain_ids.ts";
-import { bytesOfCommit, type CommitReader } from "./commit_reader.ts";
+import type { CommitReader } from "./commit_reader.ts";
 import { LocalRecords } from "./local_records.ts";
 import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
@@ -74,7 +74,7 @@ export class Intake {
       ...loaded,
       rootKey,
       clockAt: (chain, number) => commits.clockAt(chain, number),
-      commitAt: (chain, number) => bytesOfCommit(commits, chain, number),
+      countEqual: (batch, end) => commits.countEqual(batch, end),
       idBefore: (chain, number) => this.#idBefore(chain, number),
     };
   }

@@ -6,7 +6,7 @@
  */
 
 import { createSigner, type Signer } from "../../crypto/mod.ts";
-import { ByteWriter } from "../../src/base/bytes.ts";
+import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { type Hlc, nextHlc } from "../../src/base/hlc.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { admit, type Judged } from "../../repo/admit.ts";
@@ -107,6 +107,16 @@ export class Replica implements Knowledge {
     if (entry === undefined) return undefined;
     const batch = this.log[entry.address]!;
     return bytesOf(batch, batch.commits[number - batch.first]!);
+  }
+
+  countEqual(batch: Batch, end: number): number {
+    const { chain, first, commits } = batch;
+    for (let i = 0; i < end; i++) {
+      const known = this.commitAt(chain, first + i);
+      const isEqual = known && equalBytes(known, bytesOf(batch, commits[i]!));
+      if (!isEqual) return i;
+    }
+    return end;
   }
 
   idBefore(chain: string, number: number): Uint8Array | undefined {
