@@ -94,6 +94,10 @@ export class Inbox {
   readonly #parking = new Parking(limits.parkedMax, limits.recordBytesMax);
   /** Chains of which a batch was refused: the rest is ignored. */
   readonly #ignored = new Set<string>();
+  /** Those of which something that is parked may wait in vain. */
+  readonly #lost = new Set<string>();
+  /** What is parked, by the chain of the commit that it waits for. */
+  readonly #parked = new Map<string, Set<Pending>>();
   /** In order, until they are durable. */
   #pending: Pending[] = [];
   /** Those that the port has not admitted: new, or parked. */
@@ -270,25 +274,41 @@ export class Inbox {
       }
       if (verdict.verdict === "park") {
         pending.parkedMs ??= monotonicMs;
-        pending.missing = verdict.missing;
+        this.#waitFor(pending, verdict.missing);
       } else this.#admitted(pending);
     }
     return [...refused, ...this.#orphans()];
   }
 
+  #waitFor(pending: Pending, missing: Position | undefined): void {
+    const before = this.#parked.get(pending.missing?.chain ?? "");
+    if (before?.delete(pending) && before.size === 0) {
+      this.#parked.delete(pending.missing!.chain);
+    }
+    pending.missing = missing;
+    if (missing === undefined) return;
+    const { chain } = missing;
+    if (this.#ignored.has(chain)) this.#lost.add(chain);
+    const waiting = this.#parked.get(chain);
+    if (waiting !== undefined) waiting.add(pending);
+    else this.#parked.set(chain, new Set([pending]));
+  }
+
   /** What waits for a commit of a chain that is ignored waits in vain. */
   #orphans(): RefusedRecord[] {
     const refused: RefusedRecord[] = [];
-    // Refusing one makes orphans of those that wait for it.
-    for (const one of this.#waiting.values()) {
-      if (!this.#ignored.has(one.missing?.chain ?? "")) continue;
-      if (this.#ignored.has(one.chain)) this.#finish(one);
-      else {
-        const detail = "One of its parents was refused";
-        refused.push(this.#refuse(one, refuse("missing-parent", detail)));
+    // Refusing one adds its chain to them: others may wait for that.
+    for (const chain of this.#lost) {
+      for (const one of this.#parked.get(chain) ?? []) {
+        if (this.#ignored.has(one.chain)) this.#finish(one);
+        else {
+          const detail = "One of its parents was refused";
+          refused.push(this.#refuse(one, refuse("missing-parent", detail)));
+        }
       }
     }
-    return refused.length === 0 ? refused : [...refused, ...this.#orphans()];
+    this.#lost.clear();
+    return refused;
   }
 
   /** It is in the log; `lengthOf` tells when it is durable. */
@@ -299,7 +319,10 @@ export class Inbox {
   }
 
   #refuse(pending: Pending, refusal: Refusal): RefusedRecord {
-    if (pending.chain !== "") this.#ignored.add(pending.chain);
+    if (pending.chain !== "") {
+      this.#ignored.add(pending.chain);
+      this.#lost.add(pending.chain);
+    }
     this.#finish(pending);
     return { pending, refusal };
   }
@@ -312,6 +335,7 @@ export class Inbox {
 
   #giveBack(pending: Pending): void {
     this.#waiting.delete(pending.arrival);
+    this.#waitFor(pending, undefined);
     if (pending.held > 0) this.#options.release(pending.held);
     if (pending.budgeted > 0) this.#options.budget.free(pending.budgeted);
     pending.held = pending.budgeted = 0;

@@ -1,10 +1,18 @@
 import { deepEqual, equal } from "node:assert/strict";
+import type { Judged } from "../repo/admit.ts";
 import type { Arrival } from "../repo/arrival.ts";
+import { decodeBatch, writeBatch } from "../repo/batch.ts";
+import { joinChain } from "../repo/commit.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { ByteWriter } from "../src/base/bytes.ts";
+import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import { dayOne, prepare } from "../tests/kit/door.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { Staging } from "./conversation.ts";
 import { Inbox, type Intake } from "./inbox.ts";
 import { partBudget } from "./part_budget.ts";
+import { workOf } from "../tests/kit/work.ts";
 
 /** Keeps everything back until it has three batches. */
 class Threes implements Staging {
@@ -104,4 +112,51 @@ Deno.test("Inbox: what others brought meanwhile is no longer kept back", async (
   deepEqual(verdicts(inbox.retryParked(0)), ["known", "admit"]);
   deepEqual([staging.kept, budget.used], [[], 0]);
   await close();
+});
+
+Deno.test("Inbox: what waits in vain, one for the other, is found once each", () => {
+  const count = 500;
+  const records = Array.from({ length: count }, (_, i): Arrival => {
+    const incarnation = new Uint8Array(8);
+    new DataView(incarnation.buffer).setUint32(0, i);
+    const chain = joinChain(new Uint8Array(32), incarnation);
+    const writer = new ByteWriter();
+    writeBatch(writer, {
+      chain,
+      first: 0,
+      commits: [prepare({ wall: dayOne, count: 0, parents: [] }, "x")],
+    });
+    return { kind: "unsigned", bytes: writer.copy() };
+  });
+  // Each waits for the one behind it, and the last one may not be.
+  const receive = (arrivals: readonly Arrival[]) =>
+    arrivals.map((arrival): Judged => {
+      const next = records[records.indexOf(arrival) + 1];
+      if (next === undefined) {
+        const verdict = { verdict: "refuse", refusal: refuse("denied") };
+        return { arrival, verdict } as Judged;
+      }
+      const batch = decodeBatch(arrival.bytes, false);
+      const { chain } = decodeBatch(next.bytes, false);
+      const missing = { chain, number: 0 };
+      return { arrival, verdict: { verdict: "park", batch, missing } };
+    });
+  const port = { receive, settle: () => {}, lengthOf: () => 0 };
+  const inbox = new Inbox({
+    port: port as unknown as RepositoryPort,
+    budget: partBudget(1_000_000),
+    release: () => {},
+    noteHas: () => {},
+    noteCredential: () => {},
+  });
+  const last = records.at(-1)!;
+  deepEqual(inbox.records(records.slice(0, -1), 0, 0).refused, []);
+  let refused: Intake["refused"] = [];
+  const work = workOf(() => refused = inbox.records([last], 0, 0).refused);
+  deepEqual(
+    refused.map(({ pending }) => pending.sequence),
+    [count, ...Array.from({ length: count - 1 }, (_, i) => count - 1 - i)],
+  );
+  equal(work < 50 * count, true, `${work} steps`);
+  equal(inbox.hasParked, false);
 });
