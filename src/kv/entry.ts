@@ -149,9 +149,21 @@ export function digestOf(value: KvValue | undefined): string {
   return toHex(sha256(canonicalBytes(value))).slice(0, DIGEST_CHARACTERS);
 }
 
-/** The digest of an entry at a moment; one that nothing equals when it cannot be read. */
-export function digestOfItem(item: Item | undefined, nowMs: number): string {
-  if (!isThere(item, nowMs)) return absentDigest;
+/**
+ * The digest of an entry at a moment.
+ *
+ * @param digest of one that is there
+ */
+export function digestOfItem(
+  item: Item | undefined,
+  nowMs: number,
+  digest: (item: Item) => string = digestOfEntry,
+): string {
+  return isThere(item, nowMs) ? digest(item) : absentDigest;
+}
+
+/** The digest of an entry that is there; one that nothing equals when it cannot be read. */
+export function digestOfEntry(item: Item): string {
   const reading = readEntry(item);
   return "value" in reading ? digestOf(reading.value) : "unreadable";
 }

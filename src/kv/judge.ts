@@ -12,7 +12,7 @@
  */
 
 import { type Refusal, refuseAt } from "../base/errors.ts";
-import { compareStamps } from "../base/hlc.ts";
+import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "../schema/cell.ts";
 import type {
   CommitJudge,
@@ -20,9 +20,14 @@ import type {
   JudgedWrite,
 } from "../schema/judge.ts";
 import { stampIn } from "../schema/merge.ts";
-import type { Operation, Value } from "../schema/patch.ts";
+import type { Item, Operation, Value } from "../schema/patch.ts";
 import type { DecodedPatch } from "../schema/patch_codec.ts";
-import { absentDigest, digestOfItem, isEntryCollection } from "./entry.ts";
+import {
+  absentDigest,
+  digestOfEntry,
+  digestOfItem,
+  isEntryCollection,
+} from "./entry.ts";
 
 /** A digest as `entry.ts` makes them. */
 const DIGEST = /^(?:absent|[0-9a-f]{32})$/;
@@ -101,12 +106,40 @@ function conflictOf(
   if (typeof expected !== "string" || !DIGEST.test(expected)) {
     return "What it expects is no digest of a value";
   }
-  const found = digestOfItem(before?.item, atMs);
+  const found = digestOfItem(
+    before?.item,
+    atMs,
+    (item) => digestIn(before!, item),
+  );
   if (found === expected) return undefined;
   if (found === absentDigest) return "The entry is not there any more";
   return expected === absentDigest
     ? "Somebody else has set the entry before"
     : "Somebody else has changed the entry before";
+}
+
+/** Digests of large values, by the commit that wrote them. */
+const digests = /* @__PURE__ */ new WeakMap<Stamp, Map<Value, string>>();
+/** A shorter text is not worth an entry. */
+const LARGE_CHARACTERS = 1_024;
+
+/**
+ * The digest of an entry that is there, made once of a large value: many small
+ * compare-and-sets may leave it as it is.
+ */
+function digestIn(cell: Cell, item: Item): string {
+  const field = item["data"] === undefined ? "value" : "data";
+  const value = item[field];
+  const isLarge = typeof value === "string"
+    ? field === "value" && value.length > LARGE_CHARACTERS
+    : typeof value === "object";
+  const stamp = isLarge ? stampIn(cell, field) : undefined;
+  if (stamp === undefined) return digestOfEntry(item);
+  let known = digests.get(stamp);
+  if (known === undefined) digests.set(stamp, known = new Map());
+  let digest = known.get(value);
+  if (digest === undefined) known.set(value, digest = digestOfEntry(item));
+  return digest;
 }
 
 /** Is the entry what this commit made it? */

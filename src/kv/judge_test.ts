@@ -2,10 +2,11 @@ import { equal } from "node:assert/strict";
 import type { Cell } from "../schema/cell.ts";
 import { type FoldedCells, judgeCommits } from "../schema/judge.ts";
 import { fold } from "../schema/merge.ts";
-import type { Item, Operation } from "../schema/patch.ts";
+import type { Item, Operation, Value } from "../schema/patch.ts";
 import { createView } from "../schema/view.ts";
 import { absent, digestOf, entrySchema, type Registers } from "./entry.ts";
 import { EntryJudge } from "./judge.ts";
+import type { KvValue } from "./value.ts";
 
 const { shape } = entrySchema(undefined);
 const view = createView(undefined);
@@ -177,4 +178,47 @@ Deno.test("EntryJudge refuses what is no digest", () => {
   const here = new Here().take(1, create("k", { data: Uint8Array.of(9, 9) }));
   const liar = update("k", { value: 1, expected: "unreadable" });
   equal(here.judge([[2, liar]]), "10 kv-conflict");
+});
+
+Deno.test("EntryJudge makes the digest of a large value once, however many compare-and-sets leave it", () => {
+  let read = 0;
+  const list = new Proxy([1, 2, 3], {
+    get(target, key, receiver) {
+      if (key === "2") read++;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  const text = "x".repeat(10_000);
+  const { encodeInto } = TextEncoder.prototype;
+  let encoded = 0;
+  TextEncoder.prototype.encodeInto = function (source, target) {
+    encoded += Number(source === text);
+    return encodeInto.call(this, source, target);
+  };
+  try {
+    for (const value of [list, text] as Value[]) {
+      const digest = digestOf(value as KvValue);
+      const here = new Here().take(1, create("k", { value }));
+      const touch = (expected: string): Operation => {
+        const field = shape.fields.find(({ name }) => name === "expected")!;
+        const change = { what: "set" as const, value: expected };
+        const changes = [{ field, change }];
+        return { ...update("k", {}), changes } as Operation;
+      };
+      [read, encoded] = [0, 0];
+      for (let wall = 2; wall < 20; wall += 2) {
+        const commits = [wall, wall + 1].map((at) =>
+          [at, touch(digest)] as const
+        );
+        equal(here.judge(commits), undefined);
+        here.take(wall, touch(digest), "mine");
+      }
+      equal(read + encoded, 1);
+      // Another value in its place has another digest.
+      here.take(30, update("k", { value: "y".repeat(10_000) }));
+      equal(here.judge([[40, touch(digest)]]), "10 kv-conflict");
+    }
+  } finally {
+    TextEncoder.prototype.encodeInto = encodeInto;
+  }
 });
