@@ -28,7 +28,7 @@ import { show } from "../src/schema/names.ts";
 import type { Item, Value } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Schema } from "../src/schema/schema.ts";
-import { compareKeys, KeyIndex, shorten } from "./key_index.ts";
+import { KeyIndex, shorten } from "./key_index.ts";
 import type { State } from "./state.ts";
 import type { Table } from "./table.ts";
 
@@ -64,13 +64,19 @@ class Constrained {
     this.constraints = constraints;
     const { schema, uniques, references } = constraints;
     this.uniques = uniques.map(({ fields }) =>
-      new KeyIndex((item) => {
-        const key = tupleKey(schema, fields, item);
-        return key === undefined ? [] : [shorten(key)];
+      new KeyIndex({
+        valuesOf: (item) => fields.map((field) => valueIn(schema, item, field)),
+        keysOf: (values) => {
+          const key = tupleKey(values);
+          return key === undefined ? [] : [shorten(key)];
+        },
       })
     );
     this.references = references.map(({ field }) =>
-      new KeyIndex((item) => keysIn(valueIn(schema, item, field)))
+      new KeyIndex({
+        valuesOf: (item) => [valueIn(schema, item, field)],
+        keysOf: ([value]) => keysIn(value),
+      })
     );
   }
 
@@ -249,8 +255,7 @@ export class Draft {
     const constrained = this.#constraints.of(collection);
     if (constrained === undefined || before === after) return;
     for (const index of [...constrained.uniques, ...constrained.references]) {
-      const [old, now] = [index.keysOf(before), index.keysOf(after)];
-      for (const [key, more] of compareKeys(old, now)) {
+      for (const [key, more] of index.changes(before, after)) {
         this.#count(index, key, more);
       }
     }
@@ -318,10 +323,12 @@ export class Draft {
   ): Generator<[string, string]> {
     const { schema } = constrained.constraints;
     for (const [i, index] of constrained.uniques.entries()) {
-      const [key] = index.keysOf(after);
-      if (key === undefined || key === index.keysOf(before)[0]) continue;
+      const added = index.changes(before, after).find(([, more]) => more > 0);
+      if (added === undefined) continue;
+      const [key] = added;
       const { name, fields } = constrained.constraints.uniques[i]!;
-      const chars = tupleKey(schema, fields, after)!.length;
+      const values = fields.map((field) => valueIn(schema, after, field));
+      const chars = tupleKey(values)!.length;
       if (chars > limits.uniqueCharsMax) {
         yield [name, `${fields.join(", ")} is too long to be unique`];
       }

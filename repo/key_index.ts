@@ -10,39 +10,59 @@
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Item } from "../src/schema/patch.ts";
+import type { Item, Value } from "../src/schema/patch.ts";
 import type { Table } from "./table.ts";
 
 const none: readonly string[] = [];
 
+/** What of an item its keys are made of, and the keys, once each; short ones, see {@linkcode shorten}. */
+export interface KeySource {
+  valuesOf(item: Item): readonly Value[];
+  keysOf(values: readonly Value[]): readonly string[];
+}
+
 /** Items by key. */
 export class KeyIndex {
-  readonly #keysOf: (item: Item) => readonly string[];
-  /** By ordinal. */
-  readonly #keys: (readonly string[])[] = [];
+  readonly #source: KeySource;
   /** Ordinals by key; most keys have one. */
   readonly #holders = new Map<string, number | Set<number>>();
 
-  /** @param keysOf the keys of an item, once each; short ones, see {@linkcode shorten} */
-  constructor(keysOf: (item: Item) => readonly string[]) {
-    this.#keysOf = keysOf;
+  constructor(source: KeySource) {
+    this.#source = source;
   }
 
   /** The keys of an item. */
   keysOf(item: Item | undefined): readonly string[] {
-    return item === undefined ? none : this.#keysOf(item);
+    if (item === undefined) return none;
+    return this.#source.keysOf(this.#source.valuesOf(item));
   }
 
-  /** Takes what stands at an ordinal now. */
-  set(ordinal: number, item: Item | undefined): void {
-    const before = this.#keys[ordinal] ?? none;
-    const after = this.keysOf(item);
-    for (const [key, more] of compareKeys(before, after)) {
+  /**
+   * The keys that a write gives an item (1) and takes from it (-1). None are made
+   * where it leaves what they are made of: that may be much, and the write small.
+   */
+  changes(
+    before: Item | undefined,
+    after: Item | undefined,
+  ): (readonly [key: string, more: 1 | -1])[] {
+    if (before !== undefined && after !== undefined) {
+      const old = this.#source.valuesOf(before);
+      const now = this.#source.valuesOf(after);
+      if (now.every((value, i) => value === old[i])) return [];
+    }
+    return compareKeys(this.keysOf(before), this.keysOf(after));
+  }
+
+  /** Takes what stands at an ordinal now, and what stood there before. */
+  set(
+    ordinal: number,
+    item: Item | undefined,
+    before: Item | undefined,
+  ): void {
+    for (const [key, more] of this.changes(before, item)) {
       if (more > 0) this.#add(key, ordinal);
       else this.#remove(key, ordinal);
     }
-    while (this.#keys.length < ordinal) this.#keys.push(none);
-    this.#keys[ordinal] = after.length === 0 ? none : after;
   }
 
   #add(key: string, ordinal: number): void {
@@ -76,14 +96,15 @@ export class KeyIndex {
   follow(table: Table): void {
     table.load(Uint32Array.from({ length: table.size }, (_, i) => i));
     for (let ordinal = 0; ordinal < table.size; ordinal++) {
-      if (table.isLive(ordinal)) this.set(ordinal, table.itemAt(ordinal));
+      if (!table.isLive(ordinal)) continue;
+      this.set(ordinal, table.itemAt(ordinal), undefined);
     }
     table.keep(this);
   }
 }
 
 /** The keys that one list has and the other has not: 1 for those of `after`. */
-export function compareKeys(
+function compareKeys(
   before: readonly string[],
   after: readonly string[],
 ): (readonly [key: string, more: 1 | -1])[] {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import * as fc from "fast-check";
 import type { Cell } from "../src/schema/cell.ts";
-import type { Item } from "../src/schema/patch.ts";
+import type { Item, Value } from "../src/schema/patch.ts";
 import { createView } from "../src/schema/view.ts";
 import { KeyIndex, shorten } from "./key_index.ts";
 import { Table } from "./table.ts";
@@ -18,8 +18,15 @@ function cellOf(id: string, words: readonly string[] | undefined): Cell {
   };
 }
 
-const wordsOf = (item: Item) =>
-  (item["words"] as readonly string[]).map(shorten);
+/** Counts how often keys are made. */
+let made = 0;
+const words = {
+  valuesOf: (item: Item) => [item["words"]],
+  keysOf: ([words]: readonly Value[]) => {
+    made++;
+    return (words as readonly string[]).map(shorten);
+  },
+};
 
 const puts = fc.array(fc.tuple(
   fc.constantFrom("x", "y", "z", "w"),
@@ -38,7 +45,7 @@ Deno.test("KeyIndex knows what a scan finds, from whenever on it follows a table
         items.set(id, words ?? []);
       };
       earlier.forEach(put);
-      const index = new KeyIndex(wordsOf);
+      const index = new KeyIndex(words);
       index.follow(table);
       later.forEach(put);
       for (const word of ["a", "b", "c", LONG, "never"]) {
@@ -58,7 +65,24 @@ Deno.test("KeyIndex knows what a scan finds, from whenever on it follows a table
 });
 
 Deno.test("KeyIndex keeps long keys by their hash", () => {
-  const index = new KeyIndex(wordsOf);
+  const index = new KeyIndex(words);
   const [key] = index.keysOf(cellOf("k", [LONG]).item);
   equal(key!.length, 65);
+});
+
+Deno.test("KeyIndex makes no keys where a write leaves what they are made of", () => {
+  const table = new Table({ name: "a", view: createView(undefined) });
+  const index = new KeyIndex(words);
+  index.follow(table);
+  const long = [LONG];
+  table.put(cellOf("x", long));
+  made = 0;
+  for (let i = 0; i < 10; i++) table.put(cellOf("x", long));
+  deepEqual(index.changes(cellOf("x", long).item, cellOf("x", long).item), []);
+  equal(made, 0);
+  table.put(cellOf("x", ["other"]));
+  deepEqual([index.count(shorten(LONG)), index.count("other")], [0, 1]);
+  table.put(cellOf("x", undefined));
+  table.put(cellOf("x", long));
+  deepEqual([index.count(shorten(LONG)), index.count("other")], [1, 0]);
 });

@@ -88,16 +88,15 @@ export function valueIn(
   return isShown ? value : template[field];
 }
 
-/** The values of some fields as one text, equal where they are; `undefined` where one is absent. */
+/** Some values as one text, equal where they are; `undefined` where one is absent. */
 export function tupleKey(
-  schema: Schema,
-  fields: readonly string[],
-  item: Item,
+  values: readonly Value[],
 ): string | undefined {
   let key = "";
-  for (const field of fields) {
-    const value = valueIn(schema, item, field);
-    if (value === undefined || value === null) return undefined;
+  if (values.some((value) => value === undefined || value === null)) {
+    return undefined;
+  }
+  for (const value of values) {
     const part = keyOf(value);
     key += `${part.length}:${part}`;
   }

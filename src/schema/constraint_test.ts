@@ -1,5 +1,11 @@
 import { deepEqual, equal, notEqual } from "node:assert/strict";
-import { constraintsOf, excessOf, namedIn, tupleKey } from "./constraint.ts";
+import {
+  constraintsOf,
+  excessOf,
+  namedIn,
+  tupleKey,
+  valueIn,
+} from "./constraint.ts";
 import { type AnyField, field } from "./field.ts";
 import type { Item, Value } from "./patch.ts";
 import { defineSchema } from "./schema.ts";
@@ -11,7 +17,8 @@ function keyOf(fields: { readonly a?: Value; readonly b?: Value }) {
     a: fieldFor(a),
     b: b === "" || b === "b" ? field.string().default("b") : fieldFor(b),
   });
-  return tupleKey(schema, ["a", "b"], { id: "x", ...fields } as Item);
+  const item = { id: "x", ...fields } as Item;
+  return tupleKey(["a", "b"].map((field) => valueIn(schema, item, field)));
 }
 
 function fieldFor(value: Value): AnyField {
