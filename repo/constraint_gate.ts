@@ -6,7 +6,7 @@
  */
 
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
-import { isHistory } from "../src/schema/cell.ts";
+import { type Cell, isHistory, isThere } from "../src/schema/cell.ts";
 import type {
   CommitJudge,
   JudgedCommit,
@@ -65,8 +65,13 @@ function wholeOf(writes: readonly JudgedWrite[]): WrittenItem[] {
   for (const { operation, before, after } of writes) {
     const { shape: { collection }, id } = operation;
     const key = `${collection} ${id}`; // No collection has a space in its name.
-    const known = items.get(key) ?? { collection, id, before: before?.item };
-    items.set(key, { ...known, after: after().item });
+    const known = items.get(key) ??
+      { collection, id, before: there(before) };
+    items.set(key, { ...known, after: there(after()) });
   }
   return [...items.values()];
+}
+
+function there(cell: Cell | undefined): Cell | undefined {
+  return cell !== undefined && isThere(cell) ? cell : undefined;
 }

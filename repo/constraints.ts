@@ -16,6 +16,7 @@
 import "./mod.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import type { Shown } from "../src/schema/cell.ts";
 import {
   type CollectionConstraints,
   constraintsOf,
@@ -25,7 +26,7 @@ import {
   valueIn,
 } from "../src/schema/constraint.ts";
 import { show } from "../src/schema/names.ts";
-import type { Item, Value } from "../src/schema/patch.ts";
+import type { Value } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import { KeyIndex, shorten } from "./key_index.ts";
@@ -37,9 +38,9 @@ export interface WrittenItem {
   readonly collection: string;
   readonly id: string;
   /** `undefined` when it was not there. */
-  readonly before: Item | undefined;
+  readonly before: Shown | undefined;
   /** `undefined` when it is gone. */
-  readonly after: Item | undefined;
+  readonly after: Shown | undefined;
 }
 
 /** What a constraint says of an item. */
@@ -65,7 +66,7 @@ class Constrained {
     const { schema, uniques, references } = constraints;
     this.uniques = uniques.map(({ fields }) =>
       new KeyIndex({
-        valuesOf: (item) => fields.map((field) => valueIn(schema, item, field)),
+        valuesOf: (cell) => fields.map((field) => valueIn(schema, cell, field)),
         keysOf: (values) => {
           const key = tupleKey(values);
           return key === undefined ? [] : [shorten(key)];
@@ -74,7 +75,7 @@ class Constrained {
     );
     this.references = references.map(({ field }) =>
       new KeyIndex({
-        valuesOf: (item) => [valueIn(schema, item, field)],
+        valuesOf: (cell) => [valueIn(schema, cell, field)],
         keysOf: ([value]) => keysIn(value),
       })
     );
@@ -203,12 +204,12 @@ export class Constraints {
     if (table === undefined) return found;
     const draft = new Draft(this);
     for (let ordinal = 0; ordinal < table.size; ordinal++) {
-      const after = table.isLive(ordinal) ? table.itemAt(ordinal) : undefined;
-      if (after === undefined) continue;
-      const { id } = after;
+      const item = table.isLive(ordinal) ? table.itemAt(ordinal) : undefined;
+      if (item === undefined) continue;
+      const { id } = item;
       for (
         const { constraint, detail } of draft.faultsOf({
-          ...{ collection, id, after },
+          ...{ collection, id, after: { item } },
           before: undefined,
         })
       ) {
@@ -230,7 +231,7 @@ interface Fault extends Violation {
 export class Draft {
   readonly #constraints: Constraints;
   /** By collection and id. */
-  readonly #items = new Map<string, Map<string, Item | undefined>>();
+  readonly #items = new Map<string, Map<string, Shown | undefined>>();
   /** How many more items have a key than the index says. */
   readonly #more = new Map<KeyIndex, Map<string, number>>();
 
@@ -319,7 +320,7 @@ export class Draft {
   /** Values that another item has. */
   *#repeated(
     constrained: Constrained,
-    { id, before, after }: WrittenItem & { readonly after: Item },
+    { id, before, after }: WrittenItem & { readonly after: Shown },
   ): Generator<[string, string]> {
     const { schema } = constrained.constraints;
     for (const [i, index] of constrained.uniques.entries()) {
@@ -341,11 +342,11 @@ export class Draft {
   /** What a write names anew and is not there. */
   *#dangling(
     { constraints: { schema, references } }: Constrained,
-    { before, after }: WrittenItem & { readonly after: Item },
+    { before, after }: WrittenItem & { readonly after: Shown },
   ): Generator<[string, string]> {
     for (const { name, field, target } of references) {
-      const [old, now] = [before, after].map((item) =>
-        item && valueIn(schema, item, field)
+      const [old, now] = [before, after].map((cell) =>
+        cell && valueIn(schema, cell, field)
       );
       if (old === now) continue;
       const known = new Set(namedIn(old));
@@ -391,7 +392,7 @@ export class Draft {
 /** Sums that are further out of bounds than they were. */
 function* outOfBounds(
   { constraints: { schema, bounds } }: Constrained,
-  { before, after }: WrittenItem & { readonly after: Item },
+  { before, after }: WrittenItem & { readonly after: Shown },
 ): Generator<[string, string]> {
   for (const bound of bounds) {
     const { name, field, min, max } = bound;

@@ -481,6 +481,39 @@ Deno.test("Constraints bound what each write of an item would have to look at", 
   }
 });
 
+Deno.test("Constraints put no item of 1,000 fields together for a write of one", async () => {
+  const [gate, ada] = await place();
+  write(ada, create(User, "u", { email: "a@b" }));
+  const names = Array.from({ length: 1_000 }, (_, i) => `other${i}`);
+  for (let i = 0; i < 1_000; i += 250) {
+    const fields = names.slice(i, i + 250).map((name) => ({
+      name,
+      kind: "number" as const,
+    }));
+    const change = { what: "set", value: 1 } as const;
+    const shape = { collection: "user", version: 1, fields };
+    const changes = fields.map((field) => ({ field, change }));
+    write(ada, { what: "update", shape, id: "u", generation: 0, changes });
+  }
+  admit(gate, ada);
+  const before = ada.records().length;
+  for (let i = 0; i < 100; i++) {
+    write(ada, update(User, "u", { name: `n${i % 7}` }));
+  }
+  const records = ada.records().slice(before);
+  const work = workOf(() => {
+    equal(gate.accept(records)[0]?.verdict.verdict, "admit");
+  });
+  ok(work < 100 * 1_000, `${work} elements in 100 writes`);
+  write(ada, create(User, "u2", { email: "a@b" }));
+  deepEqual(refused(gate, ada), [[
+    105,
+    "user.unique(email)",
+    '"user" item "u2": "u" has the same email',
+  ]]);
+  await close(gate, ada);
+});
+
 Deno.test("Constraints look at none of 1,000 references that a write does not change", async () => {
   const [gate, ada] = await place();
   const many = Array.from({ length: 1_000 }, (_, i) => `u${i + 1_000}`);

@@ -10,14 +10,17 @@
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Item, Value } from "../src/schema/patch.ts";
+import { isThere, type Shown } from "../src/schema/cell.ts";
+import type { Value } from "../src/schema/patch.ts";
 import type { Table } from "./table.ts";
 
 const none: readonly string[] = [];
 
-/** What of an item its keys are made of, and the keys, once each; short ones, see {@linkcode shorten}. */
+/** How keys are made. */
 export interface KeySource {
-  valuesOf(item: Item): readonly Value[];
+  /** What the keys of an item that is there are made of. */
+  valuesOf(cell: Shown): readonly Value[];
+  /** The keys, once each; short ones, see {@linkcode shorten}. */
   keysOf(values: readonly Value[]): readonly string[];
 }
 
@@ -32,9 +35,9 @@ export class KeyIndex {
   }
 
   /** The keys of an item. */
-  keysOf(item: Item | undefined): readonly string[] {
-    if (item === undefined) return none;
-    return this.#source.keysOf(this.#source.valuesOf(item));
+  keysOf(cell: Shown | undefined): readonly string[] {
+    if (cell === undefined || !isThere(cell)) return none;
+    return this.#source.keysOf(this.#source.valuesOf(cell));
   }
 
   /**
@@ -42,10 +45,10 @@ export class KeyIndex {
    * where it leaves what they are made of: that may be much, and the write small.
    */
   changes(
-    before: Item | undefined,
-    after: Item | undefined,
+    before: Shown | undefined,
+    after: Shown | undefined,
   ): (readonly [key: string, more: 1 | -1])[] {
-    if (before !== undefined && after !== undefined) {
+    if (before && after && isThere(before) && isThere(after)) {
       const old = this.#source.valuesOf(before);
       const now = this.#source.valuesOf(after);
       if (now.every((value, i) => value === old[i])) return [];
@@ -56,10 +59,10 @@ export class KeyIndex {
   /** Takes what stands at an ordinal now, and what stood there before. */
   set(
     ordinal: number,
-    item: Item | undefined,
-    before: Item | undefined,
+    cell: Shown | undefined,
+    before: Shown | undefined,
   ): void {
-    for (const [key, more] of this.changes(before, item)) {
+    for (const [key, more] of this.changes(before, cell)) {
       if (more > 0) this.#add(key, ordinal);
       else this.#remove(key, ordinal);
     }
@@ -97,7 +100,8 @@ export class KeyIndex {
     table.load(Uint32Array.from({ length: table.size }, (_, i) => i));
     for (let ordinal = 0; ordinal < table.size; ordinal++) {
       if (!table.isLive(ordinal)) continue;
-      this.set(ordinal, table.itemAt(ordinal), undefined);
+      const item = table.itemAt(ordinal);
+      this.set(ordinal, { item }, undefined);
     }
     table.keep(this);
   }

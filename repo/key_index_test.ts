@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import * as fc from "fast-check";
-import type { Cell } from "../src/schema/cell.ts";
+import type { Cell, Shown } from "../src/schema/cell.ts";
 import type { Item, Value } from "../src/schema/patch.ts";
 import { createView } from "../src/schema/view.ts";
 import { KeyIndex, shorten } from "./key_index.ts";
@@ -21,7 +21,7 @@ function cellOf(id: string, words: readonly string[] | undefined): Cell {
 /** Counts how often keys are made. */
 let made = 0;
 const words = {
-  valuesOf: (item: Item) => [item["words"]],
+  valuesOf: ({ item }: Shown) => [item!["words"]],
   keysOf: ([words]: readonly Value[]) => {
     made++;
     return (words as readonly string[]).map(shorten);
@@ -49,7 +49,7 @@ Deno.test("KeyIndex knows what a scan finds, from whenever on it follows a table
       index.follow(table);
       later.forEach(put);
       for (const word of ["a", "b", "c", LONG, "never"]) {
-        const [key] = index.keysOf(cellOf("k", [word]).item);
+        const [key] = index.keysOf(cellOf("k", [word]));
         const found = [...items].filter(([, words]) => words.includes(word))
           .map(([id]) => id).sort();
         const holders = Array.from(
@@ -66,7 +66,7 @@ Deno.test("KeyIndex knows what a scan finds, from whenever on it follows a table
 
 Deno.test("KeyIndex keeps long keys by their hash", () => {
   const index = new KeyIndex(words);
-  const [key] = index.keysOf(cellOf("k", [LONG]).item);
+  const [key] = index.keysOf(cellOf("k", [LONG]));
   equal(key!.length, 65);
 });
 
@@ -78,7 +78,7 @@ Deno.test("KeyIndex makes no keys where a write leaves what they are made of", (
   table.put(cellOf("x", long));
   made = 0;
   for (let i = 0; i < 10; i++) table.put(cellOf("x", long));
-  deepEqual(index.changes(cellOf("x", long).item, cellOf("x", long).item), []);
+  deepEqual(index.changes(cellOf("x", long), cellOf("x", long)), []);
   equal(made, 0);
   table.put(cellOf("x", ["other"]));
   deepEqual([index.count(shorten(LONG)), index.count("other")], [0, 1]);

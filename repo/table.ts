@@ -39,12 +39,8 @@ export interface TableOptions {
 
 /** What is made of a table's items, and told of every put. */
 export interface Kept {
-  /** Takes what stands at an ordinal now, and what stood there; `undefined`: none, or it is deleted. */
-  set(
-    ordinal: number,
-    item: Item | undefined,
-    before: Item | undefined,
-  ): void;
+  /** Takes what stands at an ordinal now, and what stood there. */
+  set(ordinal: number, cell: Cell, before: Cell | undefined): void;
 }
 
 /** Hears every transaction that changed the table. */
@@ -233,7 +229,7 @@ export class Table implements Source {
     const isNew = known < 0 || isReserved;
     const wasLive = !isNew && this.isLive(known);
     const isKept = this.#kept.length > 0;
-    const before = isKept && wasLive ? this.itemAt(known) : undefined;
+    const before = isKept && wasLive ? this.cellAt(known) : undefined;
     const ordinal = isNew ? this.#cells.push(cell) : known;
     if (isReserved) this.#reserved--;
     else if (isNew) this.#ordinals.set(cell.id, ordinal);
@@ -245,7 +241,7 @@ export class Table implements Source {
       setColumn(columns[i]!, ordinal, cell.item);
     }
     for (let i = 0; i < this.#kept.length; i++) {
-      this.#kept[i]!.set(ordinal, cell.item, before);
+      this.#kept[i]!.set(ordinal, cell, before);
     }
     return ordinal;
   }

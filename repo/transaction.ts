@@ -11,7 +11,7 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Stamp } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Cell, Origin } from "../src/schema/cell.ts";
+import { type Cell, isThere, type Origin } from "../src/schema/cell.ts";
 import type { Cells } from "../src/schema/judge.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
@@ -199,12 +199,15 @@ export class Transaction {
     const written: WrittenItem[] = [];
     for (const { table, created, changed } of this.#drafts ?? none) {
       const { name: collection } = table;
-      for (const { id, item } of created ?? none) {
-        written.push({ collection, id, before: undefined, after: item });
+      for (const cell of created ?? none) {
+        const after = isThere(cell) ? cell : undefined;
+        written.push({ collection, id: cell.id, before: undefined, after });
       }
-      for (const [ordinal, { id, item }] of changed ?? none) {
-        const before = table.itemAt(ordinal);
-        written.push({ collection, id, before, after: item });
+      for (const [ordinal, cell] of changed ?? none) {
+        const item = table.itemAt(ordinal);
+        const before = item && { item };
+        const after = isThere(cell) ? cell : undefined;
+        written.push({ collection, id: cell.id, before, after });
       }
     }
     return written;

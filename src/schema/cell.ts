@@ -94,8 +94,11 @@ export class WideCell implements Cell {
   }
 }
 
+/** What readers see of an item: a cell, or as much of one as there is. */
+export type Shown = Pick<Cell, "item">;
+
 /** Is the item there? Does not put it together. */
-export function isThere(cell: Cell): boolean {
+export function isThere(cell: Shown): boolean {
   return cell instanceof WideCell || cell.item !== undefined;
 }
 
@@ -106,6 +109,18 @@ export function valueIn(cell: Cell, name: string): Value {
   if (!(cell instanceof WideCell)) return cell.item?.[name];
   const written = cell.since?.get(name);
   return written === undefined ? cell.base[name] : written.value;
+}
+
+/**
+ * What stands in a field of a cell that is there, if anything: as it was written
+ * where it has no state. Does not put a wide one together for that.
+ */
+export function writtenIn(cell: Shown, name: string): Written | undefined {
+  const isLater = cell instanceof WideCell && !cell.rich?.has(name);
+  const written = isLater ? cell.since?.get(name) : undefined;
+  if (written !== undefined) return written;
+  const item = isLater ? cell.base : cell.item!;
+  return Object.hasOwn(item, name) ? { value: item[name] } : undefined;
 }
 
 /** The generation that is written now: a deleted item's next one. */

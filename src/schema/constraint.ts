@@ -13,8 +13,9 @@
  */
 
 import { toHex } from "../base/bytes.ts";
+import { type Shown, writtenIn } from "./cell.ts";
 import { isOfKind, isRich } from "./kinds.ts";
-import type { Item, Value } from "./patch.ts";
+import type { Value } from "./patch.ts";
 import type { Schema } from "./schema.ts";
 
 /** Of a collection: no two items have the same values in these fields. */
@@ -73,19 +74,26 @@ export function constraintsOf(schema: Schema): CollectionConstraints {
   return { schema, uniques, references, bounds };
 }
 
-/** The field of an item as readers see it: what its writer did not know, or is of no such kind, has the schema's default. */
+/**
+ * The field of a cell that is there as readers see it: what its writer did not
+ * know, or is of no such kind, has the schema's default.
+ */
 export function valueIn(
   { plan, ordinals, template }: Schema,
-  item: Item,
+  cell: Shown,
   field: string,
 ): Value {
   const { kind } = plan[ordinals.get(field)!]!;
-  const value = item[field];
-  const isShown = Object.hasOwn(item, field) &&
-    (isRich(kind)
-      ? typeof value === typeof template[field]
-      : isOfKind(kind, value));
-  return isShown ? value : template[field];
+  if (isRich(kind)) {
+    const item = cell.item!;
+    const isShown = Object.hasOwn(item, field) &&
+      typeof item[field] === typeof template[field];
+    return isShown ? item[field] : template[field];
+  }
+  const written = writtenIn(cell, field);
+  return written !== undefined && isOfKind(kind, written.value)
+    ? written.value
+    : template[field];
 }
 
 /** Some values as one text, equal where they are; `undefined` where one is absent. */

@@ -17,8 +17,8 @@ function keyOf(fields: { readonly a?: Value; readonly b?: Value }) {
     a: fieldFor(a),
     b: b === "" || b === "b" ? field.string().default("b") : fieldFor(b),
   });
-  const item = { id: "x", ...fields } as Item;
-  return tupleKey(["a", "b"].map((field) => valueIn(schema, item, field)));
+  const cell = { item: { id: "x", ...fields } as Item };
+  return tupleKey(["a", "b"].map((field) => valueIn(schema, cell, field)));
 }
 
 function fieldFor(value: Value): AnyField {

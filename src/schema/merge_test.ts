@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { type Cell, type Origin, WideCell } from "./cell.ts";
+import { valueIn } from "./constraint.ts";
 import { cellDigestBytes, decodeCell, decodeItem } from "./cell_codec.ts";
 import { encodeCell } from "./cell_writer.ts";
 import { isOfKind, mergeClassOf } from "./kinds.ts";
@@ -287,6 +288,13 @@ Deno.test("fold() shows of an item of many fields what it shows of one of few, w
         if (isRead) assert.ok(before?.item);
         const many = foldAll(all.slice(at), view, before);
         assert.ok(many instanceof WideCell);
+        const schema = view.schema ?? Odd;
+        for (const { name } of schema.plan) {
+          assert.deepEqual(
+            valueIn(schema, many, name),
+            valueIn(schema, few, name),
+          );
+        }
         assert.deepEqual(
           Object.entries(many.item).filter(([name]) => !name.startsWith("pad")),
           Object.entries(few.item),
