@@ -332,11 +332,17 @@ function extraOf(patches: readonly DecodedPatch[]): number {
   return extra;
 }
 
-/** Does nothing in it change anything? Then there is nothing to decide on. */
+/** Is there nothing to decide on: nothing that it changes, or a patch that cannot be read? */
 function isEmpty(batch: Batch): boolean {
-  return batch.commits.every((commit) =>
-    countOperations(payloadOf(batch, commit)) === 0
-  );
+  try {
+    const counts = batch.commits.map((commit) =>
+      countOperations(payloadOf(batch, commit))
+    );
+    return counts.every((count) => count === 0);
+  } catch (error) {
+    if (error instanceof SyntaxError) return true;
+    throw error;
+  }
 }
 
 /** Whose bucket it is. */

@@ -1,11 +1,13 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { defineRules } from "../mod.ts";
+import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import { type DecodedPatch, PatchWriter } from "../src/schema/patch_codec.ts";
 import { patchesOf } from "../repo/admit.ts";
 import { Graph } from "../repo/graph.ts";
-import type { Batch } from "../repo/batch.ts";
+import { type Batch, writeBatch } from "../repo/batch.ts";
+import { encodeHeader } from "../repo/commit.ts";
 import { type Mode, parseRepositoryName } from "../repo/mod.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
 import { boundedPatches } from "../repo/patch_gate.ts";
@@ -178,6 +180,39 @@ Deno.test("ServerHooks.gate() refuses what a revoked session wrote, unless the d
   );
   const recorded = hooksIn({ isRevoked: true, hasRecord: true });
   equal(recorded.gate(peer, name("a"), batchOf(1), 0, () => []), undefined);
+});
+
+Deno.test("ServerHooks.keeps() keeps of a revoked session what can be decided on, and fails on nothing", () => {
+  const hooks = hooksIn({ isRevoked: true });
+  const header = encodeHeader({ wall: NOW, count: 0, parents: [] });
+  const { chain } = batchOf(0);
+  const keeps = (...payloads: Uint8Array[]) => {
+    const writer = new ByteWriter();
+    const commits = payloads.map((payload) => ({
+      header,
+      payload,
+      payloadAt: -1,
+    }));
+    writeBatch(writer, { chain, first: 0, commits });
+    const arrival = { kind: "unsigned", bytes: writer.copy() } as const;
+    return hooks.keeps(peer, name("a"), arrival, refuse("revoked"));
+  };
+  const field = { name: "text", kind: "string" } as const;
+  const shape = { collection: "note", version: 1, fields: [field] };
+  const patch = new PatchWriter();
+  patch.begin();
+  const empty = patch.finish().payload;
+  patch.begin();
+  patch.add({ what: "delete", shape, id: "x", generation: 0 });
+  const { payload } = patch.finish();
+  equal(keeps(payload), true);
+  equal(keeps(empty, payload), true);
+  equal(keeps(empty), false);
+  for (const none of [[], [9, 9, 9], [1, 0], [1, 0, 200]]) {
+    const bad = new Uint8Array(none);
+    equal(keeps(bad), false);
+    equal(keeps(payload, bad), false);
+  }
 });
 
 Deno.test("ServerHooks hold back credit first, and refuse who ignores that", () => {
