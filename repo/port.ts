@@ -78,6 +78,8 @@ export interface RepositoryPort {
   readonly isComplete: boolean;
   /** Runs whenever `shareable` has grown; the result ends it. */
   onShareable(listener: () => void): () => void;
+  /** Does a record that is here revoke a session? Its key, 32 bytes. */
+  isRevoked(sessionKey: Uint8Array): boolean;
   /** Certificates and revocations, whatever their place in the log. */
   credentials(): FeedRecord[];
   /**

@@ -100,6 +100,10 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.sharing.onShareable(listener);
   }
 
+  isRevoked(sessionKey: Uint8Array): boolean {
+    return this.#parts.loaded.revocations.countOf(sessionKey) > 0;
+  }
+
   credentials(): FeedRecord[] {
     if (this.mode !== "default") return []; // No door of these modes takes any.
     const { certificates, revocations } = this.#parts.loaded;

@@ -245,6 +245,12 @@ export class Service {
         },
         keeps: (peer, name, arrival, refusal) =>
           hooks.keeps(peer, name, arrival, refusal),
+        isRevoked: ({ sessionKey, user, notAfter }) =>
+          this.#revocations.ends({
+            sessionKey: toHex(sessionKey),
+            user,
+            notAfter,
+          }),
         creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),
         workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
         event: (peer, event) => connections.hear(peer, event),

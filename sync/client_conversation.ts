@@ -13,7 +13,7 @@ import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
-import { ClientGreeting } from "./client_greeting.ts";
+import { ClientGreeting, SERVER_REVOKED } from "./client_greeting.ts";
 import type {
   ClientCore,
   ClientOptions,
@@ -47,7 +47,14 @@ export class ClientConversation implements ClientCore {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
-    this.#greeting = new ClientGreeting(options, this.#line);
+    this.#greeting = new ClientGreeting(
+      options,
+      this.#line,
+      (server) => {
+        const all = [...this.#byName.values()];
+        return all.some((channel) => channel.revokes(server));
+      },
+    );
     this.#budget = options.budget ?? partBudget(2 * limits.recordBytesMax);
   }
 
@@ -181,8 +188,17 @@ export class ClientConversation implements ClientCore {
       const budget = this.#budget;
       const options = this.#options;
       const parts = { line, port, options, budget, resume };
-      this.#byName.set(port.name, new ClientChannel(parts));
+      const channel = new ClientChannel(parts);
+      this.#byName.set(port.name, channel);
+      this.#checkServer(channel);
     });
+  }
+
+  /** A repository has joined, or knows more: maybe that the server's session is over. */
+  #checkServer(channel: ClientChannel): void {
+    if (this.#server !== undefined && channel.revokes(this.#server)) {
+      this.#line.fail("forbidden", SERVER_REVOKED);
+    }
   }
 
   /** Closes a repository's channel. */
@@ -201,6 +217,7 @@ export class ClientConversation implements ClientCore {
     return this.#run(moment, () => {
       const channel = this.#byName.get(name);
       if (channel === undefined) return;
+      this.#checkServer(channel);
       channel.shareable();
       this.#pump(channel);
     });

@@ -2,8 +2,8 @@
  * How a client finds out who a server is, and shows who it is itself.
  *
  * Architecture invariant: a proof is made for the root key and the server that
- * said hello, and a server is believed only when a key that may issue signed
- * this conversation's nonces.
+ * said hello, and a server is believed only when a key that may issue, whose end
+ * nobody here knows of, signed this conversation's nonces.
  *
  * @module
  */
@@ -30,18 +30,28 @@ import { SendWindow } from "./window.ts";
 const HEARTBEAT_MS_MIN = 1_000;
 const HEARTBEAT_MS_MAX = 120_000;
 
+/** Why a client ends a conversation with whoever holds a key that somebody revoked. */
+export const SERVER_REVOKED = "The server's session was revoked";
+
 /** The client's side of hello, prove and welcome. */
 export class ClientGreeting {
   readonly #options: ClientOptions;
   readonly #line: Line;
+  readonly #isRevoked: (server: PeerSession) => boolean;
   readonly #nonce = new Uint8Array(32);
   #hello: MessageOf<"hello"> | undefined;
   #hasProved = false;
   #welcomeBeforeMs = Infinity;
 
-  constructor(options: ClientOptions, line: Line) {
+  /** @param isRevoked is the end of a server's session known here? */
+  constructor(
+    options: ClientOptions,
+    line: Line,
+    isRevoked: (server: PeerSession) => boolean,
+  ) {
     this.#options = options;
     this.#line = line;
+    this.#isRevoked = isRevoked;
   }
 
   /** Waits for hello. */
@@ -133,6 +143,7 @@ export class ClientGreeting {
       line.fail("bad-proof", "The signature is not of this server");
       return undefined;
     }
+    if (this.#isOver(server, message.clock)) return undefined;
     if (window < limits.windowBytesMin || window > limits.windowBytesMax) {
       line.fail("bad-message", `A window of ${window} bytes`);
       return undefined;
@@ -143,5 +154,24 @@ export class ClientGreeting {
       Math.max(HEARTBEAT_MS_MIN, heartbeatMs),
     );
     return server;
+  }
+
+  /**
+   * Is the server's session over? Whoever has its key since then hears nothing.
+   * Of dates the server's own clock is asked, and this device's, which may be wrong
+   * by as much as it would follow another one.
+   */
+  #isOver(server: PeerSession, clock: number): boolean {
+    const line = this.#line;
+    const nowMs = Math.max(
+      clock,
+      line.moment.nowMs - limits.clockCorrectionMsMax,
+    );
+    if (this.#isRevoked(server)) line.fail("forbidden", SERVER_REVOKED);
+    else if (nowMs > server.notAfter) {
+      const date = new Date(server.notAfter).toISOString();
+      line.fail("forbidden", `The server's session ended at ${date}`);
+    }
+    return line.isOver;
   }
 }

@@ -10,6 +10,7 @@
 
 import type { SessionSigner } from "../crypto/mod.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
+import type { Certificate } from "../repo/certificate.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Judged } from "../repo/admit.ts";
@@ -308,6 +309,8 @@ export interface ServerChannelOptions {
   readonly staging?: Staging;
   /** Will the server keep a refused batch for somebody to decide? Asked before `refuse` is sent. */
   readonly keeps?: (arrival: Arrival, refusal: Refusal) => boolean;
+  /** Is a session revoked by what is known besides the repository's records? Asked of who signed a witness. */
+  readonly isRevoked?: (session: Certificate) => boolean;
   /** Has the right to read ended? Asked before each frame of records; the driver declines the channel then. */
   readonly isEnded?: () => boolean;
 }

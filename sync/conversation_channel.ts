@@ -8,6 +8,7 @@
  * @module
  */
 
+import { decodeCertificate } from "../repo/certificate.ts";
 import { sessionKeyOf } from "../repo/commit.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
@@ -99,6 +100,14 @@ export class ClientChannel {
   /** Is it closed, and stays so until somebody opens it anew? */
   get isDeclined(): boolean {
     return this.#channel === 0 && this.#opensMs === Infinity;
+  }
+
+  /** Does a record here revoke a session, or one that it goes back to? */
+  revokes({ certificates }: PeerSession): boolean {
+    const { port } = this.#parts;
+    return certificates.map(decodeCertificate).some(({ sessionKey }) =>
+      port.isRevoked(sessionKey)
+    );
   }
 
   /** Has everything been acknowledged, and is nothing on its way? */

@@ -110,6 +110,7 @@ export class HostChannel {
         ...(staging && { staging }),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,
+        isRevoked: (session) => hooks.isRevoked?.(session) ?? false,
         isEnded: () => this.#access?.ended?.() !== undefined,
       }, driver.moment)
     );

@@ -6,6 +6,7 @@
 
 import type { Judged } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
+import type { Certificate } from "../repo/certificate.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Refusal } from "../src/base/errors.ts";
@@ -148,6 +149,8 @@ export interface HostHooks {
     arrival: Arrival,
     refusal: Refusal,
   ): boolean;
+  /** Is a session revoked, whatever records say? Asked of who signed a witness. */
+  isRevoked?(session: Certificate): boolean;
   /** How long the peer waits for credit for these bytes, in milliseconds; 0: not at all. */
   creditDelay?(peer: HostPeer, bytes: number): number;
   /** Charges work that frames besides records cost, in milliseconds; says how long the peer's next frames wait. */

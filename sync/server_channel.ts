@@ -337,10 +337,11 @@ export class ServerChannel {
   }
 
   #proof(message: MessageOf<"proof">): void {
-    const { line, port } = this.#parts;
+    const { line, port, options: { isRevoked } } = this.#parts;
     if (this.#isProved) return;
     this.#isProved = true; // One a channel: each costs signatures.
-    const witness = checkProof(message, port);
+    const { nowMs } = line.moment;
+    const witness = checkProof(message, { port, nowMs, isRevoked });
     if (witness === undefined) return;
     const { name } = port;
     line.tell({ tell: "proof", name, witness, summary: message.summary });

@@ -430,7 +430,8 @@ Deno.test("a restored server believes a sound witness of what there was, and no 
   const fresh = await Serving.open(world);
   const port = fresh.place.replica.port();
   const proof = { witness, certificates, summary };
-  const sound = checkProof(proof, port);
+  const known = { port, nowMs: world.now() };
+  const sound = checkProof(proof, known);
   assert.equal(sound?.commits, 9);
   const forged = signWitness(fieldsOf(serving), proverFor(sessionOf(1)));
   for (
@@ -442,7 +443,7 @@ Deno.test("a restored server believes a sound witness of what there was, and no 
       { ...proof, witness: new Uint8Array(10) },
       { ...proof, summary: new Uint8Array(11) },
     ]
-  ) assert.equal(checkProof(bad, port), undefined);
+  ) assert.equal(checkProof(bad, known), undefined);
 });
 
 Deno.test("what a client keeps comes back as it was, or not at all", async () => {

@@ -3,6 +3,9 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { memoryStorage, type Storage } from "../mod.ts";
 import { createSigner } from "../crypto/mod.ts";
+import { chainBytes } from "../repo/commit.ts";
+import { digestOfSummary } from "../repo/graph.ts";
+import { ByteWriter } from "../src/base/bytes.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import {
   copyDatabase,
@@ -11,6 +14,7 @@ import {
   type ServerOptions,
 } from "../server/mod.ts";
 import type { MessageOf } from "../sync/message.ts";
+import { signWitness } from "../sync/witness.ts";
 import { forge } from "./kit/forge.ts";
 import { until } from "./kit/patience.ts";
 import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
@@ -222,4 +226,39 @@ Deno.test("a revoked session that may issue is not let in: what a server brings 
   peer.send(await peer.proof(issuer));
   equal((await peer.hear("failed")).code, "forbidden");
   await peer.ended;
+});
+
+Deno.test("what a revoked server signs of what there was holds nobody up", async () => {
+  await using server = await serve();
+  const [edge, other] = [
+    rawSession({ user: "edge", mayIssue: true }),
+    rawSession({ user: "other", mayIssue: true }),
+  ];
+  await server.revoke({ sessionKey: keyOf(edge) }, "stolen");
+  await using ann = await clientOf(server, { token: ANN });
+  await ann.notes.create({ text: "hers" }).synced;
+  const genesisId = genesisOf(server, "team/notes");
+  const [chain] = replicaOf(ann.repo).graph.vector().keys();
+  const entry = new ByteWriter();
+  entry.bytes(chainBytes(chain!));
+  entry.u48(1_000);
+  entry.bytes(new Uint8Array(32));
+  const summary = entry.copy();
+  for (const thief of [edge, other]) {
+    const { publicKey, sign } = createSigner(thief.secretKey);
+    const certificates = [thief.certificate];
+    const witness = signWitness({
+      genesisId,
+      epoch: new Uint8Array(16).fill(9),
+      position: 1,
+      commits: 1_000,
+      digest: digestOfSummary(genesisId, summary),
+      wall: Date.now(),
+    }, { publicKey, sign, certificates });
+    await using peer = await RawPeer.opened(server, "team/notes");
+    peer.send({ is: "proof", channel: 1, witness, certificates, summary });
+    peer.send({ is: "ping", token: 1 });
+    await peer.hear("pong");
+    equal(server.status().restoring.length, thief === edge ? 0 : 1);
+  }
 });

@@ -16,6 +16,7 @@ import {
 import type { Arrival } from "../../repo/arrival.ts";
 import { issueCertificate } from "../../repo/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
+import { issueRevocation } from "../../repo/revocation.ts";
 import type { LentChain } from "../../repo/continuity.ts";
 import { recordKind } from "../../repo/log_format.ts";
 import { Replica } from "../../repo/replica.ts";
@@ -189,6 +190,20 @@ export class Place {
   /** The votes of a note. */
   votes(id: string): unknown {
     return this.#editor.table.cellOf(id)?.item?.votes;
+  }
+
+  /** A record of the root comes in that revokes a session. */
+  revoke({ signer }: Pick<Session, "signer">): void {
+    const port = this.replica.port();
+    const { bytes } = issueRevocation({
+      genesisId: port.genesisId,
+      sessionKey: signer.publicKey,
+      cuts: new Map(),
+      wall: this.world.now(),
+      reason: "stolen",
+    }, createSigner(root.secretKey));
+    port.receive([{ kind: "revocation", bytes }]);
+    port.settle();
   }
 
   /** Everything in its log, as it would travel. */
