@@ -78,6 +78,11 @@ export interface RepositoryPort {
   readonly isComplete: boolean;
   /** Runs whenever `shareable` has grown; the result ends it. */
   onShareable(listener: () => void): () => void;
+  /**
+   * Was a chain begun here, since the repository was opened, in the place of one
+   * that had forked? Then nobody can have other commits of it.
+   */
+  isReplacement(chain: string): boolean;
   /** Does a record that is here revoke a session? Its key, 32 bytes. */
   isRevoked(sessionKey: Uint8Array): boolean;
   /** Certificates and revocations, whatever their place in the log. */

@@ -100,6 +100,10 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.sharing.onShareable(listener);
   }
 
+  isReplacement(chain: string): boolean {
+    return this.#parts.loaded.withdrawals.replacements.has(chain);
+  }
+
   isRevoked(sessionKey: Uint8Array): boolean {
     return this.#parts.loaded.revocations.countOf(sessionKey) > 0;
   }

@@ -90,7 +90,11 @@ export function withdraw(
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;
   const remains = gatherRemains(commits, loaded, plan);
-  return new Withdrawing(parts, plan, refused, isOwn).run(remains);
+  const withdrawing = new Withdrawing(parts, plan, refused, isOwn);
+  if (others === "fork") {
+    loaded.withdrawals.replacements.add(withdrawing.chain);
+  }
+  return withdrawing.run(remains);
 }
 
 /** An item before and after. */
@@ -213,6 +217,11 @@ class Withdrawing {
       chains: plan.cuts.map((cut) => cut.chain),
       lost: this.#lost,
     };
+  }
+
+  /** The chain that it begins. */
+  get chain(): string {
+    return this.#withdrawal.chain;
   }
 
   run(remains: Remains): () => void {

@@ -52,6 +52,8 @@ export class Withdrawals {
   readonly #resolutions: Resolution[] = [];
   readonly #voids = new Map<string, Void[]>();
   readonly #closed = new Set<string>();
+  /** Chains that were begun here in the place of ones that had forked, since the repository was opened. */
+  readonly replacements: Set<string> = new Set();
   #refused: readonly Refused[] = [];
   #begun: string | undefined;
 

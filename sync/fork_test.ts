@@ -1,6 +1,7 @@
 /** Two beginnings of one chain, after a loss: it comes to an end, and everything else syncs. */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { refuseAt } from "../src/base/errors.ts";
 import { filesOf, restored } from "../tests/kit/images.ts";
 import { ManualWorld, Place, sessionOf } from "../tests/kit/replica_place.ts";
 import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";
@@ -93,3 +94,43 @@ for (const [here, there] of [[1, 3], [3, 1], [2, 2], [2, 6], [6, 2]] as const) {
     await server.stop();
   });
 }
+
+Deno.test("a server that calls every chain forked has commits written again once; they stay, are unsent, and are told of", async () => {
+  const server = await ServerPlace.start();
+  const { world } = server;
+  const honest = server.gate;
+  server.gate = (_peer, _name, { first }, from) =>
+    refuseAt(first + from, "fork");
+  const ann = await ClientPlace.connect(server, 1);
+  const { replica } = ann.place;
+  const { channel } = ann;
+  await until(world, () => channel.status.state === "live");
+  for (let i = 0; i < 20; i++) await ann.write(`a${i}`, "1");
+  await until(world, () => channel.status.incidents.length > 0);
+  await replica.durable();
+  const { end } = replica.loaded.log;
+  await aMinute(world);
+  equal(replica.loaded.log.end, end, "nothing is written again");
+  for (let i = 0; i < 10; i++) {
+    server.cut();
+    await until(world, () => channel.status.state === "offline");
+    await until(world, () => channel.status.state === "live");
+    await aMinute(world);
+  }
+  equal(replica.loaded.log.end, end, "nor on other connections");
+  const { unsent, incidents } = channel.status;
+  equal(unsent.commits, 20);
+  deepEqual(
+    new Set(incidents.map(({ message }) => message)),
+    new Set([
+      "The server refuses a commit that stays here: fork",
+    ]),
+  );
+  deepEqual(replica.refusals(), []);
+  equal(ann.place.text("a19"), "1");
+  server.gate = honest;
+  server.cut();
+  await until(world, () => server.place.text("a19") === "1" && ann.isLive);
+  ann.close();
+  await server.stop();
+});

@@ -286,7 +286,7 @@ export class Upload {
   }
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
-    const { owns, canRenew, isResynchronised, doubt } = this.#parts;
+    const { owns, canRenew, isResynchronised, doubt, port } = this.#parts;
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
     if (messages.some(isForNow)) {
@@ -302,6 +302,8 @@ export class Upload {
     if (!owns(chain)) {
       return this.#isGoing(chain, messages) ? "resynchronise" : "skipped";
     }
+    // That cannot be: whoever says so would have it written anew for ever.
+    if (has("fork") && port.isReplacement(chain)) return "skipped";
     if (canRenew && has("unknown-session", "expired-session")) return "login";
     return "withdrawn";
   }
