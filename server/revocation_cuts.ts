@@ -18,7 +18,7 @@ const KEY_CHARACTERS = 32;
 /**
  * Cuts that let everything stand that was accepted of a session, as far as none
  * in force does: what stands here came before they did, or a crash came between
- * the records of one revocation. `undefined` when there are none to issue.
+ * the records of one revocation. `undefined` when what is in force says it all.
  *
  * @param replica the server's
  * @param sessionKey whose commits
@@ -45,5 +45,5 @@ export function cutsToIssue(
   for (const [chain, { count }] of accepted) {
     if (chain.startsWith(key)) raise(chain, count);
   }
-  return cuts.size === 0 ? undefined : cuts;
+  return isRevoked && cuts.size === 0 ? undefined : cuts;
 }

@@ -247,13 +247,19 @@ export class RevocationList {
     return look;
   }
 
-  /** Puts a record into a repository of each revoked session that wrote there; says whether one was missing. */
+  /**
+   * Puts a record into a repository of each revoked session that wrote there, or is
+   * known there as a server's: clients leave that one. Says whether one was missing.
+   */
   async prepare(replica: Replica): Promise<boolean> {
     if (this.#keys.size === 0) return false;
     const keys = new Set<string>();
     for (const { name } of replica.graph.chains()) keys.add(keyOf(name));
     for (const name of this.#accepted(replica.name).keys()) {
       keys.add(keyOf(name));
+    }
+    for (const { sessionKey, mayIssue } of replica.loaded.certificates) {
+      if (mayIssue) keys.add(toHex(sessionKey));
     }
     let isNew = false;
     for (const key of keys) {
@@ -283,7 +289,7 @@ export class RevocationList {
   }
 
   /**
-   * Puts a record into a repository where the session wrote and that has none.
+   * Puts a record into a repository where the session is known and that has none.
    * The modes that do not sign have no records: there the gate alone decides.
    */
   #record(

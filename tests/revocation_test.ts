@@ -237,7 +237,7 @@ Deno.test("what a revoked server signs of what there was holds nobody up", async
   await server.revoke({ sessionKey: keyOf(edge) }, "stolen");
   await using ann = await clientOf(server, { token: ANN });
   await ann.notes.create({ text: "hers" }).synced;
-  const genesisId = genesisOf(server, "team/notes");
+  const genesisId = genesisOf(server, SHARED);
   const [chain] = replicaOf(ann.repo).graph.vector().keys();
   const entry = new ByteWriter();
   entry.bytes(chainBytes(chain!));
@@ -255,10 +255,30 @@ Deno.test("what a revoked server signs of what there was holds nobody up", async
       digest: digestOfSummary(genesisId, summary),
       wall: Date.now(),
     }, { publicKey, sign, certificates });
-    await using peer = await RawPeer.opened(server, "team/notes");
+    await using peer = await RawPeer.opened(server, SHARED);
     peer.send({ is: "proof", channel: 1, witness, certificates, summary });
     peer.send({ is: "ping", token: 1 });
     await peer.hear("pong");
-    equal(server.status().restoring.length, thief === edge ? 0 : 1);
+    const isHeld = server.status().restoring.length > 0;
+    equal(isHeld, thief === other);
+    if (!isHeld) await ann.notes.create({ text: "more" }).synced;
   }
+});
+
+Deno.test("a revoked server is recorded where its certificate came, though it never wrote there: clients leave it", async () => {
+  await using server = await serve();
+  const [edge, device] = [
+    rawSession({ user: "edge", mayIssue: true }),
+    rawSession(),
+  ];
+  await using ann = await clientOf(server, { token: ANN });
+  await ann.notes.create({ text: "hers" }).synced;
+  await using peer = await RawPeer.opened(server, SHARED, device);
+  peer.records({ kind: "certificate", bytes: edge.certificate });
+  await peer.hear("ack");
+  equal((await server.revoke({ sessionKey: keyOf(edge) })).repositories, 1);
+  const port = replicaOf(ann.repo).port();
+  const { publicKey } = createSigner(edge.secretKey);
+  await until(() => port.isRevoked(publicKey), "Ann hears of it");
+  equal((await server.revoke({ sessionKey: keyOf(edge) })).repositories, 0);
 });
