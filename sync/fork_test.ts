@@ -106,7 +106,7 @@ Deno.test("a server that calls every chain forked has commits written again once
   const { channel } = ann;
   await until(world, () => channel.status.state === "live");
   for (let i = 0; i < 20; i++) await ann.write(`a${i}`, "1");
-  await until(world, () => channel.status.incidents.length > 0);
+  await until(world, () => channel.status.incidents.length > 0, 1_000);
   await replica.durable();
   const { end } = replica.loaded.log;
   await aMinute(world);
