@@ -139,7 +139,8 @@ export class RestoreReport {
   prove(repository: string, chain: string, ends: ChainEnds): void {
     const proved = this.#proved.get(repository) ?? new Map();
     this.#proved.set(repository, proved);
-    proved.set(chain, ends);
+    // Others may bring the same chain in other pieces, which wait for parents.
+    proved.set(chain, new Map([...proved.get(chain) ?? [], ...ends]));
   }
 
   /** Something came back that cannot be taken yet. */

@@ -221,3 +221,19 @@ Deno.test("RestoreReport.isAwaited() holds everywhere for the first minute of a 
   nowMs++;
   deepEqual(["a", "b"].map((name) => report.isAwaited(name)), [false, false]);
 });
+
+Deno.test("RestoreReport.prove() keeps the ends that several peers have shown of one chain", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: bookSchemas,
+  });
+  const log = new Log(() => {}, "info", () => 0);
+  const report = new RestoreReport(await openBooks(db), log, clock);
+  report.learn(portWith("a", {}), summaryOf({ [ANN]: 9 }), 1);
+  const id = new Uint8Array(32);
+  for (const count of [3, 5]) {
+    report.prove("a", ANN, new Map([[count, { count, id }]]));
+  }
+  const ends = [3, 4, 5].map((count) => report.accepted("a", ANN, count));
+  deepEqual(ends.map((end) => end?.count), [3, 9, 5]);
+});
