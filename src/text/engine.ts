@@ -10,6 +10,7 @@
  */
 
 import { limits } from "../base/limits.ts";
+import { isWithinCharacter } from "../schema/prepare_text.ts";
 import {
   emptyText,
   joinAhead,
@@ -58,6 +59,7 @@ export const engine: TextEngine = {
       : change;
     if (!working.isOwn) doc.clientID = newClient();
     const made = changeBy(doc, () => spliceDoc(doc, splices));
+    if (splices.some((splice) => cutsCharacter(text, splice))) return made;
     const after = joinAhead(state, made);
     const now = applySplices(text, splices);
     const next = { ...working, state: after, text: now, isOwn: true };
@@ -65,6 +67,15 @@ export const engine: TextEngine = {
     return made;
   },
 };
+
+/** Does a splice leave half a character? Yjs shows another one in its place. */
+function cutsCharacter(
+  text: string,
+  { at, delete: length = 0, insert = "" }: TextSplice,
+): boolean {
+  return isWithinCharacter(text, at) || isWithinCharacter(text, at + length) ||
+    !insert.isWellFormed();
+}
 
 function workingOf(state: TextState): Working {
   const known = kept.find((one) => one.state === state);
