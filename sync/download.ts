@@ -39,6 +39,8 @@ export class Download {
   /** Cursors that wait for the records before them. */
   #cursors: { sequence: number; cursor: Cursor }[] = [];
   #cursor: Cursor | undefined;
+  /** Was something refused that lies before the cursors that come? Who goes on there never gets it. */
+  #hasHole = false;
   #durable = 0;
   #done = 0;
   /** Was something refused that a fresh start by vectors may bring? */
@@ -112,7 +114,7 @@ export class Download {
     while (this.#cursors.length > 0) {
       const { sequence, cursor } = this.#cursors[0]!;
       if (sequence > this.#durable) return;
-      this.#cursor = cursor;
+      if (!this.#hasHole) this.#cursor = cursor;
       this.#cursors.shift();
     }
   }
@@ -160,6 +162,7 @@ export class Download {
   ): void {
     const { line, port: { name }, doubt } = this.#parts;
     const { refused: reason, detail = "" } = refusal;
+    this.#hasHole ||= ["gap", "fork", "missing-parent"].includes(reason);
     if (["gap", "fork"].includes(reason) && doubt(chain)) return;
     if (reason === "gap" || reason === "missing-parent") this.isMissing = true;
     line.tell({
