@@ -155,7 +155,7 @@ export class RestoreReport {
     this.#accepted.delete(repository);
   }
 
-  /** Takes what a true witness of an earlier epoch was the hash of. */
+  /** Takes what a true witness was the hash of. */
   learn(port: RepositoryPort, summary: Uint8Array, wallMs: number): void {
     const before = this.#losses.get(port.name);
     const at = new Date(wallMs);

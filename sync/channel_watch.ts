@@ -68,14 +68,14 @@ export class ChannelWatch {
   }
 
   /**
-   * The channel is open: proves to a server of another epoch what there was, and
-   * tells what of it is not there.
+   * The channel is open: proves to a server of another epoch, or to one that went
+   * back, what there was, and tells what of it is not there.
    *
    * @param has what it has; `undefined` where that is not told
    */
   opened(channel: number, epoch: Uint8Array, has?: VersionVector): void {
     this.#channel = channel;
-    const proof = this.#witnesses.proofFor(epoch);
+    const proof = this.#witnesses.proofFor(epoch, has);
     if (proof !== undefined) {
       this.#line.send({ is: "proof", channel, ...proof });
       if (has === undefined) return;

@@ -221,7 +221,7 @@ export type ConversationEvent =
     readonly name: RepositoryName;
     readonly atMs: number;
   }
-  /** C: how many commits a server of another epoch lacks of those that the last proved witness shows; 0: none any more. */
+  /** C: how many commits a server lacks of those that the last proved witness shows; 0: none any more. */
   | {
     readonly tell: "restoring";
     readonly name: RepositoryName;
@@ -235,7 +235,7 @@ export type ConversationEvent =
     readonly name: RepositoryName;
     readonly report: AuditReport;
   }
-  /** S: a sound witness of an earlier epoch and what it is the hash of. */
+  /** S: a sound witness of what there was, and what it is the hash of. */
   | {
     readonly tell: "proof";
     readonly name: RepositoryName;

@@ -85,7 +85,7 @@ export type HostEvent =
     readonly refusal: Refusal;
     readonly kept: boolean;
   }
-  /** A sound witness of an earlier epoch, and the summary that it is the hash of. */
+  /** A sound witness of what there was, and the summary that it is the hash of. */
   | {
     readonly kind: "proof";
     readonly name: RepositoryName;

@@ -166,7 +166,7 @@ export interface WitnessMessage {
   readonly witness: Uint8Array;
 }
 
-/** A witness of an earlier epoch, its signer's certificates, and the summary that its digest is of. */
+/** A witness of what there was, its signer's certificates, and the summary that its digest is of. */
 export interface Proof {
   readonly is: "proof";
   readonly channel: number;

@@ -6,7 +6,7 @@ import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
 import { IncidentList } from "./client_report.ts";
-import type { ServerChannelOptions } from "./conversation.ts";
+import type { EpochLife, ServerChannelOptions } from "./conversation.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 
 const OTHER = new Uint8Array(16).fill(7);
@@ -135,6 +135,26 @@ Deno.test("a server that is restored from a backup is told of until all is back"
   deepEqual(lackedBy(talk), [5, 0]);
   equal(backup.place.text("later"), "1");
   talk.end();
+});
+
+Deno.test("a server that went back in its own epoch is shown what there was", async () => {
+  const { world, serving, place, resume } = await proved();
+  const back = await Serving.open(world);
+  const life: EpochLife = {
+    epoch: serving.life.epoch,
+    isIssued: () => false,
+    check: (position) => back.life.check(position),
+  };
+  const talk = meet(back, place, resume, { life });
+  await talk.settle();
+  equal(talk.server.told("proof").length, 1);
+  deepEqual(lackedBy(talk), [9, 0]);
+  talk.end();
+  const again = meet(serving, place, resume);
+  await again.settle();
+  equal(again.server.told("proof").length, 0);
+  deepEqual(lackedBy(again), []);
+  again.end();
 });
 
 Deno.test("a summary that rotted where it was kept proves nothing, and stops nobody", async () => {

@@ -8,12 +8,13 @@
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
+import type { VersionVector } from "../repo/version_vector.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { PeerSession } from "./conversation.ts";
 import type { MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
-import { summaryEntryBytes } from "./summary.ts";
+import { chainEndsOf, summaryEntryBytes } from "./summary.ts";
 import {
   compareWitnesses,
   decodeWitness,
@@ -108,20 +109,33 @@ export class WitnessWatch {
     return "equal";
   }
 
-  /** What proves to a server of another epoch which commits there were. */
+  /**
+   * What proves which commits there were to a server of another epoch, or to one
+   * that went back in its own.
+   *
+   * @param has what it has; `undefined` where that is not told
+   */
   proofFor(
     epoch: Uint8Array,
+    has?: VersionVector,
   ): Omit<MessageOf<"proof">, "is" | "channel"> | undefined {
     const { proved, certificates, summary } = this.#kept;
     const witness = readKept(proved);
-    if (witness === undefined || equalBytes(witness.epoch, epoch)) {
-      return undefined;
-    }
+    if (witness === undefined) return undefined;
+    const isOfNow = equalBytes(witness.epoch, epoch);
+    if (isOfNow && (has === undefined || isIn(summary, has))) return undefined;
     // What was kept may have rotted: then it proves nothing, and nothing is missing by it.
     const isSound = equalBytes(this.#port.digestOf(summary), witness.digest);
     if (!isSound) return undefined;
     return { witness: proved, certificates, summary };
   }
+}
+
+/** Has somebody all that a summary names? One that rotted names nothing. */
+function isIn(summary: Uint8Array, has: VersionVector): boolean {
+  return [...chainEndsOf(summary)].every(([chain, { count }]) =>
+    (has.get(chain) ?? 0) >= count
+  );
 }
 
 function readKept(bytes: Uint8Array): Witness | undefined {
