@@ -464,6 +464,8 @@ Deno.test("a server that forges or alters commits is told of and dropped, and no
     const of = lie === "transplanted" ? new Uint8Array(32) : genesisId;
     const { bytes } = forge({ session, genesisId: of, wall: world.now() });
     if (lie === "altered") bytes[bytes.length - 70]! ^= 1;
+    const cursor = client.resume!.cursor!;
+    const { position } = cursor;
     client.message({
       is: "records",
       channel: 1,
@@ -471,8 +473,11 @@ Deno.test("a server that forges or alters commits is told of and dropped, and no
         { kind: "certificate", bytes: session.certificate! },
         { kind: lie === "unsigned" ? "unsigned" : "signed", bytes },
       ],
-      cursor: client.resume!.cursor,
+      cursor: { ...cursor, position: position + 1 },
     });
+    await place.replica.durable();
+    const moved = client.resume!.cursor!.position - position;
+    assert.equal(moved, lie === "none" ? 1 : 0, "it is sent again");
     const { commits } = place.replica.graph;
     const incidents = client.told("incident").map(({ kind }) => kind);
     if (lie === "none") assert.deepEqual([commits, incidents], [1, []]);

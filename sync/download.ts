@@ -39,7 +39,7 @@ export class Download {
   /** Cursors that wait for the records before them. */
   #cursors: { sequence: number; cursor: Cursor }[] = [];
   #cursor: Cursor | undefined;
-  /** Was something refused that lies before the cursors that come? Who goes on there never gets it. */
+  /** Was something refused that lies before the cursors that come? Who goes on there never gets a sound copy of it. */
   #hasHole = false;
   #durable = 0;
   #done = 0;
@@ -162,7 +162,7 @@ export class Download {
   ): void {
     const { line, port: { name }, doubt } = this.#parts;
     const { refused: reason, detail = "" } = refusal;
-    this.#hasHole ||= ["gap", "fork", "missing-parent"].includes(reason);
+    this.#hasHole = true;
     if (["gap", "fork"].includes(reason) && doubt(chain)) return;
     if (reason === "gap" || reason === "missing-parent") this.isMissing = true;
     line.tell({
