@@ -247,6 +247,8 @@ export class Hub {
       const replica = replicaOf(repository);
       const { failure } = replica.status();
       if (failure !== undefined) throw failure;
+      // Nothing may be shared before it: who asked would be told that nothing is here.
+      if (replica.mode === "fast") await replica.loaded.log.markInUse();
       // It goes on only if it is asked for before the log grows.
       replica.epoch().isPassing = isOurs && this.#passing.has(name);
       const closing = await opened(replica);
