@@ -54,9 +54,10 @@ export interface ReceiveOptions {
 /**
  * What others have to do with commits that are taken back: a "fork" of others
  * has their numbers, as after a folder was set back; "foreign" ones are not ours,
- * and the server does not take them.
+ * and the server does not take them; of "unproved" ones nothing shows that a
+ * server ever took them. What others built on these goes with them.
  */
-export type Others = "fork" | "foreign";
+export type Others = "fork" | "foreign" | "unproved";
 
 /** One repository as its peers deal with it. */
 export interface RepositoryPort {

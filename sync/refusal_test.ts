@@ -468,6 +468,36 @@ Deno.test("what a server that is lost had admitted stays as it is when a later c
   again.end();
 });
 
+Deno.test("own commits that no witness shows go with what others built on them", async () => {
+  const { world, place, talk } = await start();
+  await place.write("own", "1");
+  await talk.settle();
+  const other = await Place.open({ world, seed: 2 });
+  other.replica.port().receive(await place.arrivals());
+  await other.write("theirs", "2");
+  place.replica.port().receive(await other.arrivals());
+  place.replica.port().settle();
+  await disks();
+  talk.end();
+  const [mine] = [...talk.server.serving.place.replica.graph.chains()];
+  const gate = ({ chain }: Batch) =>
+    chain === mine!.name ? refuse("denied", "not you") : undefined;
+  const there = await Serving.open(world);
+  const again = meet(world, there, place, gate, talk.client.resume);
+  await again.settle();
+  await again.pass(100);
+  assert.equal(place.text("own"), undefined);
+  assert.equal(place.text("theirs"), undefined);
+  assert.equal(place.replica.graph.commits, 0);
+  assert.ok(again.client.core.isQuiet(place.replica.port().name));
+  assert.equal(
+    again.client.told("refused").filter(({ chain }) => chain === mine!.name)
+      .length,
+    1,
+  );
+  again.end();
+});
+
 Deno.test("what was refused for want of a certificate goes up again when one has come", async () => {
   const { world, serving, place, talk } = await start();
   const [other, third] = [

@@ -237,9 +237,9 @@ export class Upload {
   }
 
   /**
-   * Do commits of others go here as well, with what was built on them? A server
-   * that was lost may have accepted them, and this one judges otherwise: its order
-   * is the law, but for what was proved before.
+   * Do commits go here as well, also those of others, and all that was built on
+   * them? A server that was lost may have accepted them, and this one judges
+   * otherwise: its order is the law, but for what was proved before.
    */
   #isGoing(chain: string, messages: readonly MessageOf<"refuse">[]): boolean {
     return messages.every(isFinal) &&
@@ -353,7 +353,12 @@ export class Upload {
       port.redate(latestMs, (one) => one === chain ? from : countOf(one));
       return "withdrawn";
     }
-    port.withdraw(chain, from, refused, isFork ? "fork" : undefined);
+    const others = isFork
+      ? "fork"
+      : this.#isGoing(chain, messages)
+      ? "unproved"
+      : undefined;
+    port.withdraw(chain, from, refused, others);
     return isFork ? "resynchronise" : "withdrawn";
   }
 

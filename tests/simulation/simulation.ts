@@ -140,7 +140,7 @@ class Simulation {
     );
     const stage = this.#stage;
     this.#cast = { stage, server, clients, intruder, villains, wire };
-    if (plan.hasRules || plan.villains > 0) {
+    if (plan.mode === "default") {
       stage.judge = new NaiveJudge(this.#cast);
     }
     this.#weather = new Weather(this.#cast, weather);
