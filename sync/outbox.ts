@@ -127,6 +127,11 @@ export class Outbox {
     if (count > (this.#has.get(chain) ?? 0)) this.#has.set(chain, count);
   }
 
+  /** Notes that the peer takes back what it has of a chain from a number on. */
+  noteWithdrawn(chain: string, number: number): void {
+    if (this.countOf(chain) > number) this.#has.set(chain, number);
+  }
+
   /** Notes that the log got a credential from the peer. */
   noteCredential(bytes: Uint8Array): void {
     this.#shown.add(toHex(bytes));

@@ -498,6 +498,24 @@ Deno.test("own commits that no witness shows go with what others built on them",
   again.end();
 });
 
+Deno.test("what was refused and is taken from somebody else comes to its author, too", async () => {
+  const gate = once(() => refuse("denied", "not you"));
+  const { place, talk, serving } = await start({ gate });
+  await place.write("own", "1");
+  await disks();
+  const arrivals = await place.arrivals();
+  await talk.settle();
+  assert.equal(place.text("own"), undefined);
+  const port = serving.place.replica.port();
+  port.receive(arrivals);
+  port.settle();
+  await disks();
+  await talk.settle();
+  assert.equal(serving.place.text("own"), "1");
+  assert.equal(place.text("own"), "1");
+  talk.end();
+});
+
 Deno.test("what was refused for want of a certificate goes up again when one has come", async () => {
   const { world, serving, place, talk } = await start();
   const [other, third] = [

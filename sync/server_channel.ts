@@ -216,6 +216,8 @@ export class ServerChannel {
     const last = Math.max(0, end - 1);
     const number = refusal.number ?? Math.min(Math.max(first, has), last);
     const from = Math.min(has, number);
+    // Somebody else may bring it, where it is judged anew.
+    this.#outbox?.noteWithdrawn(chain, number);
     line.send({
       is: "refuse",
       channel,
