@@ -55,7 +55,16 @@ export const parts: readonly Part[] = [
     entries: { preact: `export * from "@sheaf/sheaf/preact";` },
     external: ["preact", "preact/*"],
     target: 2_000,
-    atOnce: 1_400,
+    atOnce: 2_100,
+    later: 100,
+  },
+  {
+    name: "react",
+    on: "core",
+    entries: { react: `export * from "@sheaf/sheaf/react";` },
+    external: ["react", "react/*"],
+    target: 2_000,
+    atOnce: 2_000,
     later: 100,
   },
   {

@@ -26,7 +26,7 @@ const base = [chunk(900, false, "repo/graph.ts"), chunk(50, true, "sync/a.ts")];
 const part = { name: "hooks", on: "core", entries: {}, target: 150 };
 
 function hooks(atOnce: number, forbidden: string[] = []): Measured {
-  const chunks = [...base, chunk(200, false, "src/preact/mod.ts")];
+  const chunks = [...base, chunk(200, false, "src/hooks/preact.ts")];
   return {
     part: { ...part, atOnce, later: 0 },
     weight: { chunks, entries: new Map([["hooks.js", 1_100]]), forbidden },
@@ -85,7 +85,7 @@ Deno.test("sharesBy() adds up folders, ownerOf() knows packages", () => {
   equal(ownerOf("mod.ts"), "mod.ts");
   deepEqual(sharesBy(hooks(0).weight, ownerOf), [
     ["repo", { atOnce: 900, later: 0 }],
-    ["src/preact", { atOnce: 200, later: 0 }],
+    ["src/hooks", { atOnce: 200, later: 0 }],
     ["sync", { atOnce: 0, later: 50 }],
   ]);
 });

@@ -1,38 +1,49 @@
-/** React over the store contract, in a real browser. */
+/** React with the hooks of `@sheaf/sheaf/react`, in a real browser and in StrictMode. */
 
 import { deepEqual, equal } from "node:assert/strict";
-import { browserTest } from "./kit/mod.ts";
+import { browserTest, eventually } from "./kit/mod.ts";
 import type * as ReactPage from "./react_page.ts";
 
 const entries = { page: new URL("react_page.ts", import.meta.url) };
 
 browserTest(
-  "React shows queries, items, sync and undo by useSyncExternalStore, and renders what changed and nothing else",
+  "React opens a database once, shows what is in it, and renders what changed and nothing else",
   { entries },
   async (place) => {
     const tab = await place.open<typeof ReactPage>("page");
     await tab.call("show", true);
-    deepEqual(await tab.call("see"), {
-      text: "none offline 0 false",
-      renders: "1 1 1",
-    });
+    const sees = (text: string) =>
+      eventually(async () => equal((await tab.call("see")).text, text));
+    await sees("ready offline true false memory true show");
     await tab.call("create", "b", "B");
-    equal((await tab.call("see")).text, "B none offline 1 true");
+    await sees("B ready offline false true memory true show");
     await tab.call("create", "a", "A");
-    const before = await tab.call("see");
-    equal(before.text, "A B A offline 2 true");
+    await sees("A B A offline false true memory true show");
+    const rendered = await tab.call("rendered");
     await tab.call("finish", "b");
-    const after = await tab.call("see");
-    equal(after.text, "A A offline 3 true");
-    equal(after.renders.split(" ")[1], before.renders.split(" ")[1]);
-    await tab.call("undo");
-    equal((await tab.call("see")).text, "A B A offline 4 true");
+    await sees("A A offline false true memory true show");
+    equal(await tab.call("rendered"), rendered);
+    await tab.page.click("button");
+    await sees("A A offline false true memory true showA+B");
+    await tab.page.type("textarea", "Hello");
+    await eventually(async () => equal(await tab.call("note"), "Hello"));
+    await tab.call("show", true, "anew"); // As hot reload does it.
+    await sees("A A offline false true memory true show");
+    deepEqual(await tab.call("see"), {
+      text: "A A offline false true memory true show",
+      note: "Hello",
+      opened: "1 0",
+    });
     await tab.call("show", false);
-    equal((await tab.call("see")).text, "");
-    await tab.call("create", "c", "C");
-    await tab.call("show", true, true); // Strict: effects run twice.
-    equal((await tab.call("see")).text, "A B C A offline 5 true");
-    await tab.call("finish", "a");
-    equal((await tab.call("see")).text, "B C A offline 6 true");
+    await eventually(async () =>
+      deepEqual(await tab.call("see"), {
+        text: "",
+        note: "none",
+        opened: "1 1",
+      })
+    );
+    await tab.call("show", true);
+    await sees("A A offline false true memory true show");
+    equal((await tab.call("see")).opened, "2 1");
   },
 );

@@ -4,9 +4,8 @@
  * @module
  */
 
-import type { Ready, Result, Store } from "./result.ts";
-import { loading } from "./result.ts";
-import { useMade } from "./use_store.ts";
+import type { StoreHooks } from "./framework.ts";
+import { loading, type Ready, type Result, type Store } from "./result.ts";
 
 /** Whoever opens repositories: a `Database`. */
 export interface Opener<R> {
@@ -65,32 +64,40 @@ function follow(
   return opening;
 }
 
-/** A repository, opened when it is first asked for; "loading" until it is there. */
-export function useRepository<R>(
-  database: Opener<R> | undefined,
-  name: string,
-): Result<R> {
-  const result = useMade(
-    () => database && openingOf(database, name),
-    [database, name],
-  );
-  if (result.status === "error" && database !== undefined) {
-    failures.get(database)?.delete(name);
-  }
-  return result.status === "ready" && result.data === undefined
-    ? loading
-    // Proof: only an opening under way says `undefined`.
-    : result as Result<R>;
+/** The hooks that open. */
+export interface RepositoryHooks {
+  /** A repository, opened when it is first asked for; "loading" until it is there. */
+  useRepository<R>(database: Opener<R> | undefined, name: string): Result<R>;
+  /** The same for Suspense: waits there until it is open, and fails in the error boundary. */
+  useSuspenseRepository<R>(database: Opener<R>, name: string): Ready<R>;
 }
 
-/** The same for Suspense: waits there until it is open, and fails in the error boundary. */
-export function useSuspenseRepository<R>(
-  database: Opener<R>,
-  name: string,
-): Ready<R> {
-  const { promise } = openingOf(database, name);
-  const result = useRepository(database, name);
-  if (result.status === "error") throw result.error;
-  if (result.status === "loading") throw promise;
-  return result;
+/** Makes them for a framework. */
+export function repositoryHooksOf({ useMade }: StoreHooks): RepositoryHooks {
+  const useRepository: RepositoryHooks["useRepository"] = <R>(
+    database: Opener<R> | undefined,
+    name: string,
+  ) => {
+    const result = useMade(
+      () => database && openingOf(database, name),
+      [database, name],
+    );
+    if (result.status === "error" && database !== undefined) {
+      failures.get(database)?.delete(name);
+    }
+    return result.status === "ready" && result.data === undefined
+      ? loading
+      // Proof: only an opening under way says `undefined`.
+      : result as Result<R>;
+  };
+  return {
+    useRepository,
+    useSuspenseRepository(database, name) {
+      const { promise } = openingOf(database, name);
+      const result = useRepository(database, name);
+      if (result.status === "error") throw result.error;
+      if (result.status === "loading") throw promise;
+      return result;
+    },
+  };
 }

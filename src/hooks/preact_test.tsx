@@ -16,8 +16,11 @@ import {
 } from "../../mod.ts";
 import { Screen, settled } from "./kit_test.ts";
 import {
+  type Closable,
+  DatabaseProvider,
   type Result,
   useCan,
+  useDatabase,
   useItem,
   useQuery,
   useRepository,
@@ -27,8 +30,9 @@ import {
   useSuspenseQuery,
   useSuspenseRepository,
   useSync,
+  useText,
   useUndo,
-} from "./mod.ts";
+} from "./preact.ts";
 
 const Task = defineSchema("task", {
   title: field.string(),
@@ -428,4 +432,52 @@ Deno.test("useSuspenseRepository asks once for what cannot be opened, however of
     equal(screen.text, "Error: not today");
   }
   equal(gates.length, 2);
+});
+
+Deno.test("DatabaseProvider opens once, closes with its last one, and opens anew after that", async () => {
+  using screen = new Screen();
+  const deeds: string[] = [];
+  const open = () => {
+    const number = deeds.push("opened");
+    return Promise.resolve({
+      number,
+      close: () => Promise.resolve(void deeds.push("closed")),
+    });
+  };
+  function Number() {
+    return <b>{useDatabase<{ number: number } & Closable>().number}</b>;
+  }
+  const page = (key: string) => (
+    <DatabaseProvider key={key} open={open} fallback="opening">
+      <Number />
+    </DatabaseProvider>
+  );
+  await screen.show([page("a"), page("b")]);
+  equal(screen.text, "11");
+  await screen.show(page("c")); // As hot reload does it.
+  equal(screen.text, "1");
+  equal(deeds.join(" "), "opened");
+  await screen.show(null);
+  equal(deeds.join(" "), "opened closed");
+  await screen.show(page("a"));
+  equal(screen.text, "3");
+});
+
+Deno.test("useText binds its element, anew when a dependency changes, and lets go of it", async () => {
+  using screen = new Screen();
+  const deeds: string[] = [];
+  function Note({ id }: { id: string }) {
+    const ref = useText(() => {
+      deeds.push(`bind ${id}`);
+      return { close: () => void deeds.push(`close ${id}`) };
+    }, [id]);
+    return <p ref={ref} />;
+  }
+  await screen.show(<Note id="a" />);
+  await screen.show(<Note id="a" />);
+  equal(deeds.join(), "bind a");
+  await screen.show(<Note id="b" />);
+  equal(deeds.join(), "bind a,close a,bind b");
+  await screen.show(null);
+  equal(deeds.join(), "bind a,close a,bind b,close b");
 });

@@ -5,55 +5,61 @@
  * @module
  */
 
-import { useMemo } from "preact/hooks";
 import type { Repository } from "../db/repository.ts";
 import type { Decision } from "../schema/rule_types.ts";
 import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
+import type { Framework, StoreHooks } from "./framework.ts";
 import type { Result, Store } from "./result.ts";
-import { useMade } from "./use_store.ts";
 
 /** What is asked of `can`. */
 type Asked = readonly [action: string, schema: Schema, ...rest: unknown[]];
 
 /** What of a repository is asked. */
-type Judge = Pick<Repository, "can" | "subscribe" | "sync">;
+export type Judge = Pick<Repository, "can" | "subscribe" | "sync">;
 
-/** May an item be created so? As {@linkcode useCan} with "delete". */
-export function useCan<S extends Schema>(
-  repository: Judge | undefined,
-  action: "create",
-  schema: S,
-  input: CreateInput<S>,
-): Result<Decision>;
-/** May an item be changed so? As {@linkcode useCan} with "delete". */
-export function useCan<S extends Schema>(
-  repository: Judge | undefined,
-  action: "update",
-  schema: S,
-  id: string,
-  changes: UpdateInput<S>,
-): Result<Decision>;
-/** May an item be deleted? What `repository.can` says, kept up to date. */
-export function useCan<S extends Schema>(
-  repository: Judge | undefined,
-  action: "delete",
-  schema: S,
-  id: string,
-): Result<Decision>;
-export function useCan(
-  repository: Judge | undefined,
-  ...asked: Asked
-): Result<Decision> {
-  const held = useMemo<{ asked: Asked }>(() => ({ asked }), []);
-  held.asked = asked;
-  return useMade(
-    () => repository && storeOf(repository, () => held.asked),
-    [repository],
-  );
+/** The hook `useCan`. */
+export interface UseCan {
+  /** May an item be created so? As with "delete". */
+  <S extends Schema>(
+    repository: Judge | undefined,
+    action: "create",
+    schema: S,
+    input: CreateInput<S>,
+  ): Result<Decision>;
+  /** May an item be changed so? As with "delete". */
+  <S extends Schema>(
+    repository: Judge | undefined,
+    action: "update",
+    schema: S,
+    id: string,
+    changes: UpdateInput<S>,
+  ): Result<Decision>;
+  /** May an item be deleted? What `repository.can` says, kept up to date. */
+  <S extends Schema>(
+    repository: Judge | undefined,
+    action: "delete",
+    schema: S,
+    id: string,
+  ): Result<Decision>;
+}
+
+/** Makes it for a framework. */
+export function canHookOf(
+  { useMemo }: Framework,
+  { useMade }: StoreHooks,
+): UseCan {
+  return (repository: Judge | undefined, ...asked: Asked) => {
+    const held = useMemo<{ asked: Asked }>(() => ({ asked }), []);
+    held.asked = asked;
+    return useMade(
+      () => repository && storeOf(repository, () => held.asked),
+      [repository],
+    );
+  };
 }
 
 function storeOf(repository: Judge, asked: () => Asked): Store<Decision> {
-  // Proof: the overloads above are those of `can`.
+  // Proof: the signatures above are those of `can`.
   const can = repository.can.bind(repository) as (...asked: Asked) => Decision;
   let last: Decision | undefined;
   return {
