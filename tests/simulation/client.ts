@@ -293,6 +293,11 @@ export class Client extends Actor {
     }
   }
 
+  /** May credentials be missing here, since somebody changed frames? */
+  isSpoiled(repository: string): boolean {
+    return this.#spoiled.has(repository);
+  }
+
   /** May what it knows of the server be wrong, since somebody changed frames? */
   isTainted(repository: string): boolean {
     return this.#tainted.has(repository);
