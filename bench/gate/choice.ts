@@ -138,7 +138,12 @@ export const courses: readonly Course[] = [
     "YCSB B, 64 in flight": ["read"],
     "YCSB C, 1 in flight": ["read"],
     "YCSB D, 1 in flight": ["insert"],
-  }, { cases: ["YCSB, 10000"] }),
+  }, {
+    cases: [
+      "YCSB, ABCFD, 1 in flight, 10000",
+      "YCSB, ABCFD, 64 in flight, 10000",
+    ],
+  }),
 ];
 
 /** The course with rows that only a great loss makes worse. */

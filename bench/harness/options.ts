@@ -206,7 +206,10 @@ function choices(): Option[] {
       "--records <count>",
       "items in ycsb and compare, where no size is given (or SHEAF_BENCH_RECORDS)",
     ).argParser(parseCount),
-    new Option("--operations <count>", "operations a case of ycsb")
+    new Option(
+      "--operations <count>",
+      "operations of each workload of ycsb (default: as many as records)",
+    )
       .argParser(parseCount),
     new Option("--postgres <address>", "a PostgreSQL server to compare with"),
     new Option("--redis <address>", "a Redis server to compare with"),

@@ -84,10 +84,15 @@ const kv: readonly string[] = [
 const ycsb: readonly string[] = [
   "The core workloads by their published definition (Cooper et al. 2010): A half reads, half updates; B 95 % reads; C reads",
   "only; D reads the latest, 5 % inserts; E scans of 1 to 100, 5 % inserts; F read, modify, write. Ten fields of 100 bytes,",
-  "an update writes one, a read returns all; zipfian 0.99. *n in flight*: n operations asked for before the first is",
-  "awaited, each a transaction of its own. Through the server an operation counts when the server has it durably; a read is",
-  "what a client of Sheaf does: it asks its own replica, which the server keeps up to date. CPU seconds are those of all",
-  "processes of an engine.",
+  "an update writes one, a read returns all; zipfian 0.99. As YCSB asks, all records are loaded, by a process of their own;",
+  "then A, B, C, F and D run in this order, each by its number of operations (as many as records, unless the command says",
+  "another number); then all is loaded anew for E. The process that runs them has just opened the database: nothing is read or",
+  "warmed up before the first operation is timed, so A pays for compiling and for first touches. *n in flight*: n operations",
+  "asked for before the first is awaited, each a transaction of its own; there is no target rate. Two things differ from YCSB's",
+  "client: one process runs A to D, where YCSB starts one for each; and an inserted record may be asked for when n more",
+  "operations were asked for, where YCSB waits for the acknowledgement. Through the server an operation counts when the server",
+  "has it durably; a read is what a client of Sheaf does: it asks its own replica, which the server keeps up to date. CPU",
+  "seconds are those of all processes of an engine.",
 ];
 
 const stress: readonly string[] = [

@@ -1,13 +1,12 @@
 /**
- * Runs operations against a store, a number of them in flight, against the
- * clock.
+ * Runs a number of operations against a store, some of them in flight.
  *
  * A lane takes the next operation, does it and waits for what it must wait for;
  * there are as many lanes as operations in flight. Each operation's latency is
  * from the call to its answer or acknowledgement, and nothing else; the rate is
  * over the whole time, so it also pays for choosing values and reading answers,
- * as YCSB's own client does, the same for every engine. It ends by count or by
- * time, whatever comes first.
+ * as YCSB's own client does, the same for every engine. It ends when all of
+ * them are answered.
  *
  * @module
  */
@@ -39,8 +38,6 @@ export interface DriveOptions {
   readonly model: Model;
   readonly operations: Operations;
   readonly inFlight: number;
-  /** It ends after so long, in milliseconds. */
-  readonly msMax: number;
 }
 
 /** Latencies of one kind of operation. */
@@ -70,7 +67,6 @@ class Drive {
   readonly #known: number;
   /** Records whose insert is not acknowledged yet: who reads one may find nothing. */
   readonly #coming = new Set<number>();
-  #until = 0;
   #at = 0;
   #ended = 0;
   /** Keeps the compiler from dropping what is read. */
@@ -87,12 +83,11 @@ class Drive {
     });
   }
 
-  async run({ inFlight, msMax }: DriveOptions): Promise<RunFigures> {
+  async run(inFlight: number): Promise<RunFigures> {
     const processes = [process.pid, ...this.#store.others ?? []];
     forgetPeaks(processes);
     const cpuBefore = this.#cpuSeconds();
     const start = performance.now();
-    this.#until = start + msMax;
     await Promise.all(Array.from({ length: inFlight }, () => this.#lane()));
     const seconds = (performance.now() - start) / 1_000;
     const cpuAfter = this.#cpuSeconds();
@@ -119,7 +114,7 @@ class Drive {
 
   async #lane(): Promise<void> {
     const { count, actions: codes } = this.#operations;
-    while (this.#at < count && performance.now() < this.#until) {
+    while (this.#at < count) {
       const at = this.#at++;
       const code = codes[at]!;
       const took = this.#run(actions[code]!, at);
@@ -256,8 +251,8 @@ function since<T>(
   return ms;
 }
 
-/** Runs all operations, or as many as the time allows. */
+/** Runs all operations. */
 export function drive(options: DriveOptions): Promise<RunFigures> {
   options.store.expect?.(options.inFlight);
-  return new Drive(options).run(options);
+  return new Drive(options).run(options.inFlight);
 }

@@ -63,12 +63,10 @@ class MapStore implements Store {
   close(): void {}
 }
 
-const everyRun = workloads.map(({ name }) => ({ workload: name, inFlight: 8 }));
-
 async function wrongOf(store: Store): Promise<(string | undefined)[]> {
   const model = new Model(records);
-  const options = { store, model, operations: 500, msMax: 10_000 };
-  const runs = await runAll({ ...options, runs: everyRun });
+  const options = { store, model, workloads, inFlight: 8, operations: 500 };
+  const runs = await runAll(options);
   return [...runs.map(({ wrong }) => wrong), await model.verify(store)]
     .filter((wrong) => wrong !== undefined);
 }
@@ -100,9 +98,14 @@ Deno.test("What is inserted and not acknowledged may be missing, however many ca
   }
   const store = new Hiding();
   const model = new Model(records);
-  const runs = [{ workload: "D" as const, inFlight: 8 }];
-  const options = { store, model, operations: 2_000, msMax: 10_000, runs };
-  assert.deepEqual((await runAll(options)).map(({ wrong }) => wrong), [
+  const runs = await runAll({
+    store,
+    model,
+    workloads: workloads.filter(({ name }) => name === "D"),
+    inFlight: 8,
+    operations: 2_000,
+  });
+  assert.deepEqual(runs.map(({ wrong }) => wrong), [
     undefined,
   ]);
   assert.ok(store.misses > 0, "a read came too early");
@@ -182,7 +185,7 @@ for (
   });
 }
 
-Deno.test("drive() counts each operation once, ends by time, and runs no later insert than it must", async () => {
+Deno.test("drive() runs each operation once, and no later insert than it must", async () => {
   const model = new Model(records);
   const store = new MapStore();
   const workload = workloads.find(({ name }) => name === "D");
@@ -195,15 +198,67 @@ Deno.test("drive() counts each operation once, ends by time, and runs no later i
     seed: 1,
   });
   model.reserve(operations.recordsAfter);
-  const options = { store, model, operations, inFlight: 1 };
-  const all = await drive({ ...options, msMax: 10_000 });
+  const all = await drive({ store, model, operations, inFlight: 1 });
   assert.equal(all.operations, 500);
   const samples = [...all.latencies.values()];
   assert.equal(samples.reduce((sum, one) => sum + one.length, 0), 500);
   assert.equal(model.records, store.map.size);
   assert.ok(all.cpuSeconds === undefined || all.cpuSeconds >= 0);
-  const none = await drive({ ...options, msMax: 0 });
-  assert.equal(none.operations, 0);
+});
+
+Deno.test("suite.run() runs as many operations of each workload as were ordered", async () => {
+  const order = {
+    sizes: [1_000],
+    engines: ["sqlite-off"],
+    filter: "YCSB ",
+    isQuick: true,
+    addresses: {},
+    operations: 300,
+  };
+  const asked = suite.cases(order);
+  assert.deepEqual(asked.map(({ name }) => name), [
+    "YCSB, ABCFD, 1 in flight, 1000",
+    "YCSB, E, 1 in flight, 1000",
+    "YCSB, ABCFD, 64 in flight, 1000",
+    "YCSB, E, 64 in flight, 1000",
+  ]);
+  for (const spec of asked.slice(0, 2)) {
+    const folder = Deno.makeTempDirSync();
+    try {
+      const stage = { folder, isQuick: true, addresses: {}, peers: "" };
+      const outcomes = await suite.run(spec, stage);
+      const counts = Map.groupBy(
+        outcomes.filter(({ unit }) => unit === "ms"),
+        ({ table }) => table,
+      );
+      const of = spec.name.includes("E") ? 1 : 5;
+      assert.deepEqual(
+        [...counts.values()].map((rows) =>
+          rows.reduce((sum, { samples }) => sum + samples.length, 0)
+        ),
+        Array.from({ length: of }, () => 300),
+      );
+      assert.deepEqual(outcomes.filter(({ wrong }) => wrong !== undefined), []);
+    } finally {
+      Deno.removeSync(folder, { recursive: true });
+    }
+  }
+});
+
+Deno.test("runAll() reads nothing before the first operation, and no more than was asked for", async () => {
+  class Counting extends MapStore {
+    reads = 0;
+    override read(key: string): Soon<Fields | undefined> {
+      this.reads++;
+      return super.read(key);
+    }
+  }
+  const store = new Counting();
+  const model = new Model(records);
+  const only = workloads.filter(({ name }) => name === "C");
+  const options = { store, model, workloads: only, inFlight: 8 };
+  const [run] = await runAll({ ...options, operations: 150 });
+  assert.deepEqual([run?.operations, store.reads], [150, 150]);
 });
 
 Deno.test("cases() has a race in the process and one through a server, and heeds sizes, engines and filter", () => {
@@ -215,19 +270,26 @@ Deno.test("cases() has a race in the process and one through a server, and heeds
     addresses: {},
   };
   const all = suite.cases(order);
-  assert.deepEqual(new Set(all.map(({ name }) => name)).size, 2);
-  assert.equal(all.length, 8 + 4);
+  // Two loads with 1 and with 64 in flight.
+  assert.deepEqual(new Set(all.map(({ name }) => name)).size, 2 * 4);
+  assert.equal(all.length, 4 * (8 + 4));
   assert.ok(all.every(({ repetitions }) => repetitions >= 3));
   const keys = new Set(all.map(({ name, engine }) => `${name} ${engine}`));
   assert.equal(keys.size, all.length);
   const large = suite.cases({ ...order, sizes: [1_000_000] });
   assert.ok(large.every(({ size }) => size === 1_000_000));
   const some = suite.cases({ ...order, engines: ["lmdb"], filter: "YCSB E" });
-  assert.deepEqual(some.map(({ engine }) => engine), ["lmdb", "lmdb-nosync"]);
-  assert.equal(some[0]?.params["runs"], "E1 E64");
+  assert.deepEqual(
+    some.map(({ engine, params }) => [engine, params["inFlight"]]),
+    [["lmdb", 1], ["lmdb-nosync", 1], ["lmdb", 64], ["lmdb-nosync", 64]],
+  );
+  assert.ok(some.every(({ params }) => params["workloads"] === "E"));
   assert.deepEqual(suite.cases({ ...order, filter: "YCSB Z" }), []);
   const scans = suite.cases({ ...order, filter: "server, 64 in flight scan" });
-  assert.deepEqual(scans.map(({ params }) => params["runs"]).at(0), "E64");
+  assert.deepEqual(
+    scans.map(({ params }) => [params["workloads"], params["inFlight"]]).at(0),
+    ["E", 64],
+  );
 });
 
 Deno.test("rowsOf() names the rate and each kind of operation; thin() keeps least, greatest and shape", () => {

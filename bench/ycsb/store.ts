@@ -37,8 +37,6 @@ export interface Store {
   load(records: readonly Found[]): Done;
   /** Processes of the engine beside this one, by id; `undefined`: not known. */
   readonly others: readonly number[] | undefined;
-  /** What somebody else sees of the records, where that is another question: a second client, say. */
-  witness?(): Promise<Store>;
   /** Learns how many operations will be in flight, before they come. */
   expect?(inFlight: number): void;
   close(): Done;

@@ -51,7 +51,7 @@ export interface Workload {
   readonly choice: "zipfian" | "latest";
 }
 
-/** In the order in which YCSB wants them run on one load: what inserts comes last. */
+/** In the order in which YCSB wants them run. */
 export const workloads: readonly Workload[] = [
   { name: "A", shares: { read: 0.5, update: 0.5 }, choice: "zipfian" },
   { name: "B", shares: { read: 0.95, update: 0.05 }, choice: "zipfian" },

@@ -50,23 +50,18 @@ class SheafStore implements Store {
   readonly #database: Database;
   readonly #items: Collection<RecordSchema>;
   readonly #acknowledged: "durable" | "synced";
-  readonly #witness: (() => Promise<Store>) | undefined;
 
   constructor(
     database: Database,
     items: Collection<RecordSchema>,
     durability: Durability,
-    server?: {
-      readonly process: number;
-      readonly witness: () => Promise<Store>;
-    },
+    server?: Pick<ServerAddress, "process">,
   ) {
     this.#database = database;
     this.#items = items;
     this.durability = durability;
     this.#acknowledged = server === undefined ? "durable" : "synced";
     this.others = server === undefined ? [] : [server.process];
-    this.#witness = server?.witness;
   }
 
   read(key: string): Fields | undefined {
@@ -90,10 +85,6 @@ class SheafStore implements Store {
     return this.#items.createMany(
       records.map(({ key, fields }) => ({ id: key, ...fields })),
     )[this.#acknowledged];
-  }
-
-  witness(): Promise<Store> {
-    return this.#witness?.() ?? Promise.resolve(this);
   }
 
   close(): Done {
@@ -135,10 +126,7 @@ export async function openServedSheaf(
   database.connect(server.url, { session: { anonymous: true } });
   await live(repository);
   const items = repository.collection(schema);
-  return new SheafStore(database, items, durabilityOf(engine), {
-    process: server.process,
-    witness: () => openServedSheaf(undefined, engine, server),
-  });
+  return new SheafStore(database, items, durabilityOf(engine), server);
 }
 
 /** Nothing is missing on either side. */
