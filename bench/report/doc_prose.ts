@@ -67,12 +67,19 @@ const sqlite: readonly string[] = [
 ];
 
 const sync: readonly string[] = [
-  "One server process, clients in another, all on loopback; targets are absolute figures for a machine like this",
-  "one, and `floor` is what the bare wire (two hops of `ws` through a relay process) and, in Default and Trusted mode, two",
-  "fdatasyncs take in the same run. *visible on B*: from the call on A until the callback of a live query on B; each write",
-  "waits for the one before it to be synced. *new client gets*: from `connect` until all items are there and the server says",
-  "so, every hash and seal checked (Default). *sent, received, an edit*: bytes that a TCP proxy counted, compression,",
-  "proofs and upgrade included. Every case ends by comparing all items of both clients; a difference shows as WRONG.",
+  "One server and its clients, each in a process of its own, all on loopback, so on one machine; tables say how many items the",
+  "repository holds. Targets are absolute figures for a machine like this one, and `floor` is what the bare wire (two hops of",
+  "`ws` through a relay process) and, in Default and Trusted mode, two fdatasyncs take in the same run.",
+  "",
+  "- *visible on B*, *replication of a value*: A writes, a live query on B hears it, B writes an answer of the same size, a live",
+  "  query on A hears that; the figure is half of it. Each write waits for the one before it to be synced.",
+  "- *new client gets*: a fresh process, from `connect` until all items are there and the server says so, every hash and seal",
+  "  checked (Default). Its modules are loaded and its database is open; *from the start of its process* counts that too.",
+  "  How the items were written decides how many signatures there are: *one by one* has up to 64 under way, which share one.",
+  "- *parted, healed*: with what is left of the client's back-off, which grows with the outage up to 30 s, or told to try now.",
+  "- *sent, received, an edit*: bytes that a TCP proxy counted, compression, proofs and upgrade included.",
+  "",
+  "Every case ends by comparing all items of both clients; a difference shows as WRONG.",
 ];
 
 const kv: readonly string[] = [

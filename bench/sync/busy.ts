@@ -6,16 +6,10 @@
  */
 
 import { memoryStorage, openDatabase } from "../../mod.ts";
-import { itemAt, touch } from "../harness/items.ts";
-import { fill } from "./catch_up.ts";
-import {
-  Client,
-  differenceBetween,
-  ItemSchema,
-  type Stage,
-  startServer,
-} from "./place.ts";
-import { withPair } from "./propagation.ts";
+import { itemAt } from "../harness/items.ts";
+import { Client, ItemSchema } from "./client.ts";
+import { type Stage, withPair } from "./place.ts";
+import { ClientProcess, differenceBetween, startServer } from "./process.ts";
 import { type RowName, rowOfSamples, type SyncRow } from "./row.ts";
 
 const IN_FLIGHT = 64;
@@ -23,7 +17,7 @@ const IN_FLIGHT = 64;
 /** Table 2: single-item commits, 64 in flight, each durable on the server. */
 export async function sustained(stage: Stage): Promise<SyncRow[]> {
   const server = await startServer(stage);
-  const a = await Client.open(stage, "a", server.hello.rootKey);
+  const a = await Client.open(stage, "a", server.rootKey);
   try {
     await a.connect(server.url);
     const samples: number[] = [];
@@ -65,7 +59,7 @@ export async function sustained(stage: Stage): Promise<SyncRow[]> {
       }, samples),
     ];
   } finally {
-    await a.db.close();
+    await a.close();
     await server.stop();
   }
 }
@@ -75,26 +69,15 @@ export async function memory(stage: Stage): Promise<SyncRow[]> {
   const size = stage.isQuick ? 10_000 : 100_000;
   const server = await startServer(stage);
   try {
-    const a = await Client.open(stage, "a", server.hello.rootKey);
-    await a.connect(server.url);
-    await fill(a, size);
-    await a.db.close();
-    const child = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--allow-all",
-        "--v8-flags=--expose-gc",
-        new URL("memory_child.ts", import.meta.url).href,
-        JSON.stringify({
-          stage,
-          url: server.url,
-          rootKey: server.hello.rootKey,
-          size,
-        }),
-      ],
-      stderr: "inherit",
-    }).output();
-    const clientBytes = Number(new TextDecoder().decode(child.stdout));
+    const a = await ClientProcess.start(stage, "a", server.rootKey);
+    await a.do("connect", server.url);
+    await a.do("fill", size, "in transactions of 1,000");
+    await a.stop();
+    const b = await ClientProcess.start(stage, "b", server.rootKey);
+    await b.do("get", server.url, size);
+    await b.do("readAll");
+    const clientBytes = await b.do("memory");
+    await b.stop();
     const { rssBytes } = await server.figures(true);
     const row = (who: string, bytes: number, goal: number): SyncRow =>
       rowOfSamples({
@@ -127,7 +110,7 @@ export async function idleConnections(stage: Stage): Promise<SyncRow[]> {
       const db = await openDatabase({
         storage: memoryStorage(),
         mode: stage.mode,
-        rootKey: server.hello.rootKey,
+        rootKey: server.rootKey,
         schemas: [ItemSchema],
       });
       databases.push(db);
@@ -156,43 +139,41 @@ export async function idleConnections(stage: Stage): Promise<SyncRow[]> {
 export async function wipedServer(stage: Stage): Promise<SyncRow[]> {
   const size = stage.isQuick ? 5_000 : 100_000;
   const server = await startServer(stage);
-  const a = await Client.open(stage, "a", server.hello.rootKey);
-  const b = await Client.open(stage, "b", server.hello.rootKey);
+  const a = await ClientProcess.start(stage, "a", server.rootKey);
+  const b = await ClientProcess.start(stage, "b", server.rootKey);
   try {
-    await a.connect(server.url);
-    await fill(a, size, "one by one");
-    await b.connect(server.url);
-    await b.until(() =>
-      b.items.count() === size && b.repository.sync.status.equalAt !== undefined
-    );
+    await a.do("connect", server.url);
+    await a.do("fill", size, "one by one");
+    await b.do("get", server.url, size);
+    await b.do("isProved", size);
+    const expected = await a.do("commits");
     await server.kill();
     await Deno.remove(`${stage.folder}/server`, { recursive: true });
     const fresh = await startServer(stage, server.port);
     const start = performance.now();
-    for (const client of [a, b]) client.db.connection?.retry();
-    const expected = a.repository.status().commits;
+    for (const client of [a, b]) await client.do("retry");
     let { commits, isRestoring } = await fresh.figures();
     while (commits < expected || isRestoring) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       ({ commits, isRestoring } = await fresh.figures());
     }
     const ms = performance.now() - start;
-    await Promise.all([a.live(), b.live()]);
+    await Promise.all([a.do("live"), b.do("live")]);
     const name: RowName = {
       suite: "table 2",
       operation: `wiped server restored by two clients, ${
         size.toLocaleString("en")
-      } commits, proved complete`,
+      } commits, told to try at once: proved complete`,
       mode: stage.mode,
       unit: "ms",
       goals: [{ figure: "median", value: 10_000 }],
-      wrong: differenceBetween(a, b),
+      wrong: await differenceBetween(a, b),
     };
     await fresh.stop();
     return [rowOfSamples(name, [ms])];
   } finally {
-    await a.db.close();
-    await b.db.close();
+    await a.stop();
+    await b.stop();
   }
 }
 
@@ -200,59 +181,35 @@ export async function wipedServer(stage: Stage): Promise<SyncRow[]> {
 export async function busyApp(stage: Stage): Promise<SyncRow[]> {
   const [workers, keys, rounds] = stage.isQuick ? [2, 50, 2] : [10, 200, 5];
   const total = 2 * workers * keys;
-  return await withPair(stage, async (a, b) => {
+  const writes = total * (rounds + 1);
+  return await withPair(stage, async ({ a, b, size }) => {
+    const commits = await a.do("commits") + writes;
     const start = performance.now();
-    const lanes: Promise<void>[] = [];
-    for (let i = 0; i < 2 * workers; i++) {
-      lanes.push(churn(i % 2 === 0 ? a : b, i * keys, keys, rounds));
-    }
-    await Promise.all(lanes);
-    await Promise.all([a.live(), b.live()]);
-    const isEqual = (one: Client): boolean =>
-      a.repository.status().commits === b.repository.status().commits &&
-      one.items.count() === total;
-    await Promise.all([a, b].map((one) => one.until(() => isEqual(one))));
+    await Promise.all([a, b].map(async (one, side) => {
+      const first = size + side * workers * keys;
+      await one.do("churn", { first, workers, keys, rounds });
+      await one.do("hasCommits", commits);
+    }));
     const ms = performance.now() - start;
-    const readStart = performance.now();
-    for (const client of [a, b]) {
-      for (const item of client.items.all()) touch(item);
-    }
-    const readMs = performance.now() - readStart;
-    const writes = (total * (rounds + 1)).toLocaleString("en");
+    const readMs = await Promise.all([a, b].map((one) => one.do("readAll")));
     const common = {
       suite: "distributed",
       mode: stage.mode,
       unit: "ms",
-      wrong: differenceBetween(a, b),
+      size,
+      wrong: await differenceBetween(a, b),
     } as const;
     return [
       rowOfSamples({
         ...common,
-        operation: `busy app, ${writes} durable writes, until equal`,
+        operation: `busy app, ${
+          writes.toLocaleString("en")
+        } durable writes, until equal`,
       }, [ms]),
       rowOfSamples({
         ...common,
-        operation: "busy app: then every item read on both",
-      }, [readMs]),
+        operation: "busy app: then every item read",
+      }, readMs),
     ];
   });
-}
-
-/** One worker: its own keys, created and then updated round after round. */
-async function churn(
-  { items }: Client,
-  first: number,
-  keys: number,
-  rounds: number,
-): Promise<void> {
-  for (let i = 0; i < keys; i++) await items.create(itemAt(first + i));
-  for (let round = 1; round <= rounds; round++) {
-    for (let i = 0; i < keys; i++) {
-      const { id } = itemAt(first + i);
-      await items.update(id, {
-        done: round % 2 === 0,
-        rank: round * 1e6 + first + i,
-      });
-    }
-  }
 }

@@ -4,14 +4,15 @@
  * @module
  */
 
-import { itemAt, itemsBetween } from "../harness/items.ts";
+import { itemAt } from "../harness/items.ts";
+import { Client, type Writing } from "./client.ts";
+import type { Stage } from "./place.ts";
 import {
-  Client,
+  ClientProcess,
   differenceBetween,
   type ServerProcess,
-  type Stage,
   startServer,
-} from "./place.ts";
+} from "./process.ts";
 import { Proxy } from "./proxy.ts";
 import {
   type RowName,
@@ -20,53 +21,42 @@ import {
   type SyncTable,
 } from "./row.ts";
 
-/** How the history came about: it decides how many signatures there are. */
-type Writing =
-  | "in transactions of 1,000"
-  | "one by one"
-  | "one by one, by 10 authors";
+/** Histories that newcomers get. */
+type History = Writing | "one by one, by 10 authors";
 
-/** Writes items `0` to `size` and waits until the server has them. */
-export async function fill(
-  a: Client,
-  size: number,
-  writing: Writing = "in transactions of 1,000",
-): Promise<void> {
-  const step = writing === "in transactions of 1,000" ? 1_000 : 1;
-  for (let from = 0; from < size; from += step) {
-    const write = a.items.createMany(
-      itemsBetween(from, Math.min(size, from + step)),
-    );
-    if (step === 1_000 || from % 64 === 0) await write;
-  }
-  await a.live();
-}
-
-/** Table 2 and the distributed set: a new client gets everything, verified. */
+/** Table 2 and the distributed set: a new client gets everything, verified; each in a process of its own. */
 export function catchUp(
   size: number,
-  writing: Writing,
+  writing: History,
   suite: SyncTable,
 ): (stage: Stage) => Promise<SyncRow[]> {
   return async (stage) => {
     const server = await startServer(stage);
     try {
-      const a = await Client.open(stage, "a", server.hello.rootKey);
-      await a.connect(server.url);
       if (writing === "one by one, by 10 authors") {
         await fillByAuthors(stage, server, size, 10);
-      } else await fill(a, size, writing);
-      await a.until(() => a.items.count() === size);
-      const { samples, wrong } = await newcomers(stage, server, a, size);
-      await a.db.close();
+      }
+      const a = await ClientProcess.start(stage, "a", server.rootKey);
+      if (writing === "one by one, by 10 authors") {
+        await a.do("get", server.url, size);
+      } else {
+        await a.do("connect", server.url);
+        await a.do("fill", size, writing);
+      }
+      const { connected, started, wrong } = await newcomers(
+        stage,
+        server,
+        a,
+        size,
+      );
+      await a.stop();
       const isTable = suite === "table 2";
       const isHeld = isTable && stage.mode === "default" &&
         writing !== "one by one, by 10 authors";
+      const items = size.toLocaleString("en");
       const name: RowName = {
         suite,
-        operation: `new client gets ${
-          size.toLocaleString("en")
-        } items, written ${writing}`,
+        operation: `new client gets ${items} items, written ${writing}`,
         mode: stage.mode,
         unit: isTable ? "items/s" : "ms",
         size,
@@ -76,8 +66,14 @@ export function catchUp(
       return [
         rowOfSamples(
           name,
-          samples.map((ms) => isTable ? size / ms * 1_000 : ms),
+          connected.map((ms) => isTable ? size / ms * 1_000 : ms),
         ),
+        rowOfSamples({
+          ...name,
+          operation: `${name.operation}: from the start of its process`,
+          unit: "ms",
+          goals: [],
+        }, started),
       ];
     } finally {
       await server.stop();
@@ -85,26 +81,25 @@ export function catchUp(
   };
 }
 
+/** Milliseconds of newcomers: from connecting, and from before their process started. */
 async function newcomers(
   stage: Stage,
   server: ServerProcess,
-  a: Client,
+  a: ClientProcess,
   size: number,
 ) {
-  const samples: number[] = [];
+  const connected: number[] = [];
+  const started: number[] = [];
   let wrong: string | undefined;
   for (let i = 0; i < (stage.isQuick ? 1 : 5); i++) {
-    const b = await Client.open(stage, `new-${i}`, server.hello.rootKey);
     const start = performance.now();
-    b.db.connect(server.url, { session: { anonymous: true } });
-    await b.until(() =>
-      b.items.count() === size && b.repository.sync.status.state === "live"
-    );
-    samples.push(performance.now() - start);
-    wrong ??= differenceBetween(a, b);
-    await b.db.close();
+    const b = await ClientProcess.start(stage, `new-${i}`, server.rootKey);
+    connected.push(await b.do("get", server.url, size));
+    started.push(performance.now() - start);
+    wrong ??= await differenceBetween(a, b);
+    await b.stop();
   }
-  return { samples, wrong };
+  return { connected, started, wrong };
 }
 
 /** Every author writes every tenth item, all at once: runs are as short as can be. */
@@ -116,17 +111,16 @@ async function fillByAuthors(
 ): Promise<void> {
   const authors: Client[] = [];
   for (let i = 0; i < count; i++) {
-    authors.push(
-      await (await Client.open(stage, `author-${i}`, server.hello.rootKey))
-        .connect(server.url),
-    );
+    const author = await Client.open(stage, `author-${i}`, server.rootKey);
+    await author.connect(server.url);
+    authors.push(author);
   }
   for (let index = 0; index < size; index++) {
     const write = authors[index % count]!.items.create(itemAt(index));
     if (index % 64 === 0) await write;
   }
   for (const author of authors) await author.live();
-  for (const author of authors) await author.db.close();
+  for (const author of authors) await author.close();
 }
 
 /** Table 2: somebody comes back and nothing is new; then nothing happens. */
@@ -134,10 +128,10 @@ export async function resume(stage: Stage): Promise<SyncRow[]> {
   const size = stage.isQuick ? 1_000 : 100_000;
   const server = await startServer(stage);
   using proxy = new Proxy(server.port);
-  const a = await Client.open(stage, "a", server.hello.rootKey);
+  const a = await Client.open(stage, "a", server.rootKey);
   try {
     await a.connect(server.url);
-    await fill(a, size);
+    await a.fill(size, "in transactions of 1,000");
     await a.leave();
     const url = `ws://127.0.0.1:${proxy.port}`;
     const counts: { up: number; down: number; turns: number }[] = [];
@@ -175,7 +169,7 @@ export async function resume(stage: Stage): Promise<SyncRow[]> {
       row("connected, nothing happens: bytes a second", "B", [idle], 100),
     ];
   } finally {
-    await a.db.close();
+    await a.close();
     await server.stop();
   }
 }

@@ -22,7 +22,8 @@ import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
 import type { PeerSession } from "../../sync/conversation.ts";
 import { itemsBetween } from "../harness/items.ts";
-import { ItemSchema, type Stage } from "./place.ts";
+import { ItemSchema } from "./client.ts";
+import type { Stage } from "./place.ts";
 import { rowOfSamples, type SyncRow } from "./row.ts";
 
 const NAME = "bench";

@@ -57,7 +57,9 @@ async function main(): Promise<void> {
     command = await commands.next()
   ) {
     // Only for who asks for memory: it takes longer than what others wait for.
-    const rssBytes = command === "memory" ? await restingBytes() : 0;
+    const rssBytes = JSON.parse(command) === "memory"
+      ? await restingBytes()
+      : 0;
     const repository = await server.database.repository("bench");
     say({
       rssBytes,

@@ -14,6 +14,8 @@
  */
 
 import { durabilityOf, enginesOf, isSheaf } from "../engines/names.ts";
+import { modeOf } from "../engines/sheaf_open.ts";
+import { startServer } from "../sync/process.ts";
 import {
   type CaseSpec,
   isAsked,
@@ -26,7 +28,6 @@ import { load, loadElsewhere } from "./load.ts";
 import { Model } from "./model.ts";
 import { outcomesOf, rowsOf, tableOf } from "./rows.ts";
 import { runAll } from "./runs.ts";
-import { withServer } from "./server.ts";
 import type { Store } from "./store.ts";
 import {
   embedded,
@@ -177,7 +178,10 @@ async function runServed(spec: CaseSpec, stage: Stage): Promise<Outcome[]> {
   const { engine, size: records } = spec;
   const { folder, peers } = stage;
   if (isSheaf(engine)) {
-    return await withServer(folder, engine, async (server) => {
+    const process = await startServer({ mode: modeOf(engine), folder });
+    const { url, rootKey, pid } = process;
+    const server = { url, rootKey, process: pid };
+    try {
       await loadElsewhere({ engine, peers, folder, records, server });
       const store = await openServedSheaf(`${folder}/client`, engine, server);
       return await measure(spec, store, async (first) => {
@@ -185,7 +189,9 @@ async function runServed(spec: CaseSpec, stage: Stage): Promise<Outcome[]> {
         await first.close();
         return second;
       });
-    });
+    } finally {
+      await process.stop();
+    }
   }
   const store = await openForeign(oneOf(foreign, engine), stage);
   await load(store, records);
