@@ -17,6 +17,7 @@ import {
   touchAll,
   worlds,
 } from "./players.ts";
+import { transactionPlayers } from "./list.ts";
 import type { Roster } from "./roster.ts";
 import { type Findings, records, versions } from "./rows.ts";
 import type { PlayerStore } from "./store.ts";
@@ -68,6 +69,7 @@ export async function measureRecords(
   await measureCounts(store, roster, pace.record, findings);
   await measureSaves(store, roster, size, pace.record, findings);
   await measureTasks(store, roster, size, pace.tasksMs, findings);
+  await measureSaveAll(store, roster, size, findings);
 }
 
 async function measureFinds(
@@ -272,6 +274,27 @@ async function measureTasks(
     wrong ??= roster.check(topOf(world), store.ask(topOf(world)));
   }
   findings.rate(records.tasks, rounds / seconds, wrong);
+}
+
+/** What a game does when it ends: all that are here, in transactions as they were loaded. */
+async function measureSaveAll(
+  store: PlayerStore,
+  roster: Roster,
+  size: number,
+  findings: Findings,
+): Promise<void> {
+  const here = Array.from({ length: size }, (_, index) => index)
+    .filter((index) => roster.has(index));
+  let ms = 0;
+  for (let from = 0; from < here.length; from += transactionPlayers) {
+    const some = here.slice(from, from + transactionPlayers);
+    for (const index of some) roster.change(index, roster.nextTurn(index));
+    const players = some.map((index) => roster.player(index));
+    ms += await timed(() => store.saveAll(players));
+  }
+  const wrong = checkChanged(store, roster, here) ??
+    (store.count() === here.length ? undefined : "players came or went");
+  findings.times(records.saveAll, [ms], { wrong });
 }
 
 function topOf(world: string): Ask {

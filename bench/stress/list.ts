@@ -41,7 +41,7 @@ export const passing = 100;
 const updates = 1_001;
 const deletes = 101;
 /** Greater loads are several transactions. */
-const transactionPlayers = 10_000;
+export const transactionPlayers = 10_000;
 
 /** One step: the time of each of its calls, and what was wrong with an answer. */
 interface Step {

@@ -85,6 +85,17 @@ Deno.test("a store that leaves a row out is wrong in each question, one that cou
   assert.ok(wrongRows(outcomes).includes(rows.asks));
 });
 
+Deno.test("saveAll is measured, and a store that saves too few is wrong in it alone", async () => {
+  const row = rowNames("batch").find(({ operation }) =>
+    /saveAll/.test(operation)
+  );
+  const outcomes = await runWith("sheaf-fast-memory", "batch", (store) => {
+    const { saveAll } = store;
+    store.saveAll = (players) => saveAll.call(store, players.slice(1));
+  });
+  assert.deepEqual(wrongRows(outcomes), [row?.operation]);
+});
+
 Deno.test("a store that forgets old versions is wrong in versions", async () => {
   const outcomes = await runWith("sqlite-memory", "versions", (store) => {
     const { scoresOf } = store;

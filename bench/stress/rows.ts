@@ -41,6 +41,7 @@ export const steps = {
 /** Rows of the table of single operations. */
 export const records = {
   save: "save one",
+  saveAll: "saveAll: every player written whole, three fields changed",
   find: "find one by id",
   findMany: "find 100 by ids",
   page: "page of 50 behind a player, by score",

@@ -63,6 +63,13 @@ export class SheafStore implements PlayerStore {
     }).durable;
   }
 
+  saveAll(all: readonly Player[]): Done {
+    return this.#repository.transact((transaction) => {
+      const players = transaction.collection(this.#schema);
+      for (const player of all) players.upsert(player);
+    }).durable;
+  }
+
   remove(id: string): Done {
     return this.#players.delete(id).durable;
   }

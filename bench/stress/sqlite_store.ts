@@ -35,6 +35,11 @@ const columns = "id, name, score, active, world, createdAt, lastSeenAt";
 const select = `SELECT ${columns} FROM player`;
 /** Ids are asked for so many at a time: a statement for every number would be prepared anew. */
 const manyPlaces = 100;
+const others = columns.split(", ").slice(1);
+const insert = `INSERT INTO player (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const upsert = `${insert} ON CONFLICT (id) DO UPDATE SET ${
+  others.map((name) => `${name} = excluded.${name}`).join(", ")
+}`;
 const definition =
   `CREATE TABLE player (id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL,
   score INTEGER NOT NULL, active INTEGER NOT NULL, world TEXT NOT NULL,
@@ -74,16 +79,7 @@ export class SqliteStore implements PlayerStore {
   }
 
   create(player: Player): Done {
-    this.#writer(`INSERT INTO player (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`)
-      .run(
-        player.id,
-        player.name,
-        player.score,
-        player.active ? 1 : 0,
-        player.world,
-        player.createdAt,
-        player.lastSeenAt,
-      );
+    this.#writer(insert).run(...valuesOf(player));
     return undefined;
   }
 
@@ -103,6 +99,13 @@ export class SqliteStore implements PlayerStore {
   updateMany(changes: readonly Change[]): Done {
     return this.#transact(() => {
       for (const change of changes) this.update(change);
+    });
+  }
+
+  saveAll(players: readonly Player[]): Done {
+    return this.#transact(() => {
+      const statement = this.#writer(upsert);
+      for (const player of players) statement.run(...valuesOf(player));
     });
   }
 
@@ -207,6 +210,12 @@ export class SqliteStore implements PlayerStore {
     }
     return statement;
   }
+}
+
+/** A player in the order of the columns. */
+function valuesOf(player: Player): (string | number)[] {
+  const { id, name, score, active, world, createdAt, lastSeenAt } = player;
+  return [id, name, score, active ? 1 : 0, world, createdAt, lastSeenAt];
 }
 
 /** The same text for every variant of a question, so that its statement stays prepared. */

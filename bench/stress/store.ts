@@ -22,6 +22,8 @@ export interface PlayerStore {
   update(change: Change): Done;
   /** In one transaction. */
   updateMany(changes: readonly Change[]): Done;
+  /** Writes players whole, here or not, whatever has changed, in one transaction. */
+  saveAll(players: readonly Player[]): Done;
   remove(id: string): Done;
   /** In one transaction. */
   removeMany(ids: readonly string[]): Done;
