@@ -87,7 +87,7 @@ export interface Figure {
   readonly target?: Target;
   /** Further bounds: the target is met when all are kept. */
   readonly alsoTargets?: readonly Target[];
-  /** What the bare wire and disk take for the same trip in the same run, in `unit`. */
+  /** The least that it could be in the same run, in `unit`: the bare wire and disk, a process that does nothing. */
   readonly floor?: number;
   /** Ours divided by that engine's in the same run, where the suite itself names a rival. */
   readonly against?: { readonly engine: string; readonly ratio: number };

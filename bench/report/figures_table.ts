@@ -60,7 +60,8 @@ const sometimes: readonly (Column & {
   },
   {
     head: "floor",
-    title: "what the bare wire and disk took for the same in this run",
+    title:
+      "the least: what the bare wire and disk, or an empty process, took in this run",
     isThere: ({ floor }) => floor !== undefined,
     cell: ({ floor, unit }) => showValue(floor ?? null, unit),
   },

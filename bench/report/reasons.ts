@@ -72,6 +72,13 @@ const servedWaves =
 
 /** All reasons; the first that matches speaks. */
 export const reasons: readonly Reason[] = [
+  {
+    suite: "sqlite",
+    operation: /^start of the process/,
+    why:
+      "Most of it is import: Sheaf's modules are read, compiled and evaluated each time a process starts; SQLite is built into " +
+      "Deno, which has compiled it long before.",
+  },
   { suite: "sqlite", operation: /fresh process/, why: coldCode },
   {
     suite: "sqlite",

@@ -7,10 +7,9 @@
  * @module
  */
 
-import type { Contestant, Engine } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import { loadEngine } from "./load_engine.ts";
 import type { Assignment, Command, Reply } from "./protocol.ts";
-import { sheafEngine } from "./sheaf_engine.ts";
-import { sqliteEngine } from "./sqlite_engine.ts";
 import { collectGarbage, loadAll } from "./values.ts";
 import {
   type Context,
@@ -165,12 +164,6 @@ class Child {
   }
 }
 
-function engineOf(contestant: Contestant): Engine | Promise<Engine> {
-  if (contestant === "sqlite-full") return sqliteEngine("FULL");
-  if (contestant === "sqlite-off") return sqliteEngine("OFF");
-  return sheafEngine(contestant);
-}
-
 /** Every reply is one line; nothing else may be written to standard output. */
 async function reply(answer: () => Promise<Reply>): Promise<void> {
   let result: Reply;
@@ -193,7 +186,7 @@ async function main(): Promise<void> {
   const assignment: Assignment = JSON.parse(Deno.args[0] ?? "");
   let child: Child | undefined;
   await reply(async () => {
-    child = new Child(assignment, await engineOf(assignment.contestant));
+    child = new Child(assignment, await loadEngine(assignment.contestant));
     return {};
   });
   let rest = "";

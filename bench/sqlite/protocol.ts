@@ -56,6 +56,8 @@ export interface Reply {
   /** Milliseconds for each operation. */
   readonly samples?: readonly number[];
   readonly value?: number;
+  /** Milliseconds of the least that could be done, beside each sample. */
+  readonly floor?: number;
   /** What was wrong with an answer. */
   readonly wrong?: string;
   /** Why the command could not be done. */

@@ -47,6 +47,7 @@ export function question(name: QuestionName, model: Model): Question {
 
 const makers = {
   "get": (model: Model): Question => getOne(model, 100),
+  "get-first": (model: Model): Question => getOne(model, 100, eachOnce(model)),
   "first": (model: Model): Question => getOne(model, 1),
   "thousand": (model: Model): Question => getOne(model, 1_000),
   "get-many": getMany,
@@ -62,14 +63,33 @@ const makers = {
 /** Different inputs are chosen among this many, so that their sums are computed once. */
 const variantCount = 8;
 
-function getOne(model: Model, burst: number): Question {
+/** Numbers of items, any of them at any time. */
+function atRandom({ size }: Model): () => number {
   const next = dice(1);
+  return () => next(size);
+}
+
+/** Numbers of items, far apart: each comes once before any comes again. */
+function eachOnce({ size }: Model): () => number {
+  const isCoprime = (a: number, b: number): boolean =>
+    b === 0 ? a === 1 : isCoprime(b, a % b);
+  let step = Math.max(1, Math.round(size * 0.618));
+  while (!isCoprime(step, size)) step++;
+  let at = 0;
+  return () => at = (at + step) % size;
+}
+
+function getOne(
+  model: Model,
+  burst: number,
+  next = atRandom(model),
+): Question {
   let picks: number[] = [];
   let ids: string[] = [];
   return {
     burst,
     choose() {
-      picks = Array.from({ length: burst }, () => next(model.size));
+      picks = Array.from({ length: burst }, next);
       ids = picks.map(idOf);
     },
     ask(database) {

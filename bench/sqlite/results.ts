@@ -6,6 +6,7 @@
 
 import type { Durability, Figure } from "../harness/figure.ts";
 import { statisticsOf, thirdsOf } from "../harness/merge.ts";
+import { figuresOf } from "../harness/stats.ts";
 import type { Contestant, Mode } from "./engine.ts";
 import { isWrite, measureKey, type RowPlan } from "./table1.ts";
 
@@ -13,6 +14,8 @@ import { isWrite, measureKey, type RowPlan } from "./table1.ts";
 export interface Measurement {
   /** Milliseconds an operation, or megabytes; by turn. */
   readonly turns: readonly (readonly number[])[];
+  /** Milliseconds of the least that could be done, taken beside them. */
+  readonly floors?: readonly number[];
   readonly wrong?: string;
   readonly failed?: string;
 }
@@ -95,7 +98,10 @@ function figureOf(
   plan: RowPlan,
   contestant: Contestant,
   size: number,
-  { turns, wrong, failed }: Measurement = { turns: [], failed: "not measured" },
+  { turns, floors = [], wrong, failed }: Measurement = {
+    turns: [],
+    failed: "not measured",
+  },
 ): Figure {
   const isSize = plan.unit === "MB";
   const scaled = isSize
@@ -113,6 +119,7 @@ function figureOf(
     ...statisticsOf(stretchesOf(scaled)),
     repetitions: turns.length,
     beside: {},
+    ...(floors.length === 0 ? {} : { floor: figuresOf(floors).median }),
     ...(wrong === undefined ? {} : { wrong }),
     ...(failed === undefined ? {} : { failed }),
   };

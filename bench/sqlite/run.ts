@@ -17,13 +17,14 @@ import type { Reply } from "./protocol.ts";
 import { isFor } from "./contestants.ts";
 import { buildFigures, type Measurement } from "./results.ts";
 import { Runner } from "./runner.ts";
+import { timeStart } from "./starts.ts";
 import {
   type Measure,
   measureKey,
   measuresOf,
   type RowPlan,
 } from "./table1.ts";
-import type { StoreName } from "./workload.ts";
+import { dice, shapeOf, type StoreName } from "./workload.ts";
 
 /** How much time each measure gets. */
 export interface Budget {
@@ -142,9 +143,17 @@ class GroupRun {
     for (const contestant of this.#group) {
       this.#samples.set(contestant, new Collected());
     }
-    if (measure.process === "warm") {
-      await this.#warm(measure.workload, measure.store);
-    } else await this.#inFreshProcesses(measure);
+    switch (measure.process) {
+      case "whole":
+        await this.#inWholeProcesses(measure);
+        break;
+      case "warm":
+        await this.#warm(measure.workload, measure.store);
+        break;
+      case "fresh":
+      case "value":
+        await this.#inFreshProcesses(measure);
+    }
     return new Map(
       [...this.#samples].map((
         [contestant, collected],
@@ -174,10 +183,30 @@ class GroupRun {
     }
   }
 
-  async #inFreshProcesses(measure: Measure): Promise<void> {
+  /** Nobody else may have the databases open. */
+  async #release(): Promise<void> {
     for (const runner of this.#runners.values()) {
       await runner.do({ do: "release" });
     }
+  }
+
+  async #inWholeProcesses({ workload, store }: Measure): Promise<void> {
+    await this.#release();
+    const next = dice(5);
+    for (const contestant of this.#turns(this.#order.budget.freshRuns)) {
+      const reply = await timeStart({
+        contestant,
+        folder: `${this.#home(contestant)}/${store}`,
+        shape: shapeOf(store),
+        index: next(this.#size),
+        isCold: workload === "start-cold",
+      }).catch((error): Reply => ({ failed: String(error) }));
+      this.#collect(contestant, reply);
+    }
+  }
+
+  async #inFreshProcesses(measure: Measure): Promise<void> {
+    await this.#release();
     const { freshRuns, valueRuns } = this.#order.budget;
     const { workload, store } = measure;
     // Rewriting a collection ten times takes long and gives the same bytes each time.
@@ -249,6 +278,7 @@ class GroupRun {
 /** What one contestant's replies amount to. */
 class Collected {
   readonly #turns: (readonly number[])[] = [];
+  readonly #floors: number[] = [];
   #wrong: string | undefined;
   #failed: string | undefined;
 
@@ -262,11 +292,13 @@ class Collected {
     this.#failed ??= reply.failed;
     if (reply.samples !== undefined) this.#turns.push(reply.samples);
     if (reply.value !== undefined) this.#turns.push([reply.value]);
+    if (reply.floor !== undefined) this.#floors.push(reply.floor);
   }
 
   measurement(): Measurement {
     return {
       turns: this.#failed === undefined ? this.#turns : [],
+      floors: this.#floors,
       ...(this.#wrong === undefined ? {} : { wrong: this.#wrong }),
       ...(this.#failed === undefined ? {} : { failed: this.#failed }),
     };

@@ -25,7 +25,7 @@ Deno.test("table1 has a target in every row of which the targets speak", () => {
   ).map((plan) => plan.operation);
   equal(
     open.join("; "),
-    "create instance, relaxed; open + 1,000 random reads by id, warm process; read by id, SQLite locked exclusively; live result of 1,000, all re-run, indexed, with the write itself; bulk load of all in one transaction, relaxed; resident memory after reading all, SQLite with its default cache",
+    "create instance, relaxed; start of the process → first read by id, cold; start of the process → first read by id, warm; open + 1,000 random reads by id, warm process; read by id, first touch; read by id, later touch, SQLite locked exclusively; live result of 1,000, all re-run, indexed, with the write itself; bulk load of all in one transaction, relaxed; resident memory after reading all, SQLite with its default cache",
   );
 });
 

@@ -10,6 +10,7 @@ import type { Context, Task } from "./workload.ts";
 import {
   createInstanceTask,
   exclusiveReadTask,
+  firstTouchTask,
   openTask,
   readTask,
 } from "./workloads_read.ts";
@@ -34,6 +35,7 @@ export const tasks = {
   "open-keys": (context) => openTask(context, "keys"),
   "open-all": (context) => openTask(context, "all"),
   "open-some": (context) => openTask(context, "some"),
+  "get-first": firstTouchTask,
   "get": (context) => readTask(context, "get"),
   "get-exclusive": exclusiveReadTask,
   "get-many": (context) => readTask(context, "get-many"),

@@ -14,17 +14,38 @@ export async function readTask(
   context: Context,
   name: QuestionName,
 ): Promise<Task> {
-  return askTask(context, await readOnce(context), name);
+  const database = await readOnce(context);
+  return askTask(question(name, context.store.model), () => database);
 }
 
 /**
  * The open database after every item was read once: each engine has in memory
- * what it keeps there, pages or items. First reads stand in the opening rows.
+ * what it keeps there, pages or items. First reads have rows of their own.
  */
 export async function readOnce(context: Context): Promise<Database> {
   const database = await context.store.database();
   touchAll(database.all());
   return database;
+}
+
+/** Reads by id, each item for the first time since the database was opened. */
+export async function firstTouchTask(context: Context): Promise<Task> {
+  const { store } = context;
+  const asked = question("get-first", store.model);
+  let database = await store.database();
+  let untouched = 0;
+  return {
+    ...askTask(asked, () => database),
+    async before() {
+      if (untouched < asked.burst) {
+        await store.release();
+        database = await store.database();
+        untouched = store.model.size;
+      }
+      untouched -= asked.burst;
+      asked.choose();
+    },
+  };
 }
 
 /** Reads by id while SQLite holds its file exclusively, as Sheaf always does. */
@@ -34,16 +55,11 @@ export async function exclusiveReadTask(context: Context): Promise<Task> {
   const shape = { ...store.shape, exclusive: true };
   const database = await context.engine.open(store.folder, shape);
   touchAll(database.all());
-  const task = askTask(context, database, "get");
+  const task = askTask(question("get", store.model), () => database);
   return { ...task, end: () => database.close() };
 }
 
-function askTask(
-  context: Context,
-  database: Database,
-  name: QuestionName,
-): Task {
-  const asked = question(name, context.store.model);
+function askTask(asked: Question, database: () => Database): Task {
   let sum = () => 0;
   return {
     burst: asked.burst,
@@ -51,9 +67,9 @@ function askTask(
       asked.choose();
       return undefined;
     },
-    run: () => void (sum = asked.ask(database)),
+    run: () => void (sum = asked.ask(database())),
     after: () => judge(asked, sum()),
-    check: () => asked.check(database),
+    check: () => asked.check(database()),
   };
 }
 
