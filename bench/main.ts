@@ -16,6 +16,7 @@ import { readSuiteRuns, storeSuiteRun } from "./harness/stored.ts";
 import { headerText, suiteText } from "./harness/terminal.ts";
 import { compareRuns, movesText } from "./report/compare.ts";
 import { docReport } from "./report/doc.ts";
+import { suiteProse } from "./report/doc_prose.ts";
 import { htmlReport } from "./report/html.ts";
 import { parseRun } from "./report/read.ts";
 import { killRunners } from "./sqlite/runner.ts";
@@ -107,12 +108,14 @@ async function inFolder<Result>(
   }
 }
 
-/** Shows the suite that has just ended; the machine once, before the first. */
+/** Shows the suite that has just ended, and what it measured; the machine once, before the first. */
 function print(done: readonly SuiteRun[]): void {
   const last = done.at(-1);
   if (last === undefined) return;
   const head = done.length > 1 ? [] : headerText(last.machine, last.versions);
-  console.log([...head, ...suiteText(last, widthOf())].join("\n"));
+  const measured = ["", ...suiteProse[last.suite]];
+  const text = [...head, ...measured, ...suiteText(last, widthOf())];
+  console.log(text.join("\n"));
 }
 
 function widthOf(): number {

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { growthsOf, showExponent } from "../report/growth.ts";
 import { showDigits, showSize, showValue } from "../report/show.ts";
 import { isMet, type Standing, standingsOf } from "../report/standing.ts";
 import type { Figure, SuiteRun, Target } from "./figure.ts";
@@ -68,7 +69,31 @@ export function suiteText(run: SuiteRun, width: number): string[] {
       lines.push(rest[at] ?? "");
     });
   }
-  return [...lines, "", ...summaryOf(run, [...standings.values()])];
+  return [
+    ...lines,
+    ...growthLines(run.figures),
+    "",
+    ...summaryOf(run, [...standings.values()]),
+  ];
+}
+
+/** What each operation costs as the collection grows, a line each. */
+function growthLines(figures: readonly Figure[]): string[] {
+  const rows = Map.groupBy(
+    growthsOf(figures),
+    ({ table, operation }) => `${table}, ${operation}`,
+  );
+  if (rows.size === 0) return [];
+  return [
+    "",
+    "As the collection grows:",
+    ...[...rows].map(([name, row]) =>
+      `${name}: ${
+        row.map(({ engine, exponent }) => `${engine} ${showExponent(exponent)}`)
+          .join(", ")
+      }`
+    ),
+  ];
 }
 
 /** Machine and versions in two lines, and what must be known of the file system. */

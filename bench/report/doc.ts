@@ -9,8 +9,9 @@
 
 import type { Figure, SuiteRun } from "../harness/figure.ts";
 import { howToRead, notShown, suiteProse } from "./doc_prose.ts";
-import { partTable, plain } from "./doc_tables.ts";
+import { growthTable, partTable, plain } from "./doc_tables.ts";
 import { targetText } from "./figures_table.ts";
+import { growthsOf } from "./growth.ts";
 import { reasonUnknown } from "./reasons.ts";
 import {
   countOf,
@@ -124,9 +125,28 @@ function suiteLines(run: SuiteRun): string[] {
       "",
       ...partTable(part),
     ]),
+    ...growthLines(run.figures),
     ...behindLines(standingsOf(run.figures)),
     ...missedLines(run.figures),
     ...uncountedLines(run.figures),
+  ];
+}
+
+/** How costs grow, where enough sizes were measured. */
+function growthLines(figures: readonly Figure[]): string[] {
+  const growths = growthsOf(figures);
+  if (growths.length === 0) return [];
+  const sizes = [...new Set(growths.flatMap(({ sizes }) => sizes))];
+  return [
+    "",
+    "### As the collection grows",
+    "",
+    `x of n^x, fitted to the medians at ${
+      sizes.map(showSize).join(", ")
+    } items: 0 stays as it is, 1 grows with the collection.`,
+    "What is named by a number of items (all of them, a tenth) has more to give as there are more.",
+    "",
+    ...growthTable(growths),
   ];
 }
 

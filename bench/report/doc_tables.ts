@@ -7,6 +7,7 @@
 
 import type { Durability, Figure } from "../harness/figure.ts";
 import { targetText } from "./figures_table.ts";
+import { type Growth, showExponent } from "./growth.ts";
 import { engineLabel, isOurs, showDigits, showValue } from "./show.ts";
 import {
   isSound,
@@ -83,7 +84,27 @@ function wideTable({ figures }: Part): string[] {
   ];
 }
 
-function columnsOf(figures: readonly Figure[]): string[] {
+/** What every operation costs as the collection grows: operations down, engines across. */
+export function growthTable(growths: readonly Growth[]): string[] {
+  const engines = columnsOf(growths);
+  const rows = Map.groupBy(
+    growths,
+    ({ table, operation }) => plain(`${table}, ${operation}`),
+  );
+  return [
+    `| n^x | ${engines.map((one) => plain(engineLabel(one))).join(" | ")} |`,
+    `| --- |${" ---: |".repeat(engines.length)}`,
+    ...[...rows].map(([name, row]) => {
+      const cells = engines.map((engine) => {
+        const own = row.find((one) => one.engine === engine);
+        return own === undefined ? "" : showExponent(own.exponent);
+      });
+      return `| ${name} | ${cells.join(" | ")} |`;
+    }),
+  ];
+}
+
+function columnsOf(figures: readonly Pick<Figure, "engine">[]): string[] {
   const engines = [...new Set(figures.map(({ engine }) => engine))];
   return [
     ...engines.filter(isOurs),

@@ -6,6 +6,7 @@
 
 import { distributionPoints, type Figure } from "../harness/figure.ts";
 import { logScale, type Scale } from "./axis.ts";
+import { growthsOf, showExponent } from "./growth.ts";
 import { html, type Markup } from "./markup.ts";
 import { colourOf, legend, numberOf, type Scene } from "./scene.ts";
 import { engineLabel, isOurs, showSize, showValue } from "./show.ts";
@@ -288,9 +289,10 @@ function sayMedian({ engine, median, p99, unit }: Figure): string {
 
 function sayGrowth(figures: readonly Figure[], engine: string): string {
   const own = figures.filter((one) => one.engine === engine);
+  const [growth] = growthsOf(own);
   return `${engineLabel(engine)} ${
     own.map(({ size, median, unit }) =>
       `${showValue(median, unit)} at ${showSize(size)}`
     ).join(", ")
-  }`;
+  }${growth === undefined ? "" : `: ${showExponent(growth.exponent)}`}`;
 }
