@@ -121,7 +121,9 @@ function suiteLines(run: SuiteRun): string[] {
     ...suiteProse[run.suite],
     ...partsOf(run.figures).flatMap((part) => [
       "",
-      `### ${plain(part.table)}, ${showSize(part.size)} items`,
+      `### ${plain(part.table)}${
+        part.size === 0 ? "" : `, ${showSize(part.size)} items`
+      }`,
       "",
       ...partTable(part),
     ]),

@@ -118,9 +118,9 @@ function partView(scene: Scene, part: Part, isOpen: boolean): Markup {
   return html`
     <details class="part"
       ${isOpen ? html`open` : undefined}><summary><h3>${part
-        .table} <span class="faint">${showSize(
-          part.size,
-        )} items</span></h3>${strip(
+        .table} <span class="faint">${part.size === 0
+        ? ""
+        : `${showSize(part.size)} items`}</span></h3>${strip(
           tally,
         )}</summary><div class="cards">${rows.map((row) =>
           barCard(scene, row[0]?.operation ?? "", row)

@@ -71,7 +71,7 @@ export async function memory(stage: Stage): Promise<SyncRow[]> {
   try {
     const a = await ClientProcess.start(stage, "a", server.rootKey);
     await a.do("connect", server.url);
-    await a.do("fill", size, "in transactions of 1,000");
+    await a.do("fill", size);
     await a.stop();
     const b = await ClientProcess.start(stage, "b", server.rootKey);
     await b.do("get", server.url, size);
@@ -143,7 +143,8 @@ export async function wipedServer(stage: Stage): Promise<SyncRow[]> {
   const b = await ClientProcess.start(stage, "b", server.rootKey);
   try {
     await a.do("connect", server.url);
-    await a.do("fill", size, "one by one");
+    await a.do("write", 0, size, 64);
+    await a.do("live");
     await b.do("get", server.url, size);
     await b.do("isProved", size);
     const expected = await a.do("commits");

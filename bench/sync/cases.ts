@@ -38,11 +38,11 @@ export const cases: Readonly<Record<string, Case>> = {
   "propagation": { modes: every, run: propagation },
   "catch-up-10k": {
     modes: every,
-    run: catchUp(10_000, "in transactions of 1,000", "table 2"),
+    run: catchUp(10_000, "in transactions of 100", "table 2"),
   },
   "catch-up-100k": {
     modes: every,
-    run: catchUp(100_000, "in transactions of 1,000", "table 2"),
+    run: catchUp(100_000, "in transactions of 100", "table 2"),
   },
   "catch-up-100k-singles": {
     modes: signed,

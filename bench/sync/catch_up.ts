@@ -5,7 +5,7 @@
  */
 
 import { itemAt } from "../harness/items.ts";
-import { Client, type Writing } from "./client.ts";
+import { Client } from "./client.ts";
 import type { Stage } from "./place.ts";
 import {
   ClientProcess,
@@ -21,28 +21,30 @@ import {
   type SyncTable,
 } from "./row.ts";
 
-/** Histories that newcomers get. */
-type History = Writing | "one by one, by 10 authors";
+/** How a history came about: it decides how many signatures there are. */
+type Writing =
+  | "in transactions of 100"
+  | "one by one"
+  | "one by one, by 10 authors";
 
 /** Table 2 and the distributed set: a new client gets everything, verified; each in a process of its own. */
 export function catchUp(
   size: number,
-  writing: History,
+  writing: Writing,
   suite: SyncTable,
 ): (stage: Stage) => Promise<SyncRow[]> {
   return async (stage) => {
     const server = await startServer(stage);
     try {
+      const a = await ClientProcess.start(stage, "a", server.rootKey);
       if (writing === "one by one, by 10 authors") {
         await fillByAuthors(stage, server, size, 10);
       }
-      const a = await ClientProcess.start(stage, "a", server.rootKey);
-      if (writing === "one by one, by 10 authors") {
-        await a.do("get", server.url, size);
-      } else {
-        await a.do("connect", server.url);
-        await a.do("fill", size, writing);
-      }
+      await a.do("connect", server.url);
+      if (writing === "in transactions of 100") await a.do("fill", size, 100);
+      if (writing === "one by one") await a.do("write", 0, size, 64);
+      await a.do("has", size);
+      await a.do("live");
       const { connected, started, wrong } = await newcomers(
         stage,
         server,
@@ -53,10 +55,9 @@ export function catchUp(
       const isTable = suite === "table 2";
       const isHeld = isTable && stage.mode === "default" &&
         writing !== "one by one, by 10 authors";
-      const items = size.toLocaleString("en");
       const name: RowName = {
         suite,
-        operation: `new client gets ${items} items, written ${writing}`,
+        operation: `new client gets all items, written ${writing}`,
         mode: stage.mode,
         unit: isTable ? "items/s" : "ms",
         size,
@@ -131,7 +132,7 @@ export async function resume(stage: Stage): Promise<SyncRow[]> {
   const a = await Client.open(stage, "a", server.rootKey);
   try {
     await a.connect(server.url);
-    await a.fill(size, "in transactions of 1,000");
+    await a.fill(size);
     await a.leave();
     const url = `ws://127.0.0.1:${proxy.port}`;
     const counts: { up: number; down: number; turns: number }[] = [];

@@ -27,9 +27,6 @@ export const ItemSchema = defineSchema("item", {
   body: field.string(),
 });
 
-/** How a history came about: it decides how many signatures there are. */
-export type Writing = "in transactions of 1,000" | "one by one";
-
 /** Whoever waits longer waits for something that does not come. */
 const WAIT_MS_MAX = 60_000;
 /** Items that trips are written as have greater numbers than any others. */
@@ -131,14 +128,11 @@ export class Client {
     }
   }
 
-  /** Writes items `0` to `size` and waits until the server has them. */
-  async fill(size: number, writing: Writing): Promise<void> {
-    if (writing === "one by one") await this.write(0, size, 64);
-    else {
-      for (let from = 0; from < size; from += 1_000) {
-        const to = Math.min(size, from + 1_000);
-        await this.items.createMany(itemsBetween(from, to));
-      }
+  /** Writes items `0` to `size`, so many in a transaction, and waits until the server has them. */
+  async fill(size: number, together = 1_000): Promise<void> {
+    for (let from = 0; from < size; from += together) {
+      const to = Math.min(size, from + together);
+      await this.items.createMany(itemsBetween(from, to));
     }
     await this.live();
   }

@@ -38,7 +38,7 @@ export async function withPair<T>(
   ) as [ClientProcess, ClientProcess];
   try {
     await a.do("connect", server.url);
-    await a.do("fill", size, "in transactions of 1,000");
+    await a.do("fill", size);
     await b.do("get", server.url, size);
     return await run({ a, b, server, size });
   } finally {
