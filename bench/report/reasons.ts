@@ -52,18 +52,10 @@ const largeAtOnce =
   "It is the first large transaction of a process. V8 has optimized little of what it runs by then: repeated in the same " +
   "process it takes half of the CPU time, which is LMDB's (60 ms of 20,000 items) and comes near SQLite's (5,000).";
 
-const coldServed =
-  "The rows of one in flight are 100 to 500 of the first writes of the client's and of the server's process. V8 optimizes what " +
-  "was called some 500 times: until then a write costs the two processes about 1 ms of CPU, from the 1,000th on a quarter of it.";
-
 const twoMedia =
-  " And it waits for two media, one after the other, with the wire between: the client must not send what it could still lose, " +
+  "It waits for two media, one after the other, with the wire between: the client must not send what it could still lose, " +
   "and the server acknowledges what it has synced. Each syncs once, and nothing else is waited for. Redis and PostgreSQL sync " +
   "once, as their clients keep nothing.";
-
-const pauses =
-  " Of inserts between scans there are 100, and both processes have slept or scanned since the one before: a pause of 0.4 ms " +
-  "alone makes the next write a quarter slower. The others' inserts are slower there, too.";
 
 const servedWaves =
   "Reads make no trip, so soon all 64 are writes: a wave of 64 commits, which the client makes (in Default it hashes, signs " +
@@ -117,23 +109,10 @@ export const reasons: readonly Reason[] = [
   },
   {
     suite: "ycsb",
-    table: /YCSB E, through a server/,
-    operation: /insert/,
-    engine: /fast/,
-    why: coldServed + pauses,
-  },
-  {
-    suite: "ycsb",
     table: /through a server/,
     operation: /update|insert|modify|all operations/,
-    engine: /fast/,
-    why: coldServed,
-  },
-  {
-    suite: "ycsb",
-    table: /through a server/,
-    operation: /update|insert|modify|all operations/,
-    why: coldServed + twoMedia,
+    engine: /default|trusted/,
+    why: twoMedia,
   },
   {
     suite: "ycsb",
