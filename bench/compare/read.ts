@@ -13,6 +13,7 @@
  */
 
 import { idOf, itemAt, touch, touchAll } from "../harness/items.ts";
+import { numbers } from "../harness/scramble.ts";
 import type { Outcome } from "../harness/suite.ts";
 import { rows } from "./cases.ts";
 import { sumOf, wrongAll } from "./check.ts";
@@ -138,10 +139,6 @@ async function readAll(
 
 /** The same for every engine. */
 function indexesAtRandom(count: number, size: number): number[] {
-  let state = seed;
-  return Array.from({ length: count }, () => {
-    // A linear congruence whose high bits are random enough for this.
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor(state / 2 ** 32 * size);
-  });
+  const next = numbers(seed);
+  return Array.from({ length: count }, () => next(size));
 }

@@ -31,3 +31,30 @@ export function lettersOf(
   }
   return String.fromCharCode(...codes);
 }
+
+/** A number in `[0, 1)`, another one each time. */
+export type Dice = () => number;
+
+/** Dice that fall alike for alike seeds (sfc32, with 53 bits a throw). */
+export function dice(seed: number): Dice {
+  let a = 0x9e3779b9;
+  let b = 0x243f6a88;
+  let c = 0xb7e15162 ^ seed;
+  let counter = 1;
+  const next = (): number => {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum | 0;
+    return sum >>> 0;
+  };
+  for (let turn = 0; turn < 12; turn++) next();
+  return () => ((next() >>> 5) * 67_108_864 + (next() >>> 6)) / 2 ** 53;
+}
+
+/** Whole numbers in `[0, end)`, alike for alike seeds. */
+export function numbers(seed: number): (end: number) => number {
+  const roll = dice(seed);
+  return (end) => Math.floor(roll() * end);
+}

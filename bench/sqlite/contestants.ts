@@ -6,7 +6,7 @@
 
 import { isAsked, type Order } from "../harness/suite.ts";
 import type { Contestant, Mode } from "./engine.ts";
-import { engineOf, rivalOf, tableOf } from "./results.ts";
+import { engineOf, rivalOf, title } from "./results.ts";
 import { type RowPlan, rowPlans } from "./table1.ts";
 
 /** SQLite FULL with Default and Trusted, SQLite OFF with Fast. */
@@ -34,7 +34,7 @@ export function plansOf(
   return rowPlans.filter((plan) => {
     const row = {
       suite: "sqlite",
-      table: `${tableOf(plan)} ${plan.suite}`,
+      table: title,
       operation: plan.operation,
       engine: "",
     } as const;

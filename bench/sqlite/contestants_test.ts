@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, ok } from "node:assert/strict";
 import { groupsOf, plansOf } from "./contestants.ts";
 
 Deno.test("groupsOf() puts each mode beside the SQLite of its durability", () => {
@@ -19,8 +19,6 @@ Deno.test("plansOf() keeps the rows that were asked for and that somebody runs",
   ok(relaxed.length > 3);
   deepEqual(plansOf({ filter: "relaxed" }, groupsOf(["trusted"])), []);
   deepEqual(plansOf({ filter: "" }, groupsOf(["lmdb"])), []);
-  const classic = plansOf({ filter: "classic" }, groupsOf([]));
-  equal(classic.every(({ suite }) => suite === "classic"), true);
   ok(plansOf({ filter: "READ BY ID" }, groupsOf([])).length > 1);
   deepEqual(plansOf({ filter: "no such row" }, groupsOf([])), []);
 });

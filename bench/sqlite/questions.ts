@@ -9,6 +9,7 @@
  * @module
  */
 
+import { numbers } from "../harness/scramble.ts";
 import type { Database } from "./engine.ts";
 import {
   authorCount,
@@ -21,7 +22,6 @@ import {
   touchAll,
 } from "../harness/items.ts";
 import type { Model } from "./model.ts";
-import { dice } from "./workload.ts";
 
 /** One question that can be asked again and again. */
 export interface Question {
@@ -65,7 +65,7 @@ const variantCount = 8;
 
 /** Numbers of items, any of them at any time. */
 function atRandom({ size }: Model): () => number {
-  const next = dice(1);
+  const next = numbers(1);
   return () => next(size);
 }
 
@@ -112,7 +112,7 @@ function getOne(
 }
 
 function getMany(model: Model): Question {
-  const next = dice(2);
+  const next = numbers(2);
   const wanted = Math.min(100, model.size);
   let picks: number[] = [];
   let ids: string[] = [];
@@ -134,7 +134,7 @@ function getMany(model: Model): Question {
 }
 
 function rankRange(model: Model, share: number): Question {
-  const next = dice(3);
+  const next = numbers(3);
   const width = Math.ceil(share * rankEnd);
   const starts = Array.from(
     { length: variantCount },
@@ -167,7 +167,7 @@ function rankRange(model: Model, share: number): Question {
 }
 
 function topOpen(model: Model): Question {
-  const next = dice(4);
+  const next = numbers(4);
   const limit = 50;
   const sums = new Map<number, number>();
   let author = 0;

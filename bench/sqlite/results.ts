@@ -29,15 +29,8 @@ export type Measurements = ReadonlyMap<
 const everyMode: readonly Mode[] = ["default", "trusted", "fast"];
 const bytesInMegabyte = 1_000_000;
 
-const titles: Readonly<Record<RowPlan["suite"], string>> = {
-  "table 1": "Beside tuned SQLite",
-  "classic": "The classic rows",
-};
-
-/** The table that a row stands in. */
-export function tableOf(plan: RowPlan): string {
-  return titles[plan.suite];
-}
+/** The table that all rows stand in. */
+export const title = "Beside tuned SQLite";
 
 /** Which SQLite a mode is held against. */
 export function rivalOf(mode: Mode): Contestant {
@@ -109,7 +102,7 @@ function figureOf(
     : turns;
   return {
     suite: "sqlite",
-    table: tableOf(plan),
+    table: title,
     operation: plan.operation,
     engine: engineOf(contestant),
     durability: durabilityOf(plan, contestant),

@@ -6,7 +6,6 @@ import { buildFigures, type Measurement } from "./results.ts";
 import { measureKey, type RowPlan } from "./table1.ts";
 
 const plan: RowPlan = {
-  suite: "table 1",
   operation: "read by id",
   unit: "µs",
   measure: { process: "warm", workload: "get", store: "plain" },

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { numbers } from "../harness/scramble.ts";
 import type { Figure } from "../harness/figure.ts";
 import { removeFolder } from "../harness/folders.ts";
 import type { Watcher } from "../harness/schedule.ts";
@@ -24,7 +25,7 @@ import {
   measuresOf,
   type RowPlan,
 } from "./table1.ts";
-import { dice, shapeOf, type StoreName } from "./workload.ts";
+import { shapeOf, type StoreName } from "./workload.ts";
 
 /** How much time each measure gets. */
 export interface Budget {
@@ -192,7 +193,7 @@ class GroupRun {
 
   async #inWholeProcesses({ workload, store }: Measure): Promise<void> {
     await this.#release();
-    const next = dice(5);
+    const next = numbers(5);
     for (const contestant of this.#turns(this.#order.budget.freshRuns)) {
       const reply = await timeStart({
         contestant,

@@ -1,6 +1,5 @@
 /**
- * The rows of the comparison as data: table 1 of the targets, and the classic
- * rows that databases of this kind are usually compared by.
+ * The rows of the comparison as data: table 1 of the targets.
  *
  * Targets are ratios (ours divided by SQLite's median, same run) and were set
  * for 100k items. Default and Trusted stand against synchronous=FULL, Fast
@@ -36,7 +35,6 @@ export type Unit = "µs" | "ms" | "MB";
 
 /** One row, before anything was measured. */
 export interface RowPlan {
-  readonly suite: "table 1" | "classic";
   /** What is done; `durable` and `relaxed` rows are one measure under two names. */
   readonly operation: string;
   readonly unit: Unit;
@@ -98,7 +96,7 @@ function row(
   target: Record<Mode, number>,
   modes: readonly Mode[] = everyMode,
 ): RowPlan {
-  return { suite: "table 1", operation, unit, measure, modes, target };
+  return { operation, unit, measure, modes, target };
 }
 
 /** An opening row is two: in a fresh process whose modules are loaded, and again and again in a warm one. */
@@ -140,8 +138,8 @@ function writing(
   ];
 }
 
-/** Table 1 of the targets, every row. */
-export const table1: readonly RowPlan[] = [
+/** Every row that can be asked for. */
+export const rowPlans: readonly RowPlan[] = [
   ...writing(
     "create instance",
     "ms",
@@ -162,6 +160,7 @@ export const table1: readonly RowPlan[] = [
     same(0),
   ),
   row("open empty", "ms", warm("open", "empty"), same(1)),
+  row("open all items' database", "ms", warm("open"), same(0)),
   ...opening("open + first read by id", "ms", "open-first", 1.1, 0.5),
   row(
     "open + 1,000 random reads by id, warm process",
@@ -251,36 +250,6 @@ export const table1: readonly RowPlan[] = [
     same(1),
   ),
 ];
-
-function classicRow(operation: string, unit: Unit, measure: Measure): RowPlan {
-  return {
-    suite: "classic",
-    operation,
-    unit,
-    measure,
-    modes: everyMode,
-    target: same(0),
-  };
-}
-
-/** The classic comparison; all but `open` is measured once, with table 1. */
-const classic: readonly RowPlan[] = [
-  classicRow("create instance", "ms", warm("create-instance", "empty")),
-  classicRow("open empty", "ms", warm("open", "empty")),
-  classicRow("open all items' database", "ms", warm("open")),
-  classicRow("create", "µs", warm("create")),
-  classicRow("read by path, later touch", "µs", warm("get")),
-  classicRow("update", "µs", warm("update")),
-  classicRow("bulk create 100", "ms", warm("batch-100")),
-  classicRow("bulk read 100", "µs", warm("get-many")),
-  classicRow("simple query", "ms", warm("some")),
-  classicRow("complex query with sort", "ms", warm("top")),
-  classicRow("count", "µs", warm("count")),
-  classicRow("keys", "ms", warm("keys")),
-];
-
-/** Every row that can be asked for. */
-export const rowPlans: readonly RowPlan[] = [...table1, ...classic];
 
 /** Names a measure, so that rows can share it. */
 export function measureKey(measure: Measure): string {

@@ -80,12 +80,3 @@ export function shapeOf(name: StoreName): Shape {
     frugal: false,
   };
 }
-
-/** Numbers that look random and are the same on every run. */
-export function dice(seed: number): (end: number) => number {
-  let state = (seed * 2_654_435_761) >>> 0;
-  return (end) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor(state / 2 ** 32 * end);
-  };
-}

@@ -11,11 +11,12 @@
  * @module
  */
 
+import { numbers } from "../harness/scramble.ts";
 import type { Database, Done } from "./engine.ts";
 import { type Change, rankEnd } from "../harness/items.ts";
 import type { Model } from "./model.ts";
 import { compareAll } from "./questions.ts";
-import { type Context, dice, type Task } from "./workload.ts";
+import type { Context, Task } from "./workload.ts";
 
 const resultSize = 1_000;
 const burst = 10;
@@ -94,7 +95,7 @@ class LiveRange {
   readonly #members: readonly number[];
   readonly #isMember: ReadonlySet<number>;
   readonly #ranks: Set<number>;
-  readonly #next = dice(6);
+  readonly #next = numbers(6);
 
   constructor(model: Model) {
     const share = Math.min(1, resultSize / model.size);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { numbers } from "../harness/scramble.ts";
 import type { Database, Done } from "./engine.ts";
 import { readOnce } from "./workloads_read.ts";
 import {
@@ -15,7 +16,7 @@ import {
   itemsBetween,
 } from "../harness/items.ts";
 import type { Model } from "./model.ts";
-import { type Context, dice, type Task } from "./workload.ts";
+import type { Context, Task } from "./workload.ts";
 
 type Create = (database: Database, items: readonly Item[]) => Done;
 
@@ -85,7 +86,7 @@ export function createBatchTask(
 export async function updateTask(context: Context): Promise<Task> {
   const database = await readOnce(context);
   const { model } = context.store;
-  const next = dice(5);
+  const next = numbers(5);
   let index = 0;
   let change: Change = model.change(index);
   return {

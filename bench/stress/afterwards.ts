@@ -5,6 +5,7 @@
  * @module
  */
 
+import { numbers } from "../harness/scramble.ts";
 import { type Ask, asksOf } from "./asks.ts";
 import {
   changeAt,
@@ -21,7 +22,7 @@ import { transactionPlayers } from "./list.ts";
 import type { Roster } from "./roster.ts";
 import { type Findings, records, versions } from "./rows.ts";
 import type { PlayerStore } from "./store.ts";
-import { type Budget, dice, sampled, timed, timedNow } from "./timing.ts";
+import { type Budget, sampled, timed, timedNow } from "./timing.ts";
 
 const none = { durability: "none" } as const;
 const warmUps = 20;
@@ -47,7 +48,7 @@ export interface Pace {
 
 /** Numbers of players that are here, at random. */
 function picker(roster: Roster, size: number, seed: number): () => number {
-  const next = dice(seed);
+  const next = numbers(seed);
   return () => {
     for (;;) {
       const index = next(size);

@@ -53,14 +53,3 @@ export async function sampled(
 export function sum(samples: readonly number[]): number {
   return samples.reduce((total, sample) => total + sample, 0);
 }
-
-/** Whole numbers in `[0, end)`, the same in every run. */
-export function dice(seed: number): (end: number) => number {
-  let state = seed * 0x9e3779b1 + 1;
-  return (end) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % end;
-  };
-}

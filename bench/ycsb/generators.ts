@@ -8,6 +8,8 @@
  * @module
  */
 
+import type { Dice } from "../harness/scramble.ts";
+
 /** The skew of all core workloads. */
 export const zipfianConstant = 0.99;
 
@@ -17,27 +19,6 @@ const scrambledItems = 10_000_000_000;
 const scrambledZeta = 26.46902820178302;
 
 const twoTo32 = 2 ** 32;
-
-/** A number in `[0, 1)`, another one each time. */
-export type Dice = () => number;
-
-/** Dice that fall alike for alike seeds (sfc32, with 53 bits a throw). */
-export function dice(seed: number): Dice {
-  let a = 0x9e3779b9;
-  let b = 0x243f6a88;
-  let c = 0xb7e15162 ^ seed;
-  let counter = 1;
-  const next = (): number => {
-    const sum = (a + b + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum | 0;
-    return sum >>> 0;
-  };
-  for (let turn = 0; turn < 12; turn++) next();
-  return () => ((next() >>> 5) * 67_108_864 + (next() >>> 6)) / 2 ** 53;
-}
 
 /** 64 bits as two halves; of hashes without the sign, as Java's `Math.abs` leaves them. */
 export interface Hash {

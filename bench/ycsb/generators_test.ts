@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { dice } from "../harness/scramble.ts";
 import {
-  dice,
   fnvHash,
   keyOf,
   moduloOf,

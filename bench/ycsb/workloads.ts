@@ -11,12 +11,8 @@
  * @module
  */
 
-import {
-  type Dice,
-  dice,
-  ScrambledZipfian,
-  SkewedLatest,
-} from "./generators.ts";
+import { type Dice, dice } from "../harness/scramble.ts";
+import { ScrambledZipfian, SkewedLatest } from "./generators.ts";
 
 /** What is done to a record. */
 export type Action = "read" | "update" | "insert" | "scan" | "modify";
