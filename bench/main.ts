@@ -19,7 +19,7 @@ import { docReport } from "./report/doc.ts";
 import { suiteProse } from "./report/doc_prose.ts";
 import { htmlReport } from "./report/html.ts";
 import { parseRun } from "./report/read.ts";
-import { killRunners } from "./sqlite/runner.ts";
+import { killObedient } from "./harness/obedient.ts";
 
 const root = new URL("../", import.meta.url);
 /** A run that is broken off must not leave its processes and databases behind. */
@@ -86,7 +86,7 @@ async function inFolder<Result>(
   let isBrokenOff = false;
   const interrupt = async (): Promise<void> => {
     isBrokenOff = true;
-    killRunners();
+    killObedient();
     killChildren();
     watcher.end();
     await removeFolder(folder);

@@ -14,7 +14,7 @@ import type { Figure } from "../harness/figure.ts";
 import { removeFolder } from "../harness/folders.ts";
 import { runSuite, type Watcher } from "../harness/schedule.ts";
 import type { Order, Suite } from "../harness/suite.ts";
-import { killRunners } from "../sqlite/runner.ts";
+import { killObedient } from "../harness/obedient.ts";
 import { runSqliteSuite } from "../sqlite/suite.ts";
 import { runSyncSuite } from "../sync/run.ts";
 import { type Course, enginesOf } from "./choice.ts";
@@ -83,14 +83,14 @@ export function narrowed(suite: Suite, course: Course): Suite {
 
 /** What this process started ends with it, also when its time is up or the gate is broken off. */
 function endWith(code: number): never {
-  killRunners();
+  killObedient();
   killChildren();
   Deno.exit(code);
 }
 
 /** Nobody wants the answer any more: leaves nothing, for the folder may be in memory. */
 async function breakOff({ folder }: Assignment): Promise<never> {
-  killRunners();
+  killObedient();
   killChildren();
   await removeFolder(folder);
   return endWith(1);

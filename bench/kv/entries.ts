@@ -10,6 +10,7 @@
  */
 
 import { idOf } from "../harness/items.ts";
+import { numbers } from "../harness/scramble.ts";
 
 /** A value as every engine must give it back; a type, because only types are plain objects to others. */
 export type Value = {
@@ -62,20 +63,9 @@ export function isSame(answer: unknown, value: Value): boolean {
     isOpen === value.isOpen && body === value.body;
 }
 
-/** The next number of a row of numbers that looks random and is always the same (mulberry32). */
-export function makeDice(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
 /** Letters that do not compress well. */
 function makeText(): string {
-  const dice = makeDice(1);
+  const dice = numbers(1);
   const codes = new Uint8Array(textLength);
   for (let at = 0; at < textLength; at++) {
     codes[at] = alphabet.charCodeAt(dice(alphabet.length));

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isSame, keyOf, makeDice, type Value, valueOf } from "./entries.ts";
+import { numbers } from "../harness/scramble.ts";
+import { isSame, keyOf, type Value, valueOf } from "./entries.ts";
 import type { Store } from "./store.ts";
 import type { Step, Steps } from "./timing.ts";
 
@@ -30,7 +31,7 @@ export class Model {
   readonly #store: Store;
   #size: number;
   readonly #bytes: number;
-  readonly #dice = makeDice(7);
+  readonly #dice = numbers(7);
   /** Not in here: never written. */
   readonly #known = new Map<number, Known>();
   readonly #deleted = new Set<number>();

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type Dice, dice as diceOf } from "../harness/scramble.ts";
 import {
   distributionPoints,
   type Durability,
@@ -96,8 +97,6 @@ export function someRun(seed = 1): Run {
     ],
   };
 }
-
-type Dice = () => number;
 
 interface Entrant {
   readonly engine: string;
@@ -297,13 +296,4 @@ function stressFigures(dice: Dice): Figure[] {
       median: 0.0007,
     }),
   ]);
-}
-
-/** The minimal standard generator of Park and Miller: numbers from 0 to 1. */
-function diceOf(seed: number): Dice {
-  let state = seed;
-  return () => {
-    state = state * 48_271 % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
 }

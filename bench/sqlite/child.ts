@@ -7,6 +7,7 @@
  * @module
  */
 
+import { obeyLines, say } from "../harness/lines.ts";
 import type { Engine } from "./engine.ts";
 import { loadEngine } from "./load_engine.ts";
 import type { Assignment, Command, Reply } from "./protocol.ts";
@@ -164,45 +165,31 @@ class Child {
   }
 }
 
-/** Every reply is one line; nothing else may be written to standard output. */
-async function reply(answer: () => Promise<Reply>): Promise<void> {
-  let result: Reply;
+/** What it is, or why it is not. */
+async function orFailed(reply: () => Promise<Reply>): Promise<Reply> {
   try {
-    result = await answer();
+    return await reply();
   } catch (error) {
-    result = {
-      failed: error instanceof Error
-        ? `${error.name}: ${error.message}`
-        : String(error),
-    };
-  }
-  const line = new TextEncoder().encode(JSON.stringify(result) + "\n");
-  for (let at = 0; at < line.length;) {
-    at += await Deno.stdout.write(line.subarray(at));
+    return { failed: String(error) };
   }
 }
 
+/** Nothing but replies may be written to standard output. */
 async function main(): Promise<void> {
   const assignment: Assignment = JSON.parse(Deno.args[0] ?? "");
   let child: Child | undefined;
-  await reply(async () => {
-    child = new Child(assignment, await loadEngine(assignment.contestant));
-    return {};
-  });
-  let rest = "";
-  for await (
-    const part of Deno.stdin.readable.pipeThrough(new TextDecoderStream())
-  ) {
-    const lines = (rest + part).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const command: Command = JSON.parse(line);
-      await reply(() =>
-        child?.obey(command) ??
-          Promise.reject(new Error("the engine did not start"))
-      );
-    }
-  }
+  say(
+    await orFailed(async () => {
+      child = new Child(assignment, await loadEngine(assignment.contestant));
+      return {};
+    }),
+  );
+  await obeyLines((command: Command) =>
+    orFailed(() =>
+      child?.obey(command) ??
+        Promise.reject(new Error("the engine did not start"))
+    )
+  );
   Deno.exit(0);
 }
 

@@ -63,12 +63,3 @@ export interface Reply {
   /** Why the command could not be done. */
   readonly failed?: string;
 }
-
-/** Our own child's line, as we wrote it. */
-export function parseReply(line: string): Reply {
-  const value: unknown = JSON.parse(line);
-  if (typeof value !== "object" || value === null) {
-    throw new SyntaxError("a reply is an object");
-  }
-  return value;
-}

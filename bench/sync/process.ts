@@ -4,8 +4,8 @@
  * @module
  */
 
+import { Obedient } from "../harness/obedient.ts";
 import type { Client } from "./client.ts";
-import { Lines } from "./lines.ts";
 import type { Stage } from "./place.ts";
 import type {
   ServerAssignment,
@@ -13,70 +13,16 @@ import type {
   ServerHello,
 } from "./server_child.ts";
 
-/** A running process that answers each line with a line. */
-class Obedient {
-  readonly #process: Deno.ChildProcess;
-  readonly #lines: Lines;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-
-  protected constructor(module: string, assignment: unknown) {
-    this.#process = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--no-check",
-        "--quiet",
-        "--allow-all",
-        "--v8-flags=--expose-gc",
-        new URL(module, import.meta.url).href,
-        JSON.stringify(assignment),
-      ],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "inherit",
-    }).spawn();
-    this.#lines = new Lines(this.#process.stdout);
-    this.#input = this.#process.stdin.getWriter();
-  }
-
-  /** Its id. */
-  get pid(): number {
-    return this.#process.pid;
-  }
-
-  protected async answer<T>(): Promise<T> {
-    const line = await this.#lines.next();
-    if (line === undefined) throw new Error("A process of the bench ended");
-    return JSON.parse(line);
-  }
-
-  protected async ask<T>(command: unknown): Promise<T> {
-    const line = `${JSON.stringify(command)}\n`;
-    await this.#input.write(new TextEncoder().encode(line));
-    return await this.answer();
-  }
-
-  /** Pulls the plug. */
-  async kill(): Promise<void> {
-    this.#process.kill("SIGKILL");
-    await this.#process.status;
-    await this.#lines.cancel();
-  }
-
-  /** Lets it close well. */
-  async stop(): Promise<void> {
-    await this.#input.close();
-    await this.#process.status;
-    await this.#lines.cancel();
-  }
-}
-
 /** A running server process. */
 export class ServerProcess extends Obedient {
   #hello!: ServerHello;
 
   /** Starts one and waits until it listens. */
   static async start(assignment: ServerAssignment): Promise<ServerProcess> {
-    const server = new ServerProcess("./server_child.ts", assignment);
+    const server = new ServerProcess(
+      new URL("server_child.ts", import.meta.url),
+      assignment,
+    );
     server.#hello = await server.answer();
     return server;
   }
@@ -151,7 +97,10 @@ export class ClientProcess extends Obedient {
     rootKey: string,
   ): Promise<ClientProcess> {
     const assignment: ClientAssignment = { stage, name, rootKey };
-    const client = new ClientProcess("./client_child.ts", assignment);
+    const client = new ClientProcess(
+      new URL("client_child.ts", import.meta.url),
+      assignment,
+    );
     await client.answer();
     return client;
   }

@@ -5,9 +5,9 @@
  */
 
 import { createServer } from "../../server/mod.ts";
+import { obeyLines, say } from "../harness/lines.ts";
 import type { Mode } from "../sqlite/engine.ts";
 import { restingBytes } from "./collect.ts";
-import { Lines } from "./lines.ts";
 
 /** How the server is started. */
 export interface ServerAssignment {
@@ -34,12 +34,6 @@ export interface ServerFigures {
   readonly isRestoring: boolean;
 }
 
-const encoder = new TextEncoder();
-
-function say(value: ServerHello | ServerFigures): void {
-  Deno.stdout.writeSync(encoder.encode(`${JSON.stringify(value)}\n`));
-}
-
 async function main(): Promise<void> {
   const assignment: ServerAssignment = JSON.parse(Deno.args[0] ?? "");
   const server = await createServer({
@@ -49,24 +43,21 @@ async function main(): Promise<void> {
     quotas: unlimited,
     log: () => {},
   });
-  say({ url: server.url, rootKey: server.rootKey.toHex() });
-  const commands = new Lines(Deno.stdin.readable);
-  for (
-    let command = await commands.next();
-    command !== undefined;
-    command = await commands.next()
-  ) {
+  const hello: ServerHello = {
+    url: server.url,
+    rootKey: server.rootKey.toHex(),
+  };
+  say(hello);
+  await obeyLines(async (command: string): Promise<ServerFigures> => {
     // Only for who asks for memory: it takes longer than what others wait for.
-    const rssBytes = JSON.parse(command) === "memory"
-      ? await restingBytes()
-      : 0;
+    const rssBytes = command === "memory" ? await restingBytes() : 0;
     const repository = await server.database.repository("bench");
-    say({
+    return {
       rssBytes,
       commits: repository.status().commits,
       isRestoring: server.status().restoring.length > 0,
-    });
-  }
+    };
+  });
   await server.close();
 }
 

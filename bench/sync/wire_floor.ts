@@ -7,7 +7,7 @@
 
 import WebSocket from "ws";
 import { percentile } from "../harness/stats.ts";
-import { Lines } from "./lines.ts";
+import { linesOf } from "../harness/lines.ts";
 
 const ROUNDS = 200;
 
@@ -45,9 +45,11 @@ export async function wireFloor(
   }
 }
 
-async function portOf(stdout: ReadableStream<Uint8Array>): Promise<number> {
-  const line = await new Lines(stdout).next();
-  if (line === undefined) throw new Error("The relay ended");
+async function portOf(
+  stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<number> {
+  const { value: line } = await linesOf(stdout).next();
+  if (typeof line !== "string") throw new Error("The relay ended");
   return Number(line);
 }
 
