@@ -4,7 +4,8 @@
  * @module
  */
 
-import { alignColumns, showFigure, showRatio } from "../harness/format.ts";
+import { alignColumns } from "../harness/format.ts";
+import { showDigits } from "../report/show.ts";
 import {
   type Failure,
   ours,
@@ -40,13 +41,16 @@ const explanation: readonly string[] = [
   "- *what a page loads* is each database as this bench imports it, minified, worker and what comes later included.",
 ];
 
+function showMedian(median: number | null): string {
+  return median === null ? "–" : showDigits(median);
+}
+
 function cellOf(row: Row, contestant: string): string {
   const figure = row.figures.find((each) => each.contestant === contestant);
   if (figure === undefined) return "–";
-  // The scale has no unit of its own in the other tables.
-  const text = showFigure(figure.median, "ms").replace(/ ms$/, "");
+  const text = showMedian(figure.median);
   const ratio = contestant === ours ? undefined : ratioTo(row, contestant);
-  return ratio === undefined ? text : `${text} (${showRatio(ratio)})`;
+  return ratio === undefined ? text : `${text} (${showDigits(ratio)})`;
 }
 
 function tableOf({ rows, contestants }: BrowserRun): string[][] {
@@ -56,7 +60,7 @@ function tableOf({ rows, contestants }: BrowserRun): string[][] {
     ...shown.map((row) => [
       `${row.operation}, ${row.unit}`,
       ...contestants.map((name) => cellOf(row, name)),
-      row.target === undefined ? "" : `≤ ${showRatio(row.target)}`,
+      row.target === undefined ? "" : `≤ ${showDigits(row.target)}`,
       verdictsOf(row).join("; "),
     ]),
   ];
@@ -65,7 +69,7 @@ function tableOf({ rows, contestants }: BrowserRun): string[][] {
 function floorLine({ rows }: BrowserRun): string {
   const [floor, asked] = (["floor", "floorAsked"] as const).map((id) => {
     const median = rows.find((row) => row.id === id)?.figures[0]?.median;
-    return showFigure(median ?? null, "ms");
+    return `${showMedian(median ?? null)} ms`;
   });
   return `floor: one OPFS append and flush takes ${floor} in a worker, and ${asked} as a page that asks a worker for it`;
 }

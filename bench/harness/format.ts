@@ -4,16 +4,6 @@
  * @module
  */
 
-/** Three digits that count, with the unit: `0.213 ms`, `1540 µs`. */
-export function showFigure(value: number | null, unit: string): string {
-  return value === null ? "–" : `${digits(value)} ${unit}`;
-}
-
-/** A ratio or a change, with as many digits as say something. */
-export function showRatio(value: number | null): string {
-  return value === null ? "–" : digits(value);
-}
-
 /** A size as people say it: 1k, 100k, 1m. */
 export function showSize(size: number): string {
   if (size % 1_000_000 === 0) return `${size / 1_000_000}m`;
@@ -38,13 +28,4 @@ export function alignColumns(
       return at < leftColumns ? cell.padEnd(width) : cell.padStart(width);
     }).join("  ").trimEnd()
   );
-}
-
-function digits(value: number): string {
-  const size = Math.abs(value);
-  if (size === 0) return "0";
-  if (size >= 100) return value.toFixed(0);
-  if (size >= 10) return value.toFixed(1);
-  if (size >= 1) return value.toFixed(2);
-  return value.toFixed(Math.min(5, 2 - Math.floor(Math.log10(size))));
 }

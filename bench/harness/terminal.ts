@@ -9,7 +9,14 @@
 
 import { growthsOf, showExponent } from "../report/growth.ts";
 import { showDigits, showSize, showValue } from "../report/show.ts";
-import { isMet, type Standing, standingsOf } from "../report/standing.ts";
+import {
+  isMet,
+  isSound,
+  type Standing,
+  standingsOf,
+  troublesOf,
+  troubleWord,
+} from "../report/standing.ts";
 import type { Figure, SuiteRun, Target } from "./figure.ts";
 import { alignColumns } from "./format.ts";
 import { type Machine, type Versions, warningOf } from "./machine.ts";
@@ -140,37 +147,22 @@ function summaryOf(run: SuiteRun, standings: readonly Standing[]): string[] {
   if (held.length > 0) {
     lines.push(`${held.length - missed.length} of ${held.length} targets met.`);
   }
-  for (const figure of missed.filter(isShown)) {
+  for (const figure of missed.filter(isSound)) {
     lines.push(`MISSED: ${nameOf(figure)}: ${targetsText(figure)}`);
   }
-  lines.push(...troublesOf(run.figures));
+  for (
+    const { engine, word, why, rows: [first, ...more] } of troublesOf(
+      run.figures,
+    )
+  ) {
+    const rows = `${nameOf(first)}${
+      more.length > 0 ? ` and ${more.length} more` : ""
+    }`;
+    lines.push(`${word}: ${engine}: ${why} (${rows})`);
+  }
   const { warning } = run.noise;
   if (warning !== undefined) lines.push(`NOISE: ${warning}`);
   return lines;
-}
-
-/** Every different trouble once, with the rows that it spoiled counted. */
-function troublesOf(figures: readonly Figure[]): string[] {
-  const troubles = new Map<string, Figure[]>();
-  for (const figure of figures.filter((one) => !isShown(one))) {
-    const { engine, wrong, failed, skipped } = figure;
-    const word = wrong !== undefined
-      ? "WRONG"
-      : failed !== undefined
-      ? "FAILED"
-      : "skipped";
-    const line = `${word}: ${engine}: ${wrong ?? failed ?? skipped}`;
-    troubles.set(line, [...troubles.get(line) ?? [], figure]);
-  }
-  return [...troubles].map(([line, [first, ...more]]) =>
-    `${line} (${first === undefined ? "" : nameOf(first)}${
-      more.length > 0 ? ` and ${more.length} more` : ""
-    })`
-  );
-}
-
-function isShown({ wrong, failed, skipped }: Figure): boolean {
-  return wrong === undefined && failed === undefined && skipped === undefined;
 }
 
 function nameOf({ operation, table, size, engine }: Figure): string {
@@ -195,9 +187,7 @@ function ratioOf(standing: Standing | undefined): string {
 }
 
 function verdictOf(figure: Figure, standing: Standing | undefined): string {
-  if (figure.wrong !== undefined) return "WRONG";
-  if (figure.failed !== undefined) return "FAILED";
-  if (figure.skipped !== undefined) return "skipped";
+  if (!isSound(figure)) return troubleWord(figure);
   const words: string[] = [];
   if (standing !== undefined && standing.verdict !== "alone") {
     words.push(standing.verdict);

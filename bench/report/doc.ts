@@ -29,6 +29,7 @@ import {
   standingsOf,
   standingWords,
   targetsOf,
+  troublesOf,
 } from "./standing.ts";
 import { partsOf } from "./suite_view.ts";
 import { tallyOf } from "./summary.ts";
@@ -203,26 +204,17 @@ function missedLines(figures: readonly Figure[]): string[] {
   ];
 }
 
-/** Each trouble once, with the rows that it spoiled counted. */
 function uncountedLines(figures: readonly Figure[]): string[] {
-  const troubles = new Map<string, Figure[]>();
-  for (const one of figures.filter((figure) => !isSound(figure))) {
-    const word = one.wrong !== undefined
-      ? "WRONG"
-      : one.failed !== undefined
-      ? "FAILED"
-      : "skipped";
-    const why = one.wrong ?? one.failed ?? one.skipped ?? "no figure";
-    const key = `${engineLabel(one.engine)}: ${word}: ${why}`;
-    troubles.set(key, [...troubles.get(key) ?? [], one]);
-  }
-  if (troubles.size === 0) return [];
+  const troubles = troublesOf(figures);
+  if (troubles.length === 0) return [];
   return [
     "",
     "**Not counted**",
     "",
-    ...[...troubles].map(([trouble, rows]) =>
-      `- ${plain(trouble)} (${countOf(rows.length, "row")})`
+    ...troubles.map(({ engine, word, why, rows }) =>
+      `- ${plain(`${engineLabel(engine)}: ${word}: ${why}`)} (${
+        countOf(rows.length, "row")
+      })`
     ),
   ];
 }

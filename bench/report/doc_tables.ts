@@ -15,6 +15,7 @@ import {
   type Standing,
   standingsOf,
   targetsOf,
+  troubleWord,
 } from "./standing.ts";
 import type { Part } from "./suite_view.ts";
 
@@ -49,7 +50,7 @@ function longLine(one: Figure, standing: Standing | undefined): string {
     one.durability,
     ...isSound(one)
       ? [median, p75, p99, p995].map((value) => showValue(value, unit))
-      : [troubleWord(one), "", "", ""],
+      : [troubleCell(one), "", "", ""],
     spread === null ? "" : `${(spread * 100).toFixed(0)} %`,
     ratioCell(one, standing),
     floor === undefined ? "" : showValue(floor, unit),
@@ -134,7 +135,7 @@ function cellOf(
   stood: ReadonlyMap<Figure, Standing>,
 ): string {
   if (one === undefined) return "";
-  if (!isSound(one)) return troubleWord(one);
+  if (!isSound(one)) return troubleCell(one);
   const tail = one.p99 === null ? "" : ` (${showValue(one.p99, one.unit)})`;
   const { durability } = one;
   const isOther = durability !== "none" &&
@@ -146,9 +147,9 @@ function cellOf(
   }${mark}`;
 }
 
-function troubleWord({ wrong, failed }: Figure): string {
-  if (wrong !== undefined) return "**WRONG**";
-  return failed === undefined ? "skipped" : "**FAILED**";
+function troubleCell(one: Figure): string {
+  const word = troubleWord(one);
+  return word === "skipped" ? word : `**${word}**`;
 }
 
 function standingsByFigure(

@@ -56,6 +56,40 @@ export function isSound(figure: Figure): boolean {
     figure.failed === undefined && figure.skipped === undefined;
 }
 
+/** What is the matter with a figure that does not count, in a word. */
+export function troubleWord(
+  { wrong, failed }: Figure,
+): "WRONG" | "FAILED" | "skipped" {
+  if (wrong !== undefined) return "WRONG";
+  return failed === undefined ? "skipped" : "FAILED";
+}
+
+/** One trouble of one engine, with the rows that it spoiled. */
+export interface Trouble {
+  readonly engine: string;
+  readonly word: string;
+  readonly why: string;
+  readonly rows: readonly [Figure, ...Figure[]];
+}
+
+/** Every different trouble once. */
+export function troublesOf(figures: readonly Figure[]): Trouble[] {
+  const alike = Map.groupBy(
+    figures.filter((one) => !isSound(one)),
+    (one) => JSON.stringify([one.engine, troubleWord(one), whyOf(one)]),
+  );
+  return [...alike.values()].map((rows) => {
+    const [first] = rows as [Figure];
+    const { engine } = first;
+    const [word, why] = [troubleWord(first), whyOf(first)];
+    return { engine, word, why, rows: rows as [Figure, ...Figure[]] };
+  });
+}
+
+function whyOf({ wrong, failed, skipped }: Figure): string {
+  return wrong ?? failed ?? skipped ?? "no figure";
+}
+
 /** Names a row: the figures that answer one question. */
 export function rowKey(figure: Figure): string {
   const { suite, table, operation, size, unit } = figure;
