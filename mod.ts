@@ -22,4 +22,4 @@
 export * from "./src/db/exports.ts";
 export { type DatabaseOptions, openDatabase } from "./src/db/database.ts";
 export type { ScrubPace } from "./repo/mod.ts";
-export { denoStorage } from "./src/storage/deno_storage.ts";
+export { diskStorage } from "./src/storage/disk_storage.ts";

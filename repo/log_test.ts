@@ -12,7 +12,7 @@ import {
 } from "../tests/kit/log.ts";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
 import { decodeText, encodeText } from "../src/base/bytes.ts";
-import { denoStorage } from "../src/storage/deno_storage.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Log } from "./log.ts";
 import { createLog, openLog } from "./log_open.ts";
@@ -352,7 +352,7 @@ Deno.test("records() throws the address of the first bad byte", async () => {
 Deno.test("the log works on a disk, over closes and segments", async () => {
   const path = Deno.makeTempDirSync();
   try {
-    const storage = denoStorage(path);
+    const storage = diskStorage(path);
     const sizes = { segmentBytesMax: 100_000 };
     const log = createTexts(storage, "genesis", sizes);
     const texts = ["genesis"];

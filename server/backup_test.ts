@@ -1,7 +1,7 @@
 import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
 import { defineSchema, field, memoryStorage, openDatabase } from "../mod.ts";
 import type { Storage } from "../mod.ts";
-import { denoStorage } from "../src/storage/deno_storage.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
 import {
   parseRepositoryName,
@@ -140,10 +140,10 @@ Deno.test({
   async fn() {
     const path = await Deno.makeTempDir();
     try {
-      const source = denoStorage(`${path}/a`);
+      const source = diskStorage(`${path}/a`);
       const db = await openDatabase({ storage: source, schemas: [Note] });
       await (await db.repository("one")).collection(Note).create({ text: "a" });
-      await copyDatabase(denoStorage(`${path}/a`), denoStorage(`${path}/b`));
+      await copyDatabase(diskStorage(`${path}/a`), diskStorage(`${path}/b`));
       equal(Deno.statSync(`${path}/b/database`).mode! & 0o777, 0o600);
       await db.close();
     } finally {

@@ -12,7 +12,7 @@ import type { World } from "../src/base/world.ts";
 import { type Database, openDatabase } from "../src/db/database.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import type { Keyring } from "../src/db/keyring.ts";
-import { denoStorage } from "../src/storage/deno_storage.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { decodeCertificate, type Replica } from "../repo/mod.ts";
 import type { ServerProver } from "../sync/conversation.ts";
@@ -106,7 +106,7 @@ function mediumOf({ data, storage }: ServerOptions): Storage {
       "Give createServer() either `data` or `storage`",
     );
   }
-  return storage ?? denoStorage(data!);
+  return storage ?? diskStorage(data!);
 }
 
 function isEmpty(medium: Storage): boolean {

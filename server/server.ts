@@ -6,7 +6,7 @@
 
 import { toHex } from "../src/base/bytes.ts";
 import type { Database } from "../src/db/database.ts";
-import { denoStorage } from "../src/storage/deno_storage.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
 import type { Server, ServerStatus, Whom } from "./api.ts";
 import type { CopyReport } from "./backup.ts";
 import { listen, type Listener } from "./listener.ts";
@@ -123,7 +123,7 @@ export class RunningServer implements Server {
 function backupOf(service: Service, { static: folder }: ServerOptions) {
   return async (target: string): Promise<CopyReport> => {
     if (folder !== undefined) await new StaticFiles(folder).checkApart(target);
-    const report = await service.backup(denoStorage(target));
+    const report = await service.backup(diskStorage(target));
     service.log.write("info", "backup", { folder: target, ...report });
     return report;
   };

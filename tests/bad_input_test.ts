@@ -9,7 +9,7 @@ import {
   DatabaseError,
   type DatabaseOptions,
   defineSchema,
-  denoStorage,
+  diskStorage,
   field,
   memoryStorage,
   openDatabase,
@@ -499,9 +499,9 @@ Deno.test("the file with the keys is readable by its owner only", async () => {
   });
 });
 
-Deno.test("denoStorage() names never leave the folder", async () => {
+Deno.test("diskStorage() names never leave the folder", async () => {
   await inFolder(async (path) => {
-    const storage = denoStorage(path);
+    const storage = diskStorage(path);
     await fails(() => storage.open("../x", { create: true }), "invalid-path");
   });
 });

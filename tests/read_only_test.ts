@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, rejects, throws } from "node:assert/strict";
 import { DatabaseError, defineSchema, field, openDatabase } from "../mod.ts";
-import { denoStorage } from "../src/storage/deno_storage.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { OpenFileOptions, Storage } from "../src/storage/storage.ts";
 import { StorageOver } from "../src/storage/storage_over.ts";
@@ -89,7 +89,7 @@ Deno.test("readOnly reads a medium that cannot be written, whether it was closed
 Deno.test("readOnly opens files without the right to write, beside a process that has them open", async () => {
   const path = await Deno.makeTempDir();
   try {
-    const storage = denoStorage(path);
+    const storage = diskStorage(path);
     const db = await openDatabase({ storage, schemas });
     const repo = await db.repository("a");
     await repo.collection(Note).create({ id: "x", text: "there" });
@@ -123,8 +123,8 @@ Deno.test("readOnly opens files without the right to write, beside a process tha
 Deno.test("sheaf reads a folder that it may not write, and changes nothing there", async () => {
   const path = await Deno.makeTempDir();
   try {
-    await written(denoStorage(path), true);
-    const before = new Map(filesOf(denoStorage(path)));
+    await written(diskStorage(path), true);
+    const before = new Map(filesOf(diskStorage(path)));
     for (const command of ["stats", "verify", "query"]) {
       const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
         args: [
@@ -139,7 +139,7 @@ Deno.test("sheaf reads a folder that it may not write, and changes nothing there
       equal(code, 0, `${command}: ${said}`);
       match(new TextDecoder().decode(stdout), /20|n7/, command);
     }
-    deepEqual(new Map(filesOf(denoStorage(path))), before);
+    deepEqual(new Map(filesOf(diskStorage(path))), before);
   } finally {
     await Deno.remove(path, { recursive: true });
   }

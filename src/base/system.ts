@@ -22,13 +22,21 @@ export interface Native {
 }
 
 interface Platform {
-  process?: { getBuiltinModule?: (name: string) => unknown };
+  process?: {
+    getBuiltinModule?: (name: string) => unknown;
+    platform?: string;
+  };
 }
 
-function builtin<T>(name: string): T | undefined {
+/** A module of Node, where the platform has them; bundlers for browsers see none. */
+export function builtin<T>(name: string): T | undefined {
   const { process } = globalThis as unknown as Platform;
   return process?.getBuiltinModule?.(name) as T | undefined;
 }
+
+/** The operating system as Node names it; empty in browsers. */
+export const operatingSystem: string =
+  (globalThis as unknown as Platform).process?.platform ?? "";
 
 function detect(): Native {
   const crypto = builtin<typeof import("node:crypto")>("node:crypto");

@@ -12,7 +12,7 @@ import {
   SlowStorage,
   turns,
 } from "../../tests/kit/replica_place.ts";
-import { denoStorage } from "../storage/deno_storage.ts";
+import { diskStorage } from "../storage/disk_storage.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 
 const Note = defineSchema("note", { text: field.string() });
@@ -195,7 +195,7 @@ Deno.test("a copied folder begins chains of its own, whenever its repositories a
 Deno.test("repair goes from openDatabase() down to the log", async () => {
   const root = Deno.makeTempDirSync();
   try {
-    const storage = denoStorage(root);
+    const storage = diskStorage(root);
     let at = 0;
     {
       await using db = await openDatabase({ storage, schemas });

@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { countReads } from "../../tests/kit/counted_reads.ts";
-import { denoStorage } from "../storage/deno_storage.ts";
+import { diskStorage } from "../storage/disk_storage.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import { type Keys, readKeys, replaceKeys, writeKeys } from "./keyring_file.ts";
 
@@ -32,7 +32,7 @@ Deno.test({
   async fn() {
     const path = await Deno.makeTempDir();
     try {
-      const storage = denoStorage(path);
+      const storage = diskStorage(path);
       writeKeys(storage, keys).close();
       equal(Deno.statSync(`${path}/database`).mode! & 0o777, 0o600);
       await replaceKeys(storage, { ...keys, identity: "there" });

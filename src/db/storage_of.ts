@@ -5,7 +5,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import { denoStorage } from "../storage/deno_storage.ts";
+import { diskStorage } from "../storage/disk_storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DatabaseOptions } from "./options.ts";
 
@@ -23,5 +23,5 @@ export function storageOf(
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new DatabaseError("invalid-path", "`path` must name a folder");
   }
-  return denoStorage(path, readOnly === true);
+  return diskStorage(path, readOnly === true);
 }

@@ -44,7 +44,7 @@ export interface OpenFileOptions {
 
 /** What a medium says of itself. */
 export interface StorageUsage {
-  /** Which medium: `deno`, `memory`, `opfs`, `indexeddb`. */
+  /** Which medium: `disk`, `memory`, `opfs`, `indexeddb`. */
   readonly backend: string;
   /** Does it outlive the process? */
   readonly persisted: boolean;

@@ -1,14 +1,14 @@
 import { faultyStorage } from "../../tests/kit/faulty_storage.ts";
 import { type OpenedStorage, storageConformance } from "./conformance.ts";
-import { denoStorage } from "./deno_storage.ts";
+import { diskStorage } from "./disk_storage.ts";
 import { memoryStorage } from "./memory_storage.ts";
 import type { Storage } from "./storage.ts";
 
 function openDeno(): Promise<OpenedStorage> {
   const path = Deno.makeTempDirSync();
   return Promise.resolve({
-    storage: denoStorage(path),
-    reopen: () => denoStorage(path),
+    storage: diskStorage(path),
+    reopen: () => diskStorage(path),
     cleanup: () => Deno.remove(path, { recursive: true }),
   });
 }
@@ -22,7 +22,7 @@ function openShared(storage: Storage): Promise<OpenedStorage> {
 }
 
 const cases = [
-  ...storageConformance("denoStorage()", openDeno),
+  ...storageConformance("diskStorage()", openDeno),
   ...storageConformance("memoryStorage()", () => openShared(memoryStorage())),
   ...storageConformance("faultyStorage()", () => openShared(faultyStorage())),
   ...storageConformance(

@@ -7,7 +7,7 @@
  */
 
 import { copyDatabase } from "../../../server/backup.ts";
-import { denoStorage } from "../../storage/deno_storage.ts";
+import { diskStorage } from "../../storage/disk_storage.ts";
 import { escapeControls } from "../escape.ts";
 import { formatAmount, formatBytes, formatDuration } from "../figures.ts";
 import type { Context } from "../session.ts";
@@ -41,7 +41,7 @@ async function copy(
   done: string,
 ): Promise<void> {
   const begun = performance.now();
-  const report = await copyDatabase(denoStorage(from), denoStorage(to));
+  const report = await copyDatabase(diskStorage(from), diskStorage(to));
   const took = formatDuration(performance.now() - begun);
   const counts = [
     report.repositories === 1

@@ -1,7 +1,7 @@
 /**
- * One open file of a Deno file system.
+ * One open file of a disk.
  *
- * Keeps the file's position in mind, so that appending costs one system call.
+ * Reads and writes name their place, so that each costs one system call.
  * Syncing blocks while the medium is quick, as a lone write then costs no more
  * than the flush, and leaves the thread free where it is slow, or where other
  * files are synced meanwhile: the medium then works on all of them at once.
@@ -21,12 +21,23 @@ const QUICK_SYNC_MS = 1;
 /** How much of the estimate one more sync replaces. */
 const ESTIMATE_WEIGHT = 0.25;
 
-/** A file behind a `Deno.FsFile`. */
-export class DenoFile implements StorageFile {
-  readonly #file: Deno.FsFile;
+/** What is used of `node:fs` for an open file. */
+export type FileCalls = Pick<
+  typeof import("node:fs"),
+  | "closeSync"
+  | "fdatasync"
+  | "fdatasyncSync"
+  | "fstatSync"
+  | "ftruncateSync"
+  | "readSync"
+  | "writeSync"
+>;
+
+/** A file behind a descriptor. */
+export class DiskFile implements StorageFile {
+  readonly #fs: FileCalls;
+  readonly #descriptor: number;
   readonly #path: string;
-  /** Where the next read or write of the handle would be; -1 when unknown. */
-  #position = 0;
   #syncMs = 0;
   #flight: Promise<void> | undefined;
   #queued: Promise<void> | undefined;
@@ -34,18 +45,19 @@ export class DenoFile implements StorageFile {
   #closed = false;
 
   /**
-   * @param file open for reading and writing, at its start
+   * @param fs the system's calls
+   * @param descriptor open for reading and writing
    * @param path for messages
    */
-  constructor(file: Deno.FsFile, path: string) {
-    this.#file = file;
+  constructor(fs: FileCalls, descriptor: number, path: string) {
+    this.#fs = fs;
+    this.#descriptor = descriptor;
     this.#path = path;
   }
 
   size(): number {
     try {
-      this.#position = this.#file.seekSync(0, Deno.SeekMode.End);
-      return this.#position;
+      return this.#fs.fstatSync(this.#descriptor).size;
     } catch (cause) {
       throw this.#failed("measure", cause);
     }
@@ -53,14 +65,17 @@ export class DenoFile implements StorageFile {
 
   readAt(target: Uint8Array, offset: number): number {
     try {
-      this.#seek(offset);
       let done = 0;
       while (done < target.length) {
-        const part = done === 0 ? target : target.subarray(done);
-        const count = this.#file.readSync(part);
-        if (count === null) break;
+        const count = this.#fs.readSync(
+          this.#descriptor,
+          target,
+          done,
+          target.length - done,
+          offset + done,
+        );
+        if (count === 0) break;
         done += count;
-        this.#position += count;
       }
       return done;
     } catch (cause) {
@@ -71,14 +86,17 @@ export class DenoFile implements StorageFile {
   writeAt(bytes: Uint8Array, offset: number): void {
     this.#checkWritable("write");
     try {
-      this.#seek(offset);
       let done = 0;
       while (done < bytes.length) {
-        const part = done === 0 ? bytes : bytes.subarray(done);
-        const count = this.#file.writeSync(part);
+        const count = this.#fs.writeSync(
+          this.#descriptor,
+          bytes,
+          done,
+          bytes.length - done,
+          offset + done,
+        );
         if (count === 0) throw new Error("nothing was written");
         done += count;
-        this.#position += count;
       }
     } catch (cause) {
       throw this.#failed("write", cause);
@@ -88,7 +106,7 @@ export class DenoFile implements StorageFile {
   truncate(length: number): void {
     this.#checkWritable("cut");
     try {
-      this.#file.truncateSync(length);
+      this.#fs.ftruncateSync(this.#descriptor, length);
     } catch (cause) {
       throw this.#failed("cut", cause);
     }
@@ -100,7 +118,7 @@ export class DenoFile implements StorageFile {
     if (isMet || this.#syncMs > QUICK_SYNC_MS) return this.#launchSync(isMet);
     const start = performance.now();
     try {
-      this.#file.syncDataSync();
+      this.#fs.fdatasyncSync(this.#descriptor);
     } catch (cause) {
       throw this.#syncFailed(cause);
     }
@@ -110,7 +128,7 @@ export class DenoFile implements StorageFile {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#file.close();
+    this.#fs.closeSync(this.#descriptor);
   }
 
   /** One sync may be under way and one waiting, which serves all who ask meanwhile. */
@@ -124,29 +142,21 @@ export class DenoFile implements StorageFile {
 
   #launchSync(isMet: boolean): Promise<void> {
     const start = performance.now();
-    this.#flight = this.#file.syncData().then(
-      () => {
+    this.#flight = new Promise((resolve, reject) => {
+      this.#fs.fdatasync(this.#descriptor, (cause) => {
         this.#flight = undefined;
+        if (cause) return reject(this.#syncFailed(cause));
         // What others made it wait for says nothing of a lone sync.
         if (!isMet) this.#measured(start);
-      },
-      (cause) => {
-        this.#flight = undefined;
-        throw this.#syncFailed(cause);
-      },
-    );
+        resolve();
+      });
+    });
     return this.#flight;
   }
 
   #measured(start: number): void {
     const tookMs = performance.now() - start;
     this.#syncMs += (tookMs - this.#syncMs) * ESTIMATE_WEIGHT;
-  }
-
-  #seek(offset: number): void {
-    if (this.#position === offset) return;
-    this.#file.seekSync(offset, Deno.SeekMode.Start);
-    this.#position = offset;
   }
 
   #checkWritable(verb: string): void {
@@ -160,7 +170,6 @@ export class DenoFile implements StorageFile {
   }
 
   #failed(verb: string, cause: unknown): DatabaseError {
-    this.#position = -1;
     return storageFailure(`${verb} ${this.#path}`, cause);
   }
 }

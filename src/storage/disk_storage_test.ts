@@ -7,8 +7,9 @@ import {
   throws,
 } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
-import { DenoFile } from "./deno_file.ts";
-import { denoStorage } from "./deno_storage.ts";
+import fs from "node:fs";
+import { DiskFile, type FileCalls } from "./disk_file.ts";
+import { diskStorage } from "./disk_storage.ts";
 import { storageFailure } from "./failure.ts";
 import { Child } from "../../tests/kit/child.ts";
 import { pause } from "../../tests/kit/patience.ts";
@@ -24,39 +25,36 @@ async function withFolder(
   }
 }
 
-Deno.test("denoStorage() refuses a path that is no path", () => {
-  throws(() => denoStorage(""), { code: "invalid-path" });
-  throws(() => denoStorage("a\0b"), { code: "invalid-path" });
+Deno.test("diskStorage() refuses a path that is no path", () => {
+  throws(() => diskStorage(""), { code: "invalid-path" });
+  throws(() => diskStorage("a\0b"), { code: "invalid-path" });
 });
 
 Deno.test("lock() makes the folder of a new database", () =>
   withFolder((path) => {
-    const unlock = denoStorage(`${path}/deep/data/`).lock();
+    const unlock = diskStorage(`${path}/deep/data/`).lock();
     ok(Deno.statSync(`${path}/deep/data/lock`).isFile);
     unlock();
   }));
 
 /** Runs a task and gives the paths of the folders that it synced. */
 function syncedBy(task: () => void): string[] {
-  const paths = new Map<Deno.FsFile, string>();
+  const paths = new Map<number, string>();
   const synced: string[] = [];
-  const { openSync, FsFile: { prototype } } = Deno;
-  const { syncSync } = prototype;
-  Deno.openSync = (path, options) => {
-    const file = openSync(path, options);
-    if (Deno.statSync(path).isDirectory) paths.set(file, `${path}`);
-    return file;
+  const { openSync, fsyncSync } = fs;
+  fs.openSync = (path, flags, mode) => {
+    const descriptor = openSync(path, flags, mode);
+    paths.set(descriptor, `${path}`);
+    return descriptor;
   };
-  prototype.syncSync = function () {
-    const path = paths.get(this);
-    if (path !== undefined) synced.push(path);
-    syncSync.call(this);
+  fs.fsyncSync = (descriptor) => {
+    synced.push(paths.get(descriptor)!);
+    fsyncSync(descriptor);
   };
   try {
     task();
   } finally {
-    Deno.openSync = openSync;
-    prototype.syncSync = syncSync;
+    Object.assign(fs, { openSync, fsyncSync });
   }
   return synced;
 }
@@ -67,7 +65,7 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: () =>
     withFolder((path) => {
-      const make = () => denoStorage(`${path}/deep/data`).lock()();
+      const make = () => diskStorage(`${path}/deep/data`).lock()();
       deepEqual(syncedBy(make), [`${path}/deep`, path]);
       deepEqual(syncedBy(make), []);
     }),
@@ -76,11 +74,11 @@ Deno.test({
 Deno.test("lock() of a path that is a file fails with invalid-path", () =>
   withFolder((path) => {
     Deno.writeTextFileSync(`${path}/file`, "x");
-    throws(() => denoStorage(`${path}/file`).lock(), { code: "invalid-path" });
-    throws(() => denoStorage(`${path}/file/sub`).lock(), {
+    throws(() => diskStorage(`${path}/file`).lock(), { code: "invalid-path" });
+    throws(() => diskStorage(`${path}/file/sub`).lock(), {
       code: "invalid-path",
     });
-    throws(() => denoStorage(`${path}/file`).list(""), {
+    throws(() => diskStorage(`${path}/file`).list(""), {
       code: "invalid-path",
     });
     equal(Deno.readTextFileSync(`${path}/file`), "x");
@@ -88,32 +86,32 @@ Deno.test("lock() of a path that is a file fails with invalid-path", () =>
 
 Deno.test("lock() is refused while another process has it, and free after its end", () =>
   withFolder(async (path) => {
-    const module = new URL("./deno_storage.ts", import.meta.url).href;
+    const module = new URL("./disk_storage.ts", import.meta.url).href;
     const program = `
-      import { denoStorage } from ${JSON.stringify(module)};
-      denoStorage(${JSON.stringify(path)}).lock();
+      import { diskStorage } from ${JSON.stringify(module)};
+      diskStorage(${JSON.stringify(path)}).lock();
       console.log("locked");
       await Deno.stdin.readable.getReader().read();
     `;
     await using child = new Child(["eval", program], { hasInput: true });
     await child.said(/locked/);
-    throws(() => denoStorage(path).lock(), { code: "database-locked" });
+    throws(() => diskStorage(path).lock(), { code: "database-locked" });
     child.kill();
     await child.ended;
-    denoStorage(path).lock()();
+    diskStorage(path).lock()();
   }));
 
 Deno.test("identity() differs for a copy of the folder", () =>
   withFolder((path) => {
-    const one = denoStorage(`${path}/one`);
+    const one = diskStorage(`${path}/one`);
     const unlock = one.lock();
     Deno.mkdirSync(`${path}/two`);
     Deno.copyFileSync(`${path}/one/lock`, `${path}/two/lock`);
-    const two = denoStorage(`${path}/two`);
+    const two = diskStorage(`${path}/two`);
     const unlockTwo = two.lock();
     ok(one.identity() !== two.identity());
     unlock();
-    equal(one.identity(), denoStorage(`${path}/one`).identity());
+    equal(one.identity(), diskStorage(`${path}/one`).identity());
     unlockTwo();
   }));
 
@@ -122,7 +120,7 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: () =>
     withFolder((path) => {
-      const storage = denoStorage(`${path}/new/folder`);
+      const storage = diskStorage(`${path}/new/folder`);
       const unlock = storage.lock();
       storage.makeFolder("logs");
       storage.open("logs/one", { create: true })!.close();
@@ -141,7 +139,7 @@ Deno.test({
 Deno.test("open() without permission fails with permission-denied", {
   permissions: { read: true, write: false },
 }, () => {
-  const storage = denoStorage(".");
+  const storage = diskStorage(".");
   throws(() => storage.open("never", { create: true }), {
     code: "permission-denied",
   });
@@ -150,51 +148,62 @@ Deno.test("open() without permission fails with permission-denied", {
 /** What a sync of {@linkcode SlowFile} takes: a medium is slow by the clock. */
 const SYNC_MS = 8;
 
-/** A file whose calls are counted and cut short, in front of a real one. */
-class SlowFile {
+/** Calls that are counted and cut short, in front of the real ones. */
+class SlowCalls implements FileCalls {
   syncs = 0;
   together = 0;
   running = 0;
   failing = false;
   /** What the system says of the next write or sync. */
   refusal: string | undefined;
-  readonly real: Deno.FsFile;
+  readonly closeSync = fs.closeSync;
+  readonly fstatSync = fs.fstatSync;
+  readonly ftruncateSync = fs.ftruncateSync;
 
-  constructor(real: Deno.FsFile) {
-    this.real = real;
-  }
+  readonly readSync = ((
+    file: number,
+    target: Uint8Array,
+    at: number,
+    length: number,
+    position: number,
+  ) =>
+    fs.readSync(
+      file,
+      target,
+      at,
+      Math.min(length, 3),
+      position,
+    )) as typeof fs.readSync;
 
-  seekSync(offset: number, whence: Deno.SeekMode): number {
-    return this.real.seekSync(offset, whence);
-  }
-
-  readSync(target: Uint8Array): number | null {
-    return this.real.readSync(target.subarray(0, 3));
-  }
-
-  writeSync(bytes: Uint8Array): number {
+  readonly writeSync = ((
+    file: number,
+    bytes: Uint8Array,
+    at: number,
+    length: number,
+    position: number,
+  ) => {
     this.#refuse();
-    return this.real.writeSync(bytes.subarray(0, 3));
-  }
+    return fs.writeSync(file, bytes, at, Math.min(length, 3), position);
+  }) as typeof fs.writeSync;
 
-  syncDataSync(): void {
+  fdatasyncSync(): void {
     this.#refuse();
     this.syncs++;
     const until = performance.now() + SYNC_MS;
     while (performance.now() < until);
   }
 
-  async syncData(): Promise<void> {
+  readonly fdatasync = ((
+    _file: number,
+    done: (cause: Error | null) => void,
+  ) => {
     this.syncs++;
     this.together = Math.max(this.together, ++this.running);
-    await pause(SYNC_MS);
-    this.running--;
-    if (this.failing) throw new Error("no more");
-  }
-
-  close(): void {
-    this.real.close();
-  }
+    pause(SYNC_MS).then(() => {
+      this.running--;
+      done(this.failing ? new Error("no more") : null);
+    });
+  }) as typeof fs.fdatasync;
 
   #refuse(): void {
     if (this.refusal === undefined) return;
@@ -202,12 +211,9 @@ class SlowFile {
   }
 }
 
-function openSlow(path: string): { slow: SlowFile; file: DenoFile } {
-  const slow = new SlowFile(
-    Deno.openSync(`${path}/slow`, { read: true, write: true, create: true }),
-  );
-  // The class has private members, which no other class can be given.
-  const file = new DenoFile(slow as unknown as Deno.FsFile, "slow");
+function openSlow(path: string): { slow: SlowCalls; file: DiskFile } {
+  const slow = new SlowCalls();
+  const file = new DiskFile(slow, fs.openSync(`${path}/slow`, "w+"), "slow");
   return { slow, file };
 }
 
@@ -267,21 +273,19 @@ Deno.test("sync() leaves the thread once the medium is slow, one at a time", () 
 
 Deno.test("sync() that meets others leaves the thread at once, so that they run side by side", () =>
   withFolder(async (path) => {
-    const slow = new SlowFile(
-      Deno.openSync(`${path}/a`, { read: true, write: true, create: true }),
-    );
+    const slow = new SlowCalls();
     // One fake behind two files counts what runs together.
     const files = ["a", "b"].map((name) =>
-      new DenoFile(slow as unknown as Deno.FsFile, name)
+      new DiskFile(slow, fs.openSync(`${path}/${name}`, "w+"), name)
     );
     const flights = files.map((file) => file.sync(true));
     equal(slow.running, 2);
     await Promise.all(flights);
     equal(slow.together, 2);
-    slow.syncDataSync = () => void slow.syncs++;
+    slow.fdatasyncSync = () => void slow.syncs++;
     equal(files[0]?.sync(), undefined, "a lone one still blocks");
     equal(slow.syncs, 3);
-    slow.real.close();
+    for (const file of files) file.close();
   }));
 
 Deno.test("sync() that meets others and fails makes its handle read-only", () =>
