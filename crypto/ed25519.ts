@@ -17,7 +17,14 @@ import {
   verify as nobleVerify,
 } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { concatBytes, fromHex, toHex } from "../src/base/bytes.ts";
+import {
+  concatBytes,
+  fromBase64,
+  fromHex,
+  toBase64,
+  toBase64url,
+  toHex,
+} from "../src/base/bytes.ts";
 import { assert } from "../src/base/errors.ts";
 import { type Native, native } from "../src/base/system.ts";
 
@@ -134,7 +141,7 @@ export function nativeVerify(platform: Platform): Ed25519["verify"] {
 }
 
 function importPublicKey(platform: Platform, publicKey: Uint8Array): KeyObject {
-  const x = publicKey.toBase64({ alphabet: "base64url", omitPadding: true });
+  const x = toBase64url(publicKey);
   const key = { kty: "OKP", crv: "Ed25519", x };
   return platform.createPublicKey({ key, format: "jwk" });
 }
@@ -161,7 +168,7 @@ function nativeSigner(
 }
 
 function importSecretKey(platform: Platform, secretKey: Uint8Array): KeyObject {
-  const der = concatBytes(SECRET_PREFIX, secretKey).toBase64();
+  const der = toBase64(concatBytes(SECRET_PREFIX, secretKey));
   const pem = `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----`;
   return platform.createPrivateKey(pem);
 }
@@ -169,7 +176,7 @@ function importSecretKey(platform: Platform, secretKey: Uint8Array): KeyObject {
 function publicKeyOf(secret: KeyObject): Uint8Array {
   const { x } = secret.export({ format: "jwk" });
   assert(typeof x === "string", "a secret key knows its public key");
-  return Uint8Array.fromBase64(x, { alphabet: "base64url" });
+  return fromBase64(x);
 }
 
 const { createSigner, verify }: Ed25519 = ed25519With(native.crypto);

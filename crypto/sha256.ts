@@ -17,7 +17,9 @@ export function sha256IntoWith(platform: Native["crypto"]): HashInto {
   if (platform === undefined) {
     return (target, bytes) => target.set(nobleSha256(bytes));
   }
-  if (typeof platform.hash === "function") {
+  if (
+    typeof platform.hash === "function" && "setFromHex" in Uint8Array.prototype
+  ) {
     // Measured: a hexadecimal digest decoded into place takes 0.75 µs; a
     // digest that comes as a Buffer of its own takes 2.5 µs.
     return (target, bytes) => {

@@ -14,6 +14,7 @@
  * @module
  */
 
+import { type Deferred, deferred } from "../src/base/deferred.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -58,14 +59,14 @@ const settled: Promise<void> = Promise.resolve();
 
 /** A promise with its levers, made only when somebody waits. */
 class Group {
-  #waiting: PromiseWithResolvers<void> | undefined;
+  #waiting: Deferred<void> | undefined;
   #failure: DatabaseError | undefined;
   #done = false;
 
   get promise(): Promise<void> {
     if (this.#done) return settled;
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    this.#waiting ??= Promise.withResolvers<void>();
+    this.#waiting ??= deferred<void>();
     return this.#waiting.promise;
   }
 

@@ -9,7 +9,12 @@
  */
 
 import { sha256 } from "../crypto/mod.ts";
-import { ByteReader, ByteWriter, encodeText } from "../src/base/bytes.ts";
+import {
+  ByteReader,
+  ByteWriter,
+  encodeText,
+  toHex,
+} from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { readText } from "./canonical.ts";
@@ -67,7 +72,7 @@ function display(value: unknown): string {
 
 /** The folder of a repository: 32 hexadecimal digits that tell nothing of its name. */
 export function folderOf(name: RepositoryName): string {
-  return sha256(encodeText(name)).subarray(0, 16).toHex();
+  return toHex(sha256(encodeText(name)).subarray(0, 16));
 }
 
 /** The bytes of a genesis. */

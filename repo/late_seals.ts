@@ -45,7 +45,9 @@ export class LateSeals {
 
   /** Is there one in this segment? */
   isIn(segment: Segment): boolean {
-    return this.#records.keys().some((record) => record.segment === segment);
+    return [...this.#records.keys()].some((record) =>
+      record.segment === segment
+    );
   }
 
   /** Resolves when those before `end` have their seals; `undefined` when there are none. */

@@ -12,6 +12,7 @@
  */
 
 import { equalBytes } from "../src/base/bytes.ts";
+import { type Deferred, deferred } from "../src/base/deferred.ts";
 import { batchHead } from "./batch_join.ts";
 import type { Log } from "./log.ts";
 import { kindName, type OwnRecord } from "./own_log.ts";
@@ -30,7 +31,7 @@ interface Range {
 
 interface Waiting {
   readonly to: number;
-  readonly levers: PromiseWithResolvers<void>;
+  readonly levers: Deferred<void>;
 }
 
 /** An own batch that has not come back from the owner. */
@@ -158,7 +159,7 @@ export class Outgoing {
     this.#look();
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.isSettled) return undefined;
-    const levers = Promise.withResolvers<void>();
+    const levers = deferred<void>();
     this.#waiting.push({ to: this.#own.at(-1)?.to ?? 0, levers });
     return levers.promise;
   }

@@ -11,6 +11,7 @@
  * @module
  */
 
+import { toHex } from "../src/base/bytes.ts";
 import { sha256 } from "../crypto/mod.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
@@ -53,7 +54,7 @@ export class Parking {
 
   /** Keeps a batch until what it misses has come; a refusal when there is no room. */
   park(arrival: Arrival, { batch, missing }: Park): Refusal | undefined {
-    const digest = sha256(arrival.bytes).toHex();
+    const digest = toHex(sha256(arrival.bytes));
     if (this.#digests.has(digest)) return undefined;
     const bytes = this.#bytes + arrival.bytes.length;
     if (this.size >= this.#parkedMax || bytes > this.#bytesMax) {

@@ -209,7 +209,7 @@ export class Salvage {
 
   /** Has everything come back? */
   isDone(graph: Graph): boolean {
-    return this.#salvaged.known.entries().every(([chain, length]) =>
+    return [...this.#salvaged.known].every(([chain, length]) =>
       graph.lengthOf(chain) >= length
     );
   }

@@ -12,7 +12,7 @@
 
 import { verify } from "../crypto/mod.ts";
 import { loginMessage } from "../sync/login_proof.ts";
-import { equalBytes, fromHex } from "../src/base/bytes.ts";
+import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -102,10 +102,10 @@ export class LoginRoute {
       metrics.login(kind, "ok");
       const { certificate, user, expires, issuers } = issued;
       return jsonResponse({
-        certificate: certificate.toHex(),
+        certificate: toHex(certificate),
         user,
         expires: expires.toISOString(),
-        issuers: issuers.map((bytes) => bytes.toHex()),
+        issuers: issuers.map((bytes) => toHex(bytes)),
       });
     } catch (error) {
       throw this.#failed(error, kind, address, asked.sessionKey);

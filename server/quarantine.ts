@@ -9,7 +9,7 @@
  */
 
 import { sha256 } from "../crypto/mod.ts";
-import { concatBytes, encodeText } from "../src/base/bytes.ts";
+import { concatBytes, encodeText, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Books, QuarantineItem } from "./books.ts";
 
@@ -131,7 +131,7 @@ function sessionOf(chain: string): string {
 
 function idOf({ repository, bytes }: RefusedBatch): string {
   const name = encodeText(`${repository}\n`);
-  return sha256(concatBytes(name, bytes)).subarray(0, 16).toHex();
+  return toHex(sha256(concatBytes(name, bytes)).subarray(0, 16));
 }
 
 function entryOf(item: QuarantineItem): QuarantineEntry {

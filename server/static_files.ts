@@ -10,7 +10,7 @@
 
 import { basename, dirname, join, resolve } from "node:path";
 import { sha256 } from "../crypto/mod.ts";
-import { encodeText } from "../src/base/bytes.ts";
+import { encodeText, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -157,6 +157,6 @@ function headersOf({ path, info }: Found): Record<string, string> {
     "content-security-policy": "frame-ancestors 'self'",
     "x-frame-options": "SAMEORIGIN",
     "cache-control": "no-cache",
-    etag: `"${sha256(encodeText(stamp)).subarray(0, 12).toHex()}"`,
+    etag: `"${toHex(sha256(encodeText(stamp)).subarray(0, 12))}"`,
   };
 }

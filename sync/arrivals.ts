@@ -7,13 +7,14 @@
  * @module
  */
 
+import { type Deferred, deferred } from "../src/base/deferred.ts";
 import type { CommitPlace } from "../repo/commit_place.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 
 interface Waiting {
   readonly place: CommitPlace;
-  readonly levers: PromiseWithResolvers<void>;
+  readonly levers: Deferred<void>;
 }
 
 /** Those who wait on one repository. */
@@ -30,7 +31,7 @@ export class ArrivalList {
 
   /** Resolves when the server has a commit; follows it when it has to move. */
   async wait(place: CommitPlace): Promise<void> {
-    const levers = Promise.withResolvers<void>();
+    const levers = deferred<void>();
     this.#waiting.push({ place, levers });
     this.check();
     return await levers.promise;

@@ -6,6 +6,7 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import { toHex } from "../src/base/bytes.ts";
+import { type Deferred, deferred } from "../src/base/deferred.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -125,16 +126,16 @@ function detailsOf({ commits, items, isPartial }: AuditReport): JsonValue {
 
 /** A chain's name has one character a byte. */
 function hexOf(chain: string): string {
-  return Uint8Array.from(chain, (char) => char.charCodeAt(0)).toHex();
+  return toHex(Uint8Array.from(chain, (char) => char.charCodeAt(0)));
 }
 
 /** An audit that was asked for; who asks meanwhile hears the same. */
 export class PendingAudit {
-  #waiting: PromiseWithResolvers<ChannelAudit>[] = [];
+  #waiting: Deferred<ChannelAudit>[] = [];
 
   /** Resolves with the next answer. */
   wait(): Promise<ChannelAudit> {
-    const levers = Promise.withResolvers<ChannelAudit>();
+    const levers = deferred<ChannelAudit>();
     this.#waiting.push(levers);
     return levers.promise;
   }

@@ -37,9 +37,9 @@ export class Doubts {
     const { port, owns } = this.#parts;
     const all = port.vector();
     const known = this.#chains.size === 0 ? all : new Map(
-      all.entries().filter(([chain]) => !this.#chains.has(chain)),
+      [...all].filter(([chain]) => !this.#chains.has(chain)),
     );
-    const own = known.keys().filter(owns);
+    const own = [...known.keys()].filter(owns);
     return boundVector(known, limits.vectorChainsMax, own);
   }
 
@@ -47,9 +47,7 @@ export class Doubts {
   servedOf(vector: VersionVector): VersionVector {
     const { owns } = this.#parts;
     return this.#chains.size === 0 ? vector : new Map(
-      vector.entries().filter(([chain]) =>
-        owns(chain) || !this.#chains.has(chain)
-      ),
+      [...vector].filter(([chain]) => owns(chain) || !this.#chains.has(chain)),
     );
   }
 

@@ -67,14 +67,63 @@ export function decodeAscii(
   return latin1.decode(bytes.subarray(start, end));
 }
 
+const hexPairs = Array.from(
+  { length: 256 },
+  (_, byte) => byte.toString(16).padStart(2, "0"),
+);
+const HEX = /^(?:[0-9a-f]{2})*$/i;
+
 /** Lower-case hexadecimal of bytes. */
 export function toHex(bytes: Uint8Array): string {
-  return bytes.toHex();
+  return "toHex" in bytes ? bytes.toHex() : portableHex(bytes);
+}
+
+/** {@linkcode toHex} where the platform does not do it. */
+export function portableHex(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i++) text += hexPairs[bytes[i]!];
+  return text;
 }
 
 /** Bytes of a hexadecimal string; `SyntaxError` when it is none. */
-export function fromHex(text: string): Uint8Array {
-  return Uint8Array.fromHex(text);
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  return "fromHex" in Uint8Array
+    ? Uint8Array.fromHex(text)
+    : portableFromHex(text);
+}
+
+/** {@linkcode fromHex} where the platform does not do it. */
+export function portableFromHex(text: string): Uint8Array<ArrayBuffer> {
+  if (!HEX.test(text)) throw new SyntaxError("Cannot decode hexadecimal");
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  }
+  return bytes;
+}
+
+/** Base64 of bytes, with its padding. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i++) text += String.fromCharCode(bytes[i]!);
+  return btoa(text);
+}
+
+/** Base64 for addresses, without padding. */
+export function toBase64url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/** Bytes of base64 in either alphabet; `SyntaxError` when it is none. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  let decoded: string;
+  try {
+    decoded = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    throw new SyntaxError("Cannot decode base64");
+  }
+  return Uint8Array.from(decoded, (char) => char.charCodeAt(0));
 }
 
 /** Appends values to a buffer that grows. */

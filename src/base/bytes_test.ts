@@ -1,5 +1,16 @@
-import { deepStrictEqual as deepEqual } from "node:assert/strict";
-import { ByteReader, ByteWriter, concatBytes, encodeText } from "./bytes.ts";
+import { deepStrictEqual as deepEqual, throws } from "node:assert/strict";
+import {
+  ByteReader,
+  ByteWriter,
+  concatBytes,
+  encodeText,
+  fromBase64,
+  fromHex,
+  portableFromHex,
+  portableHex,
+  toBase64,
+  toBase64url,
+} from "./bytes.ts";
 
 /** What text() must write, in plain steps. */
 function textBytes(text: string): Uint8Array {
@@ -26,5 +37,37 @@ Deno.test("text() writes the same into a buffer of any size, whatever stands in 
         }
       }
     }
+  }
+});
+
+Deno.test("portableHex() and portableFromHex() do what the platform's do", () => {
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  for (const bytes of [new Uint8Array(0), all, all.subarray(3, 4)]) {
+    const text = bytes.toHex();
+    deepEqual(portableHex(bytes), text);
+    deepEqual(portableFromHex(text), bytes);
+    deepEqual(portableFromHex(text.toUpperCase()), bytes);
+  }
+  for (const odd of ["a", "abc", "0x", "zz", " 00", "00\n", "é0"]) {
+    for (const decode of [fromHex, portableFromHex]) {
+      throws(() => decode(odd), SyntaxError, JSON.stringify(odd));
+    }
+  }
+});
+
+Deno.test("toBase64() and fromBase64() do what the platform's do", () => {
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const alphabet = "base64url";
+  for (let length = 0; length < 256; length++) {
+    const bytes = all.subarray(256 - length);
+    deepEqual(toBase64(bytes), bytes.toBase64());
+    const url = bytes.toBase64({ alphabet, omitPadding: true });
+    deepEqual(toBase64url(bytes), url);
+    for (const text of [url, bytes.toBase64()]) {
+      deepEqual(fromBase64(text), bytes);
+    }
+  }
+  for (const odd of ["a", "a*==", "é", "====", "QQ=Q"]) {
+    throws(() => fromBase64(odd), SyntaxError, odd);
   }
 });

@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type Deferred, deferred } from "../base/deferred.ts";
 import type { Locks } from "./locks.ts";
 
 /** One time of being the owner. */
@@ -35,7 +36,7 @@ export interface ElectionParts {
 interface Attempt {
   readonly stop: AbortController;
   readonly lost: AbortController;
-  readonly end: PromiseWithResolvers<void>;
+  readonly end: Deferred<void>;
   isHolding: boolean;
 }
 
@@ -78,7 +79,7 @@ export class Election {
     const attempt: Attempt = {
       stop: new AbortController(),
       lost: new AbortController(),
-      end: Promise.withResolvers<void>(),
+      end: deferred<void>(),
       isHolding: false,
     };
     this.#attempt = attempt;

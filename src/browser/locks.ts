@@ -8,6 +8,8 @@
  * @module
  */
 
+import { deferred } from "../base/deferred.ts";
+
 /** How a lock is asked for. */
 export interface LockOptions {
   /** Take it from whoever holds it. */
@@ -59,8 +61,8 @@ export async function holdLock(
   locks: Locks,
   name: string,
 ): Promise<() => void> {
-  const held = Promise.withResolvers<void>();
-  const end = Promise.withResolvers<void>();
+  const held = deferred<void>();
+  const end = deferred<void>();
   locks.request(name, {}, () => {
     held.resolve();
     return end.promise;

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { type Deferred, deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
@@ -17,7 +18,7 @@ import type { Member } from "./owner_members.ts";
 /** A question under way. */
 interface Asking {
   readonly tab: string;
-  readonly answer: PromiseWithResolvers<unknown>;
+  readonly answer: Deferred<unknown>;
 }
 
 /** The answer of a tab that gives none. */
@@ -59,7 +60,7 @@ export class Asks {
     args: readonly unknown[],
   ): Promise<unknown> {
     const ask = ++this.#last;
-    const answer = Promise.withResolvers<unknown>();
+    const answer = deferred<unknown>();
     const forget = this.#world.after(
       limits.tabAskMsMax,
       () => answer.resolve(NONE),

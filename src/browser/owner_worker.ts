@@ -11,6 +11,7 @@
 
 import { assert, DatabaseError } from "../base/errors.ts";
 import { toHex } from "../base/bytes.ts";
+import { deferred } from "../base/deferred.ts";
 import type { World } from "../base/world.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -83,7 +84,7 @@ export class OwnerWorker {
   readonly #parts: OwnerWorkerParts;
   readonly #id: string;
   readonly #near: Route<"tab">;
-  readonly #hello = Promise.withResolvers<void>();
+  readonly #hello = deferred<void>();
   /** How its page wants the database, and whom it knows to write there, as it said last. */
   #said: Hello | undefined;
   #far: Route<"tab"> | undefined;

@@ -12,6 +12,7 @@
  */
 
 import { toHex } from "../base/bytes.ts";
+import { deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
@@ -75,7 +76,7 @@ export class TabDatabase implements Database {
     count: 1,
     reload: undefined,
   });
-  readonly #welcomed = Promise.withResolvers<void>();
+  readonly #welcomed = deferred<void>();
   #link!: TabLink;
   #welcome: Welcome | undefined;
   #session: Session | undefined;

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { type Deferred, deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
@@ -60,7 +61,7 @@ export type OwnerSight = "hidden" | "seen" | "own" | "none";
 
 interface Question {
   readonly message: Call;
-  readonly answer: PromiseWithResolvers<unknown>;
+  readonly answer: Deferred<unknown>;
 }
 
 /** An owner that is busy is waited for; each time that it was in vain, for twice as long. */
@@ -272,7 +273,7 @@ export class TabLink {
       method,
       args,
     };
-    const answer = Promise.withResolvers<unknown>();
+    const answer = deferred<unknown>();
     this.#questions.set(call, { message, answer });
     if (repository === undefined || this.#parts.isJoined(repository)) {
       this.post(message);

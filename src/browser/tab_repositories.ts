@@ -89,7 +89,7 @@ export class TabRepositories {
 
   /** Bytes that this page would take along. */
   get unsyncedBytes(): number {
-    return this.#tabs.values()
+    return [...this.#tabs.values()]
       .reduce((sum, { unsyncedBytes }) => sum + unsyncedBytes, 0);
   }
 
@@ -111,7 +111,7 @@ export class TabRepositories {
 
   /** Does any of them wait for the owner? */
   get isWaiting(): boolean {
-    return this.#tabs.values().some((one) => one.isWaiting);
+    return [...this.#tabs.values()].some((one) => one.isWaiting);
   }
 
   /** There is an owner: all are asked of it. */

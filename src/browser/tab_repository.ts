@@ -10,6 +10,7 @@
  */
 
 import { toHex } from "../base/bytes.ts";
+import { deferred } from "../base/deferred.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
@@ -90,7 +91,7 @@ interface Parts extends OpenTab {
 /** One repository, and its owner for now. */
 export class TabRepository {
   readonly #parts: TabRepositoryParts;
-  readonly #opened = Promise.withResolvers<OpenTab>();
+  readonly #opened = deferred<OpenTab>();
   #open: Parts | undefined;
   /** The last `open` that was sent; its answer counts. */
   #call = 0;

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { fromBase64 } from "../base/bytes.ts";
 import { InexactJson, isExactNumber, parseExactJson } from "./exact_json.ts";
 import { fieldName } from "./field_names.ts";
 import { parseBoolean } from "./infer.ts";
@@ -143,7 +144,7 @@ function readText<T>(raw: unknown, read: (text: string) => T): T | undefined {
 
 function readBytes(raw: string): Uint8Array | undefined {
   try {
-    return Uint8Array.fromBase64(raw);
+    return fromBase64(raw);
   } catch {
     return undefined;
   }

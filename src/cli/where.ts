@@ -8,6 +8,7 @@
  * @module
  */
 
+import { fromBase64 } from "../base/bytes.ts";
 import { usageFailure } from "./failure.ts";
 import { parseIsoDate } from "./iso_date.ts";
 import type { Direction, Field, FieldKind, Value } from "./store.ts";
@@ -94,7 +95,7 @@ function readText(text: string, kind: FieldKind, field: string): Value {
   }
   if (kind !== "bytes") return text;
   try {
-    return Uint8Array.fromBase64(text);
+    return fromBase64(text);
   } catch {
     throw usageFailure(`field "${field}" holds bytes, "${text}" is not base64`);
   }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { toBase64 } from "../base/bytes.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
 import type { TextFormat } from "./input.ts";
 import type { Field, FieldKind, Item, Value } from "./store.ts";
@@ -136,7 +137,7 @@ function numberText(value: number): string {
 /** The value as plain JSON data. */
 function toPlain(value: Value): unknown {
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return value.toBase64();
+  if (value instanceof Uint8Array) return toBase64(value);
   if (typeof value === "number") {
     return Object.is(value, -0) ? negativeZero : value;
   }

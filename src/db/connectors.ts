@@ -48,8 +48,11 @@ const SCHEMES = ["ws:", "wss:", "http:", "https:"];
 
 /** Checks a server's address before anything is loaded for it. */
 export function parseAddress(address: string | URL): URL {
-  const url = URL.parse(String(address));
-  if (url !== null && SCHEMES.includes(url.protocol)) return url;
+  const text = String(address);
+  if (URL.canParse(text)) {
+    const url = new URL(text);
+    if (SCHEMES.includes(url.protocol)) return url;
+  }
   throw new DatabaseError(
     "invalid-option",
     `Cannot use "${address}" as a server's address: it must begin with ws:, wss:, http: or https:`,

@@ -170,7 +170,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     this.#keeper = new SessionKeeper({
       keyring,
       world,
-      replicas: () => this.#links.values().map((link) => link.replica),
+      replicas: () => Array.from(this.#links.values(), (link) => link.replica),
     });
     this.#scrubbing = new Scrubbing({
       storage,

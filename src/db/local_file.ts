@@ -53,7 +53,7 @@ export function localFileOf(
   // A character takes three bytes at most; what stands around them takes less than as many.
   const bytesMax = charsMax * 4;
   return {
-    read: () => Promise.try(() => readWhole(storage, path, bytesMax)),
+    read: () => new Promise((done) => done(readWhole(storage, path, bytesMax))),
     async write(bytes) {
       const file = storage.open(`${path}.new`, { create: true })!;
       try {

@@ -178,7 +178,7 @@ export class OverwrittenEdits {
   #tell(name: string, { consumers, holder, dropped }: Listened): void {
     if (holder !== undefined || consumers.size === 0) return;
     const isThere = dropped > 0 ||
-      this.#kept.values().some(({ loss }) => loss.collection === name);
+      [...this.#kept.values()].some(({ loss }) => loss.collection === name);
     if (isThere) this.#parts.news([...consumers]);
   }
 

@@ -11,6 +11,7 @@
  * @module
  */
 
+import { type Deferred, deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { RefusedEntry, Replica } from "../../repo/mod.ts";
@@ -59,7 +60,7 @@ export interface RepositorySync {
 /** Somebody who waits for a commit to arrive. */
 interface Waiting {
   readonly place: Place;
-  readonly levers: PromiseWithResolvers<void>;
+  readonly levers: Deferred<void>;
 }
 
 /** What it works with. */
@@ -89,7 +90,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   #unsent: Pick<UnsentCounter, "get"> | undefined;
   #waiting: Waiting[] = [];
   #isChecking = false;
-  #ready: PromiseWithResolvers<void> | undefined;
+  #ready: Deferred<void> | undefined;
   #isReady = false;
   #isClosed = false;
   #status: SyncStatus | undefined;
@@ -212,7 +213,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (this.#isReady) return Promise.resolve();
     if (this.#isClosed) return Promise.reject(this.#closedError());
     if (this.#ready === undefined) {
-      this.#ready = Promise.withResolvers<void>();
+      this.#ready = deferred<void>();
       this.#ready.promise.catch(() => {}); // Who waits hears it; nobody else must.
     }
     return this.#ready.promise;
@@ -243,7 +244,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     await durability.promise;
     if (commit === undefined || this.#hasArrived(commit)) return;
     if (this.#isClosed) throw this.#closedError();
-    const levers = Promise.withResolvers<void>();
+    const levers = deferred<void>();
     this.#waiting.push({ place: commit, levers });
     this.#checkSoon();
     return await levers.promise;

@@ -15,6 +15,10 @@ import {
   concatBytes,
   decodeText,
   encodeText,
+  fromBase64,
+  fromHex,
+  toBase64url,
+  toHex,
 } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 import type { Item, Value } from "../schema/patch.ts";
@@ -41,10 +45,7 @@ export function encodeCursor(order: readonly OrderTerm[], at: Place): string {
   const bytes = encodeText(body);
   const writer = new ByteWriter(crcBytes);
   writer.u32(crc32(bytes));
-  return concatBytes(writer.view(), bytes).toBase64({
-    alphabet: "base64url",
-    omitPadding: true,
-  });
+  return toBase64url(concatBytes(writer.view(), bytes));
 }
 
 /** The place that a cursor of this order stands for. */
@@ -73,7 +74,7 @@ function readPlace(order: readonly OrderTerm[], parsed: unknown): Place {
 /** `SyntaxError` when it is not base64, not checked, or no JSON. */
 function parseBody(cursor: string): unknown {
   if (cursor.length > cursorLengthMax) throw garbage();
-  const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
+  const bytes = fromBase64(cursor);
   const body = bytes.subarray(crcBytes);
   const writer = new ByteWriter(crcBytes);
   writer.u32(crc32(body));
@@ -95,7 +96,7 @@ type Packed = readonly [kind: string, text: string];
 
 function packValue(value: Value): Packed {
   if (value instanceof Date) return ["d", String(value.getTime())];
-  if (value instanceof Uint8Array) return ["b", value.toHex()];
+  if (value instanceof Uint8Array) return ["b", toHex(value)];
   switch (typeof value) {
     case "string":
       return ["s", value];
@@ -117,7 +118,7 @@ function unpackValue(packed: unknown): Value {
     case "d":
       return new Date(Number(text));
     case "b":
-      return Uint8Array.fromHex(text);
+      return fromHex(text);
     case "s":
       return text;
     case "n":

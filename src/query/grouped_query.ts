@@ -68,7 +68,10 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
     resolve?: ((result: Result) => A | PromiseLike<A>) | null,
     reject?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return Promise.try(() => this.run()).then(resolve, reject);
+    return new Promise<Result>((done) => done(this.run())).then(
+      resolve,
+      reject,
+    );
   }
 
   /** Calls back after every transaction that changed the rows, once each. */

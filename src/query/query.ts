@@ -177,7 +177,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     resolve?: ((rows: Row[]) => A | PromiseLike<A>) | null,
     reject?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return Promise.try(() => this.run()).then(resolve, reject);
+    return new Promise<Row[]>((done) => done(this.run())).then(resolve, reject);
   }
 
   /** The rows, now. */

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { deferred } from "../../src/base/deferred.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import { native } from "../../src/base/system.ts";
@@ -53,7 +54,8 @@ function urlWith(
   address: string | URL,
   schemes: Record<string, string>,
 ): URL {
-  const url = URL.parse(String(address));
+  const text = String(address);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   const scheme = url && (schemes[url.protocol] ?? url.protocol);
   if (!url || !scheme || !Object.values(schemes).includes(scheme)) {
     const message =
@@ -72,7 +74,7 @@ async function connect(
 ): Promise<Transport> {
   const socket = await openSocket(url, options);
   const transport = new SocketTransport(socket, false);
-  const opened = Promise.withResolvers<Transport>();
+  const opened = deferred<Transport>();
   const giveUp = (code: string, detail: string) => {
     opened.reject({ code, detail } satisfies TransportEnd);
     transport.close(code, detail);

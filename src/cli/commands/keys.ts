@@ -6,6 +6,7 @@
  * @module
  */
 
+import { toHex } from "../../base/bytes.ts";
 import { escapeControls } from "../escape.ts";
 import {
   breathe,
@@ -48,8 +49,8 @@ function printIdentity(context: Context, options: KeysOptions): Promise<void> {
   return withStored(context, options, ({ identity }) => {
     const { rootKey, sessionKey, user } = identity;
     out.line("the public keys of this replica");
-    out.line(`root key     ${rootKey.toHex()}`);
-    out.line(`session key  ${sessionKey.toHex()}  ${escapeControls(user)}`);
+    out.line(`root key     ${toHex(rootKey)}`);
+    out.line(`session key  ${toHex(sessionKey)}  ${escapeControls(user)}`);
     return Promise.resolve();
   });
 }
