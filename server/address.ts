@@ -10,10 +10,9 @@
 /** The address of a request's sender. IPv6 addresses are cut to their /64: one household, one quota. */
 export function addressOf(
   request: Request,
-  remote: Deno.Addr,
+  direct: string,
   trustsProxy: boolean,
 ): string {
-  const direct = "hostname" in remote ? remote.hostname : "local";
   if (!trustsProxy) return networkOf(direct);
   // The last entry is the one that the nearest proxy wrote.
   const last = request.headers.get("x-forwarded-for")?.split(",").at(-1);

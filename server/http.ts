@@ -102,10 +102,10 @@ export class Http {
   /** Answers one request; never throws. */
   readonly answer = async (
     request: Request,
-    info: Deno.ServeHandlerInfo,
+    remote: string,
   ): Promise<Response> => {
     const { metrics, trustsProxy } = this.#parts;
-    const address = addressOf(request, info.remoteAddr, trustsProxy);
+    const address = addressOf(request, remote, trustsProxy);
     const path = new URL(request.url).pathname;
     const asked = { request, path, address };
     const route = this.#routeOf(asked);

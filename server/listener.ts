@@ -4,10 +4,16 @@
  * @module
  */
 
+import { readFile } from "node:fs/promises";
 import { DatabaseError } from "../src/base/errors.ts";
 import { system } from "../src/base/system.ts";
 import { type AdminActions, adminRoutes } from "./admin.ts";
 import { Http } from "./http.ts";
+import {
+  type HttpServer,
+  type HttpServerOptions,
+  serveHttp,
+} from "./http_server.ts";
 import { messageOf } from "./log.ts";
 import type { ServerOptions } from "./options.ts";
 import { normalOrigin, originCheck } from "./origin.ts";
@@ -45,31 +51,26 @@ export async function listen(parts: ListenerParts): Promise<Listener> {
   const http = await createHttp(parts);
   const tls = await tlsOf(options);
   const hostname = options.hostname ?? HOSTNAME;
-  const server = serve({
+  const port = options.port ?? PORT;
+  const server = await serve({
     hostname,
-    port: options.port ?? PORT,
-    ...tls,
-    onListen() {},
-    onError(error) {
+    port,
+    tls,
+    answer: http.answer,
+    failed(error) {
       log.write("error", "request-failed", { message: messageOf(error) });
-      return new Response(null, { status: 500 });
     },
-  }, http.answer);
+  });
   const scheme = tls === undefined ? "http" : "https";
   return {
-    url: `${scheme}://${shownHost(hostname)}:${server.addr.port}`,
-    close: () => shutDown(server),
+    url: `${scheme}://${shownHost(hostname)}:${server.port}`,
+    close: () => server.close(END_MS),
   };
 }
 
-type ServeOptions = Deno.ServeTcpOptions & Partial<Deno.TlsCertifiedKeyPem>;
-
-function serve(
-  options: ServeOptions,
-  answer: Deno.ServeHandler<Deno.NetAddr>,
-): Deno.HttpServer<Deno.NetAddr> {
+async function serve(options: HttpServerOptions): Promise<HttpServer> {
   try {
-    return Deno.serve(options, answer);
+    return await serveHttp(options);
   } catch (cause) {
     const { hostname, port } = options;
     throw new DatabaseError(
@@ -155,8 +156,8 @@ async function tlsOf(
   if (tls === undefined) return undefined;
   try {
     const [cert, key] = await Promise.all([
-      Deno.readTextFile(tls.cert),
-      Deno.readTextFile(tls.key),
+      readFile(tls.cert, "utf8"),
+      readFile(tls.key, "utf8"),
     ]);
     return { cert, key };
   } catch (cause) {
@@ -171,13 +172,4 @@ async function tlsOf(
 function shownHost(hostname: string): string {
   if (hostname === "0.0.0.0" || hostname === "::") return "127.0.0.1";
   return hostname.includes(":") ? `[${hostname}]` : hostname;
-}
-
-async function shutDown(server: Deno.HttpServer): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, END_MS);
-  });
-  await Promise.race([server.shutdown(), late]);
-  clearTimeout(timer);
 }

@@ -11,6 +11,7 @@
  */
 
 import { limits } from "../src/base/limits.ts";
+import { writeDescriptor } from "../src/storage/descriptor.ts";
 import { Buckets } from "./quotas.ts";
 
 /** How much an event matters, from little to much. */
@@ -157,13 +158,15 @@ function cutText(text: string): string {
   return text.length > TEXT_MAX ? `${plain}…` : plain;
 }
 
+const STANDARD_ERROR = 2;
+
 /** Writes events to standard error, one JSON object a line. */
 export function standardSink(): LogSink {
   const encoder = new TextEncoder();
   return (record) => {
     let bytes = encoder.encode(`${JSON.stringify(record)}\n`);
     while (bytes.length > 0) {
-      bytes = bytes.subarray(Deno.stderr.writeSync(bytes));
+      bytes = bytes.subarray(writeDescriptor(STANDARD_ERROR, bytes));
     }
   };
 }

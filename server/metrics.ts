@@ -7,6 +7,7 @@
  * @module
  */
 
+import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** Reasons at the door and codes of conversations that get a series of their own. */
@@ -175,7 +176,7 @@ export class Metrics {
     this.#gauge(
       "process_resident_memory_bytes",
       "Resident memory size.",
-      () => Deno.memoryUsage().rss,
+      () => process.memoryUsage().rss,
     );
   }
 

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { link, open, readFile, rename, rm } from "node:fs/promises";
 import { createSigner } from "../crypto/mod.ts";
 import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
@@ -19,9 +20,9 @@ export async function readRootKeyFile(
 ): Promise<Uint8Array | undefined> {
   let text: string;
   try {
-    text = await Deno.readTextFile(path);
+    text = await readFile(path, "utf8");
   } catch (cause) {
-    if (cause instanceof Deno.errors.NotFound) return undefined;
+    if (codeOf(cause) === "ENOENT") return undefined;
     throw invalid(path, "it cannot be read", cause);
   }
   const secret = SECRET.exec(text)?.[1];
@@ -41,7 +42,7 @@ export async function writeRootKeyFile(
 ): Promise<void> {
   const half = `${path}.half`;
   try {
-    await remove(half);
+    await rm(half, { force: true });
     await writeWhole(half, new TextEncoder().encode(`${toHex(secret)}\n`));
     await publish(half, path);
   } catch (cause) {
@@ -50,35 +51,29 @@ export async function writeRootKeyFile(
 }
 
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  using file = await Deno.open(path, {
-    write: true,
-    createNew: true,
-    mode: 0o600,
-  });
-  let written = 0;
-  while (written < bytes.length) {
-    written += await file.write(bytes.subarray(written));
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.datasync();
+  } finally {
+    await file.close();
   }
-  await file.syncData();
 }
 
 /** Gives a file its name; replaces nothing where the medium knows hard links. */
 async function publish(half: string, path: string): Promise<void> {
   try {
-    await Deno.link(half, path);
+    await link(half, path);
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) throw error;
-    return await Deno.rename(half, path);
+    if (codeOf(error) === "EEXIST") throw error;
+    return await rename(half, path);
   }
-  await remove(half);
+  await rm(half, { force: true });
 }
 
-async function remove(path: string): Promise<void> {
-  try {
-    await Deno.remove(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+/** What the system calls a failure. */
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
 }
 
 /** Does the secret belong to the root public key? Throws when it does not. */

@@ -8,7 +8,10 @@
  * @module
  */
 
-import { basename, dirname, join, resolve } from "node:path";
+import type { Stats } from "node:fs";
+import { open, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { Readable } from "node:stream";
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
@@ -36,13 +39,15 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
   xml: "application/xml",
 };
+/** What the system says of a name that leads nowhere. */
+const MISSING = ["ENOENT", "ENOTDIR", "EACCES", "ELOOP"];
 const INDEX = "index.html";
 // deno-lint-ignore no-control-regex -- control characters are what it looks for
 const ODD = /[\u0000-\u001f\u007f\\/:]/;
 
 interface Found {
   readonly path: string;
-  readonly info: Deno.FileInfo;
+  readonly info: Stats;
 }
 
 /** Serves the files of a folder. */
@@ -51,7 +56,7 @@ export class StaticFiles {
 
   /** @param folder whose files are public */
   constructor(folder: string) {
-    this.#root = Deno.realPath(folder);
+    this.#root = realpath(folder);
     this.#root.catch(() => {}); // Told by check().
   }
 
@@ -84,25 +89,22 @@ export class StaticFiles {
       return new Response(null, { status: 304, headers });
     }
     if (request.method === "HEAD") return new Response(null, { headers });
-    const file = await Deno.open(found.path);
-    return new Response(file.readable, { headers });
+    const file = await open(found.path);
+    const body = Readable.toWeb(file.createReadStream());
+    return new Response(body as ReadableStream<Uint8Array>, { headers });
   }
 
   async #find(segments: readonly string[]): Promise<Found | undefined> {
     const root = await this.#root;
     try {
-      const path = await Deno.realPath([root, ...segments].join("/"));
+      const path = await realpath([root, ...segments].join("/"));
       if (!isWithin(path, root)) return undefined;
-      const info = await Deno.stat(path);
-      if (info.isFile) return { path, info };
-      const isIndexed = info.isDirectory && segments.at(-1) !== INDEX;
+      const info = await stat(path);
+      if (info.isFile()) return { path, info };
+      const isIndexed = info.isDirectory() && segments.at(-1) !== INDEX;
       return isIndexed ? await this.#find([...segments, INDEX]) : undefined;
     } catch (cause) {
-      const isMissing = cause instanceof Deno.errors.NotFound ||
-        cause instanceof Deno.errors.NotADirectory ||
-        cause instanceof Deno.errors.PermissionDenied ||
-        cause instanceof Deno.errors.FilesystemLoop;
-      if (isMissing) return undefined;
+      if (MISSING.includes(String(codeOf(cause)))) return undefined;
       throw cause;
     }
   }
@@ -111,18 +113,20 @@ export class StaticFiles {
 /** Where a path leads, or will when its last folders are made. */
 async function realPathOf(path: string): Promise<string> {
   try {
-    return await Deno.realPath(path);
+    return await realpath(path);
   } catch (cause) {
-    if (!(cause instanceof Deno.errors.NotFound)) throw cause;
+    if (codeOf(cause) !== "ENOENT") throw cause;
     const whole = resolve(path);
     return join(await realPathOf(dirname(whole)), basename(whole));
   }
 }
 
-const separator = Deno.build.os === "windows" ? "\\" : "/";
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
 
 function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}${separator}`);
+  return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
 /** The plain names in a path; `undefined` when one is none. */
@@ -148,7 +152,7 @@ function decoded(text: string): string | undefined {
 
 function headersOf({ path, info }: Found): Record<string, string> {
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  const stamp = `${info.size}:${info.mtime?.getTime() ?? 0}:${info.ino ?? 0}`;
+  const stamp = `${info.size}:${info.mtime.getTime()}:${info.ino}`;
   return {
     "content-type": TYPES[ending] ?? "application/octet-stream",
     "content-length": String(info.size),

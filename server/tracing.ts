@@ -1,13 +1,18 @@
 /**
  * OpenTelemetry spans, where the program was started with `OTEL_DENO=true`.
  *
- * Deno exports what goes through `@opentelemetry/api`; without that variable
- * the package is not even loaded and a span costs one comparison.
+ * Deno exports what goes through `@opentelemetry/api`, elsewhere the SDK that
+ * the program has loaded; without that variable the package is not even loaded
+ * and a span costs one comparison.
  *
  * @module
  */
 
+import process from "node:process";
 import type { Attributes, Tracer } from "@opentelemetry/api";
+
+const SWITCH = "OTEL_DENO";
+const ASKED = /^(true|1)$/;
 
 /** Runs work within a span. */
 export interface Tracing {
@@ -30,14 +35,14 @@ export async function openTracing(): Promise<Tracing> {
   return tracingOver(trace.getTracer("sheaf"), SpanStatusCode.ERROR);
 }
 
+/** Deno may not be asked without a right: it would ask a person. */
 function isAskedFor(): boolean {
+  if (!("Deno" in globalThis)) return ASKED.test(process.env[SWITCH] ?? "");
   const { state } = Deno.permissions.querySync({
     name: "env",
-    variable: "OTEL_DENO",
+    variable: SWITCH,
   });
-  if (state !== "granted") return false;
-  const value = Deno.env.get("OTEL_DENO");
-  return value === "true" || value === "1";
+  return state === "granted" && ASKED.test(process.env[SWITCH] ?? "");
 }
 
 /** Spans of a tracer. */

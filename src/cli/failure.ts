@@ -67,18 +67,13 @@ export function rowFailure(
 /** What a thrown value means to the person who called. */
 export function explain(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof Deno.errors.NotFound) {
-    return new Failure("not-found", error.message);
-  }
-  if (
-    error instanceof Deno.errors.PermissionDenied ||
-    error instanceof Deno.errors.NotCapable
-  ) {
+  // Deno has no code for a right that it was not given.
+  if (error instanceof Error && error.name === "NotCapable") {
     return new Failure("permission-denied", error.message);
   }
   if (error instanceof Error && "code" in error) {
-    const hint = hints[String(error.code)];
-    return new Failure(String(error.code), error.message, hint);
+    const code = String(error.code);
+    return new Failure(codes[code] ?? code, error.message, hints[code]);
   }
   const message = error instanceof Error ? error.message : String(error);
   return new Failure(
@@ -87,6 +82,13 @@ export function explain(error: unknown): Failure {
     "run it again with --debug to see where it came from",
   );
 }
+
+/** What the operating system calls it. */
+const codes: Readonly<Record<string, string>> = {
+  ENOENT: "not-found",
+  EACCES: "permission-denied",
+  EPERM: "permission-denied",
+};
 
 const hints: Readonly<Record<string, string>> = {
   "database-locked": "close the program that has the folder open, then retry",

@@ -8,6 +8,12 @@
  * @module
  */
 
+import { createWriteStream, rmSync } from "node:fs";
+import { mkdtemp, open, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { pipeline } from "node:stream/promises";
 import { Failure, usageFailure } from "./failure.ts";
 
 /** Formats that are text. */
@@ -36,10 +42,10 @@ export interface Input extends AsyncDisposable {
 export async function openInput(path: string): Promise<Input> {
   if (path === "-") return await spoolStdin();
   try {
-    const { isFile, size } = await Deno.stat(path);
-    if (isFile) return fileInput(path, path, size, () => {});
+    const found = await stat(path);
+    if (found.isFile()) return fileInput(path, path, found.size, () => {});
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) {
+    if ((error as { code?: unknown }).code === "ENOENT") {
       throw new Failure("not-found", `No file "${path}"`);
     }
     throw error;
@@ -48,12 +54,12 @@ export async function openInput(path: string): Promise<Input> {
 }
 
 async function spoolStdin(): Promise<Input> {
-  const path = await Deno.makeTempFile({ prefix: "sheaf-stdin-" });
-  const remove = () => Deno.removeSync(path);
+  const folder = await mkdtemp(join(tmpdir(), "sheaf-stdin-"));
+  const path = join(folder, "input");
+  const remove = () => rmSync(folder, { recursive: true });
   try {
-    const file = await Deno.open(path, { write: true });
-    await Deno.stdin.readable.pipeTo(file.writable);
-    const { size } = await Deno.stat(path);
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+    const { size } = await stat(path);
     return fileInput("stdin", path, size, remove);
   } catch (error) {
     remove();
@@ -81,14 +87,18 @@ async function* readPieces(
   path: string,
   onBytes: (done: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  using file = await Deno.open(path);
-  let done = 0;
-  for (;;) {
-    const piece = new Uint8Array(pieceBytes);
-    const length = await file.read(piece);
-    if (length === null) break;
-    yield piece.subarray(0, length);
-    onBytes(done += length);
+  const file = await open(path);
+  try {
+    let done = 0;
+    for (;;) {
+      const piece = new Uint8Array(pieceBytes);
+      const { bytesRead } = await file.read(piece, 0, pieceBytes);
+      if (bytesRead === 0) break;
+      yield piece.subarray(0, bytesRead);
+      onBytes(done += bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 

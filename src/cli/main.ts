@@ -7,6 +7,7 @@
  * @module
  */
 
+import process from "node:process";
 import { engine } from "./database.ts";
 import { exitCodes, explain, formatFailure } from "./failure.ts";
 import {
@@ -57,12 +58,12 @@ function interruptSignal(): AbortSignal {
   let first = Infinity;
   const stop = () => {
     const now = performance.now();
-    if (now - first > ONE_SIGNAL_MS) Deno.exit(exitCodes.interrupted);
+    if (now - first > ONE_SIGNAL_MS) process.exit(exitCodes.interrupted);
     first = Math.min(first, now);
     controller.abort();
   };
-  Deno.addSignalListener("SIGINT", stop);
-  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
   return controller.signal;
 }
 
@@ -71,10 +72,10 @@ function traceOf(error: unknown): string {
 }
 
 if (import.meta.main) {
-  const code = await main(Deno.args, {
+  const code = await main(process.argv.slice(2), {
     out: standardOutput(),
     err: standardError(),
     signal: interruptSignal(),
   });
-  Deno.exit(code);
+  process.exit(code);
 }

@@ -7,7 +7,11 @@
  * @module
  */
 
+import { closeSync, openSync, writeSync } from "node:fs";
+import process from "node:process";
+import { isatty } from "node:tty";
 import { concatBytes } from "../base/bytes.ts";
+import { writeDescriptor } from "../storage/descriptor.ts";
 
 const pieceBytes = 64 * 1024;
 const encoder = new TextEncoder();
@@ -67,7 +71,9 @@ export class Output {
     try {
       while (bytes.length > 0) bytes = bytes.subarray(this.#write(bytes));
     } catch (error) {
-      if (error instanceof Deno.errors.BrokenPipe) throw new ReaderGone();
+      if ((error as { code?: unknown }).code === "EPIPE") {
+        throw new ReaderGone();
+      }
       throw error;
     }
   }
@@ -75,36 +81,31 @@ export class Output {
 
 /** Standard output. */
 export function standardOutput(): Output {
-  return streamOutput(Deno.stdout);
+  return streamOutput(1);
 }
 
 /** Standard error. */
 export function standardError(): Output {
-  return streamOutput(Deno.stderr);
+  return streamOutput(2);
 }
 
-function streamOutput(stream: typeof Deno.stdout): Output {
-  const isTerminal = stream.isTerminal();
-  const width = isTerminal ? terminalWidth() : undefined;
-  return new Output((bytes) => stream.writeSync(bytes), isTerminal, width);
-}
-
-function terminalWidth(): number | undefined {
-  try {
-    const { columns } = Deno.consoleSize();
-    return columns > 0 ? columns : undefined;
-  } catch {
-    return undefined;
-  }
+function streamOutput(descriptor: number): Output {
+  const isTerminal = isatty(descriptor);
+  const width = isTerminal ? process.stdout.columns || undefined : undefined;
+  return new Output(
+    (bytes) => writeDescriptor(descriptor, bytes),
+    isTerminal,
+    width,
+  );
 }
 
 /** A file, which is never a terminal; the second result closes it. */
 export function fileOutput(path: string): [Output, () => void] {
-  const file = Deno.openSync(path, {
-    write: true,
-    create: true,
-    truncate: true,
-  });
-  const output = new Output((bytes) => file.writeSync(bytes), false, undefined);
-  return [output, () => file.close()];
+  const file = openSync(path, "w");
+  const output = new Output(
+    (bytes) => writeSync(file, bytes),
+    false,
+    undefined,
+  );
+  return [output, () => closeSync(file)];
 }

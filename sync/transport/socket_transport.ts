@@ -20,6 +20,7 @@ import { asEnd } from "./transport_end.ts";
 /** What is needed of a `WebSocket`. */
 export interface Socket {
   binaryType: string;
+  readonly readyState: number;
   readonly bufferedAmount: number;
   readonly protocol: string;
   send(bytes: Uint8Array): void;

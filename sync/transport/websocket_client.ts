@@ -115,8 +115,8 @@ interface NodeSocket extends Socket {
 
 /** What is used of the TCP or TLS socket below. */
 interface Wire {
-  cork(): void;
-  uncork(): void;
+  cork?(): void;
+  uncork?(): void;
 }
 
 type SocketClass = new (
@@ -151,10 +151,10 @@ function gatherWrites(socket: NodeSocket): void {
     socket.send = (bytes) => {
       if (!isGathering) {
         isGathering = true;
-        wire.cork();
+        wire.cork?.(); // Bun's has none.
         queueMicrotask(() => {
           isGathering = false;
-          wire.uncork();
+          wire.uncork?.();
         });
       }
       send(bytes);

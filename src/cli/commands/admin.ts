@@ -4,6 +4,7 @@
  * @module
  */
 
+import process from "node:process";
 import { escapeControls } from "../escape.ts";
 import { Failure, usageFailure } from "../failure.ts";
 import { formatAmount, formatBytes } from "../figures.ts";
@@ -126,7 +127,7 @@ async function ask(
   path: string,
   body?: unknown,
 ): Promise<Answer> {
-  const token = adminToken ?? Deno.env.get("SHEAF_ADMIN_TOKEN");
+  const token = adminToken ?? process.env["SHEAF_ADMIN_TOKEN"];
   if (token === undefined) {
     throw usageFailure("Give the server's admin token", "--admin-token SECRET");
   }

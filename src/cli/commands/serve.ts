@@ -5,6 +5,8 @@
  * @module
  */
 
+import { readFile } from "node:fs/promises";
+import process from "node:process";
 import {
   type Config,
   optionsOf,
@@ -51,10 +53,11 @@ async function readAll(
   named: string | undefined,
   flags: ReadonlyMap<string, readonly string[]>,
 ): Promise<Config> {
-  const environment = Deno.env.toObject();
+  // A variable that is there has a text.
+  const environment = { ...process.env } as Record<string, string>;
   const name = named ?? environment["SHEAF_CONFIG"];
   if (name === undefined) return readConfig({ environment, flags });
-  const text = await Deno.readTextFile(name);
+  const text = await readFile(name, "utf8");
   return readConfig({ file: { name, text }, environment, flags });
 }
 
