@@ -190,9 +190,16 @@ export class Http {
   }
 
   async #metrics(): Promise<Response> {
-    const { metrics } = this.#parts;
-    const headers = { "content-type": metrics.contentType };
-    return new Response(await metrics.text(), { headers });
+    const metrics = await this.#parts.metrics.text();
+    if (metrics === undefined) {
+      throw new HttpFault(
+        404,
+        "not-found",
+        "Metrics need the package prom-client, which is not installed",
+      );
+    }
+    const headers = { "content-type": metrics.type };
+    return new Response(metrics.text, { headers });
   }
 
   async #file(request: Request): Promise<Response> {

@@ -1,7 +1,7 @@
 import { deepEqual, doesNotThrow, equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { Log, type LogRecord } from "./log.ts";
-import { Metrics } from "./metrics.ts";
+import { Metrics, openMetrics } from "./metrics.ts";
 
 const nothing = {
   connections: () => 3,
@@ -81,13 +81,13 @@ Deno.test("Log.tellOf() gives an address so many lines a minute, and says how ma
 });
 
 Deno.test("Metrics are text that Prometheus reads, without labels that strangers choose", async () => {
-  const metrics = new Metrics(nothing);
+  const metrics = await openMetrics(nothing);
   metrics.admitted(5);
   metrics.refused("bad-signature");
   metrics.protocolError("bad-message");
   for (let i = 0; i < 50; i++) metrics.protocolError(`"}\n stranger ${i}`);
   metrics.acknowledged(0.003);
-  const text = await metrics.text();
+  const { text } = (await metrics.text())!;
   const samples = text.split("\n").filter((line) =>
     line !== "" && !line.startsWith("#")
   );
@@ -101,4 +101,11 @@ Deno.test("Metrics are text that Prometheus reads, without labels that strangers
     true,
   );
   equal(samples.includes('sheaf_ack_seconds_bucket{le="0.005"} 1'), true);
+});
+
+Deno.test("Metrics without the package that keeps them count nothing, and say so", async () => {
+  const metrics = new Metrics(nothing);
+  metrics.admitted(3);
+  metrics.acknowledged(0.1);
+  equal(await metrics.text(), undefined);
 });

@@ -15,7 +15,8 @@ import { encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { checkOptions } from "../src/base/known_options.ts";
 import { limits } from "../src/base/limits.ts";
-import { type JwtOptions, jwtOptions, jwtVerifier } from "./login_jwt.ts";
+import { type JwtOptions, jwtOptions } from "./jwt_options.ts";
+import { loadOptional, packageMissing } from "./optional_package.ts";
 import { StaticTokens, type TokenUser } from "./login_tokens.ts";
 
 /** A JSON value. */
@@ -86,12 +87,18 @@ export interface Login {
   ): Promise<LoggedIn | LoginRefusal>;
 }
 
+async function verifierOf(options: JwtOptions, world: { now(): number }) {
+  const jwt = await loadOptional(() => import("./login_jwt.ts"));
+  if (jwt === undefined) throw packageMissing("login.jwt", "jose");
+  return jwt.jwtVerifier(options, world);
+}
+
 /** Makes the login that the options ask for. */
-export function createLogin(options: LoginOptions, world: {
+export async function createLogin(options: LoginOptions, world: {
   now(): number;
-}): Login {
+}): Promise<Login> {
   const tokens = new StaticTokens(options.tokens ?? {});
-  const verifyJwt = options.jwt && jwtVerifier(options.jwt, world);
+  const verifyJwt = options.jwt && await verifierOf(options.jwt, world);
   const { anonymous, app } = options;
   const kinds: Credentials["kind"][] = [];
   if (isOffered(anonymous)) kinds.push("anonymous");

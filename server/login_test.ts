@@ -21,8 +21,8 @@ const NOW = 1_800_000_000_000;
 const world = { now: () => NOW };
 const request = new Request("http://127.0.0.1/login");
 
-function ask(options: LoginOptions, credentials: Credentials) {
-  return createLogin(options, world).of(credentials, KEY, request);
+async function ask(options: LoginOptions, credentials: Credentials) {
+  return (await createLogin(options, world)).of(credentials, KEY, request);
 }
 
 async function isRefused(
@@ -55,7 +55,7 @@ Deno.test("createLogin() gives every anonymous session key a user of its own", a
 Deno.test("createLogin() refuses a kind of login that is not offered", async () => {
   await isRefused({}, { kind: "anonymous" }, /no login of kind "anonymous"/);
   await isRefused({ anonymous: true }, { kind: "token", token: "x" }, /kind/);
-  deepEqual(createLogin({}, world).kinds, []);
+  deepEqual((await createLogin({}, world)).kinds, []);
 });
 
 Deno.test("createLogin() knows static tokens as they are and as hashes", async () => {
@@ -139,15 +139,15 @@ Deno.test("createLogin() takes keys from where a provider publishes them", async
   const jwksUrl = `http://127.0.0.1:${provider.addr.port}/jwks`;
   const key = pair.privateKey;
   const jwt = await tokenOf({ sub: "ann" }, { key, alg: "ES256" });
-  const login = createLogin({ jwt: { jwksUrl } }, world);
+  const login = await createLogin({ jwt: { jwksUrl } }, world);
   const answer = await login.of({ kind: "jwt", jwt }, KEY, request);
   deepEqual(answer, { user: "ann", claims: {} });
   await provider.shutdown();
-  const late = createLogin({ jwt: { jwksUrl } }, world);
+  const late = await createLogin({ jwt: { jwksUrl } }, world);
   await rejects(late.of({ kind: "jwt", jwt }, KEY, request), KeysUnavailable);
 });
 
-Deno.test("createLogin() refuses keys that are too short, secret, several or none", () => {
+Deno.test("createLogin() refuses keys that are too short, secret, several or none", async () => {
   const bad = [
     { secret: "short" },
     { publicKey: "nonsense" },
@@ -157,7 +157,7 @@ Deno.test("createLogin() refuses keys that are too short, secret, several or non
     {},
   ];
   for (const jwt of bad) {
-    throws(() => createLogin({ jwt }, world), { code: "invalid-option" });
+    await rejects(createLogin({ jwt }, world), { code: "invalid-option" });
   }
 });
 

@@ -1,5 +1,6 @@
 /**
- * Metrics in Prometheus' text format.
+ * Metrics in Prometheus' text format, where the package that keeps them is
+ * installed; without it nothing is counted.
  *
  * Architecture invariant: a label's values come from a list here; whatever else
  * comes is counted as "other", so that nobody can make series (law 10).
@@ -8,7 +9,8 @@
  */
 
 import process from "node:process";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Counter, Histogram, Registry } from "prom-client";
+import { loadOptional } from "./optional_package.ts";
 
 /** Reasons at the door and codes of conversations that get a series of their own. */
 const REASONS = [
@@ -92,60 +94,88 @@ export interface Gauges {
   failing(): number;
 }
 
+type Prometheus = typeof import("prom-client");
+
+/** Metrics of a server with these gauges. */
+export async function openMetrics(gauges: Gauges): Promise<Metrics> {
+  return new Metrics(gauges, await loadOptional(() => import("prom-client")));
+}
+
 /** What a server counts. */
 export class Metrics {
-  readonly #registry = new Registry();
-  readonly #committed = this.#counter(
-    "sheaf_commits_admitted_total",
-    "Commits of peers that were admitted.",
-  );
-  readonly #refused = this.#counter(
-    "sheaf_batches_refused_total",
-    "Batches of peers that were refused.",
-    ["reason"],
-  );
-  readonly #bytesIn = this.#counter(
-    "sheaf_received_bytes_total",
-    "Bytes of frames received.",
-  );
-  readonly #bytesOut = this.#counter(
-    "sheaf_sent_bytes_total",
-    "Bytes of frames sent.",
-  );
-  readonly #errors = this.#counter(
-    "sheaf_protocol_errors_total",
-    "Connections and channels that were ended with an error.",
-    ["code"],
-  );
-  readonly #logins = this.#counter(
-    "sheaf_logins_total",
-    "Logins.",
-    ["kind", "result"],
-  );
-  readonly #requests = this.#counter(
-    "sheaf_http_requests_total",
-    "HTTP requests.",
-    ["route", "status"],
-  );
-  readonly #syncs = this.#counter(
-    "sheaf_fsyncs_total",
-    "Syncs of files to the medium.",
-  );
-  readonly #revocations = this.#counter(
-    "sheaf_revocations_total",
-    "Sessions that were revoked.",
-  );
-  readonly #ack = this.#histogram(
-    "sheaf_ack_seconds",
-    "From a commit's arrival until it is acknowledged as durable.",
-  );
-  readonly #fanOut = this.#histogram(
-    "sheaf_fan_out_seconds",
-    "From a commit's arrival until it is handed to the other peers.",
-  );
+  readonly #prometheus: Prometheus | undefined;
+  readonly #registry: Registry | undefined;
+  readonly #committed: Counter | undefined;
+  readonly #refused: Counter | undefined;
+  readonly #bytesIn: Counter | undefined;
+  readonly #bytesOut: Counter | undefined;
+  readonly #errors: Counter | undefined;
+  readonly #logins: Counter | undefined;
+  readonly #requests: Counter | undefined;
+  readonly #syncs: Counter | undefined;
+  readonly #revocations: Counter | undefined;
+  readonly #ack: Histogram | undefined;
+  readonly #fanOut: Histogram | undefined;
 
-  /** @param gauges values that are asked for */
-  constructor(gauges: Gauges) {
+  /**
+   * @param gauges values that are asked for
+   * @param prometheus what keeps them; without it nothing is counted
+   */
+  constructor(gauges: Gauges, prometheus?: Prometheus) {
+    this.#prometheus = prometheus;
+    this.#registry = prometheus && new prometheus.Registry();
+    this.#gauges(gauges);
+    this.#committed = this.#counter(
+      "sheaf_commits_admitted_total",
+      "Commits of peers that were admitted.",
+    );
+    this.#refused = this.#counter(
+      "sheaf_batches_refused_total",
+      "Batches of peers that were refused.",
+      ["reason"],
+    );
+    this.#bytesIn = this.#counter(
+      "sheaf_received_bytes_total",
+      "Bytes of frames received.",
+    );
+    this.#bytesOut = this.#counter(
+      "sheaf_sent_bytes_total",
+      "Bytes of frames sent.",
+    );
+    this.#errors = this.#counter(
+      "sheaf_protocol_errors_total",
+      "Connections and channels that were ended with an error.",
+      ["code"],
+    );
+    this.#logins = this.#counter(
+      "sheaf_logins_total",
+      "Logins.",
+      ["kind", "result"],
+    );
+    this.#requests = this.#counter(
+      "sheaf_http_requests_total",
+      "HTTP requests.",
+      ["route", "status"],
+    );
+    this.#syncs = this.#counter(
+      "sheaf_fsyncs_total",
+      "Syncs of files to the medium.",
+    );
+    this.#revocations = this.#counter(
+      "sheaf_revocations_total",
+      "Sessions that were revoked.",
+    );
+    this.#ack = this.#histogram(
+      "sheaf_ack_seconds",
+      "From a commit's arrival until it is acknowledged as durable.",
+    );
+    this.#fanOut = this.#histogram(
+      "sheaf_fan_out_seconds",
+      "From a commit's arrival until it is handed to the other peers.",
+    );
+  }
+
+  #gauges(gauges: Gauges): void {
     this.#gauge("sheaf_connections", "Open connections.", gauges.connections);
     this.#gauge("sheaf_sessions", "Sessions connected.", gauges.sessions);
     this.#gauge(
@@ -180,67 +210,72 @@ export class Metrics {
     );
   }
 
-  #counter<L extends string>(
+  #counter(
     name: string,
     help: string,
-    labelNames: readonly L[] = [],
-  ): Counter<L> {
-    return new Counter({
+    labelNames: readonly string[] = [],
+  ): Counter | undefined {
+    return this.#prometheus && new this.#prometheus.Counter({
       name,
       help,
       labelNames: [...labelNames],
-      registers: [this.#registry],
+      registers: this.#registers,
     });
   }
 
   #gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
+    if (this.#prometheus === undefined) return;
+    new this.#prometheus.Gauge({
       name,
       help,
-      registers: [this.#registry],
+      registers: this.#registers,
       collect() {
         this.set(read());
       },
     });
   }
 
-  #histogram(name: string, help: string): Histogram {
-    return new Histogram({
+  #histogram(name: string, help: string): Histogram | undefined {
+    return this.#prometheus && new this.#prometheus.Histogram({
       name,
       help,
       buckets: SECONDS,
-      registers: [this.#registry],
+      registers: this.#registers,
     });
+  }
+
+  get #registers(): Registry[] {
+    return this.#registry === undefined ? [] : [this.#registry];
   }
 
   /** Commits came in. */
   admitted(commits: number): void {
-    this.#committed.inc(commits);
+    this.#committed?.inc(commits);
   }
 
   /** A batch was refused. */
   refused(reason: string): void {
-    this.#refused.inc({ reason: among(REASONS, reason) });
+    this.#refused?.inc({ reason: among(REASONS, reason) });
   }
 
   /** Frames came in. */
   received(bytes: number): void {
-    this.#bytesIn.inc(bytes);
+    this.#bytesIn?.inc(bytes);
   }
 
   /** Frames went out. */
   sent(bytes: number): void {
-    this.#bytesOut.inc(bytes);
+    this.#bytesOut?.inc(bytes);
   }
 
   /** A connection or channel ended with an error. */
   protocolError(code: string): void {
-    this.#errors.inc({ code: among(CODES, code) });
+    this.#errors?.inc({ code: among(CODES, code) });
   }
 
   /** Somebody logged in, or tried to. */
   login(kind: string, result: string): void {
-    this.#logins.inc({
+    this.#logins?.inc({
       kind: among(LOGIN_KINDS, kind),
       result: among(LOGIN_RESULTS, result),
     });
@@ -248,37 +283,34 @@ export class Metrics {
 
   /** A request was answered; `route` is a route's name, not its path. */
   request(route: string, status: number): void {
-    this.#requests.inc({ route, status: String(status) });
+    this.#requests?.inc({ route, status: String(status) });
   }
 
   /** A file was made durable. */
   synced(): void {
-    this.#syncs.inc();
+    this.#syncs?.inc();
   }
 
   /** A session was revoked. */
   revoked(): void {
-    this.#revocations.inc();
+    this.#revocations?.inc();
   }
 
   /** A commit was acknowledged. */
   acknowledged(seconds: number): void {
-    this.#ack.observe(seconds);
+    this.#ack?.observe(seconds);
   }
 
   /** A commit was handed to the other peers. */
   fannedOut(seconds: number): void {
-    this.#fanOut.observe(seconds);
+    this.#fanOut?.observe(seconds);
   }
 
-  /** All of it, as text. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  /** The text's media type. */
-  get contentType(): string {
-    return this.#registry.contentType;
+  /** All of it as text, of a media type; `undefined` where nothing is counted. */
+  async text(): Promise<{ text: string; type: string } | undefined> {
+    if (this.#registry === undefined) return undefined;
+    const text = await this.#registry.metrics();
+    return { text, type: this.#registry.contentType };
   }
 }
 

@@ -19,7 +19,7 @@ export type {
   LoginOptions,
   LoginRefusal,
 } from "./login.ts";
-export type { JwtOptions } from "./login_jwt.ts";
+export type { JwtOptions } from "./jwt_options.ts";
 export type { TokenUser } from "./login_tokens.ts";
 export type { LogLevel, LogRecord, LogSink } from "./log.ts";
 export type { QuotaOptions, ServerOptions } from "./options.ts";

@@ -7,8 +7,8 @@
 import { checkOptions } from "../src/base/known_options.ts";
 import type { World } from "../src/base/world.ts";
 import { layFoundation, quotasOf } from "./foundation.ts";
-import { checkLoginOptions } from "./login.ts";
-import { Metrics } from "./metrics.ts";
+import { checkLoginOptions, createLogin } from "./login.ts";
+import { openMetrics } from "./metrics.ts";
 import { type ServerOptions, serverOptions } from "./options.ts";
 import { Service } from "./service.ts";
 import type { Tracing } from "./tracing.ts";
@@ -24,7 +24,8 @@ export async function openService(
   const quotas = quotasOf(options);
   const holder: { service?: Service } = {};
   const status = () => holder.service?.status();
-  const metrics = new Metrics({
+  const login = await createLogin(options.login ?? {}, world);
+  const metrics = await openMetrics({
     connections: () => status()?.connections ?? 0,
     sessions: () => status()?.sessions ?? 0,
     openRepositories: () => status()?.open.length ?? 0,
@@ -36,7 +37,9 @@ export async function openService(
   const synced = () => metrics.synced();
   const foundation = await layFoundation(options, world, synced);
   try {
-    const parts = { world, options, quotas, tracing, metrics, foundation };
+    const parts = {
+      ...{ world, options, quotas, tracing, metrics, login, foundation },
+    };
     return holder.service = new Service(parts);
   } catch (cause) {
     await foundation.database.close();

@@ -30,7 +30,7 @@ import type { Health } from "./http.ts";
 import { Hub } from "./hub.ts";
 import { Latencies } from "./latencies.ts";
 import { Log, standardSink } from "./log.ts";
-import { createLogin } from "./login.ts";
+import type { Login } from "./login.ts";
 import { LoginRoute } from "./login_route.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Quotas, ServerOptions } from "./options.ts";
@@ -59,6 +59,7 @@ export interface ServiceParts {
   readonly quotas: Quotas;
   readonly tracing: Tracing;
   readonly metrics: Metrics;
+  readonly login: Login;
   readonly foundation: Foundation;
 }
 
@@ -137,9 +138,9 @@ export class Service {
   }
 
   #createLogin(): LoginRoute {
-    const { options, quotas, metrics, tracing, world } = this.#parts;
+    const { login, quotas, metrics, tracing, world } = this.#parts;
     return new LoginRoute({
-      login: createLogin(options.login ?? {}, world),
+      login,
       sessions: this.#sessions,
       rate: perMinute(quotas.loginsPerMinute),
       metrics,

@@ -67,12 +67,6 @@ export function decodeAscii(
   return latin1.decode(bytes.subarray(start, end));
 }
 
-const hexPairs = Array.from(
-  { length: 256 },
-  (_, byte) => byte.toString(16).padStart(2, "0"),
-);
-const HEX = /^(?:[0-9a-f]{2})*$/i;
-
 /** Lower-case hexadecimal of bytes. */
 export function toHex(bytes: Uint8Array): string {
   return "toHex" in bytes ? bytes.toHex() : portableHex(bytes);
@@ -81,7 +75,7 @@ export function toHex(bytes: Uint8Array): string {
 /** {@linkcode toHex} where the platform does not do it. */
 export function portableHex(bytes: Uint8Array): string {
   let text = "";
-  for (let i = 0; i < bytes.length; i++) text += hexPairs[bytes[i]!];
+  for (const byte of bytes) text += (byte + 256).toString(16).slice(1);
   return text;
 }
 
@@ -94,36 +88,33 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> {
 
 /** {@linkcode fromHex} where the platform does not do it. */
 export function portableFromHex(text: string): Uint8Array<ArrayBuffer> {
-  if (!HEX.test(text)) throw new SyntaxError("Cannot decode hexadecimal");
-  const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) {
-    bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  const pairs = text.match(/[0-9a-f]{2}/gi) ?? [];
+  if (pairs.length * 2 !== text.length) {
+    throw new SyntaxError("Not hexadecimal");
   }
-  return bytes;
+  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
 }
 
 /** Base64 of bytes, with its padding. */
 export function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i++) text += String.fromCharCode(bytes[i]!);
-  return btoa(text);
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
 /** Base64 for addresses, without padding. */
 export function toBase64url(bytes: Uint8Array): string {
-  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_")
-    .replaceAll("=", "");
+  const url: Record<string, string> = { "+": "-", "/": "_", "=": "" };
+  return toBase64(bytes).replace(/[+/=]/g, (char) => url[char]!);
 }
 
 /** Bytes of base64 in either alphabet; `SyntaxError` when it is none. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  let decoded: string;
+  let plain: string;
   try {
-    decoded = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    plain = atob(text.replace(/[-_]/g, (char) => char === "-" ? "+" : "/"));
   } catch {
-    throw new SyntaxError("Cannot decode base64");
+    throw new SyntaxError("Not base64");
   }
-  return Uint8Array.from(decoded, (char) => char.charCodeAt(0));
+  return Uint8Array.from(plain, (char) => char.charCodeAt(0));
 }
 
 /** Appends values to a buffer that grows. */
