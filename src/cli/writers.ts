@@ -120,13 +120,13 @@ export function toCell(value: Value): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number") return numberText(value);
   if (typeof value === "boolean") return String(value);
-  const plain = toPlain(value);
-  return typeof plain === "string" ? plain : JSON.stringify(plain);
+  return textOf(value) ?? toJson(value);
 }
 
-/** One item as JSON text. */
-function toJson(item: Item): string {
-  return JSON.stringify(toPlain(item));
+/** What JSON has only text for; `undefined` for the rest. */
+function textOf(value: Value): string | undefined {
+  if (value instanceof Date) return value.toISOString();
+  return value instanceof Uint8Array ? toBase64(value) : undefined;
 }
 
 /** `String(-0)` loses the sign. */
@@ -134,24 +134,18 @@ function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** The value as plain JSON data. */
-function toPlain(value: Value): unknown {
-  if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return toBase64(value);
+/** A value as JSON text, which unlike that of `JSON.stringify` has a zero's sign. */
+function toJson(value: Value): string {
   if (typeof value === "number") {
-    return Object.is(value, -0) ? negativeZero : value;
+    return Number.isFinite(value) ? numberText(value) : "null";
   }
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(toPlain);
-  const plain: { [key: string]: unknown } = Object.create(null);
-  for (const [key, inner] of Object.entries(value)) {
-    if (inner !== undefined) plain[key] = toPlain(inner);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const text = textOf(value);
+  if (text !== undefined) return JSON.stringify(text);
+  if (Array.isArray(value)) {
+    return `[${value.map((one) => toJson(one ?? null)).join(",")}]`;
   }
-  return plain;
+  const fields = Object.entries(value).filter(([, one]) => one !== undefined)
+    .map(([name, one]) => `${JSON.stringify(name)}:${toJson(one)}`);
+  return `{${fields.join(",")}}`;
 }
-
-interface RawJson {
-  rawJSON(text: string): unknown;
-}
-
-const negativeZero = (JSON as unknown as RawJson).rawJSON("-0");

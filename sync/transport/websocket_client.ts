@@ -109,14 +109,14 @@ async function connect(
 interface NodeSocket extends Socket {
   on(
     type: "upgrade",
-    listener: (response: { readonly socket: Wire }) => void,
+    listener: (response: { readonly socket: Wire | null }) => void,
   ): void;
 }
 
 /** What is used of the TCP or TLS socket below. */
 interface Wire {
-  cork?(): void;
-  uncork?(): void;
+  cork(): void;
+  uncork(): void;
 }
 
 type SocketClass = new (
@@ -146,15 +146,16 @@ async function openSocket(
 /** Frames of one turn go out in one write: proof and opening in one packet. */
 function gatherWrites(socket: NodeSocket): void {
   socket.on("upgrade", ({ socket: wire }) => {
+    if (wire === null) return; // Bun's own `ws` shows none.
     const send = socket.send.bind(socket);
     let isGathering = false;
     socket.send = (bytes) => {
       if (!isGathering) {
         isGathering = true;
-        wire.cork?.(); // Bun's has none.
+        wire.cork();
         queueMicrotask(() => {
           isGathering = false;
-          wire.uncork?.();
+          wire.uncork();
         });
       }
       send(bytes);

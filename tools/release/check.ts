@@ -1,0 +1,79 @@
+/**
+ * Checks a tarball under a runtime: in an empty folder that has nothing but it
+ * and the runtime, both by `npm install`.
+ *
+ * @module
+ */
+
+import { run } from "./run.ts";
+
+/** What the package is checked under; each but the last is also npm's package of that runtime. */
+export const runtimes: readonly string[] = [
+  "node@20",
+  "node@22",
+  "node@24",
+  "bun",
+  "deno",
+  "types",
+];
+
+const consumer = new URL("consumer/", import.meta.url).pathname;
+const cache = new URL("../../node_modules/.cache/release/", import.meta.url);
+const EMPTY = JSON.stringify({ private: true, type: "module" });
+
+/** Runs all checks; gives their summary, throws what failed. */
+export async function checkUnder(
+  runtime: string,
+  tarball: string,
+): Promise<string> {
+  const folder = Deno.makeTempDirSync({ prefix: "sheaf-release-" });
+  try {
+    for (const { name } of Deno.readDirSync(consumer)) {
+      Deno.copyFileSync(`${consumer}${name}`, `${folder}/${name}`);
+    }
+    Deno.writeTextFileSync(`${folder}/package.json`, EMPTY);
+    if (runtime === "types") return await checkTypes(folder, tarball);
+    await run(folder, "npm", "install", tarball);
+    const said = await run(folder, ...await programOf(runtime), "check.js");
+    return said.trim();
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+/** How a module is run under a runtime; npm brings it where it is not here. */
+async function programOf(runtime: string): Promise<[string, ...string[]]> {
+  if (runtime === "deno") return [Deno.execPath(), "run", "--allow-all"];
+  const place = `${cache.pathname}${runtime}`;
+  const [name = ""] = runtime.split("@");
+  const program = `${place}/node_modules/.bin/${name}`;
+  try {
+    Deno.statSync(program);
+  } catch {
+    Deno.mkdirSync(place, { recursive: true });
+    await run(place, "npm", "install", "--prefix", place, runtime);
+  }
+  return [program];
+}
+
+/** A TypeScript project as strict as they come, without types of Node. */
+async function checkTypes(folder: string, tarball: string): Promise<string> {
+  const peers = ["preact", "yjs", "@codemirror/state", "@codemirror/view"];
+  await run(folder, "npm", "install", tarball, "typescript@5.9", ...peers);
+  const project = {
+    compilerOptions: {
+      target: "es2022",
+      lib: ["es2022", "dom"],
+      module: "nodenext",
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: [],
+    },
+    files: ["types.ts"],
+  };
+  Deno.writeTextFileSync(`${folder}/tsconfig.json`, JSON.stringify(project));
+  await run(folder, "npx", "tsc", "-p", ".");
+  return "0 errors";
+}

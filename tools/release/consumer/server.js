@@ -1,0 +1,126 @@
+/** @module What the server answers over HTTP, also to what is none. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { memoryStorage } from "@sheaf/sheaf";
+import { createServer } from "@sheaf/sheaf/server";
+import { withFolder } from "./place.js";
+
+const TOKEN = "a long enough token";
+
+/** Sends bytes as they are; gives all that comes back. */
+function raw(url, text) {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    let said = "";
+    socket.on("data", (bytes) => said += bytes);
+    socket.on("close", () => resolve(said));
+    socket.on("error", (error) => said ? resolve(said) : reject(error));
+    socket.end(text);
+  });
+}
+
+const upgrade = (...headers) =>
+  [
+    "GET /sync HTTP/1.1",
+    "Host: x",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ...headers,
+    "",
+    "",
+  ].join("\r\n");
+
+async function withServer(task) {
+  await withFolder(async (folder) => {
+    mkdirSync(`${folder}/public`);
+    writeFileSync(`${folder}/public/index.html`, "<p>hello</p>");
+    writeFileSync(`${folder}/secret`, "secret");
+    const server = await createServer({
+      storage: memoryStorage(),
+      port: 0,
+      static: `${folder}/public`,
+      adminToken: TOKEN,
+      log: () => {},
+      login: { anonymous: true },
+    });
+    try {
+      await task(server.url);
+    } finally {
+      await server.close();
+    }
+    await assert.rejects(fetch(server.url), "it listens no more");
+  });
+}
+
+/** The checks by their sentences. */
+export const server = () => ({ ...answers, ...refusals });
+
+const answers = {
+  "health, static files and the admin's routes are answered": () =>
+    withServer(async (url) => {
+      const health = await fetch(`${url}/healthz`);
+      assert.deepEqual([health.status, await health.json()], [200, {
+        status: "ok",
+      }]);
+      const page = await fetch(url);
+      assert.equal(await page.text(), "<p>hello</p>");
+      assert.equal(page.headers.get("x-content-type-options"), "nosniff");
+      const etag = page.headers.get("etag");
+      const again = await fetch(url, { headers: { "if-none-match": etag } });
+      assert.equal(again.status, 304);
+      assert.equal((await fetch(`${url}/..%2fsecret`)).status, 404);
+      const authorization = `Bearer ${TOKEN}`;
+      const admin = (headers) => fetch(`${url}/admin/quarantine`, { headers });
+      assert.equal((await admin({})).status, 401);
+      assert.equal((await admin({ authorization })).status, 200);
+    }),
+  "metrics without their package say what is missing": () =>
+    withServer(async (url) => {
+      const metrics = await fetch(`${url}/metrics`);
+      assert.equal(metrics.status, 404);
+      assert.match(await metrics.text(), /prom-client/);
+    }),
+};
+
+const refusals = {
+  "foreign pages are refused, and bodies are bounded": () =>
+    withServer(async (url) => {
+      const post = (body, headers = {}) =>
+        fetch(`${url}/login`, { method: "POST", body, headers });
+      const origin = "https://evil.example";
+      assert.equal((await post("{}", { origin })).status, 403);
+      assert.equal((await post("no JSON")).status, 400);
+      const large = post("x".repeat(5_000_000)).then(
+        ({ status }) => status,
+        () => 413, // Or the connection was cut while it was sent.
+      );
+      assert.equal(await large, 413);
+    }),
+  "what is no request, and no upgrade, is answered and let go": () =>
+    withServer(async (url) => {
+      assert.match(
+        await raw(url, upgrade()),
+        /^HTTP\/1\.1 400 .*wrong-version/s,
+      );
+      const bad = upgrade("Sec-WebSocket-Protocol: sheaf.1")
+        .replace("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", "");
+      assert.match(await raw(url, bad), /^HTTP\/1\.1 400 /);
+      const evil = ["Sec-WebSocket-Protocol: sheaf.1", "Origin: http://evil"];
+      assert.match(await raw(url, upgrade(...evil)), /^HTTP\/1\.1 403 /);
+      for (
+        const text of [
+          "GET http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+          "TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
+          "\0\0\0\0\r\n\r\n",
+        ]
+      ) {
+        assert.match(await raw(url, text), /^(HTTP\/1\.1 [45]|$)/, text);
+      }
+      assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    }),
+};

@@ -1,0 +1,41 @@
+/**
+ * `deno task release`: makes the npm package in `.release/` and checks it as a
+ * user would have it: installed in empty folders, under each runtime.
+ *
+ * `--pack` only makes it; `--runtime NAME` (repeatable) checks under those alone.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { checkUnder, runtimes } from "./check.ts";
+import { config } from "./manifest.ts";
+import { pack } from "./pack.ts";
+
+const target = new URL("../../.release", import.meta.url).pathname;
+
+const { values } = parseArgs({
+  args: Deno.args,
+  options: {
+    pack: { type: "boolean" },
+    runtime: { type: "string", multiple: true },
+  },
+});
+
+await Deno.remove(target, { recursive: true }).catch(() => {});
+await Deno.mkdir(target);
+const { tarball, tarballBytes, files, dependencies } = await pack(target);
+console.log(`${config.name} ${config.version}: ${tarball}`);
+console.log(`  ${files} files, ${Math.round(tarballBytes / 1000)} KB packed`);
+console.log(`  needs ${dependencies.join(", ")}`);
+
+let failed = 0;
+for (const name of values.pack ? [] : values.runtime ?? runtimes) {
+  try {
+    console.log(`  ${name}: ${await checkUnder(name, tarball)}`);
+  } catch (error) {
+    failed++;
+    console.error(`  ${name}: FAILED\n${(error as Error).message}`);
+  }
+}
+Deno.exit(failed === 0 ? 0 : 1);

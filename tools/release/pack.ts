@@ -1,0 +1,65 @@
+/**
+ * Makes the npm package of the sources: a folder as it is published, and the
+ * tarball of it.
+ *
+ * @module
+ */
+
+import { writeDeclarations } from "./declarations.ts";
+import { config, manifest } from "./manifest.ts";
+import { run } from "./run.ts";
+import { buildScripts } from "./scripts.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** What is published as it is. */
+const TEXTS = ["README.md", "LICENSE", "CHANGELOG.md"];
+
+const BIN = `#!/usr/bin/env node
+import "../dist/cli.js";
+`;
+
+/** A package that was made. */
+export interface Packed {
+  /** The folder that is published. */
+  readonly folder: string;
+  readonly tarball: string;
+  readonly files: number;
+  readonly tarballBytes: number;
+  readonly dependencies: readonly string[];
+}
+
+/** Makes the package in an empty folder: `package/`, and the tarball beside it. */
+export async function pack(target: string): Promise<Packed> {
+  const folder = `${target}/package`;
+  Deno.mkdirSync(`${folder}/bin`, { recursive: true });
+  const scripts = await buildScripts(folder);
+  const made = manifest(scripts.union(writeDeclarations(folder)));
+  write(`${folder}/package.json`, `${JSON.stringify(made, null, 2)}\n`);
+  write(`${folder}/bin/sheaf.js`, BIN);
+  Deno.chmodSync(`${folder}/bin/sheaf.js`, 0o755);
+  for (const text of TEXTS) {
+    Deno.copyFileSync(`${root}${text}`, `${folder}/${text}`);
+  }
+  const said = await run(target, "npm", "pack", "--json", folder);
+  const [{ filename, entryCount, size }] = JSON.parse(said);
+  const tarball = `${target}/${tarballName()}`;
+  if (`${target}/${filename}` !== tarball) {
+    Deno.renameSync(`${target}/${filename}`, tarball);
+  }
+  return {
+    folder,
+    tarball,
+    files: entryCount,
+    tarballBytes: size,
+    dependencies: Object.keys(made["dependencies"] as object),
+  };
+}
+
+function tarballName(): string {
+  return `${config.name.replace(/^@[^/]+\//, "")}-${config.version}.tgz`;
+}
+
+function write(path: string, text: string): void {
+  Deno.writeTextFileSync(path, text);
+}

@@ -1,0 +1,40 @@
+/**
+ * The scripts of the npm package: ES modules that share chunks, with source maps.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import { entryPoints, packageOf } from "./manifest.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** Builds the scripts into `dist/` of a folder; gives the packages that they import. */
+export async function buildScripts(folder: string): Promise<Set<string>> {
+  const { metafile } = await esbuild.build({
+    entryPoints: entryPoints(),
+    outdir: `${folder}/dist`,
+    chunkNames: "chunks/[hash]",
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    packages: "external",
+    sourcemap: true,
+    metafile: true,
+    // In Node only the newest know which module was started.
+    define: { "import.meta.main": "true" },
+    logLevel: "warning",
+  });
+  await esbuild.stop();
+  const imports = Object.values(metafile.outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ external }) => external);
+  return new Set(
+    imports.map(({ path }) => packageOf(path)).filter((one) =>
+      one !== undefined
+    ),
+  );
+}
