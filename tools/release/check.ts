@@ -21,6 +21,14 @@ const consumer = new URL("consumer/", import.meta.url).pathname;
 const cache = new URL("../../node_modules/.cache/release/", import.meta.url);
 const EMPTY = JSON.stringify({ private: true, type: "module" });
 
+/** Copies what checks a package into a folder. */
+export function copyConsumer(folder: string): void {
+  for (const { name } of Deno.readDirSync(consumer)) {
+    Deno.copyFileSync(`${consumer}${name}`, `${folder}/${name}`);
+  }
+  Deno.writeTextFileSync(`${folder}/package.json`, EMPTY);
+}
+
 /** Runs all checks; gives their summary, throws what failed. */
 export async function checkUnder(
   runtime: string,
@@ -28,10 +36,7 @@ export async function checkUnder(
 ): Promise<string> {
   const folder = Deno.makeTempDirSync({ prefix: "sheaf-release-" });
   try {
-    for (const { name } of Deno.readDirSync(consumer)) {
-      Deno.copyFileSync(`${consumer}${name}`, `${folder}/${name}`);
-    }
-    Deno.writeTextFileSync(`${folder}/package.json`, EMPTY);
+    copyConsumer(folder);
     if (runtime === "types") return await checkTypes(folder, tarball);
     await run(folder, "npm", "install", tarball);
     const said = await run(folder, ...await programOf(runtime), "check.js");

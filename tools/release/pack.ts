@@ -29,15 +29,29 @@ export interface Packed {
   readonly dependencies: readonly string[];
 }
 
+/**
+ * Builds what runs into a folder: scripts, manifest and program.
+ *
+ * @param more packages that the package needs besides
+ */
+export async function buildPackage(
+  folder: string,
+  more: ReadonlySet<string> = new Set(),
+): Promise<Record<string, unknown>> {
+  const made = manifest(more.union(await buildScripts(folder)));
+  Deno.mkdirSync(`${folder}/bin`, { recursive: true });
+  Deno.writeTextFileSync(
+    `${folder}/package.json`,
+    `${JSON.stringify(made, null, 2)}\n`,
+  );
+  Deno.writeTextFileSync(`${folder}/bin/sheaf.js`, BIN, { mode: 0o755 });
+  return made;
+}
+
 /** Makes the package in an empty folder: `package/`, and the tarball beside it. */
 export async function pack(target: string): Promise<Packed> {
   const folder = `${target}/package`;
-  Deno.mkdirSync(`${folder}/bin`, { recursive: true });
-  const scripts = await buildScripts(folder);
-  const made = manifest(scripts.union(writeDeclarations(folder)));
-  write(`${folder}/package.json`, `${JSON.stringify(made, null, 2)}\n`);
-  write(`${folder}/bin/sheaf.js`, BIN);
-  Deno.chmodSync(`${folder}/bin/sheaf.js`, 0o755);
+  const made = await buildPackage(folder, writeDeclarations(folder));
   for (const text of TEXTS) {
     Deno.copyFileSync(`${root}${text}`, `${folder}/${text}`);
   }
@@ -58,8 +72,4 @@ export async function pack(target: string): Promise<Packed> {
 
 function tarballName(): string {
   return `${config.name.replace(/^@[^/]+\//, "")}-${config.version}.tgz`;
-}
-
-function write(path: string, text: string): void {
-  Deno.writeTextFileSync(path, text);
 }

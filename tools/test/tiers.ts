@@ -29,6 +29,10 @@ export const leftOut: readonly LeftOut[] = [
       /^tests\/demo_test\.ts$|^bench\/(main|gate\/process|harness\/schedule|stress\/part)_test\.ts$/,
   },
   {
+    name: "packages under all runtimes",
+    files: /^tools\/release\/runtimes_test\.ts$/,
+  },
+  {
     name: "browsers",
     files: /^tests\/browser\/(?!smoke_test|\w+_kill_test)/,
   },

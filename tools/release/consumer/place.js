@@ -28,6 +28,16 @@ export async function withFolder(task) {
 /** A module beside this one. */
 export const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 
+/** Is there a package of this name? */
+export function isInstalled(name) {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The program that the package brings. */
 export function sheafProgram() {
   const { resolve } = createRequire(import.meta.url);

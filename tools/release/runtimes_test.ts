@@ -1,0 +1,43 @@
+/** The npm package as a user has it: its tarball, installed under each runtime. */
+
+import { deepEqual, match, ok } from "node:assert/strict";
+import { checkUnder, runtimes } from "./check.ts";
+import { config } from "./manifest.ts";
+import { pack, type Packed } from "./pack.ts";
+import { run } from "./run.ts";
+
+let packed: Promise<Packed> | undefined;
+
+/** The tarball, made once for all tests of this file. */
+function tarball(): Promise<Packed> {
+  return packed ??= pack(Deno.makeTempDirSync({ prefix: "sheaf-pack-" }));
+}
+
+for (const runtime of runtimes) {
+  Deno.test(`the package that is installed passes all checks: ${runtime}`, async () => {
+    const { tarball: path } = await tarball();
+    match(await checkUnder(runtime, path), / 0 failed$|^0 errors$/);
+  });
+}
+
+Deno.test("the tarball has one manifest, all that it names, and no sources", async () => {
+  const { folder, tarball: path, dependencies } = await tarball();
+  const files = (await run(".", "tar", "-tzf", path)).trim().split("\n")
+    .map((name) => name.replace("package/", ""));
+  const manifest = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
+  const named = Object.values<Record<string, string> | string>(manifest.exports)
+    .flatMap((one) => typeof one === "string" ? [one] : Object.values(one));
+  for (const name of [...named, manifest.types, `./${manifest.bin.sheaf}`]) {
+    ok(files.includes(name.slice(2)), name);
+  }
+  deepEqual(files.filter((name) => name.endsWith("package.json")), [
+    "package.json",
+  ]);
+  deepEqual(files.filter((name) => /(?<!\.d)\.tsx?$/.test(name)), []);
+  deepEqual(
+    Object.keys(config.exports).filter((one) => !manifest.exports[one]),
+    [],
+  );
+  ok(!dependencies.some((name) => manifest.peerDependencies[name]));
+  Deno.removeSync(new URL("..", `file://${folder}`), { recursive: true });
+});
