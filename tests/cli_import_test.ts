@@ -125,6 +125,27 @@ Deno.test("sheaf import takes a schema module with every kind of field", async (
   assert.deepEqual(copies, items);
 });
 
+Deno.test("sheaf import takes a schema module that refers to other collections", async () => {
+  await using place = await Promise.resolve(new Place());
+  place.file(
+    "post.ts",
+    `import { defineSchema, field } from "@sheaf/sheaf";
+export default defineSchema("post", {
+  author: field.ref("user"),
+  board: field.ref("board").exists().optional(),
+});
+`,
+  );
+  place.file("posts.jsonl", '{"id":"a","author":"ann"}\n');
+  const target = ["--repo=work", "--schema", "post.ts"];
+  await place.sheaf("import", "posts.jsonl", ...target);
+  const { out } = await place.sheaf("export", "--format", "jsonl");
+  assert.deepEqual(JSON.parse(out), { id: "a", author: "ann" });
+  place.file("boards.jsonl", '{"id":"b","author":"ann","board":"none"}\n');
+  const ran = await place.run(["import", "boards.jsonl", ...target]);
+  assertFailure(ran, 1, /^error\[constraint\]: .*there is no "board" item/);
+});
+
 Deno.test("sheaf import does with known ids what --on-conflict says", async () => {
   await using place = await Promise.resolve(new Place());
   place.file("task.ts", schemaModule);

@@ -56,7 +56,7 @@ export const engine: Engine = {
     const options = {
       ...(path === undefined ? { storage: memoryStorage() } : { path }),
       ...(mode !== undefined && { mode: parseMode(mode) }),
-      schemas: declared.map(schemaOf),
+      schemas: withTargets(declared.map(schemaOf)),
       textEngine,
     };
     try {
@@ -105,6 +105,19 @@ const missingTextEngine = new Proxy({} as TextEngine, {
 function storeName(collection: string): string | undefined {
   const [found, name = ""] = /^kv(?:-([\w-]{1,48}))?$/.exec(collection) ?? [];
   return found === undefined ? undefined : name;
+}
+
+/** One schema is imported at a time: the collections that it refers to need not be known any better. */
+function withTargets(schemas: readonly RealSchema[]): RealSchema[] {
+  const all = new Map(schemas.map((schema) => [schema.name, schema]));
+  for (const { plan } of schemas) {
+    for (const { target, inner } of plan) {
+      const name = inner?.target ?? target;
+      if (name === undefined || all.has(name)) continue;
+      all.set(name, defineSchema(name, {}));
+    }
+  }
+  return [...all.values()];
 }
 
 /** Is it a medium that may still be read? */

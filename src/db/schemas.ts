@@ -42,13 +42,14 @@ export class Schemas {
     }
   }
 
-  /** What must exist is in a collection that can be written. */
+  /** What a field refers to is a collection that the app knows. */
   #checkTarget(name: string, field: SchemaField): void {
-    const { mustExist, target } = field.inner ?? field;
-    if (!mustExist || this.#schemas.has(target!)) return;
+    const { target } = field.inner ?? field;
+    if (target === undefined || this.#schemas.has(target)) return;
     throw new DatabaseError(
       "invalid-schema",
-      `What "${name}.${field.name}" names must exist: give openDatabase() a schema "${target}", too`,
+      `"${name}.${field.name}" refers to "${target}", of which there is no schema: ` +
+        "correct the name, or give openDatabase() that schema, too",
     );
   }
 

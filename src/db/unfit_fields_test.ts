@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import {
   defineSchema,
   field,
@@ -122,19 +122,4 @@ Deno.test("an incident of a kind is told to who listens, and of its own reposito
   await told.promise;
   equal(one.sync.status.incidents.length, 2);
   deepEqual(fresh.sync.status.incidents, []);
-});
-
-Deno.test("Query.include() of a collection without a schema says which one is missing", async () => {
-  const Post = defineSchema("post", { author: field.ref("usr") });
-  await using db = await openDatabase({
-    storage: memoryStorage(),
-    schemas: [Post],
-  });
-  const posts = (await db.repository("one")).collection(Post);
-  await posts.create({ author: "ada" });
-  throws(() => posts.query().include({ author: true }), {
-    code: "unknown-collection",
-    message:
-      "Cannot include 'author': openDatabase() was given no schema 'usr'",
-  });
 });

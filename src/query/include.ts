@@ -4,7 +4,6 @@
  * @module
  */
 
-import { DatabaseError } from "../base/errors.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { QueryEngine } from "./engine.ts";
@@ -50,12 +49,6 @@ export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
     if (named !== collection) {
       throw invalidQuery(
         `Cannot include '${field}': it refers to '${collection}'`,
-      );
-    }
-    if (engine.options.related?.(collection) === undefined) {
-      throw new DatabaseError(
-        "unknown-collection",
-        `Cannot include '${field}': openDatabase() was given no schema '${collection}'`,
       );
     }
     terms.push({ field, collection });
