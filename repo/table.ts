@@ -26,6 +26,8 @@ export type { BaseTable } from "./base_table.ts";
 
 /** A digest hashes the state in parts of about this many bytes. */
 const DIGEST_PART = 64 * 1024;
+/** So many items are read at a time that nobody keeps. */
+const STREAM_PAGE = 1_024;
 
 /** What a table starts from. */
 export interface TableOptions {
@@ -196,6 +198,33 @@ export class Table implements Source {
       this.#items = this.#cells.items();
     }
     return this.#items.slice();
+  }
+
+  /**
+   * All live items in ordinal order, as they are when it begins. What is not in
+   * memory is read a page at a time and not kept.
+   */
+  *stream(): Generator<Item> {
+    const cells = this.picture();
+    for (let from = 0; from < cells.size; from += STREAM_PAGE) {
+      const to = Math.min(cells.size, from + STREAM_PAGE);
+      const page = this.#pageOver(cells, from, to);
+      for (let ordinal = from; ordinal < to; ordinal++) {
+        const item = (cells.has(ordinal) ? cells : page).itemAt(ordinal);
+        if (item !== undefined) yield item;
+      }
+    }
+  }
+
+  /** What `cells` lacks of some ordinals. */
+  #pageOver(cells: Cells, from: number, to: number): Cells {
+    const page = new Cells(to);
+    const lacking: number[] = [];
+    for (let ordinal = from; ordinal < to; ordinal++) {
+      if (!cells.has(ordinal)) lacking.push(ordinal);
+    }
+    if (lacking.length > 0) this.base?.load(lacking, page);
+    return page;
   }
 
   /** The ids of all live items in ordinal order: a new array, the caller's own. */

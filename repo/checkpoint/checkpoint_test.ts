@@ -237,6 +237,33 @@ Deno.test("items() reads rows by chunks of the log, not one by one", async () =>
   assert.ok(counter.reads < 30, `${counter.reads} reads for 2000 rows`);
 });
 
+Deno.test("stream() reads items by pages and keeps none, as they were when it began", async () => {
+  const subject = rich(5_000);
+  await subject.write();
+  const counter = counted(subject);
+  const table = counter.open();
+  const isHeld = (ordinal: number) => table.picture().has(ordinal);
+  const expected = subject.twin.items();
+  const read: unknown[] = [];
+  for (const item of table.stream()) {
+    if (read.length === 0) {
+      assert.ok(counter.reads < 20, `${counter.reads} reads for one page`);
+      // None of it shows: the stream began before.
+      for (const what of ["delete", "update"] as const) {
+        const id = what === "delete" ? "item-4000" : "item-4001";
+        subject.commit([operationOf(subject, id, what, 1)]);
+        table.put(subject.twin.cellOf(id)!);
+      }
+    }
+    read.push(item);
+  }
+  assert.deepEqual(read, expected);
+  const held = Array.from({ length: 5_000 }, (_, ordinal) => ordinal)
+    .filter(isHeld);
+  assert.deepEqual(held, [4_000, 4_001]);
+  assert.ok(counter.reads < 80, `${counter.reads} reads for 5000 rows`);
+});
+
 Deno.test("rows larger than a chunk are read", async () => {
   const subject = new Subject();
   const title = "long ".repeat(200_000);

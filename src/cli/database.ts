@@ -24,7 +24,7 @@ import {
   textField,
 } from "../schema/field.ts";
 import { defineSchema, type Schema as RealSchema } from "../schema/schema.ts";
-import { entrySchema, readEntry } from "../kv/entry.ts";
+import { entrySchema, isThere, readEntry } from "../kv/entry.ts";
 import { type Kv, type KvScope, openKv } from "../kv/mod.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
@@ -230,31 +230,21 @@ function wrapCollection(
     fields,
     count: () => collection.count(),
     keys: () => collection.keys(),
-    items: () => itemsThere(repository, collection),
-    query: (request) => itemsOf(queryOf(request).run()),
+    items: () => itemsThere(collection),
+    query: (request) => queryOf(request).run().map(itemOf),
     queryCount: (request) => queryOf(request).count(),
     explain: (request) => ({ ...queryOf(request).explain() }),
     history: (id) => Promise.resolve(historyOf(repository, name, id)),
   };
 }
 
-/** So many items are looked up at a time. */
-const itemsPerPage = 1_000;
-
 /** All items; of a store those that have not been deleted, and have not ended. */
-function* itemsThere(
-  repository: RealRepository,
-  collection: StoredItems,
-): Generator<Item> {
-  const name = storeName(collection.name);
-  const store = name === undefined ? undefined : storeOf(repository, name);
-  const ids = collection.keys();
-  for (let at = 0; at < ids.length; at += itemsPerPage) {
-    const page = collection.getMany(ids.slice(at, at + itemsPerPage));
-    const rows = page.filter((row) => row !== undefined);
-    for (const item of itemsOf(rows)) {
-      if (store?.exists(item.id) !== false) yield item;
-    }
+function* itemsThere(collection: StoredItems): Generator<Item> {
+  const isStore = storeName(collection.name) !== undefined;
+  const now = Date.now();
+  for (const row of collection.stream()) {
+    const item = itemOf(row);
+    if (!isStore || isThere(item, now)) yield item;
   }
 }
 
@@ -278,8 +268,8 @@ function untypedWhere(where: object): Where<UntypedRow> {
 }
 
 /** Proof: a stored collection's rows are items of stored kinds, by its view. */
-function itemsOf(rows: readonly { readonly id: string }[]): readonly Item[] {
-  return rows as readonly Item[];
+function itemOf(row: { readonly id: string }): Item {
+  return row as Item;
 }
 
 function historyOf(

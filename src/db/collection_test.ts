@@ -117,11 +117,28 @@ Deno.test("getMany(), all() and iteration give what get() gives", () =>
       ["2", undefined, "1", "2"],
     );
     deepEqual([...notes], notes.all());
+    deepEqual([...notes.stream()], notes.all());
+    for (const note of notes.stream()) note.when?.setTime(0);
     notes.get("a")!.when!.setTime(0);
     notes.all()[0]!.when!.setTime(0);
     when.setTime(0);
     equal(notes.get("a")?.when?.getTime(), 5);
   }));
+
+Deno.test("stream() of a repository that is closed meanwhile fails as reading does", async () => {
+  await using db = await openDatabase({
+    storage: memoryStorage(),
+    schemas: [Note],
+  });
+  const repository = await db.repository("a");
+  const notes = repository.collection(Note);
+  notes.createMany([{ id: "a", text: "1" }, { id: "b", text: "2" }]);
+  const stream = notes.stream();
+  equal(stream.next().value?.id, "a");
+  await repository.close();
+  throws(() => stream.next(), { code: "closed" });
+  throws(() => notes.stream().next(), { code: "closed" });
+});
 
 Deno.test("getMany() of a collection with items reserved by a failed write knows none of them", () =>
   withNotes((notes) => {

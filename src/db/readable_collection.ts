@@ -100,6 +100,18 @@ export class ReadableCollection<S extends Schema>
     return items as unknown as Infer<S>[];
   }
 
+  /**
+   * All items as they are when the iteration starts, for exports: read a page at
+   * a time, and not kept in memory. So each stream gives objects of its own.
+   */
+  *stream(): Generator<Infer<S>> {
+    this.#check();
+    for (const item of this.#table.stream()) {
+      yield this.row(item);
+      this.#check();
+    }
+  }
+
   /** All ids, in no promised order. */
   keys(): string[] {
     this.#check();
