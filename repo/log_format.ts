@@ -34,6 +34,12 @@ export const SALVAGE = "salvage";
 /** An empty file: what was read of this repository is damaged, and the next opening repairs it. */
 export const DAMAGED = "damaged";
 
+/**
+ * The header of the log that was deleted last under this name, in the folder of a
+ * device with many replicas: one of a deleted log must not go on in this one.
+ */
+export const LIFE = "life";
+
 /** Set in the kind of the first record after a successful sync. */
 export const SYNC_MARK = 0x80;
 

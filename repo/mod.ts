@@ -44,6 +44,8 @@ export { copyLog, type LogCopy } from "./log_copy.ts";
 export type { RefusedEntry } from "./refusals.ts";
 export { type Done, Replica } from "./replica.ts";
 export {
+  deletionsIn,
+  hasReplica,
   listReplicas,
   lookForReplicas,
   markDamaged,

@@ -173,9 +173,14 @@ export class Replica {
     });
   }
 
+  /** Was it closed, or is it being closed? */
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
   /** Fails with `closed` when it is closed. */
   readonly check = (): void => {
-    if (this.#closing === undefined) return;
+    if (!this.isClosed) return;
     throw new DatabaseError(
       "closed",
       `The repository "${this.name}" is closed: open it again`,

@@ -44,7 +44,9 @@ export async function closeReplica(
     await giveFilesBack(parts);
   }
   if (epoch?.isPassing === true && isSound && isUnwritten(parts)) {
-    return removeFiles(parts);
+    const { storage, loaded: { folder } } = parts;
+    removeFiles(storage, folder);
+    return storage.remove(folder);
   }
   if (facts !== undefined) await epoch?.close(facts);
 }
@@ -56,13 +58,12 @@ function isUnwritten(
   return graph.commits === 0 && revocations.size === 0;
 }
 
-/** The first segment is last: without it there is no repository. */
-function removeFiles({ storage, loaded: { folder } }: ClosingParts): void {
+/** Removes all files of a folder. The first segment is last: without it there is no repository. */
+export function removeFiles(storage: Storage, folder: string): void {
   const names = storage.list(folder);
   for (const name of [...names].sort(bySegment)) {
     storage.remove(`${folder}/${name}`);
   }
-  storage.remove(folder);
 }
 
 function bySegment(a: string, b: string): number {

@@ -11,6 +11,7 @@ import { openCheckpoint } from "./checkpoint/checkpoint.ts";
 import { decodeGenesis, folderOf, type RepositoryName } from "./genesis.ts";
 import {
   DAMAGED,
+  LIFE,
   readU32,
   RECORD_HEADER_BYTES,
   SEGMENT_HEADER_BYTES,
@@ -63,6 +64,19 @@ export function markDamaged(storage: Storage, name: RepositoryName): void {
   const folder = replicaFolder(name);
   storage.open(`${folder}/${DAMAGED}`, { create: true })?.close();
   storage.syncFolder(folder);
+}
+
+/** What a file's name begins with that was the log of a repository, in a deletion that has not ended. */
+export const DELETED = "deleted-";
+
+/** The deletions of a storage that were begun and did not end. */
+export function deletionsIn(storage: Storage): string[] {
+  return storage.list("").filter((name) => name.startsWith(DELETED));
+}
+
+/** Is there anything of a repository that can be deleted? */
+export function hasReplica(storage: Storage, folder: string): boolean {
+  return storage.list(folder).some((name) => name !== LIFE);
 }
 
 /** The folder of a repository. */

@@ -12,6 +12,7 @@ import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import {
   decodeSegmentHeader,
+  LIFE,
   recordKind,
   SEGMENT_HEADER_BYTES,
   segmentName,
@@ -47,7 +48,8 @@ export async function setUnbornAside(storage: Storage): Promise<boolean> {
 }
 
 function isUnborn(storage: Storage, folder: string): boolean {
-  const names = storage.list(folder).filter((name) => name !== ASIDE);
+  const names = storage.list(folder)
+    .filter((name) => name !== ASIDE && name !== LIFE);
   if (names.length === 0) return true;
   const file = names.length === 1
     ? storage.open(`${folder}/${LOG}`)

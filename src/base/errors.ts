@@ -72,6 +72,8 @@ export type ErrorCode =
   | "constraint"
   /** The server refused a write, or a batch was refused at the door. */
   | "refused"
+  /** What no server has would be lost. */
+  | "unsent"
   /** The server gave no certificate for the credentials. */
   | "login-failed"
   /** The server could not be reached, or answered what is no answer. */

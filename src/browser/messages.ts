@@ -55,6 +55,7 @@ export type OwnerMessage =
   | Acknowledged
   | Declined
   | Reload
+  | Deleted
   | DatabaseReport
   | SyncReport
   | Result
@@ -135,6 +136,8 @@ export interface Open {
   readonly repository: string;
   /** What the tab has of the owner's log; absent the first time. */
   readonly at?: LogPoint | undefined;
+  /** The `life` of the log that it has, as it was opened. */
+  readonly life?: string | undefined;
   /** The chain that it writes, 40 characters; absent: it wants one. */
   readonly chain?: string | undefined;
   /** Chains of which pages that are gone have left something to hand in: nobody gets them. */
@@ -196,6 +199,7 @@ export type CallMethod =
   | "audit"
   | "checkpoint"
   | "connect"
+  | "deleteRepository"
   | "disconnect"
   | "durable"
   | "handIn"
@@ -287,6 +291,8 @@ export interface Opened {
   readonly image?: readonly ImageFile[] | undefined;
   /** What the image, or the tab, has of the log. Address 0: the tab reads it all, and skips what it knows. */
   readonly at: LogPoint;
+  /** Another one whenever a repository of this name was deleted; absent: none was. */
+  readonly life?: string | undefined;
   /** The chain that the tab writes; absent: it begins one. */
   readonly chain?: string | undefined;
   /** Id of that chain's last commit, 32 bytes. */
@@ -327,6 +333,12 @@ export interface Declined extends Failure {
 /** The owner's files are others now: open again with what you have. */
 export interface Reload {
   readonly kind: "reload";
+  readonly repository: string;
+}
+
+/** What the tab has of it was deleted: it closes it. */
+export interface Deleted {
+  readonly kind: "deleted";
   readonly repository: string;
 }
 

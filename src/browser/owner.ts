@@ -252,6 +252,7 @@ export class Owner {
         files: this.#files,
         tap: this.#tap,
         repository: () => this.#repositories.need(name),
+        deleteRepository: (...asked) => this.#repositories.delete(...asked),
         handIn: (records) => this.#repositories.handIn(name, records),
         overwritten: (...asked) =>
           this.#repositories.overwritten(name, ...asked),

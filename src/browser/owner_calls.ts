@@ -5,6 +5,7 @@
  */
 
 import type { BareRepository } from "../db/bare_repository.ts";
+import type { DeleteOptions } from "../db/deletion.ts";
 import type { CallMethod, ConnectRequest, TabRecord } from "./messages.ts";
 import { isRecords } from "./parse_message.ts";
 import type { OwnerConnection } from "./owner_connection.ts";
@@ -21,6 +22,10 @@ export interface CallPlace {
   readonly tap: OwnerTap;
   /** The repository that the call names, which must be open. */
   readonly repository: () => BareRepository;
+  readonly deleteRepository: (
+    name: string,
+    options: DeleteOptions,
+  ) => Promise<void>;
   /** Gives it what pages that are gone have left. */
   readonly handIn: (records: readonly TabRecord[]) => Promise<boolean>;
   /** Own edits there that lost: what the tab has taken, and what there is to tell. */
@@ -40,6 +45,9 @@ const methods: Readonly<Record<CallMethod, Method>> = {
   // The parser has seen that `connect` brings an object; `connect()` looks at its fields.
   connect: ({ connection, tab, args }) =>
     connection.connect(tab, args[0] as ConnectRequest),
+  // The database looks at both.
+  deleteRepository: ({ deleteRepository, args }) =>
+    deleteRepository(args[0] as string, args[1] as DeleteOptions),
   disconnect: ({ connection }) => connection.disconnect(),
   durable: ({ repository }) => repository().durable(),
   handIn: ({ handIn, args: [records] }) =>

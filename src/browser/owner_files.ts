@@ -9,6 +9,7 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import { hasReplica } from "../../repo/mod.ts";
 import type { Storage } from "../storage/storage.ts";
 import { readFile } from "./owner_image.ts";
 
@@ -50,6 +51,7 @@ export class SmallFiles {
 
   async #write(folder: string, path: string, bytes: Uint8Array): Promise<void> {
     const storage = this.#storage;
+    if (folder !== "" && !hasReplica(storage, folder)) return; // It was deleted.
     const next = `${path}.new`;
     const file = storage.open(next, { create: true })!;
     try {

@@ -9,6 +9,7 @@
 
 import {
   decodeSegmentHeader,
+  LIFE,
   parseSegmentName,
   SALVAGE,
   SEGMENT_HEADER_BYTES,
@@ -17,6 +18,7 @@ import {
   checkpointName,
   listCheckpoints,
 } from "../../repo/checkpoint/checkpoint.ts";
+import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -55,6 +57,13 @@ export function readImage(
     parts.push({ name, bytes: readFile(storage, path, to - base) });
   }
   return parts;
+}
+
+/** What tells a repository from those of its name that were deleted; `undefined` where none was. */
+export function lifeOf(storage: Storage, folder: string): string | undefined {
+  if (!storage.list(folder).includes(LIFE)) return undefined;
+  const bytes = readFile(storage, `${folder}/${LIFE}`, SEGMENT_HEADER_BYTES);
+  return toHex(bytes);
 }
 
 /** The bytes of a file, or its first ones. */

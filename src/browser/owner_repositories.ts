@@ -5,12 +5,15 @@
  * @module
  */
 
+import { parseRepositoryName, replicaFolder } from "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import type { DeleteOptions } from "../db/deletion.ts";
 import type { DatabaseOf } from "../db/local_database.ts";
 import { type DatabaseInternals, replicaOf } from "../db/internals.ts";
 import type { BareRepository } from "../db/bare_repository.ts";
 import type { Open, TabRecord, WriteRecords } from "./messages.ts";
+import { lifeOf } from "./owner_image.ts";
 import type { Member } from "./owner_members.ts";
 import {
   OwnedRepository,
@@ -23,7 +26,7 @@ export type OwnedDatabase = DatabaseOf<BareRepository>;
 /** What they are made of. */
 export interface OwnedRepositoriesParts
   extends Omit<OwnedRepositoryParts, "repository"> {
-  readonly database: Pick<OwnedDatabase, "repository">;
+  readonly database: Pick<OwnedDatabase, "deleteRepository" | "repository">;
   /** Runs when one was opened or closed. */
   readonly changed: () => void;
   /** Hears of damage in what is open. */
@@ -35,6 +38,8 @@ export class OwnedRepositories {
   readonly #parts: OwnedRepositoriesParts;
   readonly #opening = new Map<string, Promise<OwnedRepository>>();
   readonly #open = new Map<string, OwnedRepository>();
+  /** Those that are being deleted: they are opened afterwards. */
+  readonly #deleting = new Map<string, Promise<void>>();
   #isStopped = false;
 
   constructor(parts: OwnedRepositoriesParts) {
@@ -88,12 +93,51 @@ export class OwnedRepositories {
 
   /** Opens one for a tab. */
   async open(tab: Member, open: Open): Promise<void> {
+    const { repository } = open;
+    while (this.#deleting.has(repository)) await this.#deleting.get(repository);
+    if (await this.#isDeleted(open)) {
+      return tab.post({ kind: "deleted", repository });
+    }
     let owned = await this.#owned(open.repository);
     if (owned.isFailed) {
       await this.#restart(owned);
       owned = await this.#owned(open.repository);
     }
     await owned.open(tab, open);
+  }
+
+  /** Was what a tab has deleted, while it did not hear of it? Files that were lost say nothing of it. */
+  async #isDeleted({ repository, at, life }: Open): Promise<boolean> {
+    if (at === undefined) return false;
+    const { storage } = this.#parts;
+    const folder = replicaFolder(parseRepositoryName(repository));
+    await storage.prepare?.(folder);
+    try {
+      const now = lifeOf(storage, folder);
+      return now !== undefined && now !== life;
+    } finally {
+      storage.release?.(folder);
+    }
+  }
+
+  /** Deletes one for good, for all tabs. */
+  delete(name: string, options: DeleteOptions): Promise<void> {
+    const deleting = this.#delete(name, options);
+    const done = deleting.catch(() => {}).then(() => {
+      if (this.#deleting.get(name) === done) this.#deleting.delete(name);
+    });
+    this.#deleting.set(name, done);
+    return deleting;
+  }
+
+  async #delete(name: string, options: DeleteOptions): Promise<void> {
+    try {
+      await this.#parts.database.deleteRepository(name, options);
+      this.#open.get(name)?.deleted();
+    } finally {
+      const owned = this.#open.get(name);
+      if (owned?.isFailed) await this.#restart(owned);
+    }
   }
 
   #owned(name: string): Promise<OwnedRepository> {

@@ -31,7 +31,7 @@ import type {
   TabRecord,
   WriteRecords,
 } from "./messages.ts";
-import { readImage } from "./owner_image.ts";
+import { lifeOf, readImage } from "./owner_image.ts";
 import type { Loans } from "./owner_loans.ts";
 import { type Broadcast, type Member, tellAll } from "./owner_members.ts";
 import { OwnedOverwritten } from "./owner_overwritten.ts";
@@ -110,7 +110,8 @@ export class OwnedRepository {
 
   /** Can nothing be written any more until it is opened again? */
   get isFailed(): boolean {
-    return this.#replica.status().failure !== undefined;
+    return this.#replica.isClosed ||
+      this.#replica.status().failure !== undefined;
   }
 
   #tabs(): Member[] {
@@ -142,6 +143,7 @@ export class OwnedRepository {
       repository: this.name,
       ...image && { image: image.files },
       at: point,
+      life: lifeOf(this.#parts.storage, this.#replica.loaded.folder),
       ...this.#lend(tab.id, chain),
       known: this.#known(),
       sync: this.reports.reportFor(tab),
@@ -361,6 +363,15 @@ export class OwnedRepository {
     for (const { tab } of this.#followers.values()) {
       tab.post({ kind: "reload", repository: this.name });
     }
+  }
+
+  /** Tells its tabs that what they have was deleted. */
+  deleted(): void {
+    const tabs = this.#tabs();
+    const message = { kind: "deleted", repository: this.name } as const;
+    tellAll(tabs, message, this.#parts.broadcast);
+    for (const { id } of tabs) this.#parts.loans.end(id, this.name);
+    this.#followers.clear();
   }
 
   /** Tells nobody anything any more. */

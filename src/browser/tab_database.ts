@@ -18,6 +18,7 @@ import { checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type { Connection, ConnectOptions } from "../db/connect.ts";
 import { parseAddress } from "../db/connectors.ts";
+import type { DeleteOptions } from "../db/deletion.ts";
 import {
   closedError,
   connectedError,
@@ -322,6 +323,19 @@ export class TabDatabase implements Database {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return this.#repositories.open(name);
+  }
+
+  async deleteRepository(
+    name: string,
+    options: DeleteOptions = {},
+  ): Promise<void> {
+    if (this.#closing !== undefined) throw closedError();
+    if (this.#failure !== undefined) throw this.#failure;
+    await this.#repositories.delete(name, options);
+    if (this.#report === undefined) return;
+    // The next report comes a little later.
+    const repositories = this.repositories().filter((one) => one !== name);
+    this.#report = { ...this.#report, repositories };
   }
 
   repositories(): string[] {

@@ -29,7 +29,7 @@ export interface KeptTexts {
 export interface LeftRecords {
   readonly key: string;
   /** Of that repository: another one may have its name by now. */
-  readonly genesis: string;
+  readonly identity: string;
   readonly records: readonly OwnRecord[];
 }
 
@@ -52,12 +52,12 @@ export class Left {
   /** Keeps what this page has not been acknowledged. */
   keep(
     repository: string,
-    genesis: string,
+    identity: string,
     records: readonly OwnRecord[],
   ): void {
     if (records.length === 0) return;
     const pairs = records.map(({ kind, bytes }) => [kind, textOf(bytes)]);
-    const text = JSON.stringify([genesis, pairs]);
+    const text = JSON.stringify([identity, pairs]);
     try {
       this.#texts?.setItem(this.#keyOf(repository), text);
     } catch {
@@ -77,11 +77,11 @@ export class Left {
   /** Gives the owner what pages that are gone could not; what cannot be taken yet stays for the next time. */
   handIn(
     repository: string,
-    genesis: string,
+    identity: string,
     give: (records: readonly OwnRecord[]) => Promise<boolean>,
   ): void {
     for (const one of this.of(repository)) {
-      if (one.genesis !== genesis) this.#drop(one.key);
+      if (one.identity !== identity) this.#drop(one.key);
       else {
         give(one.records).then(
           (isTaken) => isTaken && this.#drop(one.key),
@@ -89,6 +89,11 @@ export class Left {
         );
       }
     }
+  }
+
+  /** Drops what pages have left in a repository: it was deleted. */
+  forget(repository: string): void {
+    for (const { key } of this.of(repository)) this.#drop(key);
   }
 
   /** All that pages have left in a repository. */
@@ -107,16 +112,16 @@ export class Left {
 
   #read(key: string): Omit<LeftRecords, "key"> {
     try {
-      const [genesis, pairs] = JSON.parse(this.#texts!.getItem(key)!);
+      const [identity, pairs] = JSON.parse(this.#texts!.getItem(key)!);
       const records: unknown = pairs.map(([kind, text]: [string, string]) => ({
         kind,
         bytes: bytesOf(text),
       }));
-      if (isRecords(records)) return { genesis: String(genesis), records };
+      if (isRecords(records)) return { identity: String(identity), records };
     } catch {
       // Somebody else's text.
     }
-    return { genesis: "", records: [] };
+    return { identity: "", records: [] };
   }
 }
 

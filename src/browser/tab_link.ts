@@ -281,6 +281,15 @@ export class TabLink {
     return answer.promise;
   }
 
+  /** Nobody is asked any more what was asked of a repository. */
+  forget(repository: string, why: DatabaseError): void {
+    for (const [call, { message, answer }] of this.#questions) {
+      if (message.repository !== repository) continue;
+      this.#questions.delete(call);
+      answer.reject(why);
+    }
+  }
+
   #answer(
     { call, value, failure }: Extract<OwnerMessage, { kind: "result" }>,
   ): void {

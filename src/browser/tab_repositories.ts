@@ -7,8 +7,9 @@
 
 import { FollowingWorld } from "../base/server_clock.ts";
 import type { World } from "../base/world.ts";
-import type { DatabaseError } from "../base/errors.ts";
+import { DatabaseError } from "../base/errors.ts";
 import type { AuditReport } from "../db/channel.ts";
+import type { DeleteOptions } from "../db/deletion.ts";
 import { openedOf, type OpenRepository } from "../db/internals.ts";
 import { type DatabaseOptions, hooksOf } from "../db/options.ts";
 import type { RemoteRepository } from "../db/bare_repository.ts";
@@ -129,8 +130,35 @@ export class TabRepositories {
     const { kind, repository } = message;
     if (kind === "opened") this.#follow(message.sync);
     else if (kind === "sync") this.#follow(message);
+    if (kind === "deleted") return this.#deleted(repository);
     if (kind === "overwritten") this.#overwritten.get(repository)?.onNews?.();
     else this.#tabs.get(repository)?.hear(message);
+  }
+
+  /** What is open here was deleted, here or in another page. */
+  #deleted(name: string): void {
+    const tab = this.#tabs.get(name);
+    if (tab === undefined) return;
+    const why = new DatabaseError(
+      "closed",
+      `The repository "${name}" was deleted`,
+    );
+    tab.fail(why);
+    const key = name as RepositoryName; // It was opened under this name.
+    this.#end(key);
+    this.#parts.link.forget(name, why);
+    this.#open.get(key)?.close().catch(() => {}); // What was not written is told to who wrote it.
+  }
+
+  /** Deletes one from this device, wherever it is open. */
+  async delete(name: string, options: DeleteOptions): Promise<void> {
+    const key = parseRepositoryName(name);
+    const { link, left } = this.#parts;
+    // What the owner has not it cannot count.
+    if (options?.unsent === undefined) await this.#open.get(key)?.durable();
+    await link.call("deleteRepository", [name, options]);
+    await this.#closings.get(key);
+    left.forget(name);
   }
 
   #follow({ status }: SyncReport): void {
@@ -185,7 +213,7 @@ export class TabRepositories {
       world,
       hooks: hooksOf(options),
       link,
-      undoFile: this.#smallFile(name, "undo"),
+      undoFile: this.#smallFile(tab, name, "undo"),
       overwritten: this.#overwrittenOf(name),
       remote: this.#remote(name, replica),
       closing: (done) => this.#closes(name, done),
@@ -292,14 +320,15 @@ export class TabRepositories {
     return source;
   }
 
-  #smallFile(repository: string, file: string): LocalFile {
+  #smallFile(tab: TabRepository, repository: string, file: string): LocalFile {
     const { link } = this.#parts;
     return {
       async read() {
         const bytes = await link.call("readFile", [file], repository);
         return bytes instanceof Uint8Array ? bytes : undefined;
       },
-      async write(bytes) {
+      write: async (bytes) => {
+        if (this.#tabs.get(repository) !== tab) return; // It was deleted.
         await link.call("writeFile", [file, bytes], repository);
       },
     };
@@ -313,7 +342,9 @@ export class TabRepositories {
     const gone = done.then(
       async () => {
         // In Fast mode the owner has it all in memory.
-        if (welcome().mode === "fast") await link.call("durable", [], name);
+        if (welcome().mode === "fast" && this.#tabs.has(name)) {
+          await link.call("durable", [], name);
+        }
       },
     ).catch(() => {}).then(() => {
       this.#closings.delete(name);

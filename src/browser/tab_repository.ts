@@ -98,6 +98,8 @@ export class TabRepository {
   /** Did the owner answer it? */
   #isJoined = false;
   #isBuilding = false;
+  /** Which of those that had its name it is, as the owner of its log says. */
+  #life: string | undefined;
   /** The chain that it was lent with its image. */
   #lent = "";
   /** What came while the image was opened. */
@@ -156,6 +158,7 @@ export class TabRepository {
       call: this.#call,
       repository: name,
       at: inbox?.at,
+      life: this.#life,
       chain: this.chain === "" ? undefined : this.chain,
       left: left.of(name).flatMap(({ records }) => chainsOf(records)),
     });
@@ -188,6 +191,7 @@ export class TabRepository {
   #answered(opened: Opened): void {
     if (opened.call !== this.#call || this.#isJoined) return;
     if (opened.failure !== undefined) return this.fail(errorOf(opened.failure));
+    this.#life = opened.life;
     if (this.#open !== undefined) return this.#goOn(this.#open, opened);
     if (!this.#isBuilding) {
       this.#build(opened).catch((cause) => this.fail(cause));
@@ -284,16 +288,21 @@ export class TabRepository {
     if (this.#open === undefined || this.#isClosed) return;
     const { left, name } = this.#parts;
     const { replica, outgoing } = this.#open;
-    const { log, genesisId } = replica.loaded;
+    const { log } = replica.loaded;
     replica.flush();
     this.#ship();
     const records = outgoing.left(log.sealed, limits.tabLeftBytesMax);
-    left.keep(name, toHex(genesisId), records);
+    left.keep(name, this.#identityOf(replica), records);
   }
 
   #handIn({ replica }: OpenTab): void {
     const { left, name, handIn } = this.#parts;
-    left.handIn(name, toHex(replica.loaded.genesisId), handIn);
+    left.handIn(name, this.#identityOf(replica), handIn);
+  }
+
+  /** Another one is had by what was deleted under its name, and by what has its name elsewhere. */
+  #identityOf({ loaded: { genesisId } }: Replica): string {
+    return toHex(genesisId) + (this.#life ?? "");
   }
 
   #shipSoon(): void {

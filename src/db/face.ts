@@ -11,6 +11,7 @@ import { DatabaseError } from "../base/errors.ts";
 import type { Mode } from "../../repo/mod.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import type { Connection, ConnectOptions } from "./connect.ts";
+import type { DeleteOptions } from "./deletion.ts";
 import type { Repository } from "./repository.ts";
 import type { DatabaseStorage } from "./storage_status.ts";
 
@@ -72,6 +73,17 @@ export interface Database extends AsyncDisposable {
    * `root-key-mismatch`, `log-damaged`, `closed`, or a code of the storage
    */
   repository(name: string): Promise<Repository>;
+  /**
+   * Deletes a repository from this device for good: its history, and all that
+   * was kept beside it. It is closed first, for everybody who has it open here.
+   * Opening it again begins anew, with what the server has; fine where there is
+   * none.
+   *
+   * @throws {DatabaseError} `unsent` when it has what no server has, unless that
+   * is to be discarded; `invalid-name`, `invalid-option`, `closed`, or a code of
+   * the storage
+   */
+  deleteRepository(name: string, options?: DeleteOptions): Promise<void>;
   /** Names of all repositories in the folder, sorted. */
   repositories(): string[];
   /** Makes everything durable, closes all repositories and gives the lock back. */

@@ -14,7 +14,9 @@ import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import {
+  deletionsIn,
   type Door,
+  hasReplica,
   listReplicas,
   lookForReplicas,
   type Mode,
@@ -46,6 +48,7 @@ import {
   noTabs,
   readOnlyError,
 } from "./face.ts";
+import type { DeleteOptions } from "./deletion.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
 import { localFileOf, overwrittenFile, undoFile } from "./local_file.ts";
 import {
@@ -96,6 +99,7 @@ export async function openFilesAs<R extends BareRepository>(
   const world = options.world ?? system;
   const unlock = storage.lock();
   try {
+    if (deletionsIn(storage).length > 0) await endDeletions(options);
     const names = storage.prepare && await lookForReplicas(storage);
     const keyring = await openKeyring(storage, world, {
       user,
@@ -122,8 +126,16 @@ export async function openFilesAs<R extends BareRepository>(
   }
 }
 
+/** Ends the deletions that were begun and did not end. */
+async function endDeletions(
+  { storage, isOwner = false }: FilesOptions,
+): Promise<void> {
+  const { finishDeletions } = await import("./deletion.ts");
+  await finishDeletions(storage, isOwner);
+}
+
 interface Parts<R> extends Kind<R> {
-  readonly options: OwnerOptions;
+  readonly options: FilesOptions;
   readonly mode: Mode;
   readonly schemas: Schemas;
   readonly storage: Storage;
@@ -143,8 +155,10 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   readonly #clock: FollowingWorld;
   readonly #repositories = new Map<RepositoryName, Promise<R>>();
   readonly #open = new Map<RepositoryName, R>();
-  /** Repositories that are being closed; they are opened again only afterwards. */
+  /** Repositories that are being closed or deleted; they are opened again only afterwards. */
   readonly #closings = new Map<RepositoryName, Promise<void>>();
+  /** Those whose deletion was begun and did not end. */
+  readonly #deleted = new Set<RepositoryName>();
   readonly #links = new Set<RepositoryLink>();
   readonly #keeper: SessionKeeper;
   readonly #scrubbing: Scrubbing;
@@ -264,6 +278,8 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     const { make, options, schemas, storage, keyring, door } = this.#parts;
     const world = this.#clock;
     await this.#closings.get(name);
+    if (this.#deleted.has(name)) await endDeletions(this.#parts.options);
+    this.#deleted.delete(name);
     if (keyring.lost.length > 0) await door.prepare?.(); // It takes commits back.
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
@@ -353,11 +369,71 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     this.#open.delete(name);
     this.#scrubbing.end(name);
     this.storage.changed();
+    const closed = done.catch(() => {}).then(() =>
+      this.#parts.storage.release?.(replicaFolder(name))
+    );
+    this.#holdBack(name, closed);
+  }
+
+  /** Nobody opens a repository before this is done, or has failed. */
+  #holdBack(name: RepositoryName, done: Promise<void>): void {
     const gone = done.catch(() => {}).then(() => {
-      this.#closings.delete(name);
-      this.#parts.storage.release?.(replicaFolder(name));
+      if (this.#closings.get(name) === gone) this.#closings.delete(name);
     });
     this.#closings.set(name, gone);
+  }
+
+  async deleteRepository(
+    name: string,
+    options: DeleteOptions = {},
+  ): Promise<void> {
+    const deletion = await import("./deletion.ts");
+    const isDiscarding = deletion.parseDiscard(options);
+    const key = parseRepositoryName(name);
+    deletion.checkDevice(this.#parts.options);
+    const repository = await this.#lastOpened(key, isDiscarding);
+    if (this.#closing !== undefined) throw closedError();
+    const link = [...this.#links].find((one) => one.replica.name === key);
+    if (!isDiscarding && link) deletion.checkSent(link);
+    const graph = link?.replica.graph;
+    const commits = graph?.commits;
+    repository?.close().catch(() => {}); // What failed is deleted, too.
+    const closed = Promise.resolve(this.#closings.get(key));
+    const deleted = closed.then(async () => {
+      if (!isDiscarding && graph?.commits !== commits) {
+        throw deletion.unsentError(name, "was written while it was closed");
+      }
+      const { storage, options: { isOwner = false } } = this.#parts;
+      this.#deleted.add(key);
+      await deletion.deleteReplica(storage, replicaFolder(key), isOwner);
+      this.#deleted.delete(key);
+      this.#names?.delete(key);
+      this.storage.changed();
+    });
+    this.#holdBack(key, deleted);
+    await deleted;
+  }
+
+  /** A repository that is open, or whose commits must be counted. Nothing may come between it and its end. */
+  async #lastOpened(
+    name: RepositoryName,
+    isDiscarding: boolean,
+  ): Promise<R | undefined> {
+    const folder = replicaFolder(name);
+    for (;;) {
+      await this.#closings.get(name);
+      const isCounted = !isDiscarding &&
+        hasReplica(this.#parts.storage, folder);
+      const opening = isCounted
+        ? this.repository(name)
+        : this.#repositories.get(name);
+      const repository = isDiscarding
+        ? await opening?.catch(() => undefined)
+        : await opening;
+      // It may have been closed or opened meanwhile.
+      const isSame = this.#repositories.get(name) === opening;
+      if (isSame && !this.#closings.has(name)) return repository;
+    }
   }
 
   repositories(): string[] {

@@ -9,6 +9,7 @@
  */
 
 import { limits } from "../base/limits.ts";
+import { hasReplica } from "../../repo/mod.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** One small file. */
@@ -55,6 +56,7 @@ export function localFileOf(
   return {
     read: () => new Promise((done) => done(readWhole(storage, path, bytesMax))),
     async write(bytes) {
+      if (!hasReplica(storage, folder)) return; // It was deleted.
       const file = storage.open(`${path}.new`, { create: true })!;
       try {
         file.truncate(0);

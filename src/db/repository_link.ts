@@ -65,7 +65,7 @@ export class RepositoryLink implements Arrivals {
     return this.#sync ??= new RepositorySyncing({
       replica,
       ...(unfit !== undefined && { unfit }),
-      knownBefore: () => this.#readResume()?.known ?? 0,
+      knownBefore: () => this.known,
       ...(report !== undefined && { report }),
     });
   }
@@ -127,6 +127,11 @@ export class RepositoryLink implements Arrivals {
     this.#save(source.remove(this.#parts.replica.name));
     this.#channel = undefined;
     this.#presence?.attach(undefined);
+  }
+
+  /** Own log address up to which the server is known to have everything. */
+  get known(): number {
+    return this.#channel?.known ?? this.#readResume()?.known ?? 0;
   }
 
   /** The repository closes. */

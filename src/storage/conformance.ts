@@ -205,6 +205,17 @@ const folders: Record<string, Check> = {
     storage.remove("a");
     expect(storage.list("").length === 0, "it is gone");
   },
+  "remove() removes a folder that is empty"({ storage }) {
+    storage.makeFolder("a/b");
+    create(storage, "a/b/c").close();
+    storage.remove("a/b/c");
+    storage.remove("a/b");
+    storage.remove("a/b");
+    expect(storage.folders("a").length === 0, "it is gone");
+    storage.makeFolder("a/b");
+    create(storage, "a/b/c").close();
+    expect(storage.list("a/b").join() === "c", "it can be made again");
+  },
   "names that could leave the storage are refused"({ storage }) {
     const bad = ["", ".", "..", "../a", "a/..", "a/./b", "/a", "a/", "a//b"];
     for (const name of [...bad, "a\\b", "a b", "é", "a\0", "a\n"]) {

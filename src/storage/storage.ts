@@ -73,7 +73,7 @@ export interface Storage {
   syncFolder(folder: string): void;
   /** Renames a file, replacing the target atomically. */
   rename(from: string, to: string): void;
-  /** Removes a file; fine when it is missing. */
+  /** Removes a file, or a folder that is empty; fine when it is missing. */
   remove(name: string): void;
   /**
    * Takes the exclusive lock of the whole storage; `database-locked` when
