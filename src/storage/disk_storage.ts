@@ -177,11 +177,14 @@ class DiskStorage implements Storage {
 
   remove(name: string): void {
     checkFileName(name);
+    const fs = this.#fs;
+    const path = this.#at(name);
     try {
-      this.#fs.unlinkSync(this.#at(name));
+      if (fs.statSync(path).isDirectory()) fs.rmdirSync(path);
+      else fs.unlinkSync(path);
     } catch (cause) {
       if (isMissing(cause)) return;
-      throw storageFailure(`remove ${this.#at(name)}`, cause);
+      throw storageFailure(`remove ${path}`, cause);
     }
   }
 
