@@ -1,7 +1,8 @@
 /**
  * What a gate asks of commits before they are folded, of everybody: that they
  * begin no more collections and fields than a repository holds, write a field as
- * what it is, and skip no generation.
+ * what it is, skip no generation, and count no counter out of what numbers hold
+ * exactly.
  *
  * A field that some call a list and others a string would be lost to one of them.
  * What it is follows from the schema of the rules, where they have one, and from
@@ -13,7 +14,8 @@
 
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import { dueGeneration } from "../src/schema/cell.ts";
+import { type Cell, dueGeneration } from "../src/schema/cell.ts";
+import { countedBy, mayCount, totalIn } from "../src/schema/count.ts";
 import { mergeClassOf } from "../src/schema/kinds.ts";
 import type { FieldKind, Operation } from "../src/schema/patch.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
@@ -55,13 +57,15 @@ export function checkMerge(
   return undefined;
 }
 
-/** Collections, fields and generations that a batch begins. */
+/** Collections, fields and generations that a batch begins, and what it counts. */
 class Begun {
   readonly #state: State;
   readonly #declared: Declared | undefined;
   readonly #kinds = new Map<string, Map<string, FieldKind>>();
   /** Generations that are written now, by collection and id, where that is the work of the batch. */
   readonly #due = new Map<string, number>();
+  /** Sums of counters, by field, generation, collection and id. */
+  readonly #sums = new Map<string, bigint>();
   #collections = 0;
 
   constructor(state: State, declared: Declared | undefined) {
@@ -75,10 +79,12 @@ class Begun {
     const table = this.#state.find(collection);
     const item = `${collection} ${id}`; // No collection has a space in its name.
     const own = this.#due.size > 0 ? this.#due.get(item) : undefined;
-    const due = own ?? dueGeneration(table?.cellOf(id));
+    const cell = table?.cellOf(id);
+    const due = own ?? dueGeneration(cell);
     if (generation > due || what === "delete" && generation === due) {
       this.#due.set(item, generation + Number(what === "delete"));
     }
+    const over = generation < due ? undefined : this.#count(operation, cell);
     let begun = this.#kinds.get(collection);
     if (begun === undefined) {
       this.#kinds.set(collection, begun = new Map());
@@ -108,7 +114,24 @@ class Begun {
     // Who skips to the last generation would leave none to everybody else.
     return generation > due
       ? refuse("denied", `${item} is of another generation`)
-      : undefined;
+      : over;
+  }
+
+  /** Adds up what an operation counts; why it may not. */
+  #count(operation: Operation, cell: Cell | undefined): Refusal | undefined {
+    const { shape: { collection }, id, generation } = operation;
+    let over: Refusal | undefined;
+    for (const [name, amount] of countedBy(operation)) {
+      const key = `${name} ${generation} ${collection} ${id}`; // Only an id has spaces.
+      const total = this.#sums.get(key) ??
+        (cell?.generation === generation ? totalIn(cell, name) : 0n);
+      const sum = total + BigInt(amount);
+      this.#sums.set(key, sum);
+      if (mayCount(total, sum)) continue;
+      const detail = `${collection}.${name} of ${id} would be ${sum}`;
+      over ??= refuse("too-large", detail);
+    }
+    return over;
   }
 
   /** Is there room for a collection that the batch begins? */

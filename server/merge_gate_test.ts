@@ -3,7 +3,7 @@
  * and fields, and honest ones around it.
  */
 
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { checkMerge } from "../repo/merge_gate.ts";
 import type { Arrival } from "../repo/arrival.ts";
 import type { Stamp } from "../src/base/hlc.ts";
@@ -512,3 +512,107 @@ Deno.test("a device shows its defaults for what is no value of its schema, forge
   deepEqual(ada.digests(), server.digests());
   for (const device of [eve, ada, server]) await device.replica.close();
 });
+
+const most = limits.countMax;
+const counted = shapeOf({ votes: "counter", seats: "counter" });
+
+function createCounted(votes: number, id = "c", generation = 0): Operation {
+  const item = { id, votes, seats: 0 };
+  return { what: "create", shape: counted, id, generation, item };
+}
+
+/** Counts in one operation. */
+function count(...amounts: readonly number[]): Operation {
+  const field = counted.fields[0]!;
+  const changes = amounts.map((amount) => ({
+    field,
+    change: { what: "increment", amount } as const,
+  }));
+  return { what: "update", shape: counted, id: "c", generation: 0, changes };
+}
+
+/** Runs with a server that has a counter at 0, and three devices that know it. */
+async function withCounter(
+  work: (server: RuledDevice, ...devices: RuledDevice[]) => Promise<void>,
+): Promise<void> {
+  const devices = await Promise.all(
+    [1, 2, 3, 4].map((seed) => RuledDevice.open({ seed, reading: null })),
+  );
+  const [server, ada, ...others] = devices;
+  write(ada!, createCounted(0));
+  deepEqual(refusedOf(server!, ada!), []);
+  for (const device of others) device.take(ada!.records());
+  await work(server!, ada!, ...others);
+  for (const device of devices) await device.replica.close();
+}
+
+Deno.test("the gate keeps a counter within what numbers hold exactly, in whatever order devices come, and all replicas agree", async () => {
+  const orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1]];
+  for (const order of [...orders, [2, 1, 0]]) {
+    await withCounter(async (server, ...devices) => {
+      const [ada] = devices;
+      const amounts = [most, 1, -2];
+      devices.forEach((device, i) => write(device, count(amounts[i]!)));
+      let sum = 0;
+      for (const i of order) {
+        const isOver = sum + amounts[i]! > most;
+        // Of Ada's chain the create was accepted before.
+        const refusal = ["too-large", devices[i] === ada ? 1 : 0];
+        deepEqual(refusedOf(server, devices[i]!), isOver ? [refusal] : []);
+        if (!isOver) sum += amounts[i]!;
+      }
+      equal(server.get("c", "votes"), sum);
+      const reader = await RuledDevice.open({ seed: 9 });
+      reader.take(server.records());
+      equal(reader.get("c", "votes"), sum);
+      const [digest] = server.digests();
+      equal(reader.digests()[0], digest);
+      for (const by of ["log", "checkpoint"] as const) {
+        await server.reopen(by);
+        equal(server.digests()[0], digest);
+      }
+      await reader.replica.close();
+    });
+  }
+});
+
+Deno.test("the gate adds up what one commit, one batch and creates count", () =>
+  withCounter(async (server, ada, eve, bob) => {
+    write(eve!, count(most, 1)); // In one operation,
+    write(bob!, createCounted(most)); // by another create,
+    write(bob!, count(0, -most, most));
+    write(ada!, count(most)); // and commit by commit.
+    write(ada!, count(-1), count(2));
+    deepEqual(refusedOf(server, eve!), [["too-large", 0]]);
+    deepEqual(refusedOf(server, bob!), []);
+    deepEqual(refusedOf(server, ada!), [["too-large", 1]]);
+    equal(server.get("c", "votes"), most);
+    const carol = await RuledDevice.open({ seed: 8, reading: null });
+    carol.take(server.records());
+    write(carol, { ...createCounted(0), what: "delete" });
+    write(carol, count(most)); // Of what has ended.
+    write(carol, createCounted(most, "c", 1));
+    deepEqual(refusedOf(server, carol), []);
+    equal(server.get("c", "votes"), most);
+    await carol.replica.close();
+  }));
+
+Deno.test("a counter that went too far before anybody was asked may be counted back, and no further away", () =>
+  withCounter(async (server, ada, eve, bob) => {
+    write(ada!, count(-most));
+    write(eve!, count(-most));
+    server.take([...ada!.records(), ...eve!.records()]);
+    bob!.take(server.records());
+    equal(server.get("c", "votes"), -2 * most);
+    const honest = await RuledDevice.open({ seed: 9 });
+    honest.take(server.records());
+    throws(() => honest.put("c", { votes: { increment: -1 } }), {
+      code: "value-too-large",
+    });
+    honest.put("c", { votes: { increment: most } });
+    write(bob!, count(-1));
+    deepEqual(refusedOf(server, bob!), [["too-large", 0]]);
+    deepEqual(refusedOf(server, honest), []);
+    equal(server.get("c", "votes"), -most);
+    await honest.replica.close();
+  }));

@@ -4,6 +4,7 @@
  */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { limits } from "../src/base/limits.ts";
 import { Device, ticking } from "./undo_device.ts";
 
 /** Me and them, who know of each other's cards. */
@@ -67,6 +68,21 @@ Deno.test("undo leaves alone what somebody else changed since, field by field, a
   deepEqual([again.title, again.rank, again.votes], ["theirs again", 3, 7]);
   await meet();
   deepEqual(them.board, me.board);
+});
+
+Deno.test("undo counts a counter back no further than counters count, and says so", async () => {
+  await using at = await place();
+  const { me, them, meet, undo } = at;
+  const most = limits.countMax;
+  them.cards.create({ id: "a", votes: most });
+  await meet();
+  me.cards.update("a", { votes: { increment: -5 } });
+  await meet();
+  them.cards.update("a", { votes: { increment: 3 } });
+  await meet();
+  const { leftAlone } = undo.undo()!.result;
+  deepEqual(leftAlone.map(({ field }) => field), ["votes"]);
+  equal(me.cards.get("a")!.votes, most - 2);
 });
 
 Deno.test("undo keeps an item that it would delete where somebody else wrote to it", async () => {

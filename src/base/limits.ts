@@ -28,6 +28,8 @@ export const limits = {
   itemBytesMax: 8 * MiB,
   /** Elements of one set, map or list field. */
   elementsMax: 65_536,
+  /** A counter's sum, and as far below 0: beyond it, sums are shown rounded, and nobody sees one more. */
+  countMax: Number.MAX_SAFE_INTEGER,
   /** A set, map or list of more parts is put together when somebody reads it, not at each write. */
   shownAtOnceMax: 32,
   /** An item of more fields likewise. */

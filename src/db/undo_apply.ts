@@ -8,6 +8,7 @@
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
+import { mayCount, totalIn } from "../schema/count.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
 import { tagsOf } from "../schema/merge_set.ts";
 import type { IdSource } from "../schema/names.ts";
@@ -245,8 +246,11 @@ export class Inversion {
         if (!this.#is(stampIn(cell, field), mark.stamp)) return undefined;
         names.moved(mark, mark.was, to);
         return [{ what: "set", value: mark.value }];
-      case "increment":
+      case "increment": {
+        const total = totalIn(cell, field);
+        if (!mayCount(total, total - BigInt(mark.amount))) return undefined;
         return [{ what: "increment", amount: -mark.amount }];
+      }
       case "edit": {
         const now = cell.item?.[field];
         const text = typeof now === "string"

@@ -7,6 +7,7 @@
 
 import { limits } from "../base/limits.ts";
 import type { Cell } from "./cell.ts";
+import { mayCount, totalIn } from "./count.ts";
 import { type ElementIds, explicitParts } from "./explicit.ts";
 import { equalValues } from "./json.ts";
 import { stateIn } from "./merge.ts";
@@ -56,14 +57,21 @@ function counterChanges(
   cell: Cell,
   given: unknown,
 ): readonly Change[] {
-  const now = Number(cell.item?.[field.name] ?? 0);
+  const total = totalIn(cell, field.name);
   const parts = explicitParts(given, ["increment"]);
   const amount = parseCount(
     field,
-    parts === undefined ? parseCount(field, given) - now : parts.increment,
+    parts === undefined
+      ? Number(BigInt(parseCount(field, given)) - total)
+      : parts.increment,
   );
+  const sum = total + BigInt(amount);
+  if (!mayCount(total, sum)) {
+    const expected = `at most ${limits.countMax}`;
+    refuseValue(field, expected, Number(sum), "value-too-large");
+  }
   // Its bounds are a constraint: asked at the end of the transaction.
-  runChecks(field, parseCount(field, now + amount));
+  runChecks(field, Number(sum));
   return amount === 0 ? [] : [{ what: "increment", amount }];
 }
 

@@ -52,6 +52,14 @@ export const rightsBugs: readonly Bug[] = [
     foundBy: ["server/merge_gate_test.ts"],
   },
   {
+    name: "counter-past-all-numbers",
+    breaks: "Somebody counts a counter so far up that nobody can use it again",
+    file: "repo/merge_gate.ts",
+    before: `      if (mayCount(total, sum)) continue;`,
+    after: `      if (mayCount(0n, BigInt(amount))) continue;`,
+    foundBy: ["server/merge_gate_test.ts"],
+  },
+  {
     name: "history-says-what-fields-are",
     breaks: "What is written to a deleted item says what others' fields are",
     file: "repo/field_kinds.ts",
