@@ -99,8 +99,10 @@ Deno.test("a server that calls every chain forked has commits written again once
   const server = await ServerPlace.start();
   const { world } = server;
   const honest = server.gate;
+  let asked = 0;
+  // Who writes again for ever would leave no turn to see it in: it comes to an end.
   server.gate = (_peer, _name, { first }, from) =>
-    refuseAt(first + from, "fork");
+    ++asked <= 100 ? refuseAt(first + from, "fork") : undefined;
   const ann = await ClientPlace.connect(server, 1);
   const { replica } = ann.place;
   const { channel } = ann;
