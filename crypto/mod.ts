@@ -9,7 +9,7 @@
  * @module
  */
 
-export { sha256, sha256Into } from "./sha256.ts";
+export { createSha256, type Sha256, sha256, sha256Into } from "./sha256.ts";
 export {
   createSigner,
   generateKeyPair,

@@ -35,15 +35,27 @@ export function sha256IntoWith(platform: Native["crypto"]): HashInto {
 const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
 /** A platform is believed when it knows the standard's own example. */
-function believed(platform: Native["crypto"]): HashInto {
-  const hashInto = sha256IntoWith(platform);
+function believed(platform: Native["crypto"]): Native["crypto"] {
   const digest = new Uint8Array(32);
-  hashInto(digest, encodeText("abc"));
-  return toHex(digest) === ABC ? hashInto : sha256IntoWith(undefined);
+  sha256IntoWith(platform)(digest, encodeText("abc"));
+  return toHex(digest) === ABC ? platform : undefined;
 }
 
+const platform = believed(native.crypto);
+
 /** Hashes `bytes` into `target`, which is 32 bytes long and may overlap them. */
-export const sha256Into: HashInto = believed(native.crypto);
+export const sha256Into: HashInto = sha256IntoWith(platform);
+
+/** A hash of bytes that come piece by piece. */
+export interface Sha256 {
+  update(bytes: Uint8Array): unknown;
+  digest(): Uint8Array;
+}
+
+/** The hash of what it is given, one piece after the other. */
+export function createSha256(): Sha256 {
+  return platform?.createHash("sha256") ?? nobleSha256.create();
+}
 
 /** The hash of the parts, one after the other: 32 bytes. */
 export function sha256(

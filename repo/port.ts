@@ -122,13 +122,16 @@ export interface RepositoryPort {
   /** Ids of commits of a chain; `undefined` when one of them is not known. */
   idsAt(chain: string, numbers: readonly number[]): Uint8Array[] | undefined;
   /** 16 digests of the merged state, one per next half-byte below a prefix of half-bytes of the items' hashes. */
-  stateDigests(prefix: readonly number[]): Uint8Array[];
+  stateDigests(prefix: readonly number[]): Sliced<Uint8Array[]>;
   /** Names of the items below a prefix, at most `limit`. */
   itemsBelow(
     prefix: readonly number[],
     limit: number,
-  ): { collection: string; id: string }[];
+  ): Sliced<{ collection: string; id: string }[]>;
 }
+
+/** Work in slices, each no longer than others may wait: one is done at each `next`. */
+export type Sliced<T> = Generator<void, T>;
 
 /** A commit that the server refused. */
 export interface RefusedCommit {

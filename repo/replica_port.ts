@@ -23,10 +23,11 @@ import type {
   FeedSlice,
   ReceiveOptions,
   RepositoryPort,
+  Sliced,
 } from "./port.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
-import { type CellEntries, type PlacedItem, StateTree } from "./state_tree.ts";
+import { type PlacedItem, StateTree } from "./state_tree.ts";
 import type { VersionVector } from "./version_vector.ts";
 
 /** What a port looks out on. */
@@ -53,9 +54,8 @@ export class ReplicaPort implements RepositoryPort {
   readonly #parts: ReplicaPortParts;
   readonly #feed: Feed;
   readonly #ids: ChainIds;
-  /** The state's digests, as of the log and the commits that they were made at. */
-  #tree: { tree: StateTree; end: number; commits: number } | undefined;
-  readonly #entries: CellEntries = new WeakMap();
+  /** The state's digests, from the first question on. */
+  #tree: StateTree | undefined;
 
   constructor(parts: ReplicaPortParts) {
     const { name, rootKey, loaded, commits, sharing } = parts;
@@ -154,7 +154,6 @@ export class ReplicaPort implements RepositoryPort {
   forget(): void {
     this.#feed.forget();
     this.#ids.forget();
-    this.#tree = undefined;
   }
 
   summary(): Uint8Array | undefined {
@@ -178,25 +177,17 @@ export class ReplicaPort implements RepositoryPort {
     return this.#ids.at(chain, numbers);
   }
 
-  stateDigests(prefix: readonly number[]): Uint8Array[] {
-    return this.#stateTree().digests(prefix);
+  stateDigests(prefix: readonly number[]): Sliced<Uint8Array[]> {
+    return this.#stateTree.digests(prefix);
   }
 
-  itemsBelow(prefix: readonly number[], limit: number): PlacedItem[] {
+  itemsBelow(prefix: readonly number[], limit: number): Sliced<PlacedItem[]> {
     assert(limit >= 0, "a limit is a count");
-    return this.#stateTree().items(prefix, limit);
+    return this.#stateTree.items(prefix, limit);
   }
 
-  #stateTree(): StateTree {
-    const { graph, log, state } = this.#parts.loaded;
-    const now = { end: log.end, commits: graph.commits };
-    const known = this.#tree;
-    if (known?.end === now.end && known.commits === now.commits) {
-      return known.tree;
-    }
-    const tree = new StateTree(state, this.#entries);
-    this.#tree = { tree, ...now };
-    return tree;
+  get #stateTree(): StateTree {
+    return this.#tree ??= new StateTree(this.#parts.loaded.state);
   }
 }
 

@@ -7,23 +7,27 @@
  * `SHA-256("sheaf state 1\n" ‖ (place ‖ SHA-256(cell))*)`, places ascending, and
  * 32 zeros where there is none. What a cell says does not depend on schemas.
  *
- * The tree is built when somebody asks, from every item there is, and dropped
- * with the next change: it is for audits.
+ * The tree is made when somebody first asks, of every item there is, and follows
+ * the state from then on: it is for audits. All of it is done in slices, whoever
+ * asks for it; an answer is of the state as it was in one of them.
  *
  * @module
  */
 
-import { sha256 } from "../crypto/mod.ts";
+import { createSha256, type Sha256, sha256 } from "../crypto/mod.ts";
 import { encodeText } from "../src/base/bytes.ts";
-import { type Cell, isBlank } from "../src/schema/cell.ts";
+import { limits } from "../src/base/limits.ts";
+import { isBlank } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
+import { compareText } from "../src/schema/merge_state.ts";
+import { OrderedMap } from "../src/schema/ordered_map.ts";
+import { nameOf } from "./commit.ts";
+import type { Sliced } from "./port.ts";
 import type { State } from "./state.ts";
-import type { Table } from "./table.ts";
+import type { Kept, Table } from "./table.ts";
 
 const DOMAIN = encodeText("sheaf state 1\n");
 const HASH_BYTES = 32;
-/** A place and what is there. */
-const ENTRY_BYTES = 2 * HASH_BYTES;
 const FAN_OUT = 16;
 const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array(1);
 
@@ -33,110 +37,154 @@ export interface PlacedItem {
   readonly id: string;
 }
 
-/** The entries of cells: a cell that did not change is not hashed again. */
-export type CellEntries = WeakMap<Cell, Uint8Array>;
+/** An item, its place, and the hash of its cell. */
+interface Entry extends PlacedItem {
+  readonly bytes: Uint8Array;
+}
 
 /** The items of one state, by their places. */
 export class StateTree {
-  /** Entries, in ascending order of place. */
-  readonly #entries: Uint8Array;
-  readonly #names: readonly PlacedItem[];
+  readonly #state: State;
+  readonly #unread = new Map<Table, Unread>();
+  /** By place: one character a byte. */
+  #entries = OrderedMap.of<string, Entry>(compareText);
 
-  /**
-   * @param state as it is now; the tree does not follow it
-   * @param known entries of cells that an earlier tree had; filled
-   */
-  constructor(state: State, known: CellEntries = new WeakMap()) {
-    const found = entriesOf(state, known);
-    found.sort((a, b) => compareBytes(a.entry, b.entry));
-    this.#entries = new Uint8Array(found.length * ENTRY_BYTES);
-    found.forEach(({ entry }, i) => this.#entries.set(entry, i * ENTRY_BYTES));
-    this.#names = found.map(({ name }) => name);
+  constructor(state: State) {
+    this.#state = state;
   }
 
   /** The digests below a prefix, one per next half-byte. */
-  digests(prefix: readonly number[]): Uint8Array[] {
-    const digests: Uint8Array[] = [];
-    for (let next = 0; next < FAN_OUT; next++) {
-      const [start, end] = this.#range([...prefix, next]);
-      const entries = this.#entries.subarray(
-        start * ENTRY_BYTES,
-        end * ENTRY_BYTES,
-      );
-      digests.push(
-        start === end ? new Uint8Array(HASH_BYTES) : sha256(DOMAIN, entries),
-      );
+  *digests(prefix: readonly number[]): Sliced<Uint8Array[]> {
+    yield* this.#update();
+    const hashes: (Sha256 | undefined)[] = new Array(FAN_OUT).fill(undefined);
+    let count = 0;
+    for (const [place, { bytes }] of this.#entries.entries(startOf(prefix))) {
+      if (!isBelow(place, prefix)) break;
+      const half = halfByteAt(place, prefix.length);
+      let digest = hashes[half];
+      if (digest === undefined) {
+        hashes[half] = digest = createSha256();
+        digest.update(DOMAIN);
+      }
+      digest.update(bytes);
+      if (++count % limits.auditDigestsPerSlice === 0) yield;
     }
-    return digests;
+    return hashes.map((hash) => hash?.digest() ?? new Uint8Array(HASH_BYTES));
   }
 
   /** The items below a prefix, at most `limit`. */
-  items(prefix: readonly number[], limit: number): PlacedItem[] {
-    const [start, end] = this.#range(prefix);
-    return this.#names.slice(start, Math.min(end, start + limit));
-  }
-
-  /** Entries whose places begin with the prefix: first and behind the last. */
-  #range(prefix: readonly number[]): [number, number] {
-    return [this.#search(prefix, false), this.#search(prefix, true)];
-  }
-
-  /** The first entry that is not before the prefix, or that is behind it. */
-  #search(prefix: readonly number[], isBehind: boolean): number {
-    let [low, high] = [0, this.#names.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const order = this.#compare(middle, prefix);
-      if (order < 0 || (isBehind && order === 0)) low = middle + 1;
-      else high = middle;
+  *items(prefix: readonly number[], limit: number): Sliced<PlacedItem[]> {
+    yield* this.#update();
+    const items: PlacedItem[] = [];
+    for (const [place, entry] of this.#entries.entries(startOf(prefix))) {
+      if (items.length >= limit || !isBelow(place, prefix)) break;
+      const { collection, id } = entry;
+      items.push({ collection, id });
     }
-    return low;
+    return items;
   }
 
-  #compare(index: number, prefix: readonly number[]): number {
-    for (let i = 0; i < prefix.length; i++) {
-      const byte = this.#entries[index * ENTRY_BYTES + (i >> 1)]!;
-      const half = i % 2 === 0 ? byte >> 4 : byte & 15;
-      if (half !== prefix[i]) return half - prefix[i]!;
+  /** Takes in all that is new. */
+  *#update(): Sliced<void> {
+    while (!this.#readSome()) yield;
+  }
+
+  /** Takes in as much as one slice may; true when nothing is left. */
+  #readSome(): boolean {
+    let left: number = limits.auditItemsPerSlice;
+    for (const table of this.#state.tables()) {
+      let unread = this.#unread.get(table);
+      if (unread === undefined) {
+        this.#unread.set(table, unread = new Unread(table));
+      }
+      unread.load(left);
+      for (let next = unread.first; next !== undefined; next = unread.first) {
+        if (left <= 0) return false;
+        left -= this.#read(table, next);
+        unread.shift();
+      }
     }
-    return 0;
+    return true;
   }
-}
 
-interface Found {
-  readonly entry: Uint8Array;
-  readonly name: PlacedItem;
-}
-
-function entriesOf(state: State, known: CellEntries): Found[] {
-  const found: Found[] = [];
-  for (const table of state.tables()) addTable(found, table, known);
-  return found;
-}
-
-function addTable(found: Found[], table: Table, known: CellEntries): void {
-  const collection = encodeText(table.name);
-  table.load(Uint32Array.from({ length: table.size }, (_, i) => i));
-  for (let ordinal = 0; ordinal < table.size; ordinal++) {
+  /** Takes in one item; as how many it counts. */
+  #read(table: Table, ordinal: number): number {
     const cell = table.cellAt(ordinal);
-    if (isBlank(cell)) continue;
-    let entry = known.get(cell);
-    if (entry === undefined) known.set(cell, entry = entryOf(collection, cell));
-    found.push({ entry, name: { collection: table.name, id: cell.id } });
+    const { name: collection } = table;
+    const { id } = cell;
+    const bytes = new Uint8Array(2 * HASH_BYTES);
+    bytes.set(sha256(encodeText(collection), NOTHING, encodeText(id)));
+    const place = nameOf(bytes, 0, HASH_BYTES);
+    if (isBlank(cell)) {
+      this.#entries = this.#entries.without(place);
+      return 1;
+    }
+    const said = cellDigestBytes(cell);
+    bytes.set(sha256(said), HASH_BYTES);
+    this.#entries = this.#entries.with(place, { collection, id, bytes });
+    return 1 + Math.floor(said.length / limits.auditItemBytes);
   }
 }
 
-function entryOf(collection: Uint8Array, cell: Cell): Uint8Array {
-  const entry = new Uint8Array(ENTRY_BYTES);
-  entry.set(sha256(collection, NOTHING, encodeText(cell.id)), 0);
-  entry.set(sha256(cellDigestBytes(cell)), HASH_BYTES);
-  return entry;
+/** What of a table a tree has not taken in: all of it at first, then what is put. */
+class Unread implements Kept {
+  readonly #table: Table;
+  /** From here to the end nothing was ever read. */
+  #next = 0;
+  readonly #end: number;
+  readonly #changed: number[] = [];
+  readonly #isChanged = new Set<number>();
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#end = table.size;
+    table.keep(this);
+  }
+
+  set(ordinal: number): void {
+    const isAhead = ordinal >= this.#next && ordinal < this.#end;
+    if (isAhead || this.#isChanged.has(ordinal)) return;
+    this.#isChanged.add(ordinal);
+    this.#changed.push(ordinal);
+  }
+
+  /** Its next items are about to be read. */
+  load(count: number): void {
+    const length = Math.min(count, this.#end - this.#next);
+    const ordinals = Uint32Array.from({ length }, (_, i) => this.#next + i);
+    if (length > 0) this.#table.load(ordinals);
+  }
+
+  /** The ordinal to be read next; `undefined` when nothing is left. */
+  get first(): number | undefined {
+    return this.#next < this.#end ? this.#next : this.#changed.at(-1);
+  }
+
+  /** The first one was read. */
+  shift(): void {
+    if (this.#next < this.#end) this.#next++;
+    else this.#isChanged.delete(this.#changed.pop()!);
+  }
 }
 
-/** Places are distinct, so that what follows them never decides. */
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  for (let i = 0; i < HASH_BYTES; i++) {
-    if (a[i] !== b[i]) return a[i]! - b[i]!;
+/** Before all places that begin with the prefix, and behind all others before them. */
+function startOf(prefix: readonly number[]): string {
+  let start = "";
+  for (let i = 0; i < prefix.length; i += 2) {
+    start += String.fromCharCode(prefix[i]! << 4 | (prefix[i + 1] ?? 0));
   }
-  return 0;
+  return start;
+}
+
+function isBelow(place: string, prefix: readonly number[]): boolean {
+  for (let i = 0; i < prefix.length; i++) {
+    if (halfByteAt(place, i) !== prefix[i]) return false;
+  }
+  return true;
+}
+
+/** Of each byte the upper half comes first. */
+function halfByteAt(place: string, at: number): number {
+  const byte = place.charCodeAt(at >> 1);
+  return at % 2 === 0 ? byte >> 4 : byte & 15;
 }

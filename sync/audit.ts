@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { RepositoryPort } from "../repo/port.ts";
+import type { RepositoryPort, Sliced } from "../repo/port.ts";
 import { readCount, readText } from "../repo/canonical.ts";
 import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
@@ -45,20 +45,26 @@ export interface AuditReport {
   readonly isPartial: boolean;
 }
 
-/** Asks questions and finds out; the answers are what {@linkcode answerAudit} gave. */
-export type AuditRun = Generator<AuditQuery, AuditReport, Uint8Array>;
+/**
+ * Asks questions and finds out; the answers are what {@linkcode answerAudit}
+ * gave. Where it asks nothing it has work of its own: it goes on in another turn.
+ */
+export type AuditRun = Asking<AuditReport>;
+
+type Asking<T> = Generator<AuditQuery | void, T, Uint8Array>;
 
 const HASH = 32;
+const NOTHING = new Uint8Array();
 const WIDTH = 16;
 const DEPTH_MAX = 64;
 /** Questions of one audit: findings, each as deep as a hash. */
 const QUESTIONS_MAX = limits.auditFindingsMax * 8;
 
 /** Answers a question of an audit. */
-export function answerAudit(
+export function* answerAudit(
   port: RepositoryPort,
   query: AuditQuery,
-): Uint8Array {
+): Sliced<Uint8Array> {
   const writer = new ByteWriter(256);
   switch (query.ask) {
     case "summary":
@@ -71,13 +77,13 @@ export function answerAudit(
       break;
     case "state":
       if (query.prefix.length < DEPTH_MAX) {
-        for (const digest of port.stateDigests(query.prefix)) {
+        for (const digest of yield* port.stateDigests(query.prefix)) {
           writer.bytes(digest);
         }
       }
       break;
     case "items":
-      for (const item of itemsOf(port, query.prefix)) {
+      for (const item of yield* itemsOf(port, query.prefix)) {
         writer.text(item.collection);
         writer.text(item.id);
       }
@@ -95,7 +101,10 @@ function writeSummaryAnswer(writer: ByteWriter, port: RepositoryPort): void {
   writer.bytes(summary.subarray(0, sent));
 }
 
-function itemsOf(port: RepositoryPort, prefix: readonly number[]): AuditItem[] {
+function itemsOf(
+  port: RepositoryPort,
+  prefix: readonly number[],
+): Sliced<AuditItem[]> {
   return port.itemsBelow(prefix, limits.auditFindingsMax);
 }
 
@@ -119,6 +128,16 @@ export function* audit(port: RepositoryPort): AuditRun {
     return { equal: false, commits, items: [], isPartial: isFull };
   }
   const items = yield* differingItems(port);
+  if (items.length > 0) {
+    const last = readSummaryAnswer(yield { ask: "summary" });
+    const isOfOneState = last !== undefined &&
+      equalBytes(last.digest, theirs.digest) &&
+      equalBytes(port.summary() ?? NOTHING, summary);
+    // Commits came meanwhile: nobody knows which answers knew them.
+    if (!isOfOneState) {
+      return { equal: false, commits, items: [], isPartial: true };
+    }
+  }
   return {
     equal: items.length === 0,
     commits,
@@ -167,7 +186,7 @@ function differing(
 function* rangeOf(
   port: RepositoryPort,
   { chain, ours, theirs }: Pair,
-): Generator<AuditQuery, CommitRange[], Uint8Array> {
+): Asking<CommitRange[]> {
   const here = ours?.count ?? 0;
   const there = theirs?.count ?? 0;
   const both = Math.min(here, there);
@@ -188,7 +207,7 @@ function* firstDifference(
   port: RepositoryPort,
   chain: string,
   both: number,
-): Generator<AuditQuery, number, Uint8Array> {
+): Asking<number> {
   let same = 0;
   let differs = both;
   while (same < differs) {
@@ -219,7 +238,7 @@ function spread(from: number, to: number): number[] {
 /** Follows digests of the state down to the items. */
 function* differingItems(
   port: RepositoryPort,
-): Generator<AuditQuery, AuditItem[], Uint8Array> {
+): Asking<AuditItem[]> {
   const found = new Map<string, AuditItem>();
   const prefixes: number[][] = [[]];
   let questions = 0;
@@ -229,12 +248,12 @@ function* differingItems(
   ) {
     const prefix = prefixes.pop()!;
     const answer = yield { ask: "state", prefix };
-    const ours = port.stateDigests(prefix);
+    const ours = yield* port.stateDigests(prefix);
     for (let half = 0; half < WIDTH; half++) {
       const theirs = answer.subarray(half * HASH, (half + 1) * HASH);
       if (equalBytes(ours[half]!, theirs)) continue;
       const below = [...prefix, half];
-      const isMany = port.itemsBelow(below, 2).length > 1;
+      const isMany = (yield* port.itemsBelow(below, 2)).length > 1;
       if (isMany && below.length < DEPTH_MAX) prefixes.push(below);
       else yield* nameItems(port, below, found);
     }
@@ -246,9 +265,9 @@ function* nameItems(
   port: RepositoryPort,
   prefix: readonly number[],
   found: Map<string, AuditItem>,
-): Generator<AuditQuery, void, Uint8Array> {
+): Asking<void> {
   const reader = new ByteReader(yield { ask: "items", prefix });
-  const items = itemsOf(port, prefix);
+  const items = yield* itemsOf(port, prefix);
   while (!reader.done && items.length < 2 * limits.auditFindingsMax) {
     const collection = readText(reader, limits.wireTextBytesMax);
     items.push({ collection, id: readText(reader, limits.idBytesMax) });

@@ -34,6 +34,8 @@ export class ChannelWatch {
   #channel = 0;
   #question = 0;
   #running: Running | undefined;
+  /** Has the audit work of its own to go on with? */
+  #isWorking = false;
   /** A position that the server gave out and does not know; -1: none. */
   #suspected = -1;
   /** Was a difference reported on this connection? */
@@ -119,6 +121,7 @@ export class ChannelWatch {
   closed(): void {
     this.#witnesses.forget();
     this.#running = undefined;
+    this.#isWorking = false;
     this.#channel = 0;
     this.isMissing = false;
   }
@@ -212,11 +215,17 @@ export class ChannelWatch {
     this.#go(this.#running.run.next());
   }
 
-  #go(step: IteratorResult<AuditQuery, AuditReport>): void {
+  #go(step: IteratorResult<AuditQuery | void, AuditReport>): void {
+    this.#isWorking = false;
     if (step.done !== true) {
+      const query = step.value;
+      if (query === undefined) {
+        this.#isWorking = true;
+        return this.#line.due(this.#line.moment.monotonicMs);
+      }
       const question = ++this.#question;
       const channel = this.#channel;
-      this.#line.send({ is: "audit", channel, question, query: step.value });
+      this.#line.send({ is: "audit", channel, question, query });
       return;
     }
     const isAsked = this.#running?.isAsked ?? true;
@@ -224,9 +233,18 @@ export class ChannelWatch {
     this.#found(step.value, isAsked);
   }
 
+  /** Goes on with what there is to do. */
+  tick(): void {
+    if (this.#isWorking) this.#goOn(NOTHING);
+  }
+
   /** Takes an answer. */
   audited({ question, answer }: MessageOf<"audited">): void {
-    if (this.#running === undefined || question !== this.#question) return;
+    if (question === this.#question && !this.#isWorking) this.#goOn(answer);
+  }
+
+  #goOn(answer: Uint8Array): void {
+    if (this.#running === undefined) return;
     try {
       this.#go(this.#running.run.next(answer));
     } catch (error) {

@@ -7,6 +7,7 @@ import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
 import type { ServerChannelOptions } from "./conversation.ts";
 import { decodeResume, encodeResume } from "./resume.ts";
 import { seedsOf } from "../tests/kit/commit_seed.ts";
+import { finished } from "../tests/kit/sliced.ts";
 import { sized } from "../tests/kit/tier.ts";
 
 /** A client whose wire is cut again and again. */
@@ -115,8 +116,8 @@ async function heal(
     );
     const port = place.replica.port();
     assert.deepEqual(
-      port.stateDigests([]),
-      serving.place.replica.port().stateDigests([]),
+      finished(port.stateDigests([])),
+      finished(serving.place.replica.port().stateDigests([])),
       why,
     );
     assert.deepEqual(

@@ -346,6 +346,8 @@ export interface ServerOptions {
   ) => { readonly code: string; readonly detail: string } | undefined;
   /** Grants credit itself with `grant(bytes)` instead of at once: for quotas and rates. */
   readonly holdsCredit?: boolean;
+  /** Charges for so many items that an audit hashed; says for how many milliseconds it rests. */
+  readonly chargeAudit?: (items: number) => number;
   readonly budget?: PartBudget;
   readonly windowBytes?: number;
 }

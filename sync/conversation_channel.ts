@@ -375,6 +375,7 @@ export class ClientChannel {
     const ways = this.#ways;
     if (ways === undefined) return;
     ways.down.tick();
+    this.#watch.tick();
     if (monotonicMs >= this.#flushMs) this.#actOnRefusals(ways);
     else line.due(this.#flushMs);
   }

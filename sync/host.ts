@@ -22,6 +22,9 @@ import { partBudget } from "./part_budget.ts";
 import { ServerConversation } from "./server_conversation.ts";
 import type { Transport } from "./transport/transport.ts";
 
+/** What hashing an item for an audit takes, in milliseconds. */
+const AUDITED_MS = 0.02;
+
 /** Serves repositories to peers. */
 export class SyncHost {
   readonly #options: HostOptions;
@@ -93,6 +96,8 @@ export class SyncHost {
       random: (target) => world.random(target),
       admits: (session) => hooks.admits?.(connection, session),
       holdsCredit: hooks.creditDelay !== undefined,
+      chargeAudit: (items) =>
+        hooks.workDelay?.(connection, items * AUDITED_MS) ?? 0,
       budget: this.#budget,
     };
     return new ServerConversation(options);

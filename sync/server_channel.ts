@@ -16,6 +16,7 @@ import { equalBytes } from "../src/base/bytes.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
+import type { AuditDesk } from "./audit_desk.ts";
 import {
   type PartBudget,
   type PeerSession,
@@ -43,6 +44,7 @@ export interface ServerChannelParts {
   readonly peer: PeerSession;
   readonly budget: PartBudget;
   readonly release: (bytes: number) => void;
+  readonly audits: AuditDesk;
   readonly options: ServerChannelOptions;
 }
 
@@ -359,10 +361,12 @@ export class ServerChannel {
   }
 
   #audit({ question, query }: MessageOf<"audit">): void {
-    const { line, channel, port } = this.#parts;
+    const { line, channel, port, audits } = this.#parts;
     if (!this.#mayRead) return line.fail("forbidden", "No right to read");
-    const answer = answerAudit(port, query);
-    line.send({ is: "audited", channel, question, answer });
+    audits.ask(channel, answerAudit(port, query), (answer) => {
+      if (this.#parts.options.isEnded?.() === true) return;
+      line.send({ is: "audited", channel, question, answer });
+    });
   }
 
   /** Another peer's presence. */
@@ -386,6 +390,7 @@ export class ServerChannel {
   /** The channel is closed: frees what is half received. */
   end(): void {
     this.#inbox.end();
+    this.#parts.audits.forget(this.#parts.channel);
   }
 }
 

@@ -14,6 +14,7 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import { AuditDesk } from "./audit_desk.ts";
 import type {
   Input,
   Moment,
@@ -47,6 +48,7 @@ export class ServerConversation implements ServerCore {
   readonly #line: Line;
   readonly #budget: PartBudget;
   readonly #greeting: ServerGreeting;
+  readonly #audits: AuditDesk;
   readonly #openings = new Map<number, Opening>();
   readonly #channels = new Map<number, ServerChannel>();
   readonly #byName = new Map<RepositoryName, number>();
@@ -61,6 +63,7 @@ export class ServerConversation implements ServerCore {
     this.#options = options;
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
     this.#greeting = new ServerGreeting(options, this.#line);
+    this.#audits = new AuditDesk(this.#line, options.chargeAudit);
     this.#budget = options.budget ?? partBudget(limits.recordBytesMax);
   }
 
@@ -96,6 +99,7 @@ export class ServerConversation implements ServerCore {
     line.checkSilence();
     line.due(line.silenceMs);
     for (const channel of this.#channels.values()) channel.tick();
+    this.#audits.tick();
     this.#pump();
     this.#checkStall();
   }
@@ -255,8 +259,10 @@ export class ServerConversation implements ServerCore {
       const budget = this.#budget;
       const release = (bytes: number) => this.#release(bytes);
       const peer = this.#peer!;
-      const parts = { line, channel, port, peer, budget, release, options };
-      const open = new ServerChannel(parts);
+      const audits = this.#audits;
+      const open = new ServerChannel({
+        ...{ line, channel, port, peer, budget, release, audits, options },
+      });
       this.#channels.set(channel, open);
       open.begin(message.start);
       this.#pump(open);

@@ -596,14 +596,12 @@ Deno.test("rights that change are judged anew on open channels", async () => {
 
 Deno.test("credit that a quota holds back slows its client down, and nothing is lost", async () => {
   let granted = 0;
-  const server = await ServerPlace.start(
-    undefined,
-    undefined,
-    (_peer, bytes) => {
+  const server = await ServerPlace.start(undefined, undefined, {
+    creditDelay: (_peer, bytes) => {
       granted += bytes;
       return 200;
     },
-  );
+  });
   const { world } = server;
   const ann = await ClientPlace.connect(server, 1);
   await ann.live();

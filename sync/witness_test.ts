@@ -11,6 +11,7 @@ import {
   Serving,
   Talk,
 } from "../tests/kit/talk.ts";
+import { finished } from "../tests/kit/sliced.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
 import { answerAudit, audit, type AuditReport } from "./audit.ts";
 import type { WitnessSource } from "./conversation.ts";
@@ -317,9 +318,13 @@ function audited(
 ): { report: AuditReport; questions: number } {
   const run = audit(ours);
   let questions = 0;
-  for (let step = run.next();; questions++) {
+  for (let step = run.next();;) {
     if (step.done === true) return { report: step.value, questions };
-    step = run.next(answerAudit(theirs, step.value));
+    const query = step.value;
+    if (query !== undefined) questions++;
+    step = run.next(
+      query ? finished(answerAudit(theirs, query)) : new Uint8Array(),
+    );
   }
 }
 
@@ -373,22 +378,54 @@ Deno.test("an audit names the items whose state differs under the same commits",
   for (let i = 0; i < 300; i++) void place.write(`a${i}`, "1");
   await place.replica.durable();
   const port = place.replica.port();
-  const [victim] = port.itemsBelow([3, 7], 1);
+  const [victim] = finished(port.itemsBelow([3, 7], 1));
   assert.ok(victim !== undefined);
   const theirs = withAnswers(port, {
-    stateDigests: (prefix) =>
-      port.stateDigests(prefix).map((digest, half) => {
-        const below = [...prefix, half];
-        const isOnTheWay = port.itemsBelow(below, 1_000).some(({ id }) =>
-          id === victim.id
-        );
+    *stateDigests(prefix) {
+      const digests = yield* port.stateDigests(prefix);
+      return digests.map((digest, half) => {
+        const below = finished(port.itemsBelow([...prefix, half], 1_000));
+        const isOnTheWay = below.some(({ id }) => id === victim.id);
         return isOnTheWay ? new Uint8Array(32) : digest;
-      }),
+      });
+    },
   });
   const { report, questions } = audited(port, theirs);
   assert.equal(report.equal, false);
   assert.deepEqual(report.items.map(({ id }) => id), [victim.id]);
   assert.ok(questions < 20, `${questions} questions`);
+});
+
+Deno.test("an audit during which commits come names no items: it is partial", async () => {
+  const { place } = await start();
+  await place.write("a", "1");
+  const port = place.replica.port();
+  for (const side of ["here", "there"]) {
+    let isLater = false;
+    const summary = port.summary()!;
+    const other = summary.slice();
+    other[other.length - 1]! ^= 1;
+    const later = withAnswers(port, {
+      summary: () => isLater ? other : summary,
+    });
+    const theirs = withAnswers(side === "there" ? later : port, {
+      *itemsBelow(prefix, limit) {
+        isLater = true; // It is of a commit that the summary did not know.
+        return yield* port.itemsBelow(prefix, limit);
+      },
+      *stateDigests() {
+        yield;
+        return Array.from({ length: 16 }, () => new Uint8Array(32));
+      },
+    });
+    const { report } = audited(side === "here" ? later : port, theirs);
+    assert.deepEqual(report, {
+      equal: false,
+      commits: [],
+      items: [],
+      isPartial: true,
+    });
+  }
 });
 
 Deno.test("an audit of garbage throws nothing but SyntaxError, and ends", async () => {

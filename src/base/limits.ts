@@ -270,6 +270,12 @@ export const limits = {
   auditNumbersMax: 1_024,
   /** Differences that an audit's report names. */
   auditFindingsMax: 100,
+  /** Items that an audit hashes in one go: some 2 ms. Those of more bytes than `auditItemBytes` count as several. */
+  auditItemsPerSlice: 64,
+  /** Bytes of an item that cost as much as naming it. */
+  auditItemBytes: 2 * KiB,
+  /** Digests of items that an audit puts together in one go. */
+  auditDigestsPerSlice: 1_024,
   /** Who has not proved itself by then is closed. */
   proveMsMax: 10_000,
   /** After so much silence a side pings; after three it closes. */

@@ -67,6 +67,8 @@ export function proverOf(session: Session): ServerProver {
   };
 }
 
+type Delays = Pick<HostHooks, "creditDelay" | "workDelay">;
+
 /** A server of the repository "place". */
 export class ServerPlace {
   readonly world: ManualWorld;
@@ -84,27 +86,31 @@ export class ServerPlace {
   authorize: HostHooks["authorize"] = () => this.access;
   /** Refuses batches where it says so. */
   gate: HostHooks["gate"] = () => undefined;
-  /** How long a peer waits for credit, where it is set before the start. */
-  creditDelay: HostHooks["creditDelay"];
+  /** How long a peer waits for credit, or for more work. */
+  readonly #delays: Delays;
   /** How often the repository was opened and released. */
   opened = 0;
   released = 0;
   readonly #schedule: Schedule | undefined;
   #close: (() => Promise<void>) | undefined;
 
-  private constructor(world: ManualWorld, schedule?: Schedule) {
+  private constructor(
+    world: ManualWorld,
+    schedule: Schedule | undefined,
+    delays: Delays,
+  ) {
     this.world = world;
     this.#schedule = schedule;
+    this.#delays = delays;
   }
 
   /** Starts it. */
   static async start(
     world = new ManualWorld(),
     schedule?: Schedule,
-    creditDelay?: HostHooks["creditDelay"],
+    delays: Delays = {},
   ): Promise<ServerPlace> {
-    const server = new ServerPlace(world, schedule);
-    server.creditDelay = creditDelay;
+    const server = new ServerPlace(world, schedule, delays);
     await server.#start();
     return server;
   }
@@ -148,7 +154,7 @@ export class ServerPlace {
           });
         },
         gate: (...args) => this.gate?.(...args),
-        ...(this.creditDelay && { creditDelay: this.creditDelay }),
+        ...this.#delays,
         event: (_peer, event) => void this.events.push(event),
       },
     });
