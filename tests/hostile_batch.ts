@@ -12,6 +12,8 @@ import { boundedPatches } from "../repo/patch_gate.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import { writeChange } from "../src/schema/change_codec.ts";
+import { TextState } from "../src/schema/text_state.ts";
 import { type FieldKind, fieldKinds } from "../src/schema/patch.ts";
 import { dayOne, Replica, Writer } from "./kit/door.ts";
 
@@ -83,6 +85,16 @@ function changes(w: ByteWriter): void {
   for (let i = 0; i < 3 * limits.elementsMax; i++) w.u8(0);
 }
 
+/** One change of a text that deletes a unit of each of many clients. */
+function edits(w: ByteWriter): void {
+  const spans = { runs: [], gone: [{ clock: 1, length: 1 }] };
+  const clients = new Map(Array.from({ length: 500 }, (_, i) => [i, spans]));
+  w.varint(1);
+  w.varint(0);
+  const field = { name: "f0", kind: "text" } as const;
+  writeChange(w, field, { what: "edit", text: new TextState(clients) });
+}
+
 const nothing = () => {};
 
 /** What commits hold, and how many bytes of it. */
@@ -91,8 +103,9 @@ const cases = {
   maps: [32 * MiB, "map", FIELDS, CREATE, fields(tags.record)],
   bytes: [32 * MiB, "bytes", FIELDS, CREATE, fields(tags.bytes)],
   changes: [32 * MiB, "string", 1, UPDATE, changes],
+  edits: [16 * MiB, "text", 1, UPDATE, edits],
   deletes: [48 * MiB, "json", 0, DELETE, nothing],
-  "fewer creates": [16 * MiB, "json", 0, CREATE, nothing],
+  "fewer creates": [12 * MiB, "json", 0, CREATE, nothing],
 } as const;
 
 const gate: Gate = (_batch, _from, decode) => {

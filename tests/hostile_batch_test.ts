@@ -14,6 +14,7 @@ Deno.test("admit() decodes no more of a large batch than a small server has room
       "maps too-large",
       "bytes too-large",
       "changes too-large",
+      "edits too-large",
       "deletes too-large",
       "fewer creates denied",
       "",

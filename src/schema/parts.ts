@@ -9,6 +9,9 @@
 import { isRich } from "./kinds.ts";
 import type { Change, Operation, Shape, Value } from "./patch.ts";
 
+/** Of a change that has many parts, besides them. */
+const LIST_NODES = 3;
+
 /** The parts of one operation: 1 at least. */
 export function partsOf(operation: Operation): number {
   let parts = 1;
@@ -60,11 +63,12 @@ function partsOfChange(change: Change): number {
   }
 }
 
-/** The nodes of one operation: 1 at least, and no more than it has bytes. */
+/** The nodes of one operation, some 100 bytes of memory each: no more than it has bytes. */
 export function nodesOf(operation: Operation): number {
   let nodes = 1;
   if (operation.what === "create") {
     const { shape: { fields }, item } = operation;
+    nodes += 1 + (fields.length >>> 4);
     for (let i = 0; i < fields.length; i++) {
       const value = item[fields[i]!.name];
       if (typeof value === "object") nodes += nodesIn(value);
@@ -72,7 +76,7 @@ export function nodesOf(operation: Operation): number {
   } else if (operation.what === "update") {
     const { changes } = operation;
     for (let i = 0; i < changes.length; i++) {
-      nodes += 1 + nodesOfChange(changes[i]!.change);
+      nodes += nodesOfChange(changes[i]!.change);
     }
   }
   return nodes;
@@ -101,17 +105,32 @@ function nodesIn(value: Value): number {
 function nodesOfChange(change: Change): number {
   switch (change.what) {
     case "set":
-      return nodesIn(change.value);
+      return 1 + nodesIn(change.value);
+    case "increment":
+      return 2;
+    case "remove":
+      return LIST_NODES + change.values.length + partsOfChange(change);
+    case "edit": {
+      let nodes = LIST_NODES;
+      for (const { runs, gone } of change.text.clients.values()) {
+        nodes += 2 + 2 * runs.length + gone.length;
+      }
+      return nodes;
+    }
     case "put":
-      return change.entries.reduce((sum, [, value]) => sum + nodesIn(value), 0);
+      return change.entries.reduce(withNodesIn, LIST_NODES);
     case "replace":
-      return change.values.reduce((sum, [, value]) => sum + nodesIn(value), 0);
+      return change.values.reduce(withNodesIn, LIST_NODES);
     case "insert":
       return change.elements.reduce(
         (sum, { value }) => sum + nodesIn(value),
-        0,
+        LIST_NODES,
       );
     default:
-      return partsOfChange(change);
+      return LIST_NODES + partsOfChange(change);
   }
+}
+
+function withNodesIn(sum: number, [, value]: readonly [string, Value]): number {
+  return sum + nodesIn(value);
 }

@@ -6,7 +6,7 @@ import { limits } from "../base/limits.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import { nodesOf } from "./parts.ts";
-import type { Operation, Shape, Value } from "./patch.ts";
+import type { Change, FieldKind, Operation, Shape, Value } from "./patch.ts";
 import {
   countOperations,
   decodeCreateAt,
@@ -17,6 +17,7 @@ import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { engine } from "../text/engine.ts";
 import { anyCharacter } from "../../tests/kit/any_text.ts";
 import { sized } from "../../tests/kit/tier.ts";
+import { TextState } from "./text_state.ts";
 import { textField } from "./field.ts";
 import { createView } from "./view.ts";
 
@@ -392,16 +393,60 @@ function createOf(json: Value): Operation {
   return { what: "create", shape, id: "i", generation: 0, item };
 }
 
+Deno.test("nodesOf() counts what takes the most memory for its bytes as that", () => {
+  const fieldsOf = (kind: FieldKind, count = 1) =>
+    Array.from({ length: count }, (_, i) => ({ name: `f${i}`, kind }));
+  const shapeOf = (kind: FieldKind, count?: number): Shape => ({
+    collection: "c",
+    version: 1,
+    fields: fieldsOf(kind, count),
+  });
+  const update = (kind: FieldKind, change: Change): Operation => {
+    const shape = shapeOf(kind);
+    const changes = [{ field: shape.fields[0]!, change }];
+    return { what: "update", shape, id: "i", generation: 0, changes };
+  };
+  const wide = shapeOf("boolean", limits.fieldsMax);
+  const item = { id: "i" };
+  const tag = { wall: 1, count: 0, chain: "c".repeat(40) };
+  const run = { clock: 0, length: 1, left: undefined, right: undefined };
+  const clients = new Map(
+    [1, 2].map((client) => [client, {
+      runs: [{ ...run, text: "a" }],
+      gone: [{ clock: 1, length: 1 }],
+    }]),
+  );
+  const counted: readonly (readonly [Operation, nodes: number])[] = [
+    [{ what: "delete", shape: wide, id: "i", generation: 0 }, 1],
+    [{ what: "create", shape: wide, id: "i", generation: 0, item }, 2 + 16],
+    [update("counter", { what: "increment", amount: 1 }), 1 + 2],
+    [update("set", { what: "add", values: ["a"] }), 1 + 3 + 1],
+    [
+      update("set", { what: "remove", values: [{ value: 1, tags: [tag] }] }),
+      1 + 3 + 2 + 1,
+    ],
+    [update("map", { what: "put", entries: [["k", [1]]] }), 1 + 3 + 2],
+    [
+      update("text", { what: "edit", text: new TextState(clients) }),
+      1 + 3 + 2 * (2 + 2 + 1),
+    ],
+  ];
+  for (const [operation, nodes] of counted) {
+    assert.equal(nodesOf(operation), nodes);
+    assert.ok(encode([operation]).payload.length >= nodes);
+  }
+});
+
 Deno.test("decodePatch() stops where there is no room for more", () => {
   const one = createOf([[1, 2], { a: null }]);
-  assert.equal(nodesOf(one), 1 + 1 + 3 + 3);
+  assert.equal(nodesOf(one), 2 + 1 + 3 + 3);
   const { payload } = encode([one, one, one]);
   for (
-    const [left, count] of [[2 + 24, 3], [2 + 23, 3], [2 + 15, 2]] as const
+    const [left, count] of [[2 + 27, 3], [2 + 26, 3], [2 + 17, 2]] as const
   ) {
     const room = { left };
     assert.equal(decodePatch(payload, room).operations.length, count);
-    assert.equal(room.left < 0, left < 26);
+    assert.equal(room.left < 0, left < 29);
   }
 });
 
