@@ -15,7 +15,11 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { removeOldCheckpoints } from "./checkpoint/checkpoint.ts";
+import {
+  checkpointName,
+  removeOldCheckpoints,
+} from "./checkpoint/checkpoint.ts";
+import type { ItemTouches } from "./item_touches.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
@@ -43,6 +47,8 @@ export interface CheckpointerParts {
   readonly settle: () => void;
   /** Hashes what is in the log, right before the picture is taken. */
   readonly prepare: () => void;
+  /** What touches each item, where a door brings that. */
+  readonly touches: () => ItemTouches | undefined;
   /** Does anybody open these files again? A tab's are an image. */
   readonly isNeeded: boolean;
   /** May it end at any moment, without being closed? A browser's page does. */
@@ -90,6 +96,7 @@ export class Checkpointer {
 
   /** Called when a group is in the log: nothing visible lacks an address now. */
   grown(): void {
+    this.#parts.touches()?.keepUp();
     const { end } = this.#parts.loaded.log;
     const grown = end - Math.max(this.#covers, this.#failedAt);
     const isDue =
@@ -143,6 +150,11 @@ export class Checkpointer {
     this.#isClosing = true;
     this.#cancelIdle?.();
     await this.#running?.catch(() => {});
+    await this.#writeLast(isSound);
+    this.#parts.touches()?.close();
+  }
+
+  async #writeLast(isSound: boolean): Promise<void> {
     const { loaded } = this.#parts;
     const due = loaded.log.end > SMALL_BYTES
       ? this.#covers * TAIL_FRACTION_CLOSE
@@ -167,6 +179,9 @@ export class Checkpointer {
     try {
       // A page has an image of its files, and writes none.
       const { writeCheckpoint } = await import("./seldom.ts");
+      const pausing = () => this.#isClosing ? undefined : pause(world);
+      const touches = this.#parts.touches();
+      await touches?.settle(pausing);
       settle(); // Others may have written meanwhile.
       prepare();
       const number = this.#number + 1;
@@ -183,12 +198,16 @@ export class Checkpointer {
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,
-        pause: () => this.#isClosing ? undefined : pause(world),
+        touches: touches?.picture(),
+        pause: pausing,
         sealed: () => log.sealed >= covers ? undefined : log.sync(),
         settled: () => log.synced >= covers ? undefined : log.sync(),
       });
       this.#covers = this.#voidFrom < covers ? 0 : covers;
       this.#failure = undefined;
+      if (!this.#isClosing) {
+        touches?.rebase(storage, `${folder}/${checkpointName(number)}`);
+      }
       this.#bytes = removeOlder(storage, folder, number);
     } catch (cause) {
       this.#failure = asFailure(cause);
@@ -209,8 +228,7 @@ function removeOlder(
   number: number,
 ): number | undefined {
   removeOldCheckpoints(storage, folder, number);
-  const name = `${folder}/checkpoint-${String(number).padStart(8, "0")}`;
-  const file = storage.open(name);
+  const file = storage.open(`${folder}/${checkpointName(number)}`);
   const bytes = file?.size();
   file?.close();
   return bytes;

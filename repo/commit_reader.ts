@@ -77,12 +77,14 @@ export class CommitReader {
 
   /**
    * Calls `visit` for every batch in the log order, parents before children,
-   * without the commits that were withdrawn.
+   * without the commits that were withdrawn, or had been when the log ended at
+   * `asOf`. Stops when it returns `true`.
    */
   each(
-    visit: (logged: LoggedBatch) => void,
+    visit: (logged: LoggedBatch) => boolean | void,
     from = 0,
     to: number = this.#log.end,
+    asOf?: number,
   ): void {
     const lengths = new Map<string, number>();
     this.#log.records(from, to, (kind, body, address) => {
@@ -90,29 +92,43 @@ export class CommitReader {
         kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch
       ) return;
       const all = decodeBatch(body, kind === recordKind.signedBatch);
-      const batch = this.#withoutVoid(all, address);
+      const batch = this.#withoutVoid(all, address, asOf);
       if (batch === undefined) return;
       const known = lengths.get(batch.chain) ?? 0;
-      visit({ batch, address, from: Math.max(0, known - batch.first) });
+      const isEnough = visit({
+        batch,
+        address,
+        from: Math.max(0, known - batch.first),
+      });
       lengths.set(
         batch.chain,
         Math.max(known, batch.first + batch.commits.length),
       );
+      return isEnough;
     });
   }
 
   /** What is not void of a batch: its beginning, if anything. */
-  #withoutVoid(batch: Batch, address: number): Batch | undefined {
-    const end = this.#withdrawals.endOf(batch.chain, address);
+  #withoutVoid(
+    batch: Batch,
+    address: number,
+    asOf: number | undefined,
+  ): Batch | undefined {
+    const end = this.#withdrawals.endOf(batch.chain, address, asOf);
     const { first, commits } = batch;
     if (end >= first + commits.length) return batch;
     if (end <= first) return undefined;
     return { ...batch, commits: commits.slice(0, end - first) };
   }
 
-  /** Was this commit of the batch at `address` withdrawn? */
-  isVoid(chain: string, number: number, address: number): boolean {
-    return number >= this.#withdrawals.endOf(chain, address);
+  /** Was this commit of the batch at `address` withdrawn before the log ended at `asOf`? */
+  isVoid(
+    chain: string,
+    number: number,
+    address: number,
+    asOf?: number,
+  ): boolean {
+    return number >= this.#withdrawals.endOf(chain, address, asOf);
   }
 
   /** Forgets where commits stand that were withdrawn just now. */

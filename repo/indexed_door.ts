@@ -8,13 +8,16 @@
 import type { Door } from "./door.ts";
 import { ItemTouches } from "./item_touches.ts";
 import { servingDoor } from "./serving_door.ts";
+import { TouchFiles } from "./touch_files.ts";
 
 /** Lets in what is sound, and indexes what touches each item. */
 export const indexedDoor: Door = {
   ...servingDoor,
   intake(parts) {
     const { commits, loaded } = parts;
-    commits.touches = new ItemTouches(commits, loaded.log);
+    const { log, checkpoint } = loaded;
+    const files = new TouchFiles(checkpoint?.file);
+    commits.touches = new ItemTouches(commits, log, files);
     return servingDoor.intake(parts);
   },
 };

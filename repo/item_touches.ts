@@ -1,13 +1,13 @@
 /**
- * Which operations touch an item, and where in the log they stand: for its
- * history, without reading all of the log.
+ * Which operations touch an item, and where in the log they stand, and which
+ * commits a commit had seen: for histories and pictures of the past, without
+ * reading all of the log.
  *
- * Eight bytes an operation and four a commit, twelve and eight beyond two
- * gigabytes, in flat arrays: a hash of the item's name and an address, in buckets
- * by the hash. What is found is read and compared, a few hundred bytes each; who
- * makes hashes collide makes that slow, at worst as a pass over the log, and
- * nothing else. Built when a history is asked for, and gone on with to the log's
- * end each time after that.
+ * What a checkpoint covers is read from it, a few pages for each question; what
+ * stands in the log behind it is kept in memory, and gone on with as the log
+ * grows. What is found is read and compared, a few hundred bytes each; who makes
+ * hashes collide makes that slow, at worst as a pass over the log, and nothing
+ * else.
  *
  * Withdrawn commits stay in it and are passed over: a withdrawal voids what
  * stands before it, and that is known when it is read.
@@ -19,18 +19,25 @@
  */
 
 import { ByteReader } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import type { Hlc } from "../src/base/hlc.ts";
-import type { Operation, Shape } from "../src/schema/patch.ts";
-import { readOperation, readPatchHead } from "../src/schema/patch_codec.ts";
-import { readShape } from "../src/schema/shape_codec.ts";
-import { hashId } from "./checkpoint/layout.ts";
-import { batchHead } from "./batch_join.ts";
-import { type Position, readParents } from "./commit.ts";
-import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
+import type { Cell, Origin } from "../src/schema/cell.ts";
+import { fold } from "../src/schema/merge.ts";
+import type { Operation } from "../src/schema/patch.ts";
+import type { View } from "../src/schema/view.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { decodeBatch } from "./batch.ts";
+import type { StoredTouches } from "./checkpoint/touches.ts";
+import type { Position } from "./commit.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { type CommitHead, CommitSpans, type Marks } from "./commit_spans.ts";
 import type { Log } from "./log.ts";
-import { RECORD_HEADER_BYTES } from "./log_format.ts";
-import { LogWindows } from "./log_windows.ts";
-import type { ItemName } from "./time_travel.ts";
+import { recordKind } from "./log_format.ts";
+import type { Includes, ItemName } from "./time_travel.ts";
+import type { TouchFiles, WriteTouches } from "./touch_files.ts";
+import { hashItem, type Link, lowerBound, TouchTail } from "./touch_tail.ts";
+import type { VersionVector } from "./version_vector.ts";
+import { decodeWithdrawal } from "./withdrawal.ts";
 
 /** A commit, and what it did to one item. */
 export interface ItemCommit extends Position, Hlc {
@@ -39,311 +46,350 @@ export interface ItemCommit extends Position, Hlc {
   readonly operations: readonly Operation[];
 }
 
-/** A commit without its operations. */
-interface CommitHead extends Position, Hlc {
-  readonly parents: readonly Position[];
-  readonly shapes: readonly Shape[];
-  /** Log address of its batch. */
-  readonly body: number;
+/** Which of an item's commits. */
+export interface ItemPage {
+  /** At most so many, the newest ones. */
+  readonly limit?: number;
+  /** Only those that stand before this one, which touched the item, in the log. */
+  readonly before?: Position;
 }
 
-/** Log addresses: while the log is below two gigabytes, in four bytes each. */
-type Addresses = Int32Array | Float64Array;
-const NARROW_MAX = 2 ** 31 - 1;
+/** An operation, and its commit. */
+interface Touch {
+  readonly head: CommitHead;
+  readonly operation: Operation;
+}
 
-/** Heads of so many commits are kept. */
-const HEADS_KEPT = 256;
-/** So many unsorted operations, or a sixteenth of all, are looked through one by one. */
-const FRESH_MAX = 256;
-const FRESH_FIRST = 64;
-const SEED = 0x5eaf;
+/** Where operations with one hash stand, in the log's order. */
+interface Places {
+  readonly count: number;
+  at(index: number): number;
+}
+
+/** Where so many pages began is kept. */
+const KEPT = 256;
+/** The log may grow by so much before it is gone on with, and so much of it is read at once. */
+const STEP_BYTES = 1024 * 1024;
+/** So much of the log is read in about a millisecond. */
+const SLICE_BYTES = 128 * 1024;
 
 /** Operations by what they touch, for one repository. */
-export class ItemTouches {
-  readonly #commits: CommitReader;
+export class ItemTouches implements Marks {
+  readonly #commits: Pick<CommitReader, "isVoid">;
   readonly #log: Log;
-  /** Where each bucket of hashes begins. */
-  #starts = new Uint32Array(3);
-  #shift = 31;
-  /** By bucket, and in each in the log's order: hashes, and addresses of operations. */
-  #hashes = new Uint32Array(0);
-  #places: Addresses = new Int32Array(0);
-  /** What came since then, in the log's order. */
-  #freshHashes = new Uint32Array(0);
-  #freshPlaces: Addresses = new Int32Array(0);
-  #fresh = 0;
-  /** Where commits start, ascending; of the first in a batch, minus where the batch does. */
-  #marks: Addresses = new Int32Array(0);
-  #marked = 0;
-  #isWide = false;
-  #indexedTo = 0;
-  readonly #windows: LogWindows;
-  /** By mark: of the commits that were found last. */
-  readonly #heads = new Map<number, CommitHead>();
-  /** What stood first in the last payload: its shapes, and what hashes of their items start with. */
-  #head = new Uint8Array(0);
-  #shapes: readonly Shape[] = [];
-  #seeds: readonly number[] = [];
+  readonly #files: TouchFiles | undefined;
+  /** What a checkpoint knows; nobody has looked yet while `isNew`. */
+  #stored: StoredTouches | undefined;
+  #isNew = true;
+  #tail = new TouchTail(0, []);
+  /** Where the log ended when it was looked at last. */
+  #seen = 0;
+  readonly #spans: CommitSpans;
+  /** Where the pages of items began that were given last, among the places of their hash. */
+  readonly #pages = new Map<string, number>();
 
-  constructor(commits: CommitReader, log: Log) {
+  /** @param files checkpoints that know and shall know what it does; without any, all of the log is noted */
+  constructor(
+    commits: Pick<CommitReader, "isVoid">,
+    log: Log,
+    files?: TouchFiles,
+  ) {
     this.#commits = commits;
     this.#log = log;
-    this.#windows = new LogWindows(log);
+    this.#files = files;
+    this.#spans = new CommitSpans(log, this);
   }
 
-  /** Bytes that it keeps. */
+  /** Bytes that it keeps of what no checkpoint covers. */
   get bytes(): number {
-    return [
-      this.#starts,
-      this.#hashes,
-      this.#places,
-      this.#freshHashes,
-      this.#freshPlaces,
-      this.#marks,
-    ].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.#tail.bytes;
   }
 
-  /** The commits that touched an item, in the log's order, and what they did to it. */
+  /** All of an item's commits, in the log's order. */
   of(item: ItemName): ItemCommit[] {
-    this.#extend();
-    const found: ItemCommit[] = [];
-    /** By chain: how far its commits were found; the same may come twice. */
-    const known = new Map<string, number>();
-    const hash = hashId(item.id, hashId(item.collection, SEED));
-    let [mark, isFound] = [-1, false];
-    let operations: Operation[] = [];
-    for (const place of this.#placesOf(hash)) {
-      const at = this.#markOf(place);
-      if (at !== mark) [mark, isFound, operations] = [at, false, []];
-      const head = this.#headOf(at);
-      const { chain, number, wall, count, parents, body } = head;
-      if (this.#commits.isVoid(chain, number, body)) continue;
-      if (!isFound && number < (known.get(chain) ?? 0)) continue;
-      const operation = this.#operationAt(place, head, item, hash);
-      if (operation === undefined) continue;
-      operations.push(operation);
-      if (isFound) continue;
-      isFound = true;
-      known.set(chain, number + 1);
-      found.push({ chain, number, wall, count, parents, operations });
+    return this.page(item, {}) ?? [];
+  }
+
+  /** Some of an item's commits, in the log's order; `undefined` where `before` is none of them. */
+  page(item: ItemName, page: ItemPage): ItemCommit[] | undefined {
+    return this.#reading(() => this.#page(item, page));
+  }
+
+  #page(
+    item: ItemName,
+    { limit = Infinity, before }: ItemPage,
+  ): ItemCommit[] | undefined {
+    const hash = hashItem(item.collection, item.id);
+    const places = this.#placesOf(hash);
+    const from = before === undefined
+      ? places.count
+      : this.#placeBefore(places, item, hash, before);
+    if (from === undefined) return undefined;
+    const found: { head: CommitHead; operations: Operation[] }[] = [];
+    let first = from;
+    for (let i = from - 1; i >= 0; i--) {
+      const touch = this.#touch(places.at(i), item, hash);
+      if (touch === undefined) continue;
+      const known = found.at(-1);
+      const isMore = known !== undefined && isSame(known.head, touch.head);
+      if (!isMore && found.length >= limit) break;
+      if (isMore) known.operations.push(touch.operation);
+      else found.push({ head: touch.head, operations: [touch.operation] });
+      first = i;
     }
-    return found;
-  }
-
-  #extend(): void {
-    const { end } = this.#log;
-    if (this.#indexedTo === end) return;
-    this.#commits.each((logged) => this.#index(logged), this.#indexedTo, end);
-    this.#indexedTo = end;
-    if (this.#fresh > Math.max(FRESH_MAX, this.#hashes.length / 16)) {
-      this.#gather();
-    }
-  }
-
-  #index({ batch, address }: LoggedBatch): void {
-    const { bytes, commits } = batch;
-    if (address + bytes.length > NARROW_MAX) this.#widen();
-    this.#reserveMarks(this.#marked + commits.length);
-    for (let i = 0; i < commits.length; i++) {
-      const { at, payloadAt, end } = commits[i]!;
-      this.#marks[this.#marked++] = i === 0 ? -address : address + at;
-      const reader = new ByteReader(bytes, payloadAt, end);
-      this.#readHead(reader);
-      this.#indexOperations(reader, reader.varint(), address);
-    }
-    this.#indexedTo = address + bytes.length;
-  }
-
-  /** Makes room for all addresses to come. */
-  #widen(): void {
-    if (this.#isWide) return;
-    this.#isWide = true;
-    this.#freshPlaces = new Float64Array(this.#freshPlaces);
-    this.#marks = new Float64Array(this.#marks);
-  }
-
-  #addresses(length: number): Addresses {
-    return this.#isWide ? new Float64Array(length) : new Int32Array(length);
-  }
-
-  /** Reads the shapes of a payload; nearly always they are those of the one before. */
-  #readHead(reader: ByteReader): void {
-    const { bytes, at: start } = reader;
-    const head = this.#head;
-    let same = 0;
-    while (same < head.length && bytes[start + same] === head[same]) same++;
-    if (same > 0 && same === head.length) return reader.skip(same);
-    reader.skip(1);
-    const shapes: Shape[] = [];
-    for (let left = reader.varint(); left > 0; left--) {
-      shapes.push(readShape(reader));
-    }
-    this.#shapes = shapes;
-    this.#seeds = shapes.map(({ collection }) => hashId(collection, SEED));
-    this.#head = bytes.slice(start, reader.at);
-  }
-
-  #indexOperations(reader: ByteReader, count: number, address: number): void {
-    for (let left = count; left > 0; left--) {
-      const { at } = reader;
-      const shape = Math.floor(reader.varint() / 4);
-      reader.varint();
-      const hash = hashId(reader.text(), this.#seeds[shape]!);
-      this.#add(hash, address + at);
-      if (left === 1) return; // Nobody asks where the last one ends.
-      reader.at = at;
-      readOperation(reader, this.#shapes);
-    }
-  }
-
-  #add(hash: number, place: number): void {
-    const at = this.#fresh++;
-    if (at === this.#freshHashes.length) {
-      const [hashes, places] = [this.#freshHashes, this.#freshPlaces];
-      this.#freshHashes = new Uint32Array(at * 2 || FRESH_FIRST);
-      this.#freshHashes.set(hashes);
-      this.#freshPlaces = this.#addresses(at * 2 || FRESH_FIRST);
-      this.#freshPlaces.set(places);
-    }
-    this.#freshHashes[at] = hash;
-    this.#freshPlaces[at] = place;
-  }
-
-  #reserveMarks(length: number): void {
-    const marks = this.#marks;
-    if (length <= marks.length) return;
-    const more = Math.ceil(marks.length * 1.25);
-    this.#marks = this.#addresses(Math.max(length, more));
-    this.#marks.set(marks);
-  }
-
-  /** Puts everything into buckets, four to eight operations each. */
-  #gather(): void {
-    const parts = [
-      [this.#hashes, this.#places, this.#hashes.length],
-      [this.#freshHashes, this.#freshPlaces, this.#fresh],
-    ] as const;
-    const size = this.#hashes.length + this.#fresh;
-    // Buckets are only ever split: each stays in the log's order.
-    const bits = Math.max(1, Math.floor(Math.log2(size / 4)));
-    const shift = 32 - bits;
-    const starts = new Uint32Array(2 ** bits + 1);
-    for (const [from, , length] of parts) {
-      for (let i = 0; i < length; i++) starts[(from[i]! >>> shift) + 1]!++;
-    }
-    for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
-    const next = starts.slice();
-    const hashes = new Uint32Array(size);
-    const places = this.#addresses(size);
-    for (const [from, addresses, length] of parts) {
-      for (let i = 0; i < length; i++) {
-        const at = next[from[i]! >>> shift]!++;
-        hashes[at] = from[i]!;
-        places[at] = addresses[i]!;
-      }
-    }
-    this.#starts = starts;
-    this.#shift = shift;
-    this.#hashes = hashes;
-    this.#places = places;
-    this.#freshHashes = new Uint32Array(0);
-    this.#freshPlaces = this.#addresses(0);
-    this.#fresh = 0;
-  }
-
-  #placesOf(hash: number): number[] {
-    const found: number[] = [];
-    const bucket = hash >>> this.#shift;
-    const end = this.#starts[bucket + 1]!;
-    for (let i = this.#starts[bucket]!; i < end; i++) {
-      if (this.#hashes[i] === hash) found.push(this.#places[i]!);
-    }
-    const fresh = this.#freshHashes;
-    for (let i = fresh.indexOf(hash); i >= 0 && i < this.#fresh;) {
-      found.push(this.#freshPlaces[i]!);
-      i = fresh.indexOf(hash, i + 1);
-    }
-    return found;
-  }
-
-  /** Which commit an operation stands in: the last one that starts before it. */
-  #markOf(place: number): number {
-    let [low, high] = [0, this.#marked - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (Math.abs(this.#marks[middle]!) <= place) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  #headOf(mark: number): CommitHead {
-    let head = this.#heads.get(mark);
-    if (head !== undefined) return head;
-    if (this.#heads.size >= HEADS_KEPT) this.#heads.clear();
-    this.#heads.set(mark, head = this.#readCommit(mark));
-    return head;
-  }
-
-  #readCommit(mark: number): CommitHead {
-    let first = mark;
-    while (this.#marks[first]! > 0) first--;
-    const body = -this.#marks[first]!;
-    const batch = this.#decode(
-      body,
-      body,
-      ({ bytes, at, end }) => batchHead(bytes.subarray(at, end)),
+    const commits = found.reverse().map(({ head, operations }) =>
+      commitOf(head, operations.reverse())
     );
-    const { chain } = batch;
-    const number = batch.first + mark - first;
-    const at = mark === first ? body + batch.start : this.#marks[mark]!;
-    return this.#decode(at, body, (reader) => {
-      const [wall, count] = [reader.u48(), reader.u16()];
-      const parents = readParents(reader, chain);
-      reader.varint();
-      const shapes = readPatchHead(reader);
-      return { chain, number, wall, count, parents, shapes, body };
+    if (commits[0] !== undefined) this.#notePage(hash, commits[0], first);
+    return commits;
+  }
+
+  #notePage(hash: number, first: Position, at: number): void {
+    if (this.#pages.size >= KEPT) this.#pages.clear();
+    this.#pages.set(pageName(hash, first), at);
+  }
+
+  /** Where the first operation of one of the item's commits stands, among the places of its hash. */
+  #placeBefore(
+    places: Places,
+    item: ItemName,
+    hash: number,
+    before: Position,
+  ): number | undefined {
+    const noted = this.#pages.get(pageName(hash, before));
+    if (noted !== undefined) {
+      const touch = this.#touch(places.at(noted), item, hash);
+      if (touch !== undefined && isSame(touch.head, before)) return noted;
+    }
+    let found: number | undefined;
+    for (let i = places.count - 1; i >= 0; i--) {
+      if (isSame(this.#spans.find(places.at(i)), before)) {
+        if (this.#touch(places.at(i), item, hash) !== undefined) found = i;
+      } else if (found !== undefined) break;
+    }
+    return found;
+  }
+
+  /** An item as the chosen commits made it, of those that the log held when it ended at `to`. */
+  cellOf(
+    item: ItemName,
+    view: View,
+    includes: Includes,
+    to = Infinity,
+  ): Cell | undefined {
+    const hash = hashItem(item.collection, item.id);
+    return this.#reading(() => {
+      const places = this.#placesOf(hash);
+      let cell: Cell | undefined;
+      for (let i = 0; i < places.count && places.at(i) < to; i++) {
+        const touch = this.#touch(places.at(i), item, hash, to);
+        if (touch === undefined) continue;
+        const { chain, number, wall, count } = touch.head;
+        if (!includes(chain, number, wall)) continue;
+        // Nobody asks where it stands: no checkpoint is made of it.
+        const origin: Origin = { wall, count, chain, operationsAt: -1 };
+        cell = fold(cell, touch.operation, origin, -1, view);
+      }
+      return cell;
     });
   }
 
-  /** The operation at a place, if it is one on this item. */
-  #operationAt(
+  /** How many operations there may be on an item. */
+  countOf({ collection, id }: ItemName): number {
+    const hash = hashItem(collection, id);
+    return this.#reading(() => this.#placesOf(hash).count);
+  }
+
+  /** The version vector of a commit: its ancestors and itself. */
+  ancestorsOf({ chain, number }: Position): VersionVector {
+    return this.#reading(() => {
+      const [tail, stored] = [this.#tail, this.#stored];
+      const names = tail.chains();
+      const counts = new Float64Array(names.length);
+      counts[tail.chainOf(chain)] = number + 1;
+      for (let i = tail.linked - 1; i >= 0; i--) follow(tail.linkAt(i), counts);
+      for (let i = (stored?.linked ?? 0) - 1; i >= 0; i--) {
+        follow(stored!.linkAt(i), counts);
+      }
+      const vector = new Map<string, number>();
+      names.forEach(({ chain }, i) => {
+        if (counts[i]! > 0) vector.set(chain, counts[i]!);
+      });
+      return vector;
+    });
+  }
+
+  /** Reads with all of the log noted; again without the checkpoint where that is damaged. */
+  #reading<T>(read: () => T): T {
+    try {
+      this.#extend();
+      return read();
+    } catch (error) {
+      if (this.#stored === undefined || !isFaultOfCheckpoint(error)) {
+        throw error;
+      }
+      this.#use(undefined);
+      this.#extend();
+      return read();
+    }
+  }
+
+  /** Notes more of the log where it has grown by much: nobody shall wait for that when he asks. */
+  keepUp(): void {
+    const { end } = this.#log;
+    const grown = end - this.#seen;
+    this.#seen = end;
+    if (this.#files === undefined || end - this.#tail.end <= STEP_BYTES) return;
+    this.#noted(Math.max(STEP_BYTES, grown));
+  }
+
+  /** Notes nearly all of the log, in steps. */
+  async settle(pause: () => Promise<void> | undefined): Promise<void> {
+    while (this.#log.end - this.#tail.end > SLICE_BYTES) {
+      if (this.#files === undefined || !this.#noted(SLICE_BYTES)) return;
+      await pause();
+    }
+  }
+
+  /**
+   * Writes into a checkpoint what is known now; `undefined` where that is nobody's
+   * wish, or not all of the log can be read.
+   */
+  picture(): WriteTouches | undefined {
+    if (this.#files === undefined || !this.#noted(Infinity)) return undefined;
+    const picture = { stored: this.#stored, tail: this.#tail.picture() };
+    return this.#files.writing(picture, () => this.#use(undefined));
+  }
+
+  /** Goes on over a checkpoint that was written from a picture. */
+  rebase(storage: Storage, path: string): void {
+    const stored = this.#files?.rebase(storage, path);
+    if (stored !== undefined) this.#use(stored);
+  }
+
+  /** Gives back what was opened for it. */
+  close(): void {
+    this.#files?.close();
+  }
+
+  /** Notes more of the log; `false` where it cannot be read, which who asks for a history is told. */
+  #noted(bytes: number): boolean {
+    try {
+      this.#extend(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #use(stored: StoredTouches | undefined): void {
+    this.#stored = stored;
+    this.#isNew = false;
+    this.#tail = new TouchTail(stored?.covers ?? 0, stored?.chains ?? []);
+  }
+
+  #extend(bytes = Infinity): void {
+    if (this.#isNew) this.#use(this.#files?.open());
+    const tail = this.#tail;
+    const { end } = this.#log;
+    const to = tail.end + bytes;
+    if (tail.end === end) return;
+    tail.end = this.#log.records(tail.end, end, (kind, body, address) => {
+      const isSigned = kind === recordKind.signedBatch;
+      if (isSigned || kind === recordKind.unsignedBatch) {
+        tail.add(decodeBatch(body, isSigned), address);
+      } else if (kind === recordKind.withdrawal) {
+        tail.cut(decodeWithdrawal(new ByteReader(body)).cuts);
+      }
+      tail.end = address + body.length;
+      return tail.end >= to;
+    });
+  }
+
+  #placesOf(hash: number): Places {
+    const stored = this.#stored;
+    const tail = this.#tail.placesOf(hash);
+    if (stored === undefined) {
+      return { count: tail.length, at: (i) => tail[i]! };
+    }
+    const [from, to] = stored.rangeOf(hash);
+    const before = to - from;
+    return {
+      count: before + tail.length,
+      at: (i) => i < before ? stored.placeAt(from + i) : tail[i - before]!,
+    };
+  }
+
+  /** The operation at a place, if it is one on this item, and its commit, if that is not void. */
+  #touch(
     place: number,
-    { shapes, body }: CommitHead,
     { collection, id }: ItemName,
     hash: number,
-  ): Operation | undefined {
-    const operation = this.#decode(
-      place,
-      body,
-      (reader) => readOperation(reader, shapes),
-    );
+    to?: number,
+  ): Touch | undefined {
+    const spot = this.#spans.find(place);
+    const { chain, number, body } = spot;
+    if (this.#commits.isVoid(chain, number, body, to)) return undefined;
+    const head = this.#spans.headOf(spot);
+    const operation = this.#spans.operationAt(place, spot, head);
     const named = operation.shape.collection;
-    if (operation.id === id && named === collection) return operation;
+    if (operation.id === id && named === collection) return { head, operation };
     // Another item than was noted here: the bytes are not what they were.
-    if (hashId(operation.id, hashId(named, SEED)) !== hash) {
-      this.#checkRecord(body);
-    }
+    if (hashItem(named, operation.id) !== hash) this.#spans.checkRecord(body);
     return undefined;
   }
 
-  /** Decodes what stands at an address, in the batch at `body`. */
-  #decode<T>(
-    address: number,
-    body: number,
-    decode: (reader: ByteReader) => T,
-  ): T {
-    try {
-      return this.#windows.decode(address, decode);
-    } catch (error) {
-      if (error instanceof SyntaxError) this.#checkRecord(body);
-      throw error;
-    }
+  /** Marks count on from those of the checkpoint. */
+  markOf(place: number): number {
+    const stored = this.#stored;
+    const [from, to] = place < (stored?.covers ?? 0)
+      ? [0, stored!.marked]
+      : [this.#storedMarks, this.#storedMarks + this.#tail.marked];
+    const isBehind = (i: number) => this.markAt(from + i) > place;
+    return from + lowerBound(to - from, isBehind) - 1;
   }
 
-  /** Fails with `log-damaged` where the record of a batch is not what was written. */
-  #checkRecord(body: number): void {
-    const start = body - RECORD_HEADER_BYTES;
-    this.#log.records(start, this.#log.end, () => true);
+  get #storedMarks(): number {
+    return this.#stored?.marked ?? 0;
   }
+
+  /** The address of a mark. */
+  markAt(mark: number): number {
+    const at = mark - this.#storedMarks;
+    return at < 0 ? this.#stored!.markAt(mark) : this.#tail.markAt(at);
+  }
+
+  /** Which commit of its batch a mark is. */
+  indexAt(mark: number): number {
+    const at = mark - this.#storedMarks;
+    return at < 0 ? this.#stored!.indexAt(mark) : this.#tail.indexAt(at);
+  }
+}
+
+function commitOf(
+  { shapes: _, ...commit }: CommitHead,
+  operations: readonly Operation[],
+): ItemCommit {
+  return { ...commit, operations };
+}
+
+function isSame(a: Position, b: Position): boolean {
+  return a.number === b.number && a.chain === b.chain;
+}
+
+function pageName(hash: number, { chain, number }: Position): string {
+  return `${hash} ${number} ${chain}`;
+}
+
+/** Who had seen a commit had seen its parents. Parents stand before their children: backwards, one pass is enough. */
+function follow(
+  { chain, number, parent, parentNumber }: Link,
+  counts: Float64Array,
+): void {
+  if (number >= counts[chain]!) return;
+  counts[parent] = Math.max(counts[parent]!, parentNumber + 1);
+}
+
+function isFaultOfCheckpoint(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "checkpoint-damaged";
 }

@@ -5,7 +5,7 @@
 
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import fc from "fast-check";
-import { itemHistory } from "../src/db/history.ts";
+import { type CommitSummary, itemHistory } from "../src/db/history.ts";
 import { Editor } from "../src/db/editor.ts";
 import { field } from "../src/schema/field.ts";
 import { IdSource } from "../src/schema/names.ts";
@@ -13,12 +13,22 @@ import { defineSchema } from "../src/schema/schema.ts";
 import { AuthorPlace, Leaf, refusedAt } from "../tests/kit/author_place.ts";
 import { seededRandom } from "../tests/kit/mod.ts";
 import { steadyWorld } from "../tests/kit/small_database.ts";
+import { filesOf, withFile } from "../tests/kit/images.ts";
+import { limits } from "../src/base/limits.ts";
 import { sized } from "../tests/kit/tier.ts";
-import { hashId } from "./checkpoint/layout.ts";
-import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
+import { hashId, PAGE, TOUCHES_AT } from "./checkpoint/layout.ts";
+import type { Position } from "./commit.ts";
+import type { CommitReader } from "./commit_reader.ts";
 import type { Mode } from "./genesis.ts";
 import { ItemTouches } from "./item_touches.ts";
 import type { Log } from "./log.ts";
+import {
+  ancestry,
+  cellOf,
+  type Includes,
+  stateOf,
+  upTo,
+} from "./time_travel.ts";
 import type { Transaction } from "./transaction.ts";
 
 const IDS = ["a", "b", "ab", "c", "é"];
@@ -29,15 +39,19 @@ function touchesOf({ replica }: AuthorPlace): ItemTouches {
   return touches;
 }
 
-/** History as reading all of the log gives it. */
-function scanned({ replica }: AuthorPlace, id: string) {
+/** What reading all of the log gives. */
+function scanning<T>({ replica }: AuthorPlace, read: () => T): T {
   const { touches } = replica.commits;
   replica.commits.touches = undefined;
   try {
-    return itemHistory(replica, { collection: Leaf.name, id });
+    return read();
   } finally {
     replica.commits.touches = touches;
   }
+}
+
+function scanned(place: AuthorPlace, id: string) {
+  return scanning(place, () => indexed(place, id));
 }
 
 function indexed({ replica }: AuthorPlace, id: string) {
@@ -59,22 +73,65 @@ function wideOf({ replica: { commits, loaded: { log } } }: AuthorPlace) {
       return far(log.end);
     },
     readAt: (target, address) => log.readAt(target, near(address)),
-    records: (from, to, take) => log.records(near(from), near(to), take),
+    records: (from, to, take) =>
+      far(
+        log.records(
+          near(from),
+          near(to),
+          (kind, body, at) => take(kind, body, far(at)),
+        ),
+      ),
   };
-  const farCommits: Pick<CommitReader, "each" | "isVoid"> = {
-    each(visit, from = 0, to = far(log.end)) {
-      const moved = ({ address, ...logged }: LoggedBatch) =>
-        visit({ ...logged, address: far(address) });
-      commits.each(moved, near(from), near(to));
-    },
+  const farCommits: Pick<CommitReader, "isVoid"> = {
     isVoid: (chain, number, address) =>
       commits.isVoid(chain, number, near(address)),
   };
-  const touches = new ItemTouches(farCommits as CommitReader, farLog as Log);
+  const touches = new ItemTouches(farCommits, farLog as Log);
   touches.of({ collection: Leaf.name, id: "a" });
   hole = 2 ** 40;
   wide.set(commits, touches);
   return touches;
+}
+
+/** A history that is turned page by page, the newest one first. */
+function turned({ replica }: AuthorPlace, id: string, limit: number) {
+  const item = { collection: Leaf.name, id };
+  const all: CommitSummary[] = [];
+  for (let page = itemHistory(replica, item, { limit }); page.length > 0;) {
+    ok(page.length <= limit);
+    all.unshift(...page);
+    page = itemHistory(replica, item, { limit, before: all[0]!.commit });
+  }
+  return all;
+}
+
+/** Which commits a commit had seen, and what each item was then. */
+function past(
+  { replica, editor }: AuthorPlace,
+  includes: Includes,
+  to?: number,
+) {
+  const { commits, graph } = replica;
+  const seen = [...graph.vector()].map(([chain, length]) =>
+    Array.from({ length }, (_, number) => includes(chain, number, 0)).join()
+  );
+  const items = IDS.map((id) => {
+    const name = { collection: Leaf.name, id };
+    return cellOf(commits, () => editor.table.view, includes, name, to)?.item;
+  });
+  return { seen, items };
+}
+
+function checkPast(place: AuthorPlace, position: Position, what: string): void {
+  const { commits, loaded: { log } } = place.replica;
+  const at = () => past(place, ancestry(commits, position));
+  const before = scanning(place, at);
+  deepEqual(at(), before, what);
+  const includes = ancestry(commits, position);
+  deepEqual(past(place, includes, log.end), before, `${what}, up to now`);
+  const state = stateOf(commits, () => place.editor.table.view, includes);
+  const items = IDS.map((id) => state.cellOf(Leaf.name, id)?.item);
+  deepEqual(items, before.items, `${what}, all of it`);
 }
 
 function check(place: AuthorPlace, what: string): number {
@@ -90,6 +147,16 @@ function check(place: AuthorPlace, what: string): number {
       `${what}: ${id}, wide`,
     );
     found += expected.length;
+    const commits = touchesOf(place).of(item);
+    const limit = 1 + found % 4;
+    deepEqual(turned(place, id, limit), expected, `${what}: ${id}, in pages`);
+    deepEqual(
+      scanning(place, () => turned(place, id, limit)),
+      expected,
+      `${what}: ${id}, in scanned pages`,
+    );
+    const one = commits[found % commits.length];
+    if (one !== undefined && id.length > 1) checkPast(place, one, what);
   }
   return found;
 }
@@ -175,10 +242,11 @@ async function run(seed: number, mode: Mode): Promise<number> {
       const [entry] = place.replica.refusals();
       if (entry !== undefined) place.replica.retry(entry);
     } else if (dice < 0.85) {
-      if (random() < 0.5) await place.replica.checkpoint();
-      if (random() < 0.5) await place.replica.close();
+      if (random() < 0.7) await place.replica.checkpoint();
+      const goesOn = random() < 0.4;
+      if (random() < 0.5 && !goesOn) await place.replica.close();
       else await place.replica.durable();
-      place = await place.reopened();
+      if (!goesOn) place = await place.reopened();
     }
     const what = `seed ${seed}, ${mode}, step ${step}`;
     if (random() < 0.7) found += check(place, what);
@@ -237,6 +305,46 @@ Deno.test("what was withdrawn is gone from a history that was shown before, and 
   await peer.tell(place);
   equal(indexed(place, "a").length, 2);
   check(place, "came back");
+});
+
+Deno.test("a picture of the past stays what it was, whatever is withdrawn, comes or is checkpointed after it", async () => {
+  let place = await AuthorPlace.open();
+  place.put("a", "one");
+  const { chain, length } = place.last;
+  place.put("a", "two");
+  place.put("b", "three");
+  place.replica.flush();
+  const { log } = place.replica.loaded;
+  const to = log.end;
+  const points = [
+    ancestry(place.replica.commits, { chain, number: length + 1 }),
+    upTo(1e15),
+  ];
+  const pictures = () =>
+    points.flatMap((includes) => {
+      const { commits } = place.replica;
+      const viewOf = () => place.editor.table.view;
+      const state = stateOf(commits, viewOf, includes, to);
+      const all = IDS.map((id) => state.cellOf(Leaf.name, id)?.item);
+      const { items } = past(place, includes, to);
+      deepEqual(items, all);
+      deepEqual(scanning(place, () => past(place, includes, to).items), all);
+      return all.map((item) => item?.title);
+    });
+  const expected = pictures();
+  deepEqual(expected.slice(0, 2), ["two", "three"]);
+  const peer = await place.peer();
+  place.replica.withdraw(chain, length, [refusedAt(length)]);
+  deepEqual(pictures(), expected, "withdrawn");
+  await peer.tell(place);
+  place.put("a", "four");
+  place.replica.flush();
+  deepEqual(pictures(), expected, "come again");
+  await place.replica.checkpoint();
+  deepEqual(pictures(), expected, "checkpointed");
+  await place.replica.close();
+  place = await place.reopened();
+  deepEqual(pictures(), expected, "opened again");
 });
 
 Deno.test("ids whose hashes are the same have histories of their own", async () => {
@@ -349,6 +457,112 @@ Deno.test("a read that failed leaves nothing behind", async () => {
     isThere(Math.max(0, i - i % 40)); // Now and then it is what was kept longest.
   }
   check(place, "after failed reads");
+});
+
+/** A repository of a few thousand commits that a checkpoint covers, as it is found by the next process. */
+async function covered(): Promise<AuthorPlace> {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  for (let i = 0; i < 4_000; i++) {
+    place.put(`item-${i % 1_000}`, `${i}`.repeat(9));
+  }
+  const other = await place.peer();
+  other.put("item-5", "theirs");
+  await other.tell(place);
+  place.put("item-5", "ours");
+  await place.replica.close();
+  return await place.reopened();
+}
+
+Deno.test("the first history of a process reads a few of the log's bytes, where a checkpoint covers it", async () => {
+  const place = await covered();
+  const counted = countReads(place);
+  equal(indexed(place, "item-250").length, 4);
+  const [first, , , , theirs, ours] = indexed(place, "item-5");
+  ok(counted.reads > 0 && counted.reads < 40, `${counted.reads} reads`);
+  equal(ours!.parents[0], theirs!.commit);
+  const { chain, number } = touchesOf(place).of({
+    collection: Leaf.name,
+    id: "item-5",
+  })[5]!;
+  counted.reads = 0;
+  const includes = ancestry(place.replica.commits, { chain, number });
+  equal(counted.reads, 0, "whom it had seen stands in the checkpoint");
+  equal(includes.count, 4_002);
+  check(place, "over a checkpoint");
+  equal(first!.number, 5);
+});
+
+Deno.test("what is written behind a checkpoint is let go of by the next one, and found in it", async () => {
+  const place = await covered();
+  for (let i = 0; i < 3_000; i++) place.put(`item-${i % 500}`, `again ${i}`);
+  place.replica.flush();
+  equal(indexed(place, "item-250").length, 10);
+  ok(touchesOf(place).bytes > 3_000 * 8);
+  await place.replica.checkpoint();
+  ok(touchesOf(place).bytes < 100, `${touchesOf(place).bytes} bytes`);
+  const counted = countReads(place);
+  equal(indexed(place, "item-251").length, 10);
+  ok(counted.reads < 40, `${counted.reads} reads`);
+  place.put("item-251", "behind it");
+  check(place, "behind the second one");
+  equal(indexed(place, "item-251").length, 11);
+});
+
+Deno.test("a long log is noted while it grows, so that who asks does not wait", async () => {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  for (let i = 0; i < 60; i++) {
+    for (let k = 0; k < 20; k++) place.put(`item-${k}`, `${i}`.padEnd(4_000));
+    await place.replica.durable();
+  }
+  const { log } = place.replica.loaded;
+  ok(log.end > 4_000_000);
+  let bytes = 0;
+  const { records } = log;
+  log.records = (from, to, take) =>
+    records.call(log, from, to, (kind, body, at) => {
+      bytes += body.length;
+      return take(kind, body, at);
+    });
+  equal(indexed(place, "item-7").length, 60);
+  ok(bytes < 1_500_000, `${bytes} bytes are read when somebody asks`);
+});
+
+Deno.test("a checkpoint that says nothing of items, or what cannot be read, has the same histories", async () => {
+  const place = await AuthorPlace.open({ mode: "fast" });
+  for (let i = 0; i < 60; i++) {
+    place.write((tx, leaves) => {
+      for (let k = 0; k < 1_000; k++) {
+        const id = `item-${(1_000 * i + k) % 20_000}`;
+        leaves.upsert(tx, { id, title: `${i}` });
+      }
+    });
+  }
+  place.replica.flush();
+  const expected = scanned(place, "item-77");
+  equal(expected.length, 3);
+  const { touches } = place.replica.commits;
+  place.replica.commits.touches = undefined; // As in a page, or an older version.
+  await place.replica.checkpoint();
+  const silent = await place.reopened();
+  deepEqual(indexed(silent, "item-77"), expected);
+  place.replica.commits.touches = touches;
+  place.put("item-1", "more");
+  await place.replica.checkpoint();
+  const files = filesOf(place.storage);
+  const [name, bytes] = files.find(([name]) => name.includes("checkpoint-"))!;
+  ok(bytes.length > limits.checkpointCheckedBytesMax, "it is read on demand");
+  const last = new DataView(bytes.buffer, bytes.length - PAGE);
+  const directory = last.getUint32(TOUCHES_AT, true);
+  let rebuilt = 0;
+  for (let page = directory - 20; page <= directory; page++) {
+    const bad = bytes.slice();
+    bad[page * PAGE + 9]! ^= 1;
+    const hurt = await place.reopened({ files: withFile(files, name, bad) });
+    deepEqual(indexed(hurt, "item-77"), expected, `page ${page}`);
+    equal(indexed(hurt, "item-19999").length, 3);
+    if (touchesOf(hurt).bytes > 60_000 * 8) rebuilt++;
+  }
+  ok(rebuilt > 1, `${rebuilt} times the log was read instead`);
 });
 
 /** Writes over the log's first "damaged" behind its back. */

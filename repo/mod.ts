@@ -59,6 +59,7 @@ export type { ReplicaStatus } from "./status.ts";
 export type { Table } from "./table.ts";
 export {
   ancestry,
+  cellOf,
   concerns,
   type Includes,
   type ItemName,

@@ -125,6 +125,7 @@ export class Replica {
       meta: () => encodeMeta(loaded),
       settle: () => this.flush(),
       prepare: () => this.commits.hashAll(),
+      touches: () => this.commits.touches,
       isNeeded: !isTab,
       isHasty: lent === "new",
     });

@@ -20,11 +20,16 @@ import { decodePatch } from "../src/schema/patch_codec.ts";
 import { type BatchCommit, payloadOf } from "./batch.ts";
 import type { Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
+import type { View } from "../src/schema/view.ts";
 import { State, type ViewOf } from "./state.ts";
 import type { VersionVector } from "./version_vector.ts";
 
 /** Which commits belong to a picture of the past. */
-export type Includes = (chain: string, number: number, wall: number) => boolean;
+export interface Includes {
+  (chain: string, number: number, wall: number): boolean;
+  /** How many they are, where that is known. */
+  readonly count?: number;
+}
 
 /** The commits up to a wall clock, inclusive. */
 export function upTo(wallMs: number): Includes {
@@ -33,8 +38,13 @@ export function upTo(wallMs: number): Includes {
 
 /** A commit and all its ancestors. */
 export function ancestry(reader: CommitReader, position: Position): Includes {
-  const vector = ancestorsOf(reader, position);
-  return (chain, number) => number < (vector.get(chain) ?? 0);
+  const vector = reader.touches?.ancestorsOf(position) ??
+    ancestorsOf(reader, position);
+  const includes = (chain: string, number: number) =>
+    number < (vector.get(chain) ?? 0);
+  let count = 0;
+  for (const length of vector.values()) count += length;
+  return Object.assign(includes, { count });
 }
 
 /** The version vector of a commit: its ancestors and itself. */
@@ -91,49 +101,93 @@ export function mentions(
 
 /** The item as the chosen commits made it. */
 export function itemOf(
+  ...asked: Parameters<typeof cellOf>
+): Item | undefined {
+  return cellOf(...asked)?.item;
+}
+
+/** As {@linkcode itemOf}; only commits that the log held when it ended at `to`. */
+export function cellOf(
   reader: CommitReader,
   viewOf: ViewOf,
   includes: Includes,
   name: ItemName,
-): Item | undefined {
+  to?: number,
+): Cell | undefined {
+  const view = viewOf(name.collection);
+  const { touches } = reader;
+  return touches === undefined
+    ? scannedCellOf(reader, view, includes, name, to)
+    : touches.cellOf(name, view, includes, to);
+}
+
+function scannedCellOf(
+  reader: CommitReader,
+  view: View,
+  includes: Includes,
+  name: ItemName,
+  to: number | undefined,
+): Cell | undefined {
   const [isMentioned, isMeant] = [mentions(name), concerns(name)];
   let cell: Cell | undefined;
-  reader.each(({ batch, address, from }) => {
-    for (let i = from; i < batch.commits.length; i++) {
-      const commit = batch.commits[i]!;
-      if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
-      if (!isMentioned(batch.bytes, commit)) continue;
-      const patch = decodePatch(payloadOf(batch, commit));
-      const operationsAt = address + commit.payloadAt + patch.operationsOffset;
-      const origin: Origin = { ...stampOf(batch.chain, commit), operationsAt };
-      for (const operation of patch.operations.filter(isMeant)) {
-        cell = fold(cell, operation, origin, -1, viewOf(name.collection));
+  reader.each(
+    ({ batch, address, from }) => {
+      for (let i = from; i < batch.commits.length; i++) {
+        const commit = batch.commits[i]!;
+        if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
+        if (!isMentioned(batch.bytes, commit)) continue;
+        const patch = decodePatch(payloadOf(batch, commit));
+        const operationsAt = address + commit.payloadAt +
+          patch.operationsOffset;
+        const origin: Origin = {
+          ...stampOf(batch.chain, commit),
+          operationsAt,
+        };
+        for (const operation of patch.operations.filter(isMeant)) {
+          cell = fold(cell, operation, origin, -1, view);
+        }
       }
-    }
-  });
-  return cell?.item;
+    },
+    0,
+    to,
+    to,
+  );
+  return cell;
 }
 
 function stampOf(chain: string, { wall, count }: BatchCommit): Stamp {
   return { wall, count, chain };
 }
 
-/** Folds the chosen commits into a state of its own. */
+/** Folds the chosen commits into a state of its own, of those that the log held when it ended at `to`. */
 export function stateOf(
   reader: CommitReader,
   viewOf: ViewOf,
   includes: Includes,
+  to?: number,
 ): State {
   const state = new State(viewOf);
-  reader.each(({ batch, address, from }) => {
-    for (let i = from; i < batch.commits.length; i++) {
-      const commit = batch.commits[i]!;
-      if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
-      const patch = decodePatch(payloadOf(batch, commit));
-      const operationsAt = address + commit.payloadAt + patch.operationsOffset;
-      const origin: Origin = { ...stampOf(batch.chain, commit), operationsAt };
-      state.fold(patch.operations, patch.createOffsets, origin);
-    }
-  });
+  let left = includes.count ?? Infinity;
+  reader.each(
+    ({ batch, address, from }) => {
+      for (let i = from; i < batch.commits.length; i++) {
+        const commit = batch.commits[i]!;
+        if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
+        const patch = decodePatch(payloadOf(batch, commit));
+        const operationsAt = address + commit.payloadAt +
+          patch.operationsOffset;
+        const origin: Origin = {
+          ...stampOf(batch.chain, commit),
+          operationsAt,
+        };
+        state.fold(patch.operations, patch.createOffsets, origin);
+        left--;
+      }
+      return left === 0;
+    },
+    0,
+    to,
+    to,
+  );
   return state;
 }

@@ -112,12 +112,12 @@ export class Withdrawals {
     return true;
   }
 
-  /** From which number on the commits of a chain are void in a batch at an address. */
-  endOf(chain: string, address: number): number {
+  /** From which number on the commits of a chain are void in a batch at an address, or were when the log ended at `asOf`. */
+  endOf(chain: string, address: number, asOf = Infinity): number {
     if (this.#logged.length === 0) return Infinity;
     let end = Infinity;
     for (const { at, cut } of this.#voids.get(chain) ?? nobody) {
-      if (at > address) end = Math.min(end, cut.from);
+      if (at > address && at < asOf) end = Math.min(end, cut.from);
     }
     return end;
   }

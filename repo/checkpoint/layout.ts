@@ -16,6 +16,10 @@ export const PAGE = 4096;
 export const DATA = PAGE - 4;
 /** First bytes of the last page. */
 export const MAGIC = "SHEAFCKP";
+/** Where the last page says what checksums start from. */
+export const SALT_AT = 12;
+/** Where the last page says where what touches each item lies; zeros where nobody wrote it. */
+export const TOUCHES_AT = 28;
 /** The format that this code writes and reads. */
 export const FORMAT = 2;
 /** A row with this shape is in the checkpoint's heap. */

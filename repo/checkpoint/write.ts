@@ -18,6 +18,7 @@ import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Table } from "../table.ts";
+import type { WriteTouches } from "../touch_files.ts";
 import { type Checkpoint, checkpointName } from "./checkpoint.ts";
 import { type Picture, pictureOf, writeCollection } from "./collection.ts";
 import { encodeDirectory } from "./directory_writer.ts";
@@ -27,6 +28,8 @@ import {
   LOG_PAGE,
   MAGIC,
   type Records,
+  type Stream,
+  TOUCHES_AT,
 } from "./layout.ts";
 import type { ReadLog } from "./log_rows.ts";
 import { PageWriter } from "./page_writer.ts";
@@ -49,6 +52,8 @@ export interface WriteCheckpointOptions {
   readonly readLog: ReadLog;
   /** The checkpoint that the tables stand on. */
   readonly previous?: Checkpoint | undefined;
+  /** Writes what touches each item, where that is known. */
+  readonly touches?: WriteTouches | undefined;
   /** Clock and dice. */
   readonly world: World;
   /** Resolves when the bytes of the log up to `covers` change no more: before, none is read. */
@@ -145,6 +150,9 @@ function* steps(
   const kept = previous === undefined || isAnew
     ? origins.count
     : previous.directory.originsKept;
+  const touches = options.touches === undefined
+    ? { first: 0, bytes: 0 }
+    : yield* options.touches(writer);
   const directory = writer.stream(encodeDirectory({
     covers,
     chains: registry.chains,
@@ -155,7 +163,7 @@ function* steps(
     collections,
     meta,
   }));
-  writer.last(lastPage(salt, writer.page + 1, directory));
+  writer.last(lastPage(salt, writer.page + 1, directory, touches));
 }
 
 /** Origins keep their numbers from checkpoint to checkpoint until most are in no use. */
@@ -166,9 +174,10 @@ function isWorthRenumbering({ directory }: Checkpoint): boolean {
 function lastPage(
   salt: number,
   pages: number,
-  directory: { first: number; bytes: number },
+  directory: Stream,
+  touches: Stream,
 ): Uint8Array {
-  const bytes = new Uint8Array(28);
+  const bytes = new Uint8Array(TOUCHES_AT + 8);
   const view = new DataView(bytes.buffer);
   bytes.set(encodeText(MAGIC));
   view.setUint16(8, FORMAT, true);
@@ -176,6 +185,8 @@ function lastPage(
   view.setUint32(16, pages, true);
   view.setUint32(20, directory.first, true);
   view.setUint32(24, directory.bytes, true);
+  view.setUint32(TOUCHES_AT, touches.first, true);
+  view.setUint32(TOUCHES_AT + 4, touches.bytes, true);
   return bytes;
 }
 

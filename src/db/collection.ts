@@ -13,7 +13,12 @@ import type {
 import type { Replica, Violation } from "../../repo/mod.ts";
 import type { Editor } from "./editor.ts";
 import type { FieldDifference } from "../schema/describe.ts";
-import { type CommitSummary, itemDifference, itemHistory } from "./history.ts";
+import {
+  type CommitSummary,
+  type HistoryPage,
+  itemDifference,
+  itemHistory,
+} from "./history.ts";
 import {
   type CollectionParts,
   ReadableCollection,
@@ -121,11 +126,17 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
     return this.#replica.loaded.constraints?.violations(this.name) ?? [];
   }
 
-  /** The commits that touched an item, oldest first: who, when and what. */
-  history(id: string): CommitSummary[] {
+  /**
+   * The commits that touched an item, oldest first: who, when and what. All, or
+   * a page of them.
+   *
+   * @throws {DatabaseError} `commit-missing` where `before` did not touch the item,
+   * `invalid-option`, `closed`
+   */
+  history(id: string, page: HistoryPage = {}): CommitSummary[] {
     this.#replica.check();
     this.#replica.flush();
-    return itemHistory(this.#replica, { collection: this.name, id });
+    return itemHistory(this.#replica, { collection: this.name, id }, page);
   }
 
   /**

@@ -65,6 +65,7 @@ export type { Snapshot } from "./snapshot.ts";
 export type {
   CommitSummary,
   HistoryOptions,
+  HistoryPage,
   OperationSummary,
 } from "./history.ts";
 export type { StoredCollection, StoredField } from "./stored.ts";

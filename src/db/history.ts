@@ -29,6 +29,7 @@ import {
   type LoggedBatch,
   mentions,
   payloadOf,
+  type Position,
   type Replica,
   upTo,
 } from "../../repo/mod.ts";
@@ -64,15 +65,27 @@ export interface CommitSummary {
   readonly operations: readonly OperationSummary[];
 }
 
+/** Which part of a history to give, the newest one where nothing is said. */
+export interface HistoryPage {
+  /** At most this many, the newest ones. */
+  readonly limit?: number;
+  /**
+   * Only those before this one, by its name: the `commit` of the first one of a
+   * page asks for the page before it.
+   */
+  readonly before?: string;
+}
+
 /** Which commits to give. */
-export interface HistoryOptions {
+export interface HistoryOptions extends HistoryPage {
   /** At most this many, the newest ones (default: 100). */
   readonly limit?: number;
   /** Only commits that touched this item, and of them only what they did to it. */
   readonly item?: ItemName;
 }
 
-const historyOptions = { limit: 0, item: 0 };
+const pageOptions = { limit: 0, before: 0 };
+const historyOptions = { ...pageOptions, item: 0 };
 
 const LIMIT_DEFAULT = 100;
 
@@ -81,35 +94,86 @@ export function repositoryHistory(
   replica: Replica,
   options: HistoryOptions = {},
 ): CommitSummary[] {
-  const { limit = LIMIT_DEFAULT, item } = checkOptions(options, historyOptions);
+  const { item, limit = LIMIT_DEFAULT, ...rest } = checkOptions(
+    options,
+    historyOptions,
+  );
+  const page = { limit, ...rest };
+  if (item !== undefined) return itemHistory(replica, item, page);
+  const before = checkPage(replica, page);
+  const end = before === undefined
+    ? replica.graph.commits
+    : countBefore(replica, before);
+  let seen = 0;
+  const summaries: CommitSummary[] = [];
+  replica.commits.each((logged) => {
+    for (let i = logged.from; i < logged.batch.commits.length; i++) {
+      if (seen++ < end - limit) continue;
+      if (seen > end) return true;
+      summaries.push(summary(replica, logged, i, () => true));
+    }
+  });
+  return summaries;
+}
+
+/** How many commits stand before one that is known. */
+function countBefore(replica: Replica, { chain, number }: Position): number {
+  let count = 0;
+  replica.commits.each(({ batch, from }) => {
+    const index = batch.chain === chain ? number - batch.first : Infinity;
+    const isHere = index < batch.commits.length;
+    count += (isHere ? index : batch.commits.length) - from;
+    return isHere;
+  });
+  return count;
+}
+
+function checkPage(
+  replica: Replica,
+  { limit = Infinity, before }: HistoryPage,
+): Position | undefined {
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) {
     throw new DatabaseError(
       "invalid-option",
       "`limit` must be a whole number from 0 on",
     );
   }
-  if (item !== undefined) {
-    return itemHistory(replica, item).slice(limit === 0 ? Infinity : -limit);
-  }
-  const skip = replica.graph.commits - limit;
-  let seen = 0;
-  const summaries: CommitSummary[] = [];
-  replica.commits.each((logged) => {
-    for (let i = logged.from; i < logged.batch.commits.length; i++) {
-      if (seen++ >= skip) {
-        summaries.push(summary(replica, logged, i, () => true));
-      }
-    }
-  });
-  return summaries;
+  return before === undefined ? undefined : findCommit(replica, before);
 }
 
 /** The commits that touched an item, oldest first. */
-export function itemHistory(replica: Replica, item: ItemName): CommitSummary[] {
+export function itemHistory(
+  replica: Replica,
+  item: ItemName,
+  page: HistoryPage = {},
+): CommitSummary[] {
+  const { limit = Infinity } = checkOptions(page, pageOptions);
+  const before = checkPage(replica, page);
   const { touches } = replica.commits;
-  if (touches !== undefined) {
-    return touches.of(item).map((commit) => shown(replica, commit));
-  }
+  const summaries = touches === undefined
+    ? newestOf(scannedHistory(replica, item), limit, before)
+    : touches.page(item, { limit, ...before && { before } })
+      ?.map((commit) => shown(replica, commit));
+  if (summaries !== undefined) return summaries;
+  throw new DatabaseError(
+    "commit-missing",
+    `Commit ${JSON.stringify(page.before)} did not touch this item`,
+  );
+}
+
+function newestOf(
+  all: CommitSummary[],
+  limit: number,
+  before: Position | undefined,
+): CommitSummary[] | undefined {
+  const name = before && commitName(before);
+  const end = name === undefined
+    ? all.length
+    : all.findIndex(({ commit }) => commit === name);
+  return end < 0 ? undefined : all.slice(Math.max(0, end - limit), end);
+}
+
+function scannedHistory(replica: Replica, item: ItemName): CommitSummary[] {
   const summaries: CommitSummary[] = [];
   const [isMentioned, isMeant] = [mentions(item), concerns(item)];
   replica.commits.each((logged) => {

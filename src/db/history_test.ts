@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, throws } from "node:assert/strict";
 import {
   type Collection,
+  type CommitSummary,
   defineSchema,
   field,
   openDatabase,
@@ -118,6 +119,54 @@ Deno.test("history() of an item leaves out what else its commits did", () =>
     deepEqual(whats(1), [["a", "delete"]]);
     deepEqual(whats(0), []);
     deepEqual(notes.history("nothing"), []);
+  }));
+
+Deno.test("history() is turned page by page, of an item and of all", () =>
+  withNotes((notes, repo) => {
+    notes.create({ id: "a", text: "0" });
+    for (let i = 1; i < 7; i++) {
+      notes.create({ id: `n${i}`, text: "x" });
+      notes.update("a", { text: `${i}` });
+    }
+    const all = notes.history("a");
+    equal(all.length, 7);
+    const newest = notes.history("a", { limit: 3 });
+    deepEqual(newest, all.slice(4));
+    const before = newest[0]!.commit;
+    deepEqual(notes.history("a", { limit: 3, before }), all.slice(1, 4));
+    deepEqual(notes.history("a", { before }), all.slice(0, 4));
+    deepEqual(notes.history("a", { before: all[0]!.commit }), []);
+    deepEqual(notes.history("a", { limit: 0 }), []);
+    const item = { collection: "note", id: "a" };
+    deepEqual(repo.history({ item, limit: 2, before }), all.slice(2, 4));
+    const whole = repo.history();
+    equal(whole.length, 13);
+    for (const [i, { commit }] of whole.entries()) {
+      const from = Math.max(0, i - 4);
+      const page = repo.history({ limit: 4, before: commit });
+      deepEqual(page, whole.slice(from, i));
+    }
+  }));
+
+Deno.test("pages that cannot be are refused with a code", () =>
+  withNotes((notes, repo) => {
+    notes.create({ id: "a", text: "one" });
+    notes.create({ id: "b", text: "two" });
+    const [{ commit: a }, { commit: b }] = notes.history("a")
+      .concat(notes.history("b")) as [CommitSummary, CommitSummary];
+    throws(() => notes.history("a", { before: b }), { code: "commit-missing" });
+    throws(() => notes.history("none", { before: a }), {
+      code: "commit-missing",
+    });
+    for (const before of ["", "ffff:0", a.replace(/.$/, "7")]) {
+      throws(() => notes.history("a", { before }), { code: "commit-missing" });
+      throws(() => repo.history({ before }), { code: "commit-missing" });
+    }
+    for (const limit of [-1, 1.5, NaN]) {
+      throws(() => notes.history("a", { limit }), { code: "invalid-option" });
+    }
+    // @ts-expect-error: there is no such option.
+    throws(() => notes.history("a", { limits: 1 }), { code: "invalid-option" });
   }));
 
 Deno.test("diff() names the fields that differ, in both directions", () =>

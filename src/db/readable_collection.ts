@@ -10,6 +10,7 @@
 import { hasMutableValues } from "../schema/reader.ts";
 import { textIn } from "../schema/prepare_text.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
+import type { View } from "../schema/view.ts";
 import type { TextState } from "../schema/text_state.ts";
 import type { QueryEngine } from "../query/engine.ts";
 import type { OrderField, Query, QueryStore, Where } from "../query/mod.ts";
@@ -20,6 +21,8 @@ import { type RowReader, rowReader } from "./rows.ts";
 /** What a collection is read from. */
 export interface CollectionParts<S extends Schema> {
   readonly schema: S;
+  /** That of the table, where that is made when it is first asked for. */
+  readonly view?: View;
   readonly table: Table;
   readonly engine: QueryEngine;
   /** Fails when the repository is closed. */
@@ -31,19 +34,15 @@ export class ReadableCollection<S extends Schema>
   implements Iterable<Infer<S>> {
   /** The collection's schema. */
   readonly schema: S;
-  readonly #table: Table;
-  readonly #engine: QueryEngine;
-  readonly #check: () => void;
+  readonly #parts: CollectionParts<S>;
   /** Gives the caller what it may have of an item. */
   protected readonly row: RowReader<S>;
 
   /** Use `repository.collection(schema)`. */
-  constructor({ schema, table, engine, check }: CollectionParts<S>) {
-    this.schema = schema;
-    this.#table = table;
-    this.#engine = engine;
-    this.#check = check;
-    this.row = rowReader(table.view);
+  constructor(parts: CollectionParts<S>) {
+    this.schema = parts.schema;
+    this.#parts = parts;
+    this.row = rowReader(parts.view ?? parts.table.view);
   }
 
   /** The collection's name. */
@@ -53,36 +52,39 @@ export class ReadableCollection<S extends Schema>
 
   /** The item with this id, frozen; `undefined` when it is not there. */
   get(id: string): Infer<S> | undefined {
-    this.#check();
-    const ordinal = this.#table.ordinalOf(id);
+    this.#parts.check();
+    const ordinal = this.#parts.table.ordinalOf(id);
     if (ordinal < 0) return undefined;
-    const item = this.#table.itemAt(ordinal);
+    const item = this.#parts.table.itemAt(ordinal);
     return item === undefined ? undefined : this.row(item);
   }
 
   /** The item with this id as a store for views, whether it is there or not. */
   store(id: string): QueryStore<Infer<S> | undefined> {
-    this.#check();
-    return itemStore<Infer<S>>(this.#engine, id);
+    this.#parts.check();
+    return itemStore<Infer<S>>(this.#parts.engine, id);
   }
 
   /** What is known of a text field: for `@sheaf/sheaf/text`. `undefined` when the item is not there. */
   textOf(id: string, field: string): TextState | undefined {
     if (!this.has(id)) return undefined;
-    return textIn(this.#table.cellAt(this.#table.ordinalOf(id)), field);
+    return textIn(
+      this.#parts.table.cellAt(this.#parts.table.ordinalOf(id)),
+      field,
+    );
   }
 
   /** Is there an item with this id? */
   has(id: string): boolean {
-    this.#check();
-    const ordinal = this.#table.ordinalOf(id);
-    return ordinal >= 0 && this.#table.isLive(ordinal);
+    this.#parts.check();
+    const ordinal = this.#parts.table.ordinalOf(id);
+    return ordinal >= 0 && this.#parts.table.isLive(ordinal);
   }
 
   /** The items of many ids, in the order of the ids; `undefined` where there is none. */
   getMany(ids: Iterable<string>): (Infer<S> | undefined)[] {
-    this.#check();
-    const table = this.#table;
+    this.#parts.check();
+    const table = this.#parts.table;
     const rows: (Infer<S> | undefined)[] = [];
     for (const id of ids) {
       const ordinal = table.ordinalOf(id);
@@ -94,9 +96,9 @@ export class ReadableCollection<S extends Schema>
 
   /** All items, in no promised order. The array is the caller's own. */
   all(): Infer<S>[] {
-    this.#check();
-    const items = this.#table.items();
-    if (hasMutableValues(this.#table.view)) return items.map(this.row);
+    this.#parts.check();
+    const items = this.#parts.table.items();
+    if (hasMutableValues(this.#parts.table.view)) return items.map(this.row);
     return items as unknown as Infer<S>[];
   }
 
@@ -105,23 +107,23 @@ export class ReadableCollection<S extends Schema>
    * a time, and not kept in memory. So each stream gives objects of its own.
    */
   *stream(): Generator<Infer<S>> {
-    this.#check();
-    for (const item of this.#table.stream()) {
+    this.#parts.check();
+    for (const item of this.#parts.table.stream()) {
       yield this.row(item);
-      this.#check();
+      this.#parts.check();
     }
   }
 
   /** All ids, in no promised order. */
   keys(): string[] {
-    this.#check();
-    return this.#table.ids();
+    this.#parts.check();
+    return this.#parts.table.ids();
   }
 
   /** How many items there are. */
   count(): number {
-    this.#check();
-    return this.#table.count;
+    this.#parts.check();
+    return this.#parts.table.count;
   }
 
   /** All items as they are when the iteration starts. */
@@ -131,8 +133,8 @@ export class ReadableCollection<S extends Schema>
 
   /** A query over every item. */
   query(): Query<Infer<S>> {
-    this.#check();
-    return this.#engine.query<Infer<S>>();
+    this.#parts.check();
+    return this.#parts.engine.query<Infer<S>>();
   }
 
   /** A query for the items that fit conditions, or that a predicate takes. */

@@ -1,43 +1,170 @@
 /**
  * A repository as it was: read-only collections at a commit or a moment.
  *
+ * Items that are asked for by their ids are folded one by one, from their own
+ * commits; a query, or many items, folds all that there was. So does the first
+ * read where nothing finds an item's commits, as in a page.
+ *
+ * Architecture invariant: a picture never changes, whatever is written, comes or
+ * is withdrawn after it was taken: it is of a prefix of the log.
+ *
  * @module
  */
 
 import type { World } from "../base/world.ts";
-import type { Schema } from "../schema/schema.ts";
-import { type Replica, type State, stateOf } from "../../repo/mod.ts";
+import { type Cell, isThere } from "../schema/cell.ts";
+import { textIn } from "../schema/prepare_text.ts";
+import type { Infer, Schema } from "../schema/schema.ts";
+import type { TextState } from "../schema/text_state.ts";
+import {
+  cellOf,
+  type Includes,
+  type ItemName,
+  type Replica,
+  type State,
+  stateOf,
+} from "../../repo/mod.ts";
 import { Engines } from "./engines.ts";
 import { includesOf } from "./history.ts";
 import { ReadableCollection } from "./readable_collection.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** The state at one point of the history; it never changes. */
-export class Snapshot {
-  readonly #state: State;
-  readonly #engines: Engines;
-  readonly #check: (schema: Schema) => void;
+/** Items are folded one by one until that has read this part of all commits. */
+const SPARSE_FRACTION = 1 / 4;
 
-  /** Use `repository.at(point)`. */
-  constructor(state: State, engines: Engines, check: (schema: Schema) => void) {
-    this.#state = state;
-    this.#engines = engines;
-    this.#check = check;
+/** What a picture is made from. */
+interface PastParts {
+  readonly replica: Replica;
+  readonly schemas: Schemas;
+  readonly world: World;
+  /** Which commits. */
+  readonly includes: Includes;
+  /** Where the log ended when it was taken. */
+  readonly to: number;
+}
+
+/** What was at one point of the history, as far as somebody has asked. */
+class Past {
+  readonly #parts: PastParts;
+  readonly #cells = new Map<string, Map<string, Cell | undefined>>();
+  /** Operations that may still be read for single items. */
+  #left: number;
+  #whole: { state: State; engines: Engines } | undefined;
+
+  constructor(parts: PastParts) {
+    this.#parts = parts;
+    this.#left = parts.replica.graph.commits * SPARSE_FRACTION;
   }
 
-  /** A collection as it was. */
-  collection<S extends Schema>(schema: S): ReadableCollection<S> {
-    this.#check(schema);
-    return new ReadableCollection({
-      schema,
-      table: this.#state.table(schema.name),
-      engine: this.#engines.of(schema),
-      check: () => {},
-    });
+  /** All of it. */
+  whole(): { state: State; engines: Engines } {
+    return this.#whole ??= this.#fold();
+  }
+
+  #fold(): { state: State; engines: Engines } {
+    const { replica, schemas, world, includes, to } = this.#parts;
+    replica.check();
+    const viewOf = (name: string) => schemas.viewOf(name);
+    const state = stateOf(replica.commits, viewOf, includes, to);
+    const schemaOf = (name: string) => schemas.find(name);
+    const engines = new Engines({ state, world, schemaOf, hooks: {} });
+    this.#cells.clear();
+    return { state, engines };
+  }
+
+  /** What was known of one item. */
+  cellOf(name: ItemName): Cell | undefined {
+    const { collection, id } = name;
+    const known = this.#cells.get(collection);
+    if (known?.has(id)) return known.get(id);
+    if (!this.#isSparse(name)) {
+      return this.whole().state.cellOf(collection, id);
+    }
+    const { replica, schemas, includes, to } = this.#parts;
+    const viewOf = () => schemas.viewOf(collection);
+    const cell = cellOf(replica.commits, viewOf, includes, name, to);
+    if (known !== undefined) known.set(id, cell);
+    else this.#cells.set(collection, new Map([[id, cell]]));
+    return cell;
+  }
+
+  /** Is an item found for less than all of them? */
+  #isSparse(name: ItemName): boolean {
+    if (this.#whole !== undefined) return false;
+    const { replica } = this.#parts;
+    replica.check();
+    const { touches } = replica.commits;
+    if (touches === undefined) return false;
+    this.#left -= 1 + touches.countOf(name);
+    return this.#left >= 0;
   }
 }
 
-/** Folds the commits up to a point into a snapshot. */
+/** The items of one schema at one point of the history. */
+class PastCollection<S extends Schema> extends ReadableCollection<S> {
+  readonly #past: Past;
+
+  constructor(past: Past, schema: S, schemas: Schemas) {
+    super({
+      schema,
+      view: schemas.viewOf(schema.name),
+      get table() {
+        return past.whole().state.table(schema.name);
+      },
+      get engine() {
+        return past.whole().engines.of(schema);
+      },
+      check: () => {},
+    });
+    this.#past = past;
+  }
+
+  #cellOf(id: string): Cell | undefined {
+    const cell = this.#past.cellOf({ collection: this.name, id });
+    return cell !== undefined && isThere(cell) ? cell : undefined;
+  }
+
+  override get(id: string): Infer<S> | undefined {
+    const item = this.#cellOf(id)?.item;
+    return item && this.row(item);
+  }
+
+  override has(id: string): boolean {
+    return this.#cellOf(id) !== undefined;
+  }
+
+  override getMany(ids: Iterable<string>): (Infer<S> | undefined)[] {
+    return Array.from(ids, (id) => this.get(id));
+  }
+
+  override textOf(id: string, field: string): TextState | undefined {
+    const cell = this.#cellOf(id);
+    return cell && textIn(cell, field);
+  }
+}
+
+/** The state at one point of the history; it never changes. */
+export class Snapshot {
+  readonly #past: Past;
+  readonly #schemas: Schemas;
+
+  /** Use `repository.at(point)`. */
+  constructor(parts: PastParts) {
+    this.#past = new Past(parts);
+    this.#schemas = parts.schemas;
+  }
+
+  /**
+   * A collection as it was. What nobody has read when the repository is closed
+   * cannot be read any more: `closed`.
+   */
+  collection<S extends Schema>(schema: S): ReadableCollection<S> {
+    this.#schemas.check(schema);
+    return new PastCollection(this.#past, schema, this.#schemas);
+  }
+}
+
+/** A picture of a point: which commits make it is found now, what they made when it is read. */
 export function openSnapshot(
   replica: Replica,
   schemas: Schemas,
@@ -45,12 +172,6 @@ export function openSnapshot(
   point: string | Date,
 ): Snapshot {
   const includes = includesOf(replica, point);
-  const state = stateOf(
-    replica.commits,
-    (name) => schemas.viewOf(name),
-    includes,
-  );
-  const schemaOf = (name: string) => schemas.find(name);
-  const engines = new Engines({ state, world, schemaOf, hooks: {} });
-  return new Snapshot(state, engines, (schema) => schemas.check(schema));
+  const to = replica.loaded.log.end;
+  return new Snapshot({ replica, schemas, world, includes, to });
 }

@@ -230,9 +230,8 @@ export const dataBugs: readonly Bug[] = [
     name: "past-shows-the-future",
     breaks: "What an item was at a commit contains what others wrote beside it",
     file: "repo/time_travel.ts",
-    before: `  return (chain, number) => number < (vector.get(chain) ?? 0);`,
-    after:
-      `  return (chain, number) => number < (vector.get(chain) ?? Infinity);`,
+    before: `    number < (vector.get(chain) ?? 0);`,
+    after: `    number < (vector.get(chain) ?? Infinity);`,
     foundBy: ["repo/time_travel_test.ts"],
   },
   {

@@ -85,7 +85,8 @@ export const durabilityBugs: readonly Bug[] = [
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,
-        pause: () => this.#isClosing ? undefined : pause(world),
+        touches: touches?.picture(),
+        pause: pausing,
         sealed: () => log.sealed >= covers ? undefined : log.sync(),`,
     after: `        get covers() {
           return log.end;
@@ -94,7 +95,8 @@ export const durabilityBugs: readonly Bug[] = [
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,
-        pause: () => this.#isClosing ? undefined : pause(world),
+        touches: touches?.picture(),
+        pause: pausing,
         sealed: () => log.sync(),`,
     foundBy: ["repo/checkpointer_test.ts"],
   },

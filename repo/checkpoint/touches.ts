@@ -1,0 +1,217 @@
+/**
+ * What touches each item, where commits stand and whom their authors had seen,
+ * up to where a checkpoint holds: read from its file on demand.
+ *
+ * The last page of the file says where this lies. Checkpoints that nobody wrote
+ * it into say nothing there.
+ *
+ * Architecture invariant: derived data is disposable (law 5).
+ *
+ * @module
+ */
+
+import { ByteReader } from "../../src/base/bytes.ts";
+import { readCount } from "../canonical.ts";
+import { chainBytesLength, chainName } from "../commit.ts";
+import { type ChainCount, type Link, lowerBound } from "../touch_tail.ts";
+import {
+  DATA,
+  PAGE,
+  perPage,
+  type Records,
+  SALT_AT,
+  TOUCHES_AT,
+} from "./layout.ts";
+import { type PageFile, PagePart, PageStream } from "./page_file.ts";
+
+/** Widths of records. */
+export const touchWidths = { touch: 10, mark: 10, link: 20 } as const;
+
+/** Records that are read one by one. */
+class RecordPart {
+  readonly count: number;
+  readonly #part: PagePart;
+
+  constructor(file: PageFile, { first, count }: Records, width: number) {
+    this.count = count;
+    this.#part = new PagePart(file, first, count, width);
+  }
+
+  /** A number in a record. */
+  u32(i: number, at = 0): number {
+    const { perPage, width } = this.#part;
+    const start = i % perPage * width + at;
+    return this.#part.page(i / perPage | 0).getUint32(start, true);
+  }
+
+  /** A longer one. */
+  u48(i: number, at = 0): number {
+    const { perPage, width } = this.#part;
+    const view = this.#part.page(i / perPage | 0);
+    const start = i % perPage * width + at;
+    const high = view.getUint16(start + 4, true);
+    return view.getUint32(start, true) + high * 2 ** 32;
+  }
+}
+
+/** What a checkpoint knows of a log. */
+export class StoredTouches {
+  /** Up to which log address. */
+  readonly covers: number;
+  readonly chains: readonly ChainCount[];
+  readonly marked: number;
+  readonly linked: number;
+  readonly #file: PageFile;
+  readonly #places: Places;
+  readonly #touches: RecordPart;
+  readonly #marks: RecordPart;
+  readonly #links: RecordPart;
+
+  private constructor(file: PageFile, places: Places) {
+    this.#file = file;
+    this.#places = places;
+    this.covers = places.covers;
+    this.chains = places.chains;
+    this.#touches = new RecordPart(file, places.touch, touchWidths.touch);
+    this.#marks = new RecordPart(file, places.mark, touchWidths.mark);
+    this.#links = new RecordPart(file, places.link, touchWidths.link);
+    this.marked = places.mark.count;
+    this.linked = places.link.count;
+  }
+
+  /** What is in a file; `undefined` where nobody wrote it. Throws a `SyntaxError` where it is not sound. */
+  static in(file: PageFile): StoredTouches | undefined {
+    const last = file.last();
+    file.salt = new ByteReader(last, SALT_AT).u32();
+    const place = new ByteReader(last, TOUCHES_AT);
+    const [first, bytes] = [place.u32(), place.u32()];
+    if (bytes === 0) return undefined;
+    checkWithin(file, { first, count: bytes }, DATA);
+    const stream = new PageStream(file, first, bytes);
+    const reader = new ByteReader(stream.bytes(0, bytes));
+    return new StoredTouches(file, readPlaces(reader, file));
+  }
+
+  /** Where operations on items with a hash stand: from the first of them to behind the last. */
+  rangeOf(hash: number): [number, number] {
+    const { count } = this.#touches;
+    const touches = this.#touches;
+    const start = lowerBound(count, (i) => touches.u32(i) >= hash);
+    // Most items have few operations: look near by before far away.
+    let step = 1;
+    while (start + step < count && touches.u32(start + step) === hash) {
+      step *= 2;
+    }
+    const room = Math.min(step, count - start);
+    const length = lowerBound(room, (i) => touches.u32(start + i) > hash);
+    return [start, start + length];
+  }
+
+  /** Where an operation stands. */
+  placeAt(i: number): number {
+    return this.#touches.u48(i, 4);
+  }
+
+  /** The address of a mark. */
+  markAt(i: number): number {
+    return this.#marks.u48(i);
+  }
+
+  /** Which commit of its batch a mark is. */
+  indexAt(i: number): number {
+    return this.#marks.u32(i, 6);
+  }
+
+  /** A link. */
+  linkAt(i: number): Link {
+    const links = this.#links;
+    return {
+      chain: links.u32(i),
+      number: links.u48(i, 4),
+      parent: links.u32(i, 10),
+      parentNumber: links.u48(i, 14),
+    };
+  }
+
+  /** The bytes of all records of one kind, one after the other. */
+  sweep(kind: keyof typeof touchWidths): NextRecord {
+    const { [kind]: records } = this.#places;
+    const sweep = new RecordSweep(this.#file, records, touchWidths[kind]);
+    return () => sweep.next();
+  }
+}
+
+/** Gives the bytes of the next record, until it is asked again. */
+export type NextRecord = () => Uint8Array | undefined;
+
+/** Pages of one read. */
+const SWEPT = 16;
+
+/** Records one after the other, of which no page is kept. */
+class RecordSweep {
+  readonly #file: PageFile;
+  readonly #records: Records;
+  readonly #width: number;
+  #read = 0;
+  #pages: Uint8Array = new Uint8Array(0);
+
+  constructor(file: PageFile, records: Records, width: number) {
+    this.#file = file;
+    this.#records = records;
+    this.#width = width;
+  }
+
+  /** The bytes of the next record, until it is asked again. */
+  next(): Uint8Array | undefined {
+    const { first, count } = this.#records;
+    if (this.#read === count) return undefined;
+    const each = perPage(this.#width);
+    const page = Math.floor(this.#read / each);
+    const at = this.#read++ % each;
+    if (at === 0 && page % SWEPT === 0) {
+      const left = Math.ceil(count / each) - page;
+      this.#pages = this.#file.read(first + page, Math.min(SWEPT, left));
+    }
+    const start = page % SWEPT * PAGE + at * this.#width;
+    return this.#pages.subarray(start, start + this.#width);
+  }
+}
+
+/** Where everything lies. */
+interface Places {
+  readonly covers: number;
+  readonly chains: readonly ChainCount[];
+  readonly touch: Records;
+  readonly mark: Records;
+  readonly link: Records;
+}
+
+function readPlaces(reader: ByteReader, file: PageFile): Places {
+  const covers = reader.u48();
+  const chains: ChainCount[] = [];
+  for (let left = readCount(reader); left > 0; left--) {
+    const { at } = reader;
+    reader.skip(chainBytesLength);
+    chains.push({
+      chain: chainName(reader.bytes, at),
+      length: readCount(reader),
+    });
+  }
+  const [touch, mark, link] = Object.values(touchWidths).map((width) => {
+    const records = { first: readCount(reader), count: readCount(reader) };
+    checkWithin(file, records, perPage(width));
+    return records;
+  });
+  if (!reader.done) throw new SyntaxError("What touches items is not sound");
+  return { covers, chains, touch: touch!, mark: mark!, link: link! };
+}
+
+function checkWithin(
+  { pages }: PageFile,
+  { first, count }: Records,
+  each: number,
+): void {
+  if (first + Math.ceil(count / each) >= pages) {
+    throw new SyntaxError("What touches items lies outside the file");
+  }
+}
