@@ -32,7 +32,9 @@ import type { Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { type CommitHead, CommitSpans, type Marks } from "./commit_spans.ts";
 import type { Log } from "./log.ts";
-import { recordKind } from "./log_format.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
+import { type RecentPast, recentPast } from "./recent_past.ts";
+import type { State } from "./state.ts";
 import type { Includes, ItemName } from "./time_travel.ts";
 import type { TouchFiles, WriteTouches } from "./touch_files.ts";
 import { hashItem, type Link, lowerBound, TouchTail } from "./touch_tail.ts";
@@ -194,10 +196,25 @@ export class ItemTouches implements Marks {
     });
   }
 
+  /** The state of commits that were nearly all there are; `undefined` where they are not. */
+  recentPast(past: RecentPast): State | undefined {
+    return recentPast(this, past);
+  }
+
   /** How many operations there may be on an item. */
   countOf({ collection, id }: ItemName): number {
     const hash = hashItem(collection, id);
     return this.#reading(() => this.#placesOf(hash).count);
+  }
+
+  /** Where the record of a batch starts, at or before an address in the log. */
+  recordBefore(address: number): number {
+    return this.#reading(() => {
+      let mark = this.markOf(address);
+      if (mark < 0) return 0;
+      while (this.indexAt(mark) > 0) mark--;
+      return this.markAt(mark) - RECORD_HEADER_BYTES;
+    });
   }
 
   /** The version vector of a commit: its ancestors and itself. */

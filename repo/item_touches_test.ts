@@ -122,7 +122,11 @@ function past(
   return { seen, items };
 }
 
-function checkPast(place: AuthorPlace, position: Position, what: string): void {
+function checkPast(
+  place: AuthorPlace,
+  position: Position,
+  what: string,
+): boolean {
   const { commits, loaded: { log } } = place.replica;
   const at = () => past(place, ancestry(commits, position));
   const before = scanning(place, at);
@@ -132,6 +136,27 @@ function checkPast(place: AuthorPlace, position: Position, what: string): void {
   const state = stateOf(commits, () => place.editor.table.view, includes);
   const items = IDS.map((id) => state.cellOf(Leaf.name, id)?.item);
   deepEqual(items, before.items, `${what}, all of it`);
+  return checkRecent(place, includes, what);
+}
+
+/** Is what is made from the present what the log says, where it is? */
+function checkRecent(
+  { replica, editor }: AuthorPlace,
+  includes: Includes,
+  what: string,
+): boolean {
+  const { commits, graph, loaded: { log }, state: present } = replica;
+  const viewOf = () => editor.table.view;
+  const recent = commits.touches?.recentPast({
+    ...{ commits, viewOf, includes, present },
+    known: graph.commits,
+    to: log.end,
+    end: log.end,
+  });
+  const judge = stateOf(commits, viewOf, includes);
+  if (recent === undefined) return false;
+  deepEqual(recent.digest(), judge.digest(), `${what}, from the present`);
+  return true;
 }
 
 function check(place: AuthorPlace, what: string): number {
@@ -503,6 +528,7 @@ Deno.test("what is written behind a checkpoint is let go of by the next one, and
   const counted = countReads(place);
   equal(indexed(place, "item-251").length, 10);
   ok(counted.reads < 40, `${counted.reads} reads`);
+  deepEqual(indexed(place, "item-251"), scanned(place, "item-251"));
   place.put("item-251", "behind it");
   check(place, "behind the second one");
   equal(indexed(place, "item-251").length, 11);
@@ -597,3 +623,33 @@ for (
     throws(() => indexed(place, "damaged"), { code: "log-damaged" });
   });
 }
+
+Deno.test("a state of a short while ago is made from the present, and is what the log says", async () => {
+  const random = seededRandom(5);
+  let place = await AuthorPlace.open({ mode: "trusted", seed: 1 });
+  const other = await AuthorPlace.open({ mode: "trusted", seed: 2 });
+  let made = 0;
+  for (let i = 0; i < 300; i++) place.put(`item-${i}`, `${i}`);
+  for (let step = 0; step < 12; step++) {
+    for (let i = 0; i < 12; i++) writeRandom(place, random);
+    await place.tell(other);
+    for (let i = 0; i < 4; i++) writeRandom(other, random);
+    await other.tell(place);
+    if (step % 4 === 1) await place.replica.checkpoint();
+    if (step % 4 === 3) {
+      await place.replica.close();
+      place = await place.reopened();
+    }
+    place.replica.flush();
+    const { graph, commits } = place.replica;
+    for (const { name: chain, length } of graph.chains()) {
+      for (const back of [1, 2, 5, 13]) {
+        const number = length - back;
+        if (number < 0) continue;
+        const includes = ancestry(commits, { chain, number });
+        if (checkRecent(place, includes, `step ${step}, ${number}`)) made++;
+      }
+    }
+  }
+  ok(made > 20, `${made} of them were made from the present`);
+});

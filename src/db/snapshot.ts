@@ -16,6 +16,7 @@ import { type Cell, isThere } from "../schema/cell.ts";
 import { textIn } from "../schema/prepare_text.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { TextState } from "../schema/text_state.ts";
+import type { View } from "../schema/view.ts";
 import {
   cellOf,
   type Includes,
@@ -41,6 +42,8 @@ interface PastParts {
   readonly includes: Includes;
   /** Where the log ended when it was taken. */
   readonly to: number;
+  /** Which withdrawals there had been. */
+  readonly revision: number;
 }
 
 /** What was at one point of the history, as far as somebody has asked. */
@@ -64,12 +67,27 @@ class Past {
   #fold(): { state: State; engines: Engines } {
     const { replica, schemas, world, includes, to } = this.#parts;
     replica.check();
+    replica.flush();
     const viewOf = (name: string) => schemas.viewOf(name);
-    const state = stateOf(replica.commits, viewOf, includes, to);
+    const state = this.#recent(viewOf) ??
+      stateOf(replica.commits, viewOf, includes, to);
     const schemaOf = (name: string) => schemas.find(name);
     const engines = new Engines({ state, world, schemaOf, hooks: {} });
     this.#cells.clear();
     return { state, engines };
+  }
+
+  /** From the present, where that is nearly the same: where it is made of what the log says, and of what it said then. */
+  #recent(viewOf: (name: string) => View): State | undefined {
+    const { replica, includes, to, revision } = this.#parts;
+    const { commits, loaded, graph, state } = replica;
+    if (loaded.salvage !== undefined || commits.revision !== revision) return;
+    return commits.touches?.recentPast({
+      ...{ commits, viewOf, includes, to },
+      present: state,
+      known: graph.commits,
+      end: loaded.log.end,
+    });
   }
 
   /** What was known of one item. */
@@ -172,6 +190,7 @@ export function openSnapshot(
   point: string | Date,
 ): Snapshot {
   const includes = includesOf(replica, point);
-  const to = replica.loaded.log.end;
-  return new Snapshot({ replica, schemas, world, includes, to });
+  const { commits: { revision }, loaded: { log } } = replica;
+  const parts = { replica, schemas, world, includes, to: log.end, revision };
+  return new Snapshot(parts);
 }
