@@ -94,7 +94,6 @@ export type {
   Explanation,
   Live,
   LiveChange,
-  LiveGroups,
   Query,
   QueryStore,
   Where,

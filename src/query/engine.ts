@@ -107,11 +107,16 @@ export class QueryEngine {
   readonly #routes = new Routes();
   /** Stores in use, by what they ask for. */
   readonly stores: Map<string, QueryStore<unknown>> = new Map();
+  /** Live results in use, by what they ask for. */
+  readonly results: Map<string, object> = new Map();
   readonly #predicates = new WeakMap<object, Condition>();
   /** Set once there is something to keep up to date: an index or a live result. */
   #unsubscribe: (() => void) | undefined;
   readonly #hinted = new Set<string>();
   readonly #tasks: (() => void)[] = [];
+  /** Tasks of the transaction that is being told, and whose turn they wait for. */
+  #absorbed: [turn: number, task: () => void][] = [];
+  #turn = 0;
   /** Present while somebody measures. */
   #costs: WeakMap<Follower, FollowerCost> | undefined;
   #absorbing = false;
@@ -256,6 +261,10 @@ export class QueryEngine {
       this.attempt(() => this.#absorb(follower, some));
     });
     this.#absorbing = false;
+    for (const [, task] of this.#absorbed.sort(([a], [b]) => a - b)) {
+      this.#tasks.push(task);
+    }
+    this.#absorbed = [];
     this.#deliver();
   }
 
@@ -293,11 +302,20 @@ export class QueryEngine {
     return this.#routes.followers().flatMap((one) => this.#costOf(one) ?? []);
   }
 
+  /** Callbacks of one transaction are called in the order in which turns were taken. */
+  nextTurn(): number {
+    return this.#turn++;
+  }
+
   /** Puts a call of a user's callback behind those that wait already. */
-  tell(task: () => void): void {
-    this.#tasks.push(task);
+  tell(task: () => void, turn: number = this.nextTurn()): void {
+    if (this.#absorbing) {
+      this.#absorbed.push([turn, task]);
+      return;
+    }
     // Rows may also change because a related collection did.
-    if (!this.#absorbing) this.#deliver();
+    this.#tasks.push(task);
+    this.#deliver();
   }
 
   #deliver(): void {
@@ -351,6 +369,7 @@ export class QueryEngine {
     for (const follower of this.#routes.followers()) follower.end();
     this.#routes.clear();
     this.stores.clear();
+    this.results.clear();
     this.#tasks.length = 0;
   }
 

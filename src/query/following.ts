@@ -1,15 +1,17 @@
 /**
  * What every live result does: it calls back, it ends, and it leaves nothing
- * behind when it has ended.
+ * behind when it has ended. Who asks the same has the same result, worked out
+ * once; each has callbacks and an end of its own.
  *
  * @module
  */
 
 import { checkOptions } from "../base/known_options.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { askedKey } from "./asked.ts";
 import type { Follower, QueryEngine } from "./engine.ts";
-import type { Request } from "./plan.ts";
 import type { Interest } from "./routes.ts";
+import type { Request } from "./plan.ts";
 
 /** Options of a subscription. */
 export interface FollowOptions {
@@ -22,14 +24,12 @@ export function signalOf(options: FollowOptions): AbortSignal | undefined {
   return checkOptions(options, { signal: 0 }).signal;
 }
 
-/** A result that follows its collection. */
-export abstract class Following<Rows, Change> implements Disposable {
+/** A result that follows its collection while somebody wants it. */
+export abstract class Following<Rows, Change> {
   readonly #engine: QueryEngine;
   readonly #request: Request | undefined;
-  readonly #callbacks = new Set<(change: Change) => void>();
-  readonly #endings = new Set<() => void>();
+  readonly #subscriptions = new Set<Subscription<Rows, Change>>();
   readonly #releases: (() => void)[] = [];
-  #disposed = false;
 
   /** `request` is what it asks, for who measures what that costs. */
   constructor(engine: QueryEngine, request?: Request) {
@@ -39,6 +39,114 @@ export abstract class Following<Rows, Change> implements Disposable {
 
   /** The rows now, frozen: the same object until something visible changes. */
   abstract readonly getSnapshot: () => Rows;
+
+  /** Is found by what it is asked until it ends. */
+  shareAs(key: string): void {
+    const { results } = this.#engine;
+    results.set(key, this);
+    this.#releases.push(() => {
+      if (results.get(key) === this) results.delete(key);
+    });
+  }
+
+  /** Takes one more who wants it. */
+  join(subscription: Subscription<Rows, Change>): void {
+    this.#subscriptions.add(subscription);
+  }
+
+  /** Lets one go, and ends with the last one. */
+  leave(subscription: Subscription<Rows, Change>): void {
+    this.#subscriptions.delete(subscription);
+    if (this.#subscriptions.size > 0) return;
+    for (const release of this.#releases.splice(0)) release();
+  }
+
+  /** Hears of `engine`, where it may be touched, until it ends; ends with its own engine. */
+  protected follow(
+    engine: QueryEngine,
+    absorb: Follower["absorb"],
+    interest?: Interest,
+  ): void {
+    const end = () => {
+      if (engine !== this.#engine) return;
+      for (const one of this.#subscriptions) one.dispose();
+    };
+    const about = this.#about(engine);
+    this.#releases.push(engine.follow({
+      absorb,
+      end,
+      ...about,
+      ...interest && { interest },
+    }));
+  }
+
+  #about(engine: QueryEngine): Pick<Follower, "about"> {
+    const request = this.#request;
+    if (request === undefined || engine !== this.#engine) return {};
+    const count = () => (this.getSnapshot() as readonly unknown[]).length;
+    return { about: { request, count } };
+  }
+
+  /** Calls back with a change, once all of the collection has heard of it. */
+  protected publish(change: Change): void {
+    for (const one of this.#subscriptions) one.tell(change);
+  }
+}
+
+/** A subscription to the result of who asked the same, or to a new one. */
+export function subscriptionTo<Rows, Change>(
+  engine: QueryEngine,
+  asked: unknown,
+  make: () => Following<Rows, Change>,
+  signal: AbortSignal | undefined,
+): Subscription<Rows, Change> {
+  const key = askedKey(asked);
+  // Proof: a key says what is asked for, and with it what is given.
+  let following = engine.results.get(key) as
+    | Following<Rows, Change>
+    | undefined;
+  if (following === undefined) (following = make()).shareAs(key);
+  return new Subscription(engine, following, signal);
+}
+
+/** A live result in the hands of one who asked for it, until it is disposed. */
+export class Subscription<Rows, Change> implements Disposable {
+  readonly #engine: QueryEngine;
+  readonly #following: Following<Rows, Change>;
+  readonly #turn: number;
+  readonly #callbacks = new Set<(change: Change) => void>();
+  readonly #endings = new Set<() => void>();
+  /** What the rows were at the end. */
+  #ended: { readonly rows: Rows } | undefined;
+
+  /** Made by `subscribe` and `live`, not by users. */
+  constructor(
+    engine: QueryEngine,
+    following: Following<Rows, Change>,
+    signal?: AbortSignal,
+  ) {
+    this.#engine = engine;
+    this.#following = following;
+    this.#turn = engine.nextTurn();
+    following.join(this);
+    this.#obey(signal);
+  }
+
+  /** Ends when the signal says so; at once when it has said so already. */
+  #obey(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    if (signal.aborted) return this.dispose();
+    const stop = () => this.dispose();
+    signal.addEventListener("abort", stop, { once: true });
+    this.onEnd(() => signal.removeEventListener("abort", stop));
+  }
+
+  /** The rows now, frozen: the same object until something visible changes. */
+  readonly getSnapshot = (): Rows => {
+    return this.#ended === undefined
+      ? this.#following.getSnapshot()
+      : this.#ended.rows;
+  };
 
   /** The rows now. */
   get rows(): Rows {
@@ -60,69 +168,31 @@ export abstract class Following<Rows, Change> implements Disposable {
     }
     // Wrapped, so that a callback given twice is called twice.
     const own = (change: Change) => callback(change);
-    if (!this.#disposed) this.#callbacks.add(own);
+    if (this.#ended === undefined) this.#callbacks.add(own);
     return () => void this.#callbacks.delete(own);
   }
 
   /** Calls back once when it ends; at once when it has ended. */
   onEnd(callback: () => void): void {
-    if (this.#disposed) callback();
+    if (this.#ended !== undefined) callback();
     else this.#endings.add(callback);
   }
 
-  /** Hears of `engine`, where it may be touched, until it ends; ends with its own engine. */
-  protected follow(
-    engine: QueryEngine,
-    absorb: Follower["absorb"],
-    interest?: Interest,
-  ): void {
-    const end = () => {
-      if (engine === this.#engine) this.dispose();
-    };
-    const about = this.#about(engine);
-    this.#releases.push(engine.follow({
-      absorb,
-      end,
-      ...about,
-      ...interest && { interest },
-    }));
-  }
-
-  #about(engine: QueryEngine): Pick<Follower, "about"> {
-    const request = this.#request;
-    if (request === undefined || engine !== this.#engine) return {};
-    const count = () => (this.getSnapshot() as readonly unknown[]).length;
-    return { about: { request, count } };
-  }
-
-  /** Ends when the signal says so; at once when it has said so already. */
-  protected obey(signal: AbortSignal | undefined): void {
-    if (signal === undefined) return;
-    if (signal.aborted) {
-      this.dispose();
-      return;
-    }
-    const stop = () => this.dispose();
-    signal.addEventListener("abort", stop, { once: true });
-    this.#releases.push(() => signal.removeEventListener("abort", stop));
-  }
-
   /** Calls back with a change, once all of the collection has heard of it. */
-  protected publish(change: Change): void {
+  tell(change: Change): void {
     for (const callback of this.#callbacks) {
       this.#engine.tell(() => {
         if (this.#callbacks.has(callback)) callback(change);
-      });
+      }, this.#turn);
     }
   }
 
   /** Stops following. The rows stay as they are. */
   dispose(): void {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    for (const release of this.#releases) release();
-    this.#releases.length = 0;
+    if (this.#ended !== undefined) return;
+    this.#ended = { rows: this.#following.getSnapshot() };
     this.#callbacks.clear();
+    this.#following.leave(this);
     for (const ending of this.#endings) ending();
     this.#endings.clear();
   }

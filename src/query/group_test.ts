@@ -224,3 +224,20 @@ Deno.test("ExactSum keeps infinite numbers apart", () => {
   total.subtract(-Infinity);
   strictEqual(total.value, 1);
 });
+
+Deno.test("live groups of a part behind an offset hear of what leaves before it", () => {
+  const { source, engine } = taskEngine(false);
+  const put = (id: string, author: string, rank: number): [string, Item] => [
+    id,
+    task(id, { author, rank }),
+  ];
+  source.write(put("a", "ada", 1), put("b", "ada", 2), put("c", "ada", 3));
+  const query = engine.query<Task>().where({ author: "ada" }).orderBy("rank")
+    .offset(1).groupBy("author").aggregate({ n: count(), least: min("rank") });
+  const live = query.subscribe(() => {});
+  for (const change of [put("a", "bob", 1), ["b", undefined]] as const) {
+    source.write(change as [string, Item | undefined]);
+    deepStrictEqual(live.rows, query.run());
+  }
+  deepStrictEqual(live.rows, []);
+});

@@ -9,10 +9,10 @@ import type { Item } from "../schema/patch.ts";
 import { parseAggregates } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
 import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
-import { type FollowOptions, signalOf } from "./following.ts";
+import { type FollowOptions, signalOf, subscriptionTo } from "./following.ts";
 import { latest } from "./latest.ts";
 import { LiveGroups } from "./live_groups.ts";
-import type { LiveChange } from "./live.ts";
+import type { Live, LiveChange } from "./live.ts";
 import { invalidQuery } from "./parse_where.ts";
 import type { Request } from "./plan.ts";
 import { type QueryStore, storeOf } from "./store.ts";
@@ -78,8 +78,8 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
   subscribe(
     callback: (change: LiveChange<Row>) => void,
     options: FollowOptions = {},
-  ): LiveGroups<Row> {
-    const live = this.#live(signalOf(options));
+  ): Live<Row> {
+    const live = this.#live<Row>(signalOf(options));
     live.onChange(callback);
     return live;
   }
@@ -89,24 +89,23 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
     options: FollowOptions = {},
   ): AsyncIterable<readonly Row[]> {
     const signal = signalOf(options);
-    return latest(() => this.#live(signal), signal);
+    return latest(() => this.#live<Row>(signal), signal);
   }
 
   /** The result as a store for views; as `store` of a query. */
   store(): QueryStore<Result> {
     const asked = [this.#request, this.#groups];
     return storeOf(this.#engine, asked, () => {
-      const live = new LiveGroups<Item>(
-        this.#engine,
-        this.#request,
-        this.#groups,
-        undefined,
-      );
+      const live = this.#live<Item>(undefined);
       return { live, read: () => this.#finish(live.getSnapshot()) };
     });
   }
 
-  #live(signal: AbortSignal | undefined): LiveGroups<Row> {
-    return new LiveGroups(this.#engine, this.#request, this.#groups, signal);
+  /** Rows are items to who finishes them, and `Row` to who subscribes. */
+  #live<R>(signal: AbortSignal | undefined): Live<R> {
+    const make = () =>
+      new LiveGroups<R>(this.#engine, this.#request, this.#groups);
+    const asked = [this.#request, this.#groups];
+    return subscriptionTo(this.#engine, asked, make, signal);
   }
 }

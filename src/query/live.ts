@@ -9,7 +9,7 @@
 
 import type { Item } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
-import { Following } from "./following.ts";
+import { Following, type Subscription } from "./following.ts";
 import { guarded } from "./guard.ts";
 import type { Include, Relations } from "./include.ts";
 import { applyEdits, type RowAt, type RowChanges } from "./live_change.ts";
@@ -28,7 +28,10 @@ export interface LiveChange<Row> extends RowChanges<Row> {
 const fewChanges = 16;
 
 /** A live query's result, until it is disposed. */
-export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
+export type Live<Row> = Subscription<readonly Row[], LiveChange<Row>>;
+
+/** The rows of a live query, for all who ask the same. */
+export class LiveRows<Row> extends Following<readonly Row[], LiveChange<Row>> {
   readonly #engine: QueryEngine;
   readonly #include: Include | undefined;
   readonly #window: LiveWindow;
@@ -37,12 +40,10 @@ export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
   #list: Item[] = [];
   #snapshot: readonly Row[] | undefined;
 
-  /** Made by `subscribe` and `live`, not by users. */
   constructor(
     engine: QueryEngine,
     request: Request,
     include: Include | undefined,
-    signal: AbortSignal | undefined,
   ) {
     super(engine, request);
     this.#engine = engine;
@@ -55,7 +56,6 @@ export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
       : undefined;
     this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
     if (include !== undefined) this.#followRelated(include);
-    this.obey(signal);
   }
 
   /** The rows now: the same frozen array until something visible changes. */
@@ -130,9 +130,21 @@ export class Live<Row> extends Following<readonly Row[], LiveChange<Row>> {
         .map((entry) => entry.row ?? this.#makeRow(entry));
     }
     this.#snapshot = undefined;
-    const rows = this.getSnapshot();
-    this.publish({ ...asChanges<Row>(changes), rows });
+    this.publish(frozen<Row>(changes, this.getSnapshot()));
   }
+}
+
+/** A change as all who ask the same are told of it: none can alter it for the next. */
+export function frozen<Row>(
+  changes: RowChanges<Item>,
+  rows: readonly Row[],
+): LiveChange<Row> {
+  const { added, removed, moved, changed } = asChanges<Row>(changes);
+  for (const list of [added, removed, moved, changed]) {
+    for (const one of list) Object.freeze(one);
+    Object.freeze(list);
+  }
+  return Object.freeze({ added, removed, moved, changed, rows });
 }
 
 function sameRelations(a: Relations, b: Relations): boolean {

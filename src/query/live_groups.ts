@@ -19,11 +19,11 @@ import {
   Grouping,
   type GroupRequest,
 } from "./grouping.ts";
-import type { LiveChange } from "./live.ts";
+import { frozen, type LiveChange } from "./live.ts";
 import type { RowAt, RowChanged } from "./live_change.ts";
 import type { Request } from "./plan.ts";
 import { Held, interestOf } from "./routes.ts";
-import { asChanges, asRows } from "./rows.ts";
+import { asRows } from "./rows.ts";
 import { sameScalar } from "./value.ts";
 
 interface Member {
@@ -31,7 +31,7 @@ interface Member {
   readonly group: Group;
 }
 
-/** A live aggregated query's result, until it is disposed. */
+/** The rows of a live aggregated query, for all who ask the same. */
 export class LiveGroups<Row>
   extends Following<readonly Row[], LiveChange<Row>> {
   readonly #engine: QueryEngine;
@@ -44,13 +44,7 @@ export class LiveGroups<Row>
   #list: Item[] = [];
   #snapshot: readonly Row[] | undefined;
 
-  /** Made by `subscribe` and `live`, not by users. */
-  constructor(
-    engine: QueryEngine,
-    asked: Request,
-    groups: GroupRequest,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(engine: QueryEngine, asked: Request, groups: GroupRequest) {
     super(engine, asked);
     const request = guarded(engine, asked);
     this.#engine = engine;
@@ -64,9 +58,11 @@ export class LiveGroups<Row>
     }
     this.#groups = this.#grouping.sorted();
     this.#list = this.#groups.map((group) => group.toRow(groups.fields));
-    const interest = interestOf(request, this.#members);
+    // Who leaves before the offset is no member, and makes others members.
+    const interest = request.offset === 0
+      ? interestOf(request, this.#members)
+      : undefined;
     this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
-    this.obey(signal);
   }
 
   /** The rows now: the same frozen array until something visible changes. */
@@ -143,8 +139,8 @@ export class LiveGroups<Row>
       .map((index): RowAt<Item> => ({ row: before[index]!, index }));
     if (added.length + removed.length + changed.length === 0) return;
     this.#snapshot = undefined;
-    const changes = asChanges<Row>({ added, removed, moved: [], changed });
-    this.publish({ ...changes, rows: this.getSnapshot() });
+    const changes = { added, removed, moved: [], changed };
+    this.publish(frozen<Row>(changes, this.getSnapshot()));
   }
 }
 

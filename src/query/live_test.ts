@@ -152,7 +152,7 @@ Deno.test("Live ends on abort and on disposal and leaves nothing behind", async 
     }
     return lengths;
   })();
-  strictEqual(engine.followers, 2);
+  strictEqual(engine.followers, 1); // They ask the same.
   await Promise.resolve();
   source.write(["x", task("x")]);
   await new Promise((resolve) => setTimeout(resolve, 0));

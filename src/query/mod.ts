@@ -16,8 +16,7 @@
 
 export { avg, count, max, min, sum } from "./aggregates.ts";
 export type { Explanation } from "./explain.ts";
-export { Live, type LiveChange } from "./live.ts";
-export type { LiveGroups } from "./live_groups.ts";
+export type { Live, LiveChange } from "./live.ts";
 export { Query } from "./query.ts";
 export type { QueryStore } from "./store.ts";
 export type { OrderField, Where } from "./where.ts";

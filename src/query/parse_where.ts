@@ -64,7 +64,7 @@ class Parser {
     switch (name) {
       case "and":
         for (const part of this.#list(value, name)) {
-          parts.push(allOf(this.object(part, depth + 1)));
+          for (const one of this.object(part, depth + 1)) parts.push(one);
         }
         return;
       case "or":

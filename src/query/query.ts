@@ -24,8 +24,8 @@ import {
   originOf,
   parseInclude,
 } from "./include.ts";
-import { type FollowOptions, signalOf } from "./following.ts";
-import { Live, type LiveChange } from "./live.ts";
+import { type FollowOptions, signalOf, subscriptionTo } from "./following.ts";
+import { type Live, type LiveChange, LiveRows } from "./live.ts";
 import { latest } from "./latest.ts";
 import { addTerm, type OrderTerm, type Place } from "./order.ts";
 import { invalidQuery, parseWhere } from "./parse_where.ts";
@@ -224,8 +224,10 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
 
   #live(signal: AbortSignal | undefined): Live<Row> {
     const request = this.#asked();
-    const include = this.#include();
-    return new Live<Row>(this.#engine, request, include, signal);
+    const make = () =>
+      new LiveRows<Row>(this.#engine, request, this.#include());
+    const asked = [request, this.#state.include];
+    return subscriptionTo(this.#engine, asked, make, signal);
   }
 
   /**

@@ -70,9 +70,7 @@ interface Group {
 
 /** All followers of one collection. */
 export class Routes {
-  /** In the order in which they came. */
-  readonly #turns = new Map<Follower, number>();
-  #turn = 0;
+  readonly #all = new Set<Follower>();
   readonly #ofAll = new Set<Follower>();
   readonly #groups = new Map<string, Group>();
   /** Most items are held once: a set of one would cost more than the rest. */
@@ -80,22 +78,22 @@ export class Routes {
 
   /** How many there are. */
   get size(): number {
-    return this.#turns.size;
+    return this.#all.size;
   }
 
   /** All of them. */
   followers(): Follower[] {
-    return [...this.#turns.keys()];
+    return [...this.#all];
   }
 
   /** Takes one; the result lets it go. */
   add(follower: Follower): () => void {
-    this.#turns.set(follower, this.#turn++);
+    this.#all.add(follower);
     const { interest } = follower;
     if (interest === undefined) this.#ofAll.add(follower);
     else this.#route(follower, interest);
     return () => {
-      if (!this.#turns.delete(follower)) return;
+      if (!this.#all.delete(follower)) return;
       if (interest === undefined) this.#ofAll.delete(follower);
       else this.#unroute(follower, interest);
     };
@@ -144,24 +142,16 @@ export class Routes {
     } else if (holder === follower) this.#holders.delete(ordinal);
   }
 
-  /** Calls with each follower that these ordinals may touch, in turn, and with those that do. */
+  /** Calls with each follower that these ordinals may touch, and with those that do. */
   tell(
     ordinals: readonly number[],
     source: Source,
     told: (follower: Follower, ordinals: readonly number[]) => void,
   ): void {
     const touched = this.#touched(ordinals, source);
-    if (touched.size === 0) {
-      for (const follower of this.#ofAll) told(follower, ordinals);
-      return;
-    }
-    for (const follower of this.#ofAll) touched.set(follower, ordinals);
-    const turns = this.#turns;
-    const inTurn = [...touched].sort(([a], [b]) => {
-      return turns.get(a)! - turns.get(b)!;
-    });
-    for (const [follower, some] of inTurn) {
-      if (turns.has(follower)) told(follower, some);
+    for (const follower of this.#ofAll) told(follower, ordinals);
+    for (const [follower, some] of touched) {
+      if (this.#all.has(follower)) told(follower, some);
     }
   }
 
@@ -190,7 +180,7 @@ export class Routes {
 
   /** Lets all go. */
   clear(): void {
-    this.#turns.clear();
+    this.#all.clear();
     this.#ofAll.clear();
     this.#groups.clear();
     this.#holders.clear();

@@ -12,10 +12,11 @@
  */
 
 import type { Item } from "../schema/patch.ts";
+import { askedKey } from "./asked.ts";
 import type { QueryEngine } from "./engine.ts";
-import { Following } from "./following.ts";
-import type { Watched } from "./latest.ts";
+import { Following, Subscription } from "./following.ts";
 import { jointKey } from "./routes.ts";
+import type { Watched } from "./latest.ts";
 import { asRow } from "./rows.ts";
 
 /** A value that changes, as views ask for it: `useSyncExternalStore`, Svelte, signals. */
@@ -105,7 +106,7 @@ export function storeOf<T>(
   asked: unknown,
   open: () => Source<T>,
 ): QueryStore<T> {
-  const key = keyOf(asked);
+  const key = askedKey(asked);
   const store = engine.stores.get(key) ?? new SharedStore(engine, key, open);
   // Proof: a key says what is asked for, and with it what is given.
   return store as QueryStore<T>;
@@ -117,7 +118,7 @@ export function itemStore<Row>(
   id: string,
 ): QueryStore<Row | undefined> {
   return storeOf<Row | undefined>(engine, id, () => {
-    const live = new LiveItem<Row>(engine, id);
+    const live = new Subscription(engine, new LiveItem<Row>(engine, id));
     return { live, read: live.getSnapshot };
   });
 }
@@ -133,10 +134,12 @@ class LiveItem<Row> extends Following<Row | undefined, undefined> {
     super(engine);
     this.#engine = engine;
     this.#id = id;
-    this.follow(engine, () => this.#look() && this.publish(undefined), {
-      fields: [["id", "string"]],
+    const interest = {
+      fields: [["id", "string"]] as const,
       keys: [jointKey([id])],
-    });
+    };
+    const look = () => this.#look() && this.publish(undefined);
+    this.follow(engine, look, interest);
     this.#look();
   }
 
@@ -151,24 +154,4 @@ class LiveItem<Row> extends Following<Row | undefined, undefined> {
     this.#row = item && asRow<Row>(this.#engine.read(item));
     return true;
   }
-}
-
-const functions = new WeakMap<object, number>();
-let functionsSeen = 0;
-
-/** Functions have no contents to compare: each is its own. */
-function numberOf(test: object): number {
-  let number = functions.get(test);
-  if (number === undefined) functions.set(test, number = functionsSeen++);
-  return number;
-}
-
-/** Text that is equal for equal questions. What JSON mixes up is told apart. */
-function keyOf(asked: unknown): string {
-  return JSON.stringify(asked, (_, value: unknown) => {
-    if (typeof value === "function") return { test: numberOf(value) };
-    return typeof value === "number" && !Number.isFinite(value)
-      ? [`${value}`]
-      : value;
-  });
 }
