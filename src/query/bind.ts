@@ -109,7 +109,7 @@ function textRange(prefix: readonly Key[], text: string): KeyRange {
 }
 
 /** The first text behind all that start with `text`, if there is one. */
-function textAfter(text: string): string | undefined {
+export function textAfter(text: string): string | undefined {
   for (let at = text.length - 1; at >= 0; at--) {
     const unit = text.charCodeAt(at);
     if (unit < 0xffff) {

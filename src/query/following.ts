@@ -10,7 +10,7 @@ import { checkOptions } from "../base/known_options.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { askedKey } from "./asked.ts";
 import type { Follower, QueryEngine } from "./engine.ts";
-import type { Interest } from "./routes.ts";
+import type { Interest } from "./interest.ts";
 import type { Request } from "./plan.ts";
 
 /** Options of a subscription. */

@@ -13,9 +13,9 @@ import { Following, type Subscription } from "./following.ts";
 import { guarded } from "./guard.ts";
 import type { Include, Relations } from "./include.ts";
 import { applyEdits, type RowAt, type RowChanges } from "./live_change.ts";
+import { interestOf } from "./interest.ts";
 import { type Edits, type Entry, LiveWindow } from "./live_window.ts";
 import type { Request } from "./plan.ts";
-import { interestOf } from "./routes.ts";
 import { asChanges, asRows } from "./rows.ts";
 
 /** What one transaction did to the rows of a live query. */
@@ -52,7 +52,7 @@ export class LiveRows<Row> extends Following<readonly Row[], LiveChange<Row>> {
     this.#showAll();
     // What is included may change with any item.
     const interest = include === undefined
-      ? interestOf(request, this.#window.byOrdinal)
+      ? interestOf(engine, request, this.#window.byOrdinal, this.#window)
       : undefined;
     this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
     if (include !== undefined) this.#followRelated(include);

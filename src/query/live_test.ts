@@ -213,6 +213,22 @@ Deno.test("Live refills a limited window that runs dry and stays exact", () => {
   }
 });
 
+for (const direction of ["asc", "desc"] as const) {
+  Deno.test(`Live hears as far as a window reaches that was filled again: ${direction}`, () => {
+    const { source, engine } = ranked(300);
+    const query = engine.query<Task>().orderBy("rank", direction).limit(5);
+    const live = query.subscribe(() => {});
+    const sign = direction === "asc" ? 1 : -1;
+    for (let n = 0; n < 250; n++) {
+      const [first] = query.run();
+      source.write([first!.id, undefined]);
+      const rank = first!.rank! + sign * 12.5;
+      if (n % 3 === 0) source.write([`x${n}`, task(`x${n}`, { rank })]);
+      deepStrictEqual(live.rows, query.run());
+    }
+  });
+}
+
 Deno.test("Live shows what comes next when much of a window leaves behind its end", () => {
   const { source, engine } = ranked(500);
   const query = engine.query<Task>().orderBy("rank").limit(40);

@@ -20,13 +20,15 @@
 import type { Item, Value } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import type { Relations } from "./include.ts";
+import type { NamedField } from "./interest.ts";
 import type { ItemTest } from "./item_check.ts";
 import type { Compare } from "./order.ts";
 import { compileItemOrder } from "./order.ts";
 import { testOf } from "./execute.ts";
 import type { Request } from "./plan.ts";
 import { Held } from "./routes.ts";
-import { compareValues } from "./value.ts";
+import type { Span } from "./spans.ts";
+import { compareValues, keyOf } from "./value.ts";
 
 /** One item in the window. */
 export interface Entry {
@@ -64,6 +66,8 @@ export class LiveWindow {
   readonly #test: ItemTest;
   readonly #compare: Compare<Item>;
   readonly #keyField: string;
+  /** The field that it is ordered by first. */
+  readonly by: NamedField;
   readonly #keySign: 1 | -1;
   readonly #need: number;
   readonly #fill: number;
@@ -81,6 +85,7 @@ export class LiveWindow {
     this.#test = testOf(parts, order, after) ?? (() => true);
     this.#compare = compileItemOrder(order);
     this.#keyField = order[0]?.field ?? "id";
+    this.by = [this.#keyField, engine.fields.get(this.#keyField)!];
     this.#keySign = order[0]?.descending === true ? -1 : 1;
     this.#need = offset + limit;
     const ahead = Math.max(lookAheadMin, Math.ceil(limit / lookAheadShare));
@@ -106,6 +111,22 @@ export class LiveWindow {
   /** May there be entries behind the visible ones? */
   get isCutBelow(): boolean {
     return this.#need < Infinity;
+  }
+
+  /**
+   * Values that matter, of the field that it is ordered by: what comes before
+   * `after`, or behind the last entry where others follow, has no place here.
+   */
+  reach(): Span {
+    const { after, order } = this.#request;
+    const [, kind] = this.by;
+    const last = this.complete ? undefined : this.entries.at(-1);
+    const from = order.length > 0 ? after?.values[0] : after?.id;
+    const start = after === undefined ? null : keyOf(kind, from);
+    const end = last === undefined ? null : keyOf(kind, last.key);
+    return this.#keySign > 0
+      ? { low: start ?? undefined, high: end }
+      : { low: end ?? undefined, high: start };
   }
 
   /** Is it in the window still? */

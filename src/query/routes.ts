@@ -1,29 +1,21 @@
 /**
- * Whom a transaction touches. A live result that asks for values of some fields
- * hears of items that have them now, and of those that it holds: what came late,
- * or was told together with something else, still finds who must let it go.
- * Every other one hears of all.
+ * Whom a transaction touches. A live result that asks for values of some fields,
+ * for a span of them, or for the first ones in their order hears of items that
+ * lie within now, and of those that it holds: what came late, or was told together
+ * with something else, still finds who must let it go. Every other one hears of all.
  *
- *     fields   author, done   →   "ada\0" + "0"   →   who asks for these
+ *     fields   author, done   →   "ada\0" + "0"   →   rank: who asks for which span
  *     held     ordinal                            →   who has it
  *
  * @module
  */
 
-import type { FieldKind } from "../schema/patch.ts";
+import type { Item } from "../schema/patch.ts";
 import type { Follower } from "./engine.ts";
-import type { Request } from "./plan.ts";
+import { jointKey, type NamedField, type Route } from "./interest.ts";
 import type { Source } from "./source.ts";
+import { intersection, type Span, type Spanned, Spans } from "./spans.ts";
 import { type Key, keyOf } from "./value.ts";
-
-/** What can touch a live result. */
-export interface Interest {
-  readonly fields: readonly (readonly [name: string, kind: FieldKind])[];
-  /** {@linkcode jointKey}s of these fields: any of them. */
-  readonly keys: readonly string[];
-  /** Items that it has, whatever their values are now; absent where ids alone say it. */
-  readonly held?: Held<unknown>;
-}
 
 /** Items by ordinal, as a live result has them; who is told of each hears of no other. */
 export class Held<T> extends Map<number, T> {
@@ -64,115 +56,149 @@ export class Held<T> extends Map<number, T> {
 
 /** Followers that ask for values of the same fields. */
 interface Group {
-  readonly fields: Interest["fields"];
-  readonly byKey: Map<string, Set<Follower>>;
+  readonly name: string;
+  readonly fields: readonly NamedField[];
+  readonly spanned: NamedField | undefined;
+  readonly byKey: Map<string, Spans<Member>>;
+}
+
+/** Where a follower is found. */
+interface Place {
+  readonly route: Route;
+  readonly group: Group;
+  readonly key: string;
+  span: Spanned<Member>;
+}
+
+/** A follower, where it is found, and what it is about to be told. */
+interface Member {
+  readonly follower: Follower;
+  readonly places: Place[];
+  told: number[];
 }
 
 /** All followers of one collection. */
 export class Routes {
-  readonly #all = new Set<Follower>();
+  /** Those that anything can touch have no places. */
+  readonly #members = new Map<Follower, Member>();
   readonly #ofAll = new Set<Follower>();
   readonly #groups = new Map<string, Group>();
   /** Most items are held once: a set of one would cost more than the rest. */
-  readonly #holders = new Map<number, Follower | Set<Follower>>();
+  readonly #holders = new Map<number, Member | Set<Member>>();
 
   /** How many there are. */
   get size(): number {
-    return this.#all.size;
+    return this.#members.size;
   }
 
   /** All of them. */
   followers(): Follower[] {
-    return [...this.#all];
+    return [...this.#members.keys()];
   }
 
   /** Takes one; the result lets it go. */
   add(follower: Follower): () => void {
-    this.#all.add(follower);
+    const member: Member = { follower, places: [], told: [] };
+    this.#members.set(follower, member);
     const { interest } = follower;
     if (interest === undefined) this.#ofAll.add(follower);
-    else this.#route(follower, interest);
-    return () => {
-      if (!this.#all.delete(follower)) return;
-      if (interest === undefined) this.#ofAll.delete(follower);
-      else this.#unroute(follower, interest);
-    };
-  }
-
-  #route(follower: Follower, { fields, keys, held }: Interest): void {
-    const name = nameOf(fields);
-    const group = this.#groups.get(name) ?? { fields, byKey: new Map() };
-    this.#groups.set(name, group);
-    for (const key of keys) {
-      const some = group.byKey.get(key) ?? new Set();
-      group.byKey.set(key, some.add(follower));
+    for (const route of interest?.routes ?? []) {
+      for (const key of route.keys) this.#place(member, route, key);
     }
-    held?.watch(
-      (ordinal) => this.#hold(ordinal, follower),
-      (ordinal) => this.#release(ordinal, follower),
+    interest?.held?.watch(
+      (ordinal) => this.#hold(ordinal, member),
+      (ordinal) => this.#release(ordinal, member),
     );
+    return () => this.#remove(member);
   }
 
-  #unroute(follower: Follower, { fields, keys, held }: Interest): void {
-    const name = nameOf(fields);
-    const byKey = this.#groups.get(name)?.byKey; // None, where there is no key.
-    for (const key of keys) {
-      const some = byKey!.get(key)!;
-      some.delete(follower);
-      if (some.size === 0) byKey!.delete(key);
+  #place(member: Member, route: Route, key: string): void {
+    const { fields, spanned } = route;
+    const name = JSON.stringify([fields, spanned]);
+    const group = this.#groups.get(name) ??
+      { name, fields, spanned, byKey: new Map() };
+    this.#groups.set(name, group);
+    const spans = group.byKey.get(key) ?? new Spans();
+    group.byKey.set(key, spans);
+    const span = spans.add(spanNow(member, route), member);
+    member.places.push({ route, group, key, span });
+  }
+
+  #remove({ follower, places }: Member): void {
+    if (!this.#members.delete(follower)) return;
+    this.#ofAll.delete(follower);
+    for (const { group, key, span } of places) {
+      const spans = group.byKey.get(key)!;
+      spans.delete(span);
+      if (spans.isEmpty) group.byKey.delete(key);
+      if (group.byKey.size === 0) this.#groups.delete(group.name);
     }
-    if (byKey?.size === 0) this.#groups.delete(name);
-    held?.unwatch();
+    follower.interest?.held?.unwatch();
   }
 
-  #hold(ordinal: number, follower: Follower): void {
+  #hold(ordinal: number, member: Member): void {
     const holder = this.#holders.get(ordinal);
-    if (holder instanceof Set) holder.add(follower);
-    else if (holder === undefined) this.#holders.set(ordinal, follower);
-    else if (holder !== follower) {
-      this.#holders.set(ordinal, new Set([holder, follower]));
+    if (holder instanceof Set) holder.add(member);
+    else if (holder === undefined) this.#holders.set(ordinal, member);
+    else if (holder !== member) {
+      this.#holders.set(ordinal, new Set([holder, member]));
     }
   }
 
-  #release(ordinal: number, follower: Follower): void {
+  #release(ordinal: number, member: Member): void {
     const holder = this.#holders.get(ordinal);
     if (holder instanceof Set) {
-      holder.delete(follower);
+      holder.delete(member);
       if (holder.size === 0) this.#holders.delete(ordinal);
-    } else if (holder === follower) this.#holders.delete(ordinal);
+    } else if (holder === member) this.#holders.delete(ordinal);
   }
 
   /** Calls with each follower that these ordinals may touch, and with those that do. */
   tell(
     ordinals: readonly number[],
     source: Source,
-    told: (follower: Follower, ordinals: readonly number[]) => void,
+    tell: (follower: Follower, ordinals: readonly number[]) => void,
   ): void {
-    const touched = this.#touched(ordinals, source);
-    for (const follower of this.#ofAll) told(follower, ordinals);
-    for (const [follower, some] of touched) {
-      if (this.#all.has(follower)) told(follower, some);
+    const touched = this.#groups.size > 0
+      ? this.#touched(ordinals, source)
+      : [];
+    for (const follower of this.#ofAll) tell(follower, ordinals);
+    for (const member of touched) {
+      const { follower, told } = member;
+      member.told = [];
+      if (!this.#members.has(follower)) continue;
+      tell(follower, told);
+      this.#move(member);
     }
   }
 
-  #touched(
-    ordinals: readonly number[],
-    source: Source,
-  ): Map<Follower, readonly number[]> {
-    const touched = new Map<Follower, number[]>();
-    if (this.#groups.size === 0) return touched;
+  /** A window that has other rows now may reach less far, or farther. */
+  #move(member: Member): void {
+    const [place] = member.places;
+    if (place?.route.isCut !== true || !this.#members.has(member.follower)) {
+      return;
+    }
+    const { low, high } = spanNow(member, place.route);
+    if (low === place.span.low && high === place.span.high) return;
+    const spans = place.group.byKey.get(place.key)!;
+    spans.delete(place.span);
+    place.span = spans.add({ low, high }, member);
+  }
+
+  #touched(ordinals: readonly number[], source: Source): Member[] {
+    const touched: Member[] = [];
     for (const ordinal of ordinals) {
-      const note = (follower: Follower) => {
-        const some = touched.get(follower);
-        if (some === undefined) touched.set(follower, [ordinal]);
-        else if (some.at(-1) !== ordinal) some.push(ordinal);
+      const note = (member: Member) => {
+        const { told } = member;
+        if (told.length === 0) touched.push(member);
+        if (told.at(-1) !== ordinal) told.push(ordinal);
       };
       const holder = this.#holders.get(ordinal);
       if (holder instanceof Set) holder.forEach(note);
       else if (holder !== undefined) note(holder);
-      for (const { fields, byKey } of this.#groups.values()) {
-        const key = keyAt(source, ordinal, fields);
-        if (key !== undefined) byKey.get(key)?.forEach(note);
+      const item = source.itemAt(ordinal);
+      for (const group of this.#groups.values()) {
+        visit(group, source, ordinal, item, note);
       }
     }
     return touched;
@@ -180,52 +206,44 @@ export class Routes {
 
   /** Lets all go. */
   clear(): void {
-    this.#all.clear();
+    this.#members.clear();
     this.#ofAll.clear();
     this.#groups.clear();
     this.#holders.clear();
   }
 }
 
-/** What can touch the rows of a request, where it asks for values; it matches nothing without them. */
-export function interestOf(
-  { parts }: Request,
-  held: Held<unknown>,
-): Interest | undefined {
-  const equal = parts.filter((part) => part.what === "equal");
-  if (equal.length > 0) {
-    const fields = equal.map(({ field, kind }) => [field, kind] as const);
-    return { fields, keys: [jointKey(equal.map(({ key }) => key))], held };
+function spanNow({ follower }: Member, { span, isCut }: Route): Span {
+  return isCut ? intersection(span, follower.interest!.cut!.reach()) : span;
+}
+
+/** Visits those who ask for what an item is now. */
+function visit(
+  { fields, spanned, byKey }: Group,
+  source: Source,
+  ordinal: number,
+  item: Item | undefined,
+  note: (member: Member) => void,
+): void {
+  // Who has what is gone holds it; others can only have asked for its id.
+  if (item === undefined && spanned !== undefined) return;
+  const keys: Key[] = [];
+  for (const field of fields) {
+    const key = keyAt(source, ordinal, item, field);
+    if (key === null) return;
+    keys.push(key);
   }
-  const some = parts.find((part) => part.what === "in");
-  if (some === undefined) return undefined;
-  const keys = new Set(some.keys.map((key) => jointKey([key])));
-  return { fields: [[some.field, some.kind]], keys: [...keys], held };
+  const spans = byKey.get(jointKey(keys));
+  spans?.visit(spanned && keyAt(source, ordinal, item, spanned), note);
 }
 
-/** One text for a key of each field. Two may have the same: a live result tests what it is told of. */
-export function jointKey(keys: readonly Key[]): string {
-  return keys.join("\0");
-}
-
-/** The {@linkcode jointKey} that an item has now; ids stay when it is gone. */
+/** The key that an item has now, `null` when its value is odd or gone; ids stay. */
 function keyAt(
   source: Source,
   ordinal: number,
-  fields: Interest["fields"],
-): string | undefined {
-  const keys: Key[] = [];
-  for (const [field, kind] of fields) {
-    const value = field === "id"
-      ? source.idAt(ordinal)
-      : source.itemAt(ordinal)?.[field];
-    const key = keyOf(kind, value);
-    if (key === null) return undefined;
-    keys.push(key);
-  }
-  return jointKey(keys);
-}
-
-function nameOf(fields: Interest["fields"]): string {
-  return fields.map(([name]) => name).join("\0");
+  item: Item | undefined,
+  [field, kind]: NamedField,
+): Key | null {
+  if (field === "id") return source.idAt(ordinal);
+  return item === undefined ? null : keyOf(kind, item[field]);
 }

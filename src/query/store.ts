@@ -15,7 +15,7 @@ import type { Item } from "../schema/patch.ts";
 import { askedKey } from "./asked.ts";
 import type { QueryEngine } from "./engine.ts";
 import { Following, Subscription } from "./following.ts";
-import { jointKey } from "./routes.ts";
+import { routeOfId } from "./interest.ts";
 import type { Watched } from "./latest.ts";
 import { asRow } from "./rows.ts";
 
@@ -134,10 +134,7 @@ class LiveItem<Row> extends Following<Row | undefined, undefined> {
     super(engine);
     this.#engine = engine;
     this.#id = id;
-    const interest = {
-      fields: [["id", "string"]] as const,
-      keys: [jointKey([id])],
-    };
+    const interest = { routes: [routeOfId(id)] };
     const look = () => this.#look() && this.publish(undefined);
     this.follow(engine, look, interest);
     this.#look();
