@@ -37,6 +37,12 @@ export interface BaseTable {
   load(ordinals: ArrayLike<number>, cells: Cells): void;
   /** Reads every cell that `cells` lacks. */
   loadAll(cells: Cells): void;
+  /** Is the order of an index stored? */
+  readonly hasOrders: boolean;
+  /** A stored order, ended by NaN; `undefined` when its fields may be read otherwise now. */
+  orderSteps(
+    fields: readonly string[],
+  ): Generator<void, Float64Array | undefined>;
   /** Is the field's column stored? */
   hasColumn(field: string): boolean;
   /** A copy of the field's column with room for `size` ordinals; `undefined` when it is not stored. */

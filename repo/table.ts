@@ -12,12 +12,16 @@
 
 import { sha256 } from "../crypto/mod.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import { type Cell, isBlank, isThere } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
 import type { BaseTable } from "./base_table.ts";
+import type { Picture } from "./checkpoint/collection.ts";
+import { unchanged } from "./checkpoint/columns.ts";
+import { orderName } from "./checkpoint/layout.ts";
 import { Cells } from "./cells.ts";
 import { FieldKinds } from "./field_kinds.ts";
 import { type Store, storeFor, storeOfKind } from "./column.ts";
@@ -70,6 +74,12 @@ export class Table implements Source {
   readonly #ordinals = new Map<string, number>();
   readonly #columns: FieldColumn[] = [];
   readonly #kept: Kept[] = [];
+  /** Orders of indexes, by name. */
+  readonly #orders = new Map<string, () => Uint32Array>();
+  /** Do their indexes hear of nothing more? */
+  #isLeft = false;
+  /** 1 for each ordinal of the base that was put; absent where it has no orders. */
+  readonly #changed: Uint8Array | undefined;
   readonly #listeners = new Set<Listener>();
   /** Ids in `#ordinals` that have no cell yet. */
   #reserved = 0;
@@ -88,6 +98,8 @@ export class Table implements Source {
     this.#cells = new Cells(this.base?.size ?? 0);
     this.#count = this.base?.count ?? 0;
     this.#isLoaded = this.#cells.size === 0;
+    const { base } = options;
+    if (base?.hasOrders) this.#changed = new Uint8Array(base.size);
   }
 
   /** Ordinals handed out so far, deleted ones included. */
@@ -263,6 +275,8 @@ export class Table implements Source {
     if (isReserved) this.#reserved--;
     else if (isNew) this.#ordinals.set(cell.id, ordinal);
     else this.#cells.set(ordinal, cell);
+    if (this.#changed !== undefined) this.#changed[ordinal] = 1;
+    if (this.#isLeft) this.#orders.clear();
     this.#keepItems(ordinal, cell, isNew);
     if (isThere(cell) !== wasLive) this.#count += wasLive ? -1 : 1;
     const columns = this.#columns;
@@ -310,6 +324,43 @@ export class Table implements Source {
       if (kept.field === field) return kept.store !== undefined;
     }
     return this.#isLoaded || this.base?.hasColumn(field) === true;
+  }
+
+  /** An order from before, without what changed since; `undefined` when there is none to use. */
+  *storedOrder(
+    fields: readonly string[],
+  ): Generator<void, Uint32Array | undefined> {
+    const { base } = this;
+    if (base === undefined || this.#changed === undefined) return;
+    try {
+      const stored = yield* base.orderSteps(fields);
+      return stored && unchanged(stored, this.#changed);
+    } catch (error) {
+      // Who closes the repository removes the checkpoint; the order is found anew.
+      if (error instanceof DatabaseError) return;
+      throw error;
+    }
+  }
+
+  /** Saves an index's order with the next checkpoint, as `take` gives it then. */
+  keepOrder(
+    fields: readonly string[],
+    take: (() => Uint32Array) | undefined,
+  ): void {
+    if (take === undefined) this.#orders.delete(orderName(fields));
+    else this.#orders.set(orderName(fields), take);
+  }
+
+  /** Orders are as they are until the next put. */
+  leaveOrders(): void {
+    this.#isLeft = true;
+  }
+
+  /** Orders as they are now, and what changed since those of the base were. */
+  orders(): Pick<Picture, "orders" | "changed"> {
+    const orders = new Map<string, Uint32Array>();
+    for (const [name, take] of this.#orders) orders.set(name, take());
+    return { orders, changed: this.#changed?.slice() };
   }
 
   #buildColumn(field: string): Column | undefined {

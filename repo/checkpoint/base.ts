@@ -24,9 +24,12 @@ import {
   type CollectionPlace,
   type ColumnPlace,
   DATA,
+  encodings,
   hashId,
   IN_HEAP,
   NOT_ASCII,
+  ORDER_KEY,
+  orderName,
   slotOf,
   widths,
 } from "./layout.ts";
@@ -338,6 +341,29 @@ export class Base implements BaseTable {
       this.shapes().every(({ fields }) =>
         fields.some(({ name, kind }) => name === field && kind === plan.kind)
       );
+  }
+
+  /** Is there an order of an index? */
+  get hasOrders(): boolean {
+    return this.place.columns.some(({ key }) => key === ORDER_KEY);
+  }
+
+  /**
+   * The stored order of an index, ended by NaN. It was made of values as readers
+   * saw them then: `undefined` where the columns, too, may not be used any more.
+   */
+  *orderSteps(
+    fields: readonly string[],
+  ): Generator<void, Float64Array | undefined> {
+    const name = orderName(fields);
+    const place = this.place.columns.find(({ field, key }) =>
+      key === ORDER_KEY && field === name
+    );
+    if (place?.encoding !== encodings.i32) return;
+    if (!fields.every((one) => one === "id" || this.hasColumn(one))) return;
+    const { size } = this;
+    const store = yield* loadColumn(this.#checkpoint.file, place, size, size);
+    return store.kind === "number" ? store.values : undefined;
   }
 
   /** Is the field's column stored? */

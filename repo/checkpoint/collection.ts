@@ -15,8 +15,8 @@ import { type Store, storeOfKind } from "../column.ts";
 import type { Table } from "../table.ts";
 import type { Base, Row } from "./base.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { wordsWorth, writeColumn } from "./column_writer.ts";
-import { columnKey } from "./columns.ts";
+import { wordsWorth, writeColumn, writeOrder } from "./column_writer.ts";
+import { columnKey, unchanged } from "./columns.ts";
 import {
   type CollectionPlace,
   type ColumnPlace,
@@ -24,6 +24,7 @@ import {
   hashId,
   IN_HEAP,
   NOT_ASCII,
+  orderName,
   type Records,
   slotOf,
   slotsFor,
@@ -50,6 +51,10 @@ export interface Picture {
   /** Cells in memory; the others are in the base. */
   readonly cells: Cells;
   readonly base: Base | undefined;
+  /** Orders of indexes by name. */
+  readonly orders: ReadonlyMap<string, Uint32Array>;
+  /** Which ordinals of the base changed since, where it has orders that nobody took. */
+  readonly changed: Uint8Array | undefined;
   /** What the base is a part of. */
   readonly previous: Checkpoint | undefined;
 }
@@ -72,6 +77,7 @@ export function pictureOf(
     count,
     fields: table.kinds.list(),
     cells: table.picture(),
+    ...table.orders(),
     base: table.base === undefined ? undefined : base,
     previous,
   };
@@ -92,6 +98,7 @@ export function* writeCollection(
   const slots = yield* writeSlots(writer, hashes);
   const dead = yield* writeDead(writer, picture);
   const columns = yield* writeColumns(writer, picture, registry.shapes);
+  const orders = yield* writeOrders(writer, picture, columns);
   registry.fields(name, picture.fields);
   return {
     name,
@@ -103,7 +110,7 @@ export function* writeCollection(
     idStarts: ids.starts,
     dead,
     heap: heap.stream,
-    columns,
+    columns: [...columns, ...orders],
   };
 }
 
@@ -353,6 +360,32 @@ function* writeColumns(
     const store = yield* gatherColumn(picture, field, start);
     const key = columnKey(picture.view, field);
     places.push(yield* writeColumn(writer, field, key, store, picture.size));
+  }
+  return places;
+}
+
+/**
+ * Orders of indexes that stand, and those of the base without what changed. Without
+ * the columns of its fields an order is of no use.
+ */
+function* writeOrders(
+  writer: PageWriter,
+  { orders, changed, base, size, view }: Picture,
+  columns: readonly ColumnPlace[],
+): Generator<void, ColumnPlace[]> {
+  const fields = new Set(["id"]);
+  for (const { field, type } of columns) if (type !== "none") fields.add(field);
+  const places: ColumnPlace[] = [];
+  for (const index of view.schema?.indexes ?? []) {
+    if (!index.every((field) => fields.has(field))) continue;
+    const name = orderName(index);
+    let order = orders.get(name);
+    if (order === undefined && changed !== undefined) {
+      const stored = yield* base!.orderSteps(index);
+      order = stored && unchanged(stored, changed);
+    }
+    if (order === undefined) continue;
+    places.push(yield* writeOrder(writer, name, order, size));
   }
   return places;
 }

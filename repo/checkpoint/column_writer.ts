@@ -9,13 +9,14 @@
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";
-import type { NumberStore, Store, WordStore } from "../column.ts";
+import { NumberStore, type Store, type WordStore } from "../column.ts";
 import {
   type ColumnPlace,
   columnRecords,
   type ColumnType,
   encodings,
   I32_ABSENT,
+  ORDER_KEY,
 } from "./layout.ts";
 import type { PageWriter } from "./page_writer.ts";
 
@@ -62,6 +63,19 @@ export function* writeColumn(
     ? yield* writeBits(writer, store, size)
     : yield* writeNumbers(writer, store, encoding, size);
   return { field, key, type, encoding, records, ...noWords };
+}
+
+/** Writes the order of an index: ordinals, and then as many as lack it as absent ones. */
+export function* writeOrder(
+  writer: PageWriter,
+  field: string,
+  order: Uint32Array,
+  size: number,
+): Generator<void, ColumnPlace> {
+  const values = new Float64Array(size).fill(NaN);
+  values.set(order);
+  const store = new NumberStore("number", values);
+  return yield* writeColumn(writer, field, ORDER_KEY, store, size);
 }
 
 function* encodingOf(

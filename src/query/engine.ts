@@ -367,6 +367,7 @@ export class QueryEngine {
     this.#disposed = true;
     this.#unsubscribe?.();
     this.#indexes.close();
+    this.source.leaveOrders?.();
     for (const follower of this.#routes.followers()) follower.end();
     this.#routes.clear();
     this.stores.clear();

@@ -14,13 +14,23 @@ import { inSteps } from "./steps.ts";
 /** Items of one step, which may have to be read. */
 const stepItems = 512;
 
-/** Fills the tables and gives live ordinals below `size` by their keys and then by id; `undefined` when a key does not fit. */
+/** An order that lacks more than this share is found anew. */
+const restShare = 8;
+
+/** Ordinals by their keys and then by id, and those that are still to be put in. */
+interface Order {
+  readonly sorted: Uint32Array;
+  readonly rest: Uint32Array;
+}
+
+/** Fills the tables and orders live ordinals below `size`; `undefined` when a key does not fit. */
 export function* orderOf(
   source: Source,
+  fields: readonly string[],
   tables: readonly KeyTable[],
   ids: IdTable,
   size: number,
-): Generator<void, Uint32Array | undefined> {
+): Generator<void, Order | undefined> {
   const slow: KeyTable[] = [];
   for (const table of tables) {
     yield* table.reserveSteps(size);
@@ -31,8 +41,46 @@ export function* orderOf(
     return undefined;
   }
   yield* ids.reserveSteps(size);
+  const stored = slow.length === 0
+    ? yield* storedOrder(source, fields, tables, live)
+    : undefined;
+  if (stored !== undefined) return stored;
   yield* sortBy(live, tables, ids);
-  return live;
+  return { sorted: live, rest: new Uint32Array(0) };
+}
+
+/** The order that the source kept, when most are in it and nothing speaks against it. */
+function* storedOrder(
+  source: Source,
+  fields: readonly string[],
+  tables: readonly KeyTable[],
+  live: Uint32Array,
+): Generator<void, Order | undefined> {
+  const sorted = yield* source.storedOrder?.(fields) ?? nothing();
+  if (sorted === undefined) return;
+  const lacks = live.length - sorted.length;
+  if (lacks < 0 || lacks * restShare > live.length) return;
+  const left = new Uint8Array(source.size);
+  yield* inSteps(live.length, (from, to) => {
+    for (let i = from; i < to; i++) left[live[i]!] = 1;
+  });
+  let isSound = true;
+  yield* inSteps(sorted.length, (from, to) => {
+    for (let i = from; i < to && isSound; i++) {
+      const ordinal = sorted[i]!;
+      isSound = left[ordinal] === 1 &&
+        (i === 0 || compareBy(tables, sorted[i - 1]!, ordinal) <= 0);
+      left[ordinal] = 0;
+    }
+  });
+  if (!isSound) return;
+  return { sorted, rest: live.filter((ordinal) => left[ordinal] === 1) };
+}
+
+/** No order was kept. */
+// deno-lint-ignore require-yield -- it stands in for steps that read
+function* nothing(): Generator<void, undefined> {
+  return undefined;
 }
 
 /** Sorts by tables, in place, and then by id. */

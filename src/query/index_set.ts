@@ -179,7 +179,12 @@ export class IndexSet {
     slot.building = undefined;
     this.epoch++;
     if (index.broken) slot.givenUp = true;
-    else slot.built = index;
+    else {
+      slot.built = index;
+      // Ids are in order as soon as they are read, which they must be anyway.
+      const isKept = slot.fields[0] !== ofIds[0];
+      if (isKept) this.#source.keepOrder?.(slot.fields, () => index.order());
+    }
   }
 
   /** Builds no more of what is on its way. */
@@ -204,6 +209,7 @@ export class IndexSet {
   #giveUp(slot: Slot): void {
     slot.built = undefined;
     slot.givenUp = true;
+    this.#source.keepOrder?.(slot.fields, undefined);
     this.epoch++;
   }
 }

@@ -91,19 +91,30 @@ export class OrderedIndex extends Chunks {
    */
   *build(): Generator<void> {
     const { size } = this.#source;
-    const sorted = yield* orderOf(
+    const order = yield* orderOf(
       this.#source,
+      this.fields,
       this.#tables,
       this.#ids,
       size,
     );
-    if (sorted === undefined) {
+    if (order === undefined) {
       this.broken = true;
       return;
     }
+    const { sorted, rest } = order;
     yield* this.fillSteps(sorted);
     this.#grow(size);
     yield* inSteps(sorted.length, (from, to) => this.#mark(sorted, from, to));
+    for (const ordinal of rest) {
+      this.update(ordinal, this.#source.itemAt(ordinal));
+      yield;
+    }
+  }
+
+  /** All entries in order: a copy. */
+  order(): Uint32Array {
+    return this.marked(this.#marks, this.count);
   }
 
   #hold(sorted: Uint32Array): void {

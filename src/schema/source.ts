@@ -71,6 +71,21 @@ export interface Source {
   column(field: string): Column | undefined;
   /** Is the column there without reading every item? */
   hasColumn(field: string): boolean;
+  /**
+   * Ordinals in the order of these fields and then of ids, as an index had them
+   * when the source was saved, without those that changed since: in steps.
+   * Whoever changes while it is read may be in it.
+   */
+  storedOrder?(
+    fields: readonly string[],
+  ): Generator<void, Uint32Array | undefined>;
+  /** Saves an index's order with the source, as `take` gives it then; none any more without `take`. */
+  keepOrder?(
+    fields: readonly string[],
+    take: (() => Uint32Array) | undefined,
+  ): void;
+  /** Indexes hear of no changes from now on: orders are as they are until the next one. */
+  leaveOrders?(): void;
   /** Hears every transaction that changed the collection, after it is applied as a whole. */
   subscribe(listener: (changes: readonly ItemChange[]) => void): () => void;
 }
