@@ -210,14 +210,29 @@ export class Certificates {
     );
   }
 
+  /** Those that came when there were so many already. */
+  since(count: number): readonly Certificate[] {
+    return this.#inOrder.slice(count);
+  }
+
   /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Certificate> {
     return this.#inOrder[Symbol.iterator]();
   }
 }
 
-/** Is the certificate sound? `undefined` when it is. */
+/** Is the certificate sound, and is there room for it? `undefined` when it is. */
 export function checkCertificate(
+  certificate: Certificate,
+  rootKey: Uint8Array,
+  known: Certificates,
+): Refusal | undefined {
+  return checkIssued(certificate, rootKey, known) ??
+    checkSame(certificate, known) ?? checkRoom(certificate, known);
+}
+
+/** Did somebody sign it who may, for a key that is one? `undefined` when it is so. */
+export function checkIssued(
   certificate: Certificate,
   rootKey: Uint8Array,
   known: Certificates,
@@ -234,7 +249,7 @@ export function checkCertificate(
   if (!verify(bytes.subarray(end), message, issuerKey)) {
     return refuse("bad-signature", "Its issuer did not sign it");
   }
-  return checkSame(certificate, known) ?? checkRoom(certificate, known);
+  return undefined;
 }
 
 /**

@@ -142,7 +142,7 @@ export class ServerHooks implements
       return { code: "forbidden", detail: "This server's session was revoked" };
     }
     if (!session.mayIssue) {
-      sessions.learn(key, session.user, session.claims, session.notAfter);
+      sessions.learn(key, session);
     }
     return undefined;
   }
@@ -259,6 +259,10 @@ export class ServerHooks implements
     { kind, bytes }: Arrival,
     { refused, detail }: Refusal,
   ): boolean {
+    if (kind === "certificate" && refused === "bad-certificate") {
+      const replica = this.#parts.hub.replicaOf(name);
+      if (replica !== undefined) this.#parts.sessions.refused(replica, bytes);
+    }
     const isBatch = kind === "signed" || kind === "unsigned";
     if (refused !== "revoked" || session === undefined || !isBatch) {
       return false;

@@ -104,7 +104,7 @@ export class RevocationList {
     const isOlder = issued === undefined
       ? notAfter <= until
       : issued <= ended.at || notAfter < until;
-    if (isOlder) this.#end(sessionKey, ended.reason);
+    if (isOlder) this.end(sessionKey, ended.reason);
     return isOlder;
   }
 
@@ -171,7 +171,8 @@ export class RevocationList {
   }
 
   /** A session is over, and nobody waits for that to be written down: once for all that end in this turn. */
-  #end(sessionKey: string, reason: string): void {
+  end(sessionKey: string, reason: string): void {
+    if (this.has(sessionKey)) return;
     const failed = (error: unknown) => {
       const fields = {
         repository: SERVER_REPOSITORY,
@@ -233,7 +234,7 @@ export class RevocationList {
         seen = revocations.size;
         for (const { sessionKey, reason } of revocations) {
           const key = toHex(sessionKey);
-          if (!this.has(key)) this.#end(key, reason);
+          this.end(key, reason);
         }
       }
       if (this.#users.size === 0) return;

@@ -116,7 +116,10 @@ export class Service {
       metrics,
       disconnect: (isMeant) => this.#disconnect(isMeant),
     });
-    this.#sessions = new Sessions({ books, issuer, days, now, revocations });
+    const { rootKey } = this;
+    this.#sessions = new Sessions({
+      ...{ books, issuer, rootKey, days, now, revocations },
+    });
     this.#quarantine = new Quarantine(books, now);
     const { rules, schemas = [] } = options;
     const { log } = this;
@@ -173,12 +176,15 @@ export class Service {
   async #opened(replica: Replica): Promise<() => void> {
     const { name: repository } = replica;
     const lookForRevoked = this.#revocations.follow(replica);
+    const learnSessions = this.#sessions.follow(replica);
+    learnSessions();
     const unfail = this.#failures.follow(replica);
     await this.#revocations.prepare(replica);
     const port = replica.port();
     const unfollow = this.#latencies.follow(replica);
     const unlook = port.onShareable(() => {
       lookForRevoked();
+      learnSessions();
       this.#restores.look(port);
     });
     this.#restores.look(port);

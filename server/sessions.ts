@@ -5,14 +5,29 @@
  * that is known for somebody else gets nothing, so that whose a commit is never
  * depends on the moment. A revoked key is never certified again.
  *
+ * Books may be lost, or be set back to a backup. So what certificates in
+ * repositories say of keys is learned from each that is opened; a key that turns
+ * out to stand for two is over.
+ *
  * @module
  */
 
 import type { Signer } from "../crypto/mod.ts";
 import { isWeakKey } from "../crypto/mod.ts";
 import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
+import { DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
-import { decodeCertificate, issueCertificate } from "../repo/mod.ts";
+import {
+  type Certificate,
+  type Certificates,
+  checkIssued,
+} from "../repo/certificate.ts";
+import { nameOf } from "../repo/commit.ts";
+import {
+  decodeCertificate,
+  issueCertificate,
+  type Replica,
+} from "../repo/mod.ts";
 import { HttpFault } from "./body.ts";
 import type { Books } from "./books.ts";
 import { canonicalJson, type Claims, type LoggedIn } from "./login.ts";
@@ -52,13 +67,18 @@ export interface SessionParts {
   /** Where issued sessions stand. */
   readonly books: Books;
   readonly issuer: Issuer;
+  /** The root public key of the database. */
+  readonly rootKey: Uint8Array;
   /** How long a certificate is good for. */
   readonly days: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Who is certified no more. */
-  readonly revocations: Pick<RevocationList, "has" | "ends">;
+  readonly revocations: Pick<RevocationList, "has" | "ends" | "end">;
 }
+
+/** Whose a key is. */
+export type KeyOwner = Pick<Certificate, "user" | "claims" | "notAfter">;
 
 /** Reads a session's public key as clients write it. */
 export function parseSessionKey(value: unknown): string {
@@ -134,10 +154,7 @@ export class Sessions {
     before: Presented | undefined,
   ): void {
     const known = this.#parts.books.sessions.get(sessionKey) ?? before;
-    if (known === undefined) return;
-    const isSame = known.user === user &&
-      canonicalJson(known.claims) === canonicalJson(claims);
-    if (isSame) return;
+    if (known === undefined || isSame(known, { user, claims })) return;
     throw new HttpFault(
       409,
       "key-taken",
@@ -158,23 +175,82 @@ export class Sessions {
     await sessions.create({ id: sessionKey, user, claims, issued, expires });
   }
 
-  /** Remembers a session that proved itself with a certificate of ours that is not in the books: they may have been lost. */
-  learn(
-    sessionKey: string,
-    user: string,
-    claims: string,
-    notAfter: number,
-  ): void {
-    const { sessions } = this.#parts.books;
-    if (sessions.has(sessionKey)) return;
-    sessions.create({
-      id: sessionKey,
-      user,
-      claims: JSON.parse(claims),
-      issued: new Date(this.#parts.now()),
-      expires: new Date(notAfter),
-    });
+  /**
+   * Remembers whose a key is, as a certificate says that somebody signed who
+   * may. One that is known to be somebody else's is over: nobody could say whose
+   * its commits are.
+   */
+  learn(sessionKey: string, { user, claims: text, notAfter }: KeyOwner): void {
+    const { books: { sessions }, revocations } = this.#parts;
+    const known = sessions.get(sessionKey);
+    if (known?.user === user && canonicalJson(known.claims) === text) return;
+    const claims = JSON.parse(text);
+    if (known !== undefined) {
+      if (!isSame(known, { user, claims })) revocations.end(sessionKey, TWO);
+      return;
+    }
+    const issued = new Date(this.#parts.now());
+    const expires = new Date(notAfter);
+    sessions.create({ id: sessionKey, user, claims, issued, expires });
   }
+
+  /**
+   * Learns from the certificates of a repository that was just opened.
+   *
+   * @returns learns from those that have come since
+   */
+  follow({ loaded: { certificates } }: Replica): () => void {
+    let seen = 0;
+    return () => {
+      const fresh = certificates.since(seen);
+      seen = certificates.size;
+      for (const one of fresh) this.#learnFrom(one, certificates);
+    };
+  }
+
+  /** The door refused a certificate: another one may stand for its key there. */
+  refused({ loaded: { certificates } }: Replica, bytes: Uint8Array): void {
+    const certificate = decodeCertificate(bytes);
+    const { rootKey } = this.#parts;
+    if (checkIssued(certificate, rootKey, certificates) !== undefined) return;
+    this.#learnFrom(certificate, certificates);
+  }
+
+  #learnFrom(certificate: Certificate, known: Certificates): void {
+    // What a server may do is not for a login to say.
+    if (certificate.mayIssue || !this.#isGood(certificate, known)) return;
+    try {
+      this.learn(toHex(certificate.sessionKey), certificate);
+    } catch (error) {
+      // Books that cannot be written are told of where they failed.
+      if (!(error instanceof DatabaseError)) throw error;
+    }
+  }
+
+  /** Was nobody revoked who vouches for it? Whoever stole a server's key could end everybody. */
+  #isGood(
+    { issuerKey }: Certificate,
+    known: Certificates,
+    asked = new Set<string>(),
+  ): boolean {
+    const { revocations, rootKey } = this.#parts;
+    const key = toHex(issuerKey);
+    if (equalBytes(issuerKey, rootKey)) return true;
+    if (revocations.has(key) || asked.has(key)) return false;
+    asked.add(key);
+    return known.of(nameOf(issuerKey, 0, issuerKey.length))
+      .some((own) => this.#isGood(own, known, asked));
+  }
+}
+
+const TWO = "Its key stands for two users, or for two sets of claims";
+
+function isSame(
+  known: Pick<LoggedIn, "user"> & { readonly claims: unknown },
+  { user, claims }: LoggedIn,
+): boolean {
+  return known.user === user &&
+    canonicalJson(known.claims) === canonicalJson(claims);
 }
 
 /** What a certificate says that a client has already: not checked, only ever used to refuse. */

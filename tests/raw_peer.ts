@@ -36,8 +36,10 @@ type Known = Pick<Server, "rootKey">;
 /** The root secret of servers whose sessions are certified here. */
 export const ROOT_SECRET = new Uint8Array(32).fill(11);
 
-/** What a certificate says of a new session. */
+/** What a certificate says of a session. */
 export interface SessionFields {
+  /** Its key; a new one where nothing is said. */
+  readonly secretKey?: Uint8Array;
   readonly user?: string;
   readonly notBefore?: number;
   readonly notAfter?: number;
@@ -46,14 +48,14 @@ export interface SessionFields {
   readonly issuer?: Uint8Array;
 }
 
-/** A session with a new key. */
+/** A session that a root, or whom it trusts, has certified. */
 export function rawSession(
   fields: SessionFields = {},
 ): RawSession & Session {
   const { user = "raw", issuer = ROOT_SECRET } = fields;
-  const { secretKey, publicKey } = generateKeyPair((target) =>
-    void crypto.getRandomValues(target as Uint8Array<ArrayBuffer>)
-  );
+  const { secretKey = newSecretKey() } = fields;
+  const signer = createSigner(secretKey);
+  const { publicKey } = signer;
   const { bytes } = issueCertificate({
     sessionKey: publicKey,
     user,
@@ -62,8 +64,13 @@ export function rawSession(
     notBefore: fields.notBefore ?? 0,
     notAfter: fields.notAfter ?? Date.now() + 1_000_000,
   }, createSigner(issuer));
-  const signer = createSigner(secretKey);
   return { user, signer, secretKey, certificate: bytes };
+}
+
+function newSecretKey(): Uint8Array {
+  return generateKeyPair((target) =>
+    void crypto.getRandomValues(target as Uint8Array<ArrayBuffer>)
+  ).secretKey;
 }
 
 /** The genesis id of a repository of a server. */
