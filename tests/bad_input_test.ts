@@ -16,6 +16,7 @@ import {
   serverInfo,
 } from "../mod.ts";
 import { createServer } from "../server/mod.ts";
+import { crc32 } from "../src/base/crc32.ts";
 import { openDatabase as openPage } from "../src/browser/mod.ts";
 import { openKv } from "../src/kv/mod.ts";
 import { openBrowserStorage } from "../src/storage/browser_open.ts";
@@ -450,7 +451,10 @@ Deno.test("a folder of a newer format is refused and left alone", async () => {
   await inFolder(async (path) => {
     await (await openDatabase({ path })).close();
     const bytes = await Deno.readFile(`${path}/database`);
-    bytes[8] = 4;
+    const view = new DataView(bytes.buffer);
+    view.setUint16(8, 4, true);
+    const sumAt = bytes.length - 4;
+    view.setUint32(sumAt, crc32(bytes.subarray(0, sumAt)), true);
     await Deno.writeFile(`${path}/database`, bytes);
     await fails(() => openDatabase({ path }), "format-too-new");
     deepEqual(await Deno.readFile(`${path}/database`), bytes);
@@ -467,9 +471,10 @@ Deno.test("rules that are none are refused before anything is touched", async ()
   });
 });
 
-Deno.test("a damaged key file is refused, not replaced", async () => {
+Deno.test("a damaged key file without a copy is refused, not replaced", async () => {
   await inFolder(async (path) => {
     await (await openDatabase({ path })).close();
+    await Deno.remove(`${path}/database.copy`);
     const bytes = await Deno.readFile(`${path}/database`);
     bytes[20]! ^= 1;
     await Deno.writeFile(`${path}/database`, bytes);
@@ -485,16 +490,26 @@ Deno.test("keys that are gone are not made anew over repositories that are there
     const db = await openDatabase({ path, schemas: [Task] });
     await (await db.repository("a")).collection(Task).create({ title: "a" });
     await db.close();
-    await Deno.remove(`${path}/database`);
+    const copy = await Deno.readFile(`${path}/database.copy`);
+    for (const name of [".copy", ""]) {
+      await Deno.remove(`${path}/database${name}`);
+    }
     await fails(() => openDatabase({ path }), "format-unknown");
+    await Deno.writeFile(`${path}/database.copy`, copy);
+    const again = await openDatabase({ path, schemas: [Task] });
+    equal((await again.repository("a")).collection(Task).count(), 1);
+    equal(again.storage.status().incidents[0]?.code, "keys-mended");
+    await again.close();
   });
 });
 
 Deno.test("the file with the keys is readable by its owner only", async () => {
   await inFolder(async (path) => {
     await (await openDatabase({ path })).close();
-    if (Deno.build.os !== "windows") {
-      equal((await Deno.stat(`${path}/database`)).mode! & 0o777, 0o600);
+    if (Deno.build.os === "windows") return;
+    for (const name of [".copy", ""]) {
+      const { mode } = await Deno.stat(`${path}/database${name}`);
+      equal(mode! & 0o777, 0o600);
     }
   });
 });

@@ -74,6 +74,7 @@ async function look(files: Files, mode: Mode): Promise<Seen> {
     const db = await openSmall(restored(files), mode);
     const repo = await db.repository(GARDEN);
     const { recovery } = repo.status();
+    signs.push(...db.storage.status().incidents.map(({ code }) => code));
     if (recovery.droppedBytes > 0) signs.push("dropped bytes");
     if (recovery.skippedCheckpoints.length > 0) signs.push("no checkpoint");
     if (recovery.quarantine !== undefined) signs.push("quarantine");
@@ -101,6 +102,12 @@ interface Density {
 }
 
 const ZERO_STRIDE = 251;
+const KEYS = "database";
+
+/** All files but the copy of the keys: nobody reads that while they are sound. */
+function namesOf({ files }: Sample): string[] {
+  return files.map(([name]) => name).filter((name) => name !== `${KEYS}.copy`);
+}
 
 /** The places to spoil: bytes that are not zero, those around them, and few others. */
 function places(bytes: Uint8Array): number[] {
@@ -120,7 +127,7 @@ async function flipAll(
   { bits }: Density,
 ): Promise<number> {
   const bytes = sample.files.find((file) => file[0] === name)![1];
-  const stride = name === "database" ? 17 : 131;
+  const stride = name === KEYS ? 17 : 131;
   let flips = 0;
   for (const at of places(bytes)) {
     if (!isTried(at, stride)) continue;
@@ -132,7 +139,8 @@ async function flipAll(
       const what = `bit ${bit} of byte ${at} of ${name}`;
       const seen = await look(withFile(sample.files, name, flipped), mode);
       ok(seen.signs.length > 0, `${what} goes unnoticed`);
-      if (name.includes("/checkpoint-")) equal(seen.answers, sample.last, what);
+      const isElsewhere = name === KEYS || name.includes("/checkpoint-");
+      if (isElsewhere) equal(seen.answers, sample.last, what);
       check(seen, sample, what);
     }
   }
@@ -145,7 +153,7 @@ async function cutAll(
   mode: Mode,
 ): Promise<void> {
   const bytes = sample.files.find((file) => file[0] === name)![1];
-  const stride = name === "database" || mode === "default" ? 1 : 5;
+  const stride = name === KEYS || mode === "default" ? 1 : 5;
   for (const [i, at] of places(bytes).entries()) {
     if (i % stride !== 0 || !isTried(i, 31)) continue;
     const cut = withFile(sample.files, name, bytes.subarray(0, at));
@@ -192,8 +200,8 @@ for (const [mode, shape, how, bits] of cases) {
     const made = await sample(mode, how);
     const sound = await look(made.files, mode);
     deepEqual(sound, { answers: made.last, signs: [] });
-    equal(made.files.length, how === inUse ? 2 : 3);
-    for (const [name] of made.files) {
+    equal(namesOf(made).length, how === inUse ? 2 : 3);
+    for (const name of namesOf(made)) {
       const flips = await flipAll(made, name, mode, { bits });
       ok(flips > sized(10, 500), `${flips} bits of ${name}`);
     }
@@ -201,7 +209,7 @@ for (const [mode, shape, how, bits] of cases) {
 
   Deno.test(`no cut file of a ${mode} database ${shape} gives wrong answers or an error without a code`, async () => {
     const made = await sample(mode, how);
-    for (const [name] of made.files) await cutAll(made, name, mode);
+    for (const name of namesOf(made)) await cutAll(made, name, mode);
   });
 }
 
@@ -218,8 +226,8 @@ Deno.test("no flipped bit of a database without commits goes unnoticed", async (
     start: 0,
     covered: 0,
   };
-  equal(files.length, 2);
-  for (const [name] of files) {
+  equal(namesOf(made).length, 2);
+  for (const name of namesOf(made)) {
     await flipAll(made, name, "default", { bits: "every bit" });
   }
 });

@@ -24,6 +24,7 @@ import {
   type Session,
   setUnbornAside,
 } from "../../repo/mod.ts";
+import { findKeys, keepCopy, mendKeys } from "./keyring_copy.ts";
 import {
   type Keys,
   openKeys,
@@ -73,10 +74,11 @@ export async function openKeyring(
 ): Promise<Keyring> {
   checkKeys(options);
   const identity = storage.identity();
-  const stored = readKeys(storage);
-  if (stored === undefined) {
+  const found = findKeys(storage);
+  if (found === undefined) {
     return await createKeyring(storage, world, options, identity);
   }
+  const { keys: stored, isCopy } = found;
   checkRoot(stored.rootKey, options);
   const isOriginal = stored.identity === identity;
   // A copy signs with keys of its own: none of its repositories, whenever it is
@@ -101,7 +103,9 @@ export async function openKeyring(
     : await newSession(root, world, options, known, key);
   const next = withSession(keys, storedOf(session));
   const isChanged = !isKept || !isOriginal || keys.root !== stored.root;
-  if (isChanged) await replaceKeys(storage, next);
+  if (isCopy) await mendKeys(storage, next);
+  else if (isChanged) await replaceKeys(storage, next);
+  keepCopy(storage, next);
   return new Keyring({
     storage,
     world,
@@ -112,6 +116,7 @@ export async function openKeyring(
     key: session.key,
     isOriginal,
     isKeyLost: known !== undefined && key === undefined,
+    isMended: isCopy,
     file: undefined,
   });
 }
@@ -153,6 +158,7 @@ async function createKeyring(
     key: session.key,
     isOriginal: true,
     isKeyLost: false,
+    isMended: false,
     file: writeKeys(storage, keys),
   });
 }
@@ -232,6 +238,7 @@ interface KeyringParts {
   readonly key: SessionKey;
   readonly isOriginal: boolean;
   readonly isKeyLost: boolean;
+  readonly isMended: boolean;
   /** Of keys which are not durable yet. */
   readonly file: StorageFile | undefined;
 }
@@ -244,6 +251,8 @@ export class Keyring {
   readonly isNew: boolean;
   /** Had the vault lost the key of the session, so that there is a new one? */
   readonly isKeyLost: boolean;
+  /** Was their file damaged or gone, so that it was written anew from its copy? */
+  readonly isMended: boolean;
   readonly #parts: KeyringParts;
   #keys: Keys;
   #key: SessionKey;
@@ -259,6 +268,7 @@ export class Keyring {
     this.#file = parts.file;
     this.isOriginal = parts.isOriginal;
     this.isKeyLost = parts.isKeyLost;
+    this.isMended = parts.isMended;
     this.isNew = parts.file !== undefined;
   }
 
@@ -317,6 +327,7 @@ export class Keyring {
     } finally {
       file.close();
     }
+    keepCopy(this.#parts.storage, this.#keys);
   }
 
   /** Writes its keys into other files, where those have none: the own ones were lost. */
@@ -325,7 +336,9 @@ export class Keyring {
     const { root, vault } = this.#parts;
     for (const key of [root, this.#key]) if (key) await keepAgain(key, vault);
     const identity = storage.identity();
-    await replaceKeys(storage, { ...this.#keys, identity });
+    const keys = { ...this.#keys, identity };
+    await replaceKeys(storage, keys);
+    keepCopy(storage, keys);
   }
 
   /** Writes the file anew where it is not what it was; was it not? */
@@ -338,11 +351,14 @@ export class Keyring {
   async #mend(): Promise<boolean> {
     const { storage } = this.#parts;
     try {
-      if (readKeys(storage) !== undefined) return false;
+      if (readKeys(storage) !== undefined) {
+        keepCopy(storage, this.#keys);
+        return false;
+      }
     } catch (cause) {
       if (!(cause instanceof DatabaseError)) throw cause;
     }
-    await replaceKeys(storage, this.#keys);
+    await mendKeys(storage, this.#keys);
     return true;
   }
 
@@ -366,6 +382,7 @@ export class Keyring {
       lost: this.lost,
     });
     await replaceKeys(storage, keys);
+    keepCopy(storage, keys);
     const { publicKey } = this.#key.signer;
     this.#keys = keys;
     this.#key = key;

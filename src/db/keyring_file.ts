@@ -9,8 +9,10 @@
  * ```
  *
  * Format 2, which had no vault, and format 1, which had one certificate in every
- * session and nothing else, are read as well. It is the only file with secrets. The identity names the place
- * where the folder lies.
+ * session and nothing else, are read as well. The identity names the place where the folder lies.
+ *
+ * `database.copy` says the same, for when that file rots: see `keyring_copy.ts`.
+ * No other file has secrets, but what was set aside of these.
  *
  * @module
  */
@@ -22,7 +24,10 @@ import { limits } from "../base/limits.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { keyOfSeed, type StoredKey, storedKeyOf } from "./session_key.ts";
 
-const FILE = "database";
+/** Their file. */
+export const KEYS = "database";
+/** Says the same: see `keyring_copy.ts`. */
+export const KEYS_COPY = "database.copy";
 const MAGIC = "SHEAFKEY";
 const FORMAT = 3;
 /** Where a secret is. */
@@ -51,33 +56,36 @@ export interface Keys {
   readonly sessions: readonly StoredSession[];
 }
 
-/** Reads the keys; `undefined` when there are none yet. */
-export function readKeys(storage: Storage): Keys | undefined {
-  const file = storage.open(FILE);
-  return file === undefined ? undefined : readFile(file);
+/** Reads the keys, or a copy of them; `undefined` when there are none yet. */
+export function readKeys(
+  storage: Storage,
+  name: string = KEYS,
+): Keys | undefined {
+  const bytes = keyBytes(storage, name);
+  return bytes && keysIn(bytes);
 }
 
 /** The file of keys that are there. */
 export function openKeys(storage: Storage): StorageFile | undefined {
-  return storage.open(FILE);
+  return storage.open(KEYS);
 }
 
 /** Writes the keys of a new database; they are durable when the file is synced. Half a file is worse than none. */
 export function writeKeys(storage: Storage, keys: Keys): StorageFile {
-  const file = storage.open(FILE, { create: true })!;
+  const file = storage.open(KEYS, { create: true })!;
   try {
     file.writeAt(encodeKeys(keys), 0);
     return file;
   } catch (cause) {
     file.close();
-    storage.remove(FILE);
+    storage.remove(KEYS);
     throw cause;
   }
 }
 
 /** Replaces the keys durably. Beside, then into place: a crash leaves the old file or the new one. */
 export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
-  const beside = `${FILE}.new`;
+  const beside = `${KEYS}.new`;
   const file = storage.open(beside, { create: true })!;
   try {
     file.truncate(0);
@@ -86,11 +94,12 @@ export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
   } finally {
     file.close();
   }
-  storage.rename(beside, FILE);
+  storage.rename(beside, KEYS);
   storage.syncFolder("");
 }
 
-function encodeKeys(keys: Keys): Uint8Array {
+/** The bytes of a file of keys. */
+export function encodeKeys(keys: Keys): Uint8Array {
   const writer = new ByteWriter(512);
   for (const char of MAGIC) writer.u8(char.charCodeAt(0));
   writer.u16(FORMAT);
@@ -130,26 +139,41 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
-function readFile(file: StorageFile): Keys | undefined {
+/** A file of keys as it is. */
+export function keyBytes(
+  storage: Storage,
+  name: string,
+): Uint8Array | undefined {
+  const file = storage.open(name);
+  if (file === undefined) return undefined;
   try {
     const size = file.size();
-    if (size > FILE_BYTES_MAX) throw new SyntaxError("the file is too large");
+    if (size > FILE_BYTES_MAX) throw damaged("it is too large");
     const bytes = new Uint8Array(size);
-    if (file.readAt(bytes, 0) !== size) {
-      throw new SyntaxError("the file could not be read whole");
-    }
-    // A power cut before the first sync leaves nothing, or nothing but zeros.
-    return bytes.every((byte) => byte === 0) ? undefined : parseKeys(bytes);
-  } catch (cause) {
-    if (cause instanceof DatabaseError) throw cause;
-    throw new DatabaseError(
-      "format-unknown",
-      'Cannot open: the file "database" is damaged. Restore it from a backup: it holds the keys',
-      { cause },
-    );
+    if (file.readAt(bytes, 0) === size) return bytes;
+    throw damaged("it could not be read whole");
   } finally {
     file.close();
   }
+}
+
+/** A power cut before the first sync leaves nothing, or nothing but zeros. */
+function keysIn(bytes: Uint8Array): Keys | undefined {
+  if (bytes.every((byte) => byte === 0)) return undefined;
+  try {
+    return parseKeys(bytes);
+  } catch (cause) {
+    throw cause instanceof DatabaseError ? cause : damaged(cause);
+  }
+}
+
+function damaged(cause: unknown): DatabaseError {
+  return new DatabaseError(
+    "format-unknown",
+    `Cannot open: the file "${KEYS}" is damaged, and "${KEYS_COPY}" says nothing else. ` +
+      "Restore it from a backup: it holds the keys",
+    { cause },
+  );
 }
 
 function parseKeys(bytes: Uint8Array): Keys {

@@ -1,3 +1,4 @@
+import { filesOf, restored, withFile } from "../../tests/kit/mod.ts";
 import {
   deepEqual,
   equal,
@@ -41,8 +42,8 @@ async function open(storage: Storage, user = "ada"): Promise<Keyring> {
   return keyring;
 }
 
-function bytesOf(storage: Storage): Uint8Array {
-  const file = storage.open("database")!;
+function bytesOf(storage: Storage, name = "database"): Uint8Array {
+  const file = storage.open(name)!;
   const bytes = new Uint8Array(file.size());
   file.readAt(bytes, 0);
   return bytes;
@@ -115,6 +116,56 @@ Deno.test("every byte of the key file is guarded", async () => {
     );
     deepEqual(bytesOf(copy), spoiled, "it is left as it is");
   }
+});
+
+Deno.test("openKeyring() takes the copy whatever is wrong with the key file, and keeps what was there", async () => {
+  const storage = restored([]);
+  const first = await open(storage);
+  const files = filesOf(storage);
+  const bytes = bytesOf(storage);
+  const rotten = [...bytes.keys()].flatMap((at) =>
+    [1 << at % 8, 0xff].map((mask) =>
+      bytes.map((byte, i) => i === at ? byte ^ mask : byte)
+    )
+  );
+  for (const spoiled of [...rotten, bytes.subarray(9), new Uint8Array(300)]) {
+    const there = restored(withFile(files, "database", spoiled));
+    const mended = await open(there);
+    equal(mended.isMended, true);
+    deepEqual(shown(mended), shown(first));
+    deepEqual(bytesOf(there), bytes);
+    const aside = filesOf(there).find(([name]) => name.startsWith("quar"))!;
+    deepEqual(aside, ["quarantine-database", spoiled]);
+    equal((await open(there)).isMended, false);
+  }
+  const gone = restored(files.filter(([name]) => name !== "database"));
+  deepEqual(shown(await open(gone)), shown(first));
+});
+
+Deno.test("a copy of the keys that is damaged or of another database is no error, and that of another stays", async () => {
+  const storage = restored([]);
+  const first = await open(storage);
+  const files = filesOf(storage);
+  const copy = bytesOf(storage, "database.copy");
+  deepEqual(copy, bytesOf(storage));
+  const spoiled = withFile(files, "database.copy", copy.subarray(1));
+  const there = restored(spoiled);
+  deepEqual(shown(await open(there)), shown(first));
+  deepEqual(filesOf(there), files);
+  const other = restored([]);
+  await open(other);
+  const others = bytesOf(other);
+  const mixed = restored(withFile(files, "database.copy", others));
+  deepEqual(shown(await open(mixed)), shown(first));
+  deepEqual(bytesOf(mixed, "database.copy"), others);
+});
+
+Deno.test("a session's new key stands in the copy, too", async () => {
+  const storage = restored([]);
+  const keyring = await openClient(storage);
+  const key = await keyring.newKey();
+  await keyring.store({ key, certificate: certify(key) });
+  deepEqual(bytesOf(storage, "database.copy"), bytesOf(storage));
 });
 
 Deno.test("a key file that is cut is damaged; one of zeros was never durable", async () => {

@@ -63,7 +63,7 @@ import {
 import type { RepositoryParts } from "./repository.ts";
 import { RepositoryLink } from "./repository_link.ts";
 import { Schemas } from "./schemas.ts";
-import { Scrubbing } from "./scrubbing.ts";
+import { keysMended, Scrubbing } from "./scrubbing.ts";
 import { SessionKeeper } from "./session_keeper.ts";
 import { StorageObserver, type StorageStatus } from "./storage_status.ts";
 import { UnfitFields } from "./unfit_fields.ts";
@@ -181,6 +181,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       persist: () => Promise.resolve(storage.usage().persisted),
       report: options.onListenerError,
     });
+    if (keyring.isMended) this.storage.incident(keysMended(world));
     this.#keeper = new SessionKeeper({
       keyring,
       world,

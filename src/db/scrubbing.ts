@@ -31,6 +31,12 @@ export interface ScrubbingParts {
   readonly mendKeys: () => Promise<boolean>;
 }
 
+/** What is told of keys that had rotted. */
+export function keysMended(world: Pick<World, "now">): StorageIncident {
+  const message = "The file of the keys was damaged: it was written anew";
+  return { code: "keys-mended", at: world.now(), message };
+}
+
 /** Scrubs what is open. */
 export class Scrubbing {
   readonly #parts: ScrubbingParts;
@@ -79,9 +85,7 @@ export class Scrubbing {
       const { everyMs = limits.scrubEveryMs } = this.#pace;
       this.#cancelKeys = this.#keysLater(everyMs);
       mendKeys().then((isMended) => {
-        if (!isMended) return;
-        const message = "The file of the keys was damaged: it was written anew";
-        incident({ code: "keys-mended", at: world.now(), message });
+        if (isMended) incident(keysMended(world));
       }, () => {}); // A medium that fails is told of by the logs.
     });
   }
