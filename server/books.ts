@@ -6,13 +6,22 @@
  * @module
  */
 
+import { DatabaseError } from "../src/base/errors.ts";
 import type { Collection } from "../src/db/collection.ts";
 import type { Database } from "../src/db/database.ts";
 import type { Repository } from "../src/db/repository.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import type { Infer } from "../src/schema/mod.ts";
 import { defineSchema, field } from "../src/schema/mod.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { drain } from "../repo/checkpoint/columns.ts";
+import { DAMAGED } from "../repo/log_format.ts";
+import { isDamage } from "../repo/log_mend.ts";
+import {
+  markDamaged,
+  parseRepositoryName,
+  replicaFolder,
+} from "../repo/mod.ts";
 
 /** Name of the server's own repository. Names that begin like it are closed to peers. */
 export const SERVER_REPOSITORY = "_server";
@@ -89,6 +98,52 @@ export interface Books {
 
 /** One batch in quarantine. */
 export type QuarantineItem = Infer<typeof QuarantinedBatch>;
+
+/**
+ * Repairs the server's own records where they are damaged: nobody can give back
+ * what they lost, but a server that does not start helps nobody.
+ *
+ * @param storage where they lie, if a repair is wanted
+ * @returns why they were repaired, if they were
+ */
+export async function repairBooks(
+  database: Database,
+  storage: Storage | undefined,
+): Promise<DatabaseError | undefined> {
+  const why = await damageOf(database);
+  if (why === undefined) return undefined;
+  const name = parseRepositoryName(SERVER_REPOSITORY);
+  if (storage === undefined) throw unusable(why);
+  markDamaged(storage, name);
+  const left = await damageOf(database);
+  if (left === undefined) return why;
+  storage.remove(`${replicaFolder(name)}/${DAMAGED}`);
+  throw unusable(left);
+}
+
+/** What keeps the books from being opened, if it is damage. */
+async function damageOf(
+  database: Database,
+): Promise<DatabaseError | undefined> {
+  try {
+    await database.repository(SERVER_REPOSITORY);
+    return undefined;
+  } catch (cause) {
+    if (isDamage(cause)) return cause;
+    throw cause;
+  }
+}
+
+function unusable(cause: DatabaseError): DatabaseError {
+  const folder = replicaFolder(parseRepositoryName(SERVER_REPOSITORY));
+  return new DatabaseError(
+    cause.code,
+    `Cannot start: the server's own records are damaged. ${cause.message} ` +
+      `Or move the folder ${folder} away, and keep it: sessions and revocations are learned again ` +
+      "from other repositories, what is in quarantine is not",
+    { cause },
+  );
+}
 
 /** Opens the server's own records. */
 export async function openBooks(database: Database): Promise<Books> {

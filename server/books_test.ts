@@ -1,12 +1,16 @@
-/** The server's own records are there whatever rotted in their checkpoint. */
+/** The server's own records are there whatever rotted of them. */
 
-import { deepEqual, equal, ok } from "node:assert/strict";
-import { filesOf, restored, withFile } from "../tests/kit/mod.ts";
-import { sized } from "../tests/kit/tier.ts";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { type Files, filesOf, restored, withFile } from "../tests/kit/mod.ts";
+import { isTried, sized } from "../tests/kit/tier.ts";
+import { serverOptions } from "../tests/server_place.ts";
+import type { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { system } from "../src/base/system.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { createServer } from "./create_server.ts";
 import { layFoundation } from "./foundation.ts";
+import type { LogRecord } from "./log.ts";
 
 function open(storage: Storage) {
   return layFoundation({ storage, scrub: false }, system, () => {});
@@ -74,4 +78,117 @@ Deno.test("layFoundation() starts at once over a large checkpoint of the books t
     Array.from({ length: count }, (_, i) => i * step),
     sessions,
   );
+});
+
+/** Files of a server that was closed, or killed. */
+async function left(isClosed: boolean): Promise<Files> {
+  const storage = restored([]);
+  const { database, books } = await open(storage);
+  const at = new Date(0);
+  for (let i = 0; i < RECORDS; i++) {
+    const id = i.toString(16).padStart(64, "0");
+    const session = { user: `user ${i}`, claims: {}, issued: at };
+    await books.sessions.create({ id, ...session, expires: at });
+    await books.revocations.create({ id, reason: "", at });
+  }
+  if (isClosed) await database.close();
+  return filesOf(storage);
+}
+
+const RECORDS = 5;
+/** Header, genesis, certificate, and the batch of the first session. */
+const HEAD_BYTES = 500;
+
+for (const isClosed of [true, false]) {
+  const how = isClosed ? "closed" : "killed";
+  Deno.test(`layFoundation() starts whatever byte of the keys or at the beginning of the books was changed, after it was ${how}`, async () => {
+    const files = await left(isClosed);
+    const isMeant = ([name]: Files[number]) =>
+      name === "database" || name.includes("/log-");
+    for (const [name, bytes] of files.filter(isMeant)) {
+      const end = Math.min(bytes.length, HEAD_BYTES);
+      for (let at = 0; at < end; at++) {
+        if (!isTried(at, 13)) continue;
+        for (const mask of [1 << at % 8, 0xff]) {
+          const rotten = bytes.slice();
+          rotten[at]! ^= mask;
+          const seen = `byte ${at} of ${name} changed by ${mask}`;
+          await startsOver(withFile(files, name, rotten), seen, mask !== 0xff);
+        }
+      }
+    }
+  });
+}
+
+/** Starts over damaged files, writes, and finds all but the one record that was damaged, if more than a bit of it was. */
+async function startsOver(
+  files: Files,
+  seen: string,
+  isBit: boolean,
+): Promise<void> {
+  const storage = restored(files);
+  const { database, books, own } = await layFoundation(
+    { storage },
+    system,
+    () => {},
+  );
+  const { sessions, revocations } = books;
+  const { lost, quarantine } = own.status().recovery;
+  equal(revocations.count(), RECORDS, seen);
+  equal(sessions.count(), RECORDS - (lost?.commits ?? 0), seen);
+  if (isBit) deepEqual([lost, quarantine], [undefined, undefined], seen);
+  const at = new Date(0);
+  const session = { user: "new", claims: {}, issued: at, expires: at };
+  await sessions.create({ id: "new", ...session });
+  await database.close();
+  const again = await open(storage);
+  equal(again.books.sessions.get("new")?.user, "new", seen);
+  await again.database.close();
+}
+
+Deno.test("a server says that it repaired its keys and its books, and where the damaged bytes are", async () => {
+  const files = await left(false);
+  const [name, bytes] = files.find(([name]) => name.includes("/log-"))!;
+  const [log, keys] = [bytes.slice(), files[0]![1].slice()];
+  equal(files[0]![0], "database");
+  log[HEAD_BYTES]! ^= 0xff;
+  keys[9]! ^= 0xff;
+  const storage = restored(
+    withFile(withFile(files, name, log), "database", keys),
+  );
+  const records: LogRecord[] = [];
+  await using _server = await createServer(serverOptions({ storage }, records));
+  const told = records.filter(({ level }) => level === "error");
+  deepEqual(
+    told.map(({ event, repository, lost }) => [event, repository, lost]),
+    [
+      ["keys-mended", undefined, undefined],
+      ["repository-damaged", "_server", 1],
+    ],
+  );
+  const folder = name.split("/log-")[0];
+  ok(storage.open(`${folder}/${told[1]!.quarantine}`));
+  ok(storage.open("quarantine-database"));
+});
+
+Deno.test("a server without repairs, and one whose books cannot be repaired, say what to do and touch nothing", async () => {
+  const files = await left(true);
+  const [name, bytes] = files.find(([name]) => name.includes("/log-"))!;
+  const torn = bytes.slice();
+  torn.fill(0xff, 0, 64);
+  const bit = bytes.slice();
+  bit[9]! ^= 1;
+  for (const [spoiled, scrub] of [[torn, true], [bit, false]] as const) {
+    const image = withFile(files, name, spoiled);
+    const storage = restored(image);
+    await rejects(
+      layFoundation({ storage, scrub }, system, () => {}),
+      (error: DatabaseError) => {
+        ok(["log-damaged", "format-unknown"].includes(error.code));
+        match(error.message, /own records.*move the folder.*away/s);
+        return true;
+      },
+    );
+    deepEqual(filesOf(storage), image);
+  }
 });

@@ -8,10 +8,11 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
+import type { DatabaseError } from "../src/base/errors.ts";
 import type { Database } from "../src/db/database.ts";
 import { internalsOf } from "../src/db/internals.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { isDamage } from "../repo/log_mend.ts";
 import { markDamaged, type Replica, type RepositoryName } from "../repo/mod.ts";
 import type { SyncHost } from "../sync/host.ts";
 import type { Hub } from "./hub.ts";
@@ -30,9 +31,8 @@ export function failedOpening(
   return (repository, error) => {
     const message = messageOf(error);
     log.write("error", "repository-failed", { repository, message });
-    const isDamaged = error instanceof DatabaseError &&
-      error.code === "log-damaged";
-    if (isDamaged && storage !== undefined) markDamaged(storage, repository);
+    if (storage === undefined || !isDamage(error)) return;
+    markDamaged(storage, repository);
   };
 }
 

@@ -20,6 +20,7 @@ import {
   type Books,
   bookSchemas,
   openBooks,
+  repairBooks,
   SERVER_REPOSITORY,
 } from "./books.ts";
 import { CountedStorage } from "./counted_storage.ts";
@@ -42,6 +43,8 @@ export interface Foundation {
   readonly database: Database;
   readonly storage: Storage;
   readonly books: Books;
+  /** Why the books were repaired, if they were. */
+  readonly repaired: DatabaseError | undefined;
   readonly prover: ServerProver;
   readonly issuer: Issuer;
   /** Was the database made just now? */
@@ -74,12 +77,15 @@ export async function layFoundation(
   try {
     const { keyring } = internalsOf(database);
     await keepRootSecret(options, keyring);
+    const scrubbed = options.scrub === false ? undefined : medium;
+    const repaired = await repairBooks(database, scrubbed);
     const books = await openBooks(database);
     await keepRules(options, books, world);
     const prover = proverOf(keyring);
     const issuer = issuerOf(keyring, prover);
     const own = replicaOf(await database.repository(SERVER_REPOSITORY));
-    return { database, storage: medium, books, own, prover, issuer, isNew };
+    const keys = { prover, issuer };
+    return { database, storage: medium, books, repaired, own, ...keys, isNew };
   } catch (cause) {
     await database.close();
     throw cause;

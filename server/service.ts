@@ -138,6 +138,23 @@ export class Service {
       decline: (...asked) => this.#host.decline(...asked),
       ...{ own: foundation.own, database: foundation.database },
     });
+    this.#tellRepairs();
+  }
+
+  /** Says what was damaged and set right before anybody could hear it. */
+  #tellRepairs(): void {
+    const { repaired, own } = this.#parts.foundation;
+    for (const { code, message } of this.database.storage.status().incidents) {
+      this.log.write("error", code, { message });
+    }
+    if (repaired === undefined) return;
+    const { quarantine, lost } = own.status().recovery;
+    this.log.write("error", "repository-damaged", {
+      repository: own.name,
+      message: repaired.message,
+      quarantine,
+      lost: lost?.commits ?? 0,
+    });
   }
 
   #createLogin(): LoginRoute {
