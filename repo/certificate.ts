@@ -171,6 +171,11 @@ export function sessionKeyIn(certificate: Uint8Array): Uint8Array {
   return certificate.subarray(2, 34);
 }
 
+/** May the session of a certificate's bytes issue others? */
+export function mayIssueIn(certificate: Uint8Array): boolean {
+  return certificate[1] === MAY_ISSUE;
+}
+
 /** The checked certificates of a repository, by session key. */
 export class Certificates {
   readonly #byKey = new Map<string, Certificate[]>();

@@ -52,7 +52,7 @@ export interface HookParts {
   /** Whom the rules let read; `undefined` where there are none. */
   readonly readers: Readers | undefined;
   readonly judge: Judge;
-  readonly restores: Pick<RestoreReport, "accepted">;
+  readonly restores: Pick<RestoreReport, "accepted" | "proves">;
   readonly sessions: Sessions;
   readonly revocations: RevocationList;
   readonly quarantine: Quarantine;
@@ -149,7 +149,7 @@ export class ServerHooks implements
 
   /** A function of session and name; of what is stored only where the rules look there. */
   authorize(
-    _peer: HostPeer,
+    peer: HostPeer,
     session: PeerSession,
     name: RepositoryName,
   ): Access | Promise<Access> {
@@ -159,7 +159,24 @@ export class ServerHooks implements
     const given = revocations.has(key) ? HAND_IN : ALL;
     if (readers === undefined || session.mayIssue) return given;
     const asked = { user: session.user, claims: this.#claimsOf(session), key };
-    return readers.authorize(asked, name, given);
+    const access = readers.authorize(asked, name, given);
+    const limit = (access: Access) => this.#limited(access, peer, name);
+    return access instanceof Promise ? access.then(limit) : limit(access);
+  }
+
+  /** Who only restores brings what is proved, and certificates of those who wrote it. */
+  #limited(access: Access, peer: HostPeer, name: RepositoryName): Access {
+    if ("declined" in access) return access;
+    if ((access.rights & rights.restore) === 0) return access;
+    const { restores } = this.#parts;
+    return {
+      ...access,
+      gate: (...asked) => this.#gate(peer, name, true, ...asked),
+      wants: ({ kind, bytes }, chain) =>
+        chain === ""
+          ? kind !== "certificate" || restores.proves(name, bytes)
+          : restores.accepted(name, chain) !== undefined,
+    };
   }
 
   /** Nothing is begun for a client of another mode, nor for who begins too many. */
@@ -195,6 +212,15 @@ export class ServerHooks implements
   gate(
     peer: HostPeer,
     name: RepositoryName,
+    ...asked: Parameters<Gate>
+  ): Refusal | undefined {
+    return this.#gate(peer, name, false, ...asked);
+  }
+
+  #gate(
+    peer: HostPeer,
+    name: RepositoryName,
+    isRestoring: boolean,
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
     const { revocations, hub, judge, restores, world } = this.#parts;
@@ -218,7 +244,13 @@ export class ServerHooks implements
     this.#commits.take(sessionOf(peer), extra, world.monotonic());
     if ("refused" in patches) return patches;
     return this.#chains.check(graph, batch, from, patches, accepted) ??
-      judge.judge(replica, session, batch, from, () => patches) ??
+      judge.judge(
+        replica,
+        isRestoring ? "restorer" : session,
+        batch,
+        from,
+        () => patches,
+      ) ??
       this.#chains.begin(
         graph,
         batch,

@@ -59,11 +59,12 @@ export class Judge {
   /**
    * The first commit from index `from` on that may not be.
    *
-   * @param by who brings it; an "issuer" waives the rules, and nothing else
+   * @param by who brings it; an "issuer" waives the rules, and nothing else; of a
+   *   "restorer" nothing is taken but what is proved
    */
   judge(
     replica: Replica,
-    by: PeerSession | "issuer",
+    by: PeerSession | "issuer" | "restorer",
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
     const patches = decode(boundedPatches);
@@ -82,6 +83,13 @@ export class Judge {
       : undefined;
     if (fork !== undefined) return fork;
     const next = Math.max(from, accepted - batch.first);
+    if (by === "restorer") {
+      // Where nothing is signed, nothing is proved.
+      const unproved = replica.mode === "default" ? next : from;
+      return unproved < batch.commits.length
+        ? restoringFrom(batch.first + unproved)
+        : undefined;
+    }
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
     const gate = this.#ruleGateOf(replica);

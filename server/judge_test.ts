@@ -30,6 +30,7 @@ interface Around {
   readonly isAwaited?: boolean;
   readonly isUnknown?: boolean;
   readonly nowMs?: number;
+  readonly isRestorer?: boolean;
 }
 
 /** The refusals of what somebody brings, as reason and number. */
@@ -54,7 +55,9 @@ function refusedOf(
       log: { write: () => {} },
     } satisfies JudgeParts,
   );
-  const session = { key: by.key, mayIssue: false } as PeerSession;
+  const session = around.isRestorer
+    ? "restorer"
+    : { key: by.key, mayIssue: false } as PeerSession;
   const { replica } = server;
   const judged = replica.receive(records, {
     gate: (...asked) => judge.judge(replica, session, ...asked),
@@ -124,6 +127,27 @@ Deno.test("Judge.judge() lets nothing in unjudged that does not reach what is pr
   const piece = twin.records();
   deepEqual(refusedOf(server, twin, piece, awaited), [["restoring", 0]]);
   deepEqual(refusedOf(server, ada, joined(ada), awaited), []);
+  equal(server.get("x", "rank"), 9);
+  for (const device of [ada, twin, server]) await device.replica.close();
+});
+
+Deno.test("Judge.judge() takes of who only restores what is proved, and nothing that he puts behind it or in its place", async () => {
+  const [ada, twin, server] = [await open(1), await open(1), await open(2)];
+  ada.put("x", { rank: 9 });
+  const accepted = await endsOf(ada);
+  const proved = joined(ada);
+  for (const device of [ada, twin]) device.put("x", { rank: 1 });
+  const bring = (by: RuledDevice, records: Arrival[], more: Around = {}) =>
+    refusedOf(server, by, records, { accepted, isRestorer: true, ...more });
+  for (const isAwaited of [true, false]) {
+    const around = { isAwaited };
+    deepEqual(bring(twin, joined(twin), around), [["fork", 0]]);
+    deepEqual(bring(ada, joined(ada), around), [["restoring", 1]]);
+    const none = { ...around, accepted: new Map() };
+    deepEqual(bring(ada, proved, none), [["restoring", 0]]);
+  }
+  equal(server.replica.graph.commits, 0);
+  deepEqual(bring(ada, proved, { isAwaited: true }), []);
   equal(server.get("x", "rank"), 9);
   for (const device of [ada, twin, server]) await device.replica.close();
 });

@@ -7,7 +7,9 @@
  * The right then lasts as long as what was looked up says so.
  *
  * While commits are missing that are known to exist, such rules are not asked:
- * who was removed would be a member again until his removal has come back.
+ * who was removed would be a member again until his removal has come back. Nor
+ * would those be let in who can show what there was: whoever comes may prove that
+ * and bring it back, reads nothing, and brings nothing else.
  *
  * @module
  */
@@ -18,7 +20,8 @@ import type { Cells } from "../src/schema/judge.ts";
 import type { RuleSession } from "../src/schema/rule_types.ts";
 import type { RepositoryRules, Rules } from "../src/schema/rules.ts";
 import type { RepositoryName } from "../repo/mod.ts";
-import type { Access } from "../sync/host_hooks.ts";
+import { rights } from "../sync/conversation.ts";
+import type { Access, Declined } from "../sync/host_hooks.ts";
 import type { Hub } from "./hub.ts";
 import type { RestoreReport } from "./restore_report.ts";
 
@@ -69,7 +72,10 @@ export class Readers {
     cells: Cells,
   ): Access {
     const { restores, hub, world } = this.#parts;
-    if (restores.isAwaited(name)) return unavailable;
+    if (restores.isAwaited(name)) {
+      const ended = () => restores.isAwaited(name) ? undefined : judgeable;
+      return { rights: rights.restore | rights.write, ended };
+    }
     const ask = (seen: SeenCells) => {
       const decision = rules.mayRead(session, world.now(), seen);
       if (decision?.allowed) return undefined;
@@ -119,11 +125,9 @@ class SeenCells implements Cells {
 /** What is in a repository that is not there. */
 const empty: Cells = { cellOf: () => undefined };
 
-const unavailable: Access = {
-  declined: {
-    code: "unavailable",
-    detail: "What it is decided by has not come back yet",
-  },
+const judgeable: Declined = {
+  code: "unavailable",
+  detail: "Who may read can be judged now",
 };
 
 /** The answer to who may not. */

@@ -91,11 +91,19 @@ Deno.test("Readers.authorize() decides nothing by what has not come back yet", a
   device.put("list", { owner: "ada" });
   const access = await readers.authorize(ada, name, given);
   around.isAwaited = true;
-  equal(codeOf(await readers.authorize(ada, name, given)), "unavailable");
+  const restoring = await readers.authorize(ada, name, given);
+  equal(
+    "rights" in restoring && restoring.rights,
+    6,
+    "it proves, and brings back",
+  );
+  const over = () => "ended" in restoring ? restoring.ended!() : undefined;
+  equal(over(), undefined);
   device.put("list", { owner: "eve" });
   const ended = () => "ended" in access ? access.ended!() : "no right";
   equal(ended(), undefined, "who brings it back goes on");
   around.isAwaited = false;
   equal(ended() !== undefined, true);
+  equal(over()?.code, "unavailable", "it may ask again");
   await device.replica.close();
 });

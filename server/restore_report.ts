@@ -12,6 +12,8 @@
 
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
+import { mayIssueIn, sessionKeyIn } from "../repo/certificate.ts";
+import { nameOf } from "../repo/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
 import { type Log, messageOf } from "./log.ts";
@@ -30,12 +32,16 @@ export interface Restoring {
 
 interface Loss {
   readonly ends: ReadonlyMap<string, ChainEnd>;
+  /** The sessions that wrote it, as 32 characters. */
+  readonly keys: ReadonlySet<string>;
   readonly total: number;
   readonly at: Date;
   missing: number;
   /** When a commit came back last; milliseconds of the monotonic clock. */
   cameMs: number;
 }
+
+const KEY_CHARACTERS = 32;
 
 /** Ends in a chain, by how many commits there are up to them. */
 export type ChainEnds = ReadonlyMap<number, ChainEnd>;
@@ -52,6 +58,8 @@ export class RestoreReport {
   readonly #unknownToMs: number;
   /** How far chains of open repositories went, as witnesses of any epoch have shown. */
   readonly #accepted = new Map<string, Map<string, ChainEnd>>();
+  /** Whose these chains are. */
+  readonly #acceptedKeys = new Map<string, ReadonlySet<string>>();
   /** Where pieces of chains end that are on their way back. */
   readonly #proved = new Map<string, Map<string, ChainEnds>>();
 
@@ -118,6 +126,12 @@ export class RestoreReport {
       nowMs - firstMs < limits.restoreWaitTotalMsMax;
   }
 
+  /** Is anything waited for? */
+  get isWaiting(): boolean {
+    return this.isUnknown() ||
+      this.#losses.keys().some((name) => this.isAwaited(name));
+  }
+
   /**
    * How far a server of this database is known to have accepted a chain.
    *
@@ -133,6 +147,15 @@ export class RestoreReport {
       this.#accepted.get(repository)?.get(chain),
       this.known(repository)?.get(chain),
     );
+  }
+
+  /** Is there something proved that this certificate covers: of its key, or of those that it may certify? */
+  proves(repository: string, certificate: Uint8Array): boolean {
+    if (mayIssueIn(certificate)) return true;
+    const key = sessionKeyIn(certificate);
+    const name = nameOf(key, 0, key.length);
+    return this.#acceptedKeys.get(repository)?.has(name) === true ||
+      this.#losses.get(repository)?.keys.has(name) === true;
   }
 
   /** Ends between, which turned out to lead to the one that a witness proves. */
@@ -153,6 +176,7 @@ export class RestoreReport {
   closed(repository: string): void {
     this.#proved.delete(repository);
     this.#accepted.delete(repository);
+    this.#acceptedKeys.delete(repository);
   }
 
   /** Takes what a true witness was the hash of. */
@@ -171,7 +195,9 @@ export class RestoreReport {
     this.#tell("warn", "restore-incomplete", port.name, loss);
   }
 
-  #accept(repository: string, { ends }: Loss): void {
+  #accept(repository: string, { ends, keys }: Loss): void {
+    const before = this.#acceptedKeys.get(repository);
+    this.#acceptedKeys.set(repository, before?.union(keys) ?? keys);
     const known = this.#accepted.get(repository) ?? new Map();
     this.#accepted.set(repository, known);
     for (const [chain, end] of ends) {
@@ -242,7 +268,10 @@ function lossOf(summary: Uint8Array, at: Date, cameMs: number): Loss {
   const ends = chainEndsOf(summary);
   let total = 0;
   for (const { count } of ends.values()) total += count;
-  return { ends, total, at, missing: total, cameMs };
+  const keys = new Set(
+    ends.keys().map((chain) => chain.slice(0, KEY_CHARACTERS)),
+  );
+  return { ends, keys, total, at, missing: total, cameMs };
 }
 
 function missingIn(port: RepositoryPort, { ends }: Loss): number {

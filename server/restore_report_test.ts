@@ -237,3 +237,29 @@ Deno.test("RestoreReport.prove() keeps the ends that several peers have shown of
   const ends = [3, 4, 5].map((count) => report.accepted("a", ANN, count));
   deepEqual(ends.map((end) => end?.count), [3, 9, 5]);
 });
+
+Deno.test("RestoreReport.proves() knows whose what is missing was, and who may certify, over a restart", async () => {
+  const storage = memoryStorage();
+  const log = new Log(() => {}, "info", () => 0);
+  const certificateOf = (chain: string, mayIssue = 0) =>
+    Uint8Array.from(
+      `\x01${String.fromCharCode(mayIssue)}${chain.slice(0, 32)}`,
+      (char) => char.charCodeAt(0),
+    );
+  const port = portWith("team/a", {});
+  const proved = (report: RestoreReport, repository = "team/a") =>
+    [certificateOf(ANN), certificateOf(BOB), certificateOf(BOB, 1)].map((one) =>
+      report.proves(repository, one)
+    );
+  {
+    await using db = await openDatabase({ storage, schemas: bookSchemas });
+    const report = new RestoreReport(await openBooks(db), log, clock);
+    deepEqual(proved(report), [false, false, true]);
+    report.learn(port, summaryOf({ [ANN]: 2 }), 1_000);
+    deepEqual(proved(report), [true, false, true]);
+    deepEqual(proved(report, "team/b"), [false, false, true]);
+  }
+  await using db = await openDatabase({ storage, schemas: bookSchemas });
+  const report = new RestoreReport(await openBooks(db), log, clock);
+  deepEqual(proved(report), [true, false, true]);
+});

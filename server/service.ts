@@ -13,6 +13,7 @@
 
 import { toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
 import type { Replica } from "../repo/mod.ts";
@@ -85,6 +86,7 @@ export class Service {
   /** Gives certificates. */
   readonly login: LoginRoute;
   #isClosing = false;
+  #cancelJudging: (() => void) | undefined;
   readonly #failures: Failures;
 
   /** @param parts what it is made of */
@@ -139,6 +141,7 @@ export class Service {
       ...{ own: foundation.own, database: foundation.database },
     });
     this.#tellRepairs();
+    this.#judgeLater();
   }
 
   /** Says what was damaged and set right before anybody could hear it. */
@@ -228,6 +231,7 @@ export class Service {
         if (replica === undefined) return;
         this.#revocations.raise(replica, summary);
         this.#restores.learn(replica.port(), summary, witness.wall);
+        this.#judgeLater();
       },
     });
   }
@@ -279,6 +283,17 @@ export class Service {
         workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
         event: (peer, event) => connections.hear(peer, event),
       },
+    });
+  }
+
+  /** Who may read is judged again when what was missing is waited for no longer. */
+  #judgeLater(): void {
+    if (this.#cancelJudging !== undefined || !this.#restores.isWaiting) return;
+    const { world } = this.#parts;
+    this.#cancelJudging = world.after(limits.restoreWaitMs, () => {
+      this.#cancelJudging = undefined;
+      this.#host.reauthorize(() => true);
+      this.#judgeLater();
     });
   }
 
@@ -408,6 +423,7 @@ export class Service {
   /** Tells clients goodbye, and waits for what they hand in, but not for ever. */
   async drain(): Promise<void> {
     this.#isClosing = true;
+    this.#cancelJudging?.();
     const { options, world } = this.#parts;
     this.log.write("info", "closing", { connections: this.connections.size });
     const drainMs = options.drainMs ?? DRAIN_MS;

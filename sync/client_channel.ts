@@ -274,11 +274,17 @@ export class SyncChannel {
     this.#phase = "catching-up";
     const mayRead = (given & rights.read) !== 0;
     if (mayRead) this.#incidents.noteEpoch(this.name, epoch);
-    this.#reason = mayRead ? undefined : {
-      code: "forbidden",
-      message:
-        "This session was revoked, or may no longer read: it only hands in what it wrote, for the server's owner to decide",
-    };
+    this.#reason = mayRead ? undefined : (given & rights.restore) !== 0
+      ? {
+        code: "unavailable",
+        message:
+          "The server lost what says who may read: it is given back what it had",
+      }
+      : {
+        code: "forbidden",
+        message:
+          "This session was revoked, or may no longer read: it only hands in what it wrote, for the server's owner to decide",
+      };
     if (this.#present.length > 0) this.#showPresence();
   }
 

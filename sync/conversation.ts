@@ -79,6 +79,8 @@ export const rights = {
   read: 1,
   /** Its new commits are wanted; rules still judge each of them. */
   write: 2,
+  /** Who may read cannot be judged yet: what a witness proves is wanted, whoever wrote it, and nothing else. */
+  restore: 4,
 } as const;
 
 /** A commit or batch that the server refused, as the client hears of it. */
@@ -307,6 +309,8 @@ export interface ServerChannelOptions {
   readonly gate?: Gate;
   /** Keeps pieces back of chains that a server had accepted before it lost them. */
   readonly staging?: Staging;
+  /** Is a record wanted? A batch that is not is `restoring`; of a credential nobody is told. */
+  readonly wants?: Wants | undefined;
   /** Will the server keep a refused batch for somebody to decide? Asked before `refuse` is sent. */
   readonly keeps?: (arrival: Arrival, refusal: Refusal) => boolean;
   /** Is a session revoked by what is known besides the repository's records? Asked of who signed a witness. */
@@ -332,6 +336,9 @@ export interface ClientOptions {
   /** Bytes that the server may send before credit comes; default `limits.windowBytes`. */
   readonly windowBytes?: number;
 }
+
+/** Is a record wanted: a credential, or a batch of a chain? */
+export type Wants = (arrival: Arrival, chain: string) => boolean;
 
 /** Options of a `ServerConversation`. */
 export interface ServerOptions {

@@ -219,20 +219,23 @@ export class ClientChannel {
   }
 
   #begin(
-    { vector, rights, epoch, commits }: MessageOf<"opened">,
+    { vector, rights: given, epoch, commits }: MessageOf<"opened">,
     mayRead: boolean,
   ): void {
     const { line, port, budget, options } = this.#parts;
     const { canRenew = true, session } = options;
     const skipped = new Set<string>();
-    const wants = (chain: string) =>
-      !skipped.has(chain) && (mayRead || this.#owns(chain));
+    const restores = (given & rights.restore) !== 0;
+    const mayBring = (chain: string) =>
+      mayRead || this.#owns(chain) ||
+      restores && this.#watch.provedOf(chain) > 0;
+    const wants = (chain: string) => !skipped.has(chain) && mayBring(chain);
     const stands = vector === undefined;
     const outbox = new Outbox({
       port,
       from: stands ? this.#resume.uploadedTo : 0,
       ...(vector && { has: this.#doubts.servedOf(vector) }),
-      credentials: !stands && mayRead,
+      credentials: !stands && (mayRead || restores),
       wants,
       knows: (credential) => isAmong(session.certificates, credential),
       peerMs: () => line.serverMs,
@@ -260,7 +263,7 @@ export class ClientChannel {
         : lackingOf(port, vector),
       cursor: stands ? this.#resume.cursor : undefined,
     });
-    this.#ways = { up, down, epoch, rights };
+    this.#ways = { up, down, epoch, rights: given };
   }
 
   #owns(chain: string): boolean {

@@ -95,7 +95,7 @@ export class HostChannel {
   #begin(repository: OpenRepository, access: Granted): void {
     this.#access = access;
     if (!this.#stands()) return;
-    const { rights: given } = access;
+    const { rights: given, gate, wants } = access;
     const { driver, number, name, peer, hooks, event } = this.#parts;
     const { hosted: { port, life }, witness, room, followers } = repository;
     this.#repository = repository;
@@ -106,7 +106,8 @@ export class HostChannel {
         rights: given,
         life,
         witness,
-        gate: (...asked) => hooks.gate?.(peer, name, ...asked),
+        gate: gate ?? ((...asked) => hooks.gate?.(peer, name, ...asked)),
+        wants,
         ...(staging && { staging }),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,

@@ -16,6 +16,7 @@ import type {
   PeerSession,
   ServerProver,
   Staging,
+  Wants,
 } from "./conversation.ts";
 import type { TransportEnd } from "./transport/transport.ts";
 import type { Witness } from "./witness.ts";
@@ -43,6 +44,10 @@ export type Access =
     readonly rights: number;
     /** Why it may not any more; asked before more is sent to it, where its rights depend on what is stored. */
     readonly ended?: () => Declined | undefined;
+    /** Asked in the place of the hook. */
+    readonly gate?: Gate;
+    /** Is a record wanted? All are, where nothing is said. */
+    readonly wants?: Wants;
   }
   | { readonly declined: Declined };
 

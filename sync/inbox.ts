@@ -17,7 +17,7 @@ import { Parking } from "../repo/parking.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { PartBudget, Staging } from "./conversation.ts";
+import type { PartBudget, Staging, Wants } from "./conversation.ts";
 import type { Part, WireKind, WireRecord } from "./message.ts";
 
 /** A record that came, until it is dealt with. */
@@ -58,6 +58,7 @@ export interface InboxOptions {
   readonly budget: PartBudget;
   readonly gate?: Gate | undefined;
   readonly staging?: Staging | undefined;
+  readonly wants?: Wants | undefined;
   /** Window bytes may be granted again. */
   readonly release: (bytes: number) => void;
   /** The peer has a chain's first `count` commits. */
@@ -87,6 +88,8 @@ const FORGERIES: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
 const STAGED_BYTES = 1_024;
 
 const NONE: Intake = { judged: [], refused: [] };
+
+const UNWANTED = refuse("restoring", "Nothing proves that it was here");
 
 /** Records of one peer on one channel. */
 export class Inbox {
@@ -216,13 +219,17 @@ export class Inbox {
   }
 
   #receive(pending: readonly Pending[], monotonicMs: number): Intake {
+    const refused: RefusedRecord[] = [];
     const fresh = pending.filter((one) => {
-      if (one.isDone || !this.#ignored.has(one.chain)) return !one.isDone;
-      this.#finish(one);
+      if (one.isDone) return false;
+      const isIgnored = this.#ignored.has(one.chain);
+      if (!isIgnored && this.#isWanted(one)) return true;
+      if (isIgnored || one.chain === "") this.#finish(one);
+      else refused.push(this.#refuse(one, UNWANTED));
       return false;
     });
     const arrivals = fresh.flatMap((one) => this.#stage(one, monotonicMs));
-    if (arrivals.length === 0) return NONE;
+    if (arrivals.length === 0) return { judged: [], refused };
     const { port, gate } = this.#options;
     const parking = this.#parking;
     const judged = port.receive(
@@ -230,7 +237,12 @@ export class Inbox {
       gate ? { parking, gate } : { parking },
     );
     port.settle();
-    return { judged, refused: this.#sort(judged, monotonicMs) };
+    refused.push(...this.#sort(judged, monotonicMs));
+    return { judged, refused };
+  }
+
+  #isWanted({ arrival, chain }: Pending): boolean {
+    return this.#options.wants?.(arrival, chain) ?? true;
   }
 
   /** What of it and of what was kept back for it is to be judged now. */

@@ -65,7 +65,7 @@ export class ServerChannel {
 
   constructor(parts: ServerChannelParts) {
     const { line, port, budget, release, peer, options } = parts;
-    const { gate, staging } = options;
+    const { gate, staging, wants } = options;
     this.#parts = parts;
     this.#inbox = new Inbox({
       port,
@@ -76,6 +76,7 @@ export class ServerChannel {
         checkGate(batch, line.moment.nowMs) ??
           (peer.mayIssue ? undefined : gate?.(batch, ...asked)),
       staging: peer.mayIssue ? undefined : staging,
+      wants,
       noteHas: (chain, count) => this.#outbox?.noteHas(chain, count),
       noteCredential: (bytes) => this.#outbox?.noteCredential(bytes),
     });
@@ -189,15 +190,16 @@ export class ServerChannel {
 
   /** The client's own certificates come before its first batch. */
   #introduce(): void {
-    const { port, peer } = this.#parts;
+    const { port, peer, options: { wants } } = this.#parts;
     if (this.#isIntroduced) return;
-    this.#isIntroduced = true;
     if (port.mode !== "default") return;
     const arrivals = peer.certificates.toReversed().map((bytes) => ({
       kind: "certificate" as const,
       bytes,
     }));
-    port.receive(arrivals);
+    const wanted = arrivals.filter((one) => wants?.(one, "") ?? true);
+    this.#isIntroduced = wanted.length === arrivals.length;
+    port.receive(wanted);
   }
 
   #settle({ judged, refused }: Intake): void {
