@@ -2,13 +2,15 @@
  * The root key file: a copy of the root secret that lies elsewhere than the
  * data, so that a server whose disk is lost can be replaced.
  *
- * One line of 64 hexadecimal digits, readable by its owner only.
+ * One line of 64 hexadecimal digits, readable by its owner only. Which letters are
+ * capitals is a checksum, as in EIP-55: a digit that rotted would start an empty
+ * folder under another root. Letters that are all small, or all capital, have none.
  *
  * @module
  */
 
 import { link, open, readFile, rename, rm } from "node:fs/promises";
-import { createSigner } from "../crypto/mod.ts";
+import { createSigner, sha256 } from "../crypto/mod.ts";
 import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 
@@ -25,11 +27,27 @@ export async function readRootKeyFile(
     if (codeOf(cause) === "ENOENT") return undefined;
     throw invalid(path, "it cannot be read", cause);
   }
-  const secret = SECRET.exec(text)?.[1];
-  if (secret === undefined) {
+  const digits = SECRET.exec(text)?.[1];
+  if (digits === undefined) {
     throw invalid(path, "it is not one line of 64 hexadecimal digits");
   }
-  return fromHex(secret.toLowerCase());
+  const small = digits.toLowerCase();
+  const secret = fromHex(small);
+  const isChecked = digits !== small && digits !== digits.toUpperCase();
+  if (!isChecked || digits === digitsOf(secret)) return secret;
+  throw invalid(
+    path,
+    "a digit of it is wrong, by the capitals among its letters",
+  );
+}
+
+/** A secret as the file has it. */
+function digitsOf(secret: Uint8Array): string {
+  const sum = sha256(secret);
+  return toHex(secret).replaceAll(/[a-f]/g, (digit, at: number) => {
+    const isCapital = sum[at >> 3]! >> (at & 7) & 1;
+    return isCapital ? digit.toUpperCase() : digit;
+  });
 }
 
 /**
@@ -43,7 +61,7 @@ export async function writeRootKeyFile(
   const half = `${path}.half`;
   try {
     await rm(half, { force: true });
-    await writeWhole(half, new TextEncoder().encode(`${toHex(secret)}\n`));
+    await writeWhole(half, new TextEncoder().encode(`${digitsOf(secret)}\n`));
     await publish(half, path);
   } catch (cause) {
     throw invalid(path, "it cannot be written", cause);
@@ -87,14 +105,16 @@ export function checkRootSecret(
   throw new DatabaseError(
     "root-key-mismatch",
     `The root key file ${path} is of root key ${toHex(publicKey)}, ` +
-      `the data belongs to ${toHex(rootKey)}: name the right file or folder`,
+      `the data belongs to ${toHex(rootKey)}: name the right file or folder, ` +
+      "or move the file away, so that a new one is written",
   );
 }
 
 function invalid(path: string, why: string, cause?: unknown): DatabaseError {
   return new DatabaseError(
     "invalid-option",
-    `Cannot use ${path} as root key file: ${why}`,
+    `Cannot use ${path} as root key file: ${why}. Restore it from a copy; beside sound data ` +
+      "it may be moved away, and a new one is written",
     { cause },
   );
 }

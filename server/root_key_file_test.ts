@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { readRootKeyFile, writeRootKeyFile } from "./root_key_file.ts";
 
 const secret = new Uint8Array(32).fill(7);
@@ -49,4 +49,37 @@ Deno.test("writeRootKeyFile() says what keeps it from removing what is in its wa
     });
     await Deno.stat(`${path}.half/not-ours`);
     equal(await readRootKeyFile(path), undefined);
+  }));
+
+Deno.test("readRootKeyFile() takes no other secret for the one that was written, whatever byte was changed", () =>
+  withPath(async (path) => {
+    const secret = new Uint8Array(32).map((_, i) => i * 37 + 11);
+    await writeRootKeyFile(path, secret);
+    const bytes = await Deno.readFile(path);
+    let refused = 0;
+    for (let at = 0; at < bytes.length; at++) {
+      for (const mask of [...Array(8).keys()].map((bit) => 1 << bit)) {
+        const rotten = bytes.slice();
+        rotten[at]! ^= mask;
+        await Deno.writeFile(path, rotten);
+        const read = readRootKeyFile(path);
+        const found = await read.catch((error) =>
+          equal(error.code, "invalid-option")
+        );
+        if (found === undefined) refused++;
+        else deepEqual(found, secret, `bit ${mask} of byte ${at}`);
+      }
+    }
+    ok(refused >= 64 * 8, "what is behind the digits may be any white space");
+  }));
+
+Deno.test("readRootKeyFile() reads what people write: small or capital letters", () =>
+  withPath(async (path) => {
+    const secret = new Uint8Array(32).fill(0xab);
+    for (const text of [secret.toHex(), secret.toHex().toUpperCase()]) {
+      await Deno.writeTextFile(path, text);
+      deepEqual(await readRootKeyFile(path), secret);
+    }
+    await Deno.writeTextFile(path, secret.toHex().replace("ab", "Ab"));
+    await rejects(readRootKeyFile(path), invalid);
   }));
