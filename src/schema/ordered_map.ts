@@ -131,6 +131,13 @@ export class OrderedMap<K, V> {
     }
   }
 
+  /** The entries in nodes that another map does not share: what is not in that one is among them. */
+  *entriesBeside(other: OrderedMap<K, V>): Generator<readonly [K, V]> {
+    for (const { keys, values } of leavesBeside(this.#root, other.#root)) {
+      for (const [i, key] of keys.entries()) yield [key, values[i]!];
+    }
+  }
+
   /** As {@linkcode entries} gives them all. */
   [Symbol.iterator](): Generator<readonly [K, V]> {
     return this.entries();
@@ -258,4 +265,31 @@ function* leavesOf<K, V>(
   for (let i = Math.max(at, 0); i < children.length; i++) {
     yield* leavesOf(children[i]!, i === at ? from : undefined, compare);
   }
+}
+
+/** The leaves of a tree that another one does not share. */
+function leavesBeside<K, V>(
+  ours: Node<K, V>,
+  theirs: Node<K, V>,
+): readonly Node<K, V>[] {
+  let [all, known] = [[ours], [theirs]];
+  for (let more = heightOf(ours) - heightOf(theirs); more !== 0;) {
+    if (more > 0) [all, more] = [childrenOf(all), more - 1];
+    else [known, more] = [childrenOf(known), more + 1];
+  }
+  for (;;) {
+    const [here, there] = [new Set(all), new Set(known)];
+    all = all.filter((node) => !there.has(node));
+    if (all[0]?.children === undefined) return all;
+    all = childrenOf(all);
+    known = childrenOf(known.filter((node) => !here.has(node)));
+  }
+}
+
+function childrenOf<K, V>(nodes: readonly Node<K, V>[]): Node<K, V>[] {
+  return nodes.flatMap(({ children }) => children!);
+}
+
+function heightOf<K, V>({ children }: Node<K, V>): number {
+  return children === undefined ? 0 : 1 + heightOf(children[0]!);
 }

@@ -86,6 +86,11 @@ export class SpanSet {
     );
   }
 
+  /** Spans with all units that another set lacks, and maybe more of its own. */
+  *beside(other: SpanSet): Generator<TextSpan> {
+    for (const [, span] of this.#spans.entriesBeside(other.#spans)) yield span;
+  }
+
   /** The spans, ascending. */
   *[Symbol.iterator](): Generator<TextSpan> {
     for (const [, span] of this.#spans.entries()) yield span;

@@ -133,6 +133,25 @@ export class TextState {
     return this.units.get(client)?.known.covers(span) === true;
   }
 
+  /**
+   * What came into an earlier state to make it this one, by client, deleted units
+   * maybe again; `undefined` where it is anything but the next units of clients.
+   */
+  since(before: TextState): ReadonlyMap<number, TextClient> | undefined {
+    const fresh = new Map<number, TextClient>();
+    for (const client of before.units.keys()) {
+      if (!this.units.has(client)) return undefined;
+    }
+    for (const [client, units] of this.units.entries()) {
+      const known = before.units.get(client) ?? noUnits;
+      if (known === units) continue;
+      const next = nextOf(client, units, known);
+      if (next === undefined) return undefined;
+      fresh.set(client, next);
+    }
+    return fresh;
+  }
+
   /** What readers see; `undefined` where that takes an engine and there is none. */
   show(engine: TextEngine | undefined): string | undefined {
     return this.#shown ??= plainOf(this) ?? engine?.show(this);
@@ -258,6 +277,41 @@ function lay(client: number, runs: Units["runs"], run: TextRun): Units["runs"] {
     if (one !== before) runs = runs.with(one.clock, one);
   }
   return runs;
+}
+
+/** What came behind what was known of a client; `undefined` where that is another now, or units lack. */
+function nextOf(
+  client: number,
+  { runs, deleted }: Units,
+  known: Units,
+): TextClient | undefined {
+  for (const [clock, was] of known.runs.entriesBeside(runs)) {
+    const run = runs.get(clock);
+    if (run === undefined || !beginsWith(run, was)) return undefined;
+  }
+  for (const span of known.deleted.beside(deleted)) {
+    if (!deleted.covers(span)) return undefined;
+  }
+  const last = known.runs.floor(Infinity)?.[1];
+  let end = last === undefined ? 0 : endOf(last);
+  const next: TextRun[] = [];
+  for (const [clock, run] of runs.entriesBeside(known.runs)) {
+    const from = clock + (known.runs.get(clock)?.length ?? 0);
+    if (from === endOf(run)) continue;
+    if (from !== end) return undefined;
+    end = endOf(run);
+    next.push(cut(client, run, from, end));
+  }
+  return { runs: next, gone: [...deleted.beside(known.deleted)] };
+}
+
+/** Are these units of another run, and maybe more behind them? */
+function beginsWith(run: TextRun, { left, right, text, length }: TextRun) {
+  return run.length >= length && isSameId(run.left, left) &&
+    isSameId(run.right, right) &&
+    (text === undefined
+      ? run.text === undefined
+      : run.text?.startsWith(text) === true);
 }
 
 function isSameId(a: TextId | undefined, b: TextId | undefined): boolean {

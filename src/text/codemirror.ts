@@ -7,7 +7,12 @@
  * @module
  */
 
-import { Annotation, type Extension, type Range } from "@codemirror/state";
+import {
+  Annotation,
+  type Extension,
+  type Range,
+  type Text,
+} from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
@@ -43,6 +48,8 @@ class Bound<S extends Schema> {
   readonly #live: LiveText<S>;
   readonly #off: (() => void) | undefined;
   #isOpen = true;
+  /** What the editor shows, where it is known to be the text. */
+  #alike: Text | undefined;
 
   constructor(view: EditorView, place: TextPlace<S> & BindOptions) {
     this.#view = view;
@@ -55,7 +62,10 @@ class Bound<S extends Schema> {
       delayMs,
       onError,
       after: timerOf(page),
-      onChange: () => this.#later(),
+      onChange: () => {
+        this.#alike = undefined;
+        this.#later();
+      },
     });
     page.addEventListener("pagehide", this.#flush);
     this.#off = cursors?.subscribe(() => this.#later());
@@ -87,16 +97,22 @@ class Bound<S extends Schema> {
     const { transactions } = update;
     const isTyped = update.docChanged &&
       transactions.some((one) => !one.annotation(fromOthers));
-    if (isTyped) this.#live.edit(this.#splicesOf(update));
+    if (isTyped) {
+      const splices = this.#splicesOf(update);
+      this.#alike = update.state.doc;
+      this.#live.edit(splices);
+    }
     if (isTyped || update.selectionSet || update.focusChanged) this.#tell();
     this.decorations = this.#decorate();
   }
 
   /** What was typed; the difference where editor and text were not alike before. */
   #splicesOf({ changes, startState, state }: ViewUpdate): Splice[] {
-    const { text } = this.#live;
-    if (text !== startState.doc.toString()) {
-      return splicesOf(text, state.doc.toString());
+    if (this.#alike !== startState.doc) {
+      const { text } = this.#live;
+      if (text !== startState.doc.toString()) {
+        return splicesOf(text, state.doc.toString());
+      }
     }
     const splices: Splice[] = [];
     changes.iterChanges((from, to, _from, _to, inserted) => {

@@ -10,7 +10,8 @@ import {
 } from "../schema/text_state.ts";
 import { isTooMuch } from "./effort.ts";
 import { engine } from "./engine.ts";
-import { changeOf, rootOf } from "./yjs.ts";
+import { changeOf } from "./update_kit_test.ts";
+import { rootOf } from "./yjs.ts";
 
 /** As many units in a row as pieces that claim to stand at its start, and each before another of them. */
 function lies(count: number): TextState {

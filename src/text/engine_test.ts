@@ -1,6 +1,5 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
-import * as Y from "yjs";
 import { memoryStorage, openDatabase } from "../../mod.ts";
 import { seededRandom } from "../../tests/kit/mod.ts";
 import { sized } from "../../tests/kit/tier.ts";
@@ -18,6 +17,7 @@ import { isLinear } from "./effort.ts";
 import { engine } from "./engine.ts";
 import { field, type TextChange } from "./mod.ts";
 import { applySplices } from "./splices.ts";
+import { piecesPutIn } from "./update_kit_test.ts";
 import { docOf, rootOf } from "./yjs.ts";
 
 /** What a replica shows that only knows the state. */
@@ -169,22 +169,6 @@ Deno.test("a text that is not among the last ones written goes on like them", ()
 });
 
 const Note = defineSchema("note", { body: field.text() });
-
-/** Pieces that Yjs puts in while something runs. */
-function piecesPutIn(work: () => void): number {
-  const { integrate } = Y.Item.prototype;
-  let pieces = 0;
-  Y.Item.prototype.integrate = function (...parts) {
-    pieces++;
-    return integrate.apply(this, parts);
-  };
-  try {
-    work();
-  } finally {
-    Y.Item.prototype.integrate = integrate;
-  }
-  return pieces;
-}
 
 const random = seededRandom(5);
 const ways: Record<string, (body: string) => string | TextChange> = {

@@ -9,16 +9,15 @@
  * @module
  */
 
-import * as Y from "yjs";
+import type * as Y from "yjs";
 import type { Collection } from "../db/collection.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Schema, UpdateInput } from "../schema/schema.ts";
-import { emptyText, joinTexts, type TextState } from "../schema/text_state.ts";
-import { engine, spliceDoc } from "./engine.ts";
-import { isTooMuch } from "./effort.ts";
+import { emptyText, type TextState } from "../schema/text_state.ts";
+import { bound, engine } from "./engine.ts";
 import { applySplices, type Splice, splicesOf } from "./splices.ts";
-import { changeOf, docOf, rootOf, updateOf } from "./yjs.ts";
+import { WorkingText } from "./working_text.ts";
 
 /** Which text. */
 export interface TextPlace<S extends Schema = Schema> {
@@ -43,19 +42,11 @@ export interface LiveTextParts<S extends Schema> extends TextPlace<S> {
   readonly onError: (error: unknown) => void;
 }
 
-const OWN = Symbol("typed here");
-
 /** One text and its working copy. */
 export class LiveText<S extends Schema> {
   readonly #parts: LiveTextParts<S>;
-  #doc: Y.Doc = new Y.Doc();
-  #text = "";
-  /** What was typed and not written yet. */
-  #unsaved: TextState = emptyText;
+  #working: WorkingText;
   #pieces = 0;
-  /** Units of this document's own client that were written. */
-  #written = 0;
-  #taken: TextState | undefined;
   #cancel: (() => void) | undefined;
   #isPaused = false;
   #isSaving = false;
@@ -64,18 +55,18 @@ export class LiveText<S extends Schema> {
   constructor(parts: LiveTextParts<S>) {
     this.#parts = parts;
     checkField(parts);
-    this.#begin(this.#state() ?? emptyText);
+    this.#working = this.#begin();
     this.#stop = parts.collection.store(parts.id).subscribe(() => this.#take());
   }
 
   /** The text with all that was typed. */
   get text(): string {
-    return this.#text;
+    return this.#working.text;
   }
 
   /** The working copy: for places that move with the text. Another one after each {@linkcode onChange} at most. */
   get doc(): Y.Doc {
-    return this.#doc;
+    return this.#working.doc;
   }
 
   #state(): TextState | undefined {
@@ -83,23 +74,20 @@ export class LiveText<S extends Schema> {
     return collection.textOf(id, field);
   }
 
-  /** A document of a state, under a client that nobody has typed under. */
-  #begin(state: TextState): void {
-    this.#doc.destroy();
-    this.#doc = docOf(state);
-    this.#text = rootOf(this.#doc).toString();
-    this.#unsaved = emptyText;
-    this.#pieces = 0;
-    this.#written = 0;
-    this.#taken = state;
-    this.#doc.on("update", (update: Uint8Array, origin: unknown) => {
-      if (origin !== OWN) return;
-      this.#unsaved = joinTexts(this.#unsaved, changeOf(update));
-    });
+  /** A document of the text as the repository has it, under a client that nobody has typed under. */
+  #begin(): WorkingText {
+    const working = new WorkingText(this.#state() ?? emptyText);
+    bound.add(working);
+    return working;
   }
 
-  /** Takes what was typed here; places are meant as before all of them. */
-  edit(splices: readonly Splice[]): void {
+  #end(): void {
+    bound.delete(this.#working);
+    this.#working.doc.destroy();
+  }
+
+  /** Takes what was typed here; places are meant as before all of them. `after` is the text then, where it is known. */
+  edit(splices: readonly Splice[], after?: string): void {
     if (splices.length === 0) return;
     const pieces = this.#merge(splices);
     this.#pieces += pieces.length;
@@ -107,19 +95,19 @@ export class LiveText<S extends Schema> {
       this.flush();
       this.#pieces = pieces.length;
     }
-    spliceDoc(this.#doc, pieces, OWN);
-    this.#text = applySplices(this.#text, splices);
+    this.#working.splice(pieces, after);
     this.#cancel ??= this.#parts.after(this.#parts.delayMs, () => this.flush());
   }
 
   /** One change takes so many pieces only; more of them become one that holds them all. */
   #merge(splices: readonly Splice[]): readonly Splice[] {
     if (splices.length <= limits.textRunsMax) return splices;
-    const after = applySplices(this.#text, splices);
+    const { text } = this;
+    const after = applySplices(text, splices);
     const [first, last] = [splices[0]!, splices.at(-1)!];
-    const tail = this.#text.length - last.at - last.delete;
+    const tail = text.length - last.at - last.delete;
     const insert = after.slice(first.at, after.length - tail);
-    const length = this.#text.length - tail - first.at;
+    const length = text.length - tail - first.at;
     return [{ at: first.at, delete: length, insert }];
   }
 
@@ -127,21 +115,23 @@ export class LiveText<S extends Schema> {
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    const change = this.#unsaved;
-    if (change.clients.size === 0) return;
-    this.#unsaved = emptyText;
+    const working = this.#working;
+    if (working.isGiven) return;
     this.#pieces = 0;
     const { collection, id, field } = this.#parts;
-    this.#written = ownUnits(this.#doc);
     this.#isSaving = true;
     try {
+      const change = working.give(this.#state());
       // A schema's text field takes a change of its text.
       collection.update(id, { [field]: change } as UpdateInput<S>);
     } catch (error) {
       // A closed repository shows no text: what was typed stays to be seen.
       const isClosed = error instanceof DatabaseError &&
         error.code === "closed";
-      if (!isClosed) this.#startOver();
+      const { text } = this;
+      if (isClosed) working.give();
+      else this.#startOver();
+      this.#tell(text);
       this.#parts.onError(error);
     } finally {
       this.#isSaving = false;
@@ -161,33 +151,26 @@ export class LiveText<S extends Schema> {
 
   /** The repository changed. */
   #take(): void {
+    const working = this.#working;
     const state = this.#state();
-    if (this.#isPaused || state === undefined || state === this.#taken) return;
-    this.#taken = state;
-    if (this.#isSaving) return;
-    const own = state.clients.get(this.#doc.clientID)?.runs.at(-1);
+    if (this.#isPaused || this.#isSaving) return;
+    if (state === undefined || state === working.state) return;
     // What was written was taken back, or somebody else types under this name.
-    const isLost = this.#written !== (own ? own.clock + own.length : 0);
-    if (isLost || isTooMuch(state)) return this.#startOver();
-    const known = Y.decodeStateVector(Y.encodeStateVector(this.#doc));
-    const before = this.#text;
-    Y.applyUpdate(this.#doc, updateOf(state, known));
-    this.#text = rootOf(this.#doc).toString();
-    const isSaved = this.#unsaved.clients.size === 0;
-    if (isSaved && this.#text !== state.show(engine)) this.#begin(state);
+    const before = this.text;
+    const isLost = working.given !== state.endOf(working.doc.clientID);
+    if (isLost || !working.take(state, engine.show)) this.#startOver();
     this.#tell(before);
   }
 
   /** The text as the repository has it. */
   #startOver(): void {
-    const before = this.#text;
     this.flush();
-    this.#begin(this.#state() ?? emptyText);
-    this.#tell(before);
+    this.#end();
+    this.#working = this.#begin();
   }
 
   #tell(before: string): void {
-    const splices = splicesOf(before, this.#text);
+    const splices = splicesOf(before, this.text);
     if (splices.length > 0) this.#parts.onChange(splices);
   }
 
@@ -195,7 +178,7 @@ export class LiveText<S extends Schema> {
   close(): void {
     this.#stop();
     this.flush();
-    this.#doc.destroy();
+    this.#end();
   }
 }
 
@@ -208,9 +191,4 @@ function checkField<S extends Schema>(
     "invalid-option",
     `Cannot bind ${schema.name}.${field}: it is no field made with text()`,
   );
-}
-
-/** How far the document's own client has counted. */
-function ownUnits(doc: Y.Doc): number {
-  return Y.getState(doc.store, doc.clientID);
 }

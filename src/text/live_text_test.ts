@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../../mod.ts";
 import { limits } from "../base/limits.ts";
+import { seededRandom } from "../../tests/kit/mod.ts";
 import { defineSchema } from "../schema/mod.ts";
 import { TextState } from "../schema/text_state.ts";
 import { LiveText } from "./live_text.ts";
 import { field } from "./mod.ts";
+import { piecesPutIn } from "./update_kit_test.ts";
 
 const Card = defineSchema("card", { note: field.text() });
 
@@ -98,5 +100,32 @@ Deno.test("LiveText types on under a new name after its units were taken back", 
     .flatMap(([, { runs }]) => runs.map(({ text }) => text));
   assert.ok(fresh.includes("er"), fresh.join());
   assert.equal(repo.history().length, 6);
+  await db.close();
+});
+
+Deno.test("LiveText takes what others type in proportion to it, and whoever reads the text is shown it so", async () => {
+  const { db, cards, live } = await open("once upon a time ".repeat(20));
+  const other = new LiveText({
+    collection: cards,
+    id: "c",
+    field: "note",
+    delayMs: 1,
+    after: () => () => {},
+    onChange: () => {},
+    onError: (error) => assert.fail(String(error)),
+  });
+  const random = seededRandom(3);
+  for (let i = 0; i < 200; i++) {
+    const at = Math.floor(random() * live.text.length);
+    const pieces = piecesPutIn(() => {
+      live.edit([{ at, delete: 1, insert: "ab" }]);
+      live.flush();
+      assert.equal(cards.get("c")!.note, live.text);
+    });
+    assert.equal(other.text, live.text);
+    assert.ok(pieces <= 2, `${pieces} pieces in edit ${i}`);
+  }
+  other.close();
+  live.close();
   await db.close();
 });

@@ -37,20 +37,11 @@ export function splicesOf(
   after: string,
   end: number = after.length,
 ): Splice[] {
-  const tailMax = Math.min(before.length, after.length, after.length - end);
-  let tail = 0;
-  while (
-    tail < tailMax &&
-    before[before.length - 1 - tail] === after[after.length - 1 - tail]
-  ) tail++;
-  const headMax = Math.min(before.length, after.length) - tail;
-  let head = 0;
-  while (head < headMax && before[head] === after[head]) head++;
-  const rest = Math.min(before.length, after.length) - head;
-  while (
-    tail < rest &&
-    before[before.length - 1 - tail] === after[after.length - 1 - tail]
-  ) tail++;
+  const least = Math.min(before.length, after.length);
+  const typed = Math.min(least, Math.max(0, after.length - end));
+  let tail = sameTail(before, after, typed);
+  let head = sameHead(before, after, least - tail);
+  if (tail === typed) tail = sameTail(before, after, least - head);
   if (isWithinCharacter(before, head) || isWithinCharacter(after, head)) head--;
   if (
     tail > 0 &&
@@ -63,6 +54,30 @@ export function splicesOf(
   const whole = [{ at: head, delete: old.length, insert: now }];
   if (old === "" || now === "") return whole;
   return middle([...old], [...now], head) ?? whole;
+}
+
+/** How many units two texts have in common at their beginning, at most; the machine compares many at a time. */
+function sameHead(a: string, b: string, max: number): number {
+  let head = 0;
+  for (let block = max; block > 0;) {
+    const to = head + block;
+    if (to <= max && a.slice(head, to) === b.slice(head, to)) head = to;
+    else block >>= 1;
+  }
+  return head;
+}
+
+/** The same at their end. */
+function sameTail(a: string, b: string, max: number): number {
+  let tail = 0;
+  for (let block = max; block > 0;) {
+    const [i, j] = [a.length - tail, b.length - tail];
+    const isSame = tail + block <= max &&
+      a.slice(i - block, i) === b.slice(j - block, j);
+    if (isSame) tail += block;
+    else block >>= 1;
+  }
+  return tail;
 }
 
 /** Myers' search for the fewest differences; `undefined` when there are too many. */

@@ -115,7 +115,7 @@ class BoundTextarea<S extends Schema> implements BoundText {
     if (this.#isComposing) return;
     const { value, selectionEnd } = this.#element;
     const end = selectionEnd ?? value.length;
-    this.#live.edit(splicesOf(this.#live.text, value, end));
+    this.#live.edit(splicesOf(this.#live.text, value, end), value);
     this.#tell();
   }
 

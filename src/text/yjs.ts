@@ -65,20 +65,40 @@ export function updateOf(
   { clients }: TextState,
   known?: ReadonlyMap<number, number>,
 ): Uint8Array<ArrayBuffer> {
-  const w = new ByteWriter(1024);
-  const parts: [client: number, runs: TextRun[]][] = [];
-  for (const [client, { runs }] of clients) {
-    const fresh = freshRuns(client, runs, known?.get(client) ?? 0);
-    if (fresh.length > 0) parts.push([client, fresh]);
+  const parts = new Map<number, TextClient>();
+  for (const [client, { runs, gone }] of clients) {
+    const deleted = runs.filter(({ text }) => text === undefined);
+    parts.set(client, {
+      runs: freshRuns(client, runs, known?.get(client) ?? 0),
+      gone: [...deleted, ...gone],
+    });
   }
-  w.varint(parts.length);
-  for (const [client, runs] of parts) {
+  return encodeUpdate(parts);
+}
+
+/** Runs, and what is deleted, as an update of Yjs. */
+function encodeUpdate(
+  clients: ReadonlyMap<number, TextClient>,
+): Uint8Array<ArrayBuffer> {
+  const w = new ByteWriter(1024);
+  const writers = [...clients].filter(([, { runs }]) => runs.length > 0);
+  w.varint(writers.length);
+  for (const [client, { runs }] of writers) {
     w.varint(runs.length);
     w.varint(client);
     w.varint(runs[0]!.clock);
     for (const run of runs) writeItem(w, run);
   }
-  writeDeletions(w, clients);
+  const deleters = [...clients].filter(([, { gone }]) => gone.length > 0);
+  w.varint(deleters.length);
+  for (const [client, { gone }] of deleters) {
+    w.varint(client);
+    w.varint(gone.length);
+    for (const { clock, length } of gone) {
+      w.varint(clock);
+      w.varint(length);
+    }
+  }
   return w.copy();
 }
 
@@ -135,59 +155,86 @@ function writeString(w: ByteWriter, text: string): void {
   w.bytes(bytes);
 }
 
-function writeDeletions(
-  w: ByteWriter,
-  clients: ReadonlyMap<number, TextClient>,
-): void {
-  const parts: [client: number, spans: TextSpan[]][] = [];
-  for (const [client, { runs, gone }] of clients) {
-    const spans = [
-      ...runs.filter(({ text }) => text === undefined),
-      ...gone,
-    ];
-    if (spans.length > 0) parts.push([client, spans]);
-  }
-  w.varint(parts.length);
-  for (const [client, spans] of parts) {
-    w.varint(client);
-    w.varint(spans.length);
-    for (const { clock, length } of spans) {
-      w.varint(clock);
-      w.varint(length);
-    }
-  }
-}
-
-/** What an update of Yjs says, as a change of ours. Only for updates of documents of {@linkcode docOf}. */
-export function changeOf(update: Uint8Array): TextState {
-  const { structs, ds } = Y.decodeUpdate(update);
-  const clients = new Map<number, { runs: TextRun[]; gone: TextSpan[] }>();
-  const of = (client: number) => {
-    let known = clients.get(client);
-    if (known === undefined) {
-      clients.set(client, known = { runs: [], gone: [] });
-    }
-    return known;
-  };
-  for (const struct of structs) {
-    if (!(struct instanceof Y.Item)) continue;
-    const { client, clock } = struct.id;
-    const { content, length } = struct;
-    const text = content instanceof Y.ContentString ? content.str : undefined;
-    of(client).runs.push({
-      clock,
-      length,
-      left: idOf(struct.origin),
-      right: idOf(struct.rightOrigin),
-      text,
-    });
-  }
-  for (const [client, spans] of ds.clients) {
-    for (const { clock, len } of spans) {
-      of(client).gone.push({ clock, length: len });
-    }
+/**
+ * What was typed in a document under its client, from a clock on, and what was
+ * deleted meanwhile, as a change. Only of documents of {@linkcode docOf}.
+ */
+export function changeIn(
+  doc: Y.Doc,
+  from: number,
+  deleted: ReadonlyMap<number, readonly TextSpan[]>,
+): TextState {
+  const { store, clientID } = doc;
+  const clients = new Map<number, TextClient>();
+  for (const [client, gone] of deleted) clients.set(client, { runs: [], gone });
+  const structs = store.clients.get(clientID) ?? [];
+  const isTyped = from < Y.getState(store, clientID);
+  const first = isTyped ? Y.findIndexSS(structs, from) : structs.length;
+  const runs = structs.slice(first).map((item) => runOf(item as Y.Item, from));
+  if (runs.length > 0) {
+    clients.set(clientID, { runs, gone: clients.get(clientID)?.gone ?? [] });
   }
   return normalText(clients);
+}
+
+/** An item of a document, from a clock on. */
+function runOf(
+  { id: { client, clock }, length, content, origin, rightOrigin }: Y.Item,
+  from: number,
+): TextRun {
+  const text = content instanceof Y.ContentString ? content.str : undefined;
+  const skip = Math.max(0, from - clock);
+  return {
+    clock: clock + skip,
+    length: length - skip,
+    left: skip === 0 ? idOf(origin) : { client, clock: from - 1 },
+    right: idOf(rightOrigin),
+    text: text?.slice(skip),
+  };
+}
+
+/**
+ * Puts the next units of clients into a document, each run between two units that
+ * stand side by side. `false` where that cannot be: some of them may be in it then.
+ */
+export function putBetween(
+  doc: Y.Doc,
+  fresh: ReadonlyMap<number, TextClient>,
+): boolean {
+  return doc.transact(() => {
+    for (const [client, { runs }] of fresh) {
+      for (const run of runs) {
+        const fits = run.clock === Y.getState(doc.store, client) &&
+          run.text?.isWellFormed() !== false && standsBetween(doc, run);
+        if (!fits) return false;
+        const alone = new Map([[client, { runs: [run], gone: [] }]]);
+        Y.applyUpdate(doc, encodeUpdate(alone));
+      }
+    }
+    const gone = new Map<number, TextClient>();
+    for (const [client, known] of fresh) {
+      gone.set(client, { ...known, runs: [] });
+    }
+    Y.applyUpdate(doc, encodeUpdate(gone));
+    return true;
+  });
+}
+
+/** Do the neighbours that a run claims stand side by side? */
+function standsBetween(doc: Y.Doc, { left, right }: TextRun): boolean {
+  let next: Y.ID | undefined;
+  if (left === undefined) next = rootOf(doc)._start?.id;
+  else {
+    const { client, clock } = left;
+    const structs = doc.store.clients.get(client);
+    if (structs === undefined || clock >= Y.getState(doc.store, client)) {
+      return false;
+    }
+    const item = structs[Y.findIndexSS(structs, clock)] as Y.Item;
+    const isLast = clock === item.id.clock + item.length - 1;
+    next = isLast ? item.right?.id : Y.createID(client, clock + 1);
+  }
+  return next?.client === right?.client && next?.clock === right?.clock;
 }
 
 function idOf(id: Y.ID | null): TextId | undefined {

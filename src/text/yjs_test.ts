@@ -4,8 +4,9 @@ import * as Y from "yjs";
 import { textChange, textOf } from "../schema/text_kit_test.ts";
 import { emptyText, joinTexts, type TextState } from "../schema/text_state.ts";
 import { sized } from "../../tests/kit/tier.ts";
-import { engine, spliceDoc } from "./engine.ts";
-import { changeOf, docOf, rootOf, updateOf } from "./yjs.ts";
+import { engine } from "./engine.ts";
+import { changeOf } from "./update_kit_test.ts";
+import { docOf, rootOf, updateOf } from "./yjs.ts";
 
 const run = { seed: 23, numRuns: sized(150, 500) } as const;
 
@@ -40,7 +41,10 @@ function meeting(
       const text = rootOf(doc).toString();
       const start = Math.min(at, text.length);
       const count = Math.min(length, text.length - start);
-      spliceDoc(doc, [{ at: start, delete: count, insert }], "own");
+      doc.transact(() => {
+        rootOf(doc).delete(start, count);
+        rootOf(doc).insert(start, insert);
+      }, "own");
     }
   }
   for (const doc of docs) sync(docs[0]!, doc);
