@@ -1,11 +1,13 @@
 /**
- * How long Yjs would take to put a text in order: counted before it does so.
+ * The order of a text without Yjs where there is but one, and how long Yjs would
+ * take for another: both are known before it runs.
  *
  * It looks for the place of each piece among those that lie between the
  * neighbours which the piece claims. Honest pieces have few there; pieces that
- * lie can have all others, which makes the square of their number.
+ * lie can have all others, which makes the square of their number. Where no piece
+ * has any there, whichever comes first, the text has one order only.
  *
- * Architecture invariant: the count is a function of the state alone, so all
+ * Architecture invariant: what is said is a function of the state alone, so all
  * replicas agree which texts take too long (law 4).
  *
  * @module
@@ -14,51 +16,58 @@
 import { limits } from "../base/limits.ts";
 import type { TextId, TextRun, TextState } from "../schema/text_state.ts";
 
-/** Units that are never torn apart; knows its place in the line once it has one. */
-interface Piece {
-  readonly client: number;
-  readonly run: TextRun;
-  isPlaced: boolean;
-  /** Neighbours as they are claimed. */
-  origin: Piece | undefined;
-  right: Piece | undefined;
-  next: Piece | undefined;
-  /** The last search that came by, and the last one that had it in its way. */
-  seen: number;
-  inWay: number;
+/** What is known of the order of a text. */
+export interface TextOrder {
+  /** Would it take Yjs more than `textStepsMax` steps? */
+  readonly isTooMuch: boolean;
+  /**
+   * Can its pieces be put in, one after the other, each between two that stand
+   * side by side? Then it has one order only, whichever of them comes first; and
+   * so it is with what is typed next into a document of it.
+   */
+  readonly isLinear: boolean;
+  /** What a linear text shows. */
+  show(): string;
 }
 
-/** The pieces of one client. */
+/** The order of a text, as far as it is known without Yjs. */
+export function orderOf({ clients }: TextState): TextOrder {
+  return new Line(clients);
+}
+
+/** Of pieces: there is none; or none that is known. */
+const NONE = -1;
+const UNKNOWN = -2;
+
+/** The pieces of one client: units that are never torn apart, up to the first one that is missing. */
 interface Pieces {
-  readonly runs: readonly (readonly Piece[])[];
-  readonly byStart: ReadonlyMap<number, Piece>;
-  readonly byEnd: ReadonlyMap<number, Piece>;
+  readonly client: number;
+  readonly runs: readonly TextRun[];
+  /** The clock of each piece's first unit, and the one behind the last piece. */
+  readonly clocks: Float64Array;
+  /** The number of the first piece. */
+  readonly first: number;
   /** Runs that were placed. */
   placed: number;
+  /** The next piece to be placed. */
+  next: number;
 }
 
-/** Would it take Yjs more than `textStepsMax` steps to show this text? */
-export function isTooMuch({ clients }: TextState): boolean {
-  let count = 0;
-  for (const { runs } of clients.values()) count += runs.length;
-  // So few pieces are done in time, whatever they say.
-  return count > limits.textRunsMax && new Line(clients).isTooMuch();
-}
-
-/**
- * Can its pieces be put in, one after the other, each between two that stand side
- * by side? Then it has one order only, whichever of them comes first; and so it
- * is with what is typed next into a document of it.
- */
-export function isLinear({ clients }: TextState): boolean {
-  return new Line(clients).isLinear();
-}
-
-/** Pieces as Yjs would link them. */
-class Line {
+/** Pieces as Yjs would link them, by number. In arrays, because a text has many of them. */
+class Line implements TextOrder {
+  readonly isTooMuch: boolean;
+  readonly isLinear: boolean;
   readonly #clients = new Map<number, Pieces>();
-  #first: Piece | undefined;
-  #runs = 0;
+  /** Whose it is. */
+  readonly #owners: Pieces[] = [];
+  /** Neighbours as they are claimed. */
+  readonly #origins: Int32Array;
+  readonly #rights: Int32Array;
+  readonly #nexts: Int32Array;
+  /** The last search that came by, and the last one that had it in its way. */
+  readonly #seen: Int32Array;
+  readonly #inWay: Int32Array;
+  #first = NONE;
   /** Runs whose neighbours stood side by side when they came. */
   #between = 0;
   #steps = 0;
@@ -67,113 +76,161 @@ class Line {
   constructor(clients: TextState["clients"]) {
     const cuts = cutsOf(clients);
     const descending = [...clients].sort(([a], [b]) => b - a);
-    for (const [client, { runs }] of descending) {
-      this.#clients.set(client, piecesOf(client, runs, cuts.get(client)));
-      this.#runs += runs.length;
+    let runs = 0;
+    for (const [client, { runs: known }] of descending) {
+      const clocks = clocksOf(known, cuts.get(client));
+      const first = this.#owners.length;
+      const pieces = {
+        client,
+        runs: known,
+        clocks,
+        first,
+        placed: 0,
+        next: first,
+      };
+      this.#clients.set(client, pieces);
+      for (let i = 1; i < clocks.length; i++) this.#owners.push(pieces);
+      runs += known.length;
     }
+    const count = this.#owners.length;
+    this.#origins = new Int32Array(count);
+    this.#rights = new Int32Array(count);
+    this.#nexts = new Int32Array(count);
+    this.#seen = new Int32Array(count);
+    this.#inWay = new Int32Array(count);
+    for (const pieces of this.#clients.values()) this.#placeAll(pieces);
+    const isLong = this.#steps > limits.textStepsMax;
+    // So few pieces are done in time, whatever they say.
+    this.isTooMuch = isLong && runs > limits.textRunsMax;
+    this.isLinear = !isLong && this.#between === runs;
   }
 
-  isTooMuch(): boolean {
-    for (const client of this.#clients.keys()) {
-      this.#placeAll(client);
-      if (this.#steps > limits.textStepsMax) return true;
+  show(): string {
+    const texts = this.#texts();
+    const shown: string[] = [];
+    for (let o = this.#first; o !== NONE; o = this.#nexts[o]!) {
+      shown.push(texts[o]!);
     }
-    return false;
+    return shown.join("");
   }
 
-  /** Was each run put between two that stand side by side? */
-  isLinear(): boolean {
-    return !this.isTooMuch() && this.#between === this.#runs;
+  /** Characters of what was placed, by piece. */
+  #texts(): string[] {
+    const texts: string[] = [];
+    for (const { runs, clocks, placed } of this.#clients.values()) {
+      let i = 0;
+      for (const { clock, length, text = "" } of runs.slice(0, placed)) {
+        for (; clocks[i]! < clock + length; i++) {
+          const part = text.slice(clocks[i]! - clock, clocks[i + 1]! - clock);
+          texts.push(part.toWellFormed());
+        }
+      }
+    }
+    return texts;
   }
 
   /** Places a client's runs, and before each what it stands beside. */
-  #placeAll(client: number): void {
-    const path: { readonly client: number; readonly isDone: () => boolean }[] =
-      [{ client, isDone: () => false }];
+  #placeAll(all: Pieces): void {
+    const path = [{ pieces: all, last: Infinity }];
     while (path.length > 0 && this.#steps <= limits.textStepsMax) {
-      const { client, isDone } = path.at(-1)!;
-      const pieces = this.#clients.get(client)!;
-      const run = pieces.runs[pieces.placed];
-      if (run === undefined || isDone()) {
+      const { pieces, last } = path.at(-1)!;
+      const { runs, clocks, first, placed, next } = pieces;
+      if (next === first + clocks.length - 1 || next > last) {
         path.pop();
         continue;
       }
-      const lacks = this.#lacks(run[0]!);
-      if (lacks === undefined) {
-        this.#place(run);
-        pieces.placed++;
-      } else if (
-        lacks === "unknown" || path.some((one) => one.client === lacks.client)
-      ) {
-        return; // It waits, and all that waits for it.
-      } else path.push({ client: lacks.client, isDone: () => lacks.isPlaced });
+      const run = runs[placed]!;
+      const origin = this.#pieceOf(run.left);
+      const right = this.#pieceOf(run.right);
+      const lacks = this.#lacks(origin) ? origin : right;
+      if (!this.#lacks(lacks)) this.#place(pieces, run, origin, right);
+      else {
+        const owner = this.#owners[lacks];
+        if (owner === undefined || path.some((one) => one.pieces === owner)) {
+          return; // It waits, and all that waits for it.
+        }
+        path.push({ pieces: owner, last: lacks });
+      }
     }
   }
 
-  /** The neighbour that has no place yet. */
-  #lacks({ run: { left, right } }: Piece): Piece | "unknown" | undefined {
-    for (
-      const [id, piece] of [[left, this.#endAt(left)], [
-        right,
-        this.#startAt(right),
-      ]] as const
-    ) {
-      if (id === undefined || piece?.isPlaced) continue;
-      return piece ?? "unknown";
-    }
+  /** Is a neighbour not in its place yet? */
+  #lacks(piece: number): boolean {
+    return piece === UNKNOWN ||
+      piece !== NONE && piece >= this.#owners[piece]!.next;
   }
 
-  #endAt(id: TextId | undefined): Piece | undefined {
-    return id && this.#clients.get(id.client)?.byEnd.get(id.clock);
-  }
-
-  #startAt(id: TextId | undefined): Piece | undefined {
-    return id && this.#clients.get(id.client)?.byStart.get(id.clock);
+  /** The piece of a unit: it begins or ends with it, as it was named. */
+  #pieceOf(id: TextId | undefined): number {
+    if (id === undefined) return NONE;
+    const pieces = this.#clients.get(id.client);
+    return pieces === undefined ? UNKNOWN : pieceAt(pieces, id.clock);
   }
 
   /** What `Item.integrate` of Yjs does. */
-  #place(run: readonly Piece[]): void {
-    const [{ client, run: { left, right } }] = run as [Piece];
-    const origin = this.#endAt(left);
-    const end = this.#startAt(right);
-    const next = origin ? origin.next : this.#first;
-    if (next === end) this.#between++;
+  #place(
+    pieces: Pieces,
+    run: TextRun,
+    origin: number,
+    right: number,
+  ): void {
+    const { client, next: piece } = pieces;
+    const [origins, seen, inWay] = [this.#origins, this.#seen, this.#inWay];
+    const next = origin === NONE ? this.#first : this.#nexts[origin]!;
+    if (next === right) this.#between++;
     const search = ++this.#stamp;
     let place = origin;
-    for (let o = next; o && o !== end; o = o.next) {
+    for (let o = next; o !== NONE && o !== right; o = this.#nexts[o]!) {
       if (++this.#steps > limits.textStepsMax) return;
-      o.seen = search;
-      o.inWay = this.#stamp;
-      const isAfter = o.origin === origin
-        ? o.client < client
-        : o.origin?.seen === search && o.origin.inWay !== this.#stamp;
-      const isEnd = o.origin === origin
-        ? !isAfter && o.right === end
-        : o.origin === undefined || o.origin.seen < search;
+      seen[o] = search;
+      inWay[o] = this.#stamp;
+      const its = origins[o]!;
+      const isAfter = its === origin
+        ? this.#owners[o]!.client < client
+        : its !== NONE && seen[its] === search && inWay[its] !== this.#stamp;
+      const isEnd = its === origin
+        ? !isAfter && this.#rights[o] === right
+        : its === NONE || seen[its]! < search;
       if (isEnd) break;
       if (!isAfter) continue;
       place = o;
       this.#stamp++;
     }
-    this.#link(run, place, origin, end);
+    this.#link(pieces, run, place, origin, right);
   }
 
   #link(
-    run: readonly Piece[],
-    place: Piece | undefined,
-    origin: Piece | undefined,
-    right: Piece | undefined,
+    pieces: Pieces,
+    run: TextRun,
+    place: number,
+    origin: number,
+    right: number,
   ): void {
-    for (const piece of run) {
-      piece.origin = origin;
-      piece.right = right;
-      piece.isPlaced = true;
-      piece.next = place === undefined ? this.#first : place.next;
-      if (place === undefined) this.#first = piece;
-      else place.next = piece;
+    const { clocks, first } = pieces;
+    const end = run.clock + run.length;
+    for (; clocks[pieces.next - first]! < end; pieces.next++) {
+      const piece = pieces.next;
+      this.#origins[piece] = origin;
+      this.#rights[piece] = right;
+      this.#nexts[piece] = place === NONE ? this.#first : this.#nexts[place]!;
+      if (place === NONE) this.#first = piece;
+      else this.#nexts[place] = piece;
       place = origin = piece;
     }
+    pieces.placed++;
   }
+}
+
+/** The piece that a unit is in. */
+function pieceAt({ clocks, first }: Pieces, clock: number): number {
+  if (clock >= clocks[clocks.length - 1]!) return UNKNOWN;
+  let [low, high] = [0, clocks.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (clocks[middle]! <= clock) low = middle;
+    else high = middle;
+  }
+  return first + low;
 }
 
 /** Clocks before which runs are torn apart, by client. */
@@ -194,46 +251,22 @@ function cutsOf(clients: TextState["clients"]): Map<number, number[]> {
   return cuts;
 }
 
-/** A client's units up to the first one that is missing. */
-function piecesOf(
-  client: number,
+/** Where a client's pieces begin, up to the first unit that is missing, and where the last one ends. */
+function clocksOf(
   runs: readonly TextRun[],
   cuts: readonly number[] = [],
-): Pieces {
-  const ascending = cuts.toSorted((a, b) => a - b);
-  const byStart = new Map<number, Piece>();
-  const byEnd = new Map<number, Piece>();
-  const all: Piece[][] = [];
-  let at = 0;
+): Float64Array {
+  const ascending = Float64Array.from(cuts).sort();
+  const clocks = [0];
   let next = 0;
-  for (const run of runs) {
-    if (run.clock !== at) break;
-    const pieces: Piece[] = [];
-    const end = at + run.length;
-    while (at < end) {
-      while (next < ascending.length && ascending[next]! <= at) next++;
-      const to = Math.min(end, ascending[next] ?? end);
-      const piece = newPiece(client, run);
-      byStart.set(at, piece);
-      byEnd.set(to - 1, piece);
-      pieces.push(piece);
-      at = to;
+  for (const { clock, length } of runs) {
+    const last = clocks.length - 1;
+    if (clock !== clocks[last]) break;
+    const end = clock + length;
+    for (; ascending[next]! < end; next++) {
+      if (ascending[next]! > clocks.at(-1)!) clocks.push(ascending[next]!);
     }
-    all.push(pieces);
+    clocks.push(end);
   }
-  return { runs: all, byStart, byEnd, placed: 0 };
-}
-
-function newPiece(client: number, run: TextRun): Piece {
-  const [origin, right, next] = [undefined, undefined, undefined];
-  return {
-    client,
-    run,
-    isPlaced: false,
-    origin,
-    right,
-    next,
-    seen: 0,
-    inWay: 0,
-  };
+  return Float64Array.from(clocks);
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import * as Y from "yjs";
+import { sized } from "../../tests/kit/tier.ts";
 import { limits } from "../base/limits.ts";
 import {
   emptyText,
@@ -8,9 +10,10 @@ import {
   type TextRun,
   type TextState,
 } from "../schema/text_state.ts";
-import { isTooMuch } from "./effort.ts";
+import { textChange } from "../schema/text_kit_test.ts";
+import { orderOf } from "./effort.ts";
 import { engine } from "./engine.ts";
-import { changeOf } from "./update_kit_test.ts";
+import { changeOf, shownByYjs } from "./update_kit_test.ts";
 import { rootOf } from "./yjs.ts";
 
 /** As many units in a row as pieces that claim to stand at its start, and each before another of them. */
@@ -70,10 +73,10 @@ Deno.test("show() shows all characters of pieces that lie, in as many steps as a
 });
 
 Deno.test("isTooMuch() says no to as many pieces as one change takes, and to honest people", () => {
-  assert.ok(!isTooMuch(lies(limits.textRunsMax - 1)));
-  assert.ok(isTooMuch(lies(2 * limits.textRunsMax)));
+  assert.ok(!orderOf(lies(limits.textRunsMax - 1)).isTooMuch);
+  assert.ok(orderOf(lies(2 * limits.textRunsMax)).isTooMuch);
   const state = honest(2, 950);
-  assert.ok(!isTooMuch(state));
+  assert.ok(!orderOf(state).isTooMuch);
   assert.equal(engine.show(state), "line\n".repeat(2 * 950));
 });
 
@@ -85,3 +88,35 @@ Deno.test("edit() goes on with a text that takes too long: set anew, it reads as
   const again = engine.edit(next, "Everything is well", () => 78);
   assert.equal(engine.show(joinTexts(next, again)).length, 18);
 });
+
+Deno.test("orderOf() shows of a text with one order what Yjs shows, also of lies", () => {
+  let linear = 0;
+  const change = fc.oneof(
+    { weight: 9, arbitrary: fc.nat(30) },
+    { weight: 1, arbitrary: textChange },
+  );
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12, size: "max" }), (changes) => {
+      let state = emptyText;
+      for (const one of changes) {
+        const change = typeof one === "number" ? typed(state, one) : one;
+        state = joinTexts(state, change);
+        const order = orderOf(state);
+        if (!order.isLinear) continue;
+        linear++;
+        assert.equal(order.show(), shownByYjs(state));
+      }
+    }),
+    { seed: 9, numRuns: sized(500, 5_000) },
+  );
+  assert.ok(linear > 500, `${linear} linear texts`);
+});
+
+/** What somebody types somewhere. */
+function typed(state: TextState, at: number): TextState {
+  const text = engine.show(state);
+  const from = Math.min(at, text.length);
+  const splice = { at: from, delete: at % 3, insert: "a😀" };
+  if (from + splice.delete > text.length) splice.delete = 0;
+  return engine.edit(state, [splice], () => 10 + state.clients.size);
+}

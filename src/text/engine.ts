@@ -16,6 +16,7 @@ import type {
   TextSplice,
   TextState,
 } from "../schema/text_state.ts";
+import { orderOf } from "./effort.ts";
 import { applySplices, splicesOf } from "./splices.ts";
 import { WorkingText } from "./working_text.ts";
 import { docOf, rootOf } from "./yjs.ts";
@@ -31,8 +32,10 @@ export const engine: TextEngine = {
   show(state) {
     const working = [...kept, ...bound].find((one) => one.shows(state));
     if (working !== undefined) return working.text;
+    const order = orderOf(state);
+    if (order.isLinear) return order.show();
     try {
-      return rootOf(docOf(state)).toString();
+      return rootOf(docOf(state, order)).toString();
     } catch {
       // Only of bytes that no door let in: what is there, in the order of its names.
       return unorderedOf(state);

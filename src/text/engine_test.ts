@@ -13,17 +13,12 @@ import {
   type TextSplice,
   TextState,
 } from "../schema/text_state.ts";
-import { isLinear } from "./effort.ts";
+import { orderOf } from "./effort.ts";
 import { engine } from "./engine.ts";
 import { field, type TextChange } from "./mod.ts";
 import { applySplices } from "./splices.ts";
-import { piecesPutIn } from "./update_kit_test.ts";
+import { piecesPutIn, shownByYjs } from "./update_kit_test.ts";
 import { docOf, rootOf } from "./yjs.ts";
-
-/** What a replica shows that only knows the state. */
-function shownElsewhere({ clients }: TextState): string {
-  return engine.show(new TextState(new Map(clients)));
-}
 
 const step = fc.record({
   what: fc.constantFrom("write", "write", "write", "whole", "hear", "refuse"),
@@ -87,7 +82,7 @@ class Pair {
       if (what !== "refuse") this.#states[who] = after;
     }
     const now = this.#states[who]!;
-    equal(now.show(engine), shownElsewhere(now));
+    equal(now.show(engine), shownByYjs(now));
   }
 }
 
@@ -124,18 +119,18 @@ Deno.test("isLinear() knows texts that only one order can have", () => {
   const one = engine.edit(emptyText, "one", () => 5);
   const two = joinTexts(one, engine.edit(one, "one two", () => 9));
   const there = joinTexts(two, engine.edit(two, "one and two", () => 7));
-  for (const state of [emptyText, one, two, there]) ok(isLinear(state));
+  for (const state of [emptyText, one, two, there]) ok(orderOf(state).isLinear);
   const apart = engine.edit(one, "one 2", () => 8);
-  ok(!isLinear(joinTexts(two, apart)));
+  ok(!orderOf(joinTexts(two, apart)).isLinear);
   const left = { client: 5, clock: 2 };
   const right = { client: 5, clock: 1 };
   const lie = { clock: 0, length: 1, left, right, text: "!" };
   const told = normalText(new Map([[3, { runs: [lie], gone: [] }]]));
-  ok(!isLinear(joinTexts(one, told)));
+  ok(!orderOf(joinTexts(one, told)).isLinear);
   const late = { clock: 0, length: 1, left: { client: 77, clock: 0 } };
   const waits = { ...late, right: undefined, text: "?" };
   const waiting = normalText(new Map([[3, { runs: [waits], gone: [] }]]));
-  ok(!isLinear(joinTexts(one, waiting)));
+  ok(!orderOf(joinTexts(one, waiting)).isLinear);
 });
 
 Deno.test("edit() goes by what is shown where a unit had waited for the one that was typed", () => {
@@ -148,7 +143,7 @@ Deno.test("edit() goes by what is shown where a unit had waited for the one that
     const change = engine.edit(state, text, () => state.endOf(9) === 0 ? 9 : 7);
     state = joinTexts(state, change);
     equal(state.show(engine), shown);
-    equal(shownElsewhere(state), shown);
+    equal(shownByYjs(state), shown);
   }
 });
 
@@ -202,7 +197,7 @@ for (const [way, next] of Object.entries(ways)) {
     }
     const { clients } = notes.textOf("n", "body")!;
     equal(clients.size, 3, "the create's, the first write's, all others'");
-    equal(notes.get("n")!.body, shownElsewhere(notes.textOf("n", "body")!));
+    equal(notes.get("n")!.body, shownByYjs(notes.textOf("n", "body")!));
     await db.close();
   });
 }

@@ -9,8 +9,10 @@ import {
   type TextId,
   type TextRun,
   type TextSpan,
-  type TextState,
+  TextState,
 } from "../schema/text_state.ts";
+import { engine } from "./engine.ts";
+import { docOf, rootOf } from "./yjs.ts";
 
 /** What an update of Yjs says, as a change of ours. */
 export function changeOf(update: Uint8Array): TextState {
@@ -62,4 +64,14 @@ export function piecesPutIn(work: () => void): number {
     Y.Item.prototype.integrate = integrate;
   }
   return pieces;
+}
+
+/** What Yjs shows of a state, made anew; as the engine shows it where Yjs cannot take it. */
+export function shownByYjs({ clients }: TextState): string {
+  const state = new TextState(new Map(clients));
+  try {
+    return rootOf(docOf(state)).toString();
+  } catch {
+    return engine.show(state);
+  }
 }

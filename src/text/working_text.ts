@@ -16,7 +16,7 @@ import {
   type TextSplice,
   type TextState,
 } from "../schema/text_state.ts";
-import { isLinear, isTooMuch } from "./effort.ts";
+import { orderOf } from "./effort.ts";
 import { changeIn, docOf, putBetween, rootOf, updateOf } from "./yjs.ts";
 
 /** A document, and the state that it is of. */
@@ -33,9 +33,10 @@ export class WorkingText {
   #deleted = new Map<number, TextSpan[]>();
 
   constructor(state: TextState) {
-    this.doc = docOf(state);
+    const order = orderOf(state);
+    this.doc = docOf(state, order);
     this.#state = state;
-    this.#isLinear = isLinear(state);
+    this.#isLinear = order.isLinear;
   }
 
   /** What it was last a document of: what it holds besides was typed in it. */
@@ -115,9 +116,10 @@ export class WorkingText {
     this.#text = undefined;
     if (fresh !== undefined && putBetween(this.doc, fresh)) return true;
     this.#isLinear = false;
-    if (isTooMuch(state)) return false;
+    const { isTooMuch, isLinear } = orderOf(state);
+    if (isTooMuch) return false;
     const known = Y.decodeStateVector(Y.encodeStateVector(this.doc));
     Y.applyUpdate(this.doc, updateOf(state, known));
-    return !this.isGiven || !isLinear(state) && this.text === show(state);
+    return !this.isGiven || !isLinear && this.text === show(state);
   }
 }

@@ -1,18 +1,12 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { textChange, textOf } from "../schema/text_kit_test.ts";
-import { emptyText, joinTexts, TextState } from "../schema/text_state.ts";
+import { emptyText, joinTexts, type TextState } from "../schema/text_state.ts";
 import { sized } from "../../tests/kit/tier.ts";
-import { engine } from "./engine.ts";
-import { changeOf } from "./update_kit_test.ts";
+import { changeOf, shownByYjs } from "./update_kit_test.ts";
 import { WorkingText } from "./working_text.ts";
 
 const run = { seed: 41, numRuns: sized(1_000, 10_000) } as const;
-
-/** What a replica shows that only knows the state. */
-function shownElsewhere({ clients }: TextState): string {
-  return engine.show(new TextState(new Map(clients)));
-}
 
 const step = fc.record({
   what: fc.constantFrom(
@@ -83,17 +77,17 @@ class Writers {
     const working = this.#writers[who]!;
     const isLost = working.given !== this.#state.endOf(working.doc.clientID);
     this.heard++;
-    if (isLost || !working.take(this.#state, shownElsewhere)) {
+    if (isLost || !working.take(this.#state, shownByYjs)) {
       this.#writers[who] = this.#begin(100 + this.heard);
     } else if (working.isGiven) {
-      equal(working.text, shownElsewhere(this.#state));
+      equal(working.text, shownByYjs(this.#state));
     }
     if (working.shows(this.#state)) this.proven++;
   }
 
   #check(working: WorkingText): void {
     if (!working.shows(this.#state)) return;
-    equal(working.text, shownElsewhere(this.#state));
+    equal(working.text, shownByYjs(this.#state));
   }
 }
 
@@ -147,8 +141,8 @@ Deno.test("take() does not go on with a document in which a character came in tw
   const half = joinTexts(emptyText, first!);
   const whole = joinTexts(half, second!);
   for (const state of [half, whole]) {
-    const isSound = working.take(state, shownElsewhere);
-    if (isSound) equal(working.text, shownElsewhere(state));
+    const isSound = working.take(state, shownByYjs);
+    if (isSound) equal(working.text, shownByYjs(state));
   }
-  equal(shownElsewhere(whole), "😀");
+  equal(shownByYjs(whole), "😀");
 });

@@ -19,7 +19,7 @@ import {
   type TextSpan,
   TextState,
 } from "../schema/text_state.ts";
-import { isTooMuch } from "./effort.ts";
+import { orderOf, type TextOrder } from "./effort.ts";
 
 /** Name of the root text: it stands beside every unit without neighbours. */
 const ROOT = "t";
@@ -35,9 +35,12 @@ export function rootOf(doc: Y.Doc): Y.Text {
 }
 
 /** A document of this state; one that takes too long to put in order stands in the order of its names. */
-export function docOf(state: TextState): Y.Doc {
+export function docOf(
+  state: TextState,
+  { isTooMuch }: TextOrder = orderOf(state),
+): Y.Doc {
   const doc = new Y.Doc();
-  Y.applyUpdate(doc, updateOf(isTooMuch(state) ? inLine(state) : state));
+  Y.applyUpdate(doc, updateOf(isTooMuch ? inLine(state) : state));
   return doc;
 }
 
