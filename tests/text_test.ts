@@ -15,6 +15,7 @@ import {
   rulesFor,
 } from "../mod.ts";
 import { textIn } from "../src/schema/prepare_text.ts";
+import { TextState } from "../src/schema/text_state.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { bindTextarea, field, textEngine } from "../src/text/mod.ts";
 import { seededRandom } from "./kit/mod.ts";
@@ -134,6 +135,44 @@ Deno.test("a text survives a checkpoint and a reopening, and goes on from there"
     if (round === 0) await repo.checkpoint();
     await db.close();
   }
+});
+
+Deno.test("a long text is shown after a reopening as it was, without being put in order again", async () => {
+  const storage = memoryStorage();
+  const random = seededRandom(11);
+  const open = async () => {
+    const db = await openDatabase({ storage, schemas: [Note] });
+    const repo = await db.repository("r");
+    return { db, repo, notes: repo.collection(Note) };
+  };
+  const before = await open();
+  before.notes.create({ id: "n", body: "It was a dark and stormy night. " });
+  for (let i = 0; i < 500; i++) {
+    const { length } = before.notes.get("n")!.body;
+    const at = Math.floor(random() * length);
+    const splice = [{ at, delete: i % 2, insert: "word " }];
+    before.notes.update("n", { body: { splice } });
+  }
+  const { body } = before.notes.get("n")!;
+  const text = before.notes.textOf("n", "body")!;
+  await before.repo.checkpoint();
+  await before.db.close();
+  const after = await open();
+  const { show } = textEngine;
+  textEngine.show = () => {
+    throw new Error("put in order again");
+  };
+  try {
+    equal(after.notes.get("n")!.body, body);
+  } finally {
+    textEngine.show = show;
+  }
+  deepEqual(after.notes.textOf("n", "body")!.clients, text.clients);
+  after.notes.update("n", { body: `${body}!` });
+  equal(after.notes.get("n")!.body, `${body}!`);
+  const { clients } = after.notes.textOf("n", "body")!;
+  equal(textEngine.show(new TextState(new Map(clients))), `${body}!`);
+  await after.db.close();
 });
 
 Deno.test("queries look into a text, and indexes do not take it", async () => {

@@ -168,7 +168,7 @@ function heapContent(
   } else if (isInLog(cell, registry)) return undefined;
   if (isBlank(cell)) return BLANK;
   body.clear();
-  encodeCell(body, cell, registry);
+  encodeCell(body, cell, registry, true);
   return body.view();
 }
 

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { type ByteReader, ByteWriter } from "../base/bytes.ts";
+import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "./cell.ts";
 import { isOfKind, isRich } from "./kinds.ts";
@@ -19,7 +19,12 @@ import { isFieldName } from "./names.ts";
 import { OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import { readStamp, writeStamp } from "./shape_codec.ts";
-import { type ReadStamp, readState, writeState } from "./state_codec.ts";
+import {
+  type ReadStamp,
+  readState,
+  shownTextOf,
+  writeState,
+} from "./state_codec.ts";
 import {
   malformed,
   readAny,
@@ -46,13 +51,24 @@ export const ORPHAN = 8;
 /** A register has its value behind its stamp, because no field of the shape has it. */
 export const OUTSIDE = 16;
 
+/** Behind the cell stands what its long texts show. Who does not look there reads it from their units. */
+export const SHOWN = 32;
+
+/** What a text shows, and how many bytes its state has. */
+interface Shown {
+  readonly bytes: number;
+  readonly text: string;
+}
+
 /** Reads a cell as `encodeCell` of `cell_writer.ts` wrote it. */
 export function decodeCell(
   r: ByteReader,
   tables: CellTables,
   view: View,
 ): Cell {
+  const start = r.at;
   const flags = r.u8();
+  const shown = flags & SHOWN ? readShown(r, start) : undefined;
   const id = r.text();
   const generation = r.varint();
   const shape = tables.shape(r.varint()) ?? malformed("a cell has no shape");
@@ -70,7 +86,23 @@ export function decodeCell(
       hidden: undefined,
     };
   }
-  return decodeLive(r, tables, view, flags, { id, generation, shape, origin });
+  const head = { id, generation, shape, origin };
+  return decodeLive(r, tables, view, flags, head, shown);
+}
+
+/** What stands behind a cell that begins at `start` and ends with the reader. */
+function readShown(
+  { bytes, end }: ByteReader,
+  start: number,
+): ReadonlyMap<string, Shown> {
+  const place = new ByteReader(bytes, Math.max(start, end - 4), end).u32();
+  if (place > end - 4 - start) malformed("a cell shows what it has not");
+  const r = new ByteReader(bytes, start + place, end - 4);
+  const shown = new Map<string, Shown>();
+  while (!r.done) {
+    shown.set(readName(r), { bytes: r.varint(), text: r.text() });
+  }
+  return shown;
 }
 
 /**
@@ -119,9 +151,10 @@ function decodeLive(
   view: View,
   flags: number,
   head: Head,
+  shown: ReadonlyMap<string, Shown> | undefined,
 ): Cell {
   const stamp: ReadStamp = (r) => readRef(r, tables);
-  const rich = flags & RICH ? readStates(r, stamp) : undefined;
+  const rich = flags & RICH ? readStates(r, stamp, shown) : undefined;
   const values = new Map<string, Value>();
   for (const { name, kind } of head.shape.fields) {
     if (rich?.has(name)) continue;
@@ -148,11 +181,19 @@ function readRef(r: ByteReader, tables: CellTables): Stamp {
   return number === 0 ? readStamp(r) : originOf(tables, number - 1);
 }
 
-function readStates(r: ByteReader, stamp: ReadStamp) {
+function readStates(
+  r: ByteReader,
+  stamp: ReadStamp,
+  shown: ReadonlyMap<string, Shown> | undefined,
+) {
   const states: [string, RichState][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const name = readName(r);
-    states.push([name, readState(r, stamp)]);
+    const known = shown?.get(name);
+    const state = known === undefined
+      ? readState(r, stamp)
+      : shownTextOf(r.take(known.bytes).slice(), known.text);
+    states.push([name, state]);
   }
   return OrderedMap.of(compareText, states);
 }

@@ -8,7 +8,14 @@
 import type { ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { type Cell, type Origin, valueIn } from "./cell.ts";
-import { DELETED, ORPHAN, OUTSIDE, RICH, STAMPED } from "./cell_codec.ts";
+import {
+  DELETED,
+  ORPHAN,
+  OUTSIDE,
+  RICH,
+  SHOWN,
+  STAMPED,
+} from "./cell_codec.ts";
 import { isRich } from "./kinds.ts";
 import { nowhere } from "./merge.ts";
 import type { RichState } from "./merge_state.ts";
@@ -24,8 +31,21 @@ export interface CellRefs {
   shape(shape: Shape): number;
 }
 
-/** Writes a cell. */
-export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
+/** A text of fewer bytes is put in order in no time. */
+const LONG_TEXT = 1_024;
+
+/**
+ * Writes a cell.
+ *
+ * @param isAlone nothing will stand behind it: there is room for what its texts show
+ */
+export function encodeCell(
+  w: ByteWriter,
+  cell: Cell,
+  refs: CellRefs,
+  isAlone = false,
+): void {
+  const start = w.length;
   const { id, generation, item, shape, origin, stamps, rich } = cell;
   const inside = stamps === undefined ? [] : stampedIn(cell, stamps);
   const isOutside = stamps !== undefined && inside.length < stamps.size;
@@ -41,13 +61,29 @@ export function encodeCell(w: ByteWriter, cell: Cell, refs: CellRefs): void {
   if (item === undefined) return;
   const stamp = (w: ByteWriter, stamp: Stamp) => writeRef(w, stamp, refs);
   // States first: they tell which fields of the shape follow.
-  if (rich) writeStates(w, rich, stamp);
+  const shown = rich && writeStates(w, rich, stamp);
   for (const { name, kind } of shape.fields) {
     if (rich?.has(name)) continue;
     if (isRich(kind)) writeValue(w, kind, valueIn(cell, name));
     else writeAny(w, valueIn(cell, name));
   }
   if (stamps) writeRegisters(w, cell, stamps, inside, stamp);
+  if (isAlone && shown?.length) writeShown(w, start, shown);
+}
+
+/** What a text shows, and how many bytes its state has. */
+type Shown = readonly [name: string, bytes: number, text: string];
+
+function writeShown(w: ByteWriter, start: number, shown: readonly Shown[]) {
+  const head = w.view(start);
+  head[0] = head[0]! | SHOWN;
+  const place = w.length - start;
+  for (const [name, bytes, text] of shown) {
+    w.text(name);
+    w.varint(bytes);
+    w.text(text);
+  }
+  w.u32(place);
 }
 
 /** Where registers with stamps stand in the shape, which has their values then. */
@@ -85,16 +121,23 @@ function writeRegisters(
   }
 }
 
+/** Writes states; which of them show a text that readers have asked for. */
 function writeStates(
   w: ByteWriter,
   rich: OrderedMap<string, RichState>,
   stamp: (w: ByteWriter, stamp: Stamp) => void,
-): void {
+): Shown[] {
+  const shown: Shown[] = [];
   w.varint(rich.size);
   for (const [name, state] of rich) {
     w.text(name);
+    const start = w.length;
     writeState(w, state, stamp);
+    const bytes = w.length - start;
+    if (state.merge !== "text" || state.shown === undefined) continue;
+    if (bytes >= LONG_TEXT) shown.push([name, bytes, state.shown]);
   }
+  return shown;
 }
 
 /** A commit by its number, a stamp that no commit here has by itself. */

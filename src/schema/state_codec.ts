@@ -20,7 +20,7 @@ import {
 } from "./merge_state.ts";
 import { OrderedMap } from "./ordered_map.ts";
 import type { Value } from "./patch.ts";
-import { readTextState, writeTextState } from "./text_codec.ts";
+import { readTextState, textStateOf, writeTextState } from "./text_codec.ts";
 import {
   compareScalars,
   malformed,
@@ -39,6 +39,13 @@ const INSERTED = 1;
 const DELETED = 2;
 const VALUED = 4;
 const PLACED = 8;
+
+/** Bytes of a text of which it is known what it shows. */
+export function shownTextOf(bytes: Uint8Array, shown: string): RichState {
+  const text = classes.indexOf("text");
+  if (bytes[0] !== text) malformed("only a text is shown");
+  return textStateOf(bytes.subarray(1), shown);
+}
 
 /** Writes a state; entries in ascending order, so that equal states are equal bytes. */
 export function writeState(

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { type ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
+import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
 import {
   normalText,
@@ -98,6 +98,11 @@ function writeRuns(
 /** Reads a text as {@linkcode writeTextState} wrote it. */
 export function readTextState(r: ByteReader): TextState {
   return new TextState(readClients(r));
+}
+
+/** Bytes of a text of which it is known what it shows: they are read when more is asked. */
+export function textStateOf(bytes: Uint8Array, shown: string): TextState {
+  return new TextState(() => readClients(new ByteReader(bytes)), shown);
 }
 
 /** Reads a change of a text from outside. */

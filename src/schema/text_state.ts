@@ -89,16 +89,28 @@ export class TextState {
   #clients: ReadonlyMap<number, TextClient> | undefined;
   #units: UnitsByClient | undefined;
   #shown: string | undefined;
+  readonly #read: (() => ReadonlyMap<number, TextClient>) | undefined;
 
-  /** @param known what is known, by client */
-  constructor(known: ReadonlyMap<number, TextClient> | UnitsByClient) {
+  /**
+   * @param known what is known, by client; a function reads it when it is asked first
+   * @param shown what readers with an engine see, where it is known
+   */
+  constructor(
+    known:
+      | ReadonlyMap<number, TextClient>
+      | UnitsByClient
+      | (() => ReadonlyMap<number, TextClient>),
+    shown?: string,
+  ) {
     if (known instanceof OrderedMap) this.#units = known;
+    else if (typeof known === "function") this.#read = known;
     else this.#clients = known;
+    this.#shown = shown;
   }
 
   /** What is known, by number, in its one form. Takes time in proportion to it when it is asked first. */
   get clients(): ReadonlyMap<number, TextClient> {
-    return this.#clients ??= new Map(
+    return this.#clients ??= this.#read?.() ?? new Map(
       Array.from(this.#units!.entries(), ([client, { runs, deleted }]) => {
         const ascending = Array.from(runs.entries(), ([, run]) => run);
         return [client, bury(client, ascending, deleted)];
@@ -111,7 +123,7 @@ export class TextState {
     return this.#units ??= OrderedMap.of(
       byNumber,
       Array.from(
-        this.#clients!,
+        this.clients,
         ([client, known]) => [client, unitsOf(known)] as const,
       ),
       ({ known, deleted }) => known.size - deleted.size,
@@ -154,7 +166,26 @@ export class TextState {
 
   /** What readers see; `undefined` where that takes an engine and there is none. */
   show(engine: TextEngine | undefined): string | undefined {
-    return this.#shown ??= plainOf(this) ?? engine?.show(this);
+    if (engine === undefined) return this.#plain();
+    return this.#shown ??= this.#plain() ?? engine.show(this);
+  }
+
+  /** What readers with an engine saw, if any did. */
+  get shown(): string | undefined {
+    return this.#shown;
+  }
+
+  /** What has its order without asking. */
+  #plain(): string | undefined {
+    if (this.#units !== undefined) return plainOf(this.#units);
+    // Most texts are read before they are written: that needs no tree of units.
+    let [runs, isEmpty] = [0, true];
+    for (const known of this.clients.values()) {
+      runs += known.runs.length;
+      isEmpty &&= known.runs.every(({ text }) => text === undefined);
+    }
+    if (isEmpty) return "";
+    return runs > 1 ? undefined : plainOf(this.units);
   }
 }
 
@@ -175,7 +206,7 @@ function unitsOf({ runs, gone }: TextClient): Units {
 export const emptyText: TextState = new TextState(new Map());
 
 /** A text without characters, or of one run, has its order without asking. */
-function plainOf({ units }: TextState): string | undefined {
+function plainOf(units: UnitsByClient): string | undefined {
   if (units.size === 0) return "";
   const [client, { runs, deleted }] = units.floor(Infinity)!;
   const isOne = units.floor(client - 1) === undefined &&

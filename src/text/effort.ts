@@ -174,7 +174,7 @@ class Line implements TextOrder {
     origin: number,
     right: number,
   ): void {
-    const { client, next: piece } = pieces;
+    const { client } = pieces;
     const [origins, seen, inWay] = [this.#origins, this.#seen, this.#inWay];
     const next = origin === NONE ? this.#first : this.#nexts[origin]!;
     if (next === right) this.#between++;

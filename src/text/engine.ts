@@ -54,9 +54,15 @@ export const engine: TextEngine = {
     const made = working.give(state);
     if (splices.some((splice) => cutsCharacter(text, splice))) return made;
     kept = [...kept, working].slice(-limits.textDocsMax);
+    remember(working);
     return made;
   },
 };
+
+/** Has a document's state show what it shows, also when the document is gone. */
+export function remember(working: WorkingText): void {
+  if (working.shows(working.state)) working.state.show(engine);
+}
 
 function begin(state: TextState, client: number): WorkingText {
   const working = new WorkingText(state);

@@ -11,7 +11,7 @@ import {
   joinTexts,
   normalText,
   type TextSplice,
-  TextState,
+  type TextState,
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
 import { engine } from "./engine.ts";

@@ -15,7 +15,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Schema, UpdateInput } from "../schema/schema.ts";
 import { emptyText, type TextState } from "../schema/text_state.ts";
-import { bound, engine } from "./engine.ts";
+import { bound, engine, remember } from "./engine.ts";
 import { applySplices, type Splice, splicesOf } from "./splices.ts";
 import { WorkingText } from "./working_text.ts";
 
@@ -82,6 +82,7 @@ export class LiveText<S extends Schema> {
   }
 
   #end(): void {
+    remember(this.#working);
     bound.delete(this.#working);
     this.#working.doc.destroy();
   }
