@@ -50,7 +50,8 @@ export async function runCases(
     case "kv":
     case "ycsb":
     case "stress":
-    case "compare": {
+    case "compare":
+    case "text": {
       const whole = await loadSuite(suiteModules[suite]);
       const place = { folder, peers: folder };
       return await runSuite(narrowed(whole, course), order, place, nobody);

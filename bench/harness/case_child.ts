@@ -39,6 +39,7 @@ export const suiteModules: Readonly<
   ycsb: "../ycsb/mod.ts",
   stress: "../stress/mod.ts",
   compare: "../compare/mod.ts",
+  text: "../text/mod.ts",
 };
 
 /** Loads the suite of a module. */

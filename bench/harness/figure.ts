@@ -14,7 +14,8 @@ export type SuiteName =
   | "kv"
   | "ycsb"
   | "stress"
-  | "compare";
+  | "compare"
+  | "text";
 
 /**
  * What has been done when a write counts as done:

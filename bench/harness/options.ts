@@ -40,6 +40,7 @@ export const everySuite: readonly SuiteName[] = [
   "ycsb",
   "stress",
   "compare",
+  "text",
 ];
 /** What runs when nothing is named: the two tables of targets. */
 const usualSuites: readonly SuiteName[] = ["sqlite", "sync"];
@@ -173,6 +174,7 @@ Suites:
   ycsb     core workloads A to F, in the process and through a server
   stress   players of a game at 1k, 10k and 100k, also in Chromium
   compare  insert and read, beside many kinds of databases
+  text     typing into a bound textarea, beside plain Yjs
 
 Examples:
   deno task bench kv --quick                    does it run?

@@ -36,7 +36,7 @@ Deno.test("parseEngines() takes commas and repetitions, and refuses what no engi
 Deno.test("parseOptions() runs sqlite and sync, or what is named, or all", () => {
   deepEqual(parseOptions([]).suites, ["sqlite", "sync"]);
   deepEqual(parseOptions(["kv", "sync"]).suites, ["sync", "kv"]);
-  equal(parseOptions(["all", "kv"]).suites.length, 6);
+  equal(parseOptions(["all", "kv"]).suites.length, 7);
 });
 
 Deno.test("parseOptions() takes every flag", () => {

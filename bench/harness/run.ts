@@ -91,6 +91,7 @@ async function runnableOf(suite: SuiteName, order: Order): Promise<Runnable> {
     case "ycsb":
     case "stress":
     case "compare":
+    case "text":
       return await scheduled(suiteModules[suite], order);
   }
 }

@@ -122,6 +122,12 @@ const compare: readonly string[] = [
   "What did not install, or gave no address to connect to, is listed as skipped.",
 ];
 
+const text: readonly string[] = [
+  "Runs of letters with corrections, jumps, deletions and pastes, typed into a bound textarea, and handed to a document of Yjs",
+  "at the same places. Both gather so many keys for one commit or update. Sheaf's changes are signed one by one and say who",
+  "wrote them; Yjs's say only what. What they made is a checkpoint, and the update that makes the document anew.",
+];
+
 /** Below the heading of each suite. */
 export const suiteProse: Readonly<Record<SuiteName, readonly string[]>> = {
   sqlite,
@@ -130,6 +136,7 @@ export const suiteProse: Readonly<Record<SuiteName, readonly string[]>> = {
   ycsb,
   stress,
   compare,
+  text,
 };
 
 /** Before the notes. */

@@ -24,6 +24,7 @@ const suiteNames: ReadonlySet<unknown> = new Set<SuiteName>([
   "ycsb",
   "stress",
   "compare",
+  "text",
 ]);
 const durabilities: ReadonlySet<unknown> = new Set<Durability>([
   "fsync",

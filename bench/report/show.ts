@@ -114,6 +114,7 @@ export const suiteTitles: Readonly<Record<SuiteName, string>> = {
   ycsb: "YCSB",
   stress: "Stress",
   compare: "Beside other databases",
+  text: "Text",
 };
 
 /** One sentence on what each suite asks. */
@@ -129,6 +130,7 @@ export const suiteWords: Readonly<Record<SuiteName, string>> = {
     "A table of game players: bulk work, 27 indexed queries, single records, readers and writers at once.",
   compare:
     "The same items written and read by databases of every kind, each in its own process.",
+  text: "Typing into a text field, beside Yjs alone.",
 };
 
 /** `3 rows`, `1 row`. */

@@ -64,6 +64,12 @@ export interface TextEngine {
   ): TextState;
 }
 
+/** What may know what a text shows, as long as it is a document of that. */
+export interface TextView {
+  readonly text: string;
+  shows(state: TextState): boolean;
+}
+
 /** One client as joins have it. */
 interface Units {
   /** Units that have come, by the clock of their first one; deleted ones may still have text. */
@@ -89,6 +95,7 @@ export class TextState {
   #clients: ReadonlyMap<number, TextClient> | undefined;
   #units: UnitsByClient | undefined;
   #shown: string | undefined;
+  #view: TextView | undefined;
   readonly #read: (() => ReadonlyMap<number, TextClient>) | undefined;
 
   /**
@@ -164,15 +171,40 @@ export class TextState {
     return fresh;
   }
 
+  /** Is it surely the same as another one? Two that came by other ways may be the same, too. */
+  equals(other: TextState): boolean {
+    if (this === other) return true;
+    const fresh = this.since(other);
+    return fresh !== undefined &&
+      Array.from(fresh).every(([client, { runs, gone }]) =>
+        runs.length === 0 &&
+        gone.every((span) =>
+          other.units.get(client)?.deleted.covers(span) === true
+        )
+      );
+  }
+
   /** What readers see; `undefined` where that takes an engine and there is none. */
   show(engine: TextEngine | undefined): string | undefined {
     if (engine === undefined) return this.#plain();
-    return this.#shown ??= this.#plain() ?? engine.show(this);
+    return this.#shown ??= this.#plain() ?? this.shown ?? engine.show(this);
   }
 
-  /** What readers with an engine saw, if any did. */
+  /** What readers with an engine see, where that is known without asking one. */
   get shown(): string | undefined {
+    if (this.#view?.shows(this)) this.#shown ??= this.#view.text;
     return this.#shown;
+  }
+
+  /** Has it shown from a view, until the next one. */
+  showFrom(view: TextView): void {
+    this.#view = view;
+  }
+
+  /** Lets go of the view, and goes on showing what that showed. */
+  keepShown(): void {
+    this.#shown = this.shown;
+    this.#view = undefined;
   }
 
   /** What has its order without asking. */
@@ -234,10 +266,16 @@ export function clientOf(text: string): number {
  */
 export function textOfCreate(text: string): TextState {
   if (text === "") return emptyText;
+  if (created?.text === text) return created.state;
   const run = { clock: 0, length: text.length, left: undefined };
   const runs = [{ ...run, right: undefined, text }];
-  return new TextState(new Map([[clientOf(text), { runs, gone: [] }]]));
+  const state = new TextState(new Map([[clientOf(text), { runs, gone: [] }]]));
+  created = { text, state };
+  return state;
 }
+
+/** The last one: who prepares a write asks for it several times. */
+let created: { readonly text: string; readonly state: TextState } | undefined;
 
 /** What became of changes that were made here, by change. */
 const joined = /* @__PURE__ */ new WeakMap<

@@ -24,14 +24,9 @@ import { docOf, rootOf } from "./yjs.ts";
 /** Documents of what was written last, the latest at the end. */
 let kept: readonly WorkingText[] = [];
 
-/** Documents under editors: they show their states, and nobody else writes in them. */
-export const bound: Set<WorkingText> = new Set();
-
 /** Knows the order of characters by Yjs. */
 export const engine: TextEngine = {
   show(state) {
-    const working = [...kept, ...bound].find((one) => one.shows(state));
-    if (working !== undefined) return working.text;
     const order = orderOf(state);
     if (order.isLinear) return order.show();
     try {
@@ -54,15 +49,10 @@ export const engine: TextEngine = {
     const made = working.give(state);
     if (splices.some((splice) => cutsCharacter(text, splice))) return made;
     kept = [...kept, working].slice(-limits.textDocsMax);
-    remember(working);
+    working.release();
     return made;
   },
 };
-
-/** Has a document's state show what it shows, also when the document is gone. */
-export function remember(working: WorkingText): void {
-  if (working.shows(working.state)) working.state.show(engine);
-}
 
 function begin(state: TextState, client: number): WorkingText {
   const working = new WorkingText(state);

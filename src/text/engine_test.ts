@@ -196,7 +196,7 @@ for (const [way, next] of Object.entries(ways)) {
       if (i >= 2) ok(pieces <= 1, `${pieces} pieces in write ${i}`);
     }
     const { clients } = notes.textOf("n", "body")!;
-    equal(clients.size, 3, "the create's, the first write's, all others'");
+    equal(clients.size, 2, "the create's, and all others'");
     equal(notes.get("n")!.body, shownByYjs(notes.textOf("n", "body")!));
     await db.close();
   });

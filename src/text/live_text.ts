@@ -15,7 +15,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Schema, UpdateInput } from "../schema/schema.ts";
 import { emptyText, type TextState } from "../schema/text_state.ts";
-import { bound, engine, remember } from "./engine.ts";
+import { engine } from "./engine.ts";
 import { applySplices, type Splice, splicesOf } from "./splices.ts";
 import { WorkingText } from "./working_text.ts";
 
@@ -76,14 +76,11 @@ export class LiveText<S extends Schema> {
 
   /** A document of the text as the repository has it, under a client that nobody has typed under. */
   #begin(): WorkingText {
-    const working = new WorkingText(this.#state() ?? emptyText);
-    bound.add(working);
-    return working;
+    return new WorkingText(this.#state() ?? emptyText);
   }
 
   #end(): void {
-    remember(this.#working);
-    bound.delete(this.#working);
+    this.#working.release();
     this.#working.doc.destroy();
   }
 

@@ -15,12 +15,13 @@ import {
   joinAhead,
   type TextSplice,
   type TextState,
+  type TextView,
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
 import { changeIn, docOf, putBetween, rootOf, updateOf } from "./yjs.ts";
 
 /** A document, and the state that it is of. */
-export class WorkingText {
+export class WorkingText implements TextView {
   readonly doc: Y.Doc;
   #state: TextState;
   /** Was a change that it gave written to another state? */
@@ -37,6 +38,7 @@ export class WorkingText {
     this.doc = docOf(state, order);
     this.#state = state;
     this.#isLinear = order.isLinear;
+    state.showFrom(this);
   }
 
   /** What it was last a document of: what it holds besides was typed in it. */
@@ -66,6 +68,11 @@ export class WorkingText {
   shows(state: TextState): boolean {
     return this.#state === state && this.#isLinear && this.isGiven &&
       !this.#isAhead;
+  }
+
+  /** Lets its state go: that goes on showing what it showed. */
+  release(): void {
+    this.#state.keepShown();
   }
 
   /** Goes on under a client. */
@@ -99,8 +106,11 @@ export class WorkingText {
     const change = changeIn(this.doc, this.#given, this.#deleted);
     this.#given = this.#typed;
     this.#deleted = new Map();
-    if (state !== this.#state || this.#isAhead) this.#isAhead = true;
-    else this.#state = joinAhead(state, change);
+    if (this.#isAhead || !state?.equals(this.#state)) this.#isAhead = true;
+    else {
+      this.#state = joinAhead(state, change);
+      this.#state.showFrom(this);
+    }
     return change;
   }
 
@@ -114,6 +124,7 @@ export class WorkingText {
     this.#state = state;
     this.#isAhead = false;
     this.#text = undefined;
+    state.showFrom(this);
     if (fresh !== undefined && putBetween(this.doc, fresh)) return true;
     this.#isLinear = false;
     const { isTooMuch, isLinear } = orderOf(state);
