@@ -23,7 +23,7 @@ interface Order<K, V> {
 }
 
 /** A leaf has a value for each key; a branch a child, whose first key it is. */
-interface Node<K, V> {
+export interface Node<K, V> {
   readonly keys: readonly K[];
   readonly values: readonly V[];
   /** `undefined` in a leaf. */
@@ -47,6 +47,11 @@ export class OrderedMap<K, V> {
   private constructor(order: Order<K, V>, root: Node<K, V>) {
     this.#order = order;
     this.#root = root;
+  }
+
+  /** For who asks what two maps share. */
+  get root(): Node<K, V> {
+    return this.#root;
   }
 
   /** How many keys there are, or what their values weigh together. */
@@ -128,13 +133,6 @@ export class OrderedMap<K, V> {
     for (const [leaf, at] of leavesOf(this.#root, from, this.#order.compare)) {
       const { keys, values } = leaf;
       for (let i = at; i < keys.length; i++) yield [keys[i]!, values[i]!];
-    }
-  }
-
-  /** The entries in nodes that another map does not share: what is not in that one is among them. */
-  *entriesBeside(other: OrderedMap<K, V>): Generator<readonly [K, V]> {
-    for (const { keys, values } of leavesBeside(this.#root, other.#root)) {
-      for (const [i, key] of keys.entries()) yield [key, values[i]!];
     }
   }
 
@@ -265,31 +263,4 @@ function* leavesOf<K, V>(
   for (let i = Math.max(at, 0); i < children.length; i++) {
     yield* leavesOf(children[i]!, i === at ? from : undefined, compare);
   }
-}
-
-/** The leaves of a tree that another one does not share. */
-function leavesBeside<K, V>(
-  ours: Node<K, V>,
-  theirs: Node<K, V>,
-): readonly Node<K, V>[] {
-  let [all, known] = [[ours], [theirs]];
-  for (let more = heightOf(ours) - heightOf(theirs); more !== 0;) {
-    if (more > 0) [all, more] = [childrenOf(all), more - 1];
-    else [known, more] = [childrenOf(known), more + 1];
-  }
-  for (;;) {
-    const [here, there] = [new Set(all), new Set(known)];
-    all = all.filter((node) => !there.has(node));
-    if (all[0]?.children === undefined) return all;
-    all = childrenOf(all);
-    known = childrenOf(known.filter((node) => !here.has(node)));
-  }
-}
-
-function childrenOf<K, V>(nodes: readonly Node<K, V>[]): Node<K, V>[] {
-  return nodes.flatMap(({ children }) => children!);
-}
-
-function heightOf<K, V>({ children }: Node<K, V>): number {
-  return children === undefined ? 0 : 1 + heightOf(children[0]!);
 }

@@ -23,10 +23,10 @@ export function endOf({ clock, length }: TextSpan): number {
 /** An immutable set of units. */
 export class SpanSet {
   /** By their clocks; no two of them touch. */
-  readonly #spans: OrderedMap<number, TextSpan>;
+  readonly spans: OrderedMap<number, TextSpan>;
 
   private constructor(spans: OrderedMap<number, TextSpan>) {
-    this.#spans = spans;
+    this.spans = spans;
   }
 
   /** The set of all units of some spans, in any order. */
@@ -56,25 +56,25 @@ export class SpanSet {
 
   /** How many units. */
   get size(): number {
-    return this.#spans.size;
+    return this.spans.size;
   }
 
   /** The clock behind the last unit; 0 where there is none. */
   get end(): number {
-    const last = this.#spans.floor(Infinity);
+    const last = this.spans.floor(Infinity);
     return last === undefined ? 0 : endOf(last[1]);
   }
 
   /** Are all units of a span in it? */
   covers(span: TextSpan): boolean {
-    const found = this.#spans.floor(span.clock);
+    const found = this.spans.floor(span.clock);
     return found !== undefined && endOf(found[1]) >= endOf(span);
   }
 
   /** The set with the units of a span. */
   with(span: TextSpan): SpanSet {
     if (this.covers(span)) return this;
-    const spans = this.#spans;
+    const spans = this.spans;
     const [clock, before] = spans.floor(span.clock) ?? [];
     const touches = before !== undefined && endOf(before) >= span.clock;
     const from = touches ? clock! : span.clock;
@@ -86,13 +86,8 @@ export class SpanSet {
     );
   }
 
-  /** Spans with all units that another set lacks, and maybe more of its own. */
-  *beside(other: SpanSet): Generator<TextSpan> {
-    for (const [, span] of this.#spans.entriesBeside(other.#spans)) yield span;
-  }
-
   /** The spans, ascending. */
   *[Symbol.iterator](): Generator<TextSpan> {
-    for (const [, span] of this.#spans.entries()) yield span;
+    for (const [, span] of this.spans.entries()) yield span;
   }
 }

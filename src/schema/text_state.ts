@@ -71,7 +71,7 @@ export interface TextView {
 }
 
 /** One client as joins have it. */
-interface Units {
+export interface Units {
   /** Units that have come, by the clock of their first one; deleted ones may still have text. */
   readonly runs: OrderedMap<number, TextRun>;
   /** Those that have come and those that were deleted. */
@@ -79,7 +79,8 @@ interface Units {
   readonly deleted: SpanSet;
 }
 
-const noUnits: Units = {
+/** Those of a client that nobody has heard of. */
+export const noUnits: Units = {
   runs: /* @__PURE__ */ OrderedMap.of<number, TextRun>(byNumber),
   known: /* @__PURE__ */ SpanSet.of(),
   deleted: /* @__PURE__ */ SpanSet.of(),
@@ -150,38 +151,6 @@ export class TextState {
   /** Are all these units of a client known? */
   covers(client: number, span: TextSpan): boolean {
     return this.units.get(client)?.known.covers(span) === true;
-  }
-
-  /**
-   * What came into an earlier state to make it this one, by client, deleted units
-   * maybe again; `undefined` where it is anything but the next units of clients.
-   */
-  since(before: TextState): ReadonlyMap<number, TextClient> | undefined {
-    const fresh = new Map<number, TextClient>();
-    for (const client of before.units.keys()) {
-      if (!this.units.has(client)) return undefined;
-    }
-    for (const [client, units] of this.units.entries()) {
-      const known = before.units.get(client) ?? noUnits;
-      if (known === units) continue;
-      const next = nextOf(client, units, known);
-      if (next === undefined) return undefined;
-      fresh.set(client, next);
-    }
-    return fresh;
-  }
-
-  /** Is it surely the same as another one? Two that came by other ways may be the same, too. */
-  equals(other: TextState): boolean {
-    if (this === other) return true;
-    const fresh = this.since(other);
-    return fresh !== undefined &&
-      Array.from(fresh).every(([client, { runs, gone }]) =>
-        runs.length === 0 &&
-        gone.every((span) =>
-          other.units.get(client)?.deleted.covers(span) === true
-        )
-      );
   }
 
   /** What readers see; `undefined` where that takes an engine and there is none. */
@@ -348,42 +317,11 @@ function lay(client: number, runs: Units["runs"], run: TextRun): Units["runs"] {
   return runs;
 }
 
-/** What came behind what was known of a client; `undefined` where that is another now, or units lack. */
-function nextOf(
-  client: number,
-  { runs, deleted }: Units,
-  known: Units,
-): TextClient | undefined {
-  for (const [clock, was] of known.runs.entriesBeside(runs)) {
-    const run = runs.get(clock);
-    if (run === undefined || !beginsWith(run, was)) return undefined;
-  }
-  for (const span of known.deleted.beside(deleted)) {
-    if (!deleted.covers(span)) return undefined;
-  }
-  const last = known.runs.floor(Infinity)?.[1];
-  let end = last === undefined ? 0 : endOf(last);
-  const next: TextRun[] = [];
-  for (const [clock, run] of runs.entriesBeside(known.runs)) {
-    const from = clock + (known.runs.get(clock)?.length ?? 0);
-    if (from === endOf(run)) continue;
-    if (from !== end) return undefined;
-    end = endOf(run);
-    next.push(cut(client, run, from, end));
-  }
-  return { runs: next, gone: [...deleted.beside(known.deleted)] };
-}
-
-/** Are these units of another run, and maybe more behind them? */
-function beginsWith(run: TextRun, { left, right, text, length }: TextRun) {
-  return run.length >= length && isSameId(run.left, left) &&
-    isSameId(run.right, right) &&
-    (text === undefined
-      ? run.text === undefined
-      : run.text?.startsWith(text) === true);
-}
-
-function isSameId(a: TextId | undefined, b: TextId | undefined): boolean {
+/** Do both name one unit, or none? */
+export function isSameId(
+  a: TextId | undefined,
+  b: TextId | undefined,
+): boolean {
   return a === b || (a?.client === b?.client && a?.clock === b?.clock);
 }
 
@@ -402,7 +340,7 @@ function push(out: TextRun[], client: number, run: TextRun): void {
 }
 
 /** The units of a run from one clock to another. */
-function cut(
+export function cut(
   client: number,
   run: TextRun,
   from: number,

@@ -284,27 +284,3 @@ Deno.test("a text shows its characters without an engine where they are one run,
   equal(normalText(none.clients).show(undefined), "");
   equal(joinTexts(one, typed(8, 0, 1)).show(undefined), undefined);
 });
-
-Deno.test("since() gives what makes the earlier text the later one, and equals() knows when that is nothing", () => {
-  const texts = fc.array(textChange, { maxLength: 4 });
-  let given = 0;
-  fc.assert(
-    fc.property(texts, texts, texts, (first, second, others) => {
-      const before = first.reduce(joinTexts, emptyText);
-      const after = second.reduce(joinTexts, before);
-      const fresh = after.since(before);
-      if (fresh !== undefined) {
-        given++;
-        const rejoined = joinTexts(before, normalText(fresh));
-        deepEqual(rejoined.clients, after.clients);
-      }
-      const again = [...first, ...second].reduce(joinTexts, emptyText);
-      ok(again.equals(after) && after.equals(again));
-      for (const one of [before, others.reduce(joinTexts, emptyText)]) {
-        if (one.equals(after)) deepEqual(one.clients, after.clients);
-      }
-    }),
-    { seed: 5, numRuns: 500 },
-  );
-  ok(given > 100, `${given} given`);
-});

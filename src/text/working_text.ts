@@ -18,6 +18,7 @@ import {
   type TextView,
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
+import { freshIn, isSurelySame } from "./fresh.ts";
 import { changeIn, docOf, putBetween, rootOf, updateOf } from "./yjs.ts";
 
 /** A document, and the state that it is of. */
@@ -106,8 +107,9 @@ export class WorkingText implements TextView {
     const change = changeIn(this.doc, this.#given, this.#deleted);
     this.#given = this.#typed;
     this.#deleted = new Map();
-    if (this.#isAhead || !state?.equals(this.#state)) this.#isAhead = true;
-    else {
+    if (this.#isAhead || !state || !isSurelySame(state, this.#state)) {
+      this.#isAhead = true;
+    } else {
       this.#state = joinAhead(state, change);
       this.#state.showFrom(this);
     }
@@ -120,7 +122,7 @@ export class WorkingText implements TextView {
    */
   take(state: TextState, show: (state: TextState) => string): boolean {
     const isNext = this.#isLinear && !this.#isAhead;
-    const fresh = isNext ? state.since(this.#state) : undefined;
+    const fresh = isNext ? freshIn(state, this.#state) : undefined;
     this.#state = state;
     this.#isAhead = false;
     this.#text = undefined;
