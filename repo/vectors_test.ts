@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { createSigner } from "../crypto/mod.ts";
-import { ByteWriter, encodeText, fromHex } from "../src/base/bytes.ts";
+import { ByteWriter, encodeText, fromHex, toHex } from "../src/base/bytes.ts";
 import vectors from "../tests/vectors/format.json" with { type: "json" };
 import { commitId, writeSealedBatch } from "../tests/kit/chain.ts";
 import { decodeBatch, type Run, verifyBatch, writeBatch } from "./batch.ts";
@@ -46,9 +46,9 @@ Deno.test("genesis bytes, ids and folders are the pinned ones", () => {
       rootKey: root.publicKey,
       mode: modeOf(mode),
     };
-    assert.equal(encodeGenesis(genesis).toHex(), bytes);
+    assert.equal(toHex(encodeGenesis(genesis)), bytes);
     assert.deepEqual(decodeGenesis(fromHex(bytes)), genesis);
-    assert.equal(genesisId(fromHex(bytes)).toHex(), id);
+    assert.equal(toHex(genesisId(fromHex(bytes))), id);
     assert.equal(folderOf(genesis.name), folder);
   }
 });
@@ -60,7 +60,7 @@ Deno.test("certificate bytes are the pinned ones, and sound", () => {
       { ...fields, sessionKey: session.publicKey },
       root,
     );
-    assert.equal(certificate.bytes.toHex(), bytes);
+    assert.equal(toHex(certificate.bytes), bytes);
     const decoded = decodeCertificate(fromHex(bytes));
     assert.deepEqual(decoded, certificate);
     const known = new Certificates();
@@ -86,20 +86,20 @@ Deno.test("batch bytes, ids and seals are the pinned ones, and sound", () => {
   const { batch } = vectors;
   const id = fromHex(vectors.genesis[0]!.id);
   const start = chainStart(id, chain);
-  assert.equal(start.toHex(), batch.start);
+  assert.equal(toHex(start), batch.start);
   const run = pinnedRun();
   const writer = new ByteWriter();
   writeBatch(writer, run);
-  assert.equal(writer.view().toHex(), batch.unsigned);
+  assert.equal(toHex(writer.view()), batch.unsigned);
   writer.clear();
   writeSealedBatch(writer, run, start, id, session);
-  assert.equal(writer.view().toHex(), batch.signed);
+  assert.equal(toHex(writer.view()), batch.signed);
 
   const decoded = decodeBatch(fromHex(batch.signed), true);
   let previous: Uint8Array = start;
   for (const [i, { header, payload }] of run.commits.entries()) {
     previous = commitId(previous, header, payload);
-    assert.equal(previous.toHex(), batch.commits[i]!.id);
+    assert.equal(toHex(previous), batch.commits[i]!.id);
   }
   assert.deepEqual(verifyBatch(decoded, start, id), previous);
 });
@@ -116,9 +116,9 @@ Deno.test("graph, digest and vector bytes are the pinned ones", () => {
   const lastId = fromHex(vectors.batch.commits.at(-1)!.id);
   graph.addBatch(batch, lastId);
   graph.setHashed(otherChain, 301, new Uint8Array(idLength).fill(4));
-  assert.equal(graph.encode().toHex(), vectors.graph.bytes);
-  assert.equal(graph.digest()!.toHex(), vectors.graph.digest);
-  assert.equal(encodeVector(graph.vector()).toHex(), vectors.graph.vector);
+  assert.equal(toHex(graph.encode()), vectors.graph.bytes);
+  assert.equal(toHex(graph.digest()!), vectors.graph.digest);
+  assert.equal(toHex(encodeVector(graph.vector())), vectors.graph.vector);
   assert.deepEqual(decodeVector(fromHex(vectors.graph.vector)), graph.vector());
   const decoded = Graph.decode(fromHex(vectors.graph.bytes), id);
   assert.deepEqual(decoded.heads(), graph.heads());

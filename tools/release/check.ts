@@ -6,6 +6,7 @@
  */
 
 import { run } from "./run.ts";
+import { buildVectors } from "./vectors.ts";
 
 /** What the package is checked under; each but the last is also npm's package of that runtime. */
 export const runtimes: readonly string[] = [
@@ -38,6 +39,7 @@ export async function checkUnder(
   try {
     copyConsumer(folder);
     if (runtime === "types") return await checkTypes(folder, tarball);
+    await buildVectors(`${folder}/vectors.js`);
     await run(folder, "npm", "install", tarball);
     const said = await run(folder, ...await programOf(runtime), "check.js");
     return said.trim();

@@ -6,14 +6,19 @@
  * @module
  */
 
+import { existsSync } from "node:fs";
 import process from "node:process";
 import { cli } from "./cli.js";
 import { crash } from "./crash.js";
+import { beside } from "./place.js";
 import { server } from "./server.js";
 import { storage } from "./storage.js";
 import { sync } from "./sync.js";
 
 const suites = { storage, crash, sync, server, cli };
+// Built beside these by `vectors.ts`, where they are asked for.
+const built = beside("vectors.js");
+if (existsSync(built)) suites.vectors = (await import(built)).vectors;
 const names = process.argv.slice(2);
 
 let failed = 0;
