@@ -39,7 +39,9 @@ export class IncidentList {
 
   /** Adds what a conversation tells of. */
   add({ kind, message, details, report }: IncidentEvent): void {
-    const more = report === undefined ? {} : { report: detailsOf(report) };
+    const more: Readonly<Record<string, JsonValue>> = report === undefined
+      ? {}
+      : { report: detailsOf(report) };
     this.#set([
       ...this.list,
       { kind, at: this.#now(), message, details: { ...details, ...more } },

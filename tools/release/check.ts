@@ -5,10 +5,11 @@
  * @module
  */
 
+import { config } from "./manifest.ts";
 import { run } from "./run.ts";
 import { buildVectors } from "./vectors.ts";
 
-/** What the package is checked under; each but the last is also npm's package of that runtime. */
+/** What the package is checked under; the first four are also npm's packages of those runtimes. */
 export const runtimes: readonly string[] = [
   "node@20",
   "node@22",
@@ -16,9 +17,11 @@ export const runtimes: readonly string[] = [
   "bun",
   "deno",
   "types",
+  "jsr",
 ];
 
 const consumer = new URL("consumer/", import.meta.url).pathname;
+const root = new URL("../../", import.meta.url).pathname;
 const cache = new URL("../../node_modules/.cache/release/", import.meta.url);
 const EMPTY = JSON.stringify({ private: true, type: "module" });
 
@@ -38,6 +41,7 @@ export async function checkUnder(
   const folder = Deno.makeTempDirSync({ prefix: "sheaf-release-" });
   try {
     copyConsumer(folder);
+    if (runtime === "jsr") return await checkLinked(folder);
     if (runtime === "types") return await checkTypes(folder, tarball);
     await buildVectors(`${folder}/vectors.js`);
     await run(folder, "npm", "install", tarball);
@@ -65,7 +69,10 @@ async function programOf(runtime: string): Promise<[string, ...string[]]> {
 
 /** A TypeScript project as strict as they come, without types of Node. */
 async function checkTypes(folder: string, tarball: string): Promise<string> {
-  const peers = ["preact", "yjs", "@codemirror/state", "@codemirror/view"];
+  const peers = [
+    ...["preact", "react", "@types/react", "yjs"],
+    ...["@codemirror/state", "@codemirror/view"],
+  ];
   await run(folder, "npm", "install", tarball, "typescript@5.9", ...peers);
   const project = {
     compilerOptions: {
@@ -83,4 +90,20 @@ async function checkTypes(folder: string, tarball: string): Promise<string> {
   Deno.writeTextFileSync(`${folder}/tsconfig.json`, JSON.stringify(project));
   await run(folder, "npx", "tsc", "-p", ".");
   return "0 errors";
+}
+
+/** What JSR would take, and a program that has it from there, by a link to the sources. */
+async function checkLinked(folder: string): Promise<string> {
+  const deno = Deno.execPath();
+  await run(root, deno, "publish", "--dry-run", "--allow-dirty");
+  const { name, version } = config;
+  const imports = {
+    [name]: `jsr:${name}@^${version}`,
+    [`${name}/`]: `jsr:/${name}@^${version}/`,
+  };
+  const project = { links: [root], imports, nodeModulesDir: "none" };
+  Deno.writeTextFileSync(`${folder}/deno.json`, JSON.stringify(project));
+  await run(folder, deno, "check", "types.ts");
+  const suites = ["storage", "crash", "server"];
+  return (await run(folder, deno, "run", "-A", "check.js", ...suites)).trim();
 }

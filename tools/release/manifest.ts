@@ -25,6 +25,7 @@ const PEERS = [
   "jose",
   "preact",
   "prom-client",
+  "react",
   "yjs",
 ];
 

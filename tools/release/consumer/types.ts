@@ -5,6 +5,7 @@ import * as browser from "@sheaf/sheaf/browser";
 import * as inspector from "@sheaf/sheaf/inspector";
 import { openKv } from "@sheaf/sheaf/kv";
 import * as preact from "@sheaf/sheaf/preact";
+import * as react from "@sheaf/sheaf/react";
 import { createServer } from "@sheaf/sheaf/server";
 import * as testing from "@sheaf/sheaf/testing";
 import * as text from "@sheaf/sheaf/text";
@@ -27,4 +28,4 @@ export async function unused(): Promise<unknown> {
   return { url, text1, flag, openKv, all };
 }
 
-const all = { browser, inspector, preact, testing, text, codemirror };
+const all = { browser, inspector, preact, react, testing, text, codemirror };
