@@ -129,7 +129,7 @@ export class RestoreReport {
   /** Is anything waited for? */
   get isWaiting(): boolean {
     return this.isUnknown() ||
-      this.#losses.keys().some((name) => this.isAwaited(name));
+      [...this.#losses.keys()].some((name) => this.isAwaited(name));
   }
 
   /**
@@ -269,7 +269,7 @@ function lossOf(summary: Uint8Array, at: Date, cameMs: number): Loss {
   let total = 0;
   for (const { count } of ends.values()) total += count;
   const keys = new Set(
-    ends.keys().map((chain) => chain.slice(0, KEY_CHARACTERS)),
+    Array.from(ends.keys(), (chain) => chain.slice(0, KEY_CHARACTERS)),
   );
   return { ends, keys, total, at, missing: total, cameMs };
 }

@@ -74,7 +74,7 @@ Deno.test("deleteRepository() on a disk leaves no folder, and works where its lo
     deepEqual([...Deno.readDirSync(`${path}/repositories`)], []);
     deepEqual(
       Array.from(Deno.readDirSync(path), ({ name }) => name).sort(),
-      ["database", "lock", "repositories"],
+      ["database", "database.copy", "lock", "repositories"],
     );
     deepEqual(idsIn(await db.repository("a")), []);
   } finally {
