@@ -29,8 +29,8 @@ export const leftOut: readonly LeftOut[] = [
       /^tests\/demo_test\.ts$|^bench\/(main|gate\/process|harness\/schedule|stress\/part)_test\.ts$/,
   },
   {
-    name: "packages under all runtimes",
-    files: /^tools\/release\/runtimes_test\.ts$/,
+    name: "packages under all runtimes and bundlers",
+    files: /^tools\/release\/(runtimes|apps)_test\.ts$/,
   },
   {
     name: "browsers",

@@ -1,0 +1,18 @@
+import { useQuery } from "@sheaf/sheaf/react";
+import { tasks } from "./tasks.js";
+
+export default function App() {
+  const { data = [] } = useQuery(tasks.where({ done: false }));
+  return (
+    <>
+      <button onClick={() => tasks.create({ title: "Ship it" })}>Add</button>
+      <ul>
+        {data.map(({ id, title }) => (
+          <li key={id} onClick={() => tasks.update(id, { done: true })}>
+            {title}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
