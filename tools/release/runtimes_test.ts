@@ -6,12 +6,15 @@ import { config } from "./manifest.ts";
 import { pack, type Packed } from "./pack.ts";
 import { run } from "./run.ts";
 
+const target = Deno.makeTempDirSync({ prefix: "sheaf-pack-" });
 let packed: Promise<Packed> | undefined;
 
 /** The tarball, made once for all tests of this file. */
 function tarball(): Promise<Packed> {
-  return packed ??= pack(Deno.makeTempDirSync({ prefix: "sheaf-pack-" }));
+  return packed ??= pack(target);
 }
+
+Deno.test.afterAll(() => Deno.removeSync(target, { recursive: true }));
 
 for (const runtime of runtimes) {
   Deno.test(`the package that is installed passes all checks: ${runtime}`, async () => {
@@ -39,5 +42,4 @@ Deno.test("the tarball has one manifest, all that it names, and no sources", asy
     [],
   );
   ok(!dependencies.some((name) => manifest.peerDependencies[name]));
-  Deno.removeSync(new URL("..", `file://${folder}`), { recursive: true });
 });
