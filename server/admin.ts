@@ -10,6 +10,7 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import { HttpFault, jsonResponse, readJson } from "./body.ts";
+import type { Asked } from "./http.ts";
 import type { Log } from "./log.ts";
 import { isSecret } from "./login_tokens.ts";
 import type { Buckets } from "./quotas.ts";
@@ -42,7 +43,7 @@ type Action = (body: Record<string, unknown>) => Promise<unknown>;
 /** Makes what answers `/admin`. */
 export function adminRoutes(
   parts: AdminParts,
-): (request: Request, address: string) => Promise<Response> {
+): (asked: Asked) => Promise<Response> {
   const { actions, log } = parts;
   const posts: Readonly<Record<string, Action>> = {
     "/admin/revoke": (body) => actions.revoke(whomOf(body), reasonOf(body)),
@@ -55,18 +56,17 @@ export function adminRoutes(
       return {};
     },
   };
-  return async (request, address) => {
+  return async ({ request, path, address }) => {
     checkToken(request, address, parts);
-    const { pathname } = new URL(request.url);
-    if (request.method === "GET" && pathname === "/admin/quarantine") {
+    if (request.method === "GET" && path === "/admin/quarantine") {
       return jsonResponse({ entries: actions.quarantine() });
     }
-    const isKnown = request.method === "POST" && Object.hasOwn(posts, pathname);
+    const isKnown = request.method === "POST" && Object.hasOwn(posts, path);
     if (!isKnown) throw new HttpFault(404, "not-found", "No such action");
     const body = await readJson(request);
     if (!isRecord(body)) throw bad("The body must be a JSON object");
-    const answer = await done(posts[pathname]!(body));
-    log.write("info", "admin", { action: pathname, address });
+    const answer = await done(posts[path]!(body));
+    log.write("info", "admin", { action: path, address });
     return jsonResponse(answer);
   };
 }

@@ -33,12 +33,18 @@ export type Whom =
   | { readonly sessionKey: string | Uint8Array }
   | { readonly user: string };
 
-/** A server that listens. Close it, or let `await using` do so. */
-export interface Server extends AsyncDisposable {
+/** What is used of a server of `node:http` or `node:https`. */
+export interface NodeHttpServer {
+  /** Tells a server from an app, which listens to events, too. */
+  readonly requestTimeout: number;
+  /** Takes a listener. */
+  on(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+/** A server inside an app's own. Close it, or let `await using` do so. */
+export interface EmbeddedServer extends AsyncDisposable {
   /** What clients call it. */
   readonly name: string;
-  /** Where it listens, as http: or https: address. */
-  readonly url: string;
   /** The root public key, 32 bytes: clients need it. */
   readonly rootKey: Uint8Array;
   /** Was its database made just now? */
@@ -48,6 +54,23 @@ export interface Server extends AsyncDisposable {
    * was idle for `idleMs`; one that was opened here before stays open.
    */
   readonly database: Database;
+  /**
+   * Answers a request whose path begins with the server's `path`, and under
+   * `Deno.serve` also one that asks for a WebSocket: then hand in the request as
+   * it came, and give the answer back as it is.
+   *
+   * @param address of who asks, for quotas; who has none shares those of all others that have none
+   */
+  handle(request: Request, address?: string): Promise<Response>;
+  /**
+   * Answers what comes to a server of `node:http` or `node:https` below `path`,
+   * WebSockets too; what else comes goes to the listeners that the server has by
+   * now. Closing this server undoes it, and does not close that one.
+   *
+   * It rejects with a `DatabaseError`: `invalid-option` without a `path`, and for
+   * what is no such server or was attached to already, `closed` after `close()`.
+   */
+  attach(httpServer: NodeHttpServer): Promise<void>;
   /** How it is. */
   status(): ServerStatus;
   /**
@@ -70,6 +93,15 @@ export interface Server extends AsyncDisposable {
   drop(id: string): Promise<void>;
   /** Copies the database to a new folder, while it is in use. */
   backup(folder: string): Promise<CopyReport>;
-  /** Tells clients goodbye, makes everything durable, and gives the lock back. */
+  /**
+   * Tells clients goodbye, has requests answered that have begun, makes everything
+   * durable, and gives the lock back. What is asked from now on is refused (503).
+   */
   close(): Promise<void>;
+}
+
+/** A server that listens. Close it, or let `await using` do so. */
+export interface Server extends EmbeddedServer {
+  /** Where it listens, as http: or https: address. */
+  readonly url: string;
 }

@@ -47,6 +47,9 @@ const tooLarge = () =>
 export async function readJson(request: Request): Promise<unknown> {
   const declared = Number(request.headers.get("content-length") ?? "0");
   if (declared > limits.httpBodyBytesMax) throw tooLarge();
+  if (request.bodyUsed) {
+    throw new TypeError("The app read the body before the server got it");
+  }
   const bytes = await readBounded(request);
   try {
     return JSON.parse(decodeText(bytes));

@@ -4,22 +4,46 @@
  * @module
  */
 
+import { checkOptions } from "../src/base/known_options.ts";
 import { system } from "../src/base/system.ts";
-import type { Server } from "./api.ts";
-import type { ServerOptions } from "./options.ts";
+import type { EmbeddedServer, Server } from "./api.ts";
+import {
+  type EmbedOptions,
+  embedOptions,
+  type ServerOptions,
+} from "./options.ts";
 import { openService } from "./open_service.ts";
-import { RunningServer } from "./server.ts";
+import { ListeningServer, RunningServer } from "./server.ts";
+import type { Service } from "./service.ts";
 import { openTracing } from "./tracing.ts";
 
 /** Starts a server; it listens when this resolves. */
-export async function createServer(options: ServerOptions): Promise<Server> {
+export function createServer(options: ServerOptions): Promise<Server> {
+  return start(options, (service) => ListeningServer.start(service, options));
+}
+
+/** Starts a server that listens nowhere: what it is to answer is handed in, or attached. */
+export async function embedServer(
+  options: EmbedOptions,
+): Promise<EmbeddedServer> {
+  checkOptions(options, embedOptions);
+  return await start(
+    options,
+    (service) => RunningServer.open(service, options),
+  );
+}
+
+async function start<S>(
+  options: ServerOptions,
+  begin: (service: Service) => Promise<S>,
+): Promise<S> {
   const service = await openService(
     options,
     options.world ?? system,
     await openTracing(),
   );
   try {
-    return await RunningServer.start(service, options);
+    return await begin(service);
   } catch (cause) {
     await service.database.close();
     throw cause;

@@ -1,5 +1,5 @@
 /**
- * The routes of a server over HTTP.
+ * The routes of a server over HTTP, below the path that it was given.
  *
  * ```text
  * GET  /healthz /metrics /sheaf      for everybody
@@ -15,6 +15,7 @@
  * @module
  */
 
+import { DatabaseError } from "../src/base/errors.ts";
 import { addressOf } from "./address.ts";
 import { faultResponse, HttpFault, jsonResponse } from "./body.ts";
 import { type Log, messageOf } from "./log.ts";
@@ -31,6 +32,8 @@ export interface Health {
 
 /** What the routes lead to. */
 export interface HttpParts {
+  /** What all addresses begin with: empty, or `/api/sheaf`. */
+  readonly base: string;
   readonly origin: OriginCheck;
   readonly login: LoginRoute;
   readonly metrics: Metrics;
@@ -41,15 +44,16 @@ export interface HttpParts {
   /** What everybody may know of this server. */
   readonly info: () => unknown;
   readonly upgrade: (request: Request, address: string) => Response;
-  readonly admin:
-    | ((request: Request, address: string) => Promise<Response>)
-    | undefined;
+  readonly admin: ((asked: Asked) => Promise<Response>) | undefined;
   readonly files: StaticFiles | undefined;
 }
 
-interface Asked {
+/** A request, and what is known of it. */
+export interface Asked {
   readonly request: Request;
+  /** Without the base. */
   readonly path: string;
+  /** For quotas and logs. */
   readonly address: string;
 }
 
@@ -71,6 +75,7 @@ export class Http {
   readonly #routes: Readonly<Record<string, Route>>;
   readonly #upgrade: Route;
   readonly #admin: Route | undefined;
+  readonly #running = new Set<Promise<Response>>();
 
   /** @param parts what the routes lead to */
   constructor(parts: HttpParts) {
@@ -95,24 +100,45 @@ export class Http {
     this.#admin = admin && guarded(
       "admin",
       ["GET", "POST"],
-      ({ request, address }) => admin(request, address),
+      (asked) => admin(asked),
     );
   }
 
+  /** What all addresses begin with: empty, or `/api/sheaf`. */
+  get base(): string {
+    return this.#parts.base;
+  }
+
+  /** Does an address lie below the base? */
+  isBelow(pathname: string): boolean {
+    const { base } = this.#parts;
+    return pathname === base || pathname.startsWith(`${base}/`);
+  }
+
   /** Answers one request; never throws. */
-  readonly answer = async (
-    request: Request,
-    remote: string,
-  ): Promise<Response> => {
-    const { metrics, trustsProxy } = this.#parts;
+  readonly answer = (request: Request, remote: string): Promise<Response> => {
+    const response = this.#respond(request, remote);
+    this.#running.add(response);
+    return response.finally(() => this.#running.delete(response));
+  };
+
+  /** Resolves when what is being answered now is answered. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  async #respond(request: Request, remote: string): Promise<Response> {
+    const { base, metrics, trustsProxy } = this.#parts;
     const address = addressOf(request, remote, trustsProxy);
-    const path = new URL(request.url).pathname;
+    const { pathname } = new URL(request.url);
+    if (!this.isBelow(pathname)) return nothingHere();
+    const path = pathname.slice(base.length) || "/";
     const asked = { request, path, address };
     const route = this.#routeOf(asked);
     const response = await this.#answer(route, asked);
     metrics.request(route?.name ?? "static", response.status);
     return response;
-  };
+  }
 
   #routeOf({ request, path }: Asked): Route | undefined {
     const upgrade = request.headers.get("upgrade")?.toLowerCase();
@@ -129,7 +155,7 @@ export class Http {
     const origin = request.headers.get("origin");
     const isForeign = !this.#parts.origin(request);
     try {
-      if (route === undefined) return await this.#file(request);
+      if (route === undefined) return await this.#file(asked);
       if (isForeign && route.isGuarded) return this.#refuseOrigin(asked);
       if (request.method === "OPTIONS") {
         if (isForeign) return this.#refuseOrigin(asked);
@@ -175,6 +201,9 @@ export class Http {
       const { status, code, message, fields } = error;
       return jsonResponse({ ...fields, code, message }, status, retry);
     }
+    if (error instanceof DatabaseError && error.code === "closed") {
+      return faultResponse(503, "shutting-down", "The server is closed");
+    }
     const message = messageOf(error);
     this.#parts.log.tellOf(address, "error", "request-failed", {
       path,
@@ -202,12 +231,16 @@ export class Http {
     return new Response(metrics.text, { headers });
   }
 
-  async #file(request: Request): Promise<Response> {
+  async #file({ request, path }: Asked): Promise<Response> {
     const { files } = this.#parts;
     const reads = request.method === "GET" || request.method === "HEAD";
-    const found = reads ? await files?.answer(request) : undefined;
-    return found ?? faultResponse(404, "not-found", "There is nothing here");
+    const found = reads ? await files?.answer(request, path) : undefined;
+    return found ?? nothingHere();
   }
+}
+
+function nothingHere(): Response {
+  return faultResponse(404, "not-found", "There is nothing here");
 }
 
 function open(

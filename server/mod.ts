@@ -22,8 +22,14 @@ export type {
 export type { JwtOptions } from "./jwt_options.ts";
 export type { TokenUser } from "./login_tokens.ts";
 export type { LogLevel, LogRecord, LogSink } from "./log.ts";
-export type { QuotaOptions, ServerOptions } from "./options.ts";
+export type { EmbedOptions, QuotaOptions, ServerOptions } from "./options.ts";
 export type { QuarantineEntry } from "./quarantine.ts";
 export type { Restoring } from "./restore_report.ts";
-export type { Server, ServerStatus, Whom } from "./api.ts";
-export { createServer } from "./create_server.ts";
+export type {
+  EmbeddedServer,
+  NodeHttpServer,
+  Server,
+  ServerStatus,
+  Whom,
+} from "./api.ts";
+export { createServer, embedServer } from "./create_server.ts";

@@ -71,6 +71,8 @@ export interface ServerOptions {
   readonly port?: number;
   /** Interface to listen on (default: "127.0.0.1"; "0.0.0.0" is all of them). */
   readonly hostname?: string;
+  /** What the path of all its addresses begins with, as "/api/sheaf" (default: "/"). */
+  readonly path?: string;
   /** What clients call this server (default: "sheaf"). */
   readonly name?: string;
   /** How new repositories are signed and made durable (default: "default"). */
@@ -127,13 +129,17 @@ export interface ServerOptions {
   readonly scrub?: boolean | ScrubPace;
 }
 
+/** How a server is made that another one answers for. */
+export type EmbedOptions = Omit<ServerOptions, "port" | "hostname" | "tls">;
+
 /** The names of {@linkcode ServerOptions}. */
-export const serverOptions = {
+export const serverOptions: Readonly<Record<keyof ServerOptions, 0>> = {
   data: 0,
   storage: 0,
   world: 0,
   port: 0,
   hostname: 0,
+  path: 0,
   name: 0,
   mode: 0,
   rules: 0,
@@ -157,3 +163,8 @@ export const serverOptions = {
   drainMs: 0,
   scrub: 0,
 };
+
+const { port: _port, hostname: _hostname, tls: _tls, ...embed } = serverOptions;
+
+/** The names of {@linkcode EmbedOptions}. */
+export const embedOptions: Readonly<Record<keyof EmbedOptions, 0>> = embed;

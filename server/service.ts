@@ -20,6 +20,7 @@ import type { Replica } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { SyncHost } from "../sync/host.ts";
 import { Acceptance } from "./acceptance.ts";
+import { atMost } from "./at_most.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
@@ -440,18 +441,4 @@ export class Service {
 
 function noEntry(): HttpFault {
   return new HttpFault(404, "not-found", "The quarantine has no such entry");
-}
-
-/** Waits for work, but not for ever. */
-async function atMost(
-  ms: number,
-  work: Promise<void>,
-  world: World,
-): Promise<void> {
-  let cancel = () => {};
-  const late = new Promise<void>((resolve) => {
-    cancel = world.after(ms, resolve);
-  });
-  await Promise.race([work, late]);
-  cancel();
 }

@@ -85,6 +85,7 @@ export const settings: readonly Setting[] = [
     help: "TCP port; 0 picks a free one",
   },
   text("hostname", "host", "interface to listen on; 0.0.0.0 is all of them"),
+  text("path", "path", "what all addresses begin with, as /api/sheaf"),
   text("name", "name", "what clients call this server"),
   {
     key: "mode",

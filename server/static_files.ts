@@ -78,9 +78,12 @@ export class StaticFiles {
     );
   }
 
-  /** Answers a GET or HEAD; `undefined` when there is no such file. */
-  async answer(request: Request): Promise<Response | undefined> {
-    const segments = segmentsOf(new URL(request.url).pathname);
+  /** Answers a GET or HEAD of a path; `undefined` when there is no such file. */
+  async answer(
+    request: Request,
+    path: string,
+  ): Promise<Response | undefined> {
+    const segments = segmentsOf(path);
     if (segments === undefined) return undefined;
     const found = await this.#find(segments);
     if (found === undefined) return undefined;

@@ -45,6 +45,10 @@ export function upgrade(
     places.connection();
     places.unproved();
     if (!(error instanceof TypeError)) throw error;
-    throw new HttpFault(400, "bad-request", "This is no WebSocket upgrade");
+    throw new HttpFault(
+      400,
+      "bad-request",
+      "This is no WebSocket upgrade, or not the request as it came",
+    );
   }
 }

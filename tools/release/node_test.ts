@@ -26,7 +26,7 @@ Deno.test({
     try {
       await buildPackage(`${folder}/node_modules/@sheaf/sheaf`);
       copyConsumer(folder);
-      match(await run(folder, "node", "check.js"), /^11 passed, 0 failed$/m);
+      match(await run(folder, "node", "check.js"), /^12 passed, 0 failed$/m);
     } finally {
       Deno.removeSync(folder, { recursive: true });
     }

@@ -2,9 +2,16 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { connect } from "node:net";
-import { memoryStorage } from "@sheaf/sheaf";
-import { createServer } from "@sheaf/sheaf/server";
+import {
+  defineSchema,
+  field,
+  memoryStorage,
+  openDatabase,
+  serverInfo,
+} from "@sheaf/sheaf";
+import { createServer, embedServer } from "@sheaf/sheaf/server";
 import { isInstalled, withFolder } from "./place.js";
 
 const TOKEN = "a long enough token";
@@ -57,7 +64,42 @@ async function withServer(task) {
 }
 
 /** The checks by their sentences. */
-export const server = () => ({ ...answers, ...refusals });
+export const server = () => ({ ...answers, ...refusals, ...embedding });
+
+const embedding = {
+  "a server inside an app's own syncs, and leaves the rest to the app":
+    async () => {
+      const sheaf = await embedServer({
+        storage: memoryStorage(),
+        path: "/api/sheaf",
+        log: () => {},
+        login: { anonymous: true },
+      });
+      const web = createHttpServer((request, response) =>
+        response.end(`app ${request.url}`)
+      );
+      await sheaf.attach(web);
+      await new Promise((done) => web.listen(0, "127.0.0.1", done));
+      const url = `http://127.0.0.1:${web.address().port}`;
+      const text = async (path) => (await fetch(url + path)).text();
+      assert.equal((await serverInfo(`${url}/api/sheaf`)).name, "sheaf");
+      assert.match(await raw(url, upgrade()), /^HTTP\/1\.1 200 .*app \/sync/s);
+      const Task = defineSchema("task", { title: field.string() });
+      const db = await openDatabase({
+        storage: memoryStorage(),
+        rootKey: sheaf.rootKey,
+        schemas: [Task],
+      });
+      db.connect(`${url}/api/sheaf`, { session: { anonymous: true } });
+      const team = await db.repository("team");
+      await team.collection(Task).create({ title: "Ship" }).synced;
+      await sheaf.close();
+      await db.close();
+      assert.equal(await text("/api/sheaf"), "app /api/sheaf");
+      web.closeAllConnections();
+      await new Promise((done) => web.close(done));
+    },
+};
 
 const answers = {
   "health, static files and the admin's routes are answered": () =>
