@@ -141,13 +141,23 @@ export class LiveWindow {
     this.complete = items.length < this.#fill;
     const old = new Map(this.byOrdinal);
     this.byOrdinal.clear();
-    this.entries = items.map((item) => {
+    this.entries = this.#asTheyAre(items).map((item) => {
       const ordinal = this.#engine.source.ordinalOf(item.id);
       const entry = old.get(ordinal) ?? this.#newEntry(ordinal, item);
       this.#renew(entry, item);
       this.byOrdinal.set(ordinal, entry);
       return entry;
     });
+  }
+
+  /** An index that has not heard of a write yet gives its items as they were. */
+  #asTheyAre(items: readonly Item[]): readonly Item[] {
+    const test = this.#test;
+    const compare = this.#compare;
+    const isSo = items.every((item, i) =>
+      test(item) && (i === 0 || compare(items[i - 1]!, item) < 0)
+    );
+    return isSo ? items : items.filter(test).sort(compare);
   }
 
   /** Works out what changed ordinals mean here; `undefined` for nothing. */
