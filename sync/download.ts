@@ -29,6 +29,7 @@ export interface DownloadParts {
   readonly doubt: (chain: string) => boolean;
   /** Commits that the server has and we lacked when the channel opened. */
   readonly total: number;
+  /** What the channel goes on from; `undefined` where it began with a vector. */
   readonly cursor: Cursor | undefined;
 }
 
@@ -164,7 +165,11 @@ export class Download {
     const { refused: reason, detail = "" } = refusal;
     this.#hasHole = true;
     if (["gap", "fork"].includes(reason) && doubt(chain)) return;
-    if (reason === "gap" || reason === "missing-parent") this.isMissing = true;
+    if (reason === "gap" || reason === "missing-parent") {
+      this.isMissing = true;
+      // A log that was set back may have given its positions to other records: vectors show who is wrong.
+      if (this.#parts.cursor !== undefined) return;
+    }
     line.tell({
       tell: "incident",
       name,
