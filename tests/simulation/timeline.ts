@@ -11,8 +11,17 @@
  * @module
  */
 
-// Here already, replicas do not wait for its file.
-import "../../repo/seldom.ts";
+// What is loaded where it is used is here already: nobody waits for its file.
+await Promise.all([
+  import("prom-client"),
+  import("../../repo/constraints.ts"),
+  import("../../repo/seldom.ts"),
+  import("../../src/db/deletion.ts"),
+  import("../../src/db/online.ts"),
+  import("../../src/db/overwritten_edits.ts"),
+  import("../../src/db/overwritten_reader.ts"),
+  import("../../src/db/undo_history.ts"),
+]);
 
 interface Event {
   readonly atMs: number;
