@@ -179,8 +179,37 @@ function publicKeyOf(secret: KeyObject): Uint8Array {
   return fromBase64(x);
 }
 
-const { createSigner, verify }: Ed25519 = ed25519With(native.crypto);
-export { createSigner, verify };
+let chosen: Ed25519 | undefined;
+
+/** The algorithm here; its module is loaded by the first who signs or verifies, as it takes long. */
+function here(): Ed25519 {
+  return chosen ??= ed25519With(native.crypto);
+}
+
+/** As {@linkcode Ed25519.createSigner}. */
+export function createSigner(
+  secretKey: Uint8Array,
+  known?: Uint8Array,
+): Signer {
+  assert(secretKey.length === 32, "a secret key is 32 bytes");
+  let made: Signer | undefined;
+  const signer = () => made ??= here().createSigner(secretKey, known);
+  return {
+    get publicKey() {
+      return known ?? signer().publicKey;
+    },
+    sign: (message) => signer().sign(message),
+  };
+}
+
+/** As {@linkcode Ed25519.verify}. */
+export function verify(
+  signature: Uint8Array,
+  message: Uint8Array,
+  publicKey: Uint8Array,
+): boolean {
+  return here().verify(signature, message, publicKey);
+}
 
 /** A new key pair out of 32 random bytes. */
 export function generateKeyPair(

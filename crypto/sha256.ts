@@ -7,7 +7,7 @@
 
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText, toHex } from "../src/base/bytes.ts";
-import { type Native, native } from "../src/base/system.ts";
+import { allowance, type Native, native } from "../src/base/system.ts";
 
 /** Hashes `bytes` into `target`, which is 32 bytes long. */
 export type HashInto = (target: Uint8Array, bytes: Uint8Array) => void;
@@ -41,10 +41,24 @@ function believed(platform: Native["crypto"]): Native["crypto"] {
   return toHex(digest) === ABC ? platform : undefined;
 }
 
-const platform = believed(native.crypto);
+/** Bytes that noble hashes before the platform's module is loaded: a few milliseconds' work. */
+const isLittle = /* @__PURE__ */ allowance(64 * 1024);
+
+let chosen: { readonly platform: Native["crypto"]; into: HashInto } | undefined;
+
+function here(): NonNullable<typeof chosen> {
+  if (chosen !== undefined) return chosen;
+  const platform = believed(native.crypto);
+  return chosen = { platform, into: sha256IntoWith(platform) };
+}
 
 /** Hashes `bytes` into `target`, which is 32 bytes long and may overlap them. */
-export const sha256Into: HashInto = sha256IntoWith(platform);
+export function sha256Into(target: Uint8Array, bytes: Uint8Array): void {
+  if (chosen === undefined && isLittle(bytes.length + 64)) {
+    return target.set(nobleSha256(bytes));
+  }
+  here().into(target, bytes);
+}
 
 /** A hash of bytes that come piece by piece. */
 export interface Sha256 {
@@ -54,7 +68,7 @@ export interface Sha256 {
 
 /** The hash of what it is given, one piece after the other. */
 export function createSha256(): Sha256 {
-  return platform?.createHash("sha256") ?? nobleSha256.create();
+  return here().platform?.createHash("sha256") ?? nobleSha256.create();
 }
 
 /** The hash of the parts, one after the other: 32 bytes. */

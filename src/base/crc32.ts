@@ -5,7 +5,7 @@
  * @module
  */
 
-import { native } from "./system.ts";
+import { allowance, native } from "./system.ts";
 
 /** Tables for a byte that stands before 0 to 7 others ("slicing by 8", Kounavis and Berry, 2005). */
 const TABLES = /* @__PURE__ */ makeTables();
@@ -45,8 +45,12 @@ export function crc32Portable(bytes: Uint8Array, seed = 0): number {
   return ~crc >>> 0;
 }
 
+/** Bytes that are summed here before zlib is loaded: a millisecond's work. */
+const isLittle = /* @__PURE__ */ allowance(256 * 1024);
+
 /** Checksum of `bytes`; `seed` continues an earlier checksum. */
-export const crc32: (bytes: Uint8Array, seed?: number) => number =
-  native.crc32 === undefined
-    ? crc32Portable
-    : (bytes, seed = 0) => native.crc32!(bytes, seed);
+export function crc32(bytes: Uint8Array, seed = 0): number {
+  return isLittle(bytes.length) || native.zlib === undefined
+    ? crc32Portable(bytes, seed)
+    : native.zlib.crc32(bytes, seed);
+}

@@ -11,14 +11,14 @@ import type { World } from "./world.ts";
 
 /** Fast paths of the platform, each with a slower portable twin. */
 export interface Native {
-  /** CRC-32 (ISO-HDLC, as in zlib) of bytes, continuing from `seed`. */
-  readonly crc32?: (bytes: Uint8Array, seed: number) => number;
-  /** One character per byte of `bytes[start, end)`. */
-  readonly latin1?: (bytes: Uint8Array, start: number, end: number) => string;
+  /** One character per byte of `bytes[start, end)`; there only for who asks often. */
+  readonly latin1:
+    | ((bytes: Uint8Array, start: number, end: number) => string)
+    | undefined;
   /** The platform's cryptography, where it is synchronous. */
-  readonly crypto?: typeof import("node:crypto");
-  /** The platform's compression, where it is synchronous. */
-  readonly zlib?: typeof import("node:zlib");
+  readonly crypto: typeof import("node:crypto") | undefined;
+  /** The platform's compression and CRC-32 (ISO-HDLC), where they are synchronous. */
+  readonly zlib: typeof import("node:zlib") | undefined;
 }
 
 interface Platform {
@@ -34,19 +34,9 @@ export function builtin<T>(name: string): T | undefined {
   return process?.getBuiltinModule?.(name) as T | undefined;
 }
 
-/** The operating system as Node names it; empty in browsers. */
-export const operatingSystem: string =
-  (globalThis as unknown as Platform).process?.platform ?? "";
-
-function detect(): Native {
-  const crypto = builtin<typeof import("node:crypto")>("node:crypto");
-  const zlib = builtin<typeof import("node:zlib")>("node:zlib");
-  const buffer = builtin<typeof import("node:buffer")>("node:buffer");
-  return {
-    ...(crypto && { crypto }),
-    ...(zlib && { zlib, crc32: (bytes, seed) => zlib.crc32(bytes, seed) }),
-    ...(buffer && { latin1: latin1From(buffer.Buffer) }),
-  };
+/** The operating system as Node names it; empty in browsers. Not at import: as all of Node's, it takes long to load. */
+export function operatingSystem(): string {
+  return (globalThis as unknown as Platform).process?.platform ?? "";
 }
 
 type BufferClass = typeof import("node:buffer").Buffer;
@@ -59,8 +49,49 @@ function latin1From(Buffer: BufferClass): NonNullable<Native["latin1"]> {
   return (bytes, start, end) => slice.call(bytes, start, end);
 }
 
-/** What this platform does faster than plain code. */
-export const native: Native = detect();
+/** A value that is made when it is first asked for, also where it is `undefined`. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+const modules = {
+  crypto: once(() => builtin<typeof import("node:crypto")>("node:crypto")),
+  zlib: once(() => builtin<typeof import("node:zlib")>("node:zlib")),
+  latin1: once(() => {
+    const buffer = builtin<typeof import("node:buffer")>("node:buffer");
+    return buffer && latin1From(buffer.Buffer);
+  }),
+};
+
+/** Texts that are read before Node's `Buffer` is loaded. */
+const isFew = /* @__PURE__ */ allowance(1_000);
+
+/**
+ * What this platform does faster than plain code. Each module is loaded when it
+ * is first asked for, which takes 5 to 25 ms: see {@linkcode allowance}.
+ */
+export const native: Native = {
+  get crypto() {
+    return modules.crypto();
+  },
+  get zlib() {
+    return modules.zlib();
+  },
+  get latin1() {
+    return isFew(1) ? undefined : modules.latin1();
+  },
+};
+
+/**
+ * The work that a portable twin may do before the platform's module is worth its
+ * loading: opening a database and reading a little never get there. Says of each
+ * piece of work whether it is still the twin's.
+ */
+export function allowance(total: number): (work: number) => boolean {
+  let left = total;
+  return (work) => left > 0 && (left -= work) >= 0;
+}
 
 /** The real clock, dice and timers. */
 export const system: World = {

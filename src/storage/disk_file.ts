@@ -12,6 +12,7 @@
  */
 
 import type { DatabaseError } from "../base/errors.ts";
+import type { DiskCalls } from "./disk_calls.ts";
 import { lostForWriting, storageFailure } from "./failure.ts";
 import type { StorageFile } from "./storage.ts";
 
@@ -21,9 +22,9 @@ const QUICK_SYNC_MS = 1;
 /** How much of the estimate one more sync replaces. */
 const ESTIMATE_WEIGHT = 0.25;
 
-/** What is used of `node:fs` for an open file. */
+/** What an open file needs of the system. */
 export type FileCalls = Pick<
-  typeof import("node:fs"),
+  DiskCalls,
   | "closeSync"
   | "fdatasync"
   | "fdatasyncSync"
@@ -57,7 +58,7 @@ export class DiskFile implements StorageFile {
 
   size(): number {
     try {
-      return this.#fs.fstatSync(this.#descriptor).size;
+      return Number(this.#fs.fstatSync(this.#descriptor).size);
     } catch (cause) {
       throw this.#failed("measure", cause);
     }

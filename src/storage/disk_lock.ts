@@ -18,13 +18,7 @@
  */
 
 import { builtin, operatingSystem } from "../base/system.ts";
-
-/** What tells a file from its copy. */
-export interface FileMarks {
-  readonly dev: number | bigint;
-  readonly ino: number | bigint | null;
-  readonly birthtimeMs: number | bigint;
-}
+import type { DiskCalls, FileMarks } from "./disk_calls.ts";
 
 /** A lock that is held. */
 export interface DiskLock {
@@ -43,8 +37,6 @@ interface DenoFiles {
   };
 }
 
-type FileSystem = typeof import("node:fs");
-
 /** `O_EXLOCK` and its like by platform, which `node:fs` hands on and does not name. */
 const LOCK_FLAGS: Readonly<Record<string, number>> = {
   darwin: 0x20,
@@ -59,13 +51,13 @@ const HELD_EXIT = 1;
 
 /** Opens a file, which is made if need be, and locks it; `undefined` when another one has it locked. */
 export function lockFile(
-  fs: FileSystem,
+  fs: DiskCalls,
   path: string,
   mode: number,
 ): DiskLock | undefined {
   const { Deno: deno } = globalThis as { Deno?: DenoFiles };
   if (deno?.openSync !== undefined) return denoLock(deno, path, mode);
-  const flag = LOCK_FLAGS[operatingSystem];
+  const flag = LOCK_FLAGS[operatingSystem()];
   const { O_RDWR, O_CREAT, O_NONBLOCK = 0 } = fs.constants;
   const open = (more: number) =>
     fs.openSync(path, O_RDWR | O_CREAT | more, mode);
@@ -104,7 +96,7 @@ function denoLock(
 }
 
 function inheritedLock(
-  fs: FileSystem,
+  fs: DiskCalls,
   descriptor: number,
 ): DiskLock | undefined {
   let isLocked = false;
@@ -134,7 +126,7 @@ function flock(descriptor: number): boolean {
   throw new Error(why, { cause: error });
 }
 
-function lockOf(fs: FileSystem, descriptor: number): DiskLock {
+function lockOf(fs: DiskCalls, descriptor: number): DiskLock {
   return {
     marks: () => fs.fstatSync(descriptor, { bigint: true }),
     release: () => fs.closeSync(descriptor),

@@ -1,5 +1,5 @@
 /**
- * A folder of a disk as a storage, for every runtime that has `node:fs`.
+ * A folder of a disk as a storage, for every runtime that has one.
  *
  * Never reads what the files mean. Makes no system call that opening an
  * existing database does not need: the folder is made when its lock finds none.
@@ -8,7 +8,8 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import { builtin, operatingSystem } from "../base/system.ts";
+import { operatingSystem } from "../base/system.ts";
+import { type DiskCalls, diskCalls, type FolderEntry } from "./disk_calls.ts";
 import { DiskFile } from "./disk_file.ts";
 import { type DiskLock, lockFile } from "./disk_lock.ts";
 import { storageFailure } from "./failure.ts";
@@ -19,9 +20,6 @@ import type {
   StorageFile,
   StorageUsage,
 } from "./storage.ts";
-
-type FileSystem = typeof import("node:fs");
-type Entry = import("node:fs").Dirent;
 
 const LOCK = "lock";
 /** Whoever may read a log may read everything in it. */
@@ -42,23 +40,32 @@ export function diskStorage(path: string, isReadOnly = false): Storage {
       } as a database folder: give the path of a folder`,
     );
   }
-  const fs = builtin<FileSystem>("node:fs");
+  const fs = diskCalls();
   if (fs === undefined) {
     throw new DatabaseError(
       "invalid-path",
       `Cannot use ${path}: this platform has no folders. In a browser, open the database of "@sheaf/sheaf/browser"`,
     );
   }
-  return new DiskStorage(fs, path.replace(/(?<=.)\/+$/, ""), isReadOnly);
+  return diskStorageOver(fs, path, isReadOnly);
+}
+
+/** {@linkcode diskStorage} over given calls of the system. */
+export function diskStorageOver(
+  calls: DiskCalls,
+  path: string,
+  isReadOnly = false,
+): Storage {
+  return new DiskStorage(calls, path.replace(/(?<=.)\/+$/, ""), isReadOnly);
 }
 
 class DiskStorage implements Storage {
-  readonly #fs: FileSystem;
+  readonly #fs: DiskCalls;
   readonly #path: string;
   readonly #isReadOnly: boolean;
   #lock: DiskLock | undefined;
 
-  constructor(fs: FileSystem, path: string, isReadOnly: boolean) {
+  constructor(fs: DiskCalls, path: string, isReadOnly: boolean) {
     this.#fs = fs;
     this.#path = path;
     this.#isReadOnly = isReadOnly;
@@ -90,7 +97,7 @@ class DiskStorage implements Storage {
     return this.#entries(folder, (entry) => entry.isDirectory());
   }
 
-  #entries(folder: string, fits: (entry: Entry) => boolean): string[] {
+  #entries(folder: string, fits: (entry: FolderEntry) => boolean): string[] {
     checkFolderName(folder);
     const path = this.#at(folder);
     try {
@@ -151,7 +158,7 @@ class DiskStorage implements Storage {
 
   /** Makes the names in a folder durable. */
   #syncPath(path: string): void {
-    if (operatingSystem === "win32") return; // folders cannot be opened there
+    if (operatingSystem() === "win32") return; // folders cannot be opened there
     const fs = this.#fs;
     try {
       const folder = fs.openSync(path, "r");

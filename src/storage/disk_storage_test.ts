@@ -8,8 +8,9 @@ import {
 } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import fs from "node:fs";
+import { type DiskCalls, diskCalls } from "./disk_calls.ts";
 import { DiskFile, type FileCalls } from "./disk_file.ts";
-import { diskStorage } from "./disk_storage.ts";
+import { diskStorage, diskStorageOver } from "./disk_storage.ts";
 import { storageFailure } from "./failure.ts";
 import { Child } from "../../tests/kit/child.ts";
 import { pause } from "../../tests/kit/patience.ts";
@@ -38,24 +39,22 @@ Deno.test("lock() makes the folder of a new database", () =>
   }));
 
 /** Runs a task and gives the paths of the folders that it synced. */
-function syncedBy(task: () => void): string[] {
+function syncedBy(task: (calls: DiskCalls) => void): string[] {
+  const calls = diskCalls()!;
   const paths = new Map<number, string>();
   const synced: string[] = [];
-  const { openSync, fsyncSync } = fs;
-  fs.openSync = (path, flags, mode) => {
-    const descriptor = openSync(path, flags, mode);
-    paths.set(descriptor, `${path}`);
-    return descriptor;
-  };
-  fs.fsyncSync = (descriptor) => {
-    synced.push(paths.get(descriptor)!);
-    fsyncSync(descriptor);
-  };
-  try {
-    task();
-  } finally {
-    Object.assign(fs, { openSync, fsyncSync });
-  }
+  task({
+    ...calls,
+    openSync(path, flags, mode) {
+      const descriptor = calls.openSync(path, flags, mode);
+      paths.set(descriptor, path);
+      return descriptor;
+    },
+    fsyncSync(descriptor) {
+      synced.push(paths.get(descriptor)!);
+      calls.fsyncSync(descriptor);
+    },
+  });
   return synced;
 }
 
@@ -65,7 +64,8 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: () =>
     withFolder((path) => {
-      const make = () => diskStorage(`${path}/deep/data`).lock()();
+      const make = (calls: DiskCalls) =>
+        diskStorageOver(calls, `${path}/deep/data`).lock()();
       deepEqual(syncedBy(make), [`${path}/deep`, path]);
       deepEqual(syncedBy(make), []);
     }),

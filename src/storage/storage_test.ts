@@ -1,14 +1,16 @@
+import fs from "node:fs";
 import { faultyStorage } from "../../tests/kit/faulty_storage.ts";
 import { type OpenedStorage, storageConformance } from "./conformance.ts";
-import { diskStorage } from "./disk_storage.ts";
+import { type DiskCalls, diskCalls } from "./disk_calls.ts";
+import { diskStorageOver } from "./disk_storage.ts";
 import { memoryStorage } from "./memory_storage.ts";
 import type { Storage } from "./storage.ts";
 
-function openDeno(): Promise<OpenedStorage> {
+function openDisk(calls: DiskCalls): Promise<OpenedStorage> {
   const path = Deno.makeTempDirSync();
   return Promise.resolve({
-    storage: diskStorage(path),
-    reopen: () => diskStorage(path),
+    storage: diskStorageOver(calls, path),
+    reopen: () => diskStorageOver(calls, path),
     cleanup: () => Deno.remove(path, { recursive: true }),
   });
 }
@@ -22,7 +24,11 @@ function openShared(storage: Storage): Promise<OpenedStorage> {
 }
 
 const cases = [
-  ...storageConformance("diskStorage()", openDeno),
+  ...storageConformance("diskStorage()", () => openDisk(diskCalls()!)),
+  ...storageConformance(
+    "diskStorage() over node:fs",
+    () => openDisk(fs as DiskCalls),
+  ),
   ...storageConformance("memoryStorage()", () => openShared(memoryStorage())),
   ...storageConformance("faultyStorage()", () => openShared(faultyStorage())),
   ...storageConformance(
