@@ -1,7 +1,8 @@
 /**
  * `deno task size`: what a page loads for Sheaf, and what of it weighs what.
  * Fails past the ceilings of `size_budget.ts`; says loudly what misses its
- * target. With `--files` it lists modules instead of folders.
+ * target. With `--files` it lists modules instead of folders; `--rivals` weighs
+ * the same small app on other databases, which it installs, and on us.
  *
  * @module
  */
@@ -10,6 +11,7 @@ import { endBundling } from "./browser/bundle.ts";
 import { weigh, type Weight } from "./browser/weigh.ts";
 import { type Part, parts } from "./size_budget.ts";
 import { findFaults, type Measured, reportSize } from "./size_report.ts";
+import { weighRivals } from "./size_rivals.ts";
 
 function partNamed(name: string): Part {
   const part = parts.find((part) => part.name === name);
@@ -17,9 +19,10 @@ function partNamed(name: string): Part {
   return part;
 }
 
-function weighPart({ entries, on, external = [] }: Part): Promise<Weight> {
+function weighPart(part: Part): Promise<Weight> {
+  const { entries, on, external = [], fetched = [] } = part;
   const below = on === undefined ? {} : partNamed(on).entries;
-  return weigh({ entries: { ...below, ...entries }, external });
+  return weigh({ entries: { ...below, ...entries }, external, fetched });
 }
 
 async function measure(): Promise<Measured[]> {
@@ -37,6 +40,11 @@ async function measure(): Promise<Measured[]> {
 }
 
 async function main(): Promise<number> {
+  if (Deno.args.includes("--rivals")) {
+    console.log((await weighRivals()).join("\n"));
+    await endBundling();
+    return 0;
+  }
   const measured = await measure();
   await endBundling();
   const withFiles = Deno.args.includes("--files");

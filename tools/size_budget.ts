@@ -15,6 +15,8 @@ export interface Part {
   readonly entries: Readonly<Record<string, string>>;
   /** The part comes on top of this one, and only what it adds is counted. */
   readonly on?: string;
+  /** What the page has imported besides, when it does what the part is for. */
+  readonly fetched?: readonly string[];
   /** Packages that the app brings. */
   readonly external?: readonly string[];
   /** Wanted at once; `undefined` where no figure was set. */
@@ -25,19 +27,47 @@ export interface Part {
   readonly alone?: Readonly<Record<string, number>>;
 }
 
+/** What page and worker import in order to connect. */
+export const connecting: readonly string[] = ["src/db/online.ts"];
+
+/** What only some apps use, by its sources: what it weighs in the core is what loading it by use would spare. */
+export const features: readonly (readonly [name: string, sources: RegExp])[] = [
+  ["ordered indexes", /^src\/query\/(index_|ordered_index|radix|sort_)/],
+  [
+    "rich kinds: set, map, list, text",
+    /^src\/schema\/(\w+_(list|map|rich|set|text)\.|position|span_set|text_)/,
+  ],
+  ["IndexedDB", /^src\/storage\/indexeddb_/],
+  ["history, undo, overwritten edits", /^src\/db\/(undo|overwritten|history)/],
+  [
+    "recovery, verification, scrubbing",
+    /^repo\/(log_(quarantine|recovery)|repair|salvage|scrub|verify)/,
+  ],
+];
+
+const core = {
+  page:
+    `export { DatabaseError, defineSchema, field, openDatabase } from "@sheaf/sheaf/browser";`,
+  worker: `import "@sheaf/sheaf/worker";`,
+};
+
 /** All parts, each after the one it comes on top of. */
 export const parts: readonly Part[] = [
   {
     name: "core",
-    entries: {
-      page:
-        `export { DatabaseError, defineSchema, field, openDatabase } from "@sheaf/sheaf/browser";`,
-      worker: `import "@sheaf/sheaf/worker";`,
-    },
-    target: 40_000,
+    entries: core,
+    target: 112_000,
     atOnce: 151_300,
-    later: 74_600,
+    later: 74_700,
     alone: { page: 126_500, worker: 109_700 },
+  },
+  {
+    name: "connected",
+    entries: core,
+    fetched: connecting,
+    target: 138_000,
+    atOnce: 188_600,
+    later: 37_400,
   },
   {
     name: "rules and sums",

@@ -5,7 +5,7 @@
  */
 
 import type { Weight } from "./browser/weigh.ts";
-import type { Part } from "./size_budget.ts";
+import { features, type Part } from "./size_budget.ts";
 
 /** A part on the scale; `below` is what it comes on top of, alone. */
 export interface Measured {
@@ -23,7 +23,11 @@ export interface Sums {
 /** Sources that are shown one by one where they weigh at least this much. */
 const FILE_BYTES_MIN = 20;
 
-function total(weight: Weight | undefined, isLazy: boolean): number {
+/** What chunks weigh that come at once, or later. */
+export function totalOf(
+  weight: Pick<Weight, "chunks"> | undefined,
+  isLazy: boolean,
+): number {
   const chunks = weight?.chunks ?? [];
   return chunks.filter((chunk) => chunk.isLazy === isLazy)
     .reduce((sum, { gzipBytes }) => sum + gzipBytes, 0);
@@ -32,7 +36,7 @@ function total(weight: Weight | undefined, isLazy: boolean): number {
 /** What the part itself weighs. */
 export function sumsOf({ weight, below }: Measured): Sums {
   const part = (isLazy: boolean) =>
-    Math.max(0, total(weight, isLazy) - total(below, isLazy));
+    Math.max(0, totalOf(weight, isLazy) - totalOf(below, isLazy));
   return { atOnce: part(false), later: part(true) };
 }
 
@@ -86,6 +90,13 @@ function partRow(measured: Measured): string {
   ]) + (over > 0 ? `   TARGET MISSED by ${kilobytes(over)} KB` : "");
 }
 
+function featureRow(weight: Weight, name: string, sources: RegExp): string {
+  const isPart = (source: string) => sources.test(source) ? name : "";
+  const [, sums] = sharesBy(weight, isPart).find(([found]) => found === name) ??
+    [];
+  return row([name, kilobytes(sums?.atOnce ?? 0), kilobytes(sums?.later ?? 0)]);
+}
+
 /** The report, line by line. */
 export function reportSize(
   measured: readonly Measured[],
@@ -104,6 +115,11 @@ export function reportSize(
     ...Array.from(
       core.weight.entries,
       ([name, bytes]) => row([name, kilobytes(bytes)]),
+    ),
+    "",
+    row([`in ${core.part.name}, by feature`, "at once", "later"]),
+    ...features.map(([name, sources]) =>
+      featureRow(core.weight, name, sources)
     ),
     "",
     row([`in ${core.part.name}`, "at once", "later"]),

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { endBundling } from "./browser/bundle.ts";
 import { type Chunk, forbiddenIn, weigh } from "./browser/weigh.ts";
 import {
@@ -78,6 +78,17 @@ Deno.test("reportSize() shows what each entry loads alone", () => {
   match(lines[at + 1] ?? "", /^hooks\.js +1\.1$/);
 });
 
+Deno.test("reportSize() shows what features that some apps use weigh", () => {
+  const { part, weight: { entries, forbidden } } = hooks(200);
+  const chunks = [
+    chunk(700, false, "src/query/index_set.ts"),
+    chunk(300, false, "src/query/plan.ts"),
+  ];
+  const [row] = reportSize([{ part, weight: { chunks, entries, forbidden } }])
+    .filter((line) => line.startsWith("ordered indexes"));
+  match(row ?? "", /^ordered indexes +0\.7 +0\.0$/);
+});
+
 Deno.test("sharesBy() adds up folders, ownerOf() knows packages", () => {
   const path =
     "node_modules/.deno/@noble+hashes@2/node_modules/@noble/hashes/a.js";
@@ -97,6 +108,15 @@ Deno.test("forbiddenIn() tells imports of Node's modules from questions for them
   ]);
   deepEqual(forbiddenIn(`p.getBuiltinModule("node:zlib")`), []);
   deepEqual(forbiddenIn("new WebAssembly.Module(b)"), ["WebAssembly"]);
+});
+
+Deno.test("weigh() counts as at once what was fetched, with all that it imports", async () => {
+  const late = "src/base/hlc.ts";
+  const entries = { a: `export const b = () => import("./${late}");` };
+  const { chunks } = await weigh({ entries, fetched: [late] });
+  await endBundling();
+  ok(chunks.some(({ shares }) => shares.has(late)));
+  deepEqual(chunks.filter(({ isLazy }) => isLazy), []);
 });
 
 Deno.test("weigh() tells what comes at once from what comes later", async () => {

@@ -14,6 +14,8 @@ export interface Scale {
   readonly entries: Readonly<Record<string, string>>;
   /** The folder whose `node_modules` has the packages; by default, this project's. */
   readonly packages?: string;
+  /** Sources of ours whose `import()` has happened: they and what they import count as at once. */
+  readonly fetched?: readonly string[];
   /** Packages and modules that are weighed elsewhere. */
   readonly external?: readonly string[];
 }
@@ -96,7 +98,10 @@ export async function weigh(scale: Scale): Promise<Weight> {
   const starts = Object.entries(metafile.outputs)
     .filter(([, { entryPoint }]) => entryPoint?.startsWith("text:"))
     .map(([path]) => path);
-  const eager = reached(metafile.outputs, starts, false);
+  const fetched = Object.entries(metafile.outputs)
+    .filter(([, { entryPoint = "" }]) => scale.fetched?.includes(entryPoint))
+    .map(([path]) => path);
+  const eager = reached(metafile.outputs, [...starts, ...fetched], false);
   const chunks: Chunk[] = [];
   const forbidden: string[] = [];
   for (const path of reached(metafile.outputs, starts, true)) {
