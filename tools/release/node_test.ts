@@ -26,6 +26,9 @@ Deno.test({
     try {
       await buildPackage(`${folder}/node_modules/@sheaf/sheaf`);
       copyConsumer(folder);
+      const scripts = `${folder}/node_modules/@sheaf/sheaf/dist`;
+      const licenses = Deno.readTextFileSync(`${scripts}/LICENSES.txt`);
+      match(licenses, /^@noble\/hashes\n\nThe MIT License/m);
       match(await run(folder, "node", "check.js"), /^12 passed, 0 failed$/m);
     } finally {
       Deno.removeSync(folder, { recursive: true });
