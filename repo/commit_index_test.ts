@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dayOne, Replica, Writer } from "../tests/kit/door.ts";
 import { decodeBatch } from "./batch.ts";
-import { CommitIndex } from "./commit_index.ts";
+import { CommitIndex } from "./commit_reader.ts";
 
 Deno.test("CommitIndex finds every commit of several chains", () => {
   const replica = new Replica("trusted");

@@ -6,8 +6,8 @@ import {
   CommitQueue,
   type CommitSink,
   type QueuedCommit,
+  SyncCrowd,
 } from "./commit_queue.ts";
-import { SyncCrowd } from "./sync_crowd.ts";
 
 const lost = new DatabaseError("storage-failed", "The disk is gone");
 

@@ -17,14 +17,20 @@ import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { ChainIds } from "./chain_ids.ts";
 import type { CommitReader } from "./commit_reader.ts";
-import { LocalRecords } from "./local_records.ts";
 import { recordKind } from "./log_format.ts";
 import { Parking } from "./parking.ts";
 import type { ReceiveOptions } from "./port.ts";
 import { redate } from "./redate.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { ChangeList, type ViewOf } from "./state.ts";
-import type { Withdrawal } from "./withdrawal.ts";
+import {
+  decodeResolution,
+  decodeWithdrawal,
+  encodeResolution,
+  type Resolution,
+  type Withdrawal,
+} from "./withdrawal.ts";
+import { ByteReader } from "../src/base/bytes.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
@@ -236,4 +242,57 @@ function arrivalOf(kind: number, bytes: Uint8Array): Arrival[] {
   if (kind === recordKind.signedBatch) return [{ kind: "signed", bytes }];
   if (kind === recordKind.unsignedBatch) return [{ kind: "unsigned", bytes }];
   return [];
+}
+
+type Waiting =
+  | { readonly is: "withdrawal"; readonly withdrawal: Withdrawal }
+  | { readonly is: "resolution"; readonly resolution: Resolution };
+
+/** Records that wait for the commits that they speak of. */
+class LocalRecords {
+  readonly #loaded: LoadedReplica;
+  readonly #withdrawAgain: (withdrawal: Withdrawal) => void;
+  #waiting: readonly Waiting[] = [];
+
+  constructor(
+    loaded: LoadedReplica,
+    withdrawAgain: (withdrawal: Withdrawal) => void,
+  ) {
+    this.#loaded = loaded;
+    this.#withdrawAgain = withdrawAgain;
+  }
+
+  /** Takes a record that survived; `false` when it is of another kind. */
+  take(kind: number, body: Uint8Array): boolean {
+    const reader = new ByteReader(body);
+    if (kind === recordKind.withdrawal) {
+      const withdrawal = decodeWithdrawal(reader);
+      this.#waiting = [...this.#waiting, { is: "withdrawal", withdrawal }];
+    } else if (kind === recordKind.resolution) {
+      const resolution = decodeResolution(reader);
+      this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
+    } else return false;
+    return true;
+  }
+
+  /** Writes those again whose commits are all here. */
+  settle(): void {
+    this.#waiting = this.#waiting.filter((one) => !this.#isSettled(one));
+  }
+
+  #isSettled(one: Waiting): boolean {
+    const { graph, withdrawals, log } = this.#loaded;
+    if (one.is === "withdrawal") {
+      const { chain, count } = one.withdrawal;
+      if (graph.lengthOf(chain) < count) return false;
+      this.#withdrawAgain(one.withdrawal);
+      return true;
+    }
+    const { resolution } = one;
+    const { retried } = resolution;
+    if (retried !== undefined && !graph.has(retried)) return false;
+    if (!withdrawals.resolve(resolution)) return false;
+    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+    return true;
+  }
 }

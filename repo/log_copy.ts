@@ -14,7 +14,7 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { decodeBatch } from "./batch.ts";
-import { loadSegments } from "./log_files.ts";
+import { loadSegments } from "./log_reader.ts";
 import {
   decodeSegmentHeader,
   recordKind,

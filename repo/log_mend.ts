@@ -15,7 +15,7 @@
 import { crc32 } from "../src/base/crc32.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { loadSegments } from "./log_files.ts";
+import { loadSegments } from "./log_reader.ts";
 import {
   isPlausible,
   isRecordKind,

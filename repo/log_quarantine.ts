@@ -10,7 +10,7 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
-import { freeName } from "./log_files.ts";
+import { freeName } from "./log_reader.ts";
 import { findRecords } from "./log_search.ts";
 import { CHUNK_BYTES, endOfBytes, type Segment } from "./log_segment.ts";
 

@@ -21,8 +21,8 @@ import {
   type LoadedSegment,
   type LoadOptions,
   loadSegments,
-} from "./log_files.ts";
-import { LogReader } from "./log_reader.ts";
+  LogReader,
+} from "./log_reader.ts";
 import type { Quarantine, Survivor } from "./log_quarantine.ts";
 import { findRecords } from "./log_search.ts";
 import {

@@ -15,7 +15,7 @@ import { decodeText, encodeText } from "../src/base/bytes.ts";
 import { crc32 } from "../src/base/crc32.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { openLog } from "./log_open.ts";
+import { openLog } from "./log.ts";
 import { RECORD_HEADER_BYTES } from "./log_format.ts";
 
 const sizes = { segmentBytesMax: 400, extentBytesFirst: 64 };

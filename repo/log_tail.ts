@@ -24,7 +24,6 @@ import {
   UNSEALED_MARK,
   writeRecordHeader,
 } from "./log_format.ts";
-import type { LateRecord } from "./late_seals.ts";
 import { Segment } from "./log_segment.ts";
 
 /** Bodies up to this size are copied, so that header and body are one write. */
@@ -212,5 +211,56 @@ function isFull(error: unknown): boolean {
 function writeZeros(file: StorageFile, from: number, to: number): void {
   for (let at = from; at < to; at += ZEROS.length) {
     file.writeAt(ZEROS.subarray(0, Math.min(ZEROS.length, to - at)), at);
+  }
+}
+
+/** A record whose seal is still to come. */
+export interface LateRecord {
+  readonly segment: Segment;
+  /** Of its first byte. */
+  readonly address: number;
+  /** Bytes of its body, seal included. */
+  readonly length: number;
+  /** Its kind, with its sync mark. */
+  readonly kind: number;
+  /** Its checksum up to the seal, which continues it. */
+  readonly crc: number;
+}
+
+/** Those of one log, in its order. */
+export class LateSeals {
+  /** Record → when its seal is in the file. */
+  readonly #records = new Map<LateRecord, Promise<void>>();
+
+  /** Address of the first one. */
+  get first(): number | undefined {
+    for (const { address } of this.#records.keys()) return address;
+    return undefined;
+  }
+
+  /** Takes one; they come in the order of the log. */
+  add(record: LateRecord, sealed: Promise<void>): void {
+    this.#records.set(record, sealed);
+  }
+
+  /** Its seal is in the file. */
+  remove(record: LateRecord): void {
+    this.#records.delete(record);
+  }
+
+  /** Is there one in this segment? */
+  isIn(segment: Segment): boolean {
+    return [...this.#records.keys()].some((record) =>
+      record.segment === segment
+    );
+  }
+
+  /** Resolves when those before `end` have their seals; `undefined` when there are none. */
+  before(end: number): Promise<unknown> | undefined {
+    const waiting: Promise<void>[] = [];
+    for (const [{ address }, sealed] of this.#records) {
+      if (address < end) waiting.push(sealed);
+    }
+    return waiting.length === 0 ? undefined : Promise.all(waiting);
   }
 }

@@ -14,8 +14,7 @@ import { faultyStorage } from "../tests/kit/faulty_storage.ts";
 import { decodeText, encodeText } from "../src/base/bytes.ts";
 import { diskStorage } from "../src/storage/disk_storage.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
-import type { Log } from "./log.ts";
-import { createLog, openLog } from "./log_open.ts";
+import { createLog, type Log, openLog } from "./log.ts";
 import { RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./log_format.ts";
 
 function textAt(log: Log, address: number, length: number): string {

@@ -35,8 +35,7 @@ import {
   type RepositoryName,
 } from "./genesis.ts";
 import { Graph } from "./graph.ts";
-import type { Log } from "./log.ts";
-import { createLog, openLog } from "./log_open.ts";
+import { createLog, type Log, openLog } from "./log.ts";
 import { DAMAGED, recordKind, SALVAGE } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";

@@ -17,7 +17,7 @@ import { Cells } from "./cells.ts";
 import type { Base } from "./checkpoint/base.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import { IN_HEAP } from "./checkpoint/layout.ts";
-import { type LoadedSegment, loadSegments } from "./log_files.ts";
+import { type LoadedSegment, loadSegments } from "./log_reader.ts";
 import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
 
 /** The name of an item. */

@@ -4,7 +4,7 @@ import { SlowStorage, turns } from "../tests/kit/replica_place.ts";
 import { encodeText } from "../src/base/bytes.ts";
 import type { Mode } from "./genesis.ts";
 import { Graph } from "./graph.ts";
-import { createLog } from "./log_open.ts";
+import { createLog } from "./log.ts";
 import { Sharing } from "./sharing.ts";
 
 const CHAIN = "c".repeat(40);

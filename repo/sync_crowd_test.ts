@@ -1,5 +1,5 @@
 import { equal } from "node:assert/strict";
-import { SyncCrowd } from "./sync_crowd.ts";
+import { SyncCrowd } from "./commit_queue.ts";
 
 /** Announced, then here; says whether it met others. */
 function meets(crowd: SyncCrowd): boolean {

@@ -9,7 +9,7 @@ import {
   encodeWithdrawal,
   type Withdrawal,
 } from "./withdrawal.ts";
-import { NewParents } from "./withdraw_parents.ts";
+import { NewParents } from "./withdraw.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
 const A = "a".repeat(40);

@@ -19,7 +19,7 @@ import type { Cells } from "../cells.ts";
 import type { Store } from "../column.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { columnKey, drain, loadColumn } from "./columns.ts";
-import { Heap } from "./heap.ts";
+import { Heap, RowList } from "./heap.ts";
 import {
   type CollectionPlace,
   type ColumnPlace,
@@ -34,7 +34,6 @@ import {
   widths,
 } from "./layout.ts";
 import { PagePart } from "./page_file.ts";
-import { RowList } from "./row_list.ts";
 
 /** Where a row's cell is. */
 export interface Row {

@@ -13,7 +13,7 @@ import {
 } from "./checkpoint.ts";
 import { drain } from "./columns.ts";
 import { folder, rich, type Subject, Task } from "./kit_test.ts";
-import { encodeDirectory } from "./directory_writer.ts";
+import { encodeDirectory } from "./write.ts";
 import { decodeDirectory } from "./layout.ts";
 import { PageFile } from "./page_file.ts";
 import { isTried, sized } from "../../tests/kit/tier.ts";

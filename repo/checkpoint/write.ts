@@ -11,7 +11,7 @@
  * @module
  */
 
-import { encodeText } from "../../src/base/bytes.ts";
+import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { crc32 } from "../../src/base/crc32.ts";
 import { assert, DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
@@ -21,9 +21,10 @@ import type { Table } from "../table.ts";
 import type { WriteTouches } from "../touch_files.ts";
 import { type Checkpoint, checkpointName } from "./checkpoint.ts";
 import { type Picture, pictureOf, writeCollection } from "./collection.ts";
-import { encodeDirectory } from "./directory_writer.ts";
 import {
   type CollectionPlace,
+  columnTypes,
+  type Directory,
   FORMAT,
   LOG_PAGE,
   MAGIC,
@@ -34,6 +35,7 @@ import {
 import type { ReadLog } from "./log_rows.ts";
 import { PageWriter } from "./page_writer.ts";
 import { Registry } from "./registry.ts";
+import { encodeShape } from "../../src/schema/shape_codec.ts";
 
 /** A sync of this much takes about a millisecond. */
 const SYNC_BYTES = 1024 * 1024;
@@ -229,5 +231,55 @@ function readFully(readLog: ReadLog, target: Uint8Array, at: number): void {
       );
     }
     done += read;
+  }
+}
+
+/** Writes the directory. */
+export function encodeDirectory(directory: Directory): Uint8Array {
+  const writer = new ByteWriter(4096);
+  writer.u48(directory.covers);
+  writer.varint(directory.chains.length);
+  for (const chain of directory.chains) writer.text(chain);
+  writer.varint(directory.shapes.length);
+  for (const shape of directory.shapes) writer.bytes(encodeShape(shape));
+  writeRecords(writer, directory.origins);
+  writer.varint(directory.originsKept);
+  writeRecords(writer, directory.checks);
+  writer.varint(directory.collections.length);
+  for (const place of directory.collections) writePlace(writer, place);
+  writer.varint(directory.meta.length);
+  writer.bytes(directory.meta);
+  return writer.copy();
+}
+
+function writeRecords(writer: ByteWriter, records: Records): void {
+  writer.varint(records.first);
+  writer.varint(records.count);
+}
+
+function writePlace(writer: ByteWriter, place: CollectionPlace): void {
+  writer.text(place.name);
+  writer.varint(place.size);
+  writer.varint(place.count);
+  const parts = [
+    place.slots,
+    place.rows,
+    place.ids,
+    place.idStarts,
+    place.dead,
+  ];
+  for (const records of parts) writeRecords(writer, records);
+  writer.varint(place.heap.first);
+  writer.varint(place.heap.bytes);
+  writer.varint(place.columns.length);
+  for (const column of place.columns) {
+    writer.text(column.field);
+    writer.text(column.key);
+    writer.u8(columnTypes.indexOf(column.type));
+    writer.u8(column.encoding);
+    writeRecords(writer, column.records);
+    writer.varint(column.words.first);
+    writer.varint(column.words.bytes);
+    writer.varint(column.wordCount);
   }
 }

@@ -33,7 +33,7 @@ import {
   type Header,
   joinChain,
 } from "../../repo/commit.ts";
-import { CommitIndex } from "../../repo/commit_index.ts";
+import { CommitIndex } from "../../repo/commit_reader.ts";
 import {
   encodeGenesis,
   genesisId,

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { Log, LogSizes } from "../../repo/log.ts";
-import { createLog, openLog } from "../../repo/log_open.ts";
+import { createLog, type Log, type LogSizes, openLog } from "../../repo/log.ts";
 import type { Recovery } from "../../repo/log_recovery.ts";
 import { decodeAscii, encodeText } from "../../src/base/bytes.ts";
 import type { World } from "../../src/base/world.ts";
