@@ -13,6 +13,9 @@
  * server signed, never on wall clock or settings (law 7): a batch whose ancestors are still to
  * come is parked, not refused; a certificate travels ahead of the batches that
  * need it. What is admitted is stored as the bytes that were judged (law 1).
+ * What is parked is bounded in batches and in bytes (law 10); of it, what waits
+ * for a parent has a sound seal, and what waits for its own predecessor cannot
+ * have been checked: each peer has a parking of its own, dropped with the peer.
  *
  * @module
  */
@@ -22,6 +25,7 @@ import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import type {
+  AdmitBatch,
   Admitted,
   Arrival,
   Gate,
@@ -39,9 +43,10 @@ import {
 import type { Position } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
-import type { Parking } from "./parking.ts";
 import { decodeRevocation, type Revocation } from "./revocation.ts";
 import { checkRevocation, checkRoom } from "./revocation_check.ts";
+import { toHex } from "../src/base/bytes.ts";
+import { sha256 } from "../crypto/mod.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 const NOT_LATER = "A commit is not later than its predecessor";
@@ -366,4 +371,83 @@ export function admit(
     judged.push({ arrival, verdict });
   }
   return judged;
+}
+
+interface Parked {
+  readonly arrival: Arrival;
+  readonly digest: string;
+}
+
+/** Batches by the commit that they wait for. */
+export class Parking {
+  readonly #waiting = new Map<string, Map<number, Parked[]>>();
+  readonly #digests = new Set<string>();
+  readonly #parkedMax: number;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /**
+   * @param parkedMax batches it holds
+   * @param bytesMax bytes it holds
+   */
+  constructor(
+    parkedMax: number = limits.parkedMax,
+    bytesMax: number = limits.parkedBytesMax,
+  ) {
+    this.#parkedMax = parkedMax;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** How many batches wait. */
+  get size(): number {
+    return this.#digests.size;
+  }
+
+  /** Their bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Keeps a batch until what it misses has come; a refusal when there is no room. */
+  park(arrival: Arrival, { batch, missing }: Park): Refusal | undefined {
+    const digest = toHex(sha256(arrival.bytes));
+    if (this.#digests.has(digest)) return undefined;
+    const bytes = this.#bytes + arrival.bytes.length;
+    if (this.size >= this.#parkedMax || bytes > this.#bytesMax) {
+      const isGap = missing.chain === batch.chain;
+      return refuse(isGap ? "gap" : "missing-parent", "The parking is full");
+    }
+    this.#digests.add(digest);
+    this.#bytes = bytes;
+    this.#waitersOf(missing.chain, missing.number).push({ arrival, digest });
+    return undefined;
+  }
+
+  #waitersOf(chain: string, number: number): Parked[] {
+    let byNumber = this.#waiting.get(chain);
+    if (byNumber === undefined) {
+      this.#waiting.set(chain, byNumber = new Map<number, Parked[]>());
+    }
+    let waiters = byNumber.get(number);
+    if (waiters === undefined) byNumber.set(number, waiters = []);
+    return waiters;
+  }
+
+  /** Takes out what waited for a commit of an admitted batch, in order of arrival. */
+  release({ batch, from }: AdmitBatch): Arrival[] {
+    const released: Arrival[] = [];
+    const byNumber = this.#waiting.get(batch.chain);
+    if (byNumber === undefined) return released;
+    const end = batch.first + batch.commits.length;
+    for (let number = batch.first + from; number < end; number++) {
+      for (const { arrival, digest } of byNumber.get(number) ?? []) {
+        this.#digests.delete(digest);
+        this.#bytes -= arrival.bytes.length;
+        released.push(arrival);
+      }
+      byNumber.delete(number);
+    }
+    if (byNumber.size === 0) this.#waiting.delete(batch.chain);
+    return released;
+  }
 }

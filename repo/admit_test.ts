@@ -23,7 +23,7 @@ import { decodeBatch } from "./batch.ts";
 import { commitId } from "../tests/kit/chain.ts";
 import { chainStart, type Header } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
-import { boundedPatches } from "./patch_gate.ts";
+import { boundedPatches } from "./merge_gate.ts";
 
 /** A replica that knows the certificates of writers 1, 2 and 3. */
 function reader(mode: Mode = "default", name?: string): Replica {

@@ -290,3 +290,12 @@ export function verifyBatch(
   const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
   return sound ? lastId : refuse("bad-signature");
 }
+
+/** Reads what stands before the commits of a batch that was admitted. */
+export function batchHead(bytes: Uint8Array): BatchHead {
+  const reader = new ByteReader(bytes);
+  reader.skip(1 + chainBytesLength);
+  const first = reader.varint();
+  const count = reader.varint();
+  return { chain: chainName(bytes, 1), first, count, start: reader.at };
+}

@@ -25,8 +25,7 @@ import type { Graph } from "./graph.ts";
 import type { ItemTouches } from "./item_touches.ts";
 import type { Log } from "./log.ts";
 import { readU32, RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
-import type { Cut } from "./withdrawal.ts";
-import type { Withdrawals } from "./withdrawals.ts";
+import type { Cut, Withdrawals } from "./withdrawals.ts";
 
 /** A batch in the log. */
 export interface LoggedBatch {

@@ -13,19 +13,17 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import type { Batch } from "./batch.ts";
-import { batchHead } from "./batch_join.ts";
+import { type Batch, batchHead } from "./batch.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { lendableChains, type LentChain } from "./continuity.ts";
 import { type Followed, Follower } from "./follower.ts";
 import { withdrawing } from "./late_withdrawing.ts";
-import { Mirror } from "./mirror.ts";
+import { kindName, Mirror, type OwnRecord } from "./own_log.ts";
 import { Outgoing } from "./outgoing.ts";
-import { kindName, type OwnRecord } from "./own_log.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
 import type { Told, ToldParts } from "./withdraw_told.ts";
-import type { Withdrawal } from "./withdrawal.ts";
+import type { Withdrawal } from "./withdrawals.ts";
 import type { Writer } from "./writer.ts";
 
 /** What it works with. */

@@ -1,7 +1,8 @@
 /**
  * The feed: records of the own log, as a peer gets them.
  *
- * Neighbouring batches of one chain are joined while they are read. Genesis,
+ * Neighbouring batches of one chain are joined while they are read, under the
+ * last seal: it signs the id of the last commit, and ids are chained. Genesis,
  * local records and what was withdrawn are left out; so are certificates in the
  * modes whose door takes none.
  *
@@ -14,19 +15,25 @@
  * @module
  */
 
+import { ByteWriter } from "../src/base/bytes.ts";
+import { assert } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Arrival } from "./arrival.ts";
-import type { BatchHead } from "./batch.ts";
-import {
-  batchHead,
-  type BatchPart,
-  isNeighbour,
-  joinBatches,
-} from "./batch_join.ts";
+import { type BatchHead, batchHead, sealLength, writeHead } from "./batch.ts";
+import { chainBytesLength } from "./commit.ts";
 import type { Mode } from "./genesis.ts";
 import type { Log } from "./log.ts";
 import { recordKind } from "./log_format.ts";
 import type { FeedRecord, FeedSlice } from "./port.ts";
+
+/** Bytes before the commits of a batch: at most this. */
+const HEAD_BYTES_MAX = 1 + chainBytesLength + 2 * 8;
+
+/** A batch of the own log, with what stands before its commits. */
+interface BatchPart extends BatchHead {
+  /** All of it. */
+  readonly bytes: Uint8Array;
+}
 
 /** A larger answer is read again: memory is worth more. */
 const KEPT_BYTES_MAX = 1024 * 1024;
@@ -213,4 +220,33 @@ class Gathering {
     this.#endRun();
     return this.#records;
   }
+}
+
+/** Does `next` go on in its chain where `last` ends? */
+function isNeighbour(last: BatchHead, next: BatchHead): boolean {
+  return last.chain === next.chain && last.first + last.count === next.first;
+}
+
+/** One batch of several neighbours, all signed or all unsigned. */
+function joinBatches(
+  parts: readonly BatchPart[],
+  isSigned: boolean,
+): Uint8Array {
+  const [first] = parts;
+  const last = parts[parts.length - 1];
+  assert(first !== undefined && last !== undefined, "there is a batch");
+  if (parts.length === 1) return first.bytes;
+  const tail = isSigned ? sealLength : 0;
+  let [count, length] = [0, HEAD_BYTES_MAX + tail];
+  for (const part of parts) {
+    count += part.count;
+    length += part.bytes.length - tail - part.start;
+  }
+  const writer = new ByteWriter(length);
+  writeHead(writer, first.chain, first.first, count);
+  for (const { bytes, start } of parts) {
+    writer.bytes(bytes.subarray(start, bytes.length - tail));
+  }
+  writer.bytes(last.bytes.subarray(last.bytes.length - tail));
+  return writer.view();
 }

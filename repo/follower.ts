@@ -28,7 +28,7 @@ import {
   encodeResolution,
   type Resolution,
   type Withdrawal,
-} from "./withdrawal.ts";
+} from "./withdrawals.ts";
 
 /** What became of records. */
 export interface Followed {

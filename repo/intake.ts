@@ -12,13 +12,12 @@
 
 import type { Origin } from "../src/schema/cell.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { admit, type Judged } from "./admit.ts";
+import { admit, type Judged, Parking } from "./admit.ts";
 import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
 import { decodeCertificate } from "./certificate.ts";
 import { ChainIds } from "./chain_ids.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { recordKind } from "./log_format.ts";
-import { Parking } from "./parking.ts";
 import type { ReceiveOptions } from "./port.ts";
 import { redate } from "./redate.ts";
 import type { LoadedReplica } from "./replica_open.ts";
@@ -29,7 +28,7 @@ import {
   encodeResolution,
   type Resolution,
   type Withdrawal,
-} from "./withdrawal.ts";
+} from "./withdrawals.ts";
 import { ByteReader } from "../src/base/bytes.ts";
 
 /** What an intake works with. */

@@ -9,19 +9,29 @@
  * who wrote it first, in the order of acceptance, where they have none. What is
  * meant for a generation that has ended says nothing of it.
  *
+ * And no more is decoded of a batch than there is room for: a patch takes a
+ * multiple of its bytes. A batch that honest writers gather is small; a commit
+ * that is larger was counted by its writer as well (`PatchWriter`).
+ *
  * @module
  */
 
-import { type Refusal, refuse } from "../src/base/errors.ts";
+import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { type Cell, dueGeneration } from "../src/schema/cell.ts";
 import { countedBy, mayCount, totalIn } from "../src/schema/count.ts";
 import { mergeClassOf } from "../src/schema/kinds.ts";
 import type { FieldKind, Operation } from "../src/schema/patch.ts";
-import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import {
+  countOperations,
+  type DecodedPatch,
+  decodePatch,
+} from "../src/schema/patch_codec.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import { writtenBy } from "./field_kinds.ts";
 import type { State } from "./state.ts";
+import { patchesOf } from "./admit.ts";
+import { type Batch, payloadOf } from "./batch.ts";
 
 /** What is said of collections before anybody writes to them. */
 export interface Declared {
@@ -146,4 +156,27 @@ class Begun {
     }
     return taken <= limits.collectionsMax;
   }
+}
+
+/** The patches of a batch's commits from index `from` on; `too-large` where they hold over `nodesMax`. */
+export function boundedPatches(
+  batch: Batch,
+  from: number,
+): readonly DecodedPatch[] | Refusal {
+  const { bytes, first, commits } = batch;
+  // No more nodes than bytes: nothing to count.
+  if (bytes.length <= limits.nodesMax) return patchesOf(batch, from);
+  const detail = `Its batch holds over ${limits.nodesMax} values`;
+  const room = { left: limits.nodesMax };
+  let operations = 0;
+  for (let i = from; i < commits.length; i++) {
+    operations += countOperations(payloadOf(batch, commits[i]!));
+    if (operations > room.left) return refuseAt(first + i, "too-large", detail);
+  }
+  const patches: DecodedPatch[] = [];
+  for (let i = from; i < commits.length; i++) {
+    patches.push(decodePatch(payloadOf(batch, commits[i]!), room));
+    if (room.left < 0) return refuseAt(first + i, "too-large", detail);
+  }
+  return patches;
 }

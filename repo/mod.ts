@@ -20,7 +20,6 @@ export {
   issueCertificate,
   issueCertificateLater,
 } from "./certificate.ts";
-export { rewriteLost } from "./lost_keys.ts";
 export { chainBytes, chainHex, displayChain, type Position } from "./commit.ts";
 export type { Violation } from "./constraints.ts";
 export type { Door } from "./door.ts";
@@ -29,9 +28,8 @@ export type { LoggedBatch } from "./commit_reader.ts";
 export type { Epoch, EpochFacts } from "./epoch.ts";
 export type { LentChain } from "./continuity.ts";
 export type { Followed } from "./follower.ts";
-export type { Mirror, MirrorSlice } from "./mirror.ts";
+export type { LogPoint, Mirror, MirrorSlice, OwnRecord } from "./own_log.ts";
 export type { Outgoing, Shipment } from "./outgoing.ts";
-export type { LogPoint, OwnRecord } from "./own_log.ts";
 export type { ItemCommit } from "./item_touches.ts";
 export { recordKind, SALVAGE } from "./log_format.ts";
 export {
@@ -50,6 +48,7 @@ export {
   lookForReplicas,
   markDamaged,
   replicaFolder,
+  setUnbornAside,
 } from "./replica_list.ts";
 export { REPOSITORIES } from "./replica_open.ts";
 export type { ScrubFinding, ScrubPace } from "./scrub.ts";
@@ -69,6 +68,5 @@ export {
   upTo,
 } from "./time_travel.ts";
 export type { Noted, Noting, Transaction } from "./transaction.ts";
-export { setUnbornAside } from "./unborn.ts";
 // Verifying itself is loaded when it is asked for: few pages ever do.
 export type { VerifyOptions, VerifyReport } from "./verify.ts";

@@ -13,7 +13,7 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Deferred, deferred } from "../src/base/deferred.ts";
-import { batchHead } from "./batch_join.ts";
+import { batchHead } from "./batch.ts";
 import type { Log } from "./log.ts";
 import { kindName, type OwnRecord } from "./own_log.ts";
 

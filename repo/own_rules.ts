@@ -12,12 +12,22 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Cells } from "../src/schema/judge.ts";
-import { allowed, type Decision } from "../src/schema/rule_types.ts";
+import {
+  allowed,
+  type Decision,
+  type RuleClaims,
+  type RuleSession,
+} from "../src/schema/rule_types.ts";
 import type { WrittenCell } from "../src/schema/rule_write.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
-import { decodeCertificate } from "./certificate.ts";
-import { type KnownSession, sessionOf } from "./rule_sessions.ts";
+import {
+  type Certificate,
+  type Certificates,
+  decodeCertificate,
+} from "./certificate.ts";
 import type { Session } from "./session.ts";
+import { toHex } from "../src/base/bytes.ts";
+import { parseJson } from "../src/schema/json.ts";
 
 /** An operation of a transaction and what it does. */
 export type OwnWrite = Omit<WrittenCell, "session">;
@@ -89,5 +99,51 @@ export class OwnJudge {
       `Cannot ${what} "${shape.collection}" item ${JSON.stringify(id)}: ` +
         `${decision.reason} (rule ${decision.rule})`,
     );
+  }
+}
+
+/** A session, and whether rules are asked about it at all. */
+export interface KnownSession {
+  readonly session: RuleSession;
+  /** May it issue certificates? Then it could give itself any right: it is not judged. */
+  readonly mayIssue: boolean;
+}
+
+/** What a certificate says of its session. */
+export function sessionOf(
+  { sessionKey, user, claims, mayIssue }: Certificate,
+): KnownSession {
+  const key = toHex(sessionKey);
+  const session = Object.freeze({ user, claims: parseClaims(claims), key });
+  return { session, mayIssue };
+}
+
+/** Claims that are no JSON of ours say nothing, on every replica alike. */
+function parseClaims(text: string): RuleClaims {
+  try {
+    return parseJson(text) as RuleClaims;
+  } catch {
+    return Object.freeze({});
+  }
+}
+
+/** The sessions of a repository. */
+export class RuleSessions {
+  readonly #certificates: Certificates;
+  readonly #known = new Map<string, KnownSession>();
+
+  constructor(certificates: Certificates) {
+    this.#certificates = certificates;
+  }
+
+  /** The session of a key, given as 32 characters; `undefined` when it has no certificate. */
+  of(key: string): KnownSession | undefined {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const [certificate] = this.#certificates.of(key);
+    if (certificate === undefined) return undefined;
+    const session = sessionOf(certificate);
+    this.#known.set(key, session);
+    return session;
   }
 }

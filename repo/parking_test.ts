@@ -8,7 +8,7 @@ import {
 } from "../tests/kit/door.ts";
 import { limits } from "../src/base/limits.ts";
 import { decodeBatch } from "./batch.ts";
-import { Parking } from "./parking.ts";
+import { Parking } from "./admit.ts";
 
 function reader(parking?: Parking): Replica {
   return new Replica("default", "team/acme", parking).trust(

@@ -11,10 +11,9 @@
  * @module
  */
 
-import type { Judged } from "./admit.ts";
+import type { Judged, Parking } from "./admit.ts";
 import type { Arrival, Gate } from "./arrival.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
-import type { Parking } from "./parking.ts";
 import type { Revocations } from "./revocation.ts";
 import type { VersionVector } from "./version_vector.ts";
 

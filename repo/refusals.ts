@@ -19,8 +19,11 @@ import { withdrawing } from "./late_withdrawing.ts";
 import { recordKind } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Transaction } from "./transaction.ts";
-import { encodeResolution, type Resolution } from "./withdrawal.ts";
-import type { Refused } from "./withdrawals.ts";
+import {
+  encodeResolution,
+  type Refused,
+  type Resolution,
+} from "./withdrawals.ts";
 import type { Done } from "./writer.ts";
 
 /** A refused commit that nobody has dealt with yet. */

@@ -22,7 +22,13 @@ import type {
   LoadParts,
   OpenReplicaOptions,
 } from "./replica_open.ts";
+import type { Replay } from "./replay.ts";
 import { RawLog, type SavedState, saveState } from "./saved_state.ts";
+import { encodeGenesis, type Mode } from "./genesis.ts";
+import type { Log } from "./log.ts";
+import { recordKind } from "./log_format.ts";
+import type { Recovery } from "./log_recovery.ts";
+import { certificatesOf } from "./session.ts";
 
 /** How a repository is opened without a repair. */
 export interface Openers {
@@ -108,4 +114,35 @@ async function loadWhole(
     if (!isDamage(cause)) throw cause;
   }
   return undefined;
+}
+
+/**
+ * Writes what a repair lost of the first records, so that what is behind them
+ * still connects. The genesis follows from what the opener knows, and the
+ * certificates of its own session are at hand; those of others are gone.
+ */
+export function restoreStart(
+  started: Replay,
+  log: Log,
+  { survivors }: Recovery,
+  options: OpenReplicaOptions,
+): void {
+  const write = (kind: number, body: Uint8Array) =>
+    started.record(kind, body, log.append(kind, [body]));
+  if (!started.hasBegun) {
+    const { name, rootKey } = options;
+    const mode = modeOf(survivors, options.mode);
+    write(recordKind.genesis, encodeGenesis({ name, rootKey, mode }));
+  }
+  for (const { bytes } of certificatesOf(options.session)) {
+    if (!started.isCertified(bytes)) write(recordKind.certificate, bytes);
+  }
+}
+
+/** Between the unsigned modes only the caller knows; in doubt it is the safer one. */
+function modeOf(survivors: Recovery["survivors"], mode: Mode): Mode {
+  const kinds = new Set(survivors.map(({ kind }) => kind));
+  if (kinds.has(recordKind.signedBatch)) return "default";
+  const isUnsigned = kinds.has(recordKind.unsignedBatch);
+  return isUnsigned && mode === "default" ? "trusted" : mode;
 }

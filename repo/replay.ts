@@ -35,8 +35,8 @@ import {
   decodeWithdrawal,
   type Resolution,
   type Withdrawal,
-} from "./withdrawal.ts";
-import { Withdrawals } from "./withdrawals.ts";
+  Withdrawals,
+} from "./withdrawals.ts";
 
 /** What a replay begins from. */
 export interface Ground {

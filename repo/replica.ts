@@ -14,6 +14,7 @@ import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
+import { nameOf } from "./commit.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./continuity.ts";
@@ -297,6 +298,20 @@ export class Replica {
       this.#refusals.tell();
     });
     this.#sharing.settle();
+  }
+
+  /**
+   * Writes again under the key that signs now what lost keys wrote before anybody
+   * certified them: nobody else took it, and nobody ever would. The newest comes
+   * first, since later chains build upon earlier ones.
+   */
+  rewriteLost(keys: readonly Uint8Array[]): void {
+    for (const key of keys.toReversed()) {
+      const prefix = nameOf(key, 0, 32);
+      for (const { name } of [...this.graph.chains()]) {
+        if (name.startsWith(prefix)) this.withdraw(name, 0, []);
+      }
+    }
   }
 
   #takeBackParts(): TakeBackParts {

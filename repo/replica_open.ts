@@ -39,7 +39,6 @@ import { createLog, type Log, openLog } from "./log.ts";
 import { DAMAGED, recordKind, SALVAGE } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
-import { restoreStart } from "./repair_start.ts";
 import { type Again, type Ground, Replay } from "./replay.ts";
 import type { Salvage } from "./salvage.ts";
 import type { SavedState } from "./saved_state.ts";
@@ -253,6 +252,7 @@ async function load(
     replay = replayAgain(options, log, { checkpoint: base, salvage }, again);
   }
   if (recovery.quarantine !== undefined) {
+    const { restoreStart } = await import("./seldom.ts");
     restoreStart(replay, log, recovery, options);
   }
   const ownKey = sessionName(options.session);

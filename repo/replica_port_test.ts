@@ -16,7 +16,7 @@ import { commitId } from "../tests/kit/chain.ts";
 import { payloadOf } from "./batch.ts";
 import { chainStart } from "./commit.ts";
 import type { FeedRecord, RepositoryPort } from "./port.ts";
-import { Parking } from "./parking.ts";
+import { Parking } from "./admit.ts";
 import { sessionName } from "./session.ts";
 
 function all(port: RepositoryPort): FeedRecord[] {

@@ -15,12 +15,11 @@ import { decodePatch } from "../src/schema/patch_codec.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import { createView } from "../src/schema/view.ts";
 import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
-import { ConstraintJudge } from "./constraint_gate.ts";
+import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
-import { RuleJudge } from "./rule_gate.ts";
-import { RuleSessions } from "./rule_sessions.ts";
+import { RuleSessions } from "./own_rules.ts";
 import { State } from "./state.ts";
 import type { VerifyOptions } from "./verify.ts";
 

@@ -34,8 +34,7 @@ import {
 } from "./salvage.ts";
 import type { SavedCells, SavedState } from "./saved_state.ts";
 import type { ViewOf } from "./state.ts";
-import { decodeWithdrawal } from "./withdrawal.ts";
-import { Withdrawals } from "./withdrawals.ts";
+import { decodeWithdrawal, Withdrawals } from "./withdrawals.ts";
 
 /** Salvages what of a repaired log did not come in again; nothing where all did. */
 export async function salvage(

@@ -11,7 +11,7 @@ import "./mod.ts";
 
 export { writeCheckpoint } from "./checkpoint/write.ts";
 export { Quarantine } from "./log_quarantine.ts";
-export { loadRepaired } from "./repair.ts";
+export { loadRepaired, restoreStart } from "./repair.ts";
 export { Salvage } from "./salvage.ts";
 export { salvage } from "./salvage_make.ts";
 export { Scrubber } from "./scrub.ts";

@@ -1,5 +1,6 @@
 /**
- * The door of who is ready for others from the start, and may serve them.
+ * The doors of who is ready for others from the start, and may serve them: for who
+ * does not load his code into a page.
  *
  * @module
  */
@@ -10,6 +11,8 @@ import { Intake } from "./intake.ts";
 import { provideWithdrawing } from "./late_withdrawing.ts";
 import { ReplicaPort } from "./replica_port.ts";
 import { withdrawing } from "./withdrawing.ts";
+import { ItemTouches } from "./item_touches.ts";
+import { TouchFiles } from "./checkpoint/touches_writer.ts";
 
 provideWithdrawing(withdrawing);
 
@@ -18,4 +21,16 @@ export const servingDoor: Door = {
   intake: (parts) => new Intake(parts),
   port: (parts) => new ReplicaPort(parts),
   lives: { open: openEpoch, factsOf: epochFactsOf },
+};
+
+/** Lets in what is sound, and indexes what touches each item. */
+export const indexedDoor: Door = {
+  ...servingDoor,
+  intake(parts) {
+    const { commits, loaded } = parts;
+    const { log, checkpoint } = loaded;
+    const files = new TouchFiles(checkpoint?.file);
+    commits.touches = new ItemTouches(commits, log, files);
+    return servingDoor.intake(parts);
+  },
 };

@@ -18,7 +18,7 @@ import { readOperation } from "../src/schema/patch_codec.ts";
 import { readShape } from "../src/schema/shape_codec.ts";
 import type { Batch } from "./batch.ts";
 import { hashId } from "./checkpoint/layout.ts";
-import type { Cut } from "./withdrawal.ts";
+import type { Cut } from "./withdrawals.ts";
 
 /** So many operations are sorted at once, within a few milliseconds. */
 const RUN_MAX = 65_536;

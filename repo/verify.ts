@@ -35,11 +35,15 @@ import {
   SEGMENT_HEADER_BYTES,
 } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
-import { type Cut, decodeResolution, decodeWithdrawal } from "./withdrawal.ts";
+import {
+  type Cut,
+  decodeResolution,
+  decodeWithdrawal,
+  type LoggedWithdrawal,
+} from "./withdrawals.ts";
 import { decodeRevocation } from "./revocation.ts";
 import { checkRevocation } from "./revocation_check.ts";
 import { chainStart, type Position } from "./commit.ts";
-import type { LoggedWithdrawal } from "./withdrawals.ts";
 
 /** How far a verification has come. */
 export interface VerifyProgress {

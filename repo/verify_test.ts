@@ -3,7 +3,7 @@ import { ByteWriter, encodeText } from "../src/base/bytes.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { writeHead } from "./batch.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
-import { encodeWithdrawal } from "./withdrawal.ts";
+import { encodeWithdrawal } from "./withdrawals.ts";
 import {
   type VerifyOptions,
   verifyReplica,

@@ -39,8 +39,12 @@ import {
   type VoidCommit,
   type WithdrawalPlan,
 } from "./withdraw_plan.ts";
-import { type Cut, encodeWithdrawal, type Withdrawal } from "./withdrawal.ts";
-import { moved } from "./withdrawals.ts";
+import {
+  type Cut,
+  encodeWithdrawal,
+  moved,
+  type Withdrawal,
+} from "./withdrawals.ts";
 import type { Writer } from "./writer.ts";
 
 /** What taking commits back works with. */

@@ -16,7 +16,7 @@ import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import { Graph } from "./graph.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { State } from "./state.ts";
-import type { Cut } from "./withdrawal.ts";
+import type { Cut } from "./withdrawals.ts";
 
 /** A commit that is taken back. */
 export interface VoidCommit extends Position, Hlc {

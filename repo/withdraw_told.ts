@@ -27,7 +27,7 @@ import {
   type VoidCommit,
   type WithdrawalPlan,
 } from "./withdraw_plan.ts";
-import type { Cut, Withdrawal } from "./withdrawal.ts";
+import type { Cut, Withdrawal } from "./withdrawals.ts";
 
 /** What it works with. */
 export interface ToldParts {

@@ -8,9 +8,9 @@ import {
   encodeResolution,
   encodeWithdrawal,
   type Withdrawal,
-} from "./withdrawal.ts";
+  Withdrawals,
+} from "./withdrawals.ts";
 import { NewParents } from "./withdraw.ts";
-import { Withdrawals } from "./withdrawals.ts";
 
 const A = "a".repeat(40);
 const B = "b".repeat(40);

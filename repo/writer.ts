@@ -35,7 +35,7 @@ import {
 } from "./session.ts";
 import { publish } from "./state.ts";
 import { type Noting, refusePromise, Transaction } from "./transaction.ts";
-import { BEGINNING, encodeResolution } from "./withdrawal.ts";
+import { BEGINNING, encodeResolution } from "./withdrawals.ts";
 
 /** What a transaction gave, and how to learn that it is durable. */
 export interface Done<R> {

@@ -15,11 +15,10 @@
 
 import { fromHex } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
-import { checkGate } from "../repo/admit.ts";
+import { checkGate, Parking } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import { chainName } from "../repo/commit.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
-import { Parking } from "../repo/parking.ts";
 import { Revocations } from "../repo/revocation.ts";
 import { HttpFault } from "./body.ts";
 import type { QuarantineItem } from "./books.ts";

@@ -24,7 +24,7 @@ import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
 import { chainBytes } from "../repo/commit.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
-import { boundedPatches } from "../repo/patch_gate.ts";
+import { boundedPatches } from "../repo/merge_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type {

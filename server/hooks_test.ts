@@ -10,7 +10,7 @@ import { type Batch, writeBatch } from "../repo/batch.ts";
 import { encodeHeader } from "../repo/commit.ts";
 import { type Mode, parseRepositoryName } from "../repo/mod.ts";
 import { encodeGenesis, genesisId } from "../repo/genesis.ts";
-import { boundedPatches } from "../repo/patch_gate.ts";
+import { boundedPatches } from "../repo/merge_gate.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type { HostPeer } from "../sync/host_hooks.ts";
 import { type HookParts, ServerHooks } from "./hooks.ts";

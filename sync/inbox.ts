@@ -10,10 +10,9 @@
  */
 
 import type { Arrival, Gate } from "../repo/arrival.ts";
-import type { Judged } from "../repo/admit.ts";
+import { type Judged, Parking } from "../repo/admit.ts";
 import type { Position } from "../repo/commit.ts";
-import { batchHead } from "../repo/batch_join.ts";
-import { Parking } from "../repo/parking.ts";
+import { batchHead } from "../repo/batch.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";

@@ -13,7 +13,7 @@ import type { Arrival, Gate, Verdict } from "../repo/arrival.ts";
 import { decodeBatch } from "../repo/batch.ts";
 import type { RefusedEntry } from "../repo/mod.ts";
 import { issueRevocation } from "../repo/revocation.ts";
-import { sessionOf } from "../repo/rule_sessions.ts";
+import { sessionOf } from "../repo/own_rules.ts";
 import type { State } from "../repo/state.ts";
 import { DatabaseError, type Refusal } from "../src/base/errors.ts";
 import { showCell } from "../src/schema/rule_item.ts";

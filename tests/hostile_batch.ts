@@ -8,7 +8,7 @@
 import { admit } from "../repo/admit.ts";
 import type { Gate } from "../repo/arrival.ts";
 import { encodeHeader } from "../repo/commit.ts";
-import { boundedPatches } from "../repo/patch_gate.ts";
+import { boundedPatches } from "../repo/merge_gate.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";

@@ -11,7 +11,7 @@
  * @module
  */
 
-import { batchHead } from "../../repo/batch_join.ts";
+import { batchHead } from "../../repo/batch.ts";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
 import { isRecords } from "./parse_message.ts";

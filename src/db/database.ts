@@ -5,7 +5,7 @@
  */
 
 import { checkOptions } from "../base/known_options.ts";
-import { indexedDoor } from "../../repo/indexed_door.ts";
+import { indexedDoor } from "../../repo/serving_door.ts";
 import type { Database } from "./face.ts";
 import { openFiles } from "./open_files.ts";
 import { type DatabaseOptions, sharedOptions } from "./options.ts";

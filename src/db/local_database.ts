@@ -24,7 +24,6 @@ import {
   Replica,
   replicaFolder,
   type RepositoryName,
-  rewriteLost,
   type Session,
 } from "../../repo/mod.ts";
 import type { BareRepository } from "./bare_repository.ts";
@@ -302,7 +301,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     }
     // What opening makes anew is in memory only, and so would be a write.
     if (isReadOnly) replica.loaded.log.fail(readOnlyError("Cannot write"));
-    else rewriteLost(replica, keyring.lost);
+    else replica.rewriteLost(keyring.lost);
     replica.loaded.log.onFailed((why) => this.storage.failed(name, why));
     const link = this.#link(replica, unfit);
     const repository = make({

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { indexedDoor } from "../../repo/indexed_door.ts";
+import { indexedDoor } from "../../repo/serving_door.ts";
 import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import { issueCertificate } from "../../repo/certificate.ts";

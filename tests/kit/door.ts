@@ -9,7 +9,7 @@ import { createSigner, type Signer } from "../../crypto/mod.ts";
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { type Hlc, nextHlc } from "../../src/base/hlc.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
-import { admit, type Judged } from "../../repo/admit.ts";
+import { admit, type Judged, Parking } from "../../repo/admit.ts";
 import type { Arrival, Knowledge } from "../../repo/arrival.ts";
 import {
   type Batch,
@@ -41,7 +41,6 @@ import {
   parseRepositoryName,
 } from "../../repo/genesis.ts";
 import { Graph } from "../../repo/graph.ts";
-import { Parking } from "../../repo/parking.ts";
 import { Revocations } from "../../repo/revocation.ts";
 
 /** A moment for tests to count from. */

@@ -8,7 +8,7 @@
 
 import { servingDoor } from "../../repo/serving_door.ts";
 import type { Gate } from "../../repo/arrival.ts";
-import { boundedPatches } from "../../repo/patch_gate.ts";
+import { boundedPatches } from "../../repo/merge_gate.ts";
 import { RuleGate } from "../../repo/rule_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
 import {
