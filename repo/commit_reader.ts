@@ -353,11 +353,6 @@ export class CommitIndex {
     columns.length = Math.min(columns.length, from);
   }
 
-  /** How many commits of a chain are in the index. */
-  lengthOf(chain: string): number {
-    return this.#chains.get(chain)?.length ?? 0;
-  }
-
   /** Where a commit is; `undefined` when it is not in the index. */
   find(chain: string, number: number): CommitEntry | undefined {
     const columns = this.#chains.get(chain);

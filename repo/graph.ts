@@ -108,11 +108,6 @@ export class Graph {
     return this.#chains.values();
   }
 
-  /** The positions that no known commit names as parent, in order of chain. */
-  heads(): Position[] {
-    return positionsOf([...this.#heads]);
-  }
-
   /**
    * The parents of the next commit of `chain`: the newest heads of other
    * chains, as many as a commit may name, in order of chain.

@@ -457,7 +457,7 @@ Deno.test("vector, counts and log say the same of what may be shared, at every s
         const isAll = commits === replica.graph.commits;
         if (!isAll) equal(port.summary(), undefined);
       }
-      withdrawals += replica.loaded.withdrawals.size;
+      withdrawals += replica.loaded.withdrawals.logged.length;
       storage.isSlow = false;
       storage.finish();
       await replica.durable();

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import type { DatabaseError } from "../src/base/errors.ts";
 import { Place } from "../tests/kit/replica_place.ts";
+import { digestOf } from "../tests/kit/digest.ts";
 
 Deno.test("repair keeps everything before the damage and what still connects behind it", async () => {
   for (const mode of ["default", "trusted", "fast"] as const) {
@@ -63,13 +64,13 @@ Deno.test("repair looks behind a checkpoint, which is of no use afterwards", asy
     "three",
   ]);
   for (let i = 0; i < 50; i++) await mended.write(`new-${i}`, "x");
-  const digest = mended.replica.state.digest();
+  const digest = digestOf(mended.replica.state);
   const crashed = await mended.reopen(); // No checkpoint was written since.
-  deepEqual(crashed.replica.state.digest(), digest);
+  deepEqual(digestOf(crashed.replica.state), digest);
   await crashed.replica.close();
   equal(crashed.replica.status().checkpointFailure, undefined);
   const again = await crashed.reopen();
-  deepEqual(again.replica.state.digest(), digest);
+  deepEqual(digestOf(again.replica.state), digest);
   ok(again.replica.loaded.checkpoint !== undefined);
   await again.replica.close();
 });

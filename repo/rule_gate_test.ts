@@ -226,7 +226,7 @@ Deno.test("the gate is asked once of what is sound and new, before rules, and ne
   const receive = (records: Arrival[], full = false) =>
     door.accept(records, ({ chain }) => {
       asked.push(
-        chain === ada.replica.graph.heads()[0]?.chain ? "ada" : "bob",
+        ada.replica.graph.chain(chain) !== undefined ? "ada" : "bob",
       );
       return full ? { refused: "quota", detail: "enough" } : undefined;
     }).map(({ verdict }) =>

@@ -4,6 +4,7 @@ import { Place } from "../tests/kit/replica_place.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Arrival } from "./arrival.ts";
 import { SALVAGE } from "./log_format.ts";
+import { digestOf } from "../tests/kit/digest.ts";
 
 const modes = ["default", "trusted", "fast"] as const;
 
@@ -66,18 +67,18 @@ Deno.test("repair of a log of 2,000 items with a hole at 5 % keeps all but the h
         hasCheckpoint ? missing.map((n) => `n${n}`).sort() : [],
       );
       await mended.write("after", "more");
-      const digest = mended.replica.state.digest();
+      const digest = digestOf(mended.replica.state);
       await mended.replica.close();
       for (let again = 0; again < 2; again++) {
         const next = await mended.reopen();
-        deepEqual(next.replica.state.digest(), digest);
+        deepEqual(digestOf(next.replica.state), digest);
         deepEqual(next.replica.status().recovery.lost, lost);
         equal(next.text("after"), "more");
         await next.replica.close();
       }
       removeCheckpoints(mended);
       const bare = await mended.reopen();
-      deepEqual(bare.replica.state.digest(), digest);
+      deepEqual(digestOf(bare.replica.state), digest);
       await bare.replica.close();
     }
   }
@@ -116,7 +117,7 @@ Deno.test("what comes back fills the hole, and nothing counts twice", async () =
       const own = place.replica.graph.commits;
       // What the server does not have yet.
       for (let i = 0; i < 10; i++) await place.vote(`n${i}`);
-      const digest = place.replica.state.digest();
+      const digest = digestOf(place.replica.state);
       await place.replica.close();
       place.spoil(
         "log-00000000",
@@ -135,17 +136,17 @@ Deno.test("what comes back fills the hole, and nothing counts twice", async () =
       if (lost === undefined) {
         ok(mended.replica.graph.commits >= own + 10, "all of it connects");
       }
-      const now = mended.replica.state.digest();
+      const now = digestOf(mended.replica.state);
       await mended.replica.durable();
       await mended.replica.close();
       const next = await mended.reopen();
-      deepEqual(next.replica.state.digest(), now);
+      deepEqual(digestOf(next.replica.state), now);
       await next.replica.close();
       const files = next.storage.list(next.folder);
       equal(files.includes(SALVAGE), lost !== undefined);
       removeCheckpoints(next);
       const bare = await next.reopen();
-      deepEqual(bare.replica.state.digest(), now, `${mode} ${cut}`);
+      deepEqual(digestOf(bare.replica.state), now, `${mode} ${cut}`);
       await bare.replica.close();
       ok(digest.length === 32);
     }
@@ -183,7 +184,7 @@ Deno.test("repair of an empty log shows what its checkpoint has, and names the r
   await fill(place, 0, 20);
   for (let i = 0; i < 5; i++) await place.vote(`n${i}`);
   const all = await serverOf(place);
-  const digest = place.replica.state.digest();
+  const digest = digestOf(place.replica.state);
   await place.replica.close();
   place.file("log-00000000").truncate(0);
   const mended = await place.reopen({ repair: true });
@@ -192,11 +193,11 @@ Deno.test("repair of an empty log shows what its checkpoint has, and names the r
   equal(lost!.itemCount, 15);
   equal(lost!.commits, place.replica.graph.commits);
   mended.replica.receive(all);
-  deepEqual(mended.replica.state.digest(), digest);
+  deepEqual(digestOf(mended.replica.state), digest);
   equal(mended.replica.status().recovery.lost, undefined);
   await mended.replica.close();
   const next = await mended.reopen();
-  deepEqual(next.replica.state.digest(), digest);
+  deepEqual(digestOf(next.replica.state), digest);
   await next.replica.close();
 });
 

@@ -10,8 +10,6 @@
  * @module
  */
 
-import { sha256 } from "../crypto/mod.ts";
-import { encodeText } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
@@ -107,19 +105,6 @@ export class State {
     );
     this.#tables.set(name, table);
     return table;
-  }
-
-  /**
-   * A hash of the whole state: equal on two replicas exactly where they hold
-   * the same state, byte for byte, whatever their schemas and orders of arrival.
-   */
-  digest(): Uint8Array {
-    const tables = this.tables().filter((table) => table.isMade);
-    tables.sort((a, b) => a.name < b.name ? -1 : 1);
-    return sha256(...tables.flatMap((table) => [
-      sha256(encodeText(table.name)),
-      table.digest(),
-    ]));
   }
 
   /** Puts an item in the place of what is known of it: for who has folded it elsewhere. */

@@ -10,11 +10,8 @@
  * @module
  */
 
-import { sha256 } from "../crypto/mod.ts";
-import { ByteWriter } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { type Cell, isBlank, isThere } from "../src/schema/cell.ts";
-import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
@@ -28,8 +25,6 @@ import { type Store, storeFor, storeOfKind } from "./column.ts";
 
 export type { BaseTable } from "./base_table.ts";
 
-/** A digest hashes the state in parts of about this many bytes. */
-const DIGEST_PART = 64 * 1024;
 /** So many items are read at a time that nobody keeps. */
 const STREAM_PAGE = 1_024;
 
@@ -428,40 +423,6 @@ export class Table implements Source {
   /** Cells by ordinal as they are now, whatever is put later; what was not read is not in it. */
   picture(): Cells {
     return this.#cells.picture();
-  }
-
-  /** Has anybody ever made an item here that was not withdrawn? */
-  get isMade(): boolean {
-    if (this.#count > 0) return true;
-    this.#loadAll();
-    for (let ordinal = 0; ordinal < this.#cells.size; ordinal++) {
-      if (!isBlank(this.cellAt(ordinal))) return true;
-    }
-    return false;
-  }
-
-  /**
-   * A hash of the whole state that does not depend on the order of arrival:
-   * equal tables have equal digests.
-   */
-  digest(): Uint8Array {
-    this.#loadAll();
-    const ids = this.#allIds();
-    const order = Uint32Array.from(ids, (_, ordinal) => ordinal);
-    order.sort((a, b) => ids[a]! < ids[b]! ? -1 : 1);
-    const gathered = new ByteWriter(DIGEST_PART + 4096);
-    let state = new Uint8Array(32);
-    for (const ordinal of order) {
-      const cell = this.cellAt(ordinal);
-      if (isBlank(cell)) continue;
-      const bytes = cellDigestBytes(cell);
-      gathered.varint(bytes.length);
-      gathered.bytes(bytes);
-      if (gathered.length < DIGEST_PART) continue;
-      state = sha256(state, gathered.view());
-      gathered.clear();
-    }
-    return sha256(state, gathered.view());
   }
 }
 

@@ -53,11 +53,6 @@ export class Withdrawals {
   #refused: readonly Refused[] = [];
   #begun: string | undefined;
 
-  /** How many there are. */
-  get size(): number {
-    return this.#logged.length;
-  }
-
   /** Refused commits that were neither retried nor discarded, in order; the same array until that changes. */
   get refused(): readonly Refused[] {
     return this.#refused;

@@ -26,6 +26,7 @@ import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { seededRandom, shuffle } from "./kit/mod.ts";
 import { signsLater } from "./kit/replica_place.ts";
 import { sized } from "./kit/tier.ts";
+import { digestOf } from "./kit/digest.ts";
 
 const Card = defineSchema("card", {
   title: field.string(),
@@ -155,7 +156,7 @@ class Device {
   digests(): [string, string] {
     this.replica.commits.hashFrom(0);
     return [
-      toHex(this.replica.state.digest()),
+      toHex(digestOf(this.replica.state)),
       toHex(this.replica.graph.digest()!),
     ];
   }

@@ -39,6 +39,7 @@ import {
   ROOT_SECRET,
 } from "./raw_peer.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
+import { headsOf } from "./kit/digest.ts";
 
 const REPOSITORY = "team/a";
 
@@ -161,7 +162,7 @@ Deno.test("hostile writer: takes nobody's item by creating it again, from nowher
       await mal.hand({ operations: [ending(it)] }),
       await mal.hand({ operations: [ending(it), mine] }),
       // The same, as if he had seen nothing and as if he had seen all.
-      await mal.hand({ operations: [mine], parents: headsOf(ann) }),
+      await mal.hand({ operations: [mine], parents: headsIn(ann) }),
       await mal.hand({ operations: [mine], wall: 1 }),
     ];
     deepEqual(reasons, Array(6).fill("denied"));
@@ -174,7 +175,8 @@ function own({ tasks }: Honest, fields = {}) {
   return { id: write.result.id, synced: write.synced };
 }
 
-const headsOf = ({ repository }: Honest) => replicaOf(repository).graph.heads();
+const headsIn = ({ repository }: Honest) =>
+  headsOf(replicaOf(repository).graph);
 
 Deno.test("hostile writer: a create over what is there says every field of its shape, also those without a value", () =>
   against(async (ann, mal) => {
@@ -217,7 +219,7 @@ Deno.test("hostile writer: keeps no right by naming old parents or an old date",
   against(async (ann, mal) => {
     const { id, synced } = own(ann);
     await synced;
-    const before = headsOf(ann);
+    const before = headsIn(ann);
     const wall = Date.now();
     const edit = { operations: [changing({ shape, id }, { title: set("x") })] };
     equal(await mal.hand({ ...edit, parents: before }), undefined, "he may");

@@ -25,6 +25,7 @@ import { createView } from "../../src/schema/view.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Files, filesOf, restored } from "./images.ts";
 import { steadyWorld } from "./small_database.ts";
+import { digestOf, headsOf } from "./digest.ts";
 
 /** Items with every kind of field that merges in its own way. */
 export const Leaf = defineSchema("leaf", {
@@ -133,7 +134,7 @@ export class AuthorPlace {
 
   /** The digest of all items. */
   digest(): string {
-    return toHex(this.replica.state.digest());
+    return toHex(digestOf(this.replica.state));
   }
 
   /** A new device that is told everything that this one may share. */
@@ -180,7 +181,7 @@ export class AuthorPlace {
       state: this.digest(),
       ids: this.editor.table.ids().sort(),
       count: this.editor.table.count,
-      heads: graph.heads(),
+      heads: headsOf(graph),
       clock: { wall: graph.clock.wall, count: graph.clock.count },
       commits: graph.commits,
       vector: [...graph.vector()].sort(),

@@ -32,6 +32,7 @@ import { defineSchema, type Schema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import { seededRandom } from "./random.ts";
+import { digestOf } from "./digest.ts";
 
 /** What the devices write. */
 export const Card = defineSchema("card", {
@@ -224,7 +225,7 @@ export class RuledDevice {
     this.replica.flush();
     this.replica.commits.hashFrom(0);
     const { state, graph } = this.replica;
-    return [toHex(state.digest()), toHex(graph.digest()!)];
+    return [toHex(digestOf(state)), toHex(graph.digest()!)];
   }
 
   /** The field of a card. */

@@ -22,6 +22,7 @@ import {
 } from "../kit/forge.ts";
 import { Card, Mark, placeMark, Tally } from "./collections.ts";
 import type { Dice } from "./dice.ts";
+import { headsOf } from "../kit/digest.ts";
 
 /** What a deed may look at. */
 export interface Scene {
@@ -99,7 +100,7 @@ function mine({ user, served }: Scene, collection: string) {
 
 /** The present, some of it, or nothing. */
 function someParents({ dice, served, key }: Scene): readonly Position[] {
-  const heads = served.graph.heads()
+  const heads = headsOf(served.graph)
     .filter(({ chain }) => !chain.startsWith(key));
   return heads.filter(() => dice.chance(0.5)).slice(0, limits.parentsMax)
     .sort((a, b) => a.chain < b.chain ? -1 : 1);

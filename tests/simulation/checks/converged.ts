@@ -13,6 +13,7 @@ import type { Desk } from "../desk.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 import { hasCommit } from "./ids.ts";
+import { digestOf } from "../../kit/digest.ts";
 
 /** Why not everything is over yet; `undefined` when it is. */
 export function openQuestion(cast: Cast): string | undefined {
@@ -98,7 +99,7 @@ export async function checkConverged(
         if (desk.name !== name) continue;
         const { replica } = desk;
         check(
-          equalBytes(state, replica.state.digest()),
+          equalBytes(state, digestOf(replica.state)),
           "converge",
           () => `${client.name} ${name}: another state than the server`,
         );
@@ -119,5 +120,5 @@ export async function checkConverged(
 
 function digestsOf(replica: Replica): [Uint8Array, Uint8Array] {
   replica.commits.hashFrom(0);
-  return [replica.state.digest(), replica.graph.digest()!];
+  return [digestOf(replica.state), replica.graph.digest()!];
 }
