@@ -4,7 +4,7 @@
  * `batch = 1 | chain {40} | first varint | count varint | commit* | seal {64}`
  * where `commit = header | payload length varint | payload`, and only signed
  * batches have a seal. A log record's body is exactly these bytes, and they
- * travel unchanged. Never looks into a payload, never decides what is admitted.
+ * travel unchanged. Never decides what is admitted.
  *
  * Architecture invariant: a commit is its bytes (law 1); nothing is encoded
  * again to be checked. Every bound comes from limits.ts (law 10).
@@ -21,8 +21,10 @@ import {
 } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import type { Origin } from "../src/schema/cell.ts";
+import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
 import { readCount } from "./canonical.ts";
-import { SEAL_BYTES } from "./log_format.ts";
+import { recordKind, SEAL_BYTES } from "./log_format.ts";
 import {
   chainBytes,
   chainBytesLength,
@@ -227,6 +229,13 @@ export function decodeBatch(bytes: Uint8Array, signed: boolean): Batch {
   return { bytes, chain, first, commits, seal };
 }
 
+/** The batch that a record of the log holds; `undefined` when it is of another kind. */
+export function batchIn(kind: number, body: Uint8Array): Batch | undefined {
+  const isSigned = kind === recordKind.signedBatch;
+  const isBatch = isSigned || kind === recordKind.unsignedBatch;
+  return isBatch ? decodeBatch(body, isSigned) : undefined;
+}
+
 function readCommit(reader: ByteReader, chain: string): BatchCommit {
   const at = reader.at;
   const wall = reader.u48();
@@ -298,4 +307,30 @@ export function batchHead(bytes: Uint8Array): BatchHead {
   const first = reader.varint();
   const count = reader.varint();
   return { chain: chainName(bytes, 1), first, count, start: reader.at };
+}
+
+/** A commit of a batch in the log, decoded. */
+export interface DecodedCommit {
+  readonly number: number;
+  readonly patch: DecodedPatch;
+  /** What its operations are folded with. */
+  readonly origin: Origin;
+}
+
+/**
+ * The commit at an index of the batch whose body stands at a log address.
+ *
+ * @param patch what it says, where somebody has decoded it
+ */
+export function decodeCommit(
+  batch: Batch,
+  index: number,
+  address: number,
+  patch: DecodedPatch = decodePatch(payloadOf(batch, batch.commits[index]!)),
+): DecodedCommit {
+  const { chain, first, commits } = batch;
+  const { wall, count, payloadAt } = commits[index]!;
+  const operationsAt = address + payloadAt + patch.operationsOffset;
+  const origin = { wall, count, chain, operationsAt };
+  return { number: first + index, patch, origin };
 }

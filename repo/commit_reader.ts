@@ -16,15 +16,15 @@ import type { Hlc } from "../src/base/hlc.ts";
 import {
   type Batch,
   type BatchCommit,
+  batchIn,
   bytesOf,
-  decodeBatch,
   hashBatch,
 } from "./batch.ts";
 import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { ItemTouches } from "./item_touches.ts";
 import type { Log } from "./log.ts";
-import { readU32, RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
+import { readU32, RECORD_HEADER_BYTES } from "./log_format.ts";
 import type { Cut, Withdrawals } from "./withdrawals.ts";
 
 /** A batch in the log. */
@@ -86,11 +86,8 @@ export class CommitReader {
   ): void {
     const lengths = new Map<string, number>();
     this.#log.records(from, to, (kind, body, address) => {
-      if (
-        kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch
-      ) return;
-      const all = decodeBatch(body, kind === recordKind.signedBatch);
-      const batch = this.#withoutVoid(all, address, asOf);
+      const all = batchIn(kind, body);
+      const batch = all && this.#withoutVoid(all, address, asOf);
       if (batch === undefined) return;
       const known = lengths.get(batch.chain) ?? 0;
       const isEnough = visit({
@@ -258,7 +255,7 @@ export class CommitReader {
     let found: Batch | undefined;
     this.#log.records(start, end, (kind, body) => {
       // The record's bytes are the reader's own buffer: keep a copy.
-      found = decodeBatch(body.slice(), kind === recordKind.signedBatch);
+      found = batchIn(kind, body.slice());
     });
     assert(found !== undefined, "the index points at batches");
     return found;

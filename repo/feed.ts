@@ -25,6 +25,7 @@ import type { Mode } from "./genesis.ts";
 import type { Log } from "./log.ts";
 import { recordKind } from "./log_format.ts";
 import type { FeedRecord, FeedSlice } from "./port.ts";
+import { travellingName } from "./own_log.ts";
 
 /** Bytes before the commits of a batch: at most this. */
 const HEAD_BYTES_MAX = 1 + chainBytesLength + 2 * 8;
@@ -112,16 +113,9 @@ export class Feed {
   #kindOf(kind: number): Arrival["kind"] | undefined {
     if (kind === recordKind.unsignedBatch) return "unsigned";
     if (this.#parts.mode !== "default") return undefined;
-    return travelling.get(kind);
+    return travellingName(kind);
   }
 }
-
-/** Kinds of records that travel in Default mode. */
-const travelling: ReadonlyMap<number, Arrival["kind"]> = new Map([
-  [recordKind.certificate, "certificate"],
-  [recordKind.signedBatch, "signed"],
-  [recordKind.revocation, "revocation"],
-]);
 
 /** An answer that was given, and the question. */
 interface Answer {

@@ -13,7 +13,6 @@
 
 import { ByteReader } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import type { Origin } from "../src/schema/cell.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
 import { decodeCertificate } from "./certificate.ts";
@@ -177,23 +176,14 @@ export class Follower {
   }
 
   #add(record: OwnRecord, batch: Batch, from: number): void {
-    const { loaded: { graph, state }, append } = this.#parts;
+    const { loaded, append } = this.#parts;
     const { chain, first, commits } = batch;
     const patches = commits.slice(from).map((commit) =>
       decodePatch(payloadOf(batch, commit))
     );
     const address = append(kindOf(record), record.bytes);
-    graph.addBatch(batch);
+    loaded.graph.addBatch(batch);
     this.#parts.took(chain, first + from, commits.length - from);
-    for (const [i, whole] of patches.entries()) {
-      const { wall, count, payloadAt } = commits[from + i]!;
-      const patch = this.#parts.loaded.salvage
-        ?.unfolded(chain, first + from + i, whole) ?? whole;
-      const operationsAt = address + payloadAt + patch.operationsOffset;
-      const origin: Origin = { wall, count, chain, operationsAt };
-      this.#changes.add(
-        state.foldChanges(patch.operations, patch.createOffsets, origin),
-      );
-    }
+    this.#changes.fold(loaded, batch, from, patches, address);
   }
 }

@@ -10,7 +10,6 @@
  * @module
  */
 
-import type { Origin } from "../src/schema/cell.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { admit, type Judged, Parking } from "./admit.ts";
 import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
@@ -30,6 +29,7 @@ import {
   type Withdrawal,
 } from "./withdrawals.ts";
 import { ByteReader } from "../src/base/bytes.ts";
+import { travellingName } from "./own_log.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
@@ -163,7 +163,7 @@ export class Intake {
     { batch, from, lastId, patches }: AdmitBatch,
     bytes: Uint8Array,
   ): void {
-    const { log, graph, state, mode } = this.#loaded;
+    const { log, graph, mode } = this.#loaded;
     const start = log.end;
     const kind = mode === "default"
       ? recordKind.signedBatch
@@ -172,17 +172,7 @@ export class Intake {
     graph.addBatch(batch, lastId);
     this.#commits.appended(start);
     this.#took(batch.chain, batch.first + from, batch.commits.length - from);
-    for (let i = from; i < batch.commits.length; i++) {
-      const { wall, count, payloadAt } = batch.commits[i]!;
-      const whole = patches[i - from]!;
-      const patch = this.#loaded.salvage
-        ?.unfolded(batch.chain, batch.first + i, whole) ?? whole;
-      const operationsAt = address + payloadAt + patch.operationsOffset;
-      const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
-      this.#changes.add(
-        state.foldChanges(patch.operations, patch.createOffsets, origin),
-      );
-    }
+    this.#changes.fold(this.#loaded, batch, from, patches, address);
   }
 
   /** Own commits that no server takes as they are dated: see `redate.ts`. */
@@ -213,9 +203,10 @@ export class Intake {
     for (const survivor of survivors) {
       if (isCertificate(survivor)) continue;
       const body = survivor.body();
-      if (!local.take(survivor.kind, body)) {
-        this.#receive(arrivalOf(survivor.kind, body), knowledge, {});
-      }
+      const kind = travellingName(survivor.kind);
+      if (kind !== undefined) {
+        this.#receive([{ kind, bytes: body }], knowledge, {});
+      } else local.take(survivor.kind, body);
       local.settle();
     }
     await log.sync();
@@ -236,13 +227,6 @@ export class Intake {
   }
 }
 
-function arrivalOf(kind: number, bytes: Uint8Array): Arrival[] {
-  if (kind === recordKind.revocation) return [{ kind: "revocation", bytes }];
-  if (kind === recordKind.signedBatch) return [{ kind: "signed", bytes }];
-  if (kind === recordKind.unsignedBatch) return [{ kind: "unsigned", bytes }];
-  return [];
-}
-
 type Waiting =
   | { readonly is: "withdrawal"; readonly withdrawal: Withdrawal }
   | { readonly is: "resolution"; readonly resolution: Resolution };
@@ -261,8 +245,8 @@ class LocalRecords {
     this.#withdrawAgain = withdrawAgain;
   }
 
-  /** Takes a record that survived; `false` when it is of another kind. */
-  take(kind: number, body: Uint8Array): boolean {
+  /** Takes a record that survived. */
+  take(kind: number, body: Uint8Array): void {
     const reader = new ByteReader(body);
     if (kind === recordKind.withdrawal) {
       const withdrawal = decodeWithdrawal(reader);
@@ -270,8 +254,7 @@ class LocalRecords {
     } else if (kind === recordKind.resolution) {
       const resolution = decodeResolution(reader);
       this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
-    } else return false;
-    return true;
+    }
   }
 
   /** Writes those again whose commits are all here. */

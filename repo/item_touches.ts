@@ -26,7 +26,6 @@ import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import type { View } from "../src/schema/view.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { decodeBatch } from "./batch.ts";
 import type { StoredTouches } from "./checkpoint/touches.ts";
 import type { Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
@@ -40,6 +39,7 @@ import type { TouchFiles, WriteTouches } from "./checkpoint/touches_writer.ts";
 import { hashItem, type Link, lowerBound, TouchTail } from "./touch_tail.ts";
 import type { VersionVector } from "./version_vector.ts";
 import { decodeWithdrawal } from "./withdrawals.ts";
+import { batchIn } from "./batch.ts";
 
 /** A commit, and what it did to one item. */
 export interface ItemCommit extends Position, Hlc {
@@ -312,10 +312,9 @@ export class ItemTouches implements Marks {
     const to = tail.end + bytes;
     if (tail.end === end) return;
     tail.end = this.#log.records(tail.end, end, (kind, body, address) => {
-      const isSigned = kind === recordKind.signedBatch;
-      if (isSigned || kind === recordKind.unsignedBatch) {
-        tail.add(decodeBatch(body, isSigned), address);
-      } else if (kind === recordKind.withdrawal) {
+      const batch = batchIn(kind, body);
+      if (batch !== undefined) tail.add(batch, address);
+      else if (kind === recordKind.withdrawal) {
         tail.cut(decodeWithdrawal(new ByteReader(body)).cuts);
       }
       tail.end = address + body.length;

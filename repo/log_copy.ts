@@ -13,11 +13,9 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
-import { decodeBatch } from "./batch.ts";
 import { loadSegments } from "./log_reader.ts";
 import {
   decodeSegmentHeader,
-  recordKind,
   SEGMENT_HEADER_BYTES,
   segmentName,
 } from "./log_format.ts";
@@ -27,6 +25,7 @@ import {
   readRecords,
   Segment,
 } from "./log_segment.ts";
+import { batchIn } from "./batch.ts";
 
 const PIECE_BYTES = 1024 * 1024;
 /** A file that ends behind its last record would say that it was closed cleanly. */
@@ -105,9 +104,7 @@ async function copySegment(
 function counting(found: { records: number; commits: number }): OnRecord {
   return (kind, body) => {
     found.records++;
-    const isSigned = kind === recordKind.signedBatch;
-    if (!isSigned && kind !== recordKind.unsignedBatch) return;
-    found.commits += decodeBatch(body, isSigned).commits.length;
+    found.commits += batchIn(kind, body)?.commits.length ?? 0;
   };
 }
 

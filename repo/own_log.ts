@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Arrival } from "./arrival.ts";
 import { crc32 } from "../src/base/crc32.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Log } from "./log.ts";
@@ -41,6 +42,12 @@ export function kindOf({ kind }: OwnRecord): number {
 /** What a record of this kind is called; `undefined` for the genesis, which every log begins with. */
 export function kindName(kind: number): OwnRecord["kind"] | undefined {
   return names.get(kind);
+}
+
+/** What peers call a record of this kind; `undefined` when it does not travel. */
+export function travellingName(kind: number): Arrival["kind"] | undefined {
+  const name = kindName(kind);
+  return name === "withdrawal" || name === "resolution" ? undefined : name;
 }
 
 /** An address in a log, and what tells that log from others. */

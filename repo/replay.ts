@@ -12,9 +12,7 @@
 
 import { ByteReader, equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import type { Origin } from "../src/schema/cell.ts";
-import { decodePatch } from "../src/schema/patch_codec.ts";
-import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
+import { type Batch, decodeBatch, decodeCommit } from "./batch.ts";
 import { Certificates, decodeCertificate } from "./certificate.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import {
@@ -192,14 +190,11 @@ export class Replay {
   #fold(batch: Batch, address: number, graph: Graph): void {
     const from = graph.lengthOf(batch.chain) - batch.first;
     for (let i = from; i < batch.commits.length; i++) {
-      const { wall, count, payloadAt } = batch.commits[i]!;
-      const whole = decodePatch(payloadOf(batch, batch.commits[i]!));
-      const patch = this.#isSalvaged
-        ? this.#salvage!.unfolded(batch.chain, batch.first + i, whole)
-        : whole;
-      const operationsAt = address + payloadAt + patch.operationsOffset;
-      const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
-      this.#state.fold(patch.operations, patch.createOffsets, origin);
+      const { number, patch, origin } = decodeCommit(batch, i, address);
+      const left = this.#isSalvaged
+        ? this.#salvage!.unfolded(batch.chain, number, patch)
+        : patch;
+      this.#state.fold(left, origin);
     }
     graph.addBatch(batch);
   }

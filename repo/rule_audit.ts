@@ -14,10 +14,10 @@ import { type CommitJudge, judgeCommits } from "../src/schema/judge.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import type { RepositoryRules } from "../src/schema/rules.ts";
 import { createView } from "../src/schema/view.ts";
-import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
+import { type Batch, batchIn, payloadOf } from "./batch.ts";
 import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
-import { recordKind, SEGMENT_HEADER_BYTES } from "./log_format.ts";
+import { SEGMENT_HEADER_BYTES } from "./log_format.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import { RuleSessions } from "./own_rules.ts";
 import { State } from "./state.ts";
@@ -67,10 +67,8 @@ export async function auditRules(
     options.signal?.throwIfAborted();
     const end = at + STEP_BYTES;
     at = log.records(at, total, (kind, body, address) => {
-      const isSigned = kind === recordKind.signedBatch;
-      if (isSigned || kind === recordKind.unsignedBatch) {
-        audit.batch(decodeBatch(body, isSigned), address);
-      }
+      const batch = batchIn(kind, body);
+      if (batch !== undefined) audit.batch(batch, address);
       return address + body.length > end;
     });
     options.onProgress?.({ done: at, total });
@@ -133,6 +131,7 @@ class RuleAudit {
       this.#options.found({ chain, number, wall, user, rule, reason });
     }
     const origin = { wall, count, chain, operationsAt: -1 };
-    state.fold(patch.operations, patch.createOffsets.map(() => -1), origin);
+    const createOffsets = patch.createOffsets.map(() => -1);
+    state.fold({ ...patch, createOffsets }, origin);
   }
 }

@@ -148,9 +148,9 @@ export class Salvage {
       const whole = decodePatch(payloadOf(decoded, commit));
       const { operations } = this.#untold(chain, number, whole);
       // No log holds it, so that no cell is just a place in one.
-      const nowhere = operations.map(() => -1);
+      const createOffsets = operations.map(() => -1);
       const origin: Origin = { wall, count, chain, operationsAt: -1 };
-      state.fold(operations, nowhere, origin);
+      state.fold({ operations, createOffsets }, origin);
     }
   }
 

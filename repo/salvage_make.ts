@@ -19,7 +19,7 @@ import type { Shape } from "../src/schema/patch.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import { encodeShape } from "../src/schema/shape_codec.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
-import { type Batch, decodeBatch, payloadOf } from "./batch.ts";
+import { type Batch, batchIn, decodeBatch, payloadOf } from "./batch.ts";
 import { chainBytes } from "./commit.ts";
 import { recordKind, SALVAGE } from "./log_format.ts";
 import type { Survivor } from "./log_quarantine.ts";
@@ -83,7 +83,7 @@ function looseBatches(loaded: LoadedReplica): SalvagedBatch[] {
   const voids = withdrawn(loaded);
   const loose: SalvagedBatch[] = [];
   for (const survivor of survivors) {
-    const batch = batchOf(survivor);
+    const batch = batchIn(survivor.kind, survivor.body());
     if (batch === undefined) continue;
     const { chain, first, commits } = batch;
     const last = first + commits.length;
@@ -109,12 +109,6 @@ function withdrawn({ saved, recovery }: LoadedReplica): Withdrawals {
   return all;
 }
 
-function batchOf({ kind, body }: Survivor): Batch | undefined {
-  const isSigned = kind === recordKind.signedBatch;
-  if (!isSigned && kind !== recordKind.unsignedBatch) return undefined;
-  return decodeBatch(body(), isSigned);
-}
-
 /**
  * The checkpoint's cells after the records behind it, which lengthen `told`.
  * None where a withdrawal stands among these: a cell does not tell what was void.
@@ -128,7 +122,7 @@ function cellsAfter(
   for (const survivor of survivors) {
     if (survivor.address < covers) continue;
     if (survivor.kind === recordKind.withdrawal) return new Map();
-    const batch = batchOf(survivor);
+    const batch = batchIn(survivor.kind, survivor.body());
     if (batch !== undefined) foldBehind(cells, batch, told, viewOf);
   }
   return cells;

@@ -15,8 +15,10 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Operation } from "../src/schema/patch.ts";
+import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
+import { type Batch, decodeCommit } from "./batch.ts";
 import { type BaseTable, Table } from "./table.ts";
 
 /** Gives the local view of a collection: its schema's, or that of no schema. */
@@ -32,6 +34,9 @@ export interface StateBase {
 
 /** What one transaction did, table by table. */
 export type Changes = Map<Table, ItemChange[]>;
+
+/** What is folded of a patch; an operation that no log holds has no offset: -1. */
+export type Folded = Pick<DecodedPatch, "operations" | "createOffsets">;
 
 /** Hears what each operation that came from elsewhere did to its item. */
 export type FoldWatch = (
@@ -112,10 +117,9 @@ export class State {
     this.#admitted(collection).put(cell);
   }
 
-  /** Folds one commit's operations; `createOffsets` as `decodePatch` gives them. */
+  /** Folds one commit's patch. */
   fold(
-    operations: readonly Operation[],
-    createOffsets: readonly number[],
+    { operations, createOffsets }: Folded,
     origin: Origin,
     watch?: FoldWatch,
   ): void {
@@ -137,20 +141,16 @@ export class State {
   }
 
   /** As {@linkcode fold}, and says what changed where somebody listens, one change per item. */
-  foldChanges(
-    operations: readonly Operation[],
-    createOffsets: readonly number[],
-    origin: Origin,
-  ): Changes {
+  foldChanges(patch: Folded, origin: Origin): Changes {
     const touched = new Map<Table, Map<string, Cell | undefined>>();
-    for (const { shape, id } of operations) {
+    for (const { shape, id } of patch.operations) {
       const table = this.#admitted(shape.collection);
       if (!table.isHeard) continue;
       let cells = touched.get(table);
       if (cells === undefined) touched.set(table, cells = new Map());
       if (!cells.has(id)) cells.set(id, table.cellOf(id));
     }
-    this.fold(operations, createOffsets, origin, this.watch);
+    this.fold(patch, origin, this.watch);
     const changes: Changes = new Map();
     for (const [table, cells] of touched) {
       changes.set(table, changesOf(table, cells));
@@ -179,6 +179,15 @@ export function publish(changes: Changes): void {
   for (const [table, list] of changes) if (list.length > 0) table.publish(list);
 }
 
+/** What a batch is folded into. */
+interface Folding {
+  readonly state: State;
+  /** What a repair could not connect, and shows already. */
+  readonly salvage: {
+    unfolded(chain: string, number: number, patch: DecodedPatch): DecodedPatch;
+  } | undefined;
+}
+
 /** What several transactions did, one change per item: told once. */
 export class ChangeList {
   readonly #tables = new Map<Table, Map<number, ItemChange>>();
@@ -196,6 +205,22 @@ export class ChangeList {
           before === undefined ? change : { ...change, before: before.before },
         );
       }
+    }
+  }
+
+  /** Folds the commits of a batch, from index `from` on, whose body stands at a log address. */
+  fold(
+    { state, salvage }: Folding,
+    batch: Batch,
+    from: number,
+    patches: readonly DecodedPatch[],
+    address: number,
+  ): void {
+    for (let i = from; i < batch.commits.length; i++) {
+      const whole = decodeCommit(batch, i, address, patches[i - from]!);
+      const { number, patch, origin } = whole;
+      const left = salvage?.unfolded(batch.chain, number, patch) ?? patch;
+      this.add(state.foldChanges(left, origin));
     }
   }
 

@@ -5,17 +5,16 @@ import { limits } from "../src/base/limits.ts";
 import { blankCell } from "../src/schema/cell.ts";
 import { cellDigestBytes } from "../src/schema/cell_codec.ts";
 import { field } from "../src/schema/field.ts";
-import { decodePatch } from "../src/schema/patch_codec.ts";
 import { defineSchema } from "../src/schema/schema.ts";
 import { createView } from "../src/schema/view.ts";
 import { Note, Place } from "../tests/kit/replica_place.ts";
 import { seededRandom } from "../tests/kit/random.ts";
 import { finished } from "../tests/kit/sliced.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
-import { payloadOf } from "./batch.ts";
 import type { Sliced } from "./port.ts";
 import { State, type ViewOf } from "./state.ts";
 import { StateTree } from "./state_tree.ts";
+import { decodeCommit } from "./batch.ts";
 
 function halfBytesOf(bytes: Uint8Array): number[] {
   return [...bytes].flatMap((byte) => [byte >> 4, byte & 15]);
@@ -117,13 +116,9 @@ Deno.test("digests are the same whatever the schemas, checkpoints and orders of 
   for (const viewOf of views) {
     const state = new State(viewOf);
     replica.commits.each(({ batch, address }) => {
-      for (const commit of batch.commits) {
-        const patch = decodePatch(payloadOf(batch, commit));
-        const operationsAt = address + commit.payloadAt +
-          patch.operationsOffset;
-        const { wall, count } = commit;
-        const origin = { wall, count, chain: batch.chain, operationsAt };
-        state.fold(patch.operations, patch.createOffsets, origin);
+      for (let i = 0; i < batch.commits.length; i++) {
+        const { patch, origin } = decodeCommit(batch, i, address);
+        state.fold(patch, origin);
       }
     });
     deepEqual(finished(new StateTree(state).digests([])), expected);

@@ -12,12 +12,10 @@
  */
 
 import { decodeAscii } from "../src/base/bytes.ts";
-import type { Stamp } from "../src/base/hlc.ts";
-import type { Cell, Origin } from "../src/schema/cell.ts";
+import type { Cell } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import type { Item, Operation } from "../src/schema/patch.ts";
-import { decodePatch } from "../src/schema/patch_codec.ts";
-import { type BatchCommit, payloadOf } from "./batch.ts";
+import { type BatchCommit, decodeCommit } from "./batch.ts";
 import type { Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { View } from "../src/schema/view.ts";
@@ -136,13 +134,7 @@ function scannedCellOf(
         const commit = batch.commits[i]!;
         if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
         if (!isMentioned(batch.bytes, commit)) continue;
-        const patch = decodePatch(payloadOf(batch, commit));
-        const operationsAt = address + commit.payloadAt +
-          patch.operationsOffset;
-        const origin: Origin = {
-          ...stampOf(batch.chain, commit),
-          operationsAt,
-        };
+        const { patch, origin } = decodeCommit(batch, i, address);
         for (const operation of patch.operations.filter(isMeant)) {
           cell = fold(cell, operation, origin, -1, view);
         }
@@ -153,10 +145,6 @@ function scannedCellOf(
     to,
   );
   return cell;
-}
-
-function stampOf(chain: string, { wall, count }: BatchCommit): Stamp {
-  return { wall, count, chain };
 }
 
 /** Folds the chosen commits into a state of its own, of those that the log held when it ended at `to`. */
@@ -173,14 +161,8 @@ export function stateOf(
       for (let i = from; i < batch.commits.length; i++) {
         const commit = batch.commits[i]!;
         if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
-        const patch = decodePatch(payloadOf(batch, commit));
-        const operationsAt = address + commit.payloadAt +
-          patch.operationsOffset;
-        const origin: Origin = {
-          ...stampOf(batch.chain, commit),
-          operationsAt,
-        };
-        state.fold(patch.operations, patch.createOffsets, origin);
+        const { patch, origin } = decodeCommit(batch, i, address);
+        state.fold(patch, origin);
         left--;
       }
       return left === 0;

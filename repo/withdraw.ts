@@ -306,7 +306,7 @@ class Withdrawing {
     const { writer, loaded } = this.#parts;
     writer.appendBatch(rewritten.map(({ commit }) => commit));
     for (const { commit, patch } of rewritten) {
-      loaded.state.fold(patch.operations, patch.createOffsets, commit.origin);
+      loaded.state.fold(patch, commit.origin);
     }
   }
 

@@ -7,10 +7,16 @@
 
 import { decodeAscii } from "../src/base/bytes.ts";
 import { compareStamps, type Hlc, hlcZero } from "../src/base/hlc.ts";
-import type { Cell, Origin } from "../src/schema/cell.ts";
+import type { Cell } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
-import { type Batch, type BatchCommit, hashBatch, payloadOf } from "./batch.ts";
+import {
+  type Batch,
+  type BatchCommit,
+  decodeCommit,
+  hashBatch,
+  payloadOf,
+} from "./batch.ts";
 import { chainStart, type Position } from "./commit.ts";
 import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import { Graph } from "./graph.ts";
@@ -262,8 +268,8 @@ class Refold {
   take({ batch, address, from }: LoggedBatch): void {
     if (this.#ids.length === 0) return;
     for (let i = from; i < batch.commits.length; i++) {
-      const commit = batch.commits[i]!;
-      if (this.#mayConcern(batch, commit)) this.#fold(batch, commit, address);
+      const isMeant = this.#mayConcern(batch, batch.commits[i]!);
+      if (isMeant) this.#fold(batch, i, address);
     }
   }
 
@@ -273,11 +279,8 @@ class Refold {
     return this.#ids.some((id) => text.includes(id));
   }
 
-  #fold(batch: Batch, commit: BatchCommit, address: number): void {
-    const patch = decodePatch(payloadOf(batch, commit));
-    const { wall, count, payloadAt } = commit;
-    const operationsAt = address + payloadAt + patch.operationsOffset;
-    const origin: Origin = { wall, count, chain: batch.chain, operationsAt };
+  #fold(batch: Batch, index: number, address: number): void {
+    const { patch, origin } = decodeCommit(batch, index, address);
     patch.operations.forEach((operation, i) => {
       const { id, shape: { collection } } = operation;
       const cells = this.cells.get(collection);

@@ -30,6 +30,7 @@ import {
   takenBy,
 } from "./overwritten_slots.ts";
 import { authorsOf, plainStamp } from "./undo_marks.ts";
+import { decodeCommit } from "../../repo/batch.ts";
 
 /** An own edit that lost. */
 export interface Loss {
@@ -309,15 +310,13 @@ export class OverwrittenFinder {
       const { chain, first } = batch;
       const length = lengths.get(chain) ?? known?.lengthOf(chain) ?? 0;
       for (let i = Math.max(0, length - first); i < batch.commits.length; i++) {
-        const { wall, count, payloadAt } = batch.commits[i]!;
-        const patch = decodePatch(payloadOf(batch, batch.commits[i]!));
-        const operationsAt = address + payloadAt + patch.operationsOffset;
-        const origin: Origin = { wall, count, chain, operationsAt };
+        const { patch, origin } = decodeCommit(batch, i, address);
         for (const [at, one] of patch.operations.entries()) {
           if (one.shape.collection !== collection) continue;
           if (!touched.has(one.id)) continue;
-          const offset = patch.createOffsets[at]!;
-          past.fold([one], [offset], origin, address < from ? undefined : look);
+          const createOffsets = [patch.createOffsets[at]!];
+          const folded = { operations: [one], createOffsets };
+          past.fold(folded, origin, address < from ? undefined : look);
         }
       }
       const end = first + batch.commits.length;

@@ -49,13 +49,12 @@ export const syncBugs: readonly Bug[] = [
   {
     name: "delivered-twice",
     breaks: "A counter counts an increment again that comes a second time",
-    file: "repo/intake.ts",
+    file: "repo/state.ts",
     before: `    for (let i = from; i < batch.commits.length; i++) {
-      const { wall, count, payloadAt } = batch.commits[i]!;
-      const whole = patches[i - from]!;`,
+      const whole = decodeCommit(batch, i, address, patches[i - from]!);`,
     after: `    for (let i = 0; i < batch.commits.length; i++) {
-      const { wall, count, payloadAt } = batch.commits[i]!;
-      const whole = patches[Math.max(0, i - from)]!;`,
+      const known = patches[Math.max(0, i - from)]!;
+      const whole = decodeCommit(batch, i, address, known);`,
     foundBy: ["repo/replica_port_test.ts"],
   },
   {
