@@ -3,9 +3,11 @@
  * tabs and takes what they write; a tab follows that log and gives out what it
  * wrote (docs/tabs.md).
  *
- * Never judges: what is followed was judged by this device before.
+ * Never judges: what is followed was judged when it came to the device, or written
+ * here. What cannot stand yet, because something before it is missing, is left.
  *
- * Architecture invariant: one number of a chain stands for one commit: a chain
+ * Architecture invariant: what does not come from this device never comes here;
+ * it comes through the door (law 2). One number of a chain stands for one commit: a chain
  * is lent to one tab at a time, and where its commits turn out to be others,
  * what the tab wrote goes out of their way into a new one.
  *
@@ -13,18 +15,36 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { type Batch, batchHead } from "./batch.ts";
+import { type Batch, batchHead, decodeBatch, payloadOf } from "./batch.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { lendableChains, type LentChain } from "./continuity.ts";
-import { type Followed, Follower } from "./follower.ts";
 import { withdrawing } from "./late_withdrawing.ts";
-import { kindName, Mirror, type OwnRecord } from "./own_log.ts";
+import { kindName, kindOf, Mirror, type OwnRecord } from "./own_log.ts";
 import { Outgoing } from "./outgoing.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 import type { Sharing } from "./sharing.ts";
 import type { Told, ToldParts } from "./withdraw_told.ts";
-import type { Withdrawal } from "./withdrawals.ts";
+import {
+  decodeResolution,
+  decodeWithdrawal,
+  encodeResolution,
+  type Withdrawal,
+} from "./withdrawals.ts";
 import type { Writer } from "./writer.ts";
+import { ByteReader } from "../src/base/bytes.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
+import { decodeCertificate } from "./certificate.ts";
+import { recordKind } from "./log_format.ts";
+import { decodeRevocation } from "./revocation.ts";
+import { ChangeList } from "./state.ts";
+
+/** What became of records. */
+export interface Followed {
+  /** How many were taken or known. */
+  readonly taken: number;
+  /** Why the next one cannot be: what it builds on is not here. */
+  readonly missing?: string;
+}
 
 /** What it works with. */
 export interface DeviceParts {
@@ -52,33 +72,17 @@ export class Device {
   /** Where the log ended when it was opened. */
   readonly openedAt: number;
   readonly #parts: DeviceParts;
-  readonly #follower: Follower;
+  /** What following has changed and nobody was told. */
+  readonly #changes = new ChangeList();
   #mirror: Mirror | undefined;
   /** What is to be written again, when what comes before it has come. */
   #told: Told[] = [];
 
   constructor(parts: DeviceParts) {
-    const { loaded, isTab, refusalsChanged } = parts;
+    const { loaded, isTab } = parts;
     this.#parts = parts;
     this.openedAt = loaded.log.end;
     this.outgoing = isTab ? new Outgoing(loaded.log) : undefined;
-    this.#follower = new Follower({
-      loaded,
-      append: (kind, body) =>
-        this.#foreign(() => loaded.log.append(kind, [body])),
-      took: (...batch) => this.took(...batch),
-      isSame: ({ chain, first, bytes }) =>
-        this.outgoing?.echo(chain, first, bytes) ?? true,
-      isPart: (batch) => isTab && this.#isPart(batch),
-      yield: ({ chain }: Batch) => this.leaveChain(chain),
-      withdraw: (withdrawal) => this.#withdraw(withdrawal),
-      redated: ({ chain, number, retried }) => {
-        if (retried !== undefined) {
-          parts.writer.moves.redirect(chain, number, retried);
-        }
-      },
-      refusalsChanged,
-    });
   }
 
   /** Keys that sign here, or did, as the first 32 characters of their chains' names. */
@@ -119,11 +123,136 @@ export class Device {
     publishing(() => {
       writer.flush();
       if (this.outgoing === undefined) writer.introduceNow();
-      followed = this.#follower.follow(records);
+      followed = this.#follow(records);
       this.#writeLost();
       writer.beginAfterSetBack();
     });
     return followed;
+  }
+
+  #follow(records: Iterable<OwnRecord>): Followed {
+    let seen = 0;
+    // A refusal that is tried again stands until the commit that does so is here.
+    const held: OwnRecord[] = [];
+    try {
+      for (const record of records) {
+        const missing = this.#take(record, held);
+        if (missing !== undefined) {
+          return { taken: seen - held.length, missing };
+        }
+        seen++;
+      }
+      this.#resolve(held);
+    } catch (cause) {
+      if (!(cause instanceof SyntaxError)) throw cause;
+      throw new DatabaseError(
+        "log-damaged",
+        "Another page of this app sent what is no record. Reload all of its pages",
+        { cause },
+      );
+    } finally {
+      this.#changes.publish();
+    }
+    return { taken: seen };
+  }
+
+  /** Takes a record, behind resolutions that may be those of its commits. */
+  #take(record: OwnRecord, held: OwnRecord[]): string | undefined {
+    const { kind, bytes } = record;
+    if (kind === "signed" || kind === "unsigned") {
+      return this.#batch(record, held);
+    }
+    if (kind === "certificate") this.#certificate(record);
+    else if (kind === "revocation") this.#revocation(record);
+    else if (kind === "resolution") held.push(record);
+    else {
+      this.#resolve(held);
+      this.#changes.publish(); // Told in order: what is taken back was there.
+      this.#withdraw(decodeWithdrawal(new ByteReader(bytes)));
+    }
+    return undefined;
+  }
+
+  #certificate(record: OwnRecord): void {
+    const { certificates } = this.#parts.loaded;
+    const certificate = decodeCertificate(record.bytes);
+    if (certificates.has(certificate)) return;
+    this.#append(kindOf(record), record.bytes);
+    certificates.add(certificate);
+  }
+
+  #revocation(record: OwnRecord): void {
+    const { revocations } = this.#parts.loaded;
+    const revocation = decodeRevocation(record.bytes);
+    if (revocations.tellsNothingNew(revocation)) return;
+    this.#append(kindOf(record), record.bytes);
+    revocations.add(revocation);
+  }
+
+  #resolve(held: OwnRecord[]): void {
+    const { loaded: { withdrawals }, writer, refusalsChanged } = this.#parts;
+    for (const { bytes } of held.splice(0)) {
+      const resolution = decodeResolution(new ByteReader(bytes));
+      const { chain, number, retried } = resolution;
+      const isDate = withdrawals.refused.some((one) =>
+        one.chain === chain && one.number === number &&
+        one.reason === "bad-clock"
+      );
+      if (!withdrawals.resolve(resolution)) continue;
+      // One that was refused only for its date was written again.
+      if (isDate && retried) writer.moves.redirect(chain, number, retried);
+      this.#append(recordKind.resolution, encodeResolution(resolution));
+      refusalsChanged();
+    }
+  }
+
+  #batch(record: OwnRecord, held: OwnRecord[]): string | undefined {
+    const { graph, mode } = this.#parts.loaded;
+    const isSigned = record.kind === "signed";
+    if (isSigned !== (mode === "default")) {
+      throw new SyntaxError("the batch is of another mode");
+    }
+    const batch = decodeBatch(record.bytes, isSigned);
+    const from = graph.lengthOf(batch.chain) - batch.first;
+    // What was known may turn out to be another commit, and is taken back.
+    if (from < 0) return "earlier commits of its chain";
+    const { commits, chain, first, bytes } = batch;
+    if (from > 0 && this.outgoing?.echo(chain, first, bytes) === false) {
+      this.#changes.publish();
+      this.leaveChain(chain); // What was written here goes out of its way.
+    }
+    const known = graph.lengthOf(chain) - first;
+    if (known >= commits.length) {
+      if (known > commits.length && this.#isPart(batch)) {
+        this.#parts.loaded.log.append(kindOf(record), [record.bytes]);
+      }
+      return undefined;
+    }
+    for (let i = known; i < commits.length; i++) {
+      if (!commits[i]!.parents.every((one) => graph.has(one))) {
+        return "a parent";
+      }
+    }
+    this.#resolve(held);
+    this.#add(record, batch, known);
+    return undefined;
+  }
+
+  #add(record: OwnRecord, batch: Batch, from: number): void {
+    const { loaded } = this.#parts;
+    const { chain, first, commits } = batch;
+    const patches = commits.slice(from).map((commit) =>
+      decodePatch(payloadOf(batch, commit))
+    );
+    const address = this.#append(kindOf(record), record.bytes);
+    loaded.graph.addBatch(batch);
+    this.took(chain, first + from, commits.length - from);
+    this.#changes.fold(loaded, batch, from, patches, address);
+  }
+
+  /** Appends a record to the log that is not written here; says where its body starts. */
+  #append(kind: number, body: Uint8Array): number {
+    return this.#foreign(() => this.#parts.loaded.log.append(kind, [body]));
   }
 
   #foreign<T>(append: () => T): T {
@@ -143,8 +272,10 @@ export class Device {
     this.outgoing?.wrote(chain, first);
   }
 
+  /** Is it the beginning of one that is known, under a seal of its own, since the rest is about to be taken back? */
   #isPart({ chain, first, commits: { length } }: Batch): boolean {
-    const { commits } = this.#parts;
+    const { commits, isTab } = this.#parts;
+    if (!isTab) return false;
     const entry = commits.find(chain, first);
     if (entry === undefined) return false;
     const logged = commits.batchAt(entry.address);

@@ -27,7 +27,7 @@ export type { CommitPlace } from "./commit_place.ts";
 export type { LoggedBatch } from "./commit_reader.ts";
 export type { Epoch, EpochFacts } from "./epoch.ts";
 export type { LentChain } from "./continuity.ts";
-export type { Followed } from "./follower.ts";
+export type { Followed } from "./device.ts";
 export type { LogPoint, Mirror, MirrorSlice, OwnRecord } from "./own_log.ts";
 export type { Outgoing, Shipment } from "./outgoing.ts";
 export type { ItemCommit } from "./item_touches.ts";

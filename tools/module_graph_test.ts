@@ -96,7 +96,7 @@ Deno.test("commits become known in few places: the door, replay, own writes, wha
   }
   deepEqual(makers, {
     "repo/author.ts": ["graph.add("], // own commits, sealed by the writer
-    "repo/follower.ts": ["graph.addBatch("], // the log of this very device, in another replica of it
+    "repo/device.ts": ["graph.addBatch("], // the log of this very device, in another replica of it
     "repo/intake.ts": ["graph.addBatch("], // batches that `admit` let in
     "repo/replay.ts": ["graph.addBatch("], // the own log, replayed
     "repo/withdraw.ts": ["graph.add("], // own commits, written again in another chain
