@@ -19,7 +19,8 @@ import {
   checkpointName,
   removeOldCheckpoints,
 } from "./checkpoint/checkpoint.ts";
-import type { ItemTouches } from "./item_touches.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { encodeMeta } from "./replica_meta.ts";
 import type { LoadedReplica } from "./replica_open.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
@@ -41,14 +42,9 @@ export interface CheckpointerParts {
   readonly storage: Storage;
   readonly world: World;
   readonly loaded: LoadedReplica;
-  /** The repository's knowledge besides its tables. */
-  readonly meta: () => Uint8Array;
+  readonly commits: CommitReader;
   /** Puts everything visible into the log: a picture holds nothing without an address. */
   readonly settle: () => void;
-  /** Hashes what is in the log, right before the picture is taken. */
-  readonly prepare: () => void;
-  /** What touches each item, where a door brings that. */
-  readonly touches: () => ItemTouches | undefined;
   /** Does anybody open these files again? A tab's are an image. */
   readonly isNeeded: boolean;
   /** May it end at any moment, without being closed? A browser's page does. */
@@ -96,7 +92,7 @@ export class Checkpointer {
 
   /** Called when a group is in the log: nothing visible lacks an address now. */
   grown(): void {
-    this.#parts.touches()?.keepUp();
+    this.#parts.commits.touches?.keepUp();
     const { end } = this.#parts.loaded.log;
     const grown = end - Math.max(this.#covers, this.#failedAt);
     const isDue =
@@ -151,7 +147,7 @@ export class Checkpointer {
     this.#cancelIdle?.();
     await this.#running?.catch(() => {});
     await this.#writeLast(isSound);
-    this.#parts.touches()?.close();
+    this.#parts.commits.touches?.close();
   }
 
   async #writeLast(isSound: boolean): Promise<void> {
@@ -174,16 +170,16 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    const { storage, world, loaded, meta, settle, prepare } = this.#parts;
+    const { storage, world, loaded, commits, settle } = this.#parts;
     const { folder, log, state, checkpoint } = loaded;
     try {
       // A page has an image of its files, and writes none.
       const { writeCheckpoint } = await import("./seldom.ts");
       const pausing = () => this.#isClosing ? undefined : pause(world);
-      const touches = this.#parts.touches();
+      const { touches } = commits;
       await touches?.settle(pausing);
       settle(); // Others may have written meanwhile.
-      prepare();
+      commits.hashAll();
       const number = this.#number + 1;
       const covers = log.end;
       this.#number = number;
@@ -194,7 +190,7 @@ export class Checkpointer {
         world,
         number,
         covers,
-        meta: meta(),
+        meta: encodeMeta(loaded),
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,

@@ -13,8 +13,7 @@
 
 import type { Storage } from "../src/storage/storage.ts";
 import { LIFE, SEGMENT_HEADER_BYTES, segmentName } from "./log_format.ts";
-import { removeFiles } from "./replica_close.ts";
-import { DELETED, deletionsIn } from "./replica_list.ts";
+import { DELETED, deletionsIn, removeFiles } from "./replica_list.ts";
 import { REPOSITORIES } from "./replica_open.ts";
 
 /** Deletes the repository in a folder; fine where there is none. */

@@ -20,22 +20,16 @@ import { CommitReader } from "./commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./continuity.ts";
 import { Device } from "./device.ts";
 import type { Entrance } from "./door.ts";
-import type { Epoch } from "./epoch.ts";
+import type { Epoch, EpochFacts } from "./epoch.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import { withdrawing } from "./late_withdrawing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusals.ts";
 import {
-  closeReplica,
-  type ClosingParts,
-  giveFilesBack,
-} from "./replica_close.ts";
-import {
   type LoadedReplica,
   loadReplica,
   type OpenReplicaOptions,
 } from "./replica_open.ts";
-import { encodeMeta } from "./replica_meta.ts";
 import type { ReplicaPort } from "./replica_port.ts";
 import { type Session, userOf } from "./session.ts";
 import { Sharing } from "./sharing.ts";
@@ -44,6 +38,8 @@ import { type ReplicaStatus, statusOf } from "./status.ts";
 import type { Noting, Transaction } from "./transaction.ts";
 import type { TakeBackParts } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
+import { removeFiles } from "./replica_list.ts";
+import { checkpointName } from "./checkpoint/checkpoint.ts";
 
 export type { Done } from "./writer.ts";
 
@@ -88,7 +84,7 @@ export class Replica {
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
     } catch (cause) {
-      await giveFilesBack(replica.#closingParts());
+      await replica.#giveFilesBack();
       throw cause;
     }
     return replica;
@@ -123,10 +119,8 @@ export class Replica {
       storage,
       world,
       loaded,
-      meta: () => encodeMeta(loaded),
+      commits: this.commits,
       settle: () => this.flush(),
-      prepare: () => this.commits.hashAll(),
-      touches: () => this.commits.touches,
       isNeeded: !isTab,
       isHasty: lent === "new",
     });
@@ -414,18 +408,48 @@ export class Replica {
 
   /** Makes everything durable, writes a checkpoint where it pays, and closes the files. */
   close(): Promise<void> {
-    const facts = () => this.#options.door?.lives?.factsOf(this);
-    this.#closing ??= closeReplica(this.#closingParts(), this.#epoch, facts);
-    return this.#closing;
+    return this.#closing ??= this.#close();
   }
 
-  #closingParts(): ClosingParts {
-    return {
-      storage: this.#options.storage,
-      loaded: this.loaded,
-      writer: this.#writer,
-      sharing: this.#sharing,
-      checkpointer: this.#checkpointer,
-    };
+  async #close(): Promise<void> {
+    const { log, graph, revocations, folder } = this.loaded;
+    const { storage, door } = this.#options;
+    const epoch = this.#epoch;
+    let isSound = false;
+    let facts: EpochFacts | undefined;
+    try {
+      await this.#writer.drain();
+      isSound = log.failure === undefined;
+      if (epoch !== undefined) {
+        await log.sync();
+        facts = door?.lives?.factsOf(this);
+      }
+    } finally {
+      await this.#checkpointer.close(isSound);
+      await this.#giveFilesBack();
+    }
+    // Certificates say nothing by themselves.
+    const isUnwritten = graph.commits === 0 && revocations.size === 0;
+    if (epoch?.isPassing === true && isSound && isUnwritten) {
+      removeFiles(storage, folder);
+      return storage.remove(folder);
+    }
+    if (facts !== undefined) await epoch?.close(facts);
+  }
+
+  /** A checkpoint that met damage is of no more use. */
+  async #giveFilesBack(): Promise<void> {
+    const { log, checkpoint, folder } = this.loaded;
+    this.#writer.stop();
+    this.#sharing.stop();
+    try {
+      await log.close();
+    } finally {
+      checkpoint?.close();
+      if (checkpoint?.file.isDamaged) {
+        const name = checkpointName(checkpoint.number);
+        this.#options.storage.remove(`${folder}/${name}`);
+      }
+    }
   }
 }

@@ -213,3 +213,15 @@ function hasCommits(file: StorageFile, where: string): boolean {
     throw cause;
   }
 }
+
+/** Removes all files of a folder. The first segment is last: without it there is no repository. */
+export function removeFiles(storage: Storage, folder: string): void {
+  const names = storage.list(folder);
+  for (const name of [...names].sort(bySegment)) {
+    storage.remove(`${folder}/${name}`);
+  }
+}
+
+function bySegment(a: string, b: string): number {
+  return Number(a === segmentName(0)) - Number(b === segmentName(0));
+}

@@ -81,7 +81,7 @@ export const durabilityBugs: readonly Bug[] = [
       "What is written while a checkpoint is made is gone after the next opening",
     file: "repo/checkpointer.ts",
     before: `        covers,
-        meta: meta(),
+        meta: encodeMeta(loaded),
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,
@@ -91,7 +91,7 @@ export const durabilityBugs: readonly Bug[] = [
     after: `        get covers() {
           return log.end;
         },
-        meta: meta(),
+        meta: encodeMeta(loaded),
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),
         previous: checkpoint,
