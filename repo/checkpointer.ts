@@ -21,7 +21,7 @@ import {
 } from "./checkpoint/checkpoint.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { encodeMeta } from "./replica_meta.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
 const TAIL_BYTES_MIN = 16 * 1024 * 1024;

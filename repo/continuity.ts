@@ -9,7 +9,7 @@ import { compareHlc } from "../src/base/hlc.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { Chain } from "./graph.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 
 /** A chain that is lent to a tab. */
 export interface LentChain {

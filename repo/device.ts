@@ -21,7 +21,7 @@ import { lendableChains, type LentChain } from "./continuity.ts";
 import { withdrawing } from "./late_withdrawing.ts";
 import { kindName, kindOf, Mirror, type OwnRecord } from "./own_log.ts";
 import { Outgoing } from "./outgoing.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./sharing.ts";
 import type { Told, ToldParts } from "./withdraw_told.ts";
 import {

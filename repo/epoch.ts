@@ -19,7 +19,8 @@ import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { crc32 } from "../src/base/crc32.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import type { Replica } from "./replica.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import { encodeVector } from "./version_vector.ts";
 
 const FILE = "sync";
@@ -60,18 +61,24 @@ interface StoredEpoch extends EpochFacts {
   readonly identity: string;
 }
 
+/** A replica, as far as its log is served. */
+interface Served {
+  readonly commits: CommitReader;
+  readonly loaded: LoadedReplica;
+  status(): { readonly unsyncedBytes: number };
+}
+
 /**
  * What a replica's log is now; `undefined` while something visible is not
  * durable. In the modes that do not sign, ids would have to be hashed from the
  * start: counts must do.
  */
-export function epochFactsOf(replica: Replica): EpochFacts | undefined {
-  const { commits, graph, loaded, mode } = replica;
-  const { end } = loaded.log;
+export function epochFactsOf(replica: Served): EpochFacts | undefined {
+  const { commits, loaded: { graph, log: { end }, mode, genesisId } } = replica;
   if (replica.status().unsyncedBytes > 0) return undefined;
   if (mode !== "default") {
     const vector = encodeVector(graph.vector());
-    return { end, digest: sha256(loaded.genesisId, vector) };
+    return { end, digest: sha256(genesisId, vector) };
   }
   commits.hashAll();
   const digest = graph.digest();

@@ -19,7 +19,7 @@ import type { CommitReader } from "./commit_reader.ts";
 import { recordKind } from "./log_format.ts";
 import type { ReceiveOptions } from "./port.ts";
 import { redate } from "./redate.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import { ChangeList, type ViewOf } from "./state.ts";
 import {
   decodeResolution,

@@ -13,24 +13,23 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import { compareHlc } from "../src/base/hlc.ts";
-import type { RefusedCommit } from "./port.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import type { Graph } from "./graph.ts";
+import type { RefusedCommit, RepositoryPort } from "./port.ts";
 import type { RefusedEntry } from "./refusals.ts";
-import type { Replica } from "./replica.ts";
-import type { Writer } from "./writer.ts";
+import type { Done, Writer } from "./writer.ts";
 
 const REASON = "bad-clock";
 
 /** What dating anew works with. */
-type Dated = Pick<
-  Replica,
-  | "graph"
-  | "commits"
-  | "flush"
-  | "publishing"
-  | "withdraw"
-  | "refusals"
-  | "retry"
->;
+interface Dated extends Pick<RepositoryPort, "withdraw"> {
+  readonly graph: Graph;
+  readonly commits: CommitReader;
+  flush(): void;
+  publishing(tell: () => void): void;
+  refusals(): readonly RefusedEntry[];
+  retry(entry: RefusedEntry): Done<void>;
+}
 
 /**
  * Takes own commits back that are dated later than `latestMs`, and writes them

@@ -17,7 +17,7 @@ import { displayChain, type Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { withdrawing } from "./late_withdrawing.ts";
 import { recordKind } from "./log_format.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Transaction } from "./transaction.ts";
 import {
   encodeResolution,

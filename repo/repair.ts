@@ -17,11 +17,8 @@ import {
   openCheckpoint,
 } from "./checkpoint/checkpoint.ts";
 import { isDamage, mendLog } from "./log_mend.ts";
-import type {
-  LoadedReplica,
-  LoadParts,
-  OpenReplicaOptions,
-} from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
+import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
 import type { Replay } from "./replay.ts";
 import { RawLog, type SavedState, saveState } from "./saved_state.ts";
 import { encodeGenesis, type Mode } from "./genesis.ts";

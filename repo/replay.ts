@@ -24,7 +24,8 @@ import {
 import { Graph } from "./graph.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
 import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
-import type { LoadedReplica, OpenReplicaOptions } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
+import type { OpenReplicaOptions } from "./replica_options.ts";
 import { decodeRevocation, Revocations } from "./revocation.ts";
 import type { Salvage } from "./salvage.ts";
 import { State } from "./state.ts";

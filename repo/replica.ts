@@ -25,11 +25,9 @@ import type { Mode, RepositoryName } from "./genesis.ts";
 import { withdrawing } from "./late_withdrawing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusals.ts";
-import {
-  type LoadedReplica,
-  loadReplica,
-  type OpenReplicaOptions,
-} from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
+import type { OpenReplicaOptions } from "./replica_options.ts";
+import { loadReplica } from "./replica_open.ts";
 import type { ReplicaPort } from "./replica_port.ts";
 import { type Session, userOf } from "./session.ts";
 import { Sharing } from "./sharing.ts";

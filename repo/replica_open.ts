@@ -13,111 +13,33 @@
 
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { World } from "../src/base/world.ts";
-import type { Rules } from "../src/schema/rules.ts";
-import type { Schema } from "../src/schema/schema.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Certificates } from "./certificate.ts";
-import type { LentChain } from "./continuity.ts";
 import {
   type Checkpoint,
   checkpointName,
   openCheckpoint,
+  type SkippedCheckpoint,
 } from "./checkpoint/checkpoint.ts";
 import { drain } from "./checkpoint/columns.ts";
-import type { Door } from "./door.ts";
 import type { Constraints } from "./constraints.ts";
-import {
-  encodeGenesis,
-  folderOf,
-  genesisId,
-  type Mode,
-  type RepositoryName,
-} from "./genesis.ts";
+import { encodeGenesis, folderOf, genesisId } from "./genesis.ts";
 import { Graph } from "./graph.ts";
 import { createLog, type Log, openLog } from "./log.ts";
 import { DAMAGED, recordKind, SALVAGE } from "./log_format.ts";
 import type { LogReader } from "./log_reader.ts";
 import type { Recovery } from "./log_recovery.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
+import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
 import { type Again, type Ground, Replay } from "./replay.ts";
 import type { Salvage } from "./salvage.ts";
-import type { SavedState } from "./saved_state.ts";
-import { introduce, type Session, sessionName } from "./session.ts";
+import { introduce, sessionName } from "./session.ts";
 import { Revocations } from "./revocation.ts";
-import { State, type ViewOf } from "./state.ts";
+import { State } from "./state.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
 /** Folder of all repositories of a database. */
 export const REPOSITORIES = "repositories";
-
-/** How a repository is opened. */
-export interface OpenReplicaOptions {
-  readonly storage: Storage;
-  readonly world: World;
-  readonly name: RepositoryName;
-  /** The mode it gets when it is new. */
-  readonly mode: Mode;
-  /** Must it have that mode when it is there? */
-  readonly isModeRequired: boolean;
-  /** Root public key, 32 bytes. */
-  readonly rootKey: Uint8Array;
-  /** Who writes here. */
-  readonly session: Session;
-  /** Does the folder lie where it always did? */
-  readonly isOriginal: boolean;
-  /**
-   * For one device with many replicas: a tab writes the chain that it was lent,
-   * the owner of the files none of those that it lends.
-   */
-  readonly lent?: LentChain | "new" | undefined;
-  /** The app's rules; without any, whatever is soundly signed is admitted. */
-  readonly rules?: Rules | undefined;
-  /** The app's schemas, for what they say of more than one value; those of the rules besides. */
-  readonly schemas?: readonly Schema[];
-  /** Where records of others come in; `undefined` for a tab, which follows its owner. */
-  readonly door: Door | undefined;
-  /** How collections are read here. */
-  readonly viewOf: ViewOf;
-  /** Set damaged log bytes aside instead of failing. */
-  readonly repair: boolean;
-  /** Makes the keys durable on which a new repository depends. */
-  readonly settle: () => Promise<void>;
-}
-
-/** What opening brought into memory. */
-export interface LoadedReplica {
-  readonly folder: string;
-  /** The session key that signed here when it was opened, as 32 characters. */
-  readonly ownKey: string;
-  /** How it signs and acknowledges. */
-  readonly mode: Mode;
-  /** The genesis record's bytes. */
-  readonly genesis: Uint8Array;
-  readonly genesisId: Uint8Array;
-  readonly graph: Graph;
-  readonly certificates: Certificates;
-  readonly revocations: Revocations;
-  readonly state: State;
-  readonly log: Log;
-  readonly checkpoint: Checkpoint | undefined;
-  /** Checkpoints that could not be used, and why. */
-  readonly skipped: readonly SkippedCheckpoint[];
-  readonly recovery: Recovery;
-  /** Own commits that were taken back, and the refusals that stand. */
-  readonly withdrawals: Withdrawals;
-  /** What repairs could not connect, until it connects again. */
-  salvage: Salvage | undefined;
-  /** In a repair: what the newest checkpoint knew. */
-  readonly saved?: SavedState | undefined;
-  /** What its schemas say of more than one value; `undefined` where they do not. */
-  readonly constraints: Constraints | undefined;
-}
-
-/** A checkpoint that could not be used. */
-export interface SkippedCheckpoint {
-  readonly name: string;
-  readonly reason: string;
-}
 
 /** What asks the constraints of a repository is loaded where there are any. */
 async function openConstraints(
@@ -214,14 +136,6 @@ function checkSmall(checkpoint: Checkpoint | undefined): void {
 function isDispensable(cause: unknown): boolean {
   if (cause instanceof SyntaxError) return true;
   return cause instanceof DatabaseError && cause.code === "checkpoint-damaged";
-}
-
-/** What a log is loaded over. */
-export interface LoadParts
-  extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
-  readonly names: readonly string[];
-  /** The log, as soon as it can be read. */
-  readonly late: { log?: LogReader };
 }
 
 async function load(

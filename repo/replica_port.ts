@@ -25,7 +25,7 @@ import type {
   RepositoryPort,
   Sliced,
 } from "./port.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./sharing.ts";
 import { type PlacedItem, StateTree } from "./state_tree.ts";
 import type { VersionVector } from "./version_vector.ts";

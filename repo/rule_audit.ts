@@ -18,7 +18,7 @@ import { type Batch, batchIn, payloadOf } from "./batch.ts";
 import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
 import { SEGMENT_HEADER_BYTES } from "./log_format.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import { RuleSessions } from "./own_rules.ts";
 import { State } from "./state.ts";
 import type { VerifyOptions } from "./verify.ts";

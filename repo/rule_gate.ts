@@ -29,7 +29,7 @@ import type { RepositoryRules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import type { Graph } from "./graph.ts";
 import type { Declared } from "./merge_gate.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import { RuleSessions } from "./own_rules.ts";
 import { faultOf, kindFault } from "../src/schema/rule_write.ts";
 import { type Constraints, Draft, type WrittenItem } from "./constraints.ts";

@@ -23,7 +23,7 @@ import { type Batch, batchIn, decodeBatch, payloadOf } from "./batch.ts";
 import { chainBytes } from "./commit.ts";
 import { recordKind, SALVAGE } from "./log_format.ts";
 import type { Survivor } from "./log_quarantine.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import {
   Salvage,
   SALVAGE_FORMAT,

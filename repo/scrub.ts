@@ -19,7 +19,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { DAMAGED, UNSEALED_MARK } from "./log_format.ts";
 import { isDamage, mendRecord, nextRecord } from "./log_mend.ts";
 import { readRecords } from "./log_segment.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 
 /** How fast it goes. */
 export interface ScrubPace {

@@ -19,18 +19,11 @@ import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
 import { type Batch, decodeCommit } from "./batch.ts";
-import { type BaseTable, Table } from "./table.ts";
+import type { Base } from "./checkpoint/base.ts";
+import type { Checkpoint, ViewOf } from "./checkpoint/checkpoint.ts";
+import { Table } from "./table.ts";
 
-/** Gives the local view of a collection: its schema's, or that of no schema. */
-export type ViewOf = (collection: string) => View;
-
-/** Where tables start from: a checkpoint, if there is one. */
-export interface StateBase {
-  /** Names of the collections it holds. */
-  readonly collections: readonly string[];
-  /** Its rows of one collection. */
-  base(collection: string): BaseTable | undefined;
-}
+export type { ViewOf } from "./checkpoint/checkpoint.ts";
 
 /** What one transaction did, table by table. */
 export type Changes = Map<Table, ItemChange[]>;
@@ -53,7 +46,7 @@ export class State {
   readonly #tables = new Map<string, Table>();
   readonly #viewOf: ViewOf;
 
-  constructor(viewOf: ViewOf, base?: StateBase) {
+  constructor(viewOf: ViewOf, base?: Pick<Checkpoint, "collections" | "base">) {
     this.#viewOf = viewOf;
     for (const name of base?.collections ?? []) {
       this.#add(name, base?.base(name));
@@ -103,7 +96,7 @@ export class State {
     return this.#tables.get(collection) ?? this.#add(collection, undefined);
   }
 
-  #add(name: string, base: BaseTable | undefined): Table {
+  #add(name: string, base: Base | undefined): Table {
     const view = this.#viewOf(name);
     const table = new Table(
       base === undefined ? { name, view } : { name, view, base },

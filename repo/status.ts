@@ -5,7 +5,7 @@
  */
 
 import type { DatabaseError } from "../src/base/errors.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Lost } from "./salvage.ts";
 
 /** What opening found, and what it did about it. */

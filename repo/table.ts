@@ -15,15 +15,12 @@ import { type Cell, isBlank, isThere } from "../src/schema/cell.ts";
 import type { FieldKind, Item, Shape } from "../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../src/schema/source.ts";
 import type { View } from "../src/schema/view.ts";
-import type { BaseTable } from "./base_table.ts";
-import type { Picture } from "./checkpoint/collection.ts";
+import type { Base } from "./checkpoint/base.ts";
 import { unchanged } from "./checkpoint/columns.ts";
 import { orderName } from "./checkpoint/layout.ts";
 import { Cells } from "./cells.ts";
 import { FieldKinds } from "./field_kinds.ts";
 import { type Store, storeFor, storeOfKind } from "./column.ts";
-
-export type { BaseTable } from "./base_table.ts";
 
 /** So many items are read at a time that nobody keeps. */
 const STREAM_PAGE = 1_024;
@@ -35,7 +32,7 @@ export interface TableOptions {
   /** How its cells become items. */
   readonly view: View;
   /** What the checkpoint holds of it. */
-  readonly base?: BaseTable;
+  readonly base?: Base;
 }
 
 /** What is made of a table's items, and told of every put. */
@@ -61,7 +58,7 @@ export class Table implements Source {
   /** How its cells become items. */
   readonly view: View;
   /** What the checkpoint holds of it. */
-  readonly base: BaseTable | undefined;
+  readonly base: Base | undefined;
   /** What its fields are. */
   readonly kinds: FieldKinds;
   readonly #cells: Cells;
@@ -147,7 +144,7 @@ export class Table implements Source {
     return cell;
   }
 
-  #baseOf(ordinal: number): BaseTable {
+  #baseOf(ordinal: number): Base {
     const isKnown = ordinal >= 0 && ordinal < (this.base?.size ?? 0);
     if (this.base === undefined || !isKnown) {
       throw new RangeError(`Cannot read item: no ordinal ${ordinal}`);
@@ -352,7 +349,10 @@ export class Table implements Source {
   }
 
   /** Orders as they are now, and what changed since those of the base were. */
-  orders(): Pick<Picture, "orders" | "changed"> {
+  orders(): {
+    readonly orders: ReadonlyMap<string, Uint32Array>;
+    readonly changed: Uint8Array | undefined;
+  } {
     const orders = new Map<string, Uint32Array>();
     for (const [name, take] of this.#orders) orders.set(name, take());
     return { orders, changed: this.#changed?.slice() };

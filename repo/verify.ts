@@ -34,7 +34,7 @@ import {
   recordKind,
   SEGMENT_HEADER_BYTES,
 } from "./log_format.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import {
   type Cut,
   decodeResolution,

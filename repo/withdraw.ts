@@ -29,7 +29,7 @@ import type { CommitReader } from "./commit_reader.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import { recordKind } from "./log_format.ts";
 import type { Others, RefusedCommit } from "./port.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import { type Changes, publish, type State } from "./state.ts";
 import type { Table } from "./table.ts";
 import {

@@ -20,7 +20,7 @@ import {
 import { chainStart, type Position } from "./commit.ts";
 import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import { Graph } from "./graph.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import type { State } from "./state.ts";
 import type { Cut } from "./withdrawals.ts";
 

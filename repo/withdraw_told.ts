@@ -18,7 +18,7 @@ import { rechainOperation, type Renaming } from "../src/schema/rechain.ts";
 import { payloadOf } from "./batch.ts";
 import type { CommitPlace, Move } from "./commit_place.ts";
 import type { CommitReader } from "./commit_reader.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Transaction } from "./transaction.ts";
 import { takeBack, tellTouched } from "./withdraw.ts";
 import {

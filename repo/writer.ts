@@ -26,7 +26,7 @@ import { nameOf } from "./commit.ts";
 import { continuityOf, type LentChain } from "./continuity.ts";
 import type { OwnRules } from "./own_rules.ts";
 import { recordKind } from "./log_format.ts";
-import type { LoadedReplica } from "./replica_open.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import {
   certificatesOf,
   introduce,

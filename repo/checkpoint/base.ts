@@ -14,7 +14,6 @@ import { createdCell } from "../../src/schema/merge.ts";
 import { asWritten, decodeCreateAt } from "../../src/schema/patch_codec.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
-import type { BaseTable } from "../base_table.ts";
 import type { Cells } from "../cells.ts";
 import type { Store } from "../column.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -44,7 +43,7 @@ export interface Row {
 }
 
 /** One collection of a checkpoint. */
-export class Base implements BaseTable {
+export class Base {
   /** Where its parts lie. */
   readonly place: CollectionPlace;
   readonly #checkpoint: Checkpoint;

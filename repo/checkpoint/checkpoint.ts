@@ -30,7 +30,7 @@ import {
 import { LogRows, type ReadLog } from "./log_rows.ts";
 import { PageFile, PagePart, PageStream } from "./page_file.ts";
 
-/** Gives the local view of a collection. */
+/** Gives the local view of a collection: its schema's, or that of no schema. */
 export type ViewOf = (collection: string) => View;
 
 /** An origin that a checkpoint holds. */

@@ -64,12 +64,11 @@ export function pictureOf(
   table: Table,
   previous: Checkpoint | undefined,
 ): Picture {
-  const base = previous?.base(table.name);
+  const { name, view, size, count, base } = table;
   assert(
-    table.base === undefined || table.base === base,
+    base === undefined || base === previous?.base(name),
     "a table stands on the previous checkpoint",
   );
-  const { name, view, size, count } = table;
   return {
     name,
     view,
@@ -78,7 +77,7 @@ export function pictureOf(
     fields: table.kinds.list(),
     cells: table.picture(),
     ...table.orders(),
-    base: table.base === undefined ? undefined : base,
+    base,
     previous,
   };
 }

@@ -1,0 +1,48 @@
+/**
+ * What opening a repository brought into memory: what all that works on an open
+ * one is given.
+ *
+ * @module
+ */
+
+import type { Certificates } from "./certificate.ts";
+import type { Checkpoint, SkippedCheckpoint } from "./checkpoint/checkpoint.ts";
+import type { Constraints } from "./constraints.ts";
+import type { Mode } from "./genesis.ts";
+import type { Graph } from "./graph.ts";
+import type { Log } from "./log.ts";
+import type { Recovery } from "./log_recovery.ts";
+import type { Revocations } from "./revocation.ts";
+import type { Salvage } from "./salvage.ts";
+import type { SavedState } from "./saved_state.ts";
+import type { State } from "./state.ts";
+import type { Withdrawals } from "./withdrawals.ts";
+
+/** What opening brought into memory. */
+export interface LoadedReplica {
+  readonly folder: string;
+  /** The session key that signed here when it was opened, as 32 characters. */
+  readonly ownKey: string;
+  /** How it signs and acknowledges. */
+  readonly mode: Mode;
+  /** The genesis record's bytes. */
+  readonly genesis: Uint8Array;
+  readonly genesisId: Uint8Array;
+  readonly graph: Graph;
+  readonly certificates: Certificates;
+  readonly revocations: Revocations;
+  readonly state: State;
+  readonly log: Log;
+  readonly checkpoint: Checkpoint | undefined;
+  /** Checkpoints that could not be used, and why. */
+  readonly skipped: readonly SkippedCheckpoint[];
+  readonly recovery: Recovery;
+  /** Own commits that were taken back, and the refusals that stand. */
+  readonly withdrawals: Withdrawals;
+  /** What repairs could not connect, until it connects again. */
+  salvage: Salvage | undefined;
+  /** In a repair: what the newest checkpoint knew. */
+  readonly saved?: SavedState | undefined;
+  /** What its schemas say of more than one value; `undefined` where they do not. */
+  readonly constraints: Constraints | undefined;
+}

@@ -1,0 +1,59 @@
+/**
+ * How a repository is opened, and what its log is loaded over.
+ *
+ * @module
+ */
+
+import type { World } from "../src/base/world.ts";
+import type { Rules } from "../src/schema/rules.ts";
+import type { Schema } from "../src/schema/schema.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import type { LentChain } from "./continuity.ts";
+import type { Door } from "./door.ts";
+import type { Mode, RepositoryName } from "./genesis.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
+import type { LogReader } from "./log_reader.ts";
+import type { Session } from "./session.ts";
+import type { ViewOf } from "./state.ts";
+
+/** How a repository is opened. */
+export interface OpenReplicaOptions {
+  readonly storage: Storage;
+  readonly world: World;
+  readonly name: RepositoryName;
+  /** The mode it gets when it is new. */
+  readonly mode: Mode;
+  /** Must it have that mode when it is there? */
+  readonly isModeRequired: boolean;
+  /** Root public key, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  /** Who writes here. */
+  readonly session: Session;
+  /** Does the folder lie where it always did? */
+  readonly isOriginal: boolean;
+  /**
+   * For one device with many replicas: a tab writes the chain that it was lent,
+   * the owner of the files none of those that it lends.
+   */
+  readonly lent?: LentChain | "new" | undefined;
+  /** The app's rules; without any, whatever is soundly signed is admitted. */
+  readonly rules?: Rules | undefined;
+  /** The app's schemas, for what they say of more than one value; those of the rules besides. */
+  readonly schemas?: readonly Schema[];
+  /** Where records of others come in; `undefined` for a tab, which follows its owner. */
+  readonly door: Door | undefined;
+  /** How collections are read here. */
+  readonly viewOf: ViewOf;
+  /** Set damaged log bytes aside instead of failing. */
+  readonly repair: boolean;
+  /** Makes the keys durable on which a new repository depends. */
+  readonly settle: () => Promise<void>;
+}
+
+/** What a log is loaded over. */
+export interface LoadParts
+  extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
+  readonly names: readonly string[];
+  /** The log, as soon as it can be read. */
+  readonly late: { log?: LogReader };
+}
