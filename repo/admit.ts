@@ -47,6 +47,7 @@ import { decodeRevocation, type Revocation } from "./revocation.ts";
 import { checkRevocation, checkRoom } from "./revocation_check.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { sha256 } from "../crypto/mod.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 const NOT_LATER = "A commit is not later than its predecessor";
@@ -424,13 +425,8 @@ export class Parking {
   }
 
   #waitersOf(chain: string, number: number): Parked[] {
-    let byNumber = this.#waiting.get(chain);
-    if (byNumber === undefined) {
-      this.#waiting.set(chain, byNumber = new Map<number, Parked[]>());
-    }
-    let waiters = byNumber.get(number);
-    if (waiters === undefined) byNumber.set(number, waiters = []);
-    return waiters;
+    const byNumber = getOrMake(this.#waiting, chain, () => new Map());
+    return getOrMake(byNumber, number, () => []);
   }
 
   /** Takes out what waited for a commit of an admitted batch, in order of arrival. */

@@ -138,9 +138,7 @@ export class Author {
     let latest: Chain | undefined;
     for (const chain of graph.chains()) {
       if (withdrawals.isClosed(chain.name)) continue;
-      if (!sessionKeyOf(chain.name).every((byte, i) => byte === this.#key[i])) {
-        continue;
-      }
+      if (!chain.name.startsWith(this.#keyName)) continue;
       if (latest === undefined || compareHlc(chain.last, latest.last) > 0) {
         latest = chain;
       }

@@ -28,6 +28,7 @@ import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { readText } from "./canonical.ts";
 import { nameOf } from "./commit.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 const FORMAT = 1;
 const MAY_ISSUE = 1;
@@ -190,10 +191,8 @@ export class Certificates {
   /** Takes a certificate that {@linkcode checkCertificate} found sound. */
   add(certificate: Certificate): void {
     const key = nameOf(certificate.sessionKey, 0, 32);
-    const known = this.#byKey.get(key);
-    if (known === undefined) this.#byKey.set(key, [certificate]);
-    else if (this.has(certificate)) return;
-    else known.push(certificate);
+    if (this.has(certificate)) return;
+    getOrMake(this.#byKey, key, () => []).push(certificate);
     this.#inOrder.push(certificate);
   }
 

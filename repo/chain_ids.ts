@@ -13,6 +13,7 @@ import { assert } from "../src/base/errors.ts";
 import { bytesOf } from "./batch.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { ChainHash, chainStart } from "./commit.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** Commits between two ids that are kept. */
 const STEP = 128;
@@ -62,10 +63,8 @@ export class ChainIds {
 
   /** The nearest kept id at or before a commit: that of the commit before `number`. */
   #before(chain: string, number: number): { number: number; id: Uint8Array } {
-    let kept = this.#kept.get(chain);
-    if (kept === undefined) {
-      this.#kept.set(chain, kept = [chainStart(this.#genesisId, chain)]);
-    }
+    const start = () => [chainStart(this.#genesisId, chain)];
+    const kept = getOrMake<string, Uint8Array[]>(this.#kept, chain, start);
     const index = Math.min(Math.floor(number / STEP), kept.length - 1);
     return { number: index * STEP, id: kept[index]! };
   }

@@ -8,6 +8,8 @@
  * @module
  */
 
+import { getOrMake } from "../src/base/collections.ts";
+
 /** What became of a commit that this replica wrote. */
 export interface CommitPlace {
   /** Name of its chain. */
@@ -38,9 +40,7 @@ export class Moves {
 
   /** Notes that the end of `chain`, as it was then, moved. */
   note(chain: string, move: Move): void {
-    const known = this.#moves.get(chain);
-    if (known === undefined) this.#moves.set(chain, [move]);
-    else known.push(move);
+    getOrMake(this.#moves, chain, () => []).push(move);
   }
 
   /** Notes that a refused commit was written again elsewhere, before anybody asked for it. */

@@ -26,6 +26,7 @@ import type { ItemTouches } from "./item_touches.ts";
 import type { Log } from "./log.ts";
 import { readU32, RECORD_HEADER_BYTES } from "./log_format.ts";
 import type { Cut, Withdrawals } from "./withdrawals.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** A batch in the log. */
 export interface LoggedBatch {
@@ -320,7 +321,7 @@ export class CommitIndex {
    */
   add(batch: Batch, address: number): void {
     const { chain, first, commits } = batch;
-    const columns = this.#columnsOf(chain);
+    const columns = getOrMake(this.#chains, chain, () => new ChainColumns());
     const from = columns.length - first;
     assert(from >= 0, "the log holds a chain without gaps");
     columns.reserve(first + commits.length);
@@ -333,14 +334,6 @@ export class CommitIndex {
       columns.offsets[number] = at;
     }
     columns.length = Math.max(columns.length, first + commits.length);
-  }
-
-  #columnsOf(chain: string): ChainColumns {
-    let columns = this.#chains.get(chain);
-    if (columns === undefined) {
-      this.#chains.set(chain, columns = new ChainColumns());
-    }
-    return columns;
   }
 
   /** Forgets the commits of a chain from a number on: they were withdrawn. */

@@ -32,6 +32,7 @@ import type { Schema } from "../src/schema/schema.ts";
 import { KeyIndex, shorten } from "./key_index.ts";
 import type { State } from "./state.ts";
 import type { Table } from "./table.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** What a commit does to one item, as a whole. */
 export interface WrittenItem {
@@ -145,9 +146,7 @@ export class Constraints {
   #add(constrained: Constrained): void {
     this.#collections.set(constrained.name, constrained);
     for (const { target } of constrained.constraints.references) {
-      const referring = this.#referring.get(target);
-      if (referring !== undefined) referring.add(constrained);
-      else this.#referring.set(target, new Set([constrained]));
+      getOrMake(this.#referring, target, () => new Set()).add(constrained);
     }
   }
 
@@ -250,9 +249,7 @@ export class Draft {
   }
 
   #add({ collection, id, before, after }: WrittenItem): void {
-    let items = this.#items.get(collection);
-    if (items === undefined) this.#items.set(collection, items = new Map());
-    items.set(id, after);
+    getOrMake(this.#items, collection, () => new Map()).set(id, after);
     const constrained = this.#constraints.of(collection);
     if (constrained === undefined || before === after) return;
     for (const index of [...constrained.uniques, ...constrained.references]) {
@@ -263,8 +260,7 @@ export class Draft {
   }
 
   #count(index: KeyIndex, key: string, more: number): void {
-    let counts = this.#more.get(index);
-    if (counts === undefined) this.#more.set(index, counts = new Map());
+    const counts = getOrMake(this.#more, index, () => new Map());
     counts.set(key, (counts.get(key) ?? 0) + more);
   }
 

@@ -36,10 +36,11 @@ import { type RecentPast, recentPast } from "./recent_past.ts";
 import type { State } from "./state.ts";
 import type { Includes, ItemName } from "./time_travel.ts";
 import type { TouchFiles, WriteTouches } from "./checkpoint/touches_writer.ts";
-import { hashItem, type Link, lowerBound, TouchTail } from "./touch_tail.ts";
+import { hashItem, type Link, TouchTail } from "./touch_tail.ts";
 import type { VersionVector } from "./version_vector.ts";
 import { decodeWithdrawal } from "./withdrawals.ts";
 import { batchIn } from "./batch.ts";
+import { lowerBound } from "../src/base/collections.ts";
 
 /** A commit, and what it did to one item. */
 export interface ItemCommit extends Position, Hlc {

@@ -16,6 +16,7 @@ import type { ItemTouches } from "./item_touches.ts";
 import { State, type ViewOf } from "./state.ts";
 import type { Table } from "./table.ts";
 import type { Includes, ItemName } from "./time_travel.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** So much of the log's end is looked through at first. */
 const TAIL_BYTES = 256 * 1024;
@@ -94,8 +95,7 @@ function changedItems(
 function otherItems({ commits, includes }: RecentPast, from: number) {
   const items = new Map<string, Set<string>>();
   const note = ({ collection, id }: ItemName) => {
-    const ids = items.get(collection) ?? new Set();
-    items.set(collection, ids.add(id));
+    getOrMake(items, collection, () => new Set()).add(id);
   };
   let count = 0;
   commits.each(({ batch, from }) => {

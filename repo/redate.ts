@@ -18,6 +18,7 @@ import type { Graph } from "./graph.ts";
 import type { RefusedCommit, RepositoryPort } from "./port.ts";
 import type { RefusedEntry } from "./refusals.ts";
 import type { Done, Writer } from "./writer.ts";
+import { lowerBound } from "../src/base/collections.ts";
 
 const REASON = "bad-clock";
 
@@ -91,13 +92,9 @@ function firstAfter(
   chain: string,
   latestMs: number,
 ): number {
-  let [low, high] = [0, graph.lengthOf(chain) - 1];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (commits.clockAt(chain, middle)!.wall > latestMs) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  const isLater = (number: number) =>
+    commits.clockAt(chain, number)!.wall > latestMs;
+  return lowerBound(graph.lengthOf(chain) - 1, isLater);
 }
 
 function writeAgain(

@@ -28,6 +28,7 @@ import { limits } from "../src/base/limits.ts";
 import { readCount, readText } from "./canonical.ts";
 import { nameOf } from "./commit.ts";
 import type { Graph } from "./graph.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 const FORMAT = 1;
 const INCARNATION = 8;
@@ -197,10 +198,8 @@ export class Revocations {
   add(revocation: Revocation): void {
     if (this.tellsNothingNew(revocation)) return;
     const key = nameOf(revocation.sessionKey, 0, 32);
-    let revoked = this.#byKey.get(key);
-    if (revoked === undefined) {
-      this.#byKey.set(key, revoked = { records: [], cuts: new Map() });
-    }
+    const none = () => ({ records: [], cuts: new Map() });
+    const revoked = getOrMake<string, Revoked>(this.#byKey, key, none);
     revoked.records.push(revocation);
     this.#size++;
     for (const [incarnation, count] of revocation.cuts) {

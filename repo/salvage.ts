@@ -31,6 +31,7 @@ import type { Graph } from "./graph.ts";
 import { SALVAGE } from "./log_format.ts";
 import type { ItemName, SavedCells } from "./saved_state.ts";
 import type { State, ViewOf } from "./state.ts";
+import { getOrMake, lowerBound } from "../src/base/collections.ts";
 
 /** First bytes of the file. */
 export const SALVAGE_MAGIC = "SHEAFSAV";
@@ -91,8 +92,7 @@ function spansOf(batches: readonly SalvagedBatch[]): Map<string, Span[]> {
   const byChain = new Map<string, Span[]>();
   for (const batch of batches.toSorted((a, b) => a.first - b.first)) {
     const { chain, first, end } = batch;
-    const spans = byChain.get(chain) ?? [];
-    byChain.set(chain, spans);
+    const spans = getOrMake<string, Span[]>(byChain, chain, () => []);
     const from = Math.max(first, spans.at(-1)?.end ?? 0);
     if (from < end) spans.push({ batch, from, end });
   }
@@ -164,13 +164,8 @@ export class Salvage {
 
   #isHeld(chain: string, number: number): boolean {
     const spans = this.#byChain.get(chain) ?? [];
-    let [low, high] = [0, spans.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (spans[middle]!.from <= number) low = middle + 1;
-      else high = middle;
-    }
-    return number < (spans[low - 1]?.end ?? 0);
+    const next = lowerBound(spans.length, (i) => spans[i]!.from > number);
+    return number < (spans[next - 1]?.end ?? 0);
   }
 
   /** Without the operations of which cells tell. */

@@ -35,6 +35,7 @@ import {
 import type { SavedCells, SavedState } from "./saved_state.ts";
 import type { ViewOf } from "./state.ts";
 import { decodeWithdrawal, Withdrawals } from "./withdrawals.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** Salvages what of a repaired log did not come in again; nothing where all did. */
 export async function salvage(
@@ -303,11 +304,11 @@ class Refs {
   readonly #shapes = new Map<Shape, number>();
 
   origin(origin: Origin): number {
-    return numberOf(this.#origins, origin);
+    return getOrMake(this.#origins, origin, () => this.#origins.size);
   }
 
   shape(shape: Shape): number {
-    return numberOf(this.#shapes, shape);
+    return getOrMake(this.#shapes, shape, () => this.#shapes.size);
   }
 
   write(writer: ByteWriter): void {
@@ -320,10 +321,4 @@ class Refs {
     writer.varint(this.#shapes.size);
     for (const shape of this.#shapes.keys()) writer.bytes(encodeShape(shape));
   }
-}
-
-function numberOf<T>(numbers: Map<T, number>, one: T): number {
-  let number = numbers.get(one);
-  if (number === undefined) numbers.set(one, number = numbers.size);
-  return number;
 }

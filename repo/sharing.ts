@@ -16,6 +16,7 @@ import type { Mode } from "./genesis.ts";
 import type { Graph } from "./graph.ts";
 import type { Log } from "./log.ts";
 import type { VersionVector } from "./version_vector.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** What decides what may be shared. */
 export interface SharingParts {
@@ -150,9 +151,7 @@ export class Sharing {
   appended(chain: string, length: number, count: number): void {
     if (!this.#isOpen) return;
     const { log, mode } = this.#parts;
-    const lag = this.#lags.get(chain);
-    if (lag === undefined) this.#lags.set(chain, { shared: length, held: 1 });
-    else lag.held++;
+    getOrMake(this.#lags, chain, () => ({ shared: length, held: 0 })).held++;
     this.#held.push({ end: log.end, chain, length: length + count });
     if (mode === "fast") this.#share();
   }

@@ -15,6 +15,7 @@ import { compareHlc, type Hlc, type Stamp } from "../src/base/hlc.ts";
 import type { Header } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { Log } from "./log.ts";
+import { getOrMake, lowerBound } from "../src/base/collections.ts";
 
 /** From a commit on, the chain has seen so many commits of an own chain. */
 interface Step extends Hlc {
@@ -88,9 +89,7 @@ export class Sight {
   #add(chain: string, number: number, header: Header): void {
     const { wall, count, parents } = header;
     if (this.#isOwn(chain, wall)) {
-      const clocks = this.#own.get(chain);
-      if (clocks === undefined) this.#own.set(chain, [{ wall, count }]);
-      else clocks.push({ wall, count });
+      getOrMake(this.#own, chain, () => []).push({ wall, count });
     }
     for (const parent of parents) {
       const at = { wall, count, number };
@@ -108,11 +107,9 @@ export class Sight {
 
   #raise(chain: string, own: string, step: Step): void {
     if (chain === own) return;
-    let chains = this.#steps.get(chain);
-    if (chains === undefined) this.#steps.set(chain, chains = new Map());
-    const steps = chains.get(own);
-    if (steps === undefined) chains.set(own, [step]);
-    else if (step.seen > steps.at(-1)!.seen) steps.push(step);
+    const chains = getOrMake(this.#steps, chain, () => new Map());
+    const steps = getOrMake<string, Step[]>(chains, own, () => []);
+    if (step.seen > (steps.at(-1)?.seen ?? -1)) steps.push(step);
   }
 }
 
@@ -121,11 +118,5 @@ function lastOf(
   steps: readonly Step[],
   holds: (step: Step) => boolean,
 ): Step | undefined {
-  let [low, high] = [0, steps.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(steps[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return steps[low - 1];
+  return steps[lowerBound(steps.length, (i) => !holds(steps[i]!)) - 1];
 }

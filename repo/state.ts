@@ -22,6 +22,7 @@ import { type Batch, decodeCommit } from "./batch.ts";
 import type { Base } from "./checkpoint/base.ts";
 import type { Checkpoint, ViewOf } from "./checkpoint/checkpoint.ts";
 import { Table } from "./table.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 export type { ViewOf } from "./checkpoint/checkpoint.ts";
 
@@ -139,8 +140,7 @@ export class State {
     for (const { shape, id } of patch.operations) {
       const table = this.#admitted(shape.collection);
       if (!table.isHeard) continue;
-      let cells = touched.get(table);
-      if (cells === undefined) touched.set(table, cells = new Map());
+      const cells = getOrMake(touched, table, () => new Map());
       if (!cells.has(id)) cells.set(id, table.cellOf(id));
     }
     this.fold(patch, origin, this.watch);
@@ -188,8 +188,7 @@ export class ChangeList {
   /** Takes what one more transaction did. */
   add(changes: Changes): void {
     for (const [table, list] of changes) {
-      let known = this.#tables.get(table);
-      if (known === undefined) this.#tables.set(table, known = new Map());
+      const known = getOrMake(this.#tables, table, () => new Map());
       for (const change of list) {
         const { ordinal } = change;
         const before = known.get(ordinal);

@@ -25,6 +25,7 @@ import { nameOf } from "./commit.ts";
 import type { Sliced } from "./port.ts";
 import type { State } from "./state.ts";
 import type { Kept, Table } from "./table.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 const DOMAIN = encodeText("sheaf state 1\n");
 const HASH_BYTES = 32;
@@ -93,10 +94,7 @@ export class StateTree {
   #readSome(): boolean {
     let left: number = limits.auditItemsPerSlice;
     for (const table of this.#state.tables()) {
-      let unread = this.#unread.get(table);
-      if (unread === undefined) {
-        this.#unread.set(table, unread = new Unread(table));
-      }
+      const unread = getOrMake(this.#unread, table, () => new Unread(table));
       unread.load(left);
       for (let next = unread.first; next !== undefined; next = unread.first) {
         if (left <= 0) return false;

@@ -19,6 +19,7 @@ import { readShape } from "../src/schema/shape_codec.ts";
 import type { Batch } from "./batch.ts";
 import { hashId } from "./checkpoint/layout.ts";
 import type { Cut } from "./withdrawals.ts";
+import { lowerBound } from "../src/base/collections.ts";
 
 /** So many operations are sorted at once, within a few milliseconds. */
 const RUN_MAX = 65_536;
@@ -306,18 +307,4 @@ export interface TailPicture {
 function grown<T extends Float64Array | Uint32Array>(from: T, to: T): T {
   to.set(from);
   return to;
-}
-
-/** The first index that `isPast` takes, or `count`; from there on it takes all. */
-export function lowerBound(
-  count: number,
-  isPast: (index: number) => boolean,
-): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isPast(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -44,6 +44,7 @@ import {
 import { decodeRevocation } from "./revocation.ts";
 import { checkRevocation } from "./revocation_check.ts";
 import { chainStart, type Position } from "./commit.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** How far a verification has come. */
 export interface VerifyProgress {
@@ -370,9 +371,7 @@ class VerifiedChains {
     this.#genesisId = genesisId;
     for (const { withdrawal: { cuts } } of withdrawals) {
       for (const { chain, from } of cuts) {
-        const known = this.#cuts.get(chain) ??
-          new Map<number, End & Part | undefined>();
-        this.#cuts.set(chain, known.set(from, undefined));
+        getOrMake(this.#cuts, chain, () => new Map()).set(from, undefined);
       }
     }
   }

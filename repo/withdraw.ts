@@ -46,6 +46,7 @@ import {
   type Withdrawal,
 } from "./withdrawals.ts";
 import type { Writer } from "./writer.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** What taking commits back works with. */
 export interface TakeBackParts {
@@ -372,9 +373,7 @@ function changesOf(touched: readonly Touched[]): Changes {
     const ordinal = table.ordinalOf(id);
     const after = keepSame(table, ordinal, before);
     if (after === before) continue;
-    const list = changes.get(table);
-    if (list === undefined) changes.set(table, [{ ordinal, before, after }]);
-    else list.push({ ordinal, before, after });
+    getOrMake(changes, table, () => []).push({ ordinal, before, after });
   }
   return changes;
 }

@@ -23,6 +23,7 @@ import { Graph } from "./graph.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { State } from "./state.ts";
 import type { Cut } from "./withdrawals.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** A commit that is taken back. */
 export interface VoidCommit extends Position, Hlc {
@@ -189,9 +190,7 @@ class Sift {
   #touch(batch: Batch, commit: BatchCommit): boolean {
     const { operations } = decodePatch(payloadOf(batch, commit));
     for (const { shape, id } of operations) {
-      const ids = this.#touched.get(shape.collection);
-      if (ids === undefined) this.#touched.set(shape.collection, new Set([id]));
-      else ids.add(id);
+      getOrMake(this.#touched, shape.collection, () => new Set()).add(id);
     }
     return operations.length > 0;
   }

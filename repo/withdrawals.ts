@@ -22,6 +22,7 @@ import { compareHlc, type Hlc, type Stamp } from "../src/base/hlc.ts";
 import { readCount, readText } from "./canonical.ts";
 import { chainBytes, chainBytesLength, chainName } from "./commit.ts";
 import { limits } from "../src/base/limits.ts";
+import { getOrMake } from "../src/base/collections.ts";
 
 /** A refused commit that nobody has dealt with yet. */
 export interface Refused extends RefusedRecord {
@@ -80,9 +81,7 @@ export class Withdrawals {
     for (const chain of withdrawal.closed) this.#closed.add(chain);
     for (const cut of withdrawal.cuts) {
       this.#closed.add(cut.chain);
-      const known = this.#voids.get(cut.chain);
-      if (known === undefined) this.#voids.set(cut.chain, [{ at, cut }]);
-      else known.push({ at, cut });
+      getOrMake(this.#voids, cut.chain, () => []).push({ at, cut });
     }
     const { chain } = withdrawal.cuts[0]!;
     const refused = withdrawal.refused.map((one) => ({ ...one, chain }));

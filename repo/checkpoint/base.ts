@@ -33,6 +33,7 @@ import {
   widths,
 } from "./layout.ts";
 import { PagePart } from "./page_file.ts";
+import { lowerBound } from "../../src/base/collections.ts";
 
 /** Where a row's cell is. */
 export interface Row {
@@ -218,13 +219,8 @@ export class Base {
   }
 
   #idPage(ordinal: number): IdPage {
-    let low = 0;
-    let high = this.place.idStarts.count - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.#idStart(middle) <= ordinal) low = middle;
-      else high = middle - 1;
-    }
+    const isPast = (page: number) => this.#idStart(page) > ordinal;
+    const low = lowerBound(this.place.idStarts.count, isPast) - 1;
     const view = this.#ids.page(low);
     const bytes = new Uint8Array(view.buffer, view.byteOffset, DATA);
     const ids: string[] = [];

@@ -13,7 +13,7 @@
 import { ByteReader } from "../../src/base/bytes.ts";
 import { readCount } from "../canonical.ts";
 import { chainBytesLength, chainName } from "../commit.ts";
-import { type ChainCount, type Link, lowerBound } from "../touch_tail.ts";
+import type { ChainCount, Link } from "../touch_tail.ts";
 import {
   DATA,
   PAGE,
@@ -23,6 +23,7 @@ import {
   TOUCHES_AT,
 } from "./layout.ts";
 import { type PageFile, PagePart, PageStream } from "./page_file.ts";
+import { lowerBound } from "../../src/base/collections.ts";
 
 /** Widths of records. */
 export const touchWidths = { touch: 10, mark: 10, link: 20 } as const;
