@@ -7,7 +7,11 @@
  * @module
  */
 
-import { type ByteReader, decodeText } from "../src/base/bytes.ts";
+import {
+  type ByteReader,
+  type ByteWriter,
+  decodeText,
+} from "../src/base/bytes.ts";
 
 /** Reads a varint that has no needless bytes. */
 export function readCount(reader: ByteReader): number {
@@ -32,4 +36,15 @@ export function readText(reader: ByteReader, bytesMax: number): string {
     throw new SyntaxError("Cannot decode text: its ASCII mark is wrong");
   }
   return text;
+}
+
+/** Appends bytes behind their length. */
+export function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
+  writer.varint(bytes.length);
+  writer.bytes(bytes);
+}
+
+/** Reads what {@linkcode writeBytes} wrote: a view. */
+export function readBytes(reader: ByteReader): Uint8Array {
+  return reader.take(reader.varint());
 }

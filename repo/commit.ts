@@ -66,6 +66,13 @@ export function chainName(bytes: Uint8Array, at = 0): string {
   return nameOf(bytes, at, at + chainBytesLength);
 }
 
+/** Reads the name of a chain. */
+export function readChain(reader: ByteReader): string {
+  const { at } = reader;
+  reader.skip(chainBytesLength);
+  return chainName(reader.bytes, at);
+}
+
 /** The 40 bytes of a chain's name. */
 export function chainBytes(name: string): Uint8Array<ArrayBuffer> {
   assert(name.length === chainBytesLength, "a chain's name is 40 bytes");
@@ -155,9 +162,7 @@ export function readParents(
   const parents: Position[] = [];
   let last = "";
   for (let i = 0; i < length; i++) {
-    const at = reader.at;
-    reader.skip(chainBytesLength);
-    const parent = chainName(reader.bytes, at);
+    const parent = readChain(reader);
     if (parent <= last || parent === chain) {
       throw new SyntaxError(
         "Cannot decode commit: its parents are not in order",

@@ -22,11 +22,11 @@ import { readCount } from "./canonical.ts";
 import {
   chainBytes,
   chainBytesLength,
-  chainName,
   chainStart,
   type Header,
   idLength,
   type Position,
+  readChain,
 } from "./commit.ts";
 import type { VersionVector } from "./version_vector.ts";
 
@@ -292,7 +292,7 @@ export class Graph {
     }
     const graph = new Graph(genesisId);
     const size = readCount(reader);
-    for (let i = 0; i < size; i++) graph.#restore(readChain(reader));
+    for (let i = 0; i < size; i++) graph.#restore(readState(reader));
     if (!reader.done || graph.#chains.size !== size) {
       throw new SyntaxError("Cannot decode graph: its chains are not in order");
     }
@@ -315,11 +315,9 @@ export function digestOfSummary(
   return sha256(DIGEST_DOMAIN, genesisId, summary);
 }
 
-function readChain(reader: ByteReader): ChainState {
-  const at = reader.at;
-  reader.skip(chainBytesLength);
+function readState(reader: ByteReader): ChainState {
   const chain: ChainState = {
-    name: chainName(reader.bytes, at),
+    name: readChain(reader),
     length: readCount(reader),
     last: { wall: reader.u48(), count: reader.u16() },
     isHead: reader.u8() === 1,

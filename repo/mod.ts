@@ -56,12 +56,12 @@ export type { Session } from "./session.ts";
 export type { State } from "./state.ts";
 export type { ReplicaStatus } from "./status.ts";
 export type { Table } from "./table.ts";
+export type { ItemName } from "./state.ts";
 export {
   ancestry,
   cellOf,
   concerns,
   type Includes,
-  type ItemName,
   itemOf,
   mentions,
   stateOf,

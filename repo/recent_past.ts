@@ -15,7 +15,8 @@ import type { CommitReader } from "./commit_reader.ts";
 import type { ItemTouches } from "./item_touches.ts";
 import { State, type ViewOf } from "./state.ts";
 import type { Table } from "./table.ts";
-import type { Includes, ItemName } from "./time_travel.ts";
+import type { ItemName } from "./state.ts";
+import type { Includes } from "./time_travel.ts";
 import { getOrMake } from "../src/base/collections.ts";
 
 /** So much of the log's end is looked through at first. */

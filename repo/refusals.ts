@@ -46,7 +46,7 @@ export class Refusals {
   readonly #parts: RefusalsParts;
   readonly #listeners = new Set<() => void>();
   #refused: readonly Refused[] = [];
-  #entries: readonly LoggedEntry[] = [];
+  #entries: readonly RefusedEntry[] = [];
 
   constructor(parts: RefusalsParts) {
     this.#parts = parts;
@@ -56,12 +56,14 @@ export class Refusals {
   list(): readonly RefusedEntry[] {
     const { refused } = this.#parts.loaded.withdrawals;
     if (refused === this.#refused) return this.#entries;
-    const known = new Map(this.#entries.map((entry) => [entry.refused, entry]));
-    this.#refused = refused;
-    this.#entries = refused.map((one) =>
-      known.get(one) ?? new LoggedEntry(one, this.#parts.commits)
+    const { commits } = this.#parts;
+    const known = new Map(
+      this.#refused.map((one, i) => [one, this.#entries[i]]),
     );
-    return this.#entries;
+    this.#refused = refused;
+    return this.#entries = refused.map((one) =>
+      known.get(one) ?? entryOf(one, commits)
+    );
   }
 
   /** Hears that there are others; the result ends it. */
@@ -145,40 +147,18 @@ export class Refusals {
 }
 
 /** An entry whose patch is in the log. */
-class LoggedEntry implements RefusedEntry {
-  readonly refused: Refused;
-  readonly chain: string;
-  readonly number: number;
-  readonly wall: number;
-  readonly count: number;
-  readonly reason: string;
-  readonly rule: string;
-  readonly detail: string;
-  readonly kept: boolean;
-  readonly #commits: CommitReader;
-  #patch: DecodedPatch | undefined;
-
-  constructor(refused: Refused, commits: CommitReader) {
-    this.refused = refused;
-    this.chain = refused.chain;
-    this.number = refused.number;
-    this.wall = refused.wall;
-    this.count = refused.count;
-    this.reason = refused.reason;
-    this.rule = refused.rule;
-    this.detail = refused.detail;
-    this.kept = refused.kept;
-    this.#commits = commits;
-  }
-
-  get patch(): DecodedPatch {
-    return this.#patch ??= this.#read();
-  }
-
-  #read(): DecodedPatch {
-    const batch = this.#commits.batchAt(this.refused.address);
-    return decodePatch(
-      payloadOf(batch, batch.commits[this.number - batch.first]!),
-    );
-  }
+function entryOf(refused: Refused, commits: CommitReader): RefusedEntry {
+  const { address, ...shown } = refused;
+  let patch: DecodedPatch | undefined;
+  const read = () => {
+    const batch = commits.batchAt(address);
+    const commit = batch.commits[refused.number - batch.first]!;
+    return decodePatch(payloadOf(batch, commit));
+  };
+  return {
+    ...shown,
+    get patch() {
+      return patch ??= read();
+    },
+  };
 }

@@ -21,6 +21,7 @@ import {
   Revocations,
 } from "./revocation.ts";
 import { Withdrawals } from "./withdrawals.ts";
+import { readBytes, writeBytes } from "./canonical.ts";
 
 const FORMAT = 1;
 
@@ -89,13 +90,4 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
   const isSalvaged = !reader.done;
   const credentials = { certificates, revocations };
   return { genesis, genesisId, graph, ...credentials, withdrawals, isSalvaged };
-}
-
-function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
-  writer.varint(bytes.length);
-  writer.bytes(bytes);
-}
-
-function readBytes(reader: ByteReader): Uint8Array {
-  return reader.take(reader.varint());
 }

@@ -27,7 +27,8 @@ import type {
 } from "./port.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./sharing.ts";
-import { type PlacedItem, StateTree } from "./state_tree.ts";
+import type { ItemName } from "./state.ts";
+import { StateTree } from "./state_tree.ts";
 import type { VersionVector } from "./version_vector.ts";
 
 /** What a port looks out on. */
@@ -181,7 +182,7 @@ export class ReplicaPort implements RepositoryPort {
     return this.#stateTree.digests(prefix);
   }
 
-  itemsBelow(prefix: readonly number[], limit: number): Sliced<PlacedItem[]> {
+  itemsBelow(prefix: readonly number[], limit: number): Sliced<ItemName[]> {
     assert(limit >= 0, "a limit is a count");
     return this.#stateTree.items(prefix, limit);
   }

@@ -26,12 +26,13 @@ import type { Storage } from "../src/storage/storage.ts";
 import type { Arrival } from "./arrival.ts";
 import { decodeBatch, payloadOf } from "./batch.ts";
 import { readCount } from "./canonical.ts";
-import { chainBytesLength, chainName } from "./commit.ts";
 import type { Graph } from "./graph.ts";
 import { SALVAGE } from "./log_format.ts";
-import type { ItemName, SavedCells } from "./saved_state.ts";
+import type { ItemName } from "./state.ts";
+import type { SavedCells } from "./saved_state.ts";
 import type { State, ViewOf } from "./state.ts";
 import { getOrMake, lowerBound } from "../src/base/collections.ts";
+import { readChain } from "./commit.ts";
 
 /** First bytes of the file. */
 export const SALVAGE_MAGIC = "SHEAFSAV";
@@ -347,10 +348,6 @@ function readVector(reader: ByteReader): Map<string, number> {
   return new Map(
     listOf(reader, () => [readChain(reader), readCount(reader)] as const),
   );
-}
-
-function readChain(reader: ByteReader): string {
-  return chainName(reader.take(chainBytesLength));
 }
 
 function listOf<T>(reader: ByteReader, readOne: () => T): T[] {

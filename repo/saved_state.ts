@@ -19,12 +19,7 @@ import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import { IN_HEAP } from "./checkpoint/layout.ts";
 import { type LoadedSegment, loadSegments } from "./log_reader.ts";
 import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
-
-/** The name of an item. */
-export interface ItemName {
-  readonly collection: string;
-  readonly id: string;
-}
+import type { ItemName } from "./state.ts";
 
 /** Cells by collection and id. */
 export type SavedCells = Map<string, Map<string, Cell>>;

@@ -26,6 +26,12 @@ import { getOrMake } from "../src/base/collections.ts";
 
 export type { ViewOf } from "./checkpoint/checkpoint.ts";
 
+/** One item of one collection. */
+export interface ItemName {
+  readonly collection: string;
+  readonly id: string;
+}
+
 /** What one transaction did, table by table. */
 export type Changes = Map<Table, ItemChange[]>;
 

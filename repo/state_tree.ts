@@ -23,7 +23,7 @@ import { compareText } from "../src/schema/merge_state.ts";
 import { OrderedMap } from "../src/schema/ordered_map.ts";
 import { nameOf } from "./commit.ts";
 import type { Sliced } from "./port.ts";
-import type { State } from "./state.ts";
+import type { ItemName, State } from "./state.ts";
 import type { Kept, Table } from "./table.ts";
 import { getOrMake } from "../src/base/collections.ts";
 
@@ -32,14 +32,8 @@ const HASH_BYTES = 32;
 const FAN_OUT = 16;
 const NOTHING: Uint8Array = /* @__PURE__ */ new Uint8Array(1);
 
-/** The name of one item. */
-export interface PlacedItem {
-  readonly collection: string;
-  readonly id: string;
-}
-
 /** An item, its place, and the hash of its cell. */
-interface Entry extends PlacedItem {
+interface Entry extends ItemName {
   readonly bytes: Uint8Array;
 }
 
@@ -74,9 +68,9 @@ export class StateTree {
   }
 
   /** The items below a prefix, at most `limit`. */
-  *items(prefix: readonly number[], limit: number): Sliced<PlacedItem[]> {
+  *items(prefix: readonly number[], limit: number): Sliced<ItemName[]> {
     yield* this.#update();
-    const items: PlacedItem[] = [];
+    const items: ItemName[] = [];
     for (const [place, entry] of this.#entries.entries(startOf(prefix))) {
       if (items.length >= limit || !isBelow(place, prefix)) break;
       const { collection, id } = entry;

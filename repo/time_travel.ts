@@ -19,7 +19,7 @@ import { type BatchCommit, decodeCommit } from "./batch.ts";
 import type { Position } from "./commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { View } from "../src/schema/view.ts";
-import { State, type ViewOf } from "./state.ts";
+import { type ItemName, State, type ViewOf } from "./state.ts";
 import type { VersionVector } from "./version_vector.ts";
 
 /** Which commits belong to a picture of the past. */
@@ -72,12 +72,6 @@ function ancestorsOf(
     }
   }
   return vector;
-}
-
-/** One item of one collection. */
-export interface ItemName {
-  readonly collection: string;
-  readonly id: string;
 }
 
 /** Does an operation concern the item? */

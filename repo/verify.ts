@@ -12,7 +12,7 @@
  */
 
 import { ByteReader, equalBytes } from "../src/base/bytes.ts";
-import { DatabaseError, type Refusal } from "../src/base/errors.ts";
+import { DatabaseError, type Refusal, refuse } from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import {
@@ -184,14 +184,12 @@ class LogCheck {
       try {
         const refusal = this.#record(kind, body);
         if (refusal !== undefined) {
-          this.fail(
-            address - RECORD_HEADER_BYTES,
-            `${refusal.refused}: ${refusal.detail ?? "refused"}`,
-          );
+          const { refused, detail = "refused" } = refusal;
+          this.fail(this.#at, `${refused}: ${detail}`);
         }
       } catch (cause) {
         if (!(cause instanceof SyntaxError)) throw cause;
-        this.fail(address - RECORD_HEADER_BYTES, cause.message);
+        this.fail(this.#at, cause.message);
       }
       return this.damage !== undefined || this.next - from > STEP_BYTES;
     });
@@ -213,10 +211,7 @@ class LogCheck {
 
   #genesis(body: Uint8Array): Refusal | undefined {
     if (equalBytes(body, this.#loaded.genesis)) return undefined;
-    return {
-      refused: "malformed",
-      detail: "it is another genesis than the first one",
-    };
+    return refuse("malformed", "it is another genesis than the first one");
   }
 
   #certificate(body: Uint8Array): Refusal | undefined {
@@ -246,9 +241,7 @@ class LogCheck {
   #withdrawal(body: Uint8Array): Refusal | undefined {
     for (const cut of decodeWithdrawal(new ByteReader(body)).cuts) {
       const taken = this.#chains.cut(cut);
-      if (taken < 0) {
-        return { refused: "gap", detail: "it takes back what is not there" };
-      }
+      if (taken < 0) return refuse("gap", "it takes back what is not there");
       this.#counts.commits -= taken;
     }
     return undefined;
@@ -258,9 +251,7 @@ class LogCheck {
     const chains = this.#chains;
     const { chain, first, commits } = batch;
     const from = chains.lengthOf(chain) - first;
-    if (from < 0) {
-      return { refused: "gap", detail: "a commit before it is missing" };
-    }
+    if (from < 0) return refuse("gap", "a commit before it is missing");
     const isAgain = from > commits.length;
     const start = isAgain ? chains.startOf(batch) : undefined;
     // A power cut came between it and the withdrawal that it was sealed for.
@@ -294,13 +285,11 @@ class LogCheck {
     for (let i = from; i < commits.length; i++) {
       const commit = commits[i]!;
       if (last !== undefined && compareHlc(commit, last) <= 0) {
-        return {
-          refused: "bad-clock",
-          detail: "a commit is not later than its predecessor",
-        };
+        const detail = "a commit is not later than its predecessor";
+        return refuse("bad-clock", detail);
       }
       if (!commit.parents.every((parent) => this.#chains.has(parent))) {
-        return { refused: "missing-parent", detail: "a parent is missing" };
+        return refuse("missing-parent", "a parent is missing");
       }
       if (batch.seal !== undefined && !this.#isCertified(chain, commit.wall)) {
         this.#uncertified.push({ at: this.#at, chain, wall: commit.wall });

@@ -9,7 +9,7 @@
 
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { readCount } from "./canonical.ts";
-import { chainBytes, chainBytesLength, chainName } from "./commit.ts";
+import { chainBytes, readChain } from "./commit.ts";
 
 /** Chain → how many of its commits; chains without commits do not stand in it. */
 export type VersionVector = ReadonlyMap<string, number>;
@@ -51,9 +51,7 @@ export function decodeVector(bytes: Uint8Array): VersionVector {
   const vector = new Map<string, number>();
   let last = "";
   for (let i = 0; i < size; i++) {
-    const at = reader.at;
-    reader.skip(chainBytesLength);
-    const chain = chainName(bytes, at);
+    const chain = readChain(reader);
     const count = readCount(reader);
     if (chain <= last || count === 0) {
       throw new SyntaxError(

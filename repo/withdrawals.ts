@@ -19,10 +19,11 @@ import {
   toHex,
 } from "../src/base/bytes.ts";
 import { compareHlc, type Hlc, type Stamp } from "../src/base/hlc.ts";
-import { readCount, readText } from "./canonical.ts";
-import { chainBytes, chainBytesLength, chainName } from "./commit.ts";
+import { readBytes, readCount, readText, writeBytes } from "./canonical.ts";
+import { chainBytes, readChain } from "./commit.ts";
 import { limits } from "../src/base/limits.ts";
 import { getOrMake } from "../src/base/collections.ts";
+import type { RefusedCommit } from "./port.ts";
 
 /** A refused commit that nobody has dealt with yet. */
 export interface Refused extends RefusedRecord {
@@ -188,10 +189,10 @@ export class Withdrawals {
     const all = new Withdrawals();
     for (let left = readCount(reader); left > 0; left--) {
       const at = reader.u48();
-      all.add(at, decodeWithdrawal(readBytes(reader)));
+      all.add(at, decodeWithdrawal(new ByteReader(readBytes(reader))));
     }
     for (let left = readCount(reader); left > 0; left--) {
-      const resolution = decodeResolution(readBytes(reader));
+      const resolution = decodeResolution(new ByteReader(readBytes(reader)));
       if (resolution.retried !== undefined) all.#resolutions.push(resolution);
       else all.#begun = resolution.chain;
     }
@@ -213,15 +214,6 @@ export function moved(stamp: Stamp, { cuts, chain }: Withdrawal): Stamp {
   return { wall: stamp.wall, count: stamp.count, chain };
 }
 
-function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
-  writer.varint(bytes.length);
-  writer.bytes(bytes);
-}
-
-function readBytes(reader: ByteReader): ByteReader {
-  return new ByteReader(reader.take(reader.varint()));
-}
-
 const FORMAT = 1;
 const DISCARDED = 0;
 const RETRIED = 1;
@@ -239,14 +231,9 @@ export interface Cut {
 }
 
 /** A commit of the first cut that was refused. */
-export interface RefusedRecord extends Hlc {
-  readonly number: number;
+export interface RefusedRecord extends Hlc, RefusedCommit {
   /** Log address of the batch that holds it. */
   readonly address: number;
-  readonly reason: string;
-  readonly rule: string;
-  readonly detail: string;
-  readonly kept: boolean;
 }
 
 /** What one withdrawal does. */
@@ -387,12 +374,6 @@ function writeHlc(writer: ByteWriter, { wall, count }: Hlc): void {
 
 function readHlc(reader: ByteReader): Hlc {
   return { wall: reader.u48(), count: reader.u16() };
-}
-
-function readChain(reader: ByteReader): string {
-  const at = reader.at;
-  reader.skip(chainBytesLength);
-  return chainName(reader.bytes, at);
 }
 
 /** What a server says is kept as far as a person reads it. */

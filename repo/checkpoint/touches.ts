@@ -12,7 +12,6 @@
 
 import { ByteReader } from "../../src/base/bytes.ts";
 import { readCount } from "../canonical.ts";
-import { chainBytesLength, chainName } from "../commit.ts";
 import type { ChainCount, Link } from "../touch_tail.ts";
 import {
   DATA,
@@ -24,6 +23,7 @@ import {
 } from "./layout.ts";
 import { type PageFile, PagePart, PageStream } from "./page_file.ts";
 import { lowerBound } from "../../src/base/collections.ts";
+import { readChain } from "../commit.ts";
 
 /** Widths of records. */
 export const touchWidths = { touch: 10, mark: 10, link: 20 } as const;
@@ -191,12 +191,7 @@ function readPlaces(reader: ByteReader, file: PageFile): Places {
   const covers = reader.u48();
   const chains: ChainCount[] = [];
   for (let left = readCount(reader); left > 0; left--) {
-    const { at } = reader;
-    reader.skip(chainBytesLength);
-    chains.push({
-      chain: chainName(reader.bytes, at),
-      length: readCount(reader),
-    });
+    chains.push({ chain: readChain(reader), length: readCount(reader) });
   }
   const [touch, mark, link] = Object.values(touchWidths).map((width) => {
     const records = { first: readCount(reader), count: readCount(reader) };
