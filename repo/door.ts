@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { CommitReader } from "./commit_reader.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 import { assert } from "../src/base/errors.ts";
 import type { epochFactsOf, openEpoch } from "./epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
@@ -12,16 +14,12 @@ import { provideWithdrawing } from "./late_withdrawing.ts";
 import type { ReplicaPort, ReplicaPortParts } from "./replica_port.ts";
 import type { withdrawing } from "./withdrawing.ts";
 
-/** What is asked of an intake. */
-export interface Entrance
-  extends Pick<Intake, "receive" | "readmit" | "redate"> {
-  readonly parking: { readonly size: number };
-}
-
 /** How a replica deals with others. */
 export interface Door {
-  /** Takes in what they bring. */
-  readonly intake: (parts: IntakeParts) => Entrance;
+  /** Takes in what they bring; made when something comes. */
+  readonly intake: (parts: IntakeParts) => Intake;
+  /** Notes what touches each item, from when it is opened. */
+  readonly index?: (loaded: LoadedReplica, commits: CommitReader) => void;
   /** Shows the replica to them. */
   readonly port: (parts: ReplicaPortParts) => ReplicaPort;
   /**
@@ -55,46 +53,7 @@ export function lateDoor(load: () => Promise<DoorCode>): Door {
       loaded ??= await load();
       provideWithdrawing(loaded.withdrawing);
     },
-    intake: (parts) => new LateIntake(parts, () => new (code().Intake)(parts)),
+    intake: (parts) => new (code().Intake)(parts),
     port: (parts) => new (code().ReplicaPort)(parts),
   };
-}
-
-/** An intake that is made when something comes. */
-class LateIntake implements Entrance {
-  readonly #parts: Pick<IntakeParts, "loaded">;
-  readonly #make: () => Intake;
-  #intake: Intake | undefined;
-
-  constructor(
-    parts: Pick<IntakeParts, "loaded">,
-    make: () => Intake,
-  ) {
-    this.#parts = parts;
-    this.#make = make;
-  }
-
-  get parking(): { readonly size: number } {
-    return this.#intake?.parking ?? { size: 0 };
-  }
-
-  receive(
-    ...asked: Parameters<Intake["receive"]>
-  ): ReturnType<Intake["receive"]> {
-    this.#intake ??= this.#make();
-    return this.#intake.receive(...asked);
-  }
-
-  redate(...asked: Parameters<Intake["redate"]>): void {
-    this.#intake ??= this.#make();
-    this.#intake.redate(...asked);
-  }
-
-  async readmit(): Promise<void> {
-    const { log, recovery: { survivors }, saved } = this.#parts.loaded;
-    // As a rule nothing was damaged.
-    if (survivors.length === 0 && saved === undefined) return await log.sync();
-    this.#intake ??= this.#make();
-    await this.#intake.readmit();
-  }
 }

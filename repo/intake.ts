@@ -18,7 +18,6 @@ import { ChainIds } from "./chain_ids.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import { recordKind } from "./log_format.ts";
 import type { ReceiveOptions } from "./port.ts";
-import { redate } from "./redate.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import { ChangeList, type ViewOf } from "./state.ts";
 import {
@@ -51,14 +50,10 @@ export interface IntakeParts {
 export class Intake {
   /** Where batches wait whose peer has no parking of its own. */
   readonly parking: Parking = new Parking();
+  readonly #parts: IntakeParts;
   readonly #loaded: LoadedReplica;
   readonly #commits: CommitReader;
   readonly #knowledge: Knowledge;
-  readonly #took: IntakeParts["took"];
-  readonly #flush: () => void;
-  readonly #withdrawAgain: IntakeParts["withdrawAgain"];
-  readonly #storage: Storage;
-  readonly #viewOf: ViewOf;
   /** Ids in the middle of chains, made when a fork is first claimed. */
   #ids: ChainIds | undefined;
   /** Which withdrawals they know of. */
@@ -67,14 +62,10 @@ export class Intake {
   readonly #changes = new ChangeList();
 
   constructor(parts: IntakeParts) {
-    const { loaded, commits, rootKey, took } = parts;
-    this.#flush = parts.flush;
+    const { loaded, commits, rootKey } = parts;
+    this.#parts = parts;
     this.#loaded = loaded;
     this.#commits = commits;
-    this.#took = took;
-    this.#withdrawAgain = parts.withdrawAgain;
-    this.#storage = parts.storage;
-    this.#viewOf = parts.viewOf;
     this.#knowledge = {
       ...loaded,
       rootKey,
@@ -114,14 +105,15 @@ export class Intake {
 
   /** What a repair kept aside comes in when it connects again. */
   #connect(): void {
-    const { graph, ownKey } = this.#loaded;
+    const { graph, ownKey, salvage } = this.#loaded;
+    if (salvage === undefined) return;
     const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
     for (;;) {
-      const arrival = this.#loaded.salvage?.next(graph);
+      const arrival = salvage.next(graph);
       if (arrival === undefined) break;
       this.#receive([arrival], knowledge, { parking: new Parking() });
     }
-    if (this.#loaded.salvage?.isDone(graph)) this.#loaded.salvage = undefined;
+    if (salvage.isDone(graph)) this.#loaded.salvage = undefined;
   }
 
   #receive(
@@ -130,7 +122,7 @@ export class Intake {
     { parking = this.parking, gate }: ReceiveOptions,
     ends?: (judged: Judged) => boolean,
   ): Judged[] {
-    this.#flush();
+    this.#parts.flush();
     this.#commits.hashAll();
     const judged: Judged[] = [];
     const take = (admitted: Admitted, bytes: Uint8Array) =>
@@ -171,13 +163,12 @@ export class Intake {
     const address = log.append(kind, [bytes]);
     graph.addBatch(batch, lastId);
     this.#commits.appended(start);
-    this.#took(batch.chain, batch.first + from, batch.commits.length - from);
+    this.#parts.took(
+      batch.chain,
+      batch.first + from,
+      batch.commits.length - from,
+    );
     this.#changes.fold(this.#loaded, batch, from, patches, address);
-  }
-
-  /** Own commits that no server takes as they are dated: see `redate.ts`. */
-  redate(...asked: Parameters<typeof redate>): void {
-    redate(...asked);
   }
 
   /**
@@ -199,7 +190,7 @@ export class Intake {
     for (const survivor of survivors.filter(isCertificate)) {
       this.#readmitCertificate(survivor.body());
     }
-    const local = new LocalRecords(this.#loaded, this.#withdrawAgain);
+    const local = new LocalRecords(this.#loaded, this.#parts.withdrawAgain);
     for (const survivor of survivors) {
       if (isCertificate(survivor)) continue;
       const body = survivor.body();
@@ -210,9 +201,9 @@ export class Intake {
       local.settle();
     }
     await log.sync();
-    if (survivors.length === 0 && saved === undefined) return;
     const { salvage } = await import("./seldom.ts");
-    await salvage(this.#storage, this.#loaded, this.#viewOf);
+    const { storage, viewOf } = this.#parts;
+    await salvage(storage, this.#loaded, viewOf);
   }
 
   #readmitCertificate(bytes: Uint8Array): void {

@@ -23,7 +23,7 @@ import { lowerBound } from "../src/base/collections.ts";
 const REASON = "bad-clock";
 
 /** What dating anew works with. */
-interface Dated extends Pick<RepositoryPort, "withdraw"> {
+export interface Dated extends Pick<RepositoryPort, "withdraw"> {
   readonly graph: Graph;
   readonly commits: CommitReader;
   flush(): void;

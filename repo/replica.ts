@@ -19,7 +19,7 @@ import { Checkpointer } from "./checkpointer.ts";
 import { CommitReader } from "./commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./continuity.ts";
 import { Device } from "./device.ts";
-import type { Entrance } from "./door.ts";
+import type { Intake } from "./intake.ts";
 import type { Epoch, EpochFacts } from "./epoch.ts";
 import type { Mode, RepositoryName } from "./genesis.ts";
 import { withdrawing } from "./late_withdrawing.ts";
@@ -58,7 +58,7 @@ export class Replica {
   /** Who may sign. */
   readonly certificates: LoadedReplica["certificates"];
   readonly #writer: Writer;
-  readonly #intake: Entrance | undefined;
+  #intake: Intake | undefined;
   readonly #checkpointer: Checkpointer;
   readonly #sharing: Sharing;
   readonly #refusals: Refusals;
@@ -78,7 +78,7 @@ export class Replica {
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
     try {
-      await replica.#intake?.readmit();
+      if (options.door !== undefined) await replica.#readmit();
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
     } catch (cause) {
@@ -134,7 +134,7 @@ export class Replica {
       flush: () => this.flush(),
     });
     this.device = this.#join(isTab);
-    this.#intake = this.#makeIntake();
+    options.door?.index?.(loaded, this.commits);
   }
 
   #join(isTab: boolean): Device {
@@ -155,16 +155,28 @@ export class Replica {
     });
   }
 
-  #makeIntake(): Entrance | undefined {
+  /** Takes in what others bring; made when something comes. */
+  get #entrance(): Intake {
     const { loaded, commits } = this;
     const { door, rootKey, storage, viewOf } = this.#options;
-    return door?.intake({
+    assert(
+      door !== undefined,
+      "a tab follows its owner, and receives nothing",
+    );
+    return this.#intake ??= door.intake({
       ...{ loaded, commits, rootKey, storage, viewOf },
       flush: () => this.flush(),
       withdrawAgain: (one) =>
         withdrawing().withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.device.took(...batch),
     });
+  }
+
+  /** What a repair kept aside comes in again; as a rule nothing was damaged. */
+  async #readmit(): Promise<void> {
+    const { log, recovery: { survivors }, saved } = this.loaded;
+    if (survivors.length === 0 && saved === undefined) await log.sync();
+    else await this.#entrance.readmit();
   }
 
   /** Was it closed, or is it being closed? */
@@ -225,11 +237,7 @@ export class Replica {
     options: ReceiveOptions,
     ends: ((judged: Judged) => boolean) | undefined,
   ): Judged[] {
-    const intake = this.#intake;
-    assert(
-      intake !== undefined,
-      "a tab follows its owner, and receives nothing",
-    );
+    const intake = this.#entrance;
     let judged: Judged[] = [];
     this.#publish(() => {
       judged = intake.receive(arrivals, options, ends);
@@ -263,12 +271,8 @@ export class Replica {
       loaded: this.loaded,
       commits: this.commits,
       sharing: this.#sharing,
-      receive: (arrivals, options) => this.receive(arrivals, options),
-      withdraw: (...request) => this.withdraw(...request),
-      redate: (...asked) => {
-        this.#intake?.redate(this, this.#writer, ...asked);
-        this.#sharing.hold();
-      },
+      writer: this.#writer,
+      replica: this,
     });
   }
 

@@ -26,6 +26,8 @@ import type {
   Sliced,
 } from "./port.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
+import { type Dated, redate } from "./redate.ts";
+import type { Writer } from "./writer.ts";
 import type { Sharing } from "./sharing.ts";
 import type { ItemName } from "./state.ts";
 import { StateTree } from "./state_tree.ts";
@@ -38,12 +40,8 @@ export interface ReplicaPortParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly sharing: Sharing;
-  readonly receive: (
-    arrivals: readonly Arrival[],
-    options: ReceiveOptions,
-  ) => Judged[];
-  readonly withdraw: RepositoryPort["withdraw"];
-  readonly redate: RepositoryPort["redate"];
+  readonly writer: Pick<Writer, "ownKeys" | "moves">;
+  readonly replica: Dated & Pick<RepositoryPort, "receive">;
 }
 
 /** The port of one open replica. */
@@ -136,7 +134,7 @@ export class ReplicaPort implements RepositoryPort {
     arrivals: readonly Arrival[],
     options: ReceiveOptions = {},
   ): Judged[] {
-    return this.#parts.receive(arrivals, options);
+    return this.#parts.replica.receive(arrivals, options);
   }
 
   settle(): void {
@@ -144,11 +142,13 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   withdraw(...request: Parameters<RepositoryPort["withdraw"]>): void {
-    this.#parts.withdraw(...request);
+    this.#parts.replica.withdraw(...request);
   }
 
   redate(...request: Parameters<RepositoryPort["redate"]>): void {
-    this.#parts.redate(...request);
+    const { replica, writer, sharing } = this.#parts;
+    redate(replica, writer, ...request);
+    sharing.hold();
   }
 
   /** Commits were withdrawn: what was computed of them is void. */

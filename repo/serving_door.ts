@@ -26,11 +26,8 @@ export const servingDoor: Door = {
 /** Lets in what is sound, and indexes what touches each item. */
 export const indexedDoor: Door = {
   ...servingDoor,
-  intake(parts) {
-    const { commits, loaded } = parts;
-    const { log, checkpoint } = loaded;
+  index({ log, checkpoint }, commits) {
     const files = new TouchFiles(checkpoint?.file);
     commits.touches = new ItemTouches(commits, log, files);
-    return servingDoor.intake(parts);
   },
 };
