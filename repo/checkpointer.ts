@@ -12,7 +12,7 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
+import { asFailure, DatabaseError } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import {
@@ -36,6 +36,8 @@ const TAIL_BYTES_IDLE = 64 * 1024;
 const IDLE_MS = 1_000;
 /** On close a small repository always leaves a fresh checkpoint. */
 const SMALL_BYTES = 1024 * 1024;
+
+const UNWRITTEN = "The checkpoint could not be written";
 
 /** What a checkpointer works with. */
 export interface CheckpointerParts {
@@ -206,7 +208,7 @@ export class Checkpointer {
       }
       this.#bytes = removeOlder(storage, folder, number);
     } catch (cause) {
-      this.#failure = asFailure(cause);
+      this.#failure = asFailure(cause, UNWRITTEN);
       this.#failedAt = log.end;
       throw this.#failure;
     }
@@ -228,13 +230,4 @@ function removeOlder(
   const bytes = file?.size();
   file?.close();
   return bytes;
-}
-
-function asFailure(cause: unknown): DatabaseError {
-  if (cause instanceof DatabaseError) return cause;
-  return new DatabaseError(
-    "storage-failed",
-    "The checkpoint could not be written",
-    { cause },
-  );
 }

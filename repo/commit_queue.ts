@@ -15,7 +15,7 @@
  */
 
 import { type Deferred, deferred } from "../src/base/deferred.ts";
-import { DatabaseError } from "../src/base/errors.ts";
+import { asFailure, type DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Origin } from "../src/schema/cell.ts";
@@ -49,6 +49,8 @@ export interface QueuePolicy {
   readonly crowd?: SyncCrowd;
 }
 
+const UNWRITTEN =
+  "The log could not be written: the repository is read-only until it is reopened";
 /** Fast mode gathers for this long before it writes. */
 const FAST_GATHER_MS = 2;
 /** Fast mode syncs this long after a write, so that a power cut costs about a second. */
@@ -258,7 +260,7 @@ export class CommitQueue {
   }
 
   #fail(group: Group, cause: unknown): void {
-    this.#failure ??= asFailure(cause);
+    this.#failure ??= asFailure(cause, UNWRITTEN);
     group.reject(this.#failure);
     this.#group.reject(this.#failure);
     this.#isWritten = false;
@@ -278,7 +280,7 @@ export class CommitQueue {
     try {
       await action();
     } catch (cause) {
-      this.#failure ??= asFailure(cause);
+      this.#failure ??= asFailure(cause, UNWRITTEN);
     }
   }
 }
@@ -299,15 +301,6 @@ function appendInBatches(sink: CommitSink, commits: QueuedCommit[]): void {
     bytes += size;
   }
   sink.append(start === 0 ? commits : commits.slice(start));
-}
-
-function asFailure(cause: unknown): DatabaseError {
-  if (cause instanceof DatabaseError) return cause;
-  return new DatabaseError(
-    "storage-failed",
-    "The log could not be written: the repository is read-only until it is reopened",
-    { cause },
-  );
 }
 
 /** Counts the syncs of one thread that are announced, and under way. */

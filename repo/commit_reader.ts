@@ -27,6 +27,7 @@ import type { Log } from "./log.ts";
 import { readU32, RECORD_HEADER_BYTES } from "./log_format.ts";
 import type { Cut, Withdrawals } from "./withdrawals.ts";
 import { getOrMake } from "../src/base/collections.ts";
+import type { LoadedReplica } from "./loaded_replica.ts";
 
 /** A batch in the log. */
 export interface LoggedBatch {
@@ -35,16 +36,6 @@ export interface LoggedBatch {
   readonly address: number;
   /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
   readonly from: number;
-}
-
-/** Where commits are read from. */
-export interface CommitReaderParts {
-  readonly log: Log;
-  readonly graph: Graph;
-  /** In Default mode, all that a checkpoint covers is hashed. */
-  readonly checkpoint: { readonly covers: number } | undefined;
-  /** Which commits in the log are void. */
-  readonly withdrawals: Withdrawals;
 }
 
 /** Reads the commits of one repository. */
@@ -62,8 +53,14 @@ export class CommitReader {
   #last: LoggedBatch | undefined;
   #withdrawn = 0;
 
-  constructor(parts: CommitReaderParts, mode: Mode) {
-    const { log, graph, checkpoint, withdrawals } = parts;
+  /** @param loaded what is read; all that its checkpoint covers is hashed in Default mode */
+  constructor(
+    { log, graph, checkpoint, withdrawals }: Pick<
+      LoadedReplica,
+      "log" | "graph" | "checkpoint" | "withdrawals"
+    >,
+    mode: Mode,
+  ) {
     this.#log = log;
     this.#graph = graph;
     this.#mode = mode;

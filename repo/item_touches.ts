@@ -19,7 +19,6 @@
  */
 
 import { ByteReader } from "../src/base/bytes.ts";
-import { DatabaseError } from "../src/base/errors.ts";
 import type { Hlc } from "../src/base/hlc.ts";
 import type { Cell, Origin } from "../src/schema/cell.ts";
 import { fold } from "../src/schema/merge.ts";
@@ -42,6 +41,7 @@ import type { VersionVector } from "./version_vector.ts";
 import { decodeWithdrawal } from "./withdrawals.ts";
 import { batchIn } from "./batch.ts";
 import { lowerBound } from "../src/base/collections.ts";
+import { hasCode } from "../src/base/errors.ts";
 
 /** A commit, and what it did to one item. */
 export interface ItemCommit extends Position, Hlc {
@@ -244,9 +244,8 @@ export class ItemTouches implements Marks {
       this.#extend();
       return read();
     } catch (error) {
-      if (this.#stored === undefined || !isFaultOfCheckpoint(error)) {
-        throw error;
-      }
+      const isItsFault = hasCode(error, "checkpoint-damaged");
+      if (this.#stored === undefined || !isItsFault) throw error;
       this.#use(undefined);
       this.#extend();
       return read();
@@ -406,8 +405,4 @@ function follow(
 ): void {
   if (number >= counts[chain]!) return;
   counts[parent] = Math.max(counts[parent]!, parentNumber + 1);
-}
-
-function isFaultOfCheckpoint(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "checkpoint-damaged";
 }

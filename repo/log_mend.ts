@@ -13,7 +13,7 @@
  */
 
 import { crc32 } from "../src/base/crc32.ts";
-import { DatabaseError } from "../src/base/errors.ts";
+import { type DatabaseError, hasCode } from "../src/base/errors.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { loadSegments } from "./log_reader.ts";
 import {
@@ -168,6 +168,5 @@ function isOneBit(value: number): boolean {
 
 /** Is it damage of bytes, and no failure of the medium? */
 export function isDamage(cause: unknown): cause is DatabaseError {
-  return cause instanceof DatabaseError &&
-    (cause.code === "log-damaged" || cause.code === "format-unknown");
+  return hasCode(cause, "log-damaged", "format-unknown");
 }

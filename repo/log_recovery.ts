@@ -71,8 +71,10 @@ export interface RecoveredLog {
   readonly recovery: Recovery;
 }
 
-/** Where reading stopped. */
+/** Where reading of a log stopped. */
 interface Stop {
+  readonly storage: Storage;
+  readonly folder: string;
   readonly loaded: readonly LoadedSegment[];
   readonly reader: LogReader;
   readonly segments: Segment[];
@@ -110,7 +112,7 @@ export async function recoverLog(
       return undefined;
     }
     if (stop.last.limit < from) throw lostTail(folder, from, stop.last.limit);
-    return await recoverAt(storage, folder, stop, options);
+    return await recoverAt(stop, options);
   } catch (error) {
     for (const { file } of [...loaded, ...segments]) file.close();
     throw error;
@@ -119,12 +121,10 @@ export async function recoverLog(
 
 /** Decides what the bytes are that follow the last valid record. */
 async function recoverAt(
-  storage: Storage,
-  folder: string,
   stop: Stop,
   { repair, tornAt }: RecoverOptions,
 ): Promise<RecoveredLog | undefined> {
-  const { last, end, later, loaded } = stop;
+  const { storage, folder, last, end, later, loaded } = stop;
   const used = endOfBytes(last, end, last.limit);
   // A record may end with zeros, which `used` does not count.
   // Who asks for a repair wants every record that is left, also of a torn tail.
@@ -136,32 +136,22 @@ async function recoverAt(
     return undefined;
   }
   const torn = tornAt?.();
-  if (torn !== undefined) {
-    return await cutBack(storage, folder, stop, torn, damaged);
-  }
-  if (used === end && later.length === 0) {
-    return await keepAll(storage, folder, stop);
-  }
-  return await cut(storage, folder, stop, used, damaged);
+  if (torn !== undefined) return await cutBack(stop, torn, damaged);
+  if (used === end && later.length === 0) return await keepAll(stop);
+  return await cut(stop, used, damaged);
 }
 
 /** Nothing to cut: a clean end, or zeros that a crash left behind. */
-async function keepAll(
-  storage: Storage,
-  folder: string,
-  stop: Stop,
-): Promise<RecoveredLog> {
+async function keepAll(stop: Stop): Promise<RecoveredLog> {
   const { reader, last, end } = stop;
   const clean = end === last.limit;
-  if (!clean) await syncAll(storage, folder, stop);
+  if (!clean) await syncAll(stop);
   const recovery = { clean, droppedBytes: 0, survivors: [] };
   return { reader, last, end, recovery };
 }
 
 /** Cuts the log where a group of records begins whose end is missing. */
 async function cutBack(
-  storage: Storage,
-  folder: string,
   stop: Stop,
   end: number,
   damaged: boolean,
@@ -173,27 +163,17 @@ async function cutBack(
   const last = segments[count - 1]!;
   const used = endOfBytes(last, end, last.limit);
   const later = loaded.slice(count);
-  return await cut(
-    storage,
-    folder,
-    { ...stop, last, end, later },
-    used,
-    damaged,
-  );
+  return await cut({ ...stop, last, end, later }, used, damaged);
 }
 
 /** Cuts the log at its first bad byte, after setting damaged bytes aside. */
 async function cut(
-  storage: Storage,
-  folder: string,
   stop: Stop,
   used: number,
   damaged: boolean,
 ): Promise<RecoveredLog> {
-  const { reader, last, end, later } = stop;
-  const quarantine = damaged
-    ? await setAside(storage, folder, stop, used)
-    : undefined;
+  const { storage, folder, reader, last, end, later } = stop;
+  const quarantine = damaged ? await setAside(stop, used) : undefined;
   let droppedBytes = used - end;
   for (const { file, size } of later) {
     droppedBytes += endOfFileBytes(file, 0, size);
@@ -202,7 +182,7 @@ async function cut(
   last.file.truncate(end - last.base);
   last.size = end - last.base;
   // Durable before anything is appended: stale bytes must not come back behind it.
-  await syncAll(storage, folder, stop);
+  await syncAll(stop);
   const recovery = {
     clean: false,
     droppedBytes,
@@ -218,9 +198,7 @@ async function cut(
  * from where reading began, everything is written once more.
  */
 async function syncAll(
-  storage: Storage,
-  folder: string,
-  { segments, from, end }: Stop,
+  { storage, folder, segments, from, end }: Stop,
 ): Promise<void> {
   const proved = Math.max(from, ...segments.map(({ markedAt }) => markedAt));
   for (const { file, base, size } of segments) {
@@ -233,16 +211,14 @@ async function syncAll(
 }
 
 async function setAside(
-  storage: Storage,
-  folder: string,
-  stop: Stop,
+  { storage, folder, last, end, later }: Stop,
   used: number,
 ): Promise<Quarantine> {
   // Only repairs need it.
   const { Quarantine } = await import("./seldom.ts");
-  const quarantine = new Quarantine(storage, folder, stop.end);
-  quarantine.addTail(stop.last, used);
-  for (const { segment, file, size } of stop.later) {
+  const quarantine = new Quarantine(storage, folder, end);
+  quarantine.addTail(last, used);
+  for (const { segment, file, size } of later) {
     if (segment === undefined) quarantine.addFile(file, size);
     else quarantine.addSegment(segment);
   }
@@ -281,7 +257,8 @@ function readLoaded(
     end = readRecords(last, last.start, last.limit, onRecord);
   }
   const later = loaded.slice(count);
-  return { loaded, reader, segments, last, end, later, from };
+  const place = { storage, folder, loaded, reader, segments };
+  return { ...place, last, end, later, from };
 }
 
 /** Had any of these files been durable once? */

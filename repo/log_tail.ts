@@ -11,7 +11,7 @@
  */
 
 import { crc32 } from "../src/base/crc32.ts";
-import { assert, DatabaseError } from "../src/base/errors.ts";
+import { assert, hasCode } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
@@ -175,7 +175,7 @@ export class LogTail {
       writeZeros(segment.file, end, end + extent);
       segment.size = end + extent;
     } catch (error) {
-      if (!isFull(error)) throw error;
+      if (!hasCode(error, "storage-full")) throw error;
       // The extent is a convenience: a nearly full medium still takes the record.
       segment.file.truncate(segment.size);
       segment.file.writeAt(ZEROS.subarray(0, TAIL_BYTES_MIN), end);
@@ -202,10 +202,6 @@ export function createSegment(
   const bytes = encodeSegmentHeader(header);
   file.writeAt(bytes, 0);
   return new Segment(file, header, bytes.length);
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "storage-full";
 }
 
 function writeZeros(file: StorageFile, from: number, to: number): void {

@@ -7,10 +7,10 @@
 
 import type { Arrival } from "./arrival.ts";
 import { crc32 } from "../src/base/crc32.ts";
-import { DatabaseError } from "../src/base/errors.ts";
 import type { Log } from "./log.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "./log_format.ts";
 import type { Sharing } from "./sharing.ts";
+import { hasCode } from "../src/base/errors.ts";
 
 const kinds = {
   certificate: recordKind.certificate,
@@ -96,9 +96,7 @@ export function isRecordStart(
     log.records(address, to, () => true);
     return true;
   } catch (cause) {
-    const isNone = cause instanceof DatabaseError &&
-      cause.code === "log-damaged";
-    if (isNone) return false;
+    if (hasCode(cause, "log-damaged")) return false;
     throw cause;
   }
 }

@@ -11,7 +11,6 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Certificates } from "./certificate.ts";
@@ -37,6 +36,7 @@ import { introduce, sessionName } from "./session.ts";
 import { Revocations } from "./revocation.ts";
 import { State } from "./state.ts";
 import { Withdrawals } from "./withdrawals.ts";
+import { hasCode } from "../src/base/errors.ts";
 
 /** Folder of all repositories of a database. */
 export const REPOSITORIES = "repositories";
@@ -134,8 +134,7 @@ function checkSmall(checkpoint: Checkpoint | undefined): void {
 
 /** Is it the checkpoint that is at fault? */
 function isDispensable(cause: unknown): boolean {
-  if (cause instanceof SyntaxError) return true;
-  return cause instanceof DatabaseError && cause.code === "checkpoint-damaged";
+  return cause instanceof SyntaxError || hasCode(cause, "checkpoint-damaged");
 }
 
 async function load(

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { DatabaseError } from "../src/base/errors.ts";
+import { DatabaseError, hasCode } from "../src/base/errors.ts";
 import { type Cell, isBlank } from "../src/schema/cell.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Cells } from "./cells.ts";
@@ -74,8 +74,7 @@ function readCells(
 
 /** Is it damage, of the log or of the checkpoint? */
 function isUnreadable(cause: unknown): boolean {
-  return cause instanceof DatabaseError &&
-    (cause.code === "log-damaged" || cause.code === "checkpoint-damaged");
+  return hasCode(cause, "log-damaged", "checkpoint-damaged");
 }
 
 /** The files of a log as they are, whatever is wrong with them. */

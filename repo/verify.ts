@@ -12,7 +12,12 @@
  */
 
 import { ByteReader, equalBytes } from "../src/base/bytes.ts";
-import { DatabaseError, type Refusal, refuse } from "../src/base/errors.ts";
+import {
+  type DatabaseError,
+  hasCode,
+  type Refusal,
+  refuse,
+} from "../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../src/base/hlc.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import {
@@ -121,8 +126,7 @@ export async function verifyReplica(
 
 /** A medium that fails, or a repository that is closed meanwhile, is no damage. */
 function isDamage(cause: unknown): cause is DatabaseError {
-  return cause instanceof DatabaseError &&
-    (cause.code === "log-damaged" || cause.code === "checkpoint-damaged");
+  return hasCode(cause, "log-damaged", "checkpoint-damaged");
 }
 
 /** What is wrong with the checkpoint, if anything is. */
@@ -134,7 +138,7 @@ async function verifyPages(
   const steps = verifyCheckpoint(checkpoint);
   for (let i = 0;; i++) {
     const { done, value } = steps.next();
-    if (done) return value?.message;
+    if (done) return value ?? undefined;
     if (i % STEPS_BETWEEN !== 0) continue;
     signal?.throwIfAborted();
     await pause();

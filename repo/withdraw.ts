@@ -52,11 +52,12 @@ import { getOrMake } from "../src/base/collections.ts";
 export interface TakeBackParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
-  readonly writer: Pick<Writer, "appendPart">;
+  /** Seals what stays of batches; absent where another log of the device has that. */
+  readonly writer?: Pick<Writer, "appendPart">;
   /** Runs when the record is in the log: nothing behind it leaves before it is durable. */
-  readonly fence: () => void;
+  readonly fence?: () => void;
   /** Hears from which log address on commits are void. */
-  readonly outdate: (address: number) => void;
+  readonly outdate?: (address: number) => void;
 }
 
 /** What a withdrawal works with. */
@@ -122,15 +123,15 @@ export function takeBack(
   }));
   // Before the record: a crash between them leaves a batch that is known already.
   for (const { run, previousId } of parts) {
-    if (previousId !== undefined) writer.appendPart(run, previousId);
+    if (previousId !== undefined) writer?.appendPart(run, previousId);
   }
   const body = encodeWithdrawal(withdrawal);
   const address = log.append(recordKind.withdrawal, [body]);
-  fence();
+  fence?.();
   withdrawals.add(address, withdrawal);
   commits.withdrawn(withdrawal.cuts);
   graph.become(plan.graph);
-  outdate(plan.address);
+  outdate?.(plan.address);
   return undo(state, cells);
 }
 

@@ -58,8 +58,6 @@ export interface Told {
   readonly lost: readonly LostCommit[];
 }
 
-const nothing = () => {};
-
 /** Takes back what a withdrawal says; telling listeners is left to the caller. */
 export function withdrawAsTold(
   parts: ToldParts,
@@ -83,13 +81,7 @@ export function withdrawAsTold(
     withdrawal.cuts.find(({ chain }) => chain === cut.chain) ?? cut
   );
   const touched = takeBack(
-    {
-      loaded,
-      commits,
-      writer: { appendPart: nothing }, // The owner's log has it.
-      fence: nothing,
-      outdate: nothing,
-    },
+    { loaded, commits },
     { ...withdrawal, cuts, refused },
     plan,
     remains,

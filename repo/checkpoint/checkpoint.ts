@@ -12,7 +12,7 @@
  */
 
 import { ByteReader, decodeAscii } from "../../src/base/bytes.ts";
-import { DatabaseError } from "../../src/base/errors.ts";
+import { DatabaseError, hasCode } from "../../src/base/errors.ts";
 import type { Origin } from "../../src/schema/cell.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
@@ -246,10 +246,9 @@ export function openCheckpoint(
 
 /** Why a file could not be used; what is no fault of the file is thrown on. */
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return error.message;
-  if (error instanceof DatabaseError && error.code === "checkpoint-damaged") {
-    return error.message;
-  }
+  const isIts = error instanceof SyntaxError ||
+    hasCode(error, "checkpoint-damaged");
+  if (isIts) return error.message;
   throw error;
 }
 
@@ -267,22 +266,16 @@ export function removeOldCheckpoints(
   }
 }
 
-/** What {@linkcode verifyCheckpoint} found. */
-export interface CheckpointDamage {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** Checks every page of the file and of the log that it covers; ends a step now and then. */
+/** Checks every page of the file and of the log that it covers; ends a step now and then. Says what is wrong, if anything is. */
 export function* verifyCheckpoint(
   checkpoint: Checkpoint,
-): Generator<void, CheckpointDamage | undefined> {
+): Generator<void, string | undefined> {
   try {
     yield* checkpoint.file.verify();
     yield* checkpoint.log.verify();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    return { code: error.code, message: error.message };
+    return error.message;
   }
   return undefined;
 }

@@ -13,9 +13,9 @@ import type { TailPicture, TouchRun } from "../touch_tail.ts";
 import type { Records, Stream } from "./layout.ts";
 import type { PageWriter } from "./page_writer.ts";
 import { type NextRecord, StoredTouches, touchWidths } from "./touches.ts";
-import { DatabaseError } from "../../src/base/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { PageFile } from "./page_file.ts";
+import { hasCode } from "../../src/base/errors.ts";
 
 /** Records of one step. */
 const STEP = 1_024;
@@ -222,6 +222,5 @@ export class TouchFiles {
 }
 
 function isDamage(error: unknown): boolean {
-  return error instanceof SyntaxError ||
-    error instanceof DatabaseError && error.code === "checkpoint-damaged";
+  return error instanceof SyntaxError || hasCode(error, "checkpoint-damaged");
 }

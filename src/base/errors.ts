@@ -98,6 +98,21 @@ export class DatabaseError extends Error {
   }
 }
 
+/** Is it the error with one of these codes? */
+export function hasCode(
+  error: unknown,
+  ...codes: readonly ErrorCode[]
+): error is DatabaseError {
+  return error instanceof DatabaseError && codes.includes(error.code);
+}
+
+/** Why a write failed, as a `DatabaseError`. */
+export function asFailure(cause: unknown, message: string): DatabaseError {
+  return cause instanceof DatabaseError
+    ? cause
+    : new DatabaseError("storage-failed", message, { cause });
+}
+
 /** Why foreign input was declined; a value, never thrown. */
 export interface Refusal {
   /** Stable reason. */
