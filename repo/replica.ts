@@ -32,7 +32,7 @@ import type { ReplicaPort } from "./replica_port.ts";
 import { type Session, userOf } from "./session.ts";
 import { Sharing } from "./sharing.ts";
 import { OwnRules } from "./own_rules.ts";
-import { type ReplicaStatus, statusOf } from "./status.ts";
+import type { ReplicaStatus } from "./status.ts";
 import type { Noting, Transaction } from "./transaction.ts";
 import type { TakeBackParts } from "./withdraw.ts";
 import { type Done, Writer } from "./writer.ts";
@@ -399,13 +399,25 @@ export class Replica {
 
   /** Counts, sizes, recovery report and failure, if any. */
   status(): ReplicaStatus {
-    return statusOf(this.loaded, {
-      checkpointBytes: this.#checkpointer.bytes,
-      pendingBytes: this.#writer.pendingBytes,
+    const { graph, log, revocations, checkpoint, recovery } = this.loaded;
+    const { clean, droppedBytes, quarantine } = recovery;
+    return {
+      commits: graph.commits,
+      chains: graph.size,
+      heads: graph.headCount,
+      logBytes: log.bytes,
+      checkpointBytes: this.#checkpointer.bytes ?? checkpoint?.bytes ?? 0,
+      unsyncedBytes: this.#writer.pendingBytes + (log.end - log.synced),
       parked: this.#intake?.parking.size ?? 0,
+      beyondRevocation: revocations.heldBeyond(graph),
+      recovery: {
+        ...{ clean, droppedBytes, quarantine },
+        skippedCheckpoints: this.loaded.skipped,
+        lost: this.loaded.salvage?.lost(graph, this.state),
+      },
       failure: this.#writer.failure,
       checkpointFailure: this.#checkpointer.failure,
-    });
+    };
   }
 
   /** Makes everything durable, writes a checkpoint where it pays, and closes the files. */

@@ -5,7 +5,6 @@
  */
 
 import type { DatabaseError } from "../src/base/errors.ts";
-import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Lost } from "./salvage.ts";
 
 /** What opening found, and what it did about it. */
@@ -49,38 +48,4 @@ export interface ReplicaStatus {
   readonly failure: DatabaseError | undefined;
   /** Why the last checkpoint could not be written, if so: the log still has everything. */
   readonly checkpointFailure: DatabaseError | undefined;
-}
-
-/** What only the parts of an open replica know. */
-export interface LiveStatus
-  extends Pick<ReplicaStatus, "parked" | "failure" | "checkpointFailure"> {
-  /** Bytes of the newest checkpoint that was written since it was opened. */
-  readonly checkpointBytes: number | undefined;
-  /** Bytes that are visible and not in the log yet. */
-  readonly pendingBytes: number;
-}
-
-/** The status of a replica. */
-export function statusOf(
-  loaded: LoadedReplica,
-  { checkpointBytes, pendingBytes, ...live }: LiveStatus,
-): ReplicaStatus {
-  const { graph, log, recovery, revocations, skipped, checkpoint } = loaded;
-  return {
-    commits: graph.commits,
-    chains: graph.size,
-    heads: graph.headCount,
-    logBytes: log.bytes,
-    checkpointBytes: checkpointBytes ?? checkpoint?.bytes ?? 0,
-    unsyncedBytes: pendingBytes + (log.end - log.synced),
-    beyondRevocation: revocations.heldBeyond(graph),
-    recovery: {
-      clean: recovery.clean,
-      droppedBytes: recovery.droppedBytes,
-      quarantine: recovery.quarantine,
-      skippedCheckpoints: skipped,
-      lost: loaded.salvage?.lost(graph, loaded.state),
-    },
-    ...live,
-  };
 }
