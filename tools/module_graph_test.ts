@@ -8,13 +8,11 @@ import {
 
 const root = new URL("..", import.meta.url);
 const SOURCES = ["src/", "crypto/", "repo/", "sync/", "server/"];
-/** What users run or import, the suites that adapters run, and what tests compare with or play the wire with. */
+/** What users run or import, and what tests compare with or play the wire with. */
 const ENTRIES = [
   ...exported(),
   "src/cli/main.ts",
-  "src/storage/conformance.ts",
   "src/query/naive.ts",
-  "sync/transport/conformance.ts",
   "sync/transport/memory_transport.ts",
 ];
 

@@ -2,7 +2,10 @@ import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import { crc32 } from "../base/crc32.ts";
 import { FakeOpfs, type FakeProcess } from "../../tests/kit/fake_opfs.ts";
 import { until } from "../../tests/kit/patience.ts";
-import { type OpenedStorage, storageConformance } from "./conformance.ts";
+import {
+  type OpenedStorage,
+  storageConformance,
+} from "../../tests/kit/storage_conformance.ts";
 import { openOpfs } from "./opfs_open.ts";
 import { Pool } from "./opfs_pool.ts";
 import type { OpfsStorage } from "./opfs_storage.ts";

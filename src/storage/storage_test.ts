@@ -1,6 +1,9 @@
 import fs from "node:fs";
 import { faultyStorage } from "../../tests/kit/faulty_storage.ts";
-import { type OpenedStorage, storageConformance } from "./conformance.ts";
+import {
+  type OpenedStorage,
+  storageConformance,
+} from "../../tests/kit/storage_conformance.ts";
 import { type DiskCalls, diskCalls } from "./disk_calls.ts";
 import { diskStorageOver } from "./disk_storage.ts";
 import { memoryStorage } from "./memory_storage.ts";

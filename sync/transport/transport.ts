@@ -3,7 +3,7 @@
  *
  * An adapter knows nothing of what the bytes mean. It may compress; it never
  * drops, repeats or reorders a frame of a transport that is open. Every adapter
- * runs `conformance.ts`.
+ * runs `tests/kit/transport_conformance.ts`.
  *
  * @module
  */

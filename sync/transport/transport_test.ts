@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import net from "node:net";
-import { type OpenedWire, transportConformance } from "./conformance.ts";
+import {
+  type OpenedWire,
+  transportConformance,
+} from "../../tests/kit/transport_conformance.ts";
 import {
   type CodecName,
   codecOf,

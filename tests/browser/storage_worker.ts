@@ -13,7 +13,7 @@ import type {
 } from "../../src/storage/browser_storage.ts";
 import * as duel from "./storage_duel.ts";
 import { standingOf } from "../../src/storage/indexeddb_standing.ts";
-import { storageConformance } from "../../src/storage/conformance.ts";
+import { storageConformance } from "../kit/storage_conformance.ts";
 
 type Backend = "opfs" | "indexeddb";
 

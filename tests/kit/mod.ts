@@ -25,4 +25,4 @@ export {
   type ConformanceCase,
   type OpenedStorage,
   storageConformance,
-} from "../../src/storage/conformance.ts";
+} from "./storage_conformance.ts";

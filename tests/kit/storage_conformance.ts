@@ -5,8 +5,8 @@
  * @module
  */
 
-import { DatabaseError, type ErrorCode } from "../base/errors.ts";
-import type { Storage, StorageFile } from "./storage.ts";
+import { DatabaseError, type ErrorCode } from "../../src/base/errors.ts";
+import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 
 /** A fresh, empty storage for one case. */
 export interface OpenedStorage {

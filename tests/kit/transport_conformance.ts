@@ -5,7 +5,10 @@
  * @module
  */
 
-import type { Transport, TransportEnd } from "./transport.ts";
+import type {
+  Transport,
+  TransportEnd,
+} from "../../sync/transport/transport.ts";
 
 /** A fresh wire for one case. */
 export interface OpenedWire {
@@ -258,6 +261,7 @@ const cases: Record<string, Check> = {
 
 /** Long enough for what would wrongly come. */
 function pause(): Promise<void> {
+  // deno-lint-ignore floor-plan/no-sleep-in-tests -- what does not come gives no sign
   return new Promise((resolve) => setTimeout(resolve, 20));
 }
 
