@@ -95,9 +95,6 @@ export class SyncClient {
     return this.#status;
   }
 
-  /** As `status`, for `useSyncExternalStore` and its kind. */
-  readonly getSnapshot = (): ClientStatus => this.#status;
-
   /** Calls when the status changed; once a turn. */
   subscribe(listener: () => void): () => void {
     return this.#notifier.subscribe(listener);

@@ -7,13 +7,11 @@
  * @module
  */
 
-import type { CommitPlace } from "../repo/commit_place.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import { ArrivalList } from "./arrivals.ts";
 import { backoffMs } from "./backoff.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
 import {
@@ -78,7 +76,6 @@ export class SyncChannel {
   readonly #notifier = new Notifier();
   readonly #others = new Others();
   readonly #knowledge: ChannelKnowledge;
-  readonly #arrivals = new ArrivalList((chain) => this.acknowledged(chain));
   readonly #endShareable: () => void;
   #driver: Driver<ClientCore> | undefined;
   #phase: Phase = "closed";
@@ -124,9 +121,6 @@ export class SyncChannel {
     return this.#status!;
   }
 
-  /** As `status`, for `useSyncExternalStore` and its kind. */
-  readonly getSnapshot = (): ChannelStatus => this.status;
-
   /** Calls when the status, what is acknowledged, or who is present changed; once a turn. */
   subscribe(listener: () => void): () => void {
     return this.#notifier.subscribe(listener);
@@ -145,11 +139,6 @@ export class SyncChannel {
   /** What lets another connection go on from here. */
   resume(): Uint8Array | undefined {
     return this.#knowledge.bytes();
-  }
-
-  /** Resolves when the server has a commit durably; rejects with `refused`. */
-  synced(place: CommitPlace): Promise<void> {
-    return this.#arrivals.wait(place);
   }
 
   /** Compares with the server now; rejects with `unreachable` without a live channel. */
@@ -231,7 +220,6 @@ export class SyncChannel {
   /** Something happened on the wire. */
   tell(event: ChannelEvent): void {
     this.#hear(event);
-    this.#arrivals.check();
     this.changed();
   }
 
@@ -310,10 +298,7 @@ export class SyncChannel {
   }
 
   #refused(event: Extract<ChannelEvent, { tell: "refused" }>): void {
-    const { chain, number, count, reason, rule, detail } = event;
-    const why = [reason, rule, detail].filter((text) => text !== "").join(": ");
-    this.#arrivals.noteRefused(chain, number, count, why);
-    this.#knowledge.noteRefused(chain, number);
+    this.#knowledge.noteRefused(event.chain, event.number);
     if (event.then === "withdrawn") this.#knowledge.noteWithdrawn();
     if (event.then === "login") this.#parts.login();
   }
@@ -374,7 +359,6 @@ export class SyncChannel {
     this.#endShareable();
     this.#cancelOpen?.();
     this.#others.clear();
-    this.#arrivals.close();
     this.#audit.fail("The repository was closed during the audit");
     this.changed();
     return bytes;

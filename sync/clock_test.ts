@@ -84,7 +84,7 @@ async function synced(
 ): Promise<void> {
   let done = 0;
   for (const place of places) {
-    void client.channel.synced(place).then(() => done++);
+    void client.synced(place).then(() => done++);
   }
   await until(server.world, () => done === places.length, 5 * MINUTE_MS);
 }

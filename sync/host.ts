@@ -53,11 +53,6 @@ export class SyncHost {
     return [...this.#connections];
   }
 
-  /** How many repositories are open for peers. */
-  get openRepositories(): number {
-    return this.#shelf.size;
-  }
-
   /**
    * Serves a peer until its transport ends.
    *

@@ -66,7 +66,7 @@ Deno.test("a connection opens no more while its peer has not read what it was se
   wire!.hold(1);
   const text = "x".repeat(20_000);
   for (let bytes = 0; bytes < 2 * limits.windowBytes; bytes += text.length) {
-    await bob.channel.synced(await bob.write(`note ${bytes}`, text));
+    await bob.synced(await bob.write(`note ${bytes}`, text));
   }
   const room = limits.openingBytesMax - its.buffered; // As much as fits beside a full window.
   const most = limits.openingMax + Math.ceil(room / detail.length);

@@ -116,11 +116,6 @@ export class Notifier {
       }
     });
   }
-
-  /** Forgets all. */
-  clear(): void {
-    this.#listeners.clear();
-  }
 }
 
 /** A listener's failure is its own: thrown past whoever changed something. */

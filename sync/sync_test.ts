@@ -180,7 +180,7 @@ Deno.test("who leaves right after an acknowledgement is not sent its own commits
   await ann.live();
   for (let i = 0; i < 3; i++) {
     const place = await ann.write(`long-${i}`, "x".repeat(8_000));
-    await ann.channel.synced(place);
+    await ann.synced(place);
     const { cursor, uploadedTo } = decodeResume(ann.channel.resume()!);
     assert.equal(cursor?.position, server.place.replica.port().shareable);
     assert.equal(uploadedTo, ann.place.replica.port().shareable);
@@ -258,11 +258,11 @@ Deno.test("synced resolves when the server has a commit, also when it has had it
   const server = await ServerPlace.start();
   const ann = await ClientPlace.connect(server, 1);
   const first = await ann.write("a", "1");
-  const arrives = ann.channel.synced(first);
+  const arrives = ann.synced(first);
   await until(server.world, () => server.place.text("a") === "1");
   await ann.live();
   await arrives;
-  await ann.channel.synced(first);
+  await ann.synced(first);
   await end(server, ann);
 });
 
@@ -277,7 +277,7 @@ Deno.test("synced resolves for who goes on from a cursor with what another conne
   first.close();
   const { place } = first;
   const again = await ClientPlace.connect(server, 1, { place, resume });
-  await again.channel.synced(written);
+  await again.synced(written);
   equalCounts(again, server);
   await end(server, again);
 });
@@ -293,10 +293,10 @@ Deno.test("a refused commit is undone and said, and what came after it arrives",
       : undefined;
   const places: CommitPlace[] = [];
   places.push(await ann.write("bad", "x"));
-  const failure = ann.channel.synced(places[0]!).catch((error) => error);
+  const failure = ann.synced(places[0]!).catch((error) => error);
   await until(server.world, () => refusals > 0);
   places.push(await ann.write("good", "y"));
-  await ann.channel.synced(places[1]!);
+  await ann.synced(places[1]!);
   assert.match((await failure).message, /bad-clock/);
   await settled(server, ann);
   assert.equal(ann.place.text("bad"), undefined);
@@ -335,11 +335,11 @@ Deno.test("a right that ends is asked before each frame, and a client hears what
     isRemoved = true; // It ends with what comes next.
     return undefined;
   };
-  const leaving = bob.channel.synced(await bob.write("leave", "x"));
+  const leaving = bob.synced(await bob.write("leave", "x"));
   await until(server.world, () => bob.channel.status.state === "refused");
   await leaving;
   assert.equal(bob.channel.status.reason?.code, "forbidden");
-  await ann.channel.synced(await ann.write("after", "x"));
+  await ann.synced(await ann.write("after", "x"));
   await settled(server, ann);
   assert.equal(server.place.text("leave"), "x");
   assert.equal(bob.place.text("before"), "x");

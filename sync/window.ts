@@ -25,11 +25,6 @@ export class SendWindow {
     return this.#left;
   }
 
-  /** Is everything that was sent granted again? */
-  get isWhole(): boolean {
-    return this.#left === this.#granted;
-  }
-
   /** Sends bytes. */
   use(bytes: number): void {
     this.#left -= bytes;
@@ -53,11 +48,6 @@ export class ReceiveWindow {
   /** @param granted what we said at first */
   constructor(granted: number) {
     this.#granted = granted;
-  }
-
-  /** Bytes that were received and not granted again. */
-  get used(): number {
-    return this.#used;
   }
 
   /** Takes what came; false when the other side overran its window. */

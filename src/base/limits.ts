@@ -260,8 +260,6 @@ export const limits = {
   steadyMs: 10_000,
   /** What the server does not have is counted again no more often, where that means reading. */
   countMs: 500,
-  /** Refused commits of which a client remembers the reason for those who wait for them. */
-  refusalsKnownMax: 4_096,
   /** What a client knows of its server is handed out to be kept no more often. */
   resumeMs: 1_000,
   /** A server's name, and codes and details of frames. */

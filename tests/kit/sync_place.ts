@@ -282,6 +282,23 @@ export class ClientPlace {
     return done.commit!;
   }
 
+  /** Resolves when the server has a commit durably; rejects with the reason where it was refused. */
+  async synced(place: CommitPlace): Promise<void> {
+    const arrived = Promise.withResolvers<void>();
+    const check = () => {
+      const { chain, number, state } = place;
+      if (state === "refused") arrived.reject(new Error(this.#whyRefused()));
+      else if (number < this.channel.acknowledged(chain)) arrived.resolve();
+    };
+    const end = this.channel.subscribe(check);
+    check();
+    await arrived.promise.finally(end);
+  }
+
+  #whyRefused(): string {
+    return this.place.replica.refusals().map(({ reason }) => reason).join();
+  }
+
   /** Disconnects. */
   close(): void {
     this.client.close();
