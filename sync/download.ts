@@ -14,7 +14,7 @@ import type { PartBudget } from "./conversation.ts";
 import { Inbox, type Intake, isForgery } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf } from "./message.ts";
-import type { Cursor } from "./resume.ts";
+import type { Cursor } from "./frame_fields.ts";
 
 /** What a download works with. */
 export interface DownloadParts {

@@ -1,5 +1,6 @@
 /**
- * The fields that frames are made of: lists, cursors, records, questions.
+ * The fields that frames, and what else this folder writes, are made of. A record
+ * is declared once, as its fields in their order, and read and written by that.
  *
  * @module
  */
@@ -13,224 +14,173 @@ import {
 } from "../repo/version_vector.ts";
 import type { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type {
-  AuditQuery,
-  Message,
-  MessageOf,
-  Start,
-  WireKind,
-  WireRecord,
-} from "./message.ts";
-import { type Cursor, readCursor } from "./resume.ts";
 
-/** How the messages of one kind become bytes, behind the kind's byte. */
-export interface Codec<M extends Message> {
-  readonly kind: number;
-  write(writer: ByteWriter, message: M): void;
-  read(reader: ByteReader): Omit<M, "is">;
+/** How values of one kind become bytes. Each has one form; what is none throws `SyntaxError`. */
+export interface Field<T> {
+  write(writer: ByteWriter, value: T): void;
+  read(reader: ByteReader): T;
 }
 
-/** One for each kind. */
-export type Codecs = { readonly [Is in Message["is"]]: Codec<MessageOf<Is>> };
+/** What a field says. */
+export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
-/** Kinds of records on the wire: as in the log. */
-const RECORD_KINDS: Readonly<Record<WireKind, number>> = {
-  certificate: 2,
-  signed: 3,
-  unsigned: 4,
-  revocation: 5,
+/** The fields of a record, in their order. */
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** What a record of these fields says. */
+export type Said<F extends Fields> = {
+  readonly [Name in keyof F]: ValueOf<F[Name]>;
 };
-const RECORD_KIND_OF = new Map(
-  Object.entries(RECORD_KINDS).map(([kind, byte]) =>
-    [byte, kind as WireKind] as const
-  ),
-);
-/** Half-bytes of a hash. */
-const PREFIX_MAX = 64;
 
-/** What a decoder of frames throws. */
+/** What a decoder throws. */
 export function unfit(what: string): SyntaxError {
   return new SyntaxError(`Cannot decode frame: ${what}`);
 }
 
-/** Appends bytes behind their length. */
-export function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
-  writer.varint(bytes.length);
-  writer.bytes(bytes);
-}
-
-/** Bytes behind their length: a view. */
-export function readBytes(reader: ByteReader): Uint8Array {
-  return reader.take(readCount(reader));
-}
-
-/** The bytes to the end: a view. */
-export function readRest(reader: ByteReader): Uint8Array {
-  return reader.take(reader.end - reader.at);
-}
-
-/** A text of the wire. */
-export function readWireText(reader: ByteReader): string {
-  return readText(reader, limits.wireTextBytesMax);
-}
-
-/** Cuts a text so that {@linkcode readWireText} takes it. */
-export function wireText(text: string): string {
-  const charactersMax = Math.floor(limits.wireTextBytesMax / 3);
-  return text.length <= charactersMax
-    ? text.toWellFormed()
-    : text.slice(0, charactersMax).toWellFormed();
-}
-
-/** One bit in a byte. */
-export function readFlag(reader: ByteReader): boolean {
-  const byte = reader.u8();
-  if (byte > 1) throw unfit("a flag is neither 0 nor 1");
-  return byte === 1;
-}
-
-/** The name of a chain. */
-export function readChain(reader: ByteReader): string {
-  return chainName(reader.take(chainBytesLength));
-}
-
-/** Appends at most 255 byte strings. */
-export function writeList(
-  writer: ByteWriter,
-  list: readonly Uint8Array[],
-): void {
-  writer.u8(list.length);
-  for (const bytes of list) writeBytes(writer, bytes);
-}
-
-/** A list of certificates, own first. */
-export function readCertificates(reader: ByteReader): Uint8Array[] {
-  const count = reader.u8();
-  if (count > limits.certificatesMax) throw unfit("too many certificates");
-  return Array.from({ length: count }, () => readBytes(reader));
-}
-
-/** Appends a cursor. */
-export function writeCursor(writer: ByteWriter, cursor: Cursor): void {
-  writer.bytes(cursor.epoch);
-  writer.varint(cursor.position);
-  writer.bytes(cursor.check);
-}
-
-/** A vector, which is always the last field. */
-export function readVector(reader: ByteReader): VersionVector {
-  return decodeVector(readRest(reader));
-}
-
-/** Appends what a client has. */
-export function writeStart(writer: ByteWriter, start: Start): void {
-  writer.u8(start.from === "cursor" ? 0 : 1);
-  if (start.from === "cursor") writeCursor(writer, start.cursor);
-  else writer.bytes(encodeVector(start.vector));
-}
-
-/** Reads what a client has. */
-export function readStart(reader: ByteReader): Start {
-  return readFlag(reader)
-    ? { from: "vector", vector: readVector(reader) }
-    : { from: "cursor", cursor: readCursor(reader) };
-}
-
-/** Appends the kind of a record. */
-export function writeRecordKind(
-  writer: ByteWriter,
-  kind: WireKind,
-): void {
-  writer.u8(RECORD_KINDS[kind]);
-}
-
-/** The kind of a record. */
-export function readRecordKind(reader: ByteReader): WireKind {
-  const kind = RECORD_KIND_OF.get(reader.u8());
-  if (kind === undefined) throw unfit("a record's kind is unknown");
-  return kind;
-}
-
-/** Appends records. */
-export function writeRecords(
-  writer: ByteWriter,
-  records: readonly WireRecord[],
-): void {
-  writer.varint(records.length);
-  for (const { kind, bytes } of records) {
-    writer.u8(RECORD_KINDS[kind]);
-    writeBytes(writer, bytes);
-  }
-}
-
-/** Records are copied out where they are small, so that a parked one does not keep its frame. */
-export function readRecords(reader: ByteReader): WireRecord[] {
-  const count = readCount(reader);
-  const records: WireRecord[] = [];
-  for (let i = 0; i < count; i++) {
-    const kind = readRecordKind(reader);
-    const view = readBytes(reader);
-    const isMost = view.length * 2 > reader.end;
-    records.push({ kind, bytes: isMost ? view : view.slice() });
-  }
-  return records;
-}
-
-const QUERIES = ["summary", "ids", "state", "items"] as const;
-
-/** Appends a question of an audit. */
-export function writeQuery(writer: ByteWriter, query: AuditQuery): void {
-  writer.u8(QUERIES.indexOf(query.ask));
-  if (query.ask === "ids") {
-    writer.bytes(chainBytes(query.chain));
-    writer.varint(query.numbers.length);
-    for (const number of query.numbers) writer.varint(number);
-  } else if (query.ask !== "summary") {
-    writer.u8(query.prefix.length);
-    for (const half of query.prefix) writer.u8(half);
-  }
-}
-
-/** Reads a question of an audit. */
-export function readQuery(reader: ByteReader): AuditQuery {
-  const ask = QUERIES[reader.u8()];
-  if (ask === undefined) throw unfit("an audit asks for something unknown");
-  if (ask === "summary") return { ask };
-  if (ask === "ids") {
-    return { ask, chain: readChain(reader), numbers: readNumbers(reader) };
-  }
-  const depth = reader.u8();
-  const prefix = [...reader.take(depth)];
-  if (depth > PREFIX_MAX || prefix.some((half) => half > 15)) {
-    throw unfit("a prefix is not made of half-bytes");
-  }
-  return { ask, prefix };
-}
-
-function readNumbers(reader: ByteReader): number[] {
-  const count = readCount(reader);
-  if (count > limits.auditNumbersMax) throw unfit("too many numbers");
-  return Array.from({ length: count }, () => readCount(reader));
-}
-
-/** A message that is a channel and bytes to the frame's end. */
-export function channelAndBytes<Key extends string>(key: Key): {
-  write(
-    writer: ByteWriter,
-    message: { readonly channel: number } & Readonly<Record<Key, Uint8Array>>,
-  ): void;
-  read(reader: ByteReader): { channel: number } & Record<Key, Uint8Array>;
-} {
+/** A record of these fields, one behind the other. */
+export function struct<F extends Fields>(fields: F): Field<Said<F>> {
+  const entries = Object.entries(fields);
   return {
-    write(writer, message) {
-      writer.varint(message.channel);
-      writer.bytes(message[key]);
+    write(writer, said) {
+      for (const [name, field] of entries) field.write(writer, said[name]);
     },
     read(reader) {
-      const channel = readCount(reader);
-      return { channel, [key]: readRest(reader) } as
-        & { channel: number }
-        & Record<Key, Uint8Array>;
+      const said: Record<string, unknown> = {};
+      for (const [name, field] of entries) said[name] = field.read(reader);
+      return said as Said<F>;
     },
+  };
+}
+
+/** One byte. */
+export const u8: Field<number> = {
+  write: (writer, value) => writer.u8(value),
+  read: (reader) => reader.u8(),
+};
+
+/** Four bytes. */
+export const u32: Field<number> = {
+  write: (writer, value) => writer.u32(value),
+  read: (reader) => reader.u32(),
+};
+
+/** Six bytes. */
+export const u48: Field<number> = {
+  write: (writer, value) => writer.u48(value),
+  read: (reader) => reader.u48(),
+};
+
+/** A varint. */
+export const count: Field<number> = {
+  write: (writer, value) => writer.varint(value),
+  read: readCount,
+};
+
+/** One bit in a byte. */
+export const flag: Field<boolean> = {
+  write: (writer, value) => writer.u8(value ? 1 : 0),
+  read(reader) {
+    const byte = reader.u8();
+    if (byte > 1) throw unfit("a flag is neither 0 nor 1");
+    return byte === 1;
+  },
+};
+
+/** Bytes behind their length: read as a view. */
+export const bytes: Field<Uint8Array> = {
+  write(writer, value) {
+    writer.varint(value.length);
+    writer.bytes(value);
+  },
+  read: (reader) => reader.take(readCount(reader)),
+};
+
+/** So many bytes: read as a view. */
+export function fixed(length: number): Field<Uint8Array> {
+  return {
+    write: (writer, value) => writer.bytes(value),
+    read: (reader) => reader.take(length),
+  };
+}
+
+/** So many bytes, copied out, so that they do not keep what they were read from. */
+export function copied(length: number): Field<Uint8Array> {
+  return { ...fixed(length), read: (reader) => reader.take(length).slice() };
+}
+
+/** The bytes to the end: read as a view. */
+export const rest: Field<Uint8Array> = {
+  write: (writer, value) => writer.bytes(value),
+  read: (reader) => reader.take(reader.end - reader.at),
+};
+
+/** A text of at most so many bytes. */
+export function textUpTo(bytesMax: number): Field<string> {
+  return {
+    write: (writer, value) => writer.text(value),
+    read: (reader) => readText(reader, bytesMax),
+  };
+}
+
+const CHARACTERS_MAX = Math.floor(limits.wireTextBytesMax / 3);
+
+/** A text of the wire, which is cut so that the other side takes it. */
+export const text: Field<string> = {
+  ...textUpTo(limits.wireTextBytesMax),
+  write: (writer, value) =>
+    writer.text(value.slice(0, CHARACTERS_MAX).toWellFormed()),
+};
+
+/** The name of a chain. */
+export const chain: Field<string> = {
+  write: (writer, value) => writer.bytes(chainBytes(value)),
+  read: (reader) => chainName(reader.take(chainBytesLength)),
+};
+
+/** A list of certificates, own first. */
+export const certificates: Field<readonly Uint8Array[]> = {
+  write(writer, list) {
+    writer.u8(list.length);
+    for (const one of list) bytes.write(writer, one);
+  },
+  read(reader) {
+    const length = reader.u8();
+    if (length > limits.certificatesMax) throw unfit("too many certificates");
+    return Array.from({ length }, () => bytes.read(reader));
+  },
+};
+
+/** A vector, which is always the last field. */
+export const vector: Field<VersionVector> = {
+  write: (writer, value) => writer.bytes(encodeVector(value)),
+  read: (reader) => decodeVector(rest.read(reader)),
+};
+
+/** A position in a server's log, under the life of that log; `check`: the server's proof to itself that it gave it out. */
+export const cursor = struct({
+  epoch: copied(16),
+  position: count,
+  check: copied(8),
+});
+
+/** See {@linkcode cursor}. */
+export type Cursor = ValueOf<typeof cursor>;
+
+/** A last field that may be missing. */
+export function optional<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    write: (writer, value) => value !== undefined && field.write(writer, value),
+    read: (reader) => reader.done ? undefined : field.read(reader),
+  };
+}
+
+/** A field behind a flag that says whether it is there. */
+export function flagged<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    write(writer, value) {
+      flag.write(writer, value !== undefined);
+      if (value !== undefined) field.write(writer, value);
+    },
+    read: (reader) => flag.read(reader) ? field.read(reader) : undefined,
   };
 }

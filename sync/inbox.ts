@@ -17,7 +17,7 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { PartBudget, Staging, Wants } from "./conversation.ts";
-import type { Part, WireKind, WireRecord } from "./message.ts";
+import type { MessageOf, WireKind, WireRecord } from "./message.ts";
 
 /** A record that came, until it is dealt with. */
 export interface Pending {
@@ -146,7 +146,7 @@ export class Inbox {
 
   /** Takes a part; "no-room" when there is no memory for it, "bad" when it does not fit the one before. */
   part(
-    part: Part,
+    part: MessageOf<"part">,
     frameBytes: number,
     monotonicMs: number,
   ): Intake | "no-room" | "bad" {
@@ -166,7 +166,7 @@ export class Inbox {
     return assembly.length === assembly.total ? this.#whole(monotonicMs) : NONE;
   }
 
-  #begin({ kind, total }: Part): void {
+  #begin({ kind, total }: MessageOf<"part">): void {
     this.#drop();
     const isTooLarge = total > limits.recordBytesMax;
     this.#assembly = { kind, total, chunks: [], length: 0, isTooLarge };

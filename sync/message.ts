@@ -1,12 +1,37 @@
 /**
- * Messages: what a frame of docs/protocol.md says, decoded.
+ * Messages: the grammar of frames, as docs/protocol.md has it. A frame is its
+ * kind's byte and the fields of its message.
  *
  * @module
  */
 
 import type { Arrival } from "../repo/arrival.ts";
+import { readCount } from "../repo/canonical.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
-import type { Cursor } from "./resume.ts";
+import { limits } from "../src/base/limits.ts";
+import {
+  bytes,
+  certificates,
+  chain,
+  count,
+  type Cursor,
+  cursor,
+  type Field,
+  type Fields,
+  fixed,
+  flag,
+  flagged,
+  optional,
+  rest,
+  type Said,
+  text,
+  textUpTo,
+  u32,
+  u48,
+  u8,
+  unfit,
+  vector,
+} from "./frame_fields.ts";
 
 /** The wire version that this code speaks. */
 export const wireVersion = 1;
@@ -20,188 +45,10 @@ export interface WireRecord {
   readonly bytes: Uint8Array;
 }
 
-/** The server's first word. */
-export interface Hello {
-  readonly is: "hello";
-  readonly nonce: Uint8Array;
-  readonly rootKey: Uint8Array;
-  readonly name: string;
-}
-
-/** The client shows who it is. */
-export interface Prove {
-  readonly is: "prove";
-  readonly nonce: Uint8Array;
-  readonly window: number;
-  readonly certificates: readonly Uint8Array[];
-  readonly signature: Uint8Array;
-}
-
-/** The server shows who it is. */
-export interface Welcome {
-  readonly is: "welcome";
-  readonly window: number;
-  readonly heartbeatMs: number;
-  /** The server's wall clock. */
-  readonly clock: number;
-  readonly certificates: readonly Uint8Array[];
-  readonly signature: Uint8Array;
-}
-
-/** A first frame in another version of the wire. */
-export interface OtherVersion {
-  readonly is: "other-version";
-  readonly version: number;
-}
-
 /** What a client has, told in one of two ways. */
 export type Start =
   | { readonly from: "cursor"; readonly cursor: Cursor }
   | { readonly from: "vector"; readonly vector: VersionVector };
-
-/** The client opens a channel. */
-export interface Open {
-  readonly is: "open";
-  readonly channel: number;
-  readonly name: string;
-  readonly genesisId: Uint8Array;
-  readonly start: Start;
-}
-
-/** The server opens it, too. */
-export interface Opened {
-  readonly is: "opened";
-  readonly channel: number;
-  readonly rights: number;
-  readonly epoch: Uint8Array;
-  readonly commits: number;
-  /** What the server has; absent: the cursor stands. */
-  readonly vector: VersionVector | undefined;
-}
-
-/** What a client has, after its cursor was refused. */
-export interface Vector {
-  readonly is: "vector";
-  readonly channel: number;
-  readonly vector: VersionVector;
-}
-
-/** A channel that cannot be. */
-export interface Declined {
-  readonly is: "declined";
-  readonly channel: number;
-  readonly code: string;
-  readonly detail: string;
-}
-
-/** The client closes a channel. */
-export interface Close {
-  readonly is: "close";
-  readonly channel: number;
-}
-
-/** Records of a log, in its order. */
-export interface Records {
-  readonly is: "records";
-  readonly channel: number;
-  readonly records: readonly WireRecord[];
-  /** From the server only: everything before it has been sent. */
-  readonly cursor: Cursor | undefined;
-}
-
-/** A piece of a record that is too large for a frame; offset 0 begins anew. */
-export interface Part {
-  readonly is: "part";
-  readonly channel: number;
-  readonly kind: WireKind;
-  readonly total: number;
-  readonly offset: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Admitted or refused, and durable, up to this record. */
-export interface Ack {
-  readonly is: "ack";
-  readonly channel: number;
-  readonly sequence: number;
-}
-
-/** A record was refused. */
-export interface Refuse {
-  readonly is: "refuse";
-  readonly channel: number;
-  readonly sequence: number;
-  /** 40 zeros where the record was no batch. */
-  readonly chain: string;
-  /** How many commits of that chain the server has: what must not be withdrawn. */
-  readonly from: number;
-  /** The first commit that was refused. */
-  readonly number: number;
-  /** How many were, from there on: more than one where it is not the fault of one. */
-  readonly count: number;
-  readonly reason: string;
-  readonly rule: string;
-  readonly detail: string;
-  readonly kept: boolean;
-}
-
-/** So many more bytes may be sent. */
-export interface Credit {
-  readonly is: "credit";
-  readonly bytes: number;
-}
-
-/** Everything that there was has been sent. */
-export interface Live {
-  readonly is: "live";
-  readonly channel: number;
-  readonly commits: number;
-  readonly cursor: Cursor;
-}
-
-/** What the server signs of its past: see witness.ts. */
-export interface WitnessMessage {
-  readonly is: "witness";
-  readonly channel: number;
-  readonly witness: Uint8Array;
-}
-
-/** A witness of what there was, its signer's certificates, and the summary that its digest is of. */
-export interface Proof {
-  readonly is: "proof";
-  readonly channel: number;
-  readonly witness: Uint8Array;
-  readonly certificates: readonly Uint8Array[];
-  readonly summary: Uint8Array;
-}
-
-/** Own presence. */
-export interface Present {
-  readonly is: "present";
-  readonly channel: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Another peer's presence. */
-export interface Presence {
-  readonly is: "presence";
-  readonly channel: number;
-  readonly peer: number;
-  readonly user: string;
-  readonly bytes: Uint8Array;
-}
-
-/** Are you there? */
-export interface Ping {
-  readonly is: "ping";
-  readonly token: number;
-}
-
-/** Yes. */
-export interface Pong {
-  readonly is: "pong";
-  readonly token: number;
-}
 
 /** What an audit asks. */
 export type AuditQuery =
@@ -211,67 +58,224 @@ export type AuditQuery =
     readonly chain: string;
     readonly numbers: readonly number[];
   }
-  | { readonly ask: "state"; readonly prefix: readonly number[] }
-  | { readonly ask: "items"; readonly prefix: readonly number[] };
+  | { readonly ask: "state" | "items"; readonly prefix: readonly number[] };
 
-/** A question of an audit. */
-export interface Audit {
-  readonly is: "audit";
-  readonly channel: number;
-  readonly question: number;
-  readonly query: AuditQuery;
+const start: Field<Start> = {
+  write(writer, start) {
+    flag.write(writer, start.from === "vector");
+    if (start.from === "cursor") cursor.write(writer, start.cursor);
+    else vector.write(writer, start.vector);
+  },
+  read: (reader) =>
+    flag.read(reader)
+      ? { from: "vector", vector: vector.read(reader) }
+      : { from: "cursor", cursor: cursor.read(reader) },
+};
+
+/** Kinds of records on the wire: as in the log. */
+const RECORD_KINDS: Readonly<Record<WireKind, number>> = {
+  certificate: 2,
+  signed: 3,
+  unsigned: 4,
+  revocation: 5,
+};
+const RECORD_KIND_OF = new Map(
+  Object.entries(RECORD_KINDS).map(([kind, byte]) =>
+    [byte, kind as WireKind] as const
+  ),
+);
+
+const recordKind: Field<WireKind> = {
+  write: (writer, kind) => writer.u8(RECORD_KINDS[kind]),
+  read(reader) {
+    const kind = RECORD_KIND_OF.get(reader.u8());
+    if (kind === undefined) throw unfit("a record's kind is unknown");
+    return kind;
+  },
+};
+
+const records: Field<readonly WireRecord[]> = {
+  write(writer, records) {
+    writer.varint(records.length);
+    for (const record of records) {
+      recordKind.write(writer, record.kind);
+      bytes.write(writer, record.bytes);
+    }
+  },
+  /** Records are copied out where they are small, so that a parked one does not keep its frame. */
+  read(reader) {
+    const length = readCount(reader);
+    const records: WireRecord[] = [];
+    for (let i = 0; i < length; i++) {
+      const kind = recordKind.read(reader);
+      const view = bytes.read(reader);
+      const isMost = view.length * 2 > reader.end;
+      records.push({ kind, bytes: isMost ? view : view.slice() });
+    }
+    return records;
+  },
+};
+
+const QUERIES = ["summary", "ids", "state", "items"] as const;
+/** Half-bytes of a hash. */
+const PREFIX_MAX = 64;
+
+const query: Field<AuditQuery> = {
+  write(writer, query) {
+    writer.u8(QUERIES.indexOf(query.ask));
+    if (query.ask === "ids") {
+      chain.write(writer, query.chain);
+      writer.varint(query.numbers.length);
+      for (const number of query.numbers) writer.varint(number);
+    } else if (query.ask !== "summary") {
+      writer.u8(query.prefix.length);
+      for (const half of query.prefix) writer.u8(half);
+    }
+  },
+  read(reader) {
+    const ask = QUERIES[reader.u8()];
+    if (ask === undefined) throw unfit("an audit asks for something unknown");
+    if (ask === "summary") return { ask };
+    if (ask === "ids") {
+      const name = chain.read(reader);
+      const length = readCount(reader);
+      if (length > limits.auditNumbersMax) throw unfit("too many numbers");
+      const numbers = Array.from({ length }, () => readCount(reader));
+      return { ask, chain: name, numbers };
+    }
+    const depth = reader.u8();
+    const prefix = [...reader.take(depth)];
+    if (depth > PREFIX_MAX || prefix.some((half) => half > 15)) {
+      throw unfit("a prefix is not made of half-bytes");
+    }
+    return { ask, prefix };
+  },
+};
+
+const nonce = fixed(32);
+const signature = fixed(64);
+const channel = count;
+
+/** A kind of frames: its byte, and the fields behind it. */
+function frame<F extends Fields>(
+  kind: number,
+  fields: F,
+): { readonly kind: number; readonly fields: F } {
+  return { kind, fields };
 }
 
-/** Its answer: bytes that only the question explains. */
-export interface Audited {
-  readonly is: "audited";
-  readonly channel: number;
-  readonly question: number;
-  readonly answer: Uint8Array;
-}
+/** All frames. */
+export const frames = {
+  /** The server's first word. It begins with the wire's version, as `prove` does. */
+  hello: frame(0x01, {
+    nonce,
+    rootKey: fixed(32),
+    name: textUpTo(limits.wireTextBytesMax),
+  }),
+  /** The client shows who it is. */
+  prove: frame(0x02, { nonce, window: count, certificates, signature }),
+  /** The server shows who it is; `clock`: its wall clock. */
+  welcome: frame(0x03, {
+    window: count,
+    heartbeatMs: count,
+    clock: u48,
+    certificates,
+    signature,
+  }),
+  /** The client opens a channel. */
+  open: frame(0x10, {
+    channel,
+    name: textUpTo(limits.nameSegmentsMax * 65),
+    genesisId: fixed(32),
+    start,
+  }),
+  /** The server opens it, too; `vector`: what it has, absent where the cursor stands. */
+  opened: frame(0x11, {
+    channel,
+    rights: u8,
+    epoch: fixed(16),
+    commits: count,
+    vector: flagged(vector),
+  }),
+  /** What a client has, after its cursor was refused. */
+  vector: frame(0x12, { channel, vector }),
+  /** A channel that cannot be. */
+  declined: frame(0x13, { channel, code: text, detail: text }),
+  /** The client closes a channel. */
+  close: frame(0x14, { channel }),
 
-/** The conversation ends. */
-export interface Failed {
-  readonly is: "failed";
-  readonly code: string;
-  readonly detail: string;
-}
+  /** Records of a log, in its order; `cursor`, from the server only: everything before it has been sent. */
+  records: frame(0x20, { channel, records, cursor: optional(cursor) }),
+  /** A piece of a record that is too large for a frame; offset 0 begins anew. */
+  part: frame(0x21, {
+    channel,
+    kind: recordKind,
+    total: count,
+    offset: count,
+    bytes,
+  }),
+  /** Admitted or refused, and durable, up to this record. */
+  ack: frame(0x22, { channel, sequence: count }),
+  /** A record was refused. */
+  refuse: frame(0x23, {
+    channel,
+    sequence: count,
+    /** 40 zeros where the record was no batch. */
+    chain,
+    /** How many commits of that chain the server has: what must not be withdrawn. */
+    from: count,
+    /** The first commit that was refused. */
+    number: count,
+    /** How many were, from there on: more than one where it is not the fault of one. */
+    count,
+    reason: text,
+    rule: text,
+    detail: text,
+    kept: flag,
+  }),
+  /** So many more bytes may be sent. */
+  credit: frame(0x24, { bytes: count }),
+  /** Everything that there was has been sent. */
+  live: frame(0x25, { channel, commits: count, cursor }),
+  /** What the server signs of its past: see witness.ts. */
+  witness: frame(0x26, { channel, witness: rest }),
+  /** A witness of what there was, its signer's certificates, and the summary that its digest is of. */
+  proof: frame(0x27, { channel, witness: bytes, certificates, summary: rest }),
 
-/** The server closes; come back after this long. */
-export interface Goodbye {
-  readonly is: "goodbye";
-  readonly waitMs: number;
-}
+  /** Own presence. */
+  present: frame(0x30, { channel, bytes: rest }),
+  /** Another peer's presence. */
+  presence: frame(0x31, { channel, peer: count, user: text, bytes: rest }),
+
+  /** Are you there? */
+  ping: frame(0x40, { token: u32 }),
+  /** Yes. */
+  pong: frame(0x41, { token: u32 }),
+  /** A question of an audit. */
+  audit: frame(0x50, { channel, question: count, query }),
+  /** Its answer: bytes that only the question explains. */
+  audited: frame(0x51, { channel, question: count, answer: rest }),
+  /** The conversation ends. */
+  failed: frame(0x60, { code: text, detail: text }),
+  /** The server closes; come back after this long. */
+  goodbye: frame(0x61, { waitMs: count }),
+} as const;
+
+type Frames = typeof frames;
+
+/** The message of one kind, or of one of several. */
+export type MessageOf<Is extends keyof Frames> = Is extends Is
+  ? { readonly is: Is } & Said<Frames[Is]["fields"]>
+  : never;
 
 /** Everything that a frame can say. */
-export type Message =
-  | Hello
-  | Prove
-  | Welcome
-  | Open
-  | Opened
-  | Vector
-  | Declined
-  | Close
-  | Records
-  | Part
-  | Ack
-  | Refuse
-  | Credit
-  | Live
-  | WitnessMessage
-  | Proof
-  | Present
-  | Presence
-  | Ping
-  | Pong
-  | Audit
-  | Audited
-  | Failed
-  | Goodbye;
+export type Message = MessageOf<keyof Frames>;
 
-/** The message of one kind. */
-export type MessageOf<Is extends Message["is"]> = Extract<Message, { is: Is }>;
+/** A first frame in another version of the wire. */
+export interface OtherVersion {
+  readonly is: "other-version";
+  readonly version: number;
+}
 
 /** What a server says on a channel. */
 export type ServerWord = MessageOf<

@@ -13,7 +13,7 @@ import type { FeedRecord, FeedSlice, RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Part, WireRecord } from "./message.ts";
+import type { MessageOf, WireRecord } from "./message.ts";
 
 /** What a frame of records takes besides them: kind, channel, count, cursor. */
 const FRAME_BYTES = 64;
@@ -46,7 +46,7 @@ export type Outgoing =
     readonly whole: readonly SentRecord[];
   }
   | {
-    readonly part: Omit<Part, "is" | "channel">;
+    readonly part: Omit<MessageOf<"part">, "is" | "channel">;
     readonly whole: readonly SentRecord[];
   };
 

@@ -28,7 +28,7 @@ import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start } from "./message.ts";
 import { isAmong, Outbox } from "./outbox.ts";
 import { checkProof } from "./restore.ts";
-import type { Cursor } from "./resume.ts";
+import type { Cursor } from "./frame_fields.ts";
 
 /** Chain of a refusal that is not of a batch. */
 const NO_CHAIN = "\0".repeat(40);

@@ -19,28 +19,32 @@ import {
 } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { ServerProver, WitnessSource } from "./conversation.ts";
+import { fixed, type Said, struct, u48 } from "./frame_fields.ts";
 
 const FORMAT = 1;
 const DOMAIN = encodeText("sheaf witness 1\n");
 const SIGNATURE_BYTES = 64;
 
+const fields = {
+  genesisId: fixed(32),
+  /** Which life of its log. */
+  epoch: fixed(16),
+  /** How far that log went. */
+  position: u48,
+  /** How many commits it held. */
+  commits: u48,
+  /** The digest of those commits. */
+  digest: fixed(32),
+  /** The server's wall clock. */
+  wall: u48,
+};
+const signed = struct({ ...fields, signer: fixed(32) });
+
 /** Bytes of a witness. */
 export const witnessBytes: number = 1 + 32 + 16 + 6 + 6 + 32 + 6 + 32 + 64;
 
 /** What a server states. */
-export interface WitnessFields {
-  readonly genesisId: Uint8Array;
-  /** 16 bytes: which life of its log. */
-  readonly epoch: Uint8Array;
-  /** How far that log went. */
-  readonly position: number;
-  /** How many commits it held. */
-  readonly commits: number;
-  /** The digest of those commits, 32 bytes. */
-  readonly digest: Uint8Array;
-  /** The server's wall clock. */
-  readonly wall: number;
-}
+export type WitnessFields = Said<typeof fields>;
 
 /** A decoded witness: well formed, its signature not yet checked. */
 export interface Witness extends WitnessFields {
@@ -57,13 +61,7 @@ export function signWitness(
 ): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter(witnessBytes);
   writer.u8(FORMAT);
-  writer.bytes(fields.genesisId);
-  writer.bytes(fields.epoch);
-  writer.u48(fields.position);
-  writer.u48(fields.commits);
-  writer.bytes(fields.digest);
-  writer.u48(fields.wall);
-  writer.bytes(prover.publicKey);
+  signed.write(writer, { ...fields, signer: prover.publicKey });
   writer.bytes(prover.sign(concatBytes(DOMAIN, writer.view())));
   return writer.copy();
 }
@@ -73,17 +71,7 @@ export function decodeWitness(bytes: Uint8Array): Witness {
   if (bytes.length !== witnessBytes || bytes[0] !== FORMAT) {
     throw new SyntaxError("Cannot decode witness: its form is unknown");
   }
-  const reader = new ByteReader(bytes, 1);
-  return {
-    genesisId: reader.take(32),
-    epoch: reader.take(16),
-    position: reader.u48(),
-    commits: reader.u48(),
-    digest: reader.take(32),
-    wall: reader.u48(),
-    signer: reader.take(32),
-    bytes,
-  };
+  return { ...signed.read(new ByteReader(bytes, 1)), bytes };
 }
 
 /** Did its signer sign it? Whether the signer may is the caller's question. */

@@ -15,13 +15,7 @@ import {
 } from "../repo/genesis.ts";
 import type { Session } from "../repo/session.ts";
 import { limits } from "../src/base/limits.ts";
-import type {
-  Hello,
-  Message,
-  MessageOf,
-  Refuse,
-  WireRecord,
-} from "../sync/message.ts";
+import type { Message, MessageOf, WireRecord } from "../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";
 import { clientMessage } from "../sync/proof.ts";
 import type { Transport } from "../sync/transport/transport.ts";
@@ -94,7 +88,7 @@ export interface RawSession {
 /** What a session says to a server's hello. */
 export function proofFor(
   { secretKey, certificate }: RawSession,
-  { nonce, rootKey, name }: Hello,
+  { nonce, rootKey, name }: MessageOf<"hello">,
 ): Message {
   const own = new Uint8Array(32).fill(5);
   const nonces = { server: nonce, client: own };
@@ -234,7 +228,7 @@ export class RawPeer {
   }
 
   /** Hands a record in on channel 1; why it was refused, or `undefined` when it was not. */
-  async hand(record: WireRecord): Promise<Refuse | undefined> {
+  async hand(record: WireRecord): Promise<MessageOf<"refuse"> | undefined> {
     this.records(record);
     for (const sequence = this.sent;;) {
       const answer = await this.hear("refuse", "ack");
