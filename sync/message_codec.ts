@@ -20,14 +20,14 @@ import {
   wireVersion,
 } from "./message.ts";
 
-type Is = Message["is"];
-
-const kinds = Object.entries(frames).map(([is, { kind, fields }]) => ({
-  is: is as Is,
-  kind,
-  body: struct(fields) as Field<object>,
-  hasVersion: is === "hello" || is === "prove",
-}));
+const kinds = Object.entries(frames).map(([name, { kind, fields }]) => {
+  const is = name as Message["is"];
+  // It stands in the kind's byte.
+  const own: Field<Message["is"]> = { write() {}, read: () => is };
+  const hasVersion = is === "hello" || is === "prove";
+  const body = struct({ is: own, ...fields }) as Field<unknown>;
+  return { is, kind, hasVersion, body: body as Field<Message> };
+});
 const byName = new Map(kinds.map((one) => [one.is, one]));
 const byKind = new Map(kinds.map((one) => [one.kind, one]));
 
@@ -49,10 +49,10 @@ export function decodeMessage(frame: Uint8Array): Message | OtherVersion {
   const reader = new ByteReader(frame);
   const found = byKind.get(reader.u8());
   if (found === undefined) throw unfit("its kind is unknown");
-  const { is, body, hasVersion } = found;
+  const { body, hasVersion } = found;
   const version = hasVersion ? reader.u8() : wireVersion;
   if (version !== wireVersion) return { is: "other-version", version };
-  const message = { is, ...body.read(reader) } as Message;
+  const message = body.read(reader);
   if (message.is === "part") checkPart(message);
   if (!reader.done) throw unfit("there are bytes after its end");
   return message;
