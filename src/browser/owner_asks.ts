@@ -12,7 +12,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { errorOf } from "./failure.ts";
-import type { Ask, Reply } from "./messages.ts";
+import type { Ask, OfTab } from "./messages.ts";
 import type { Member } from "./owner_members.ts";
 
 /** A question under way. */
@@ -76,7 +76,7 @@ export class Asks {
   }
 
   /** A tab answers. */
-  reply(tab: Member, { ask, value, failure }: Reply): void {
+  reply(tab: Member, { ask, value, failure }: OfTab["reply"]): void {
     const asking = this.#asked.get(ask);
     if (asking?.tab !== tab.id) return;
     if (failure === undefined) asking.answer.resolve(value);

@@ -6,8 +6,12 @@
 
 import type { BareRepository } from "../db/bare_repository.ts";
 import type { DeleteOptions } from "../db/deletion.ts";
-import type { CallMethod, ConnectRequest, TabRecord } from "./messages.ts";
-import { isRecords } from "./parse_message.ts";
+import {
+  type CallMethod,
+  type ConnectRequest,
+  isRecords,
+  type TabRecord,
+} from "./messages.ts";
 import type { OwnerConnection } from "./owner_connection.ts";
 import type { SmallFiles } from "./owner_files.ts";
 import type { OwnerTap } from "./owner_tap.ts";

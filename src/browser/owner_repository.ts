@@ -21,13 +21,13 @@ import type { BareRepository } from "../db/bare_repository.ts";
 import type { Storage } from "../storage/storage.ts";
 import { failureOf, isGone } from "./failure.ts";
 import type {
-  Declined,
   ImageFile,
   LogPoint,
+  OfOwner,
+  OfTab,
   Open,
   Opened,
   OwnerMessage,
-  Read,
   TabRecord,
   WriteRecords,
 } from "./messages.ts";
@@ -57,7 +57,7 @@ export interface OwnedRepositoryParts {
 }
 
 /** Why something was not taken, as far as the tab can do something about it. */
-type Refusal = Pick<Declined, "code" | "message" | "end">;
+type Refusal = Pick<OfOwner["declined"], "code" | "message" | "end">;
 
 /** A tab that has the repository open. */
 interface Follower {
@@ -292,7 +292,7 @@ export class OwnedRepository {
   }
 
   /** A tab says where it stands: it missed something. */
-  read(tab: Member, { from }: Read): void {
+  read(tab: Member, { from }: OfTab["read"]): void {
     const follower = this.#followers.get(tab.id);
     if (follower === undefined) return;
     if (!this.#replica.device.mirror().isStart(from)) {

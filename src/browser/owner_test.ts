@@ -306,7 +306,7 @@ Deno.test("Owner whose files were removed fills fresh ones from its tabs, under 
   origin.evict();
   const { rootKey, session, report } = await one.next("welcome");
   deepEqual([rootKey, session.key], [first.rootKey, first.session.key]);
-  const { incidents } = report.storage as { incidents: { code: string }[] };
+  const { incidents } = report.storage;
   deepEqual(incidents.map(({ code }) => code), ["storage-evicted"]);
   const opened = await tree.again();
   deepEqual([opened.at.address, opened.known], [0, []]);

@@ -13,7 +13,7 @@ import type {
 } from "../db/channel.ts";
 import { Listeners } from "../db/listeners.ts";
 import type { ChannelSource } from "../db/repository_link.ts";
-import type { SyncReport } from "./messages.ts";
+import type { Standing } from "./messages.ts";
 
 /** What it asks of the owner. */
 export interface TabChannelParts {
@@ -27,16 +27,14 @@ export class TabChannel implements Channel, ChannelSource {
   readonly known = undefined;
   readonly #parts: TabChannelParts;
   readonly #listeners = new Listeners();
-  #status: ChannelStatus;
-  #acknowledged: ReadonlyMap<string, number>;
-  #others: readonly PresentPeer[];
+  #status!: ChannelStatus;
+  #acknowledged!: ReadonlyMap<string, number>;
+  #others!: readonly PresentPeer[];
   #shown: Uint8Array | undefined;
 
-  constructor(report: SyncReport, parts: TabChannelParts) {
+  constructor(report: Standing, parts: TabChannelParts) {
     this.#parts = parts;
-    this.#status = statusOf(report);
-    this.#acknowledged = new Map(report.acknowledged);
-    this.#others = othersOf(report);
+    this.#take(report);
   }
 
   get status(): ChannelStatus {
@@ -74,11 +72,16 @@ export class TabChannel implements Channel, ChannelSource {
   }
 
   /** The owner says how it stands now. */
-  report(report: SyncReport): void {
-    this.#status = statusOf(report);
-    this.#acknowledged = new Map(report.acknowledged);
-    this.#others = othersOf(report);
+  report(report: Standing): void {
+    this.#take(report);
     this.#listeners.tell();
+  }
+
+  /** What is open stands somewhere. */
+  #take({ status, acknowledged, others }: Standing): void {
+    this.#status = Object.freeze(status!);
+    this.#acknowledged = new Map(acknowledged);
+    this.#others = Object.freeze(others);
   }
 
   add(): Channel {
@@ -88,13 +91,4 @@ export class TabChannel implements Channel, ChannelSource {
   remove(): undefined {
     return undefined;
   }
-}
-
-// Both sides are one build: what the owner's channel says is such a status.
-function statusOf({ status }: SyncReport): ChannelStatus {
-  return Object.freeze(status as ChannelStatus);
-}
-
-function othersOf({ others }: SyncReport): readonly PresentPeer[] {
-  return Object.freeze(others as readonly PresentPeer[]);
 }

@@ -107,8 +107,7 @@ export class TabConnection implements Connection {
   report(connection: DatabaseReport["connection"]): void {
     if (connection?.address === this.address) {
       this.#isThere = true;
-      // Both sides are one build: the owner's connection has such a status.
-      this.#become(connection.status as ConnectionStatus);
+      this.#become(connection.status);
     } else if (this.#isThere) this.#end();
   }
 

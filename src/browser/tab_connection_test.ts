@@ -2,7 +2,12 @@ import { deepEqual, equal } from "node:assert/strict";
 import { TabConnection } from "./tab_connection.ts";
 
 const address = "wss://example.com/";
-const status = { state: "ready", attempts: 0 };
+const status = {
+  state: "ready",
+  attempts: 0,
+  reason: undefined,
+  retryAt: undefined,
+} as const;
 
 /** A connection of a tab, what it asked of owners, and whether it has ended. */
 function connect(options: object | undefined) {

@@ -37,7 +37,6 @@ import type { Connector } from "../../sync/transport/transport.ts";
 import { failureOf } from "./failure.ts";
 import type {
   Ask,
-  DatabaseReport,
   Hello,
   OwnerMessage,
   SessionReport,
@@ -82,7 +81,7 @@ export class TabDatabase implements Database {
   #welcome: Welcome | undefined;
   #session: Session | undefined;
   #sessionReport: SessionReport | undefined;
-  #report: DatabaseReport | undefined;
+  #report: Welcome["report"] | undefined;
   #connection: TabConnection | undefined;
   #failure: DatabaseError | undefined;
   #tap: FrameTap | undefined;
@@ -207,7 +206,7 @@ export class TabDatabase implements Database {
 
   readonly #frame = (frame: Frame): void => this.#tap?.(frame);
 
-  #reported(report: DatabaseReport): void {
+  #reported(report: Welcome["report"]): void {
     this.#report = report;
     if (report.session !== undefined) {
       this.#useSession(report.session);
@@ -343,9 +342,7 @@ export class TabDatabase implements Database {
   }
 
   #storageStatus(): Omit<StorageStatus, "incidents"> {
-    const { storage } = this.#report ?? {};
-    // Both sides are one build: the owner's database has such a status.
-    const owner = storage as Partial<StorageStatus> | undefined;
+    const owner = this.#report?.storage;
     // In Fast mode the owner has acknowledged what it has in memory.
     const there = this.#welcome?.mode === "fast"
       ? owner?.unsyncedBytes ?? 0

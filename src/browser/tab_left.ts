@@ -14,7 +14,7 @@
 import { batchHead } from "../../repo/batch.ts";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
-import { isRecords } from "./parse_message.ts";
+import { isRecords } from "./messages.ts";
 
 /** What is needed of a `localStorage`. */
 export interface KeptTexts {

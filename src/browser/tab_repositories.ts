@@ -28,8 +28,7 @@ import {
   type Session,
   type VerifyReport,
 } from "../../repo/mod.ts";
-import type { ChannelStatus } from "../db/channel.ts";
-import type { SyncReport, Welcome } from "./messages.ts";
+import type { Standing, Welcome } from "./messages.ts";
 import type { Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
@@ -161,9 +160,8 @@ export class TabRepositories {
     left.forget(name);
   }
 
-  #follow({ status }: SyncReport): void {
-    // Both sides are one build; an owner that opens it just now has none yet.
-    const clockOffsetMs = (status as ChannelStatus | undefined)?.clockOffsetMs;
+  #follow({ status }: Standing): void {
+    const clockOffsetMs = status?.clockOffsetMs;
     if (clockOffsetMs === undefined || clockOffsetMs === this.#offsetMs) return;
     this.#offsetMs = clockOffsetMs;
     this.#clock.follow(clockOffsetMs);

@@ -22,13 +22,7 @@ import {
   unloaded,
 } from "../../repo/mod.ts";
 import { errorOf, isGone } from "./failure.ts";
-import type {
-  Acknowledged,
-  Declined,
-  Opened,
-  OwnerMessage,
-  TabMessage,
-} from "./messages.ts";
+import type { OfOwner, Opened, OwnerMessage, TabMessage } from "./messages.ts";
 import { TabChannel, type TabChannelParts } from "./tab_channel.ts";
 import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
@@ -334,7 +328,7 @@ export class TabRepository {
     post({ kind: "write", repository: name, seq, records });
   }
 
-  #acknowledged({ seq }: Acknowledged): void {
+  #acknowledged({ seq }: OfOwner["acknowledged"]): void {
     let to = 0;
     while (this.#sent.length > 0 && this.#sent[0]!.seq <= seq) {
       to = Math.max(to, this.#sent.shift()!.to);
@@ -344,7 +338,7 @@ export class TabRepository {
     this.#parts.waits();
   }
 
-  #declined(declined: Declined): void {
+  #declined(declined: OfOwner["declined"]): void {
     if (this.#open === undefined || !this.#isJoined) return;
     const { code, end, seq } = declined;
     const sent = this.#sent.find((one) => one.seq === seq);

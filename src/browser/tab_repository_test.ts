@@ -55,7 +55,15 @@ async function start() {
     sync: {
       kind: "sync",
       repository: "place",
-      status: { state: "offline" },
+      status: {
+        state: "offline",
+        reason: undefined,
+        unsent: { commits: 0, bytes: 0, oldest: undefined },
+        progress: undefined,
+        equalAt: undefined,
+        incidents: [],
+        clockOffsetMs: undefined,
+      },
       acknowledged: [],
       others: [],
     },
