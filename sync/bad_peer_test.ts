@@ -24,7 +24,7 @@ import {
 import { rights } from "./conversation.ts";
 import type { Message, WireRecord } from "./message.ts";
 import { decodeMessage, encodeMessage } from "./message_codec.ts";
-import { partBudget } from "./part_budget.ts";
+import { PartBudget } from "./window.ts";
 
 type ServerArguments = ConstructorParameters<typeof ServerSide>;
 type ClientArguments = ConstructorParameters<typeof ClientSide>;
@@ -616,7 +616,7 @@ Deno.test("a gap and a parent that never comes are parked, keep their credit, an
 });
 
 Deno.test("half a record keeps the budget until its sender is gone, and what does not go on ends", async () => {
-  const budget = partBudget(1_000_000);
+  const budget = new PartBudget(1_000_000);
   const { server } = await live({ budget });
   const part = {
     is: "part",
@@ -636,7 +636,7 @@ Deno.test("half a record keeps the budget until its sender is gone, and what doe
 });
 
 Deno.test("parts that no budget has room for close their sender, to come back later", async () => {
-  const { server } = await live({ budget: partBudget(300_000) });
+  const { server } = await live({ budget: new PartBudget(300_000) });
   const part = {
     is: "part",
     channel: 1,
@@ -650,7 +650,7 @@ Deno.test("parts that no budget has room for close their sender, to come back la
 });
 
 Deno.test("a record over its limit is refused without being kept", async () => {
-  const budget = partBudget();
+  const budget = new PartBudget();
   const { world, server, place } = await live({ budget });
   const session = place.replica.session;
   const { genesisId } = place.replica.port();

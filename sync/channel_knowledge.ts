@@ -10,7 +10,7 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import type { ClientCore } from "./conversation.ts";
+import type { ClientConversation } from "./client_conversation.ts";
 import type { Driver } from "./driver.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 import type { Unsent } from "./status.ts";
@@ -40,7 +40,7 @@ export class ChannelKnowledge {
   readonly #confirmed = new Map<string, number>();
   #epoch: Uint8Array | undefined;
   readonly #unsent: UnsentCount;
-  #driver: Driver<ClientCore> | undefined;
+  #driver: Driver<ClientConversation> | undefined;
   #resume: ResumeState | undefined;
   #countedMs = -Infinity;
   /** Up to which log address was counted last. */
@@ -80,7 +80,7 @@ export class ChannelKnowledge {
   }
 
   /** There is a connection, or none any more. */
-  attach(driver: Driver<ClientCore> | undefined): void {
+  attach(driver: Driver<ClientConversation> | undefined): void {
     if (driver === undefined) void this.state; // The last that it knew.
     this.#driver = driver;
     if (driver === undefined) this.keepNow();
@@ -125,7 +125,7 @@ export class ChannelKnowledge {
   #confirmedOf(chain: string): number {
     const { port } = this.#parts;
     const { name } = port;
-    const core: ClientCore | undefined = this.#driver?.core;
+    const core: ClientConversation | undefined = this.#driver?.core;
     // Who goes on from a cursor is acknowledged nothing that the server had before.
     if (core?.isQuiet(name) && port.isComplete) return port.lengthOf(chain);
     return Math.max(

@@ -4,7 +4,7 @@ import { limits } from "../src/base/limits.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
-import type { ClientCore } from "./conversation.ts";
+import type { ClientConversation } from "./client_conversation.ts";
 import type { Driver } from "./driver.ts";
 
 /** A place with so much in its log that it is not counted at each look, and a clock to set. */
@@ -91,7 +91,7 @@ Deno.test("when all is quiet all is acknowledged, but what is being written agai
     serverHas: () => 0,
     resumeState: () => undefined,
   };
-  knowledge.attach({ core } as unknown as Driver<ClientCore>);
+  knowledge.attach({ core } as unknown as Driver<ClientConversation>);
   const [[chain, count]] = [...real.vector()] as [[string, number]];
   assert.equal(knowledge.acknowledged(chain), 0);
   answers.isComplete = true;

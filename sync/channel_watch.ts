@@ -8,7 +8,7 @@
 import type { RepositoryPort } from "../repo/port.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { audit, type AuditReport, type AuditRun } from "./audit.ts";
-import type { IncidentEvent, PeerSession } from "./conversation.ts";
+import type { EventOf, PeerSession } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
@@ -269,9 +269,9 @@ export class ChannelWatch {
   }
 
   #incident(
-    kind: IncidentEvent["kind"],
+    kind: EventOf<"incident">["kind"],
     message: string,
-    details: IncidentEvent["details"],
+    details: EventOf<"incident">["details"],
     report?: AuditReport,
   ): void {
     const { name } = this.#port;

@@ -14,12 +14,7 @@ import type { World } from "../src/base/world.ts";
 import { backoffMs } from "./backoff.ts";
 import { ClientConversation } from "./client_conversation.ts";
 import { SyncChannel } from "./client_channel.ts";
-import type {
-  ClientCore,
-  ConversationEvent,
-  IncidentEvent,
-  Prover,
-} from "./conversation.ts";
+import type { ConversationEvent, EventOf, Prover } from "./conversation.ts";
 import { Driver } from "./driver.ts";
 import {
   type ClientStatus,
@@ -67,7 +62,7 @@ export class SyncClient {
   readonly #notifier = new Notifier();
   readonly #channels = new Map<string, SyncChannel>();
   readonly #endOnline: (() => void) | undefined;
-  #driver: Driver<ClientCore> | undefined;
+  #driver: Driver<ClientConversation> | undefined;
   #attempt: AbortController | undefined;
   #cancelRetry: (() => void) | undefined;
   #attempts = 0;
@@ -79,7 +74,7 @@ export class SyncClient {
   #notBeforeMs = -Infinity;
   #clockOffsetMs: number | undefined;
   /** While this device's clock is so far from the server's that it does not follow it. */
-  #clockIncident: IncidentEvent | undefined;
+  #clockIncident: EventOf<"incident"> | undefined;
   #status: ClientStatus;
   #isClosed = false;
 
@@ -165,7 +160,7 @@ export class SyncClient {
 
   #begin(session: Prover, transport: Transport): void {
     const { rootKey, world, connector } = this.#options;
-    const core: ClientCore = new ClientConversation({
+    const core: ClientConversation = new ClientConversation({
       session,
       rootKey,
       random: (target) => world.random(target),
@@ -198,7 +193,7 @@ export class SyncClient {
   }
 
   /** What is of no repository is of all. */
-  #incident(event: IncidentEvent): void {
+  #incident(event: EventOf<"incident">): void {
     const { name } = event;
     for (const channel of this.#channels.values()) {
       if (name === undefined || name === channel.name) channel.incident(event);
@@ -303,7 +298,7 @@ export class SyncClient {
   }
 }
 
-function clockIncident(clockOffsetMs: number): IncidentEvent {
+function clockIncident(clockOffsetMs: number): EventOf<"incident"> {
   const seconds = Math.round(Math.abs(clockOffsetMs) / 1_000);
   const where = clockOffsetMs < 0 ? "ahead of" : "behind";
   return {

@@ -20,9 +20,8 @@ import {
   PendingAudit,
 } from "./client_report.ts";
 import {
-  type ClientCore,
   type ConversationEvent,
-  type IncidentEvent,
+  type EventOf,
   rights,
 } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
@@ -35,6 +34,7 @@ import {
   type SyncProgress,
   type SyncReason,
 } from "./status.ts";
+import type { ClientConversation } from "./client_conversation.ts";
 
 /** Events that belong to one repository. */
 export type ChannelEvent = Extract<
@@ -77,7 +77,7 @@ export class SyncChannel {
   readonly #others = new Others();
   readonly #knowledge: ChannelKnowledge;
   readonly #endShareable: () => void;
-  #driver: Driver<ClientCore> | undefined;
+  #driver: Driver<ClientConversation> | undefined;
   #phase: Phase = "closed";
   #reason: SyncReason | undefined;
   #progress: SyncProgress | undefined;
@@ -182,7 +182,7 @@ export class SyncChannel {
   }
 
   /** Goes on over a connection. */
-  begin(driver: Driver<ClientCore>): void {
+  begin(driver: Driver<ClientConversation>): void {
     const { port } = this.#parts;
     this.#driver = driver;
     this.#phase = "opening";
@@ -304,7 +304,7 @@ export class SyncChannel {
   }
 
   /** Notes what must not happen. */
-  incident(event: IncidentEvent): void {
+  incident(event: EventOf<"incident">): void {
     this.#incidents.add(event);
     this.changed();
   }

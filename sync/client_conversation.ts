@@ -15,12 +15,10 @@ import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
 import { ClientGreeting, SERVER_REVOKED } from "./client_greeting.ts";
 import type {
-  ClientCore,
   ClientOptions,
   Input,
   Moment,
   Output,
-  PartBudget,
   PeerSession,
 } from "./conversation.ts";
 import { Line } from "./line.ts";
@@ -30,11 +28,11 @@ import type {
   OtherVersion,
   ServerWord,
 } from "./message.ts";
-import { partBudget } from "./part_budget.ts";
+import { PartBudget } from "./window.ts";
 import type { ResumeState } from "./resume.ts";
 
 /** A conversation with one server. */
-export class ClientConversation implements ClientCore {
+export class ClientConversation {
   readonly #options: ClientOptions;
   readonly #line: Line;
   readonly #budget: PartBudget;
@@ -55,7 +53,7 @@ export class ClientConversation implements ClientCore {
         return all.some((channel) => channel.revokes(server));
       },
     );
-    this.#budget = options.budget ?? partBudget(2 * limits.recordBytesMax);
+    this.#budget = options.budget ?? new PartBudget(2 * limits.recordBytesMax);
   }
 
   /** Deals with an input. */
@@ -70,20 +68,19 @@ export class ClientConversation implements ClientCore {
 
   /** Runs something, then opens and tells what follows from it. */
   #run(moment: Moment | undefined, act: () => void): Output[] {
-    const line = this.#line;
-    if (line.isOver) return [];
-    line.run(moment, () => {
+    const openAfter = () => {
       act();
       this.#openWaiting();
-    });
-    if (line.isOver) this.end();
-    return line.flush();
+    };
+    return this.#line.run(moment, openAfter, () => this.end());
   }
 
   #tick(): void {
     const line = this.#line;
     line.woken();
-    if (this.#server === undefined) return this.#greeting.tick();
+    if (this.#server === undefined) {
+      return line.awaitGreeting("The server did not show who it is");
+    }
     line.checkSilence();
     line.due(line.silenceMs);
     for (const channel of this.#byName.values()) channel.tick();
@@ -94,14 +91,10 @@ export class ClientConversation implements ClientCore {
     const message = this.#line.read(bytes);
     if (message === undefined) return;
     if (this.#server === undefined) return this.#greet(message);
-    if (message.is === "other-version") return this.#unexpected(message);
+    if (message.is === "other-version") return this.#line.unexpected(message);
     if (message.is === "goodbye") return this.#goodbye(message);
     if (!this.#line.common(message)) this.#word(message, bytes.length);
     else if (message.is === "credit") this.#pump();
-  }
-
-  #unexpected({ is }: Message | OtherVersion): void {
-    this.#line.fail("bad-message", `"${is}" is not for now`);
   }
 
   #goodbye({ waitMs }: MessageOf<"goodbye">): void {
@@ -136,7 +129,7 @@ export class ClientConversation implements ClientCore {
       case "audited":
         return this.#onChannel(message, frameBytes);
       default:
-        return this.#unexpected(message);
+        return this.#line.unexpected(message);
     }
   }
 
@@ -148,7 +141,7 @@ export class ClientConversation implements ClientCore {
       return this.#pump(channel);
     }
     this.#channels.delete(number); // It opens again under another number.
-    if (number > this.#lastChannel) return this.#unexpected(message);
+    if (number > this.#lastChannel) return this.#line.unexpected(message);
     // It was on its way when the channel ended.
     if (message.is === "records" || message.is === "part") {
       this.#line.receiving.release(frameBytes);

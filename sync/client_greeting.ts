@@ -41,7 +41,6 @@ export class ClientGreeting {
   readonly #nonce = new Uint8Array(32);
   #hello: MessageOf<"hello"> | undefined;
   #hasProved = false;
-  #welcomeBeforeMs = Infinity;
 
   /** @param isRevoked is the end of a server's session known here? */
   constructor(
@@ -58,8 +57,6 @@ export class ClientGreeting {
   begin(): void {
     this.#options.random(this.#nonce);
     this.#line.begin();
-    this.#welcomeBeforeMs = this.#line.moment.monotonicMs + limits.proveMsMax;
-    this.#line.due(this.#welcomeBeforeMs);
   }
 
   /** Has this side proved itself? Then it may open channels. */
@@ -70,14 +67,6 @@ export class ClientGreeting {
   /** The server's name. */
   get serverName(): string {
     return this.#hello?.name ?? "";
-  }
-
-  /** Looks at the clock. */
-  tick(): void {
-    const line = this.#line;
-    if (line.moment.monotonicMs < this.#welcomeBeforeMs) {
-      line.due(this.#welcomeBeforeMs);
-    } else line.fail("timeout", "The server did not show who it is");
   }
 
   /** Takes a message before the server has proved itself; the session that it proves. */
@@ -91,7 +80,7 @@ export class ClientGreeting {
       return this.#check(message, this.#hello!);
     } else if (message.is === "failed") {
       line.close(message.code, message.detail);
-    } else line.fail("bad-message", `"${message.is}" is not for now`);
+    } else line.unexpected(message);
   }
 
   #prove(hello: MessageOf<"hello">): void {
@@ -144,10 +133,7 @@ export class ClientGreeting {
       return undefined;
     }
     if (this.#isOver(server, message.clock)) return undefined;
-    if (window < limits.windowBytesMin || window > limits.windowBytesMax) {
-      line.fail("bad-message", `A window of ${window} bytes`);
-      return undefined;
-    }
+    if (line.hasOddWindow(window)) return undefined;
     line.sending = new SendWindow(window);
     line.heartbeatMs = Math.min(
       HEARTBEAT_MS_MAX,

@@ -12,7 +12,7 @@ import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { JsonValue } from "../src/schema/mod.ts";
 import type { AuditReport } from "./audit.ts";
-import type { IncidentEvent } from "./conversation.ts";
+import type { EventOf } from "./conversation.ts";
 import type { Incident } from "./status.ts";
 
 /** What an audit found, for an app. */
@@ -38,7 +38,7 @@ export class IncidentList {
   }
 
   /** Adds what a conversation tells of. */
-  add({ kind, message, details, report }: IncidentEvent): void {
+  add({ kind, message, details, report }: EventOf<"incident">): void {
     const more: Readonly<Record<string, JsonValue>> = report === undefined
       ? {}
       : { report: detailsOf(report) };

@@ -12,12 +12,13 @@ import type { SessionSigner } from "../crypto/mod.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import type { Certificate } from "../repo/certificate.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
-import type { RepositoryPort } from "../repo/port.ts";
 import type { Judged } from "../repo/admit.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { Clocks } from "../src/base/server_clock.ts";
 import type { AuditReport } from "./audit.ts";
+import type { MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
+import type { PartBudget } from "./window.ts";
 import type { Witness } from "./witness.ts";
 
 /** When an input happens. */
@@ -83,184 +84,137 @@ export const rights = {
   restore: 4,
 } as const;
 
-/** A commit or batch that the server refused, as the client hears of it. */
-export interface RefusedEvent {
-  readonly tell: "refused";
+/** What is told of one repository. */
+interface Named {
   readonly name: RepositoryName;
-  readonly chain: string;
-  /** The first commit that was refused, and how many were from there on. */
-  readonly number: number;
-  readonly count: number;
-  readonly reason: string;
-  readonly rule: string;
-  readonly detail: string;
-  readonly kept: boolean;
-  /**
-   * What follows: "withdrawn" = taken back and re-authored without it; "login" = a new certificate is needed;
-   * "later" = tried again on this connection after a while; "resynchronise" = the channel opens again with vectors;
-   * "skipped" = another author's, not uploaded on this connection.
-   */
-  readonly then: "withdrawn" | "login" | "later" | "resynchronise" | "skipped";
 }
 
-/** Something that should not happen between honest replicas. */
-export interface IncidentEvent {
-  readonly tell: "incident";
-  readonly name: RepositoryName | undefined;
-  readonly kind:
-    | "desync"
-    | "server-rolled-back"
-    | "server-forked"
-    | "bad-witness"
-    | "relay-refused"
-    | "bad-record"
-    | "clock";
-  readonly message: string;
-  readonly details: Readonly<Record<string, string | number | boolean>>;
-  readonly report?: AuditReport;
-}
-
-/** What the driver hears. "C": of a client's conversation; "S": of a server's; "CS": both. */
-export type ConversationEvent =
+/** What the driver hears, by its name. "C": of a client's conversation; "S": of a server's; "CS": both. */
+interface Events {
   /** CS: the other side has proved itself. `clockOffsetMs`: server's wall clock minus ours (client only). */
-  | {
-    readonly tell: "ready";
+  readonly ready: {
     readonly peer: PeerSession;
     readonly serverName: string;
     readonly clockOffsetMs: number;
-  }
+  };
   /** C: the server told its time once more, with a refusal. `clockOffsetMs`: as of `ready`. */
-  | { readonly tell: "clock"; readonly clockOffsetMs: number }
-  /** S: answer with `opened` or `declined`, now or later. `revoked` rights: see {@linkcode rights}. */
-  | {
-    readonly tell: "opening";
+  readonly clock: { readonly clockOffsetMs: number };
+  /**
+   * S: answer with `opened` or `declined`, now or later. `genesisId`: as the client says it; the conversation
+   * declines where it is another one.
+   */
+  readonly opening: Named & {
     readonly channel: number;
-    readonly name: RepositoryName;
-    /** As the client says it; the conversation declines where it is another one. */
     readonly genesisId: Uint8Array;
     readonly session: PeerSession;
-  }
+  };
   /** S: a channel was declined that the driver was not asked about, or had opened; `name`: where it is one. */
-  | {
-    readonly tell: "unopened";
+  readonly unopened: {
     readonly name: RepositoryName | undefined;
     readonly code: string;
-  }
+  };
   /** S: the client closed the channel, or it was declined after all: release what was opened for it. */
-  | {
-    readonly tell: "closed";
-    readonly channel: number;
-    readonly name: RepositoryName;
-  }
-  /** C: the channel is open; `commits` is how many the server has (0 without the right to read). */
-  | {
-    readonly tell: "opened";
-    readonly name: RepositoryName;
+  readonly closed: Named & { readonly channel: number };
+  /** C: the channel is open. */
+  readonly opened: Named & {
     readonly rights: number;
     readonly epoch: Uint8Array;
-    readonly commits: number;
-  }
+  };
   /** C: this channel cannot be; the others go on. */
-  | {
-    readonly tell: "declined";
-    readonly name: RepositoryName;
-    readonly code: string;
-    readonly detail: string;
-  }
+  readonly declined: Named & { readonly code: string; readonly detail: string };
   /** C: how far the first catching up is, in commits received. */
-  | {
-    readonly tell: "progress";
-    readonly name: RepositoryName;
-    readonly done: number;
-    readonly total: number;
-  }
+  readonly progress: Named & { readonly done: number; readonly total: number };
   /** CS: everything that there was has been sent (S) or received (C). */
-  | { readonly tell: "live"; readonly name: RepositoryName }
+  readonly live: Named;
   /** C: the server has everything of `chain` below `count`, durably; compare with `write.synced`. */
-  | {
-    readonly tell: "acked";
-    readonly name: RepositoryName;
-    readonly chain: string;
-    readonly count: number;
-  }
+  readonly acked: Named & { readonly chain: string; readonly count: number };
   /** C: there is (`false`) or is not (`true`) something that the server has not acknowledged. */
-  | {
-    readonly tell: "quiet";
-    readonly name: RepositoryName;
-    readonly quiet: boolean;
-  }
+  readonly quiet: Named & { readonly quiet: boolean };
   /** C: keep this (`encodeResume`) in the repository's folder, lazily: an older one is sound too. */
-  | {
-    readonly tell: "resume";
-    readonly name: RepositoryName;
-    readonly state: ResumeState;
-  }
-  | RefusedEvent
+  readonly resume: Named & { readonly state: ResumeState };
+  /** C: the server refused `count` commits of a batch, from `number` on. */
+  readonly refused: Named & Refused & { readonly then: FollowUp };
   /** S: a batch of this client was refused; returns nothing: keeping it was asked of `keeps`. */
-  | {
-    readonly tell: "refused-batch";
-    readonly name: RepositoryName;
+  readonly "refused-batch": Named & {
     readonly arrival: Arrival;
     readonly refusal: Refusal;
     readonly kept: boolean;
-  }
+  };
   /** S: records went through the door, for metrics. */
-  | {
-    readonly tell: "received";
-    readonly name: RepositoryName;
+  readonly received: Named & {
     readonly judged: readonly Judged[];
     readonly bytes: number;
-  }
+  };
   /** C: a sound witness of this server. */
-  | {
-    readonly tell: "witness";
-    readonly name: RepositoryName;
-    readonly witness: Witness;
-  }
+  readonly witness: Named & { readonly witness: Witness };
   /** C: both sides had exactly the same commits. */
-  | {
-    readonly tell: "equal";
-    readonly name: RepositoryName;
-    readonly atMs: number;
-  }
+  readonly equal: Named & { readonly atMs: number };
   /** C: how many commits a server lacks of those that the last proved witness shows; 0: none any more. */
-  | {
-    readonly tell: "restoring";
-    readonly name: RepositoryName;
+  readonly restoring: Named & {
     readonly missing: number;
     readonly epoch: Uint8Array;
-  }
-  | IncidentEvent
+  };
+  /** Something that should not happen between honest replicas. */
+  readonly incident: {
+    readonly name: RepositoryName | undefined;
+    readonly kind:
+      | "desync"
+      | "server-rolled-back"
+      | "server-forked"
+      | "bad-witness"
+      | "relay-refused"
+      | "bad-record"
+      | "clock";
+    readonly message: string;
+    readonly details: Readonly<Record<string, string | number | boolean>>;
+    readonly report?: AuditReport;
+  };
   /** C: the answer to {@link ClientConversation.audit}. */
-  | {
-    readonly tell: "audited";
-    readonly name: RepositoryName;
-    readonly report: AuditReport;
-  }
+  readonly audited: Named & { readonly report: AuditReport };
   /** S: a sound witness of what there was, and what it is the hash of. */
-  | {
-    readonly tell: "proof";
-    readonly name: RepositoryName;
+  readonly proof: Named & {
     readonly witness: Witness;
     readonly summary: Uint8Array;
-  }
+  };
   /** S: `bytes` empty: gone. */
-  | {
-    readonly tell: "present";
+  readonly present: Named & {
     readonly channel: number;
-    readonly name: RepositoryName;
     readonly bytes: Uint8Array;
-  }
+  };
   /** C: another peer's presence; `bytes` empty: gone. */
-  | {
-    readonly tell: "presence";
-    readonly name: RepositoryName;
+  readonly presence: Named & {
     readonly peer: number;
     readonly user: string;
     readonly bytes: Uint8Array;
-  }
+  };
   /** C: the server closes; come back after this long. A `close` output follows. */
-  | { readonly tell: "goodbye"; readonly waitMs: number };
+  readonly goodbye: { readonly waitMs: number };
+}
+
+type Refused = Omit<
+  MessageOf<"refuse">,
+  "is" | "channel" | "sequence" | "from"
+>;
+
+/**
+ * What follows a refusal: "withdrawn" = taken back and re-authored without it; "login" = a new certificate is needed;
+ * "later" = tried again on this connection after a while; "resynchronise" = the channel opens again with vectors;
+ * "skipped" = another author's, not uploaded on this connection.
+ */
+export type FollowUp =
+  | "withdrawn"
+  | "login"
+  | "later"
+  | "resynchronise"
+  | "skipped";
+
+/** What the driver hears of one kind. */
+export type EventOf<Tell extends keyof Events> = Tell extends Tell
+  ? { readonly tell: Tell } & Events[Tell]
+  : never;
+
+/** What the driver hears. */
+export type ConversationEvent = EventOf<keyof Events>;
 
 /** A repository's log life as `repo/epoch.ts` keeps it. */
 export interface EpochLife {
@@ -280,14 +234,6 @@ export interface WitnessSource {
   ): { readonly bytes: Uint8Array; readonly position: number } | undefined;
   /** When `newest` may make another, in wall milliseconds. */
   readonly nextMs: number;
-}
-
-/** A bound over the halves of records that are being put together. */
-export interface PartBudget {
-  /** Takes bytes; false when there is no room. */
-  take(bytes: number): boolean;
-  /** Gives bytes back. */
-  free(bytes: number): void;
 }
 
 /** What keeps batches back that cannot be judged alone. */
@@ -357,63 +303,4 @@ export interface ServerOptions {
   readonly chargeAudit?: (items: number) => number;
   readonly budget?: PartBudget;
   readonly windowBytes?: number;
-}
-
-/**
- * The client's half: one connection, any number of channels. Every method
- * returns what is to be done, in order; none throws on what the peer sent.
- */
-export interface ClientCore {
-  step(input: Input): Output[];
-  /** Opens a channel, now or when the server has proved itself; at any time. */
-  open(port: RepositoryPort, resume?: ResumeState): Output[];
-  /** Closes a repository's channel; nothing is told of it afterwards. */
-  close(name: RepositoryName): Output[];
-  /** What may be shared of a repository has grown: call it from `port.onShareable`. */
-  shareable(name: RepositoryName, moment: Moment): Output[];
-  /** Sets own presence; empty takes it back. To be sent again on every new connection, after `opened`. */
-  present(name: RepositoryName, bytes: Uint8Array): Output[];
-  /** Compares with the server; `audited` tells the report. */
-  audit(name: RepositoryName): Output[];
-  /** Everything of a repository has been acknowledged and nothing is on its way. */
-  isQuiet(name: RepositoryName): boolean;
-  /** How many commits of a chain the server is known to have, durably: at least so many. */
-  serverHas(name: RepositoryName, chain: string): number;
-  /** What to keep of a repository's channel now; `undefined` when there is none. */
-  resumeState(name: RepositoryName): ResumeState | undefined;
-  /** The driver's transport is gone: frees what is half received. */
-  end(): void;
-}
-
-/** The server's half. */
-export interface ServerCore {
-  step(input: Input): Output[];
-  /** Answers `opening`. The driver calls `shareable` whenever the port's `onShareable` runs. */
-  opened(
-    channel: number,
-    port: RepositoryPort,
-    options: ServerChannelOptions,
-    moment: Moment,
-  ): Output[];
-  /** Answers `opening`, or ends an open channel. */
-  declined(channel: number, code: string, detail: string): Output[];
-  /** What may be shared of a repository has grown. */
-  shareable(name: RepositoryName, moment: Moment): Output[];
-  /** Tells a channel of another peer's presence. */
-  presence(
-    channel: number,
-    peer: number,
-    user: string,
-    bytes: Uint8Array,
-  ): Output[];
-  /** Grants the client so many bytes more: only with `holdsCredit`. */
-  grant(bytes: number): Output[];
-  /** Bytes that the client has used and not been granted again. */
-  readonly ungranted: number;
-  /** Says goodbye and closes. */
-  goodbye(waitMs: number): Output[];
-  /** Says why and closes: a quota, a revoked session. */
-  fail(code: string, detail: string): Output[];
-  /** The driver's transport is gone: frees what is half received. */
-  end(): void;
 }

@@ -17,7 +17,6 @@ import { limits } from "../src/base/limits.ts";
 import { ChannelWatch } from "./channel_watch.ts";
 import {
   type ClientOptions,
-  type PartBudget,
   type PeerSession,
   rights,
 } from "./conversation.ts";
@@ -28,6 +27,7 @@ import type { MessageOf, ServerWord } from "./message.ts";
 import { isAmong, Outbox } from "./outbox.ts";
 import { emptyResume, type ResumeState, usableCursor } from "./resume.ts";
 import { Upload } from "./upload.ts";
+import type { PartBudget } from "./window.ts";
 
 /** Refusals that belong together come within this; then they are acted on. */
 const GATHER_MS = 50;
@@ -195,7 +195,7 @@ export class ClientChannel {
 
   #opened(message: MessageOf<"opened">): void {
     const { line } = this.#parts;
-    const { epoch, vector, commits } = message;
+    const { epoch, vector, rights: given } = message;
     if (this.#ways !== undefined || this.#started === undefined) {
       return line.fail("bad-message", "It is open already");
     }
@@ -205,7 +205,7 @@ export class ClientChannel {
     if (vector === undefined && !isOfCursor) {
       return line.fail("bad-message", "A cursor stands that was not shown");
     }
-    const mayRead = (message.rights & rights.read) !== 0;
+    const mayRead = (given & rights.read) !== 0;
     if (vector && mayRead && this.#doubts.ofVector(vector)) return;
     if (this.#started === "cursor" && vector !== undefined && mayRead) {
       if (isOfCursor) this.#watch.suspect(cursor.position);
@@ -213,8 +213,7 @@ export class ClientChannel {
       line.send({ is: "vector", channel: this.#channel, vector });
     }
     this.#begin(message, mayRead);
-    const opened = { rights: message.rights, epoch, commits };
-    line.tell({ tell: "opened", name: this.name, ...opened });
+    line.tell({ tell: "opened", name: this.name, rights: given, epoch });
     this.#watch.opened(this.#channel, epoch, mayRead ? vector : undefined);
   }
 

@@ -10,7 +10,7 @@
 
 import type { RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
-import type { PartBudget } from "./conversation.ts";
+import type { PartBudget } from "./window.ts";
 import { Inbox, type Intake, isForgery } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf } from "./message.ts";

@@ -13,12 +13,12 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
-import type { ServerCore, ServerOptions } from "./conversation.ts";
+import type { ServerOptions } from "./conversation.ts";
 import { HostConnection } from "./host_connection.ts";
 import type { HostOptions, HostPeer } from "./host_hooks.ts";
 import { HostShelf } from "./host_shelf.ts";
 import { Turns } from "./host_turns.ts";
-import { partBudget } from "./part_budget.ts";
+import { PartBudget } from "./window.ts";
 import { ServerConversation } from "./server_conversation.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -31,7 +31,7 @@ export class SyncHost {
   readonly #connections = new Set<HostConnection>();
   readonly #shelf: HostShelf;
   readonly #turns: Turns;
-  readonly #budget = partBudget(limits.partBytesMax);
+  readonly #budget = new PartBudget(limits.partBytesMax);
   #nextId = 1;
   #goodbyeMs: number | undefined;
   #emptied: (() => void) | undefined;
@@ -82,7 +82,7 @@ export class SyncHost {
     return connection;
   }
 
-  #converse(connection: HostConnection): ServerCore {
+  #converse(connection: HostConnection): ServerConversation {
     const { prover, rootKey, name, hooks, world } = this.#options;
     const options: ServerOptions = {
       session: prover,

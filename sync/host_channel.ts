@@ -10,7 +10,7 @@
  */
 
 import type { RepositoryName } from "../repo/genesis.ts";
-import { type PeerSession, rights, type ServerCore } from "./conversation.ts";
+import { type PeerSession, rights } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
 import type {
   Access,
@@ -22,6 +22,7 @@ import type {
 import type { HostShelf, OpenRepository } from "./host_shelf.ts";
 import type { Turns } from "./host_turns.ts";
 import type { Receiver } from "./presence_room.ts";
+import type { ServerConversation } from "./server_conversation.ts";
 
 /** What a channel works with. */
 export interface HostChannelParts {
@@ -31,7 +32,7 @@ export interface HostChannelParts {
   readonly genesisId: Uint8Array;
   readonly session: PeerSession;
   readonly peer: HostPeer;
-  readonly driver: Driver<ServerCore>;
+  readonly driver: Driver<ServerConversation>;
   readonly hooks: HostHooks;
   readonly shelf: HostShelf;
   readonly turns: Turns;

@@ -7,12 +7,7 @@
 import type { RepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import type {
-  ConversationEvent,
-  Output,
-  PeerSession,
-  ServerCore,
-} from "./conversation.ts";
+import type { ConversationEvent, Output, PeerSession } from "./conversation.ts";
 import { Driver } from "./driver.ts";
 import { HostChannel } from "./host_channel.ts";
 import type { HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";
@@ -20,6 +15,7 @@ import type { HostShelf } from "./host_shelf.ts";
 import type { Turns } from "./host_turns.ts";
 import { PacedTransport } from "./transport/paced_transport.ts";
 import type { Transport, TransportEnd } from "./transport/transport.ts";
+import type { ServerConversation } from "./server_conversation.ts";
 
 /** What a connection works with. */
 export interface HostConnectionParts {
@@ -31,7 +27,7 @@ export interface HostConnectionParts {
   readonly shelf: HostShelf;
   readonly turns: Turns;
   /** Makes its conversation. */
-  converse(connection: HostConnection): ServerCore;
+  converse(connection: HostConnection): ServerConversation;
   /** It is over. */
   ended(connection: HostConnection): void;
 }
@@ -47,7 +43,7 @@ type Opening = Extract<ConversationEvent, { tell: "opening" }>;
 /** A peer of a host. */
 export class HostConnection implements HostPeer {
   readonly #parts: HostConnectionParts;
-  readonly #driver: Driver<ServerCore>;
+  readonly #driver: Driver<ServerConversation>;
   readonly #channels = new Map<number, HostChannel>();
   #toOpen: HostChannel[] = [];
   #opening = 0;
@@ -110,7 +106,7 @@ export class HostConnection implements HostPeer {
   }
 
   /** Asks the conversation to end, so that the peer hears why. */
-  finish(ask: (core: ServerCore) => Output[]): void {
+  finish(ask: (core: ServerConversation) => Output[]): void {
     this.#driver.run(ask);
   }
 

@@ -16,7 +16,8 @@ import { batchHead } from "../repo/batch.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { PartBudget, Staging, Wants } from "./conversation.ts";
+import type { Staging, Wants } from "./conversation.ts";
+import type { PartBudget } from "./window.ts";
 import type { MessageOf, WireKind, WireRecord } from "./message.ts";
 
 /** A record that came, until it is dealt with. */

@@ -11,7 +11,7 @@ import { dayOne, prepare } from "../tests/kit/door.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { Staging } from "./conversation.ts";
 import { Inbox, type Intake } from "./inbox.ts";
-import { partBudget } from "./part_budget.ts";
+import { PartBudget } from "./window.ts";
 import { workOf } from "../tests/kit/work.ts";
 
 /** Keeps everything back until it has three batches. */
@@ -43,7 +43,7 @@ async function inboxOf(budgetBytes = 1_000_000) {
   }
   const records = ada.records().filter(({ kind }) => kind === "signed");
   const free = { window: 0 };
-  const budget = partBudget(budgetBytes);
+  const budget = new PartBudget(budgetBytes);
   const staging = new Threes();
   const inbox = new Inbox({
     port: replica.replica.port(),
@@ -144,7 +144,7 @@ Deno.test("Inbox: what waits in vain, one for the other, is found once each", ()
   const port = { receive, settle: () => {}, lengthOf: () => 0 };
   const inbox = new Inbox({
     port: port as unknown as RepositoryPort,
-    budget: partBudget(1_000_000),
+    budget: new PartBudget(1_000_000),
     release: () => {},
     noteHas: () => {},
     noteCredential: () => {},

@@ -34,6 +34,7 @@ export class Line {
   #serverTime: ServerTime | undefined;
   #out: Output[] = [];
   #heardMs = 0;
+  #greetedBeforeMs = Infinity;
   #pings = 0;
   /** When a `time` input was asked for. */
   #wakeMs = Infinity;
@@ -61,9 +62,31 @@ export class Line {
     return this.#serverTime?.at(this.moment) ?? Infinity;
   }
 
-  /** Begins to listen for silence. */
+  /** Begins to listen: for silence, and for who the other side is. */
   begin(): void {
     this.#heardMs = this.moment.monotonicMs;
+    this.#greetedBeforeMs = this.#heardMs + limits.proveMsMax;
+    this.due(this.#greetedBeforeMs);
+  }
+
+  /** Looks at the clock while the other side has not shown who it is; `why` it ends then. */
+  awaitGreeting(why: string): void {
+    if (this.moment.monotonicMs < this.#greetedBeforeMs) {
+      this.due(this.#greetedBeforeMs);
+    } else this.fail("timeout", why);
+  }
+
+  /** Is it a window that nobody asks for? It ends the conversation. */
+  hasOddWindow(window: number): boolean {
+    const isOdd = window < limits.windowBytesMin ||
+      window > limits.windowBytesMax;
+    if (isOdd) this.fail("bad-message", `A window of ${window} bytes`);
+    return isOdd;
+  }
+
+  /** A message that nobody may send now. */
+  unexpected({ is }: Message | OtherVersion): void {
+    this.fail("bad-message", `"${is}" is not for now`);
   }
 
   /** Sends a message; the result is the length of its frame. */
@@ -145,8 +168,16 @@ export class Line {
     }
   }
 
-  /** Runs one step and grants what it dealt with. Our own faults end the conversation, too. */
-  run(moment: Moment | undefined, act: () => void): void {
+  /**
+   * Runs one step and grants what it dealt with; what is to be done then. Our own
+   * faults end the conversation, too: `end` runs when it is over.
+   */
+  run(
+    moment: Moment | undefined,
+    act: () => void,
+    end: () => void,
+  ): Output[] {
+    if (this.isOver) return [];
     if (moment !== undefined) this.at(moment);
     try {
       act();
@@ -155,6 +186,8 @@ export class Line {
       if (!(error instanceof DatabaseError)) throw error;
       this.fail("unavailable", error.code);
     }
+    if (this.isOver) end();
+    return this.#flush();
   }
 
   /** Once it is worth a frame. */
@@ -191,7 +224,7 @@ export class Line {
   }
 
   /** Takes the outputs; asks for time where the driver does not bring it early enough. */
-  flush(): Output[] {
+  #flush(): Output[] {
     const { monotonicMs } = this.moment;
     if (this.#dueMs < this.#wakeMs && !this.isOver) {
       this.#wakeMs = this.#dueMs;

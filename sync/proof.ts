@@ -31,33 +31,21 @@ export interface Nonces {
 
 /** What a client signs to a server of this name. */
 export function clientMessage(
-  nonces: Nonces,
+  { server, client }: Nonces,
   rootKey: Uint8Array,
   serverName: string,
 ): Uint8Array {
   const name = encodeText(serverName);
-  return concatBytes(
-    CLIENT_DOMAIN,
-    nonces.server,
-    nonces.client,
-    rootKey,
-    name,
-  );
+  return concatBytes(CLIENT_DOMAIN, server, client, rootKey, name);
 }
 
 /** What a server signs to the client of this session key. */
 export function serverMessage(
-  nonces: Nonces,
+  { server, client }: Nonces,
   rootKey: Uint8Array,
   clientKey: Uint8Array,
 ): Uint8Array {
-  return concatBytes(
-    SERVER_DOMAIN,
-    nonces.server,
-    nonces.client,
-    rootKey,
-    clientKey,
-  );
+  return concatBytes(SERVER_DOMAIN, server, client, rootKey, clientKey);
 }
 
 /** Checks certificates, own first, then issuers'; the result is the session that they make. */

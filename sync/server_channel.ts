@@ -18,7 +18,6 @@ import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
 import type { AuditDesk } from "./audit_desk.ts";
 import {
-  type PartBudget,
   type PeerSession,
   rights,
   type ServerChannelOptions,
@@ -29,6 +28,7 @@ import type { ClientWord, MessageOf, Start } from "./message.ts";
 import { isAmong, Outbox } from "./outbox.ts";
 import { checkProof } from "./restore.ts";
 import type { Cursor } from "./frame_fields.ts";
+import type { PartBudget } from "./window.ts";
 
 /** Chain of a refusal that is not of a batch. */
 const NO_CHAIN = "\0".repeat(40);

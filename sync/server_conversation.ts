@@ -19,10 +19,8 @@ import type {
   Input,
   Moment,
   Output,
-  PartBudget,
   PeerSession,
   ServerChannelOptions,
-  ServerCore,
   ServerOptions,
 } from "./conversation.ts";
 import { Line } from "./line.ts";
@@ -32,7 +30,7 @@ import type {
   MessageOf,
   OtherVersion,
 } from "./message.ts";
-import { partBudget } from "./part_budget.ts";
+import { PartBudget } from "./window.ts";
 import { ServerChannel } from "./server_channel.ts";
 import { ServerGreeting } from "./server_greeting.ts";
 
@@ -43,7 +41,7 @@ interface Opening {
 }
 
 /** One client's conversation. */
-export class ServerConversation implements ServerCore {
+export class ServerConversation {
   readonly #options: ServerOptions;
   readonly #line: Line;
   readonly #budget: PartBudget;
@@ -64,7 +62,7 @@ export class ServerConversation implements ServerCore {
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
     this.#greeting = new ServerGreeting(options, this.#line);
     this.#audits = new AuditDesk(this.#line, options.chargeAudit);
-    this.#budget = options.budget ?? partBudget(limits.recordBytesMax);
+    this.#budget = options.budget ?? new PartBudget(limits.recordBytesMax);
   }
 
   /** Bytes that the client has used and not been granted again. */
@@ -83,18 +81,14 @@ export class ServerConversation implements ServerCore {
 
   /** Runs something, then sends what can be sent. */
   #run(moment: Moment | undefined, act: () => void): Output[] {
-    const line = this.#line;
-    if (line.isOver) return [];
-    line.run(moment, act);
-    if (line.isOver) this.end();
-    return line.flush();
+    return this.#line.run(moment, act, () => this.end());
   }
 
   #tick(): void {
     const line = this.#line;
     line.woken();
     if (this.#peer === undefined) {
-      return this.#greeting.tick();
+      return line.awaitGreeting("Nobody proved to be anybody");
     }
     line.checkSilence();
     line.due(line.silenceMs);
@@ -117,7 +111,7 @@ export class ServerConversation implements ServerCore {
     const message = this.#line.read(bytes);
     if (message === undefined) return;
     if (this.#peer === undefined) this.#prove(message);
-    else if (message.is === "other-version") this.#unexpected(message);
+    else if (message.is === "other-version") this.#line.unexpected(message);
     else if (this.#line.common(message)) this.#afterCommon(message);
     else this.#word(message, bytes.length);
   }
@@ -126,10 +120,6 @@ export class ServerConversation implements ServerCore {
     if (message.is !== "credit" || this.#line.isOver) return;
     this.#blockedMs = undefined;
     this.#pump();
-  }
-
-  #unexpected({ is }: Message | OtherVersion): void {
-    this.#line.fail("bad-message", `"${is}" is not for now`);
   }
 
   #prove(message: Message | OtherVersion): void {
@@ -156,7 +146,7 @@ export class ServerConversation implements ServerCore {
       case "audit":
         return this.#onChannel(message, frameBytes);
       default:
-        return this.#unexpected(message);
+        return this.#line.unexpected(message);
     }
   }
 
@@ -175,7 +165,7 @@ export class ServerConversation implements ServerCore {
     }
     const isOpening = this.#openings.has(message.channel);
     if (isOpening || message.channel > this.#lastChannel) {
-      return this.#unexpected(message);
+      return this.#line.unexpected(message);
     }
     // It was on its way when the channel ended.
     if (message.is === "records" || message.is === "part") {
@@ -186,7 +176,7 @@ export class ServerConversation implements ServerCore {
   #open(message: MessageOf<"open">): void {
     const line = this.#line;
     const { channel, start } = message;
-    if (channel <= this.#lastChannel) return this.#unexpected(message);
+    if (channel <= this.#lastChannel) return this.#line.unexpected(message);
     this.#lastChannel = channel;
     if (start.from === "vector" && isLong(start.vector)) {
       return line.fail("too-large", `A vector of ${start.vector.size} chains`);
@@ -200,7 +190,7 @@ export class ServerConversation implements ServerCore {
       const detail = "Close one first";
       return this.#unopened(channel, name, "too-many-channels", detail);
     }
-    if (this.#byName.has(name)) return this.#unexpected(message);
+    if (this.#byName.has(name)) return this.#line.unexpected(message);
     this.#byName.set(name, channel);
     this.#openings.set(channel, { message, name });
     const { genesisId } = message;

@@ -29,7 +29,6 @@ export class ServerGreeting {
   readonly #options: ServerOptions;
   readonly #line: Line;
   readonly #nonce = new Uint8Array(32);
-  #provenBeforeMs = Infinity;
 
   constructor(options: ServerOptions, line: Line) {
     this.#options = options;
@@ -43,16 +42,6 @@ export class ServerGreeting {
     this.#line.begin();
     const nonce = this.#nonce;
     this.#line.send({ is: "hello", nonce, rootKey, name });
-    this.#provenBeforeMs = this.#line.moment.monotonicMs + limits.proveMsMax;
-    this.#line.due(this.#provenBeforeMs);
-  }
-
-  /** Looks at the clock. */
-  tick(): void {
-    const line = this.#line;
-    if (line.moment.monotonicMs < this.#provenBeforeMs) {
-      line.due(this.#provenBeforeMs);
-    } else line.fail("timeout", "Nobody proved to be anybody");
   }
 
   /** Takes the first message; the session that it proves, welcomed. */
@@ -63,13 +52,8 @@ export class ServerGreeting {
     } else if (message.is === "other-version") {
       line.fail("wrong-version", `This side speaks ${wireVersion}`);
     } else if (message.is !== "prove") {
-      line.fail("bad-message", `"${message.is}" is not for now`);
-    } else if (
-      message.window < limits.windowBytesMin ||
-      message.window > limits.windowBytesMax
-    ) {
-      line.fail("bad-message", `A window of ${message.window} bytes`);
-    } else return this.#prove(message);
+      line.unexpected(message);
+    } else if (!line.hasOddWindow(message.window)) return this.#prove(message);
   }
 
   #prove(message: MessageOf<"prove">): PeerSession | undefined {

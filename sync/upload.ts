@@ -11,7 +11,7 @@
 
 import type { RefusedCommit, RepositoryPort } from "../repo/port.ts";
 import { limits } from "../src/base/limits.ts";
-import type { RefusedEvent } from "./conversation.ts";
+import type { FollowUp } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf } from "./message.ts";
 import type { Outbox, SentRecord } from "./outbox.ts";
@@ -33,9 +33,6 @@ export interface UploadParts {
   /** Was the channel opened again already, because something was missing there? */
   readonly isResynchronised: boolean;
 }
-
-/** What has to follow a refusal. */
-export type FollowUp = RefusedEvent["then"];
 
 /** A server whose time goes back all the while has commits dated anew no more often; then the app hears of it. */
 const REDATES_MAX = 4;

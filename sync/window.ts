@@ -9,6 +9,8 @@
  * @module
  */
 
+import { limits } from "../src/base/limits.ts";
+
 /** What we may send. */
 export class SendWindow {
   readonly #granted: number;
@@ -34,6 +36,29 @@ export class SendWindow {
   grant(bytes: number): boolean {
     this.#left += bytes;
     return this.#left <= this.#granted;
+  }
+}
+
+/** A bound over the halves of records that are being put together; a server shares one over all its connections. */
+export class PartBudget {
+  readonly #bytesMax: number;
+  /** Bytes that are taken. */
+  used = 0;
+
+  constructor(bytesMax: number = limits.partBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Takes bytes; false when there is no room. */
+  take(bytes: number): boolean {
+    if (this.used + bytes > this.#bytesMax) return false;
+    this.used += bytes;
+    return true;
+  }
+
+  /** Gives bytes back. */
+  free(bytes: number): void {
+    this.used -= bytes;
   }
 }
 
