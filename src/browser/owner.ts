@@ -15,23 +15,25 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
+import type { DeleteOptions } from "../db/deletion.ts";
 import { internalsOf, observableOf } from "../db/internals.ts";
 import type { Storage } from "../storage/storage.ts";
 import { failureOf, isGone } from "./failure.ts";
 import type { Locks } from "./locks.ts";
-import type {
-  Call,
-  ConnectRequest,
-  Failure,
-  Hello,
-  Open,
-  Opened,
-  TabMessage,
-  Welcome,
-  Wishes,
+import {
+  type Call,
+  type CallMethod,
+  type ConnectRequest,
+  type Failure,
+  type Hello,
+  isRecords,
+  type Open,
+  type Opened,
+  type TabMessage,
+  type Welcome,
+  type Wishes,
 } from "./messages.ts";
 import { Asks } from "./owner_asks.ts";
-import { answerCall } from "./owner_calls.ts";
 import { OwnerConnection } from "./owner_connection.ts";
 import { SmallFiles } from "./owner_files.ts";
 import { Loans } from "./owner_loans.ts";
@@ -42,6 +44,7 @@ import {
   type Post,
 } from "./owner_members.ts";
 import { DatabaseReports, sessionOf } from "./owner_reports.ts";
+import type { OwnedRepository } from "./owner_repository.ts";
 import { OwnerTap } from "./owner_tap.ts";
 import { type OwnedDatabase, OwnedRepositories } from "./owner_repositories.ts";
 
@@ -60,6 +63,8 @@ export interface OwnerParts {
   /** Another way to a server than its address, for tests. */
   readonly connectorOf?: ((address: string) => Connector) | undefined;
 }
+
+type Method = (call: Call, tab: Member) => unknown;
 
 /** The owner of a device's database, for one term. */
 export class Owner {
@@ -241,24 +246,43 @@ export class Owner {
     }
   }
 
+  /** What tabs ask for, method by method. */
+  readonly #methods: Readonly<Record<CallMethod, Method>> = {
+    audit: ({ repository }) => this.#need(repository).repository.sync.audit(),
+    checkpoint: ({ repository }) =>
+      this.#need(repository).repository.checkpoint(),
+    // The parser has seen that `connect` brings an object; `connect()` looks at its fields.
+    connect: ({ args }, tab) =>
+      this.#connection.connect(tab, args[0] as ConnectRequest),
+    // The database looks at both.
+    deleteRepository: ({ args }) =>
+      this.#repositories.delete(args[0] as string, args[1] as DeleteOptions),
+    disconnect: () => this.#connection.disconnect(),
+    durable: ({ repository }) => this.#need(repository).repository.durable(),
+    handIn: ({ repository, args: [records] }) =>
+      isRecords(records) && this.#need(repository).handIn(records),
+    overwritten: ({ repository, args }, tab) =>
+      this.#need(repository).overwritten.take(tab, args),
+    readFile: ({ repository, args: [name] }) =>
+      this.#files.read(this.#need(repository).folder, name),
+    retryConnection: () => this.#connection.retry(),
+    sign: ({ args }) => this.#connection.sign(args[0], args[1]),
+    tap: ({ args }, tab) => this.#tap.set(tab, args[0] === true),
+    verify: ({ repository, args }) =>
+      this.#need(repository).repository
+        .verify(args[0] as Record<string, never> ?? {}),
+    writeFile: ({ repository, args: [name, bytes] }) =>
+      this.#files.write(this.#need(repository).folder, name, bytes),
+  };
+
+  #need(repository: string | undefined): OwnedRepository {
+    return this.#repositories.need(repository);
+  }
+
   async #call(tab: Member, call: Call): Promise<void> {
-    const { method, args, repository: name } = call;
     const result = { kind: "result", call: call.call } as const;
     try {
-      const value = await answerCall(method, {
-        tab,
-        args,
-        connection: this.#connection,
-        files: this.#files,
-        tap: this.#tap,
-        repository: () => this.#repositories.need(name),
-        deleteRepository: (...asked) => this.#repositories.delete(...asked),
-        handIn: (records) => this.#repositories.handIn(name, records),
-        overwritten: (...asked) =>
-          this.#repositories.overwritten(name, ...asked),
-        folder: () =>
-          name === undefined ? "" : this.#repositories.folderOf(name),
-      });
+      const value = await this.#methods[call.method](call, tab);
       tab.post({ ...result, value });
     } catch (cause) {
       tab.post({ ...result, failure: failureOf(cause) });

@@ -9,13 +9,12 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
-import { hasReplica } from "../../repo/mod.ts";
+import { type LocalFile, localFileOf } from "../db/local_file.ts";
 import type { Storage } from "../storage/storage.ts";
-import { readFile } from "./owner_image.ts";
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Reads and writes small files. */
+/** Reads and writes small files in folders of repositories. */
 export class SmallFiles {
   readonly #storage: Storage;
   #writing: Promise<void> = Promise.resolve();
@@ -25,17 +24,13 @@ export class SmallFiles {
   }
 
   /** The bytes of a file; `undefined` when it was never written. */
-  read(folder: string, name: unknown): Uint8Array | undefined {
-    const path = pathOf(folder, name);
-    const file = this.#storage.open(path);
-    if (file === undefined) return undefined;
-    file.close();
-    return readFile(this.#storage, path, limits.tabFileBytesMax);
+  read(folder: string, name: unknown): Promise<Uint8Array | undefined> {
+    return this.#file(folder, name).read();
   }
 
   /** Replaces a file; durable when it resolves. One after the other. */
   write(folder: string, name: unknown, bytes: unknown): Promise<void> {
-    const path = pathOf(folder, name);
+    const file = this.#file(folder, name);
     const fits = bytes instanceof Uint8Array &&
       bytes.length <= limits.tabFileBytesMax;
     if (!fits) {
@@ -44,34 +39,20 @@ export class SmallFiles {
         `A small file takes ${limits.tabFileBytesMax} bytes at most`,
       );
     }
-    const writing = this.#writing.then(() => this.#write(folder, path, bytes));
+    const writing = this.#writing.then(() => file.write(bytes));
     this.#writing = writing.catch(() => {});
     return writing;
   }
 
-  async #write(folder: string, path: string, bytes: Uint8Array): Promise<void> {
-    const storage = this.#storage;
-    if (folder !== "" && !hasReplica(storage, folder)) return; // It was deleted.
-    const next = `${path}.new`;
-    const file = storage.open(next, { create: true })!;
-    try {
-      file.truncate(0);
-      file.writeAt(bytes, 0);
-      await file.sync();
-    } finally {
-      file.close();
+  #file(folder: string, name: unknown): LocalFile {
+    if (typeof name !== "string" || !NAME.test(name)) {
+      throw new DatabaseError(
+        "invalid-name",
+        "A small file's name is 1 to 32 characters of a-z, 0-9 and -",
+      );
     }
-    storage.rename(next, path);
-    storage.syncFolder(folder);
+    const charsMax = limits.tabFileBytesMax;
+    const options = { name: `file-${name}`, charsMax, isDurable: true };
+    return localFileOf(this.#storage, folder, options);
   }
-}
-
-function pathOf(folder: string, name: unknown): string {
-  if (typeof name !== "string" || !NAME.test(name)) {
-    throw new DatabaseError(
-      "invalid-name",
-      "A small file's name is 1 to 32 characters of a-z, 0-9 and -",
-    );
-  }
-  return folder === "" ? `file-${name}` : `${folder}/file-${name}`;
 }

@@ -67,7 +67,7 @@ export function lifeOf(storage: Storage, folder: string): string | undefined {
 }
 
 /** The bytes of a file, or its first ones. */
-export function readFile(
+function readFile(
   storage: Storage,
   path: string,
   bytesMax = Infinity,

@@ -10,9 +10,9 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { DeleteOptions } from "../db/deletion.ts";
 import type { DatabaseOf } from "../db/local_database.ts";
-import { type DatabaseInternals, replicaOf } from "../db/internals.ts";
+import type { DatabaseInternals } from "../db/internals.ts";
 import type { BareRepository } from "../db/bare_repository.ts";
-import type { Open, TabRecord, WriteRecords } from "./messages.ts";
+import type { Open, WriteRecords } from "./messages.ts";
 import { lifeOf } from "./owner_image.ts";
 import type { Member } from "./owner_members.ts";
 import {
@@ -56,39 +56,13 @@ export class OwnedRepositories {
   }
 
   /** One that must be open, or `closed`. */
-  need(name: string | undefined): BareRepository {
-    return this.#need(name).repository;
-  }
-
-  /** Gives one what pages that are gone have left. */
-  async handIn(
-    name: string | undefined,
-    records: readonly TabRecord[],
-  ): Promise<boolean> {
-    return await this.#need(name).handIn(records);
-  }
-
-  /** Own edits in one that lost, for a tab. */
-  async overwritten(
-    name: string | undefined,
-    tab: Member,
-    args: readonly unknown[],
-  ): Promise<unknown> {
-    return await this.#need(name).overwritten.take(tab, args);
-  }
-
-  #need(name: string | undefined): OwnedRepository {
+  need(name: string | undefined): OwnedRepository {
     const owned = this.#open.get(name ?? "");
     if (owned !== undefined) return owned;
     throw new DatabaseError(
       "closed",
       `The repository ${JSON.stringify(name)} is not open: open it first`,
     );
-  }
-
-  /** Where its files are. */
-  folderOf(name: string): string {
-    return replicaOf(this.need(name)).loaded.folder;
   }
 
   /** Opens one for a tab. */

@@ -114,6 +114,11 @@ export class OwnedRepository {
       this.#replica.status().failure !== undefined;
   }
 
+  /** Where its files are. */
+  get folder(): string {
+    return this.#replica.loaded.folder;
+  }
+
   #tabs(): Member[] {
     return [...this.#followers.values()].map(({ tab }) => tab);
   }
@@ -143,7 +148,7 @@ export class OwnedRepository {
       repository: this.name,
       ...image && { image: image.files },
       at: point,
-      life: lifeOf(this.#parts.storage, this.#replica.loaded.folder),
+      life: lifeOf(this.#parts.storage, this.folder),
       ...this.#lend(tab.id, chain),
       known: this.#known(),
       sync: this.reports.reportFor(tab),
@@ -164,11 +169,7 @@ export class OwnedRepository {
     { isNear }: Member,
     to: number,
   ): { files: ImageFile[]; transfer: ArrayBuffer[] } {
-    const parts = readImage(
-      this.#parts.storage,
-      this.#replica.loaded.folder,
-      to,
-    );
+    const parts = readImage(this.#parts.storage, this.folder, to);
     if (isNear) {
       return { files: parts, transfer: parts.map(({ bytes }) => bytes.buffer) };
     }

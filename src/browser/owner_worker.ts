@@ -13,8 +13,9 @@ import { assert, DatabaseError } from "../base/errors.ts";
 import { toHex } from "../base/bytes.ts";
 import { deferred } from "../base/deferred.ts";
 import type { World } from "../base/world.ts";
-import type { KeyVault } from "../storage/key_vault.ts";
+import type { BrowserStorage } from "../storage/browser_storage.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { KeyVault } from "../storage/key_vault.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import { lateDoor } from "../../repo/door.ts";
 import { type BareParts, BareRepository } from "../db/bare_repository.ts";
@@ -32,16 +33,9 @@ import { Route, type Wire } from "./route.ts";
 import { keptSessionOf } from "./tab_session.ts";
 
 /** Files that can be taken from whoever has them, and that say so. */
-export interface OwnedStorage extends Storage {
-  /** Grows with every opening. */
-  readonly term: number;
-  /** Can the next owner open them while this one still has them? */
-  readonly canBeStolen: boolean;
-  /** Hears that something happened to the files. */
-  watch(onIncident: (incident: StorageIncident) => void): () => void;
-  /** Gives all files back. */
-  close(): Promise<void>;
-}
+export type OwnedStorage =
+  & Storage
+  & Pick<BrowserStorage, "term" | "canBeStolen" | "watch" | "close">;
 
 /** Nothing comes from elsewhere before a connection. */
 const door = lateDoor(() => import("../db/online.ts"));

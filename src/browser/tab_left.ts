@@ -11,6 +11,7 @@
  * @module
  */
 
+import { fromBase64, toBase64 } from "../base/bytes.ts";
 import { batchHead } from "../../repo/batch.ts";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
@@ -56,7 +57,7 @@ export class Left {
     records: readonly OwnRecord[],
   ): void {
     if (records.length === 0) return;
-    const pairs = records.map(({ kind, bytes }) => [kind, textOf(bytes)]);
+    const pairs = records.map(({ kind, bytes }) => [kind, toBase64(bytes)]);
     const text = JSON.stringify([identity, pairs]);
     try {
       this.#texts?.setItem(this.#keyOf(repository), text);
@@ -115,7 +116,7 @@ export class Left {
       const [identity, pairs] = JSON.parse(this.#texts!.getItem(key)!);
       const records: unknown = pairs.map(([kind, text]: [string, string]) => ({
         kind,
-        bytes: bytesOf(text),
+        bytes: fromBase64(text),
       }));
       if (isRecords(records)) return { identity: String(identity), records };
     } catch {
@@ -137,14 +138,4 @@ export function chainsOf(records: readonly OwnRecord[]): string[] {
     }
   }
   return [...chains];
-}
-
-function textOf(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }

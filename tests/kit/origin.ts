@@ -18,7 +18,7 @@ import {
   OwnerWorker,
 } from "../../src/browser/owner_worker.ts";
 import type { Wire } from "../../src/browser/route.ts";
-import type { StorageIncident } from "../../src/db/storage_status.ts";
+import type { StorageIncident } from "../../src/storage/browser_storage.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
