@@ -2,22 +2,36 @@
  * How a client's channel watches its server: witnesses, digests, audits, and
  * what it tells of them.
  *
+ * Architecture invariant: two digests are compared only when both sides are
+ * quiet about the same commits; a difference then is an incident, never noise.
+ *
  * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
-import { toHex } from "../src/base/bytes.ts";
+import { equalBytes, toHex } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
 import { audit, type AuditReport, type AuditRun } from "./audit.ts";
 import type { EventOf, PeerSession } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
-import { readSummary } from "./summary.ts";
-import type { Witness } from "./witness.ts";
-import { WitnessWatch } from "./witness_watch.ts";
+import { chainEndsOf, readSummary, summaryEntryBytes } from "./summary.ts";
+import {
+  compareWitnesses,
+  decodeWitness,
+  isSigned,
+  type Witness,
+  type WitnessOrder,
+} from "./witness.ts";
 
 const NOTHING = new Uint8Array();
+
+type Kept = Pick<
+  ResumeState,
+  "witness" | "proved" | "certificates" | "summary"
+>;
 
 interface Running {
   readonly run: AuditRun;
@@ -29,8 +43,15 @@ interface Running {
 export class ChannelWatch {
   readonly #line: Line;
   readonly #port: RepositoryPort;
-  readonly #witnesses: WitnessWatch;
   readonly #owns: (chain: string) => boolean;
+  /** What to keep for the next connection: all that was kept of the last one, until both sides were found equal. */
+  kept: Partial<ResumeState> & Kept;
+  /** The newest sound witness. */
+  #newest: Witness | undefined;
+  /** To be compared as soon as everything here may be shared. */
+  #pending: Witness | undefined;
+  /** Has the server got or sent something since that may have been new to either side? */
+  #isStale = false;
   #channel = 0;
   #question = 0;
   #running: Running | undefined;
@@ -56,12 +77,8 @@ export class ChannelWatch {
     this.#line = line;
     this.#port = port;
     this.#owns = owns;
-    this.#witnesses = new WitnessWatch(port, resume);
-  }
-
-  /** What to keep for the next connection. */
-  get kept(): WitnessWatch["kept"] {
-    return this.#witnesses.kept;
+    this.kept = resume;
+    this.#newest = readKept(resume.witness);
   }
 
   /** How many commits of a chain a true witness proves to have been accepted. */
@@ -77,7 +94,7 @@ export class ChannelWatch {
    */
   opened(channel: number, epoch: Uint8Array, has?: VersionVector): void {
     this.#channel = channel;
-    const proof = this.#witnesses.proofFor(epoch, has);
+    const proof = this.#proofFor(epoch, has);
     if (proof !== undefined) {
       this.#line.send({ is: "proof", channel, ...proof });
       if (has === undefined) return;
@@ -92,6 +109,27 @@ export class ChannelWatch {
       this.#lost.push([chain, count]);
     }
     if (missing > 0 || wasLost) this.#restoring(missing, epoch);
+  }
+
+  /**
+   * What proves which commits there were to a server of another epoch, or to one
+   * that went back in its own.
+   *
+   * @param has what it has; `undefined` where that is not told
+   */
+  #proofFor(
+    epoch: Uint8Array,
+    has?: VersionVector,
+  ): Omit<MessageOf<"proof">, "is" | "channel"> | undefined {
+    const { proved, certificates, summary } = this.kept;
+    const witness = readKept(proved);
+    if (witness === undefined) return undefined;
+    const isOfNow = equalBytes(witness.epoch, epoch);
+    if (isOfNow && (has === undefined || isIn(summary, has))) return undefined;
+    // What was kept may have rotted: then it proves nothing, and nothing is missing by it.
+    const isSound = equalBytes(this.#port.digestOf(summary), witness.digest);
+    if (!isSound) return undefined;
+    return { witness: proved, certificates, summary };
   }
 
   /** Looks whether all that was lost is there again. */
@@ -119,16 +157,16 @@ export class ChannelWatch {
 
   /** The channel is closed. */
   closed(): void {
-    this.#witnesses.forget();
+    this.#pending = undefined;
     this.#running = undefined;
     this.#isWorking = false;
     this.#channel = 0;
     this.isMissing = false;
   }
 
-  /** Something new came or was acknowledged: the last witness is of another moment. */
+  /** Something new came or was acknowledged: from now on the last witness can only show that nothing was new. */
   disturb(): void {
-    this.#witnesses.disturb();
+    this.#isStale = true;
   }
 
   /** Did something happen since the last call that should be kept? */
@@ -140,8 +178,8 @@ export class ChannelWatch {
 
   /** Takes a witness. */
   witness(bytes: Uint8Array, epoch: Uint8Array, server: PeerSession): void {
-    const before = this.#witnesses.newest;
-    const seen = this.#witnesses.see(bytes, epoch, server);
+    const before = this.#newest;
+    const seen = this.#see(bytes, epoch, server);
     const { name } = this.#port;
     if (seen === undefined) {
       return this.#incident(
@@ -170,6 +208,29 @@ export class ChannelWatch {
     );
   }
 
+  /** Takes a witness that this server sent about its present epoch. */
+  #see(
+    bytes: Uint8Array,
+    epoch: Uint8Array,
+    server: PeerSession,
+  ): { readonly witness: Witness; readonly order: WitnessOrder } | undefined {
+    const witness = readKept(bytes);
+    const isSound = witness !== undefined &&
+      equalBytes(witness.genesisId, this.#port.genesisId) &&
+      equalBytes(witness.epoch, epoch) &&
+      equalBytes(witness.signer, server.key) && isSigned(witness);
+    if (!isSound) return undefined;
+    const order = this.#newest === undefined
+      ? "sound"
+      : compareWitnesses(this.#newest, witness);
+    if (order === "sound") {
+      this.#newest = this.#pending = witness;
+      this.#isStale = false;
+      this.kept = { ...this.kept, witness: witness.bytes };
+    }
+    return { witness, order };
+  }
+
   /**
    * The server does not know a cursor that it gave out: it may have gone back,
    * or not have looked through all of its log yet. Its next witness tells.
@@ -189,16 +250,38 @@ export class ChannelWatch {
 
   /** Both sides are quiet: compares, if there is something to compare. */
   compare(server: PeerSession): void {
-    const verdict = this.#witnesses.compare(server);
+    const verdict = this.#compare(server);
     if (verdict === undefined) return;
     if (verdict === "equal") {
       this.#hasNews = true;
-      this.#dropOwn(this.#witnesses.newest!.epoch);
+      this.#dropOwn(this.#newest!.epoch);
       const { nowMs: atMs } = this.#line.moment;
       this.#line.tell({ tell: "equal", name: this.#port.name, atMs });
     } else if (!this.#isReported && this.#running === undefined) {
       this.#start(false);
     }
+  }
+
+  /** Compares, where both sides are quiet: `undefined` when there is nothing to compare, or not yet. */
+  #compare(server: PeerSession): "equal" | "different" | undefined {
+    const witness = this.#pending;
+    if (witness === undefined) return undefined;
+    if (this.#isStale && witness.commits !== this.#port.commits) {
+      return undefined;
+    }
+    const summary = this.#port.summary();
+    if (summary === undefined) return undefined;
+    this.#pending = undefined;
+    if (!equalBytes(this.#port.digestOf(summary), witness.digest)) {
+      return this.#isStale ? undefined : "different";
+    }
+    const { bytes } = witness;
+    const { certificates } = server;
+    // No frame takes a longer one: an older proof is better than none.
+    if (summary.length <= limits.summaryChainsMax * summaryEntryBytes) {
+      this.kept = { witness: bytes, proved: bytes, certificates, summary };
+    }
+    return "equal";
   }
 
   /** Compares with the server, because somebody asks. */
@@ -284,4 +367,20 @@ function describe({ commits, items }: AuditReport): string {
   return commits.length > 0
     ? `The server has other commits in ${commits.length} chains`
     : `The server has the same commits and another state of ${items.length} items`;
+}
+
+/** Has somebody all that a summary names? One that rotted names nothing. */
+function isIn(summary: Uint8Array, has: VersionVector): boolean {
+  return [...chainEndsOf(summary)].every(([chain, { count }]) =>
+    (has.get(chain) ?? 0) >= count
+  );
+}
+
+function readKept(bytes: Uint8Array): Witness | undefined {
+  try {
+    return decodeWitness(bytes);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

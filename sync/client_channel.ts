@@ -9,16 +9,13 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
+import { type Deferred, deferred } from "../src/base/deferred.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { backoffMs } from "./backoff.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
-import {
-  type ChannelAudit,
-  IncidentList,
-  PendingAudit,
-} from "./client_report.ts";
+import { auditOf, type ChannelAudit, IncidentList } from "./client_report.ts";
 import {
   type ConversationEvent,
   type EventOf,
@@ -84,7 +81,8 @@ export class SyncChannel {
   #equalAt: Date | undefined;
   readonly #incidents: IncidentList;
   #present = new Uint8Array();
-  #audit = new PendingAudit();
+  /** One that was asked for; who asks meanwhile hears the same. */
+  #audit: Deferred<ChannelAudit> | undefined;
   #declines = 0;
   #cancelOpen: (() => void) | undefined;
   #status: ChannelStatus | undefined;
@@ -150,9 +148,15 @@ export class SyncChannel {
         "Cannot audit: there is no live connection",
       );
     }
-    const answer = this.#audit.wait();
+    const { promise } = this.#audit ??= deferred<ChannelAudit>();
     driver.run((core) => core.audit(this.name));
-    return await answer;
+    return await promise;
+  }
+
+  /** There will be no answer. */
+  #failAudit(why: string): void {
+    this.#audit?.reject(new DatabaseError("unreachable", why));
+    this.#audit = undefined;
   }
 
   /** Shows bytes to the others, now and after each reconnect; empty: nothing. */
@@ -211,7 +215,7 @@ export class SyncChannel {
     this.#reason = undefined;
     this.#progress = undefined;
     this.#others.clear();
-    this.#audit.fail("The connection ended during the audit");
+    this.#failAudit("The connection ended during the audit");
     this.#cancelOpen?.();
     this.#cancelOpen = undefined;
     this.changed();
@@ -250,7 +254,9 @@ export class SyncChannel {
       case "restoring":
         return this.#incidents.noteRestoring(event.missing, event.epoch);
       case "audited":
-        return this.#audit.answer(event.report);
+        this.#audit?.resolve(auditOf(event.report));
+        this.#audit = undefined;
+        return;
       case "presence":
         return void this.#others.set(event.peer, event.user, event.bytes);
     }
@@ -288,7 +294,7 @@ export class SyncChannel {
     this.#reason = Object.freeze({ code, message });
     this.#progress = undefined;
     this.#others.clear();
-    this.#audit.fail(`The server declined the repository: ${code}`);
+    this.#failAudit(`The server declined the repository: ${code}`);
     if (!PASSING.has(code)) return;
     const waitMs = backoffMs(++this.#declines, this.#parts.world);
     this.#cancelOpen ??= this.#parts.world.after(waitMs, () => {
@@ -359,7 +365,7 @@ export class SyncChannel {
     this.#endShareable();
     this.#cancelOpen?.();
     this.#others.clear();
-    this.#audit.fail("The repository was closed during the audit");
+    this.#failAudit("The repository was closed during the audit");
     this.changed();
     return bytes;
   }

@@ -6,8 +6,6 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import { toHex } from "../src/base/bytes.ts";
-import { type Deferred, deferred } from "../src/base/deferred.ts";
-import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { JsonValue } from "../src/schema/mod.ts";
@@ -129,29 +127,4 @@ function detailsOf({ commits, items, isPartial }: AuditReport): JsonValue {
 /** A chain's name has one character a byte. */
 function hexOf(chain: string): string {
   return toHex(Uint8Array.from(chain, (char) => char.charCodeAt(0)));
-}
-
-/** An audit that was asked for; who asks meanwhile hears the same. */
-export class PendingAudit {
-  #waiting: Deferred<ChannelAudit>[] = [];
-
-  /** Resolves with the next answer. */
-  wait(): Promise<ChannelAudit> {
-    const levers = deferred<ChannelAudit>();
-    this.#waiting.push(levers);
-    return levers.promise;
-  }
-
-  /** The answer has come. */
-  answer(report: AuditReport): void {
-    const audit = auditOf(report);
-    for (const { resolve } of this.#waiting.splice(0)) resolve(audit);
-  }
-
-  /** There will be no answer. */
-  fail(why: string): void {
-    for (const { reject } of this.#waiting.splice(0)) {
-      reject(new DatabaseError("unreachable", why));
-    }
-  }
 }

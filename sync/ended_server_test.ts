@@ -19,7 +19,7 @@ import {
   Talk,
 } from "../tests/kit/talk.ts";
 import type { ServerProver } from "./conversation.ts";
-import { checkProof, type ProofContext } from "./restore.ts";
+import { checkProof, type ProofContext } from "./witness.ts";
 import { signWitness } from "./witness.ts";
 
 const DAY_MS = 24 * 3_600_000;

@@ -26,7 +26,7 @@ import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start } from "./message.ts";
 import { isAmong, Outbox } from "./outbox.ts";
-import { checkProof } from "./restore.ts";
+import { checkProof } from "./witness.ts";
 import type { Cursor } from "./frame_fields.ts";
 import type { PartBudget } from "./window.ts";
 

@@ -15,7 +15,7 @@ import { finished } from "../tests/kit/sliced.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
 import { answerAudit, audit, type AuditReport } from "./audit.ts";
 import type { WitnessSource } from "./conversation.ts";
-import { checkProof } from "./restore.ts";
+import { checkProof } from "./witness.ts";
 import {
   decodeResume,
   emptyResume,

@@ -130,7 +130,7 @@ export const syncBugs: readonly Bug[] = [
   {
     name: "witness-not-checked",
     breaks: "Anybody in between can make a client believe what the server has",
-    file: "sync/witness_watch.ts",
+    file: "sync/channel_watch.ts",
     before:
       `      equalBytes(witness.signer, server.key) && isSigned(witness);`,
     after: `      equalBytes(witness.signer, server.key);`,
