@@ -77,8 +77,7 @@ export class ClientChannel {
     this.#resume = fits ? resume : emptyResume(port.genesisId);
     const owns = (chain: string) => this.#owns(chain);
     this.#watch = new ChannelWatch(parts.line, port, this.#resume, owns);
-    const again = () => this.#again(0, true);
-    this.#doubts = new Doubts({ port, owns, again });
+    this.#doubts = new Doubts(port, owns, () => this.#again(0, true));
   }
 
   /** Which repository it is. */
@@ -244,9 +243,8 @@ export class ClientChannel {
       channel: this.#channel,
       port,
       outbox,
-      owns: (chain) => this.#owns(chain),
-      provedOf: (chain) => this.#watch.provedOf(chain),
-      doubt: (chain) => this.#doubts.add(chain),
+      doubts: this.#doubts,
+      watch: this.#watch,
       canRenew,
       isResynchronised: this.#isResynchronised,
     }, skipped);
@@ -254,9 +252,8 @@ export class ClientChannel {
       line,
       port,
       budget,
-      noteHas: (chain, count) => outbox.noteHas(chain, count),
-      noteCredential: (bytes) => up.noteCredential(bytes),
-      doubt: (chain) => this.#doubts.of(chain),
+      up,
+      doubts: this.#doubts,
       total: stands
         ? Math.max(0, commits - port.commits)
         : lackingOf(port, vector),

@@ -14,47 +14,48 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { boundVector, type VersionVector } from "../repo/version_vector.ts";
 import { limits } from "../src/base/limits.ts";
 
-/** What doubts work with. */
-export interface DoubtsParts {
-  readonly port: RepositoryPort;
-  /** Does this device write the chain? Then the server's shows it here, and ours is not sent. */
-  readonly owns: (chain: string) => boolean;
-  /** Opens the channel again, by a vector. */
-  readonly again: () => void;
-}
-
 /** Chains that are asked for from their beginning on. */
 export class Doubts {
-  readonly #parts: DoubtsParts;
+  readonly #port: RepositoryPort;
+  readonly #again: () => void;
   readonly #chains = new Set<string>();
+  /** Does this device write the chain? Then the server's shows it here, and ours is not sent. */
+  readonly owns: (chain: string) => boolean;
 
-  constructor(parts: DoubtsParts) {
-    this.#parts = parts;
+  /** @param again opens the channel again, by a vector */
+  constructor(
+    port: RepositoryPort,
+    owns: (chain: string) => boolean,
+    again: () => void,
+  ) {
+    this.#port = port;
+    this.owns = owns;
+    this.#again = again;
   }
 
   /** What is known here, for sure; where a frame cannot name all of it, own chains come first. */
   vector(): VersionVector {
-    const { port, owns } = this.#parts;
-    const all = port.vector();
+    const all = this.#port.vector();
     const known = this.#chains.size === 0 ? all : new Map(
       [...all].filter(([chain]) => !this.#chains.has(chain)),
     );
-    const own = [...known.keys()].filter(owns);
+    const own = [...known.keys()].filter(this.owns);
     return boundVector(known, limits.vectorChainsMax, own);
   }
 
   /** What the server has, as far as it has the commits that are here. */
   servedOf(vector: VersionVector): VersionVector {
-    const { owns } = this.#parts;
     return this.#chains.size === 0 ? vector : new Map(
-      [...vector].filter(([chain]) => owns(chain) || !this.#chains.has(chain)),
+      [...vector].filter(([chain]) =>
+        this.owns(chain) || !this.#chains.has(chain)
+      ),
     );
   }
 
   /** One side's commits of a chain do not go on from the other's. True when it is shown anew. */
   of(chain: string): boolean {
     const isNew = this.add(chain);
-    if (isNew) this.#parts.again();
+    if (isNew) this.#again();
     return isNew;
   }
 
@@ -68,12 +69,11 @@ export class Doubts {
   ofVector(served: VersionVector): boolean {
     let isNew = false;
     for (const [chain, count] of served) {
-      const { port, owns } = this.#parts;
-      const length = port.lengthOf(chain);
-      if (length === 0 || length >= count || !owns(chain)) continue;
+      const length = this.#port.lengthOf(chain);
+      if (length === 0 || length >= count || !this.owns(chain)) continue;
       if (this.add(chain)) isNew = true;
     }
-    if (isNew) this.#parts.again();
+    if (isNew) this.#again();
     return isNew;
   }
 }

@@ -10,7 +10,9 @@
 
 import type { RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/version_vector.ts";
+import type { Upload } from "./upload.ts";
 import type { PartBudget } from "./window.ts";
+import type { Doubts } from "./doubts.ts";
 import { Inbox, type Intake, isForgery } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf } from "./message.ts";
@@ -21,12 +23,9 @@ export interface DownloadParts {
   readonly line: Line;
   readonly port: RepositoryPort;
   readonly budget: PartBudget;
-  /** The server has a chain's first `count` commits. */
-  readonly noteHas: (chain: string, count: number) => void;
-  /** The log got a credential from the server. */
-  readonly noteCredential: (bytes: Uint8Array) => void;
-  /** A chain's seal does not fit what is known of it here; true: the channel asks for all of it. */
-  readonly doubt: (chain: string) => boolean;
+  /** Hears what the server has. */
+  readonly up: Upload;
+  readonly doubts: Doubts;
   /** Commits that the server has and we lacked when the channel opened. */
   readonly total: number;
   /** What the channel goes on from; `undefined` where it began with a vector. */
@@ -48,16 +47,15 @@ export class Download {
   isMissing = false;
 
   constructor(parts: DownloadParts) {
-    const { port, budget, noteHas, noteCredential, line, cursor } = parts;
-    const release = (bytes: number) => line.receiving.release(bytes);
+    const { port, budget, up, line, cursor } = parts;
     this.#parts = parts;
     this.#cursor = cursor;
     this.#inbox = new Inbox({
       port,
       budget,
-      noteHas,
-      noteCredential,
-      release,
+      noteHas: (chain, count) => up.outbox.noteHas(chain, count),
+      noteCredential: (bytes) => up.noteCredential(bytes),
+      release: (bytes) => line.receiving.release(bytes),
     });
   }
 
@@ -161,10 +159,10 @@ export class Download {
     chain: string,
     number: number,
   ): void {
-    const { line, port: { name }, doubt } = this.#parts;
+    const { line, port: { name }, doubts } = this.#parts;
     const { refused: reason, detail = "" } = refusal;
     this.#hasHole = true;
-    if (["gap", "fork"].includes(reason) && doubt(chain)) return;
+    if (["gap", "fork"].includes(reason) && doubts.of(chain)) return;
     if (reason === "gap" || reason === "missing-parent") {
       this.isMissing = true;
       // A log that was set back may have given its positions to other records: vectors show who is wrong.

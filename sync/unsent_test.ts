@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Place } from "../tests/kit/replica_place.ts";
-import { UnsentCount } from "./unsent.ts";
+import { UnsentCount } from "./channel_knowledge.ts";
 
 Deno.test("what the server lacks is counted in commits, bytes and age, from any start of a record", async () => {
   const place = await Place.open();

@@ -11,7 +11,9 @@
 
 import type { RefusedCommit, RepositoryPort } from "../repo/port.ts";
 import { limits } from "../src/base/limits.ts";
+import type { ChannelWatch } from "./channel_watch.ts";
 import type { FollowUp } from "./conversation.ts";
+import type { Doubts } from "./doubts.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf } from "./message.ts";
 import type { Outbox, SentRecord } from "./outbox.ts";
@@ -22,12 +24,8 @@ export interface UploadParts {
   readonly channel: number;
   readonly port: RepositoryPort;
   readonly outbox: Outbox;
-  /** May this replica take back commits of a chain? */
-  readonly owns: (chain: string) => boolean;
-  /** How many commits of a chain does a true witness prove to have been accepted? */
-  readonly provedOf: (chain: string) => number;
-  /** Is a chain from now on shown from its beginning? Not where it was already. */
-  readonly doubt: (chain: string) => boolean;
+  readonly doubts: Doubts;
+  readonly watch: ChannelWatch;
   /** Could a new certificate help against `expired-session`? */
   readonly canRenew: boolean;
   /** Was the channel opened again already, because something was missing there? */
@@ -222,7 +220,8 @@ export class Upload {
       return this.#withdraw(chain, entry, messages);
     }
     this.#skip(chain, entry);
-    const isGoing = !this.#parts.owns(chain) && this.#isGoing(chain, messages);
+    const isGoing = !this.#parts.doubts.owns(chain) &&
+      this.#isGoing(chain, messages);
     if (isGoing || then === "skipped") {
       this.#foreign(chain, messages[0]!, isGoing);
     }
@@ -240,7 +239,7 @@ export class Upload {
    */
   #isGoing(chain: string, messages: readonly MessageOf<"refuse">[]): boolean {
     return messages.every(isFinal) &&
-      this.#parts.provedOf(chain) <= firstOf(messages);
+      this.#parts.watch.provedOf(chain) <= firstOf(messages);
   }
 
   /** The log got a credential from the server. */
@@ -283,7 +282,7 @@ export class Upload {
   }
 
   #decide(chain: string, messages: readonly MessageOf<"refuse">[]): FollowUp {
-    const { owns, canRenew, isResynchronised, doubt, port } = this.#parts;
+    const { doubts, canRenew, isResynchronised, port } = this.#parts;
     const has = (...reasons: string[]) =>
       messages.some(({ reason }) => reasons.includes(reason));
     if (messages.some(isForNow)) {
@@ -293,10 +292,10 @@ export class Upload {
     if (has("gap", "missing-parent")) {
       // What is missing there may be what was put off.
       if (this.#isPutOff) return "later";
-      const isNew = has("gap") && doubt(chain);
+      const isNew = has("gap") && doubts.add(chain);
       return isResynchronised && !isNew ? "skipped" : "resynchronise";
     }
-    if (!owns(chain)) {
+    if (!doubts.owns(chain)) {
       return this.#isGoing(chain, messages) ? "resynchronise" : "skipped";
     }
     // That cannot be: whoever says so would have it written anew for ever.
