@@ -33,8 +33,7 @@ import {
   type Welcome,
   type Wishes,
 } from "./messages.ts";
-import { Asks } from "./owner_asks.ts";
-import { OwnerConnection } from "./owner_connection.ts";
+import { Asks, OwnerConnection } from "./owner_connection.ts";
 import { SmallFiles } from "./owner_files.ts";
 import { Loans } from "./owner_loans.ts";
 import {

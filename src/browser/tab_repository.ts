@@ -27,7 +27,6 @@ import { TabChannel, type TabChannelParts } from "./tab_channel.ts";
 import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
 import { filesOf, TabStorage } from "./tab_storage.ts";
-import { runsOf } from "./tab_runs.ts";
 import { whenWithdrawing } from "./tab_withdrawing.ts";
 
 /** What the owner says about one repository. */
@@ -409,4 +408,22 @@ function lackedBy(
     if (isGone(cause)) return [];
     throw cause;
   }
+}
+
+/** Records in runs that one message carries. */
+export function* runsOf(records: readonly OwnRecord[]): Iterable<OwnRecord[]> {
+  let run: OwnRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    if (
+      run.length > 0 && bytes + record.bytes.length > limits.tabRecordsBytesSoft
+    ) {
+      yield run;
+      run = [];
+      bytes = 0;
+    }
+    run.push(record);
+    bytes += record.bytes.length;
+  }
+  if (run.length > 0) yield run;
 }

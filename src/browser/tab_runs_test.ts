@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { limits } from "../base/limits.ts";
-import { runsOf } from "./tab_runs.ts";
+import { runsOf } from "./tab_repository.ts";
 
 const MAX = limits.tabRecordsBytesSoft;
 
