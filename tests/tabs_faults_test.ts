@@ -26,16 +26,16 @@ function played(
     name: "board",
     folder: "repositories/board",
     world: system,
-    post: (message) => said.push(message),
-    nextCall: () => ++calls,
+    link: {
+      post: (message) => said.push(message),
+      nextCall: () => ++calls,
+      watch: () => {},
+      call: () => Promise.resolve(true),
+    },
     isHidden: () => false,
     openReplica,
     left: new Left(undefined, "played", "t1"),
-    handIn: () => Promise.resolve(true),
     joined: () => {},
-    waits: () => {},
-    audit: () => Promise.reject(new Error("nobody asks")),
-    present: () => {},
   });
   return { tab, said };
 }

@@ -14,26 +14,27 @@ import type {
 import { Listeners } from "../db/listeners.ts";
 import type { ChannelSource } from "../db/repository_link.ts";
 import type { Standing } from "./messages.ts";
-
-/** What it asks of the owner. */
-export interface TabChannelParts {
-  readonly audit: () => Promise<AuditReport>;
-  readonly present: (bytes: Uint8Array) => void;
-}
+import type { TabLink } from "./tab_link.ts";
 
 /** The channel that a tab sees. */
 export class TabChannel implements Channel, ChannelSource {
   /** The server's knowledge is not an address of this log. */
   readonly known = undefined;
-  readonly #parts: TabChannelParts;
+  readonly #repository: string;
+  readonly #link: Pick<TabLink, "call" | "post">;
   readonly #listeners = new Listeners();
   #status!: ChannelStatus;
   #acknowledged!: ReadonlyMap<string, number>;
   #others!: readonly PresentPeer[];
   #shown: Uint8Array | undefined;
 
-  constructor(report: Standing, parts: TabChannelParts) {
-    this.#parts = parts;
+  constructor(
+    repository: string,
+    link: Pick<TabLink, "call" | "post">,
+    report: Standing,
+  ) {
+    this.#repository = repository;
+    this.#link = link;
     this.#take(report);
   }
 
@@ -57,18 +58,20 @@ export class TabChannel implements Channel, ChannelSource {
     return undefined; // The owner keeps it.
   }
 
-  audit(): Promise<AuditReport> {
-    return this.#parts.audit();
+  async audit(): Promise<AuditReport> {
+    // Both sides are one build: it is what the owner's audit gives.
+    return await this.#link.call("audit", [], this.#repository) as AuditReport;
   }
 
   present(bytes: Uint8Array): void {
     this.#shown = bytes;
-    this.#parts.present(bytes);
+    const repository = this.#repository;
+    this.#link.post({ kind: "present", repository, bytes });
   }
 
   /** There is another owner: it is shown what this tab shows. */
   again(): void {
-    if (this.#shown !== undefined) this.#parts.present(this.#shown);
+    if (this.#shown !== undefined) this.present(this.#shown);
   }
 
   /** The owner says how it stands now. */

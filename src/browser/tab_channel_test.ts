@@ -37,18 +37,19 @@ Deno.test("TabChannel: what is unsent stays as the owner said it when the reposi
   for (const commits of [0, 2]) {
     const oldest = commits > 0 ? new Date(0) : undefined;
     const unsent = { commits, bytes: commits * 100, oldest };
-    const channel = new TabChannel(reportOf(unsent), {
-      audit: () => Promise.reject(new Error("not asked")),
-      present: () => {},
-    });
+    const link = {
+      call: () => Promise.reject(new Error("not asked")),
+      post: () => {},
+    };
+    const channel = new TabChannel("a", link, reportOf(unsent));
     const replica = replicaOf(repository);
-    const link = new RepositoryLink({ replica, storage, world: system });
-    link.join(channel);
+    const joint = new RepositoryLink({ replica, storage, world: system });
+    joint.join(channel);
     const told: unknown[] = [];
-    const { sync } = link;
+    const { sync } = joint;
     sync.subscribe(() => told.push([sync.status.state, sync.status.unsent]));
     deepEqual(sync.status.unsent, unsent);
-    link.close();
+    joint.close();
     equal(sync.status.state, "closed");
     deepEqual(sync.status.unsent, unsent);
     deepEqual(told, [["offline", unsent], ["closed", unsent]]);

@@ -8,7 +8,6 @@
 import { FollowingWorld } from "../base/server_clock.ts";
 import type { World } from "../base/world.ts";
 import { DatabaseError } from "../base/errors.ts";
-import type { AuditReport } from "../db/channel.ts";
 import type { DeleteOptions } from "../db/deletion.ts";
 import { openedOf, type OpenRepository } from "../db/internals.ts";
 import { type DatabaseOptions, hooksOf } from "../db/options.ts";
@@ -227,24 +226,16 @@ export class TabRepositories {
     const tab = new TabRepository({
       name,
       left,
-      handIn: async (records) =>
-        await link.call("handIn", [records], name) === true,
+      link,
       folder: replicaFolder(name),
       world,
       isHidden,
-      post: (message) => link.post(message),
-      nextCall: () => link.nextCall(),
-      waits: () => link.watch(),
       joined: () => {
         link.ask(name);
         this.#overwritten.get(name)?.onNews?.(); // A next owner does not know who listens.
       },
       openReplica: (storage, lent) =>
         this.#openReplica(name, storage, lent, unfit),
-      // Both sides are one build: it is what the owner's audit gives.
-      audit: async () => await link.call("audit", [], name) as AuditReport,
-      present: (bytes) =>
-        link.post({ kind: "present", repository: name, bytes }),
     });
     this.#tabs.set(name, tab);
     if (link.isWelcome) tab.join();

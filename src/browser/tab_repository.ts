@@ -22,10 +22,11 @@ import {
   unloaded,
 } from "../../repo/mod.ts";
 import { errorOf, isGone } from "./failure.ts";
-import type { OfOwner, Opened, OwnerMessage, TabMessage } from "./messages.ts";
-import { TabChannel, type TabChannelParts } from "./tab_channel.ts";
+import type { OfOwner, Opened, OwnerMessage } from "./messages.ts";
+import { TabChannel } from "./tab_channel.ts";
 import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
+import type { TabLink } from "./tab_link.ts";
 import { filesOf, TabStorage } from "./tab_storage.ts";
 import { whenWithdrawing } from "./tab_withdrawing.ts";
 
@@ -36,15 +37,12 @@ export type RepositoryMessage = Extract<
 >;
 
 /** What it works with. */
-export interface TabRepositoryParts extends TabChannelParts {
+export interface TabRepositoryParts {
   readonly name: string;
   /** The folder of its files. */
   readonly folder: string;
   readonly world: World;
-  /** Says something to the owner. */
-  readonly post: (message: TabMessage) => void;
-  /** A number for the next question. */
-  readonly nextCall: () => number;
+  readonly link: Pick<TabLink, "call" | "nextCall" | "post" | "watch">;
   readonly isHidden: () => boolean;
   /** Opens a replica over an image. */
   readonly openReplica: (
@@ -53,12 +51,8 @@ export interface TabRepositoryParts extends TabChannelParts {
   ) => Promise<Replica>;
   /** The owner has it open for this tab. */
   readonly joined: () => void;
-  /** Something that waits for the owner began or ended. */
-  readonly waits: () => void;
   /** What pages that are gone have left. */
   readonly left: Left;
-  /** Gives it to the owner; false where something before it is missing. */
-  readonly handIn: (records: readonly OwnRecord[]) => Promise<boolean>;
 }
 
 /** What makes a repository of it. */
@@ -141,12 +135,12 @@ export class TabRepository {
     this.#leaving = undefined;
     this.#sent = [];
     this.#early = [];
-    this.#call = this.#parts.nextCall();
+    this.#call = this.#parts.link.nextCall();
     if (this.#isBuilding || this.#isClosed) return;
-    const { name, post, left } = this.#parts;
+    const { name, link, left } = this.#parts;
     const inbox = this.#open?.inbox;
     inbox?.begin(inbox.at);
-    post({
+    link.post({
       kind: "open",
       call: this.#call,
       repository: name,
@@ -155,7 +149,7 @@ export class TabRepository {
       chain: this.chain === "" ? undefined : this.chain,
       left: left.of(name).flatMap(({ records }) => chainsOf(records)),
     });
-    this.#parts.waits();
+    this.#parts.link.watch();
   }
 
   /** Hears the owner. */
@@ -192,7 +186,7 @@ export class TabRepository {
   }
 
   async #build(opened: Opened): Promise<void> {
-    const { openReplica, folder } = this.#parts;
+    const { openReplica, folder, name, link } = this.#parts;
     this.#isBuilding = true;
     this.#lent = opened.chain ?? "";
     const files = await filesOf(folder, opened.image ?? []);
@@ -204,7 +198,7 @@ export class TabRepository {
     if (this.#isClosed) return await replica.close();
     const { outgoing } = replica.device;
     assert(outgoing !== undefined, "it is a tab's replica");
-    const channel = new TabChannel(opened.sync, this.#parts);
+    const channel = new TabChannel(name, link, opened.sync);
     const inbox = this.#inbox(replica, opened);
     const open = { replica, storage, channel, outgoing, inbox };
     this.#open = open;
@@ -221,7 +215,7 @@ export class TabRepository {
     this.#ship();
     this.#parts.joined();
     this.#handIn(open);
-    this.#parts.waits();
+    this.#parts.link.watch();
   }
 
   /** Its image died with its owner, or that lacks something still. */
@@ -232,12 +226,12 @@ export class TabRepository {
   }
 
   #inbox(replica: Replica, { at }: Opened): TabInbox {
-    const { world, isHidden, post, name } = this.#parts;
+    const { world, isHidden, link, name } = this.#parts;
     return new TabInbox(at, {
       world,
       isHidden,
       follow: (records) => replica.device.follow(records),
-      ask: (from) => post({ kind: "read", repository: name, from }),
+      ask: (from) => link.post({ kind: "read", repository: name, from }),
       caughtUp: () => this.#leave(),
       failed: (cause) => this.fail(cause),
     });
@@ -263,7 +257,7 @@ export class TabRepository {
     this.#ship();
     this.#parts.joined();
     this.#handIn(open);
-    this.#parts.waits();
+    this.#parts.link.watch();
   }
 
   /** Bytes that are visible here and that the owner has not acknowledged. */
@@ -289,8 +283,12 @@ export class TabRepository {
   }
 
   #handIn({ replica }: OpenTab): void {
-    const { left, name, handIn } = this.#parts;
-    left.handIn(name, this.#identityOf(replica), handIn);
+    const { left, name, link } = this.#parts;
+    left.handIn(
+      name,
+      this.#identityOf(replica),
+      async (records) => await link.call("handIn", [records], name) === true,
+    );
   }
 
   /** Another one is had by what was deleted under its name, and by what has its name elsewhere. */
@@ -317,14 +315,14 @@ export class TabRepository {
       if (next === undefined) break;
       this.#post(next.records, next.to);
     }
-    this.#parts.waits();
+    this.#parts.link.watch();
   }
 
   #post(records: readonly OwnRecord[], to: number): void {
-    const { post, name } = this.#parts;
+    const { link, name } = this.#parts;
     const seq = ++this.#seq;
     this.#sent.push({ seq, to, chain: this.chain });
-    post({ kind: "write", repository: name, seq, records });
+    link.post({ kind: "write", repository: name, seq, records });
   }
 
   #acknowledged({ seq }: OfOwner["acknowledged"]): void {
@@ -334,7 +332,7 @@ export class TabRepository {
     }
     if (seq >= this.#lacksTo) this.#lacksTo = 0;
     if (to > 0) this.#open?.outgoing.acknowledged(to);
-    this.#parts.waits();
+    this.#parts.link.watch();
   }
 
   #declined(declined: OfOwner["declined"]): void {
@@ -384,16 +382,16 @@ export class TabRepository {
     this.#sent = [];
     this.#opened.reject(failure);
     this.#open?.outgoing.fail(failure);
-    this.#parts.waits();
+    this.#parts.link.watch();
   }
 
   /** The repository is closed: the owner is told. */
   close(): void {
     if (this.#isClosed) return;
-    const { post, name } = this.#parts;
+    const { link, name } = this.#parts;
     this.#isClosed = true;
-    post({ kind: "close", repository: name });
-    this.#parts.waits();
+    link.post({ kind: "close", repository: name });
+    this.#parts.link.watch();
   }
 }
 

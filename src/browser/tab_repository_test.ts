@@ -30,19 +30,19 @@ async function start() {
     name: "place",
     folder: owner.folder,
     world,
-    post: (message) => said.push(message),
-    nextCall: () => ++calls,
+    link: {
+      post: (message) => said.push(message),
+      nextCall: () => ++calls,
+      watch: () => {},
+      call: () => Promise.resolve(true),
+    },
     isHidden: () => false,
     openReplica: async (storage, lent) => {
       tab = await Place.open({ storage, lent, world });
       return tab.replica;
     },
     joined: () => counts.joined++,
-    waits: () => {},
     left: new Left(undefined, "db", "tab"),
-    handIn: () => Promise.resolve(true),
-    audit: () => Promise.reject(new Error("nobody asks")),
-    present: () => {},
   });
   const image = await imageOf(owner);
   /** What an owner answers to the last `open`, as one that has nothing of the tab's. */
