@@ -35,7 +35,7 @@ import type { ResumeState } from "./resume.ts";
 export class ClientConversation {
   readonly #options: ClientOptions;
   readonly #line: Line;
-  readonly #budget: PartBudget;
+  readonly #budget = new PartBudget(2 * limits.recordBytesMax);
   readonly #greeting: ClientGreeting;
   readonly #byName = new Map<RepositoryName, ClientChannel>();
   readonly #channels = new Map<number, ClientChannel>();
@@ -53,7 +53,6 @@ export class ClientConversation {
         return all.some((channel) => channel.revokes(server));
       },
     );
-    this.#budget = options.budget ?? new PartBudget(2 * limits.recordBytesMax);
   }
 
   /** Deals with an input. */

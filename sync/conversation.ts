@@ -274,11 +274,8 @@ export interface ClientOptions {
   readonly random: (target: Uint8Array) => void;
   /** Did TLS vouch for the server's name? Then vectors go out with the proof. */
   readonly isPlaceProven?: boolean;
-  /** May this replica take back commits of `chain`? Default: chains of the session's key. */
-  readonly owns?: (chain: string) => boolean;
   /** Would a login help against `unknown-session`, `expired-session` (yes)? After one, say no: the rest is withdrawn. */
   readonly canRenew?: boolean;
-  readonly budget?: PartBudget;
   /** Bytes that the server may send before credit comes; default `limits.windowBytes`. */
   readonly windowBytes?: number;
 }

@@ -263,8 +263,8 @@ export class ClientChannel {
   }
 
   #owns(chain: string): boolean {
-    const { options: { owns, session } } = this.#parts;
-    return owns?.(chain) ?? equalBytes(sessionKeyOf(chain), session.publicKey);
+    const { session } = this.#parts.options;
+    return equalBytes(sessionKeyOf(chain), session.publicKey);
   }
 
   #live({ down }: Ways, { cursor }: MessageOf<"live">): void {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Judged } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import type { Certificate } from "../repo/certificate.ts";
 import type { RepositoryName } from "../repo/genesis.ts";
@@ -13,13 +12,13 @@ import type { Refusal } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
 import type {
   EpochLife,
+  EventOf,
   PeerSession,
   ServerProver,
   Staging,
   Wants,
 } from "./conversation.ts";
 import type { TransportEnd } from "./transport/transport.ts";
-import type { Witness } from "./witness.ts";
 
 /** One connection, as hooks see it. */
 export interface HostPeer {
@@ -59,6 +58,12 @@ export interface HostedRepository {
   release(): void;
 }
 
+/** What a conversation tells. */
+type Told<Tell extends "received" | "refused-batch" | "proof"> = Omit<
+  EventOf<Tell>,
+  "tell"
+>;
+
 /** What a host tells of a peer, for metrics and logs. */
 export type HostEvent =
   | { readonly kind: "accepted" }
@@ -78,25 +83,10 @@ export type HostEvent =
     readonly name: RepositoryName | undefined;
     readonly code: string;
   }
-  | {
-    readonly kind: "received";
-    readonly name: RepositoryName;
-    readonly judged: readonly Judged[];
-    readonly bytes: number;
-  }
-  | {
-    readonly kind: "refused";
-    readonly name: RepositoryName;
-    readonly refusal: Refusal;
-    readonly kept: boolean;
-  }
+  | ({ readonly kind: "received" } & Told<"received">)
+  | ({ readonly kind: "refused" } & Omit<Told<"refused-batch">, "arrival">)
   /** A sound witness of what there was, and the summary that it is the hash of. */
-  | {
-    readonly kind: "proof";
-    readonly name: RepositoryName;
-    readonly witness: Witness;
-    readonly summary: Uint8Array;
-  }
+  | ({ readonly kind: "proof" } & Told<"proof">)
   | {
     readonly kind: "incident";
     readonly name: RepositoryName | undefined;
