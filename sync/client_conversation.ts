@@ -2,8 +2,10 @@
  * The client's half of a conversation: proves itself, checks the server, and
  * keeps a channel for each repository.
  *
- * Architecture invariant: no record leaves before the server has proved itself;
- * a vector does so only where TLS vouched for the server's name. What a server
+ * Architecture invariant: a proof is made for the root key and the server that
+ * said hello, and a server is believed only when a key that may issue, whose end
+ * nobody here knows of, signed this conversation's nonces. No record leaves before
+ * that; a vector does so only where TLS vouched for the server's name. What a server
  * sends never throws: it ends the conversation with a code.
  *
  * @module
@@ -11,9 +13,9 @@
 
 import type { RepositoryName } from "../repo/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
+import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
-import { ClientGreeting, SERVER_REVOKED } from "./client_greeting.ts";
 import type {
   ClientOptions,
   Input,
@@ -22,47 +24,60 @@ import type {
   PeerSession,
 } from "./conversation.ts";
 import { Line } from "./line.ts";
-import type {
-  Message,
-  MessageOf,
-  OtherVersion,
-  ServerWord,
+import {
+  type Message,
+  type MessageOf,
+  type OtherVersion,
+  type ServerWord,
+  wireVersion,
 } from "./message.ts";
-import { PartBudget } from "./window.ts";
+import {
+  checkCertificates,
+  clientMessage,
+  isProved,
+  serverMessage,
+} from "./proof.ts";
+import { PartBudget, SendWindow } from "./window.ts";
 import type { ResumeState } from "./resume.ts";
+
+/** A server may not ask to be left alone for longer, nor be asked more often. */
+const HEARTBEAT_MS_MIN = 1_000;
+const HEARTBEAT_MS_MAX = 120_000;
+const SERVER_REVOKED = "The server's session was revoked";
 
 /** A conversation with one server. */
 export class ClientConversation {
   readonly #options: ClientOptions;
   readonly #line: Line;
   readonly #budget = new PartBudget(2 * limits.recordBytesMax);
-  readonly #greeting: ClientGreeting;
   readonly #byName = new Map<RepositoryName, ClientChannel>();
   readonly #channels = new Map<number, ClientChannel>();
+  readonly #nonce = new Uint8Array(32);
+  #hello: MessageOf<"hello"> | undefined;
+  /** Has this side proved itself? Then it may open channels. */
+  #hasProved = false;
   #server: PeerSession | undefined;
   #lastChannel = 0;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
-    this.#greeting = new ClientGreeting(
-      options,
-      this.#line,
-      (server) => {
-        const all = [...this.#byName.values()];
-        return all.some((channel) => channel.revokes(server));
-      },
-    );
   }
 
   /** Deals with an input. */
   step(input: Input): Output[] {
     return this.#run(input, () => {
-      if (input.is === "begin") this.#greeting.begin();
+      if (input.is === "begin") this.#begin();
       else if (input.is === "time") this.#tick();
-      else if (input.is === "signed") this.#greeting.signed(input.signature);
+      else if (input.is === "signed") this.#signed(input.signature);
       else this.#frame(input.bytes);
     });
+  }
+
+  /** Waits for hello. */
+  #begin(): void {
+    this.#options.random(this.#nonce);
+    this.#line.begin();
   }
 
   /** Runs something, then opens and tells what follows from it. */
@@ -104,14 +119,111 @@ export class ClientConversation {
 
   #greet(message: Message | OtherVersion): void {
     if (message.is === "goodbye") return this.#goodbye(message);
-    const server = this.#greeting.take(message);
+    const server = this.#taken(message);
     if (server === undefined || message.is !== "welcome") return;
     const line = this.#line;
     this.#server = server;
     line.due(line.silenceMs);
     const clockOffsetMs = line.readTime(message.clock);
-    const { serverName } = this.#greeting;
+    const serverName = this.#hello?.name ?? "";
     line.tell({ tell: "ready", peer: server, serverName, clockOffsetMs });
+  }
+
+  /** Takes a message before the server has proved itself; the session that it proves. */
+  #taken(message: Message | OtherVersion): PeerSession | undefined {
+    const line = this.#line;
+    if (message.is === "other-version") {
+      line.fail("wrong-version", `This side speaks ${wireVersion}`);
+    } else if (message.is === "hello" && this.#hello === undefined) {
+      this.#prove(message);
+    } else if (message.is === "welcome" && this.#hasProved) {
+      return this.#check(message, this.#hello!);
+    } else if (message.is === "failed") {
+      line.close(message.code, message.detail);
+    } else line.unexpected(message);
+  }
+
+  #prove(hello: MessageOf<"hello">): void {
+    const line = this.#line;
+    const { rootKey } = this.#options;
+    if (!equalBytes(hello.rootKey, rootKey)) {
+      return line.fail(
+        "root-key-mismatch",
+        "The server has another root key than this database: open one with the server's `rootKey`, or check the address",
+      );
+    }
+    this.#hello = hello;
+    const nonces = { server: hello.nonce, client: this.#nonce };
+    line.sign(clientMessage(nonces, rootKey, hello.name));
+  }
+
+  /** Shows the server what it asked to be signed. */
+  #signed(signature: Uint8Array): void {
+    const { session, windowBytes } = this.#options;
+    this.#hasProved = true;
+    this.#line.send({
+      is: "prove",
+      nonce: this.#nonce,
+      window: windowBytes ?? limits.windowBytes,
+      certificates: session.certificates,
+      signature,
+    });
+  }
+
+  #check(
+    message: MessageOf<"welcome">,
+    hello: MessageOf<"hello">,
+  ): PeerSession | undefined {
+    const line = this.#line;
+    const { rootKey, session } = this.#options;
+    const { window, heartbeatMs, certificates, signature } = message;
+    const server = checkCertificates(certificates, rootKey);
+    if ("refused" in server) {
+      line.fail("bad-certificate", server.detail ?? server.refused);
+      return undefined;
+    }
+    if (!server.mayIssue) {
+      line.fail("bad-certificate", "Its certificate may not issue");
+      return undefined;
+    }
+    const nonces = { server: hello.nonce, client: this.#nonce };
+    const signed = serverMessage(nonces, rootKey, session.publicKey);
+    if (!isProved(signature, signed, server)) {
+      line.fail("bad-proof", "The signature is not of this server");
+      return undefined;
+    }
+    if (this.#isOver(server, message.clock)) return undefined;
+    if (line.hasOddWindow(window)) return undefined;
+    line.sending = new SendWindow(window);
+    line.heartbeatMs = Math.min(
+      HEARTBEAT_MS_MAX,
+      Math.max(HEARTBEAT_MS_MIN, heartbeatMs),
+    );
+    return server;
+  }
+
+  /**
+   * Is the server's session over? Whoever has its key since then hears nothing.
+   * Of dates the server's own clock is asked, and this device's, which may be wrong
+   * by as much as it would follow another one.
+   */
+  #isOver(server: PeerSession, clock: number): boolean {
+    const line = this.#line;
+    const nowMs = Math.max(
+      clock,
+      line.moment.nowMs - limits.clockCorrectionMsMax,
+    );
+    if (this.#isRevoked(server)) line.fail("forbidden", SERVER_REVOKED);
+    else if (nowMs > server.notAfter) {
+      const date = new Date(server.notAfter).toISOString();
+      line.fail("forbidden", `The server's session ended at ${date}`);
+    }
+    return line.isOver;
+  }
+
+  /** Is the end of a server's session known here? */
+  #isRevoked(server: PeerSession): boolean {
+    return [...this.#byName.values()].some((one) => one.revokes(server));
   }
 
   #word(message: Message, frameBytes: number): void {
@@ -149,7 +261,7 @@ export class ClientConversation {
 
   /** Opens what is not open, as soon as it may be. */
   #openWaiting(): void {
-    if (!this.#greeting.hasProved || this.#line.isOver) return;
+    if (!this.#hasProved || this.#line.isOver) return;
     const isKnown = this.#server !== undefined;
     const mayTellVector = isKnown || this.#options.isPlaceProven === true;
     for (const channel of this.#byName.values()) {

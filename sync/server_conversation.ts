@@ -2,7 +2,8 @@
  * The server's half of a conversation: greets, checks who it is, and keeps the
  * channels of one client.
  *
- * Architecture invariant: the read right is judged before anything is told
+ * Architecture invariant: nothing but a sound proof, in time, gets an answer
+ * that says more than why not, and the read right is judged before anything is told
  * (law 8): a channel is opened by the driver's word and nothing else. What a
  * client sends never throws: it ends its own conversation with a code.
  *
@@ -24,15 +25,21 @@ import type {
   ServerOptions,
 } from "./conversation.ts";
 import { Line } from "./line.ts";
-import type {
-  ClientWord,
-  Message,
-  MessageOf,
-  OtherVersion,
+import {
+  type ClientWord,
+  type Message,
+  type MessageOf,
+  type OtherVersion,
+  wireVersion,
 } from "./message.ts";
-import { PartBudget } from "./window.ts";
+import {
+  checkCertificates,
+  clientMessage,
+  isProved,
+  serverMessage,
+} from "./proof.ts";
+import { PartBudget, SendWindow } from "./window.ts";
 import { ServerChannel } from "./server_channel.ts";
-import { ServerGreeting } from "./server_greeting.ts";
 
 /** A channel that the driver has not answered yet. */
 interface Opening {
@@ -45,11 +52,11 @@ export class ServerConversation {
   readonly #options: ServerOptions;
   readonly #line: Line;
   readonly #budget: PartBudget;
-  readonly #greeting: ServerGreeting;
   readonly #audits: AuditDesk;
   readonly #openings = new Map<number, Opening>();
   readonly #channels = new Map<number, ServerChannel>();
   readonly #byName = new Map<RepositoryName, number>();
+  readonly #nonce = new Uint8Array(32);
   #peer: PeerSession | undefined;
   /** Channels up to this number were open once. */
   #lastChannel = 0;
@@ -60,7 +67,6 @@ export class ServerConversation {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
-    this.#greeting = new ServerGreeting(options, this.#line);
     this.#audits = new AuditDesk(this.#line, options.chargeAudit);
     this.#budget = options.budget ?? new PartBudget(limits.recordBytesMax);
   }
@@ -73,7 +79,7 @@ export class ServerConversation {
   /** Deals with an input. */
   step(input: Input): Output[] {
     return this.#run(input, () => {
-      if (input.is === "begin") this.#greeting.begin();
+      if (input.is === "begin") this.#begin();
       else if (input.is === "time") this.#tick();
       else if (input.is === "frame") this.#frame(input.bytes);
     });
@@ -124,12 +130,85 @@ export class ServerConversation {
 
   #prove(message: Message | OtherVersion): void {
     const line = this.#line;
-    const peer = this.#greeting.take(message);
+    const peer = this.#taken(message);
     if (peer === undefined) return;
     this.#peer = peer;
     line.due(line.silenceMs);
     const serverName = this.#options.name;
     line.tell({ tell: "ready", peer, serverName, clockOffsetMs: 0 });
+  }
+
+  /** Says hello. */
+  #begin(): void {
+    const { rootKey, name, random } = this.#options;
+    random(this.#nonce);
+    this.#line.begin();
+    const nonce = this.#nonce;
+    this.#line.send({ is: "hello", nonce, rootKey, name });
+  }
+
+  /** Takes the first message; the session that it proves, welcomed. */
+  #taken(message: Message | OtherVersion): PeerSession | undefined {
+    const line = this.#line;
+    if (message.is === "failed") {
+      line.close(message.code, message.detail);
+    } else if (message.is === "other-version") {
+      line.fail("wrong-version", `This side speaks ${wireVersion}`);
+    } else if (message.is !== "prove") {
+      line.unexpected(message);
+    } else if (!line.hasOddWindow(message.window)) return this.#proved(message);
+  }
+
+  #proved(message: MessageOf<"prove">): PeerSession | undefined {
+    const peer = this.#check(message);
+    if (peer === undefined) return undefined;
+    // However much it asks for: what is on its way to many peers is our memory.
+    const window = Math.min(message.window, limits.windowBytes);
+    this.#line.sending = new SendWindow(window);
+    this.#welcome(message, peer);
+    return peer;
+  }
+
+  /** Who a proof shows; ends the conversation where it shows nobody who is welcome. */
+  #check(message: MessageOf<"prove">): PeerSession | undefined {
+    const line = this.#line;
+    const { rootKey, name, admits } = this.#options;
+    const peer = checkCertificates(message.certificates, rootKey);
+    if ("refused" in peer) {
+      line.fail("bad-certificate", peer.detail ?? peer.refused);
+      return undefined;
+    }
+    const nonces = { server: this.#nonce, client: message.nonce };
+    const signed = clientMessage(nonces, rootKey, name);
+    if (!isProved(message.signature, signed, peer)) {
+      line.fail("bad-proof", "The signature is not of this session");
+      return undefined;
+    }
+    if (peer.notAfter < line.moment.nowMs) {
+      line.fail("expired-session", `It ended at ${peer.notAfter}`);
+      return undefined;
+    }
+    if (peer.notBefore > line.moment.nowMs + limits.clockAheadMsMax) {
+      line.fail("bad-certificate", `It begins at ${peer.notBefore}`);
+      return undefined;
+    }
+    const unwelcome = admits?.(peer);
+    if (unwelcome === undefined) return peer;
+    line.fail(unwelcome.code, unwelcome.detail);
+  }
+
+  #welcome({ nonce }: MessageOf<"prove">, peer: PeerSession): void {
+    const line = this.#line;
+    const { session, rootKey } = this.#options;
+    const nonces = { server: this.#nonce, client: nonce };
+    line.send({
+      is: "welcome",
+      window: this.#options.windowBytes ?? limits.windowBytes,
+      heartbeatMs: line.heartbeatMs,
+      clock: Math.max(0, Math.floor(line.moment.nowMs)),
+      certificates: session.certificates,
+      signature: session.sign(serverMessage(nonces, rootKey, peer.key)),
+    });
   }
 
   #word(message: Message, frameBytes: number): void {
