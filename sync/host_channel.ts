@@ -10,7 +10,7 @@
  */
 
 import type { RepositoryName } from "../repo/genesis.ts";
-import { type PeerSession, rights } from "./conversation.ts";
+import { type EventOf, rights } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
 import type {
   Access,
@@ -25,12 +25,7 @@ import type { Receiver } from "./presence_room.ts";
 import type { ServerConversation } from "./server_conversation.ts";
 
 /** What a channel works with. */
-export interface HostChannelParts {
-  readonly number: number;
-  readonly name: RepositoryName;
-  /** What the client takes it for. */
-  readonly genesisId: Uint8Array;
-  readonly session: PeerSession;
+export interface HostChannelParts extends EventOf<"opening"> {
   readonly peer: HostPeer;
   readonly driver: Driver<ServerConversation>;
   readonly hooks: HostHooks;
@@ -97,13 +92,13 @@ export class HostChannel {
     this.#access = access;
     if (!this.#stands()) return;
     const { rights: given, gate, wants } = access;
-    const { driver, number, name, peer, hooks, event } = this.#parts;
+    const { driver, channel, name, peer, hooks, event } = this.#parts;
     const { hosted: { port, life }, witness, room, followers } = repository;
     this.#repository = repository;
     followers.add(this.#push);
     const staging = hooks.staging?.(name);
     driver.run((core) =>
-      core.opened(number, port, {
+      core.opened(channel, port, {
         rights: given,
         life,
         witness,
@@ -145,10 +140,10 @@ export class HostChannel {
   /** Ends the channel with a reason. */
   decline(code: string, detail: string): void {
     if (this.#isClosed) return;
-    const { driver, number, event, name } = this.#parts;
+    const { driver, channel, event, name } = this.#parts;
     this.close();
     event({ kind: "declined", name, code });
-    driver.run((core) => core.declined(number, code, detail));
+    driver.run((core) => core.declined(channel, code, detail));
   }
 
   /** May the session still do what it was given? If not, the client hears and may ask anew. */
@@ -208,7 +203,7 @@ class ChannelReceiver implements Receiver {
   }
 
   tell(from: number, user: string, bytes: Uint8Array): void {
-    const { driver, number } = this.#parts;
-    driver.run((core) => core.presence(number, from, user, bytes));
+    const { driver, channel } = this.#parts;
+    driver.run((core) => core.presence(channel, from, user, bytes));
   }
 }

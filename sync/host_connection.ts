@@ -7,7 +7,12 @@
 import type { RepositoryName } from "../repo/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import type { ConversationEvent, Output, PeerSession } from "./conversation.ts";
+import type {
+  ConversationEvent,
+  EventOf,
+  Output,
+  PeerSession,
+} from "./conversation.ts";
 import { Driver } from "./driver.ts";
 import { HostChannel } from "./host_channel.ts";
 import type { HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";
@@ -37,8 +42,6 @@ const DELAY_MS_MAX = 24 * 60 * 60 * 1_000;
 
 /** So often is looked whether a peer has read what it was sent. */
 const READ_MS = 20;
-
-type Opening = Extract<ConversationEvent, { tell: "opening" }>;
 
 /** A peer of a host. */
 export class HostConnection implements HostPeer {
@@ -173,22 +176,14 @@ export class HostConnection implements HostPeer {
     );
   }
 
-  #open({ channel: number, name, genesisId, session }: Opening): void {
+  #open(opening: EventOf<"opening">): void {
     const { hooks, shelf, turns } = this.#parts;
-    const channel = new HostChannel({
-      number,
-      name,
-      genesisId,
-      session,
-      peer: this,
-      driver: this.#driver,
-      hooks,
-      shelf,
-      turns,
-      event: (event) => this.event(event),
-    });
-    this.#channels.get(number)?.close();
-    this.#channels.set(number, channel);
+    const driver = this.#driver;
+    const event = (event: HostEvent) => this.event(event);
+    const parts = { peer: this, driver, hooks, shelf, turns, event };
+    const channel = new HostChannel({ ...opening, ...parts });
+    this.#channels.get(opening.channel)?.close();
+    this.#channels.set(opening.channel, channel);
     this.#toOpen.push(channel);
     this.#openNext();
   }
