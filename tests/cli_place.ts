@@ -9,6 +9,7 @@
 import assert from "node:assert/strict";
 import { main } from "../src/cli/main.ts";
 import { Output } from "../src/cli/output.ts";
+import type { Context } from "../src/cli/session.ts";
 import { Child, type Ran } from "./kit/child.ts";
 
 const program = new URL("../src/cli/main.ts", import.meta.url).pathname;
@@ -23,13 +24,15 @@ const deno = [
 export async function runHere(
   args: readonly string[],
   folder: string,
+  ask?: Context["ask"],
 ): Promise<Ran> {
   const [out, err] = [new Printed(), new Printed()];
   const before = Deno.cwd();
   const { signal } = new AbortController();
   Deno.chdir(folder);
   try {
-    const code = await main(args, { out: out.output, err: err.output, signal });
+    const outputs = { out: out.output, err: err.output };
+    const code = await main(args, { ...outputs, signal, ask });
     const report = `\`sheaf ${
       args.join(" ")
     }\` ended with ${code}:\n${err.text}`;
@@ -73,8 +76,8 @@ export class Place implements AsyncDisposable {
     return await Child.run([...deno, ...args], { cwd: this.path, input });
   }
 
-  async run(args: readonly string[]): Promise<Ran> {
-    return await runHere(args, this.path);
+  async run(args: readonly string[], ask?: Context["ask"]): Promise<Ran> {
+    return await runHere(args, this.path, ask);
   }
 
   /** Runs a command that must succeed. */

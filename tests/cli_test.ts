@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import { createServer } from "../server/mod.ts";
 import { assertFailure, csv, Place } from "./cli_place.ts";
 
 const commands = [
@@ -15,6 +16,7 @@ const commands = [
   "history",
   "verify",
   "keys",
+  "delete",
 ];
 
 Deno.test("sheaf query filters, sorts, limits, counts and explains", async () => {
@@ -184,6 +186,70 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
   assertFailure(blocked, 1, /^error\[invalid-path\]: /);
   const odd = await place.run(["query", "--repo=b"]);
   assertFailure(odd, 1, /^error\[not-found\]: No repository "b"/);
+});
+
+/** Leaves neither the log whole nor a checkpoint that would do without it. */
+function damage(log: string): void {
+  Deno.writeFileSync(log, Deno.readFileSync(log).fill(255, 150, 200));
+  const folder = log.slice(0, log.lastIndexOf("/"));
+  for (const { name } of Deno.readDirSync(folder)) {
+    if (name.startsWith("checkpoint")) Deno.removeSync(`${folder}/${name}`);
+  }
+}
+
+Deno.test("sheaf delete says what goes, asks, and deletes one repository for good", async () => {
+  await using place = await Promise.resolve(new Place());
+  place.file("towns.csv", csv);
+  for (const name of ["a", "b"]) {
+    const target = [`--repo=${name}`, "--collection=town", "--batch=2"];
+    await place.sheaf("import", "towns.csv", ...target);
+  }
+  assertFailure(
+    await place.run(["delete", "c"]),
+    1,
+    /^error\[not-found\]: No repository "c" in "\.\/data"/,
+  );
+  const unasked = await place.run(["delete", "a"]);
+  assert.equal(unasked.code, 2, unasked.report);
+  assert.match(unasked.err, /^"a" holds 2 commits, .*, town \(3 items\)\n/);
+  assert.match(unasked.err, /\nnot on any server: 2 commits\n/);
+  assert.match(unasked.err, /standard input is no terminal\n {2}hint: --yes /);
+  const questions: string[] = [];
+  const answering = (answer: string) => (question: string) => {
+    questions.push(question);
+    return Promise.resolve(answer);
+  };
+  for (const no of ["", "n", "yes!"]) {
+    const ran = await place.run(["delete", "a"], answering(no));
+    assert.equal(ran.code, 1, ran.report);
+    assert.match(ran.err, /error\[not-confirmed\]: Nothing was deleted/);
+  }
+  assert.equal(questions[0], 'Delete "a" for ever? [y/N] ');
+  const yes = await place.run(["delete", "a"], answering("y"));
+  assert.equal(yes.out, 'deleted "a"\n', yes.report);
+  assert.match((await place.sheaf("stats")).out, /^repository +b$/m);
+  damage(findLog(place.path));
+  const last = await place.sheaf("delete", "b", "--yes");
+  assert.match(last.err, /^"b" cannot be read: /);
+  assertFailure(await place.run(["stats"]), 1, /No repository in/);
+});
+
+Deno.test("sheaf delete leaves a server's records, and a folder that is being served", async () => {
+  await using place = await Promise.resolve(new Place());
+  {
+    await using server = await createServer({
+      data: `${place.path}/data`,
+      port: 0,
+      log: () => {},
+    });
+    await server.database.repository("team");
+    const served = await place.run(["delete", "team", "--yes"]);
+    assertFailure(served, 1, /^error\[database-locked\]: /);
+  }
+  const own = await place.run(["delete", "_server", "--yes"]);
+  assertFailure(own, 1, /^error\[denied\]: "_server" holds a server's /);
+  const team = await place.sheaf("delete", "team", "--yes");
+  assert.match(team.err, /server's folder: devices that have .* bring it back/);
 });
 
 Deno.test("sheaf as a process exits with its code and tells why on standard error", async () => {

@@ -150,6 +150,8 @@ function wrapDatabase(database: Real): Database {
     repositories: () => Promise.resolve(database.repositories()),
     repository: async (name) =>
       wrapRepository(await database.repository(name), database),
+    deleteRepository: (name) =>
+      database.deleteRepository(name, { unsent: "discard" }),
     close: () => database.close(),
   };
 }
@@ -163,6 +165,9 @@ function wrapRepository(
     name: repository.name,
     mode: repository.mode,
     status: () => repository.status(),
+    get unsent() {
+      return repository.sync.status.unsent.commits;
+    },
     collections,
     collection(name) {
       const fields = collections().find((one) => one.name === name)?.fields;

@@ -8,6 +8,7 @@
  */
 
 import process from "node:process";
+import { createInterface } from "node:readline/promises";
 import { engine } from "./database.ts";
 import { exitCodes, explain, formatFailure } from "./failure.ts";
 import {
@@ -22,10 +23,10 @@ import type { Context } from "./session.ts";
 /** Runs one command; says what the process exits with. */
 export async function main(
   args: readonly string[],
-  { out, err, signal }: Omit<Context, "engine">,
+  { out, err, signal, ask }: Omit<Context, "engine">,
 ): Promise<number> {
   try {
-    await runProgram(args, { engine, out, err, signal });
+    await runProgram(args, { engine, out, err, signal, ask });
     out.flush();
     return exitCodes.ok;
   } catch (error) {
@@ -71,11 +72,31 @@ function traceOf(error: unknown): string {
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
+/** Asks on a terminal; what is piped in is no answer. */
+function terminalAsk(signal: AbortSignal): Context["ask"] {
+  if (!process.stdin.isTTY) return undefined;
+  return async (question) => {
+    const { stdin: input, stderr: output } = process;
+    const lines = createInterface({ input, output });
+    lines.on("SIGINT", () => process.emit("SIGINT"));
+    try {
+      return await lines.question(question, { signal });
+    } catch (error) {
+      if (signal.aborted) return "";
+      throw error;
+    } finally {
+      lines.close();
+    }
+  };
+}
+
 if (import.meta.main) {
+  const signal = interruptSignal();
   const code = await main(process.argv.slice(2), {
     out: standardOutput(),
     err: standardError(),
-    signal: interruptSignal(),
+    signal,
+    ask: terminalAsk(signal),
   });
   process.exit(code);
 }

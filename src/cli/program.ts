@@ -10,6 +10,7 @@ import {
   InvalidArgumentError,
   Option,
 } from "commander";
+import { type DeleteOptions, runDelete } from "./commands/delete.ts";
 import { type ExportOptions, runExport } from "./commands/export.ts";
 import { type HistoryOptions, runHistory } from "./commands/history.ts";
 import { type ImportOptions, runImport } from "./commands/import.ts";
@@ -75,6 +76,7 @@ function createProgram(context: Context): Command {
   addHistory(program, context);
   addVerify(program, context);
   addKeys(program, context);
+  addDelete(program, context);
   addServerCommands(program, context);
   return program;
 }
@@ -220,6 +222,18 @@ function addKeys(program: Command, context: Context): void {
       example("keys --collection city", "keys --identity"),
     )
     .action((options: KeysOptions) => runKeys(context, options));
+}
+
+function addDelete(program: Command, context: Context): void {
+  program.command("delete <repository>")
+    .description("Delete a repository with its history, after asking.")
+    .option("--data <dir>", "folder of the database", "./data")
+    .option("--yes", "do not ask")
+    .option("--debug", "show where an error came from")
+    .addHelpText("after", example("delete team/acme --data ./data"))
+    .action((name: string, options: DeleteOptions) =>
+      runDelete(context, name, options)
+    );
 }
 
 function formatOption(choices: readonly string[]): Option {

@@ -25,6 +25,8 @@ export interface Context {
   readonly err: Output;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** Asks the person for a line, where there is one to ask. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 
 /** Options that all commands share. */
@@ -105,7 +107,8 @@ function requireDatabase(engine: Engine, path: string): void {
   );
 }
 
-async function chooseRepository(
+/** The repository that was named, or the only one. */
+export async function chooseRepository(
   database: Database,
   { repo, data }: CommonOptions,
 ): Promise<string> {

@@ -148,6 +148,8 @@ export interface Repository {
   readonly name: string;
   readonly mode: string;
   status(): RepositoryStatus;
+  /** How many commits no server is known to have. */
+  readonly unsent: number;
   collections(): readonly StoredCollection[];
   collection(name: string): ReadableCollection;
   history(limit: number | undefined): Promise<readonly HistoryEntry[]>;
@@ -172,6 +174,8 @@ export interface Database {
   readonly identity: Identity;
   repositories(): Promise<readonly string[]>;
   repository(name: string): Promise<Repository>;
+  /** Deletes it, also what no server has. */
+  deleteRepository(name: string): Promise<void>;
   close(): Promise<void>;
 }
 

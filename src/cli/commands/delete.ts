@@ -1,0 +1,101 @@
+/**
+ * `sheaf delete`: a repository with all of its history, when the person has seen
+ * what goes and agrees.
+ *
+ * @module
+ */
+
+import { SERVER_REPOSITORY } from "../../../server/books.ts";
+import { escapeControls } from "../escape.ts";
+import { explain, Failure, usageFailure } from "../failure.ts";
+import { formatAmount, formatBytes } from "../figures.ts";
+import {
+  checkInterrupt,
+  chooseRepository,
+  type Context,
+  withDatabase,
+  withStored,
+} from "../session.ts";
+import type { Database } from "../store.ts";
+
+/** Options of `sheaf delete`. */
+export interface DeleteOptions {
+  readonly data: string;
+  readonly yes?: boolean;
+}
+
+/** Runs `sheaf delete`. */
+export async function runDelete(
+  context: Context,
+  name: string,
+  options: DeleteOptions,
+): Promise<void> {
+  const { out, err, engine } = context;
+  const shown = `"${escapeControls(name)}"`;
+  if (name === SERVER_REPOSITORY) {
+    throw new Failure(
+      "denied",
+      `${shown} holds a server's sessions, revocations and quarantine: it is not deleted`,
+    );
+  }
+  // Closed before it asks: whoever takes time to answer locks nobody out.
+  const goes = await withStored(context, options, async (database) => {
+    await chooseRepository(database, { ...options, repo: name });
+    return await describe(database, name);
+  });
+  for (const line of goes) err.line(escapeControls(line));
+  err.flush();
+  if (!options.yes) await confirm(context, shown);
+  const request = { path: options.data, mode: undefined, schemas: [] };
+  await withDatabase(
+    engine,
+    request,
+    (database) => database.deleteRepository(name),
+  );
+  out.line(`deleted ${shown}`);
+}
+
+/** What is lost, in lines. */
+async function describe(database: Database, name: string): Promise<string[]> {
+  const names = await database.repositories();
+  try {
+    const repository = await database.repository(name);
+    const { unsent } = repository;
+    const { commits, logBytes } = repository.status();
+    const collections = repository.collections().map(({ name, count }) =>
+      `${name} (${formatAmount(count, "item")})`
+    );
+    const holds = [
+      formatAmount(commits, "commit"),
+      formatBytes(logBytes),
+      ...collections,
+    ];
+    const lines = [`"${name}" holds ${holds.join(", ")}`];
+    if (names.includes(SERVER_REPOSITORY)) {
+      lines.push(
+        "this is a server's folder: devices that have the repository bring it back",
+      );
+    } else if (unsent > 0) {
+      lines.push(`not on any server: ${formatAmount(unsent, "commit")}`);
+    }
+    return lines;
+  } catch (error) {
+    return [`"${name}" cannot be read: ${explain(error).message}`];
+  }
+}
+
+async function confirm(
+  { ask, signal }: Context,
+  shown: string,
+): Promise<void> {
+  if (ask === undefined) {
+    throw usageFailure(
+      "Nobody can be asked: standard input is no terminal",
+      "--yes deletes it without asking",
+    );
+  }
+  const answer = await ask(`Delete ${shown} for ever? [y/N] `);
+  checkInterrupt(signal);
+  if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
+  throw new Failure("not-confirmed", "Nothing was deleted");
+}
