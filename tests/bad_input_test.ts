@@ -270,6 +270,57 @@ Deno.test("the caller cannot corrupt the database through what it gets", async (
   await db.close();
 });
 
+Deno.test("a message names what there is, what it got, and what to do", async () => {
+  const { db, tasks } = await fresh();
+  // deno-lint-ignore no-explicit-any -- as a program in JavaScript asks
+  const any = tasks as any;
+  const { enum: words, set } = field as unknown as Record<
+    string,
+    (...args: unknown[]) => never
+  >;
+  const cases: [() => unknown, RegExp][] = [
+    [() => any.where({ titel: "x" }), /The fields are title, rank, due/],
+    [() => any.orderBy("-rank"), /no field '-rank'. The fields are title/],
+    [() => any.query().groupBy("usr"), /no field 'usr'. The fields are/],
+    [() => any.query().groupBy("tags"), /'tags' \(set\) has no order/],
+    [() => any.where({ rank: { $gt: 3 } }), /in, gt, gte, lt, lte, not$/],
+    [() => any.where({ tags: { has: "a" } }), /operators are contains, not$/],
+    [() => any.where({ due: null }), /: null. What is absent is undefined$/],
+    [() => any.query().include({ title: true }), /references are none$/],
+    [() => any.delete("nope"), /"nope": it is not there$/],
+    [() => any.update("nope", {}), /not there. Use create\(\) or upsert\(\)$/],
+    [
+      () => any.create({ title: "x", due: null }),
+      /Date or undefined, got null/,
+    ],
+    [
+      () => tasks.create({ title: "x".repeat(5 << 20) }),
+      /expected at most 4194304 bytes, got 5242880 bytes/,
+    ],
+    [
+      () => tasks.create({ title: "x", blob: new Uint8Array(5 << 20) }),
+      /expected at most 4194304 bytes, got 5242880 bytes/,
+    ],
+    [() => any.create({ title: new Map() }), /expected a string, got a Map/],
+    [() => defineSchema("a", { a: set!() }), /field.set\(\) needs the kind/],
+    [() => defineSchema("a", { a: words!("b") }), /give field.enum\(\) a list/],
+    [
+      () => defineSchema("a", {}, { indexes: ["a"] as never }),
+      /an index is no list of fields, such as \[\["title"\]\]/,
+    ],
+    [
+      () => openDatabase({ storage: "disk" as never }),
+      /`storage` must be a medium, such as memoryStorage\(\)/,
+    ],
+  ];
+  for (const [mistake, text] of cases) {
+    const error = await Promise.resolve().then(mistake).catch((why) => why);
+    ok(error instanceof DatabaseError, `${error}`);
+    match(error.message, text);
+  }
+  await db.close();
+});
+
 Deno.test("a transaction that throws leaves nothing behind", async () => {
   const { db, repo, tasks } = await fresh();
   let caught: unknown;
@@ -284,7 +335,9 @@ Deno.test("a transaction that throws leaves nothing behind", async () => {
   equal((caught as Error).message, "no");
   equal(tasks.count(), 0);
   equal(repo.status().commits, 0);
-  await fails(() => repo.transact(() => Promise.resolve(1)), "invalid-option");
+  const late: () => unknown = () => Promise.resolve(1);
+  await fails(() => repo.transact(late), "invalid-option");
+  await fails(() => repo.transact(undefined as never), "invalid-option");
   let escaped: Parameters<Parameters<typeof repo.transact>[0]>[0] | undefined;
   repo.transact((tx) => void (escaped = tx));
   await fails(

@@ -104,9 +104,9 @@ export class Editor<S extends Schema> {
     if (cell?.item !== undefined) return cell;
     throw new DatabaseError(
       "item-missing",
-      `Cannot ${verb} ${
-        this.#name(id)
-      }: it is not there. Use create() or upsert()`,
+      `Cannot ${verb} ${this.#name(id)}: it is not there${
+        verb === "update" ? ". Use create() or upsert()" : ""
+      }`,
     );
   }
 

@@ -12,7 +12,7 @@ export type {
   StorageIncident,
   StorageStatus,
 } from "./storage_status.ts";
-export type { Repository } from "./repository.ts";
+export type { Repository, Synchronous } from "./repository.ts";
 export type {
   Connection,
   ConnectionStatus,

@@ -33,6 +33,12 @@ import { TransactionScope } from "./transaction_scope.ts";
 import { RepositoryUndo, type Undo } from "./undo.ts";
 import { Write } from "./write.ts";
 
+/** No promise: what is awaited in a transaction would not be in it. */
+export type Synchronous<R> = [R] extends [never] ? unknown
+  : R extends PromiseLike<unknown>
+    ? "The callback of a transaction must be synchronous: await first"
+  : unknown;
+
 /** What a repository is made of. */
 export interface RepositoryParts extends BareParts {
   readonly schemas: Schemas;
@@ -132,8 +138,16 @@ export class Repository extends BareRepository {
    * @throws {DatabaseError} what the writes inside throw, `invalid-option` for
    * an asynchronous callback or a transaction inside a transaction, `closed`
    */
-  transact<R>(callback: (tx: TransactionScope) => R): Write<R> {
+  transact<R>(
+    callback: ((tx: TransactionScope) => R) & Synchronous<R>,
+  ): Write<R> {
     const { replica, link } = this.#parts;
+    if (typeof callback !== "function") {
+      throw new DatabaseError(
+        "invalid-option",
+        "transact() takes a function, which is given the transaction",
+      );
+    }
     const done = replica.transact((transaction) =>
       callback(
         new TransactionScope(

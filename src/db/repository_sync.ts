@@ -33,6 +33,12 @@ import type { UnfitFields } from "./unfit_fields.ts";
 import { UnsentCounter } from "./unsent.ts";
 import type { Arrivals, Place, Written } from "./write.ts";
 
+/** Why a write does not arrive. */
+const notConnected: SyncReason = {
+  code: "not-connected",
+  message: "A write waits for a server: call `database.connect(url)`",
+};
+
 /** Where a repository stands between here and its server. */
 export interface SyncStatus extends ChannelStatus {
   /** Writes that the server refused and that nobody settled yet, oldest first. */
@@ -127,7 +133,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (channel === undefined) {
       return {
         state: this.#isClosed ? "closed" : this.#phase,
-        reason: this.#isClosed ? undefined : this.#reason,
+        reason: this.#isClosed ? undefined : this.#reason ?? this.#whyWaiting(),
         unsent: this.#countUnsent(),
         progress: undefined,
         equalAt: this.#equalAt,
@@ -141,6 +147,12 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       equalAt: channel.equalAt ?? this.#equalAt,
       incidents: this.#allIncidents(channel.incidents),
     };
+  }
+
+  /** Who waits for a server where nobody connects is told so. */
+  #whyWaiting(): SyncReason | undefined {
+    const isLeft = this.#phase === "offline" && this.#waiting.length > 0;
+    return isLeft ? notConnected : undefined;
   }
 
   #countUnsent(): ChannelStatus["unsent"] {
@@ -246,7 +258,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (this.#isClosed) throw this.#closedError();
     const levers = deferred<void>();
     this.#waiting.push({ place: commit, levers });
-    this.#checkSoon();
+    this.changed();
     return await levers.promise;
   }
 

@@ -77,6 +77,23 @@ Deno.test("the status is the same object until something of it changes", async (
   equal(repo.sync, sync);
 });
 
+Deno.test("who waits for a server without a connection is told what to do", async () => {
+  await using it = await subject();
+  const { sync, repo } = it;
+  const reason = () => sync.status.reason;
+  equal(reason(), undefined);
+  const write = repo.collection(Note).create({ text: "x" });
+  const synced = write.synced;
+  await write.durable;
+  await Promise.resolve();
+  equal(reason()?.code, "not-connected");
+  match(reason()?.message ?? "", /call `database.connect\(url\)`/);
+  attach(it);
+  equal(reason(), undefined);
+  acknowledge(it);
+  await synced;
+});
+
 Deno.test("who subscribes hears of each change once, and of none that is none", async () => {
   await using it = await subject();
   const { sync, channel } = it;

@@ -101,13 +101,16 @@ Deno.test("transact() takes create, update, delete and create of one item", () =
 
 Deno.test("transact() refuses asynchronous callbacks and transactions within", () =>
   withRepository((repo) => {
+    // @ts-expect-error The type says it, too.
     throws(() => repo.transact(() => Promise.resolve()), {
       code: "invalid-option",
     });
+    // @ts-expect-error It gives a write, which can be awaited.
     throws(() => repo.transact(() => repo.transact(() => {})), {
       code: "invalid-option",
     });
     throws(
+      // @ts-expect-error It gives a write, too.
       () => repo.transact(() => repo.collection(Note).create({ text: "x" })),
       {
         code: "invalid-option",
@@ -127,6 +130,7 @@ Deno.test("an asynchronous callback that fails ends nothing but itself", () =>
     };
     addEventListener("unhandledrejection", listen);
     throws(() =>
+      // @ts-expect-error It gives a promise.
       repo.transact(async (tx) => {
         await Promise.resolve();
         tx.collection(Note).create({ text: "late" });

@@ -19,7 +19,13 @@ export function storageOf(
       "Give openDatabase() either `path` or `storage`",
     );
   }
-  if (storage !== undefined) return storage;
+  if (typeof storage?.lock === "function") return storage;
+  if (storage !== undefined) {
+    throw new DatabaseError(
+      "invalid-option",
+      "`storage` must be a medium, such as memoryStorage(); a folder is named by `path`",
+    );
+  }
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new DatabaseError("invalid-path", "`path` must name a folder");
   }

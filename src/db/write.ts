@@ -55,7 +55,8 @@ export class Write<T> implements PromiseLike<T> {
 
   /**
    * Resolves when the server has the write durably, however long that takes:
-   * offline it waits for a connection. Rejects with `refused` when the server
+   * offline it waits for a connection, and before `database.connect()` for that
+   * (`repository.sync.status.reason` says so). Rejects with `refused` when the server
    * refuses the write (the message says why and by which rule), with `closed`
    * when the repository is closed before, and as {@linkcode durable}.
    */

@@ -11,7 +11,7 @@ import type { Item, Value } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import { ExactSum } from "./exact_sum.ts";
 import type { groupedQuery } from "./grouped_query.ts";
-import { invalidQuery } from "./parse_where.ts";
+import { invalidQuery, unknownField } from "./parse_where.ts";
 import { compareValues, isOrderable } from "./value.ts";
 import type { AnyRow, NumberField, OrderField } from "./where.ts";
 
@@ -84,8 +84,9 @@ function checkField(
     ? kind === "number" || kind === "counter"
     : kind !== undefined && isOrderable(kind);
   if (typeof field === "string" && fits) return field;
+  if (kind === undefined) throw unknownField("aggregate", field, engine.fields);
   throw invalidQuery(
-    `Cannot aggregate: '${what}' does not fit field '${String(field)}'`,
+    `Cannot aggregate: '${what}' does not fit field '${field}' (${kind})`,
   );
 }
 

@@ -8,7 +8,7 @@
 import type { Aggregated, AggregateSpec } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
 import type { GroupedQuery, groupedQuery } from "./grouped_query.ts";
-import { invalidQuery } from "./parse_where.ts";
+import { invalidQuery, unknownField } from "./parse_where.ts";
 import type { Request } from "./plan.ts";
 import { asRow, asRows } from "./rows.ts";
 import { isOrderable } from "./value.ts";
@@ -46,8 +46,9 @@ export function parseGroupFields(
   }
   for (const field of fields) {
     const kind = engine.fields.get(field);
-    if (kind === undefined || !isOrderable(kind)) {
-      throw invalidQuery(`Cannot group by '${String(field)}'`);
+    if (kind === undefined) throw unknownField("group", field, engine.fields);
+    if (!isOrderable(kind)) {
+      throw invalidQuery(`Cannot group: '${field}' (${kind}) has no order`);
     }
   }
   return [...new Set(fields)];

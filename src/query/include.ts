@@ -43,7 +43,12 @@ export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
   for (const [field, wanted] of Object.entries(spec)) {
     const collection = engine.options.refs?.get(field);
     if (collection === undefined) {
-      throw invalidQuery(`Cannot include '${field}': it is no reference`);
+      const refs = [...engine.options.refs?.keys() ?? []].join(", ");
+      throw invalidQuery(
+        `Cannot include '${field}': it is no reference. The references are ${
+          refs || "none"
+        }`,
+      );
     }
     const named: unknown = wanted === true ? collection : Object(wanted).name;
     if (named !== collection) {

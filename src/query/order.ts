@@ -11,7 +11,7 @@
 import { limits } from "../base/limits.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import type { Fields } from "./condition.ts";
-import { invalidQuery } from "./parse_where.ts";
+import { invalidQuery, unknownField } from "./parse_where.ts";
 import type { Column, Source } from "./source.ts";
 import {
   compareKeys,
@@ -47,7 +47,7 @@ export function addTerm(
   }
   const kind = typeof field === "string" ? fields.get(field) : undefined;
   if (kind === undefined || typeof field !== "string") {
-    throw invalidQuery(`Cannot order: there is no field '${String(field)}'`);
+    throw unknownField("order", field, fields);
   }
   if (!isOrderable(kind)) {
     throw invalidQuery(`Cannot order: '${field}' (${kind}) has no order`);

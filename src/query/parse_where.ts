@@ -10,6 +10,7 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import { show } from "../schema/names.ts";
 import type { FieldKind, Value } from "../schema/patch.ts";
 import type { Condition, Fields, Range } from "./condition.ts";
 import { isOrderable, isText, type Key, keyOf } from "./value.ts";
@@ -17,6 +18,20 @@ import { isOrderable, isText, type Key, keyOf } from "./value.ts";
 /** The one error of this folder for a caller's mistakes. */
 export function invalidQuery(message: string): DatabaseError {
   return new DatabaseError("invalid-query", message);
+}
+
+/** The error for a field that is none, which names those that there are. */
+export function unknownField(
+  verb: string,
+  name: unknown,
+  fields: Fields,
+): DatabaseError {
+  const known = [...fields.keys()].join(", ");
+  return invalidQuery(
+    `Cannot ${verb}: there is no field '${
+      String(name)
+    }'. The fields are ${known}`,
+  );
 }
 
 /** Checks a `where` object. */
@@ -85,7 +100,7 @@ class Parser {
     }
     const kind = this.#fields.get(name);
     if (kind === undefined) {
-      throw invalidQuery(`Cannot query: there is no field '${name}'`);
+      throw unknownField("query", name, this.#fields);
     }
     this.#field(parts, name, kind, value, depth);
   }
@@ -171,7 +186,8 @@ class Parser {
         };
     }
     throw invalidQuery(
-      `Cannot query: '${name}' does not fit field '${field}' (${kind}) or its value`,
+      `Cannot query: '${name}' does not fit field '${field}' (${kind}) or its value. ` +
+        `Its operators are ${operatorsOf(kind)}`,
     );
   }
 
@@ -188,6 +204,13 @@ class Parser {
     this.#field(parts, field, kind, value, depth + 1);
     return { what: "not", part: allOf(parts) };
   }
+}
+
+function operatorsOf(kind: FieldKind): string {
+  const scalar = isOrderable(kind) ? "in, gt, gte, lt, lte, not" : "in, not";
+  if (isText(kind)) return `${scalar}, prefix, contains`;
+  const isMany = kind === "set" || kind === "list" || kind === "map";
+  return isMany ? "contains, not" : scalar;
 }
 
 /** One condition for several. */
@@ -249,7 +272,9 @@ function toKey(field: string, kind: FieldKind, value: unknown): Key {
   const key = isScalar(value) ? keyOf(kind, value) : null;
   if (key === null || key === undefined) {
     throw invalidQuery(
-      `Cannot query: the value for '${field}' does not fit its kind (${kind})`,
+      `Cannot query: the value for '${field}' does not fit its kind (${kind}): ${
+        show(value)
+      }${value === null ? ". What is absent is undefined" : ""}`,
     );
   }
   return key;

@@ -8,6 +8,7 @@
  */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { DatabaseError } from "../base/errors.ts";
 import type { FieldKind } from "./patch.ts";
 import type { TextEngine, TextSplice, TextState } from "./text_state.ts";
 
@@ -302,7 +303,14 @@ function rich<Read, Write, Change>(
 }
 
 function collectionOf(kind: FieldKind, inner: AnyField): FieldDefinition {
-  return { ...begin(kind), mode: "default", inner: inner.definition };
+  const { definition } = inner ?? {};
+  if (definition !== undefined) {
+    return { ...begin(kind), mode: "default", inner: definition };
+  }
+  throw new DatabaseError(
+    "invalid-schema",
+    `field.${kind}() needs the kind of its elements, such as field.string()`,
+  );
 }
 
 /** A text field over an engine: `text()` of `@sheaf/sheaf/text` has one. */
@@ -324,7 +332,10 @@ export const field = {
   bytes: (): SizedField<Uint8Array> => sized(begin("bytes")),
   /** One of the given strings. */
   enum: <const T extends string>(options: readonly T[]): ScalarField<T> =>
-    scalar({ ...begin("enum"), options: Object.freeze([...options]) }),
+    scalar({
+      ...begin("enum"),
+      options: Object.freeze(Array.isArray(options) ? [...options] : []),
+    }),
   /** Whatever JSON can say, as one value: its last writer wins. */
   json: <T = JsonValue>(): ScalarField<FrozenJson<T>> => scalar(begin("json")),
   /** The id of an item of another collection. */

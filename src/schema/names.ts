@@ -39,7 +39,7 @@ export function isCollectionName(name: string): boolean {
 }
 
 /** UTF-8 bytes of a well-formed string. */
-function textBytes(text: string): number {
+export function textBytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -80,6 +80,16 @@ export function parseItemId(value: unknown): string {
   );
 }
 
+/** What is often given in the place of something else. */
+const classes = [
+  [Array, "an array"],
+  [Date, "a Date"],
+  [Map, "a Map"],
+  [Set, "a Set"],
+  [Uint8Array, "a Uint8Array"],
+  [Promise, "a promise: await it"],
+] as const;
+
 /** A value as an error message shows it: short, and without running its code. */
 export function show(value: unknown): string {
   if (typeof value === "string") {
@@ -87,7 +97,8 @@ export function show(value: unknown): string {
   }
   if (value === null || value === undefined) return String(value);
   if (typeof value === "object") {
-    return Array.isArray(value) ? "an array" : "an object";
+    const known = classes.find(([made]) => value instanceof made);
+    return known?.[1] ?? "an object";
   }
   return typeof value === "function" ? "a function" : String(value);
 }

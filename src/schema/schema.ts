@@ -189,7 +189,7 @@ function compile(
   }
   const definition = field?.definition;
   if (typeof definition !== "object") {
-    invalid(collection, `${name} was not made with field.*()`);
+    invalid(collection, `${name} was not made with field.string() or another`);
   }
   const compiled = compileDefinition(collection, name, definition);
   compiled.initial = initialOf(compiled, definition);
@@ -205,7 +205,10 @@ function compileDefinition(
     definition;
   if (!(min <= max)) invalid(collection, `${name} has min over max`);
   if (target !== undefined && !isCollectionName(target)) {
-    invalid(collection, `${name} refers to no collection: ${show(target)}`);
+    invalid(
+      collection,
+      `${name} refers to ${show(target)}, and not to a collection by its name`,
+    );
   }
   return {
     collection,
@@ -237,7 +240,9 @@ function optionsOf(
     if (typeof option === "string" && option.isWellFormed()) continue;
     invalid(collection, `${name} has an option that is not text`);
   }
-  if (options.size === 0) invalid(collection, `${name} has no options`);
+  if (options.size === 0) {
+    invalid(collection, `${name} has no options: give field.enum() a list`);
+  }
   return options;
 }
 
@@ -294,7 +299,7 @@ function compileLists(
   }
   return Object.freeze(lists.map((names) => {
     if (!Array.isArray(names) || names.length === 0) {
-      invalid(collection, `${what} names no field`);
+      invalid(collection, `${what} is no list of fields, such as [["title"]]`);
     }
     for (const name of names) checkListed(collection, plan, name, what);
     if (new Set(names).size < names.length) {

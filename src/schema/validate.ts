@@ -10,7 +10,7 @@ import { DatabaseError, type ErrorCode } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { AnyCheck } from "./field.ts";
 import { copyJson, equalValues } from "./json.ts";
-import { isLongerThan, itemIdFault, show } from "./names.ts";
+import { isLongerThan, itemIdFault, show, textBytes } from "./names.ts";
 import type { FieldKind, Value } from "./patch.ts";
 import type { TextEngine } from "./text_state.ts";
 import { compareScalars } from "./value_codec.ts";
@@ -44,13 +44,20 @@ export function refuseValue(
   field: SchemaField,
   expected: string,
   value: unknown,
+  code?: ErrorCode,
+): never {
+  refuse(field, expected, show(value), code);
+}
+
+function refuse(
+  field: SchemaField,
+  expected: string,
+  got: string,
   code: ErrorCode = "invalid-value",
 ): never {
   throw new DatabaseError(
     code,
-    `Cannot write ${field.collection}.${field.name}: expected ${expected}, got ${
-      show(value)
-    }.`,
+    `Cannot write ${field.collection}.${field.name}: expected ${expected}, got ${got}.`,
   );
 }
 
@@ -111,7 +118,8 @@ const expectations: Readonly<Record<FieldKind, string>> = {
 /** `undefined` where the field is optional, otherwise the fault. */
 function missing(field: SchemaField, value: unknown): undefined {
   if (value === undefined && field.isOptional) return undefined;
-  refuseValue(field, expectations[field.kind], value);
+  const more = field.isOptional ? " or undefined" : "";
+  refuseValue(field, expectations[field.kind] + more, value);
 }
 
 function parseString(field: SchemaField, value: unknown): Value {
@@ -155,7 +163,7 @@ function parseRef(field: SchemaField, value: unknown): Value {
 function parseDate(field: SchemaField, value: unknown): Value {
   if (!(value instanceof Date)) return missing(field, value);
   const ms = Date.prototype.getTime.call(value);
-  if (Number.isNaN(ms)) refuseValue(field, expectations.date, "Invalid Date");
+  if (Number.isNaN(ms)) refuse(field, expectations.date, "an invalid one");
   return new Date(ms);
 }
 
@@ -168,7 +176,7 @@ function parseBytes(field: SchemaField, value: unknown): Value {
 function parseJsonValue(field: SchemaField, value: unknown): Value {
   if (value === undefined) return missing(field, value);
   const copy = copyJson(value, (why) => {
-    refuseValue(field, `a JSON value, but ${why}`, value);
+    refuse(field, "a JSON value", `${show(value)}: ${why}`);
   });
   if (typeof copy === "object" || typeof copy === "string") {
     checkJsonSize(field, JSON.stringify(copy));
@@ -180,16 +188,17 @@ function checkJsonSize(field: SchemaField, text: string): void {
   if (isLongerThan(text, limits.valueBytesMax)) tooLarge(field, text);
 }
 
-function tooLarge(field: SchemaField, value: unknown): never {
+function tooLarge(field: SchemaField, value: string | Uint8Array): never {
+  const bytes = typeof value === "string" ? textBytes(value) : value.length;
   const expected = `at most ${limits.valueBytesMax} bytes`;
-  refuseValue(field, expected, value, "value-too-large");
+  refuse(field, expected, `${bytes} bytes`, "value-too-large");
 }
 
 /** Stops when a rich field would have too many elements. */
 export function checkCount(field: SchemaField, count: number): void {
   if (count <= limits.elementsMax) return;
   const expected = `at most ${limits.elementsMax} elements`;
-  refuseValue(field, expected, `${count} elements`, "value-too-large");
+  refuse(field, expected, `${count}`, "value-too-large");
 }
 
 /** One element of a set, map or list. */
