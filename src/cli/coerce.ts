@@ -14,7 +14,7 @@ import { fieldName } from "./field_names.ts";
 import { parseBoolean } from "./infer.ts";
 import { parseIsoDate } from "./iso_date.ts";
 import type { RawRow } from "./rows.ts";
-import type { Draft, Field, FieldKind, Value } from "./store.ts";
+import type { Draft, Field, FieldKind, Value } from "./field.ts";
 
 /** Reads rows of one input for one schema. */
 export class RowReader {

@@ -1,8 +1,5 @@
 /**
- * The one file of the command line that knows the database's real names.
- *
- * It turns what `store.ts` asks for into calls of the public classes and
- * knows nothing of files, terminals or formats.
+ * Opening databases, the schemas that are written with, and writing.
  *
  * @module
  */
@@ -10,79 +7,94 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { loadOptional } from "../../server/optional_package.ts";
-import { commitName } from "../db/commit_name.ts";
-import { type Database as Real, openDatabase } from "../db/database.ts";
 import { DatabaseError } from "../base/errors.ts";
-import type { CommitSummary } from "../db/history.ts";
-import type { Repository as RealRepository } from "../db/repository.ts";
+import { type Database, openDatabase } from "../db/database.ts";
+import type { ReadableCollection } from "../db/readable_collection.ts";
+import type { Repository } from "../db/repository.ts";
 import type { TransactionScope } from "../db/transaction_scope.ts";
-import type { Query, Where } from "../query/mod.ts";
+import { entrySchema, isThere, readEntry } from "../kv/entry.ts";
+import { type KvScope, openKv } from "../kv/mod.ts";
 import {
   type AnyField,
   field,
   type ScalarField,
   textField,
 } from "../schema/field.ts";
-import { defineSchema, type Schema as RealSchema } from "../schema/schema.ts";
-import { entrySchema, isThere, readEntry } from "../kv/entry.ts";
-import { type Kv, type KvScope, openKv } from "../kv/mod.ts";
+import { defineSchema, type Schema } from "../schema/schema.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import { Failure } from "./failure.ts";
-import type {
-  Database,
-  Draft,
-  Engine,
-  Field,
-  FieldKind,
-  HistoryEntry,
-  ImportTransaction,
-  Item,
-  OpenRequest,
-  QueryRequest,
-  ReadableCollection,
-  Repository,
-  Schema,
-  StoredCollection,
-} from "./store.ts";
+import type { Draft, Field, FieldKind, Item } from "./field.ts";
 
-/** The database as the command line uses it. */
-export const engine: Engine = {
-  async open(request: OpenRequest): Promise<Database> {
-    const { path, mode, schemas } = request;
-    const textEngine = await loadTextEngine();
+/** How a database is opened. */
+export interface OpenRequest {
+  /** The folder; `undefined` opens an empty one in memory. */
+  readonly path: string | undefined;
+  /** Mode of repositories that are created; absent takes the default. */
+  readonly mode?: string | undefined;
+  /** What will be written to. */
+  readonly target?: Target;
+  /** Is nothing written, so that a medium will do that cannot be? */
+  readonly isRead?: boolean;
+}
+
+/** What rows are written to: a schema that was inferred, stored, or loaded from a module. */
+export interface Target {
+  readonly schema: Schema;
+  readonly fields: readonly Field[];
+  /** The key-value store whose entries its items are; `""` is the one without a name. */
+  readonly store?: string;
+}
+
+/** Opens a database, or makes it. */
+export async function open(request: OpenRequest): Promise<Database> {
+  const { path, mode, target } = request;
+  const options = {
+    ...(path === undefined ? { storage: memoryStorage() } : { path }),
+    ...(mode !== undefined && { mode: parseMode(mode) }),
     // A store's schema is its own, and not the database's.
-    const declared = schemas.filter(({ store }) => store === undefined);
-    const options = {
-      ...(path === undefined ? { storage: memoryStorage() } : { path }),
-      ...(mode !== undefined && { mode: parseMode(mode) }),
-      schemas: withTargets(declared.map(schemaOf)),
-      textEngine,
-    };
-    try {
-      return wrapDatabase(await openDatabase(options));
-    } catch (cause) {
-      if (request.isRead !== true || !isUnwritable(cause)) throw cause;
-      return wrapDatabase(await openDatabase({ ...options, readOnly: true }));
-    }
-  },
-  exists: (path) => isFile(join(path, "database")),
-  async defineSchema(name, fields) {
-    const engine = await loadTextEngine();
-    const builders = fields.map((
-      field,
-    ) => [field.name, builderOf(field, engine)]);
-    const handle = defineSchema(name, Object.fromEntries(builders));
-    return { name, fields, handle };
-  },
-  storeSchema(collection) {
-    const store = storeName(collection);
-    return store === undefined
-      ? undefined
-      : { ...describe(entrySchema(store || undefined)), store };
-  },
-  asSchema: (exported) => isSchema(exported) ? describe(exported) : undefined,
-};
+    schemas: target === undefined || target.store !== undefined
+      ? []
+      : withTargets(target.schema),
+    textEngine: await loadTextEngine(),
+  };
+  try {
+    return await openDatabase(options);
+  } catch (cause) {
+    if (request.isRead !== true || !isUnwritable(cause)) throw cause;
+    return await openDatabase({ ...options, readOnly: true });
+  }
+}
+
+/** Is there a database in the folder? */
+export function isDatabase(path: string): boolean {
+  return isFile(join(path, "database"));
+}
+
+/** What rows with these fields are written to. */
+export async function targetOf(
+  name: string,
+  fields: readonly Field[],
+): Promise<Target> {
+  const engine = await loadTextEngine();
+  const builders = fields.map((
+    field,
+  ) => [field.name, builderOf(field, engine)]);
+  return { schema: defineSchema(name, Object.fromEntries(builders)), fields };
+}
+
+/** A key-value store's entries; `undefined` when the collection is none. */
+export function storeTarget(collection: string): Target | undefined {
+  const store = storeName(collection);
+  return store === undefined
+    ? undefined
+    : { ...describe(entrySchema(store || undefined)), store };
+}
+
+/** What a module exported, or `undefined` when it is no schema. */
+export function exportedTarget(exported: unknown): Target | undefined {
+  return isSchema(exported) ? describe(exported) : undefined;
+}
 
 async function loadTextEngine(): Promise<TextEngine> {
   const text = await loadOptional(() => import("../text/engine.ts"));
@@ -108,14 +120,12 @@ function storeName(collection: string): string | undefined {
 }
 
 /** One schema is imported at a time: the collections that it refers to need not be known any better. */
-function withTargets(schemas: readonly RealSchema[]): RealSchema[] {
-  const all = new Map(schemas.map((schema) => [schema.name, schema]));
-  for (const { plan } of schemas) {
-    for (const { target, inner } of plan) {
-      const name = inner?.target ?? target;
-      if (name === undefined || all.has(name)) continue;
-      all.set(name, defineSchema(name, {}));
-    }
+function withTargets(schema: Schema): Schema[] {
+  const all = new Map([[schema.name, schema]]);
+  for (const { target, inner } of schema.plan) {
+    const name = inner?.target ?? target;
+    if (name === undefined || all.has(name)) continue;
+    all.set(name, defineSchema(name, {}));
   }
   return [...all.values()];
 }
@@ -139,168 +149,42 @@ function parseMode(mode: string): "default" | "trusted" | "fast" {
   return mode === "trusted" || mode === "fast" ? mode : "default";
 }
 
-function wrapDatabase(database: Real): Database {
-  return {
-    mode: database.mode,
-    identity: {
-      rootKey: database.rootKey,
-      sessionKey: database.sessionKey,
-      user: database.user,
-    },
-    repositories: () => Promise.resolve(database.repositories()),
-    repository: async (name) =>
-      wrapRepository(await database.repository(name), database),
-    deleteRepository: (name) =>
-      database.deleteRepository(name, { unsent: "discard" }),
-    close: () => database.close(),
-  };
-}
-
-function wrapRepository(
-  repository: RealRepository,
-  database: Real,
-): Repository {
-  const collections = () => repository.collections().map(describeStored);
-  return {
-    name: repository.name,
-    mode: repository.mode,
-    status: () => repository.status(),
-    get unsent() {
-      return repository.sync.status.unsent.commits;
-    },
-    collections,
-    collection(name) {
-      const fields = collections().find((one) => one.name === name)?.fields;
-      return wrapCollection(repository, name, fields ?? []);
-    },
-    history: (limit) => {
-      const options = limit === undefined ? {} : { limit };
-      return Promise.resolve(repository.history(options).map(entryOf));
-    },
-    async write(schema, work) {
-      const { store } = schema;
-      const wrap = store === undefined
-        ? (tx: TransactionScope) => wrapTransaction(tx, schemaOf(schema))
-        : (tx: TransactionScope) =>
-          wrapEntries(storeOf(repository, store).within(tx));
-      await repository.transact((tx) => work(wrap(tx))).durable;
-    },
-    verify: (onProgress, signal) =>
-      repository.verify({
-        onProgress: ({ done, total }) => onProgress(done, total),
-        signal,
-      }),
-    async audit(rules, found, onProgress, signal) {
-      const { audit } = await import("../../server/audit.ts");
-      return await audit(database, repository, {
-        rules: rules.of(repository.name),
-        found: ({ chain, number, wall, user, rule, reason, isRestored }) => {
-          const commit = commitName({ chain, number });
-          const at = new Date(wall);
-          found({ commit, at, user, rule, reason, isRestored });
-        },
-        onProgress: ({ done, total }) => onProgress(done, total),
-        signal,
-      });
-    },
-  };
-}
-
-/** Shapes do not tell which fields may be missing. */
-function describeStored({ name, count, fields }: {
-  readonly name: string;
-  readonly count: number;
-  readonly fields: readonly Omit<Field, "optional">[];
-}): StoredCollection {
-  const described = fields.map((field) => ({ ...field, optional: false }));
-  return { name, count, fields: described };
-}
-
-function wrapCollection(
-  repository: RealRepository,
-  name: string,
-  fields: readonly Field[],
-): ReadableCollection {
-  const collection = repository.storedCollection(name);
-  const queryOf = ({ where, orderBy, limit }: QueryRequest) => {
-    let query = untyped(collection.query());
-    if (where !== undefined) query = query.where(untypedWhere(where));
-    for (const [field, direction] of orderBy) {
-      query = query.orderBy(field, direction);
-    }
-    return limit === undefined ? query : query.limit(limit);
-  };
-  return {
-    name,
-    fields,
-    count: () => collection.count(),
-    keys: () => collection.keys(),
-    items: () => itemsThere(collection),
-    query: (request) => queryOf(request).run().map(itemOf),
-    queryCount: (request) => queryOf(request).count(),
-    explain: (request) => ({ ...queryOf(request).explain() }),
-    history: (id) => Promise.resolve(historyOf(repository, name, id)),
-  };
-}
-
 /** All items; of a store those that have not been deleted, and have not ended. */
-function* itemsThere(collection: StoredItems): Generator<Item> {
+export function* itemsOf(
+  collection: ReadableCollection<Schema>,
+): Generator<Item> {
   const isStore = storeName(collection.name) !== undefined;
   const now = Date.now();
   for (const row of collection.stream()) {
-    const item = itemOf(row);
+    const item = row as Item; // Proof: a stored collection's rows are items of stored kinds, by its view.
     if (!isStore || isThere(item, now)) yield item;
   }
 }
 
-type StoredItems = ReturnType<RealRepository["storedCollection"]>;
-
-function storeOf(repository: RealRepository, name: string): Kv {
-  return openKv(repository, name === "" ? {} : { name });
+/** One transaction of an import. */
+export interface ImportTransaction {
+  has(id: string): boolean;
+  create(draft: Draft): void;
+  /** Puts the draft in the place of the item with its id. */
+  replace(draft: Draft): void;
 }
 
-/** A row of which nothing is known; names and values are judged when the query is built. */
-type UntypedRow = { readonly [field: string]: string } & {
-  readonly id: string;
-};
-
-function untyped(query: object): Query<UntypedRow> {
-  return query as Query<UntypedRow>;
-}
-
-function untypedWhere(where: object): Where<UntypedRow> {
-  return where as Where<UntypedRow>;
-}
-
-/** Proof: a stored collection's rows are items of stored kinds, by its view. */
-function itemOf(row: { readonly id: string }): Item {
-  return row as Item;
-}
-
-function historyOf(
-  repository: RealRepository,
-  collection: string,
-  id: string,
-): HistoryEntry[] {
-  const item = { collection, id };
-  return repository.history({ limit: Infinity, item }).map(entryOf);
-}
-
-function entryOf(commit: CommitSummary): HistoryEntry {
-  return {
-    commit: commit.commit,
-    at: commit.at,
-    user: commit.user ?? "unknown",
-    changes: commit.operations.map(({ what, collection, id, fields }) => {
-      const names = fields.map((field) => field.name).join(", ");
-      return `${what} ${collection} ${id}${names === "" ? "" : `: ${names}`}`;
-    }),
-  };
+/** Runs `work` as one atomic transaction and waits until it is durable. */
+export async function write(
+  repository: Repository,
+  { schema, store }: Target,
+  work: (tx: ImportTransaction) => void,
+): Promise<void> {
+  const wrap = (tx: TransactionScope) =>
+    store === undefined ? wrapTransaction(tx, schema) : wrapEntries(
+      openKv(repository, store === "" ? {} : { name: store }).within(tx),
+    );
+  await repository.transact((tx) => work(wrap(tx))).durable;
 }
 
 function wrapTransaction(
   tx: TransactionScope,
-  schema: RealSchema,
+  schema: Schema,
 ): ImportTransaction {
   const collection = tx.collection(schema);
   return {
@@ -334,20 +218,14 @@ function wrapEntries(entries: KvScope): ImportTransaction {
   return { has: (id) => entries.exists(id), create: put, replace: put };
 }
 
-/** The schema object behind a description; it was put there by this file. */
-function schemaOf({ handle }: Schema): RealSchema {
-  if (isSchema(handle)) return handle;
-  throw new TypeError("The handle is no schema");
-}
-
 /** Is it what `defineSchema` made? */
-function isSchema(value: unknown): value is RealSchema {
+function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && "plan" in value &&
     Array.isArray(value.plan) && "shape" in value && "name" in value &&
     typeof value.name === "string";
 }
 
-function describe(schema: RealSchema): Schema {
+function describe(schema: Schema): Target {
   const fields = schema.plan.map((field): Field => ({
     name: field.name,
     kind: field.kind,
@@ -355,7 +233,7 @@ function describe(schema: RealSchema): Schema {
     ...(field.inner !== undefined && { element: field.inner.kind }),
     ...(field.options !== undefined && { options: [...field.options] }),
   }));
-  return { name: schema.name, fields, handle: schema };
+  return { schema, fields };
 }
 
 function builderOf(description: Field, engine: TextEngine): AnyField {

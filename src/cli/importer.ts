@@ -7,12 +7,14 @@
  * @module
  */
 
+import type { Repository } from "../db/repository.ts";
 import { RowReader } from "./coerce.ts";
+import { type ImportTransaction, type Target, write } from "./database.ts";
 import { explain, Failure, rowFailure } from "./failure.ts";
 import { formatAmount } from "./figures.ts";
 import type { RowGroups } from "./rows.ts";
 import { checkInterrupt } from "./session.ts";
-import type { Draft, ImportTransaction, Repository, Schema } from "./store.ts";
+import type { Draft } from "./field.ts";
 
 /** What happens to a row whose id is there already. */
 export type Conflict = "error" | "skip" | "replace";
@@ -21,7 +23,7 @@ export type Conflict = "error" | "skip" | "replace";
 export interface ImportPlan {
   /** The input's name in messages. */
   readonly input: string;
-  readonly schema: Schema;
+  readonly target: Target;
   /** The field that holds the item's id. */
   readonly idField: string;
   /** Are all values text, as in CSV? */
@@ -86,7 +88,7 @@ class Importer {
     this.#repository = repository;
     this.#plan = plan;
     this.#reader = new RowReader(
-      plan.schema.fields,
+      plan.target.fields,
       plan.idField,
       plan.isText,
     );
@@ -114,7 +116,7 @@ class Importer {
     if (batch.length === 0) return;
     const did = { created: 0, replaced: 0, skipped: 0 };
     try {
-      await this.#repository.write(this.#plan.schema, (tx) => {
+      await write(this.#repository, this.#plan.target, (tx) => {
         for (const placed of batch) did[this.#apply(tx, placed)]++;
         if (this.#plan.isDryRun) throw undone;
       });

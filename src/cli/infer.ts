@@ -14,7 +14,7 @@ import { usageFailure } from "./failure.ts";
 import { fieldName } from "./field_names.ts";
 import { parseIsoDate } from "./iso_date.ts";
 import type { RawRow } from "./rows.ts";
-import type { Field, FieldKind } from "./store.ts";
+import type { Field, FieldKind } from "./field.ts";
 
 /** What was seen of one field. */
 interface Seen {
@@ -185,7 +185,7 @@ function emptySeen(words: Set<string> | undefined): Seen {
 function likeStored(field: Field, stored: Field, seen: Seen): Field {
   const { name } = field;
   const { kind } = stored;
-  const optional = field.optional || stored.optional;
+  const optional = field.optional === true || stored.optional === true;
   if (kind === "enum") {
     const options = new Set([...stored.options ?? [], ...seen.words ?? []]);
     return options.size === 0

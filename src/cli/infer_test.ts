@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { RowReader } from "./coerce.ts";
 import { Inference } from "./infer.ts";
 import { schemaCode } from "./schema_code.ts";
-import type { Field } from "./store.ts";
+import type { Field } from "./field.ts";
 
 type Values = { readonly [field: string]: unknown };
 

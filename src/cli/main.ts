@@ -9,7 +9,6 @@
 
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
-import { engine } from "./database.ts";
 import { exitCodes, explain, formatFailure } from "./failure.ts";
 import {
   type Output,
@@ -23,10 +22,11 @@ import type { Context } from "./session.ts";
 /** Runs one command; says what the process exits with. */
 export async function main(
   args: readonly string[],
-  { out, err, signal, ask }: Omit<Context, "engine">,
+  context: Context,
 ): Promise<number> {
+  const { out, err } = context;
   try {
-    await runProgram(args, { engine, out, err, signal, ask });
+    await runProgram(args, context);
     out.flush();
     return exitCodes.ok;
   } catch (error) {

@@ -25,7 +25,7 @@ import { limits } from "../base/limits.ts";
 import { fieldKinds } from "../schema/patch.ts";
 import { rowFailure } from "./failure.ts";
 import type { RawRow, RowGroups } from "./rows.ts";
-import type { Field, FieldKind, Item, Value } from "./store.ts";
+import type { Field, FieldKind, Item, Value } from "./field.ts";
 import type { ItemWriter } from "./writers.ts";
 
 const FORMAT = 1;
@@ -90,7 +90,7 @@ export async function* readMsgpack(
 export async function readKinds(
   name: string,
   pieces: AsyncIterable<Uint8Array>,
-): Promise<readonly Omit<Field, "optional">[]> {
+): Promise<readonly Field[]> {
   const unpacking = new Unpacking(name);
   for await (const piece of pieces) {
     unpacking.push(piece);
@@ -104,7 +104,7 @@ export async function readKinds(
 class Unpacking {
   readonly #name: string;
   readonly #unpackr = new Unpackr(options);
-  #kinds: readonly Omit<Field, "optional">[] | undefined;
+  #kinds: readonly Field[] | undefined;
   #items = 0;
   #isOver = false;
   #gathered: Uint8Array[] = [];
@@ -117,7 +117,7 @@ class Unpacking {
   }
 
   /** What the header says; `undefined` until it was read. */
-  get kinds(): readonly Omit<Field, "optional">[] | undefined {
+  get kinds(): readonly Field[] | undefined {
     return this.#kinds;
   }
 
@@ -200,7 +200,7 @@ function isIncomplete(error: unknown): boolean {
     error.incomplete === true;
 }
 
-function readHeader(value: unknown): readonly Omit<Field, "optional">[] {
+function readHeader(value: unknown): readonly Field[] {
   const header = value instanceof Map ? value : new Map();
   if (header.get("sheaf") !== FORMAT) {
     throw new SyntaxError("no export of sheaf begins so");

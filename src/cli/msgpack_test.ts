@@ -6,7 +6,7 @@ import { concatBytes } from "../base/bytes.ts";
 import { Failure } from "./failure.ts";
 import { msgpackWriter, readKinds, readMsgpack } from "./msgpack.ts";
 import { Output } from "./output.ts";
-import type { Field, FieldKind, Item, Value } from "./store.ts";
+import type { Field, FieldKind, Item, Value } from "./field.ts";
 
 const field = (name: string, kind: FieldKind): Field => {
   return { name, kind, optional: false };

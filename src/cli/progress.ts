@@ -8,6 +8,7 @@
 import { Presets, SingleBar } from "cli-progress";
 import process from "node:process";
 import type { Output } from "./output.ts";
+import { checkInterrupt, type Context } from "./session.ts";
 
 /** One piece of long work. */
 export interface Progress {
@@ -15,6 +16,29 @@ export interface Progress {
   update(done: number, total: number): void;
   /** It is over; the bar goes away. */
   stop(): void;
+}
+
+/** Runs work under a bar; Ctrl-C is what is told where it was pressed. */
+export async function withProgress<T>(
+  what: string,
+  { err, signal }: Context,
+  work: (update: (progress: Step) => void) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress(what, err);
+  try {
+    return await work(({ done, total }) => progress.update(done, total));
+  } catch (error) {
+    checkInterrupt(signal);
+    throw error;
+  } finally {
+    progress.stop();
+  }
+}
+
+/** How far work is. */
+interface Step {
+  readonly done: number;
+  readonly total: number;
 }
 
 /** A bar for work called `what`; it shows only when the work takes a while. */

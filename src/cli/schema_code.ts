@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Field, FieldKind } from "./store.ts";
+import type { Field, FieldKind } from "./field.ts";
 
 /** A module that default-exports the schema. */
 export function schemaCode(

@@ -1,6 +1,6 @@
 /**
- * What every command needs: the engine, two outputs, an interrupt, and the
- * repository and collection that were meant.
+ * What every command needs: two outputs, an interrupt, and the repository and
+ * collection that were meant.
  *
  * Architecture invariant: whatever happens in a command, the database that it
  * opened is closed before the process ends.
@@ -8,19 +8,17 @@
  * @module
  */
 
+import type { Database } from "../db/database.ts";
+import type { ReadableCollection } from "../db/readable_collection.ts";
+import type { Repository } from "../db/repository.ts";
+import type { Schema } from "../schema/schema.ts";
+import { isDatabase, open, type OpenRequest } from "./database.ts";
 import { exitCodes, Failure, usageFailure } from "./failure.ts";
+import type { Field } from "./field.ts";
 import type { Output } from "./output.ts";
-import type {
-  Database,
-  Engine,
-  OpenRequest,
-  ReadableCollection,
-  Repository,
-} from "./store.ts";
 
 /** What a command works with. */
 export interface Context {
-  readonly engine: Engine;
   readonly out: Output;
   readonly err: Output;
   /** Aborted by Ctrl-C. */
@@ -58,11 +56,10 @@ function interruption(): Failure {
 
 /** Opens the database for `work` and closes it whatever happens. */
 export async function withDatabase<T>(
-  engine: Engine,
   request: OpenRequest,
-  work: (database: Database) => Promise<T>,
+  work: (database: Database) => Promise<T> | T,
 ): Promise<T> {
-  const database = await engine.open(request);
+  const database = await open(request);
   let result: T;
   try {
     result = await work(database);
@@ -77,42 +74,34 @@ export async function withDatabase<T>(
 
 /** Opens a database that is there, for commands that only read. */
 export function withStored<T>(
-  { engine }: Context,
   { data }: CommonOptions,
-  work: (database: Database) => Promise<T>,
+  work: (database: Database) => Promise<T> | T,
 ): Promise<T> {
-  requireDatabase(engine, data);
-  const request = { path: data, mode: undefined, schemas: [], isRead: true };
-  return withDatabase(engine, request, work);
-}
-
-/** Opens a repository that is there, for commands that only read. */
-export function withRepository<T>(
-  context: Context,
-  options: CommonOptions,
-  work: (repository: Repository) => Promise<T>,
-): Promise<T> {
-  return withStored(context, options, async (database) => {
-    const name = await chooseRepository(database, options);
-    return await work(await database.repository(name));
-  });
-}
-
-function requireDatabase(engine: Engine, path: string): void {
-  if (engine.exists(path)) return;
+  if (isDatabase(data)) return withDatabase({ path: data, isRead: true }, work);
   throw new Failure(
     "not-found",
-    `No database in "${path}"`,
+    `No database in "${data}"`,
     "name its folder with --data DIR",
   );
 }
 
+/** Opens a repository that is there, for commands that only read. */
+export function withRepository<T>(
+  options: CommonOptions,
+  work: (repository: Repository, database: Database) => Promise<T> | T,
+): Promise<T> {
+  return withStored(options, async (database) => {
+    const name = chooseRepository(database, options);
+    return await work(await database.repository(name), database);
+  });
+}
+
 /** The repository that was named, or the only one. */
-export async function chooseRepository(
+export function chooseRepository(
   database: Database,
   { repo, data }: CommonOptions,
-): Promise<string> {
-  const names = await database.repositories();
+): string {
+  const names = database.repositories();
   if (repo !== undefined) {
     if (names.includes(repo)) return repo;
     throw new Failure(
@@ -132,15 +121,24 @@ export async function chooseRepository(
   );
 }
 
+/** A collection, and the fields that its items were written with. */
+export interface Chosen {
+  readonly collection: ReadableCollection<Schema>;
+  readonly fields: readonly Field[];
+}
+
 /** The collection that was named, or the only one. */
 export function chooseCollection(
   repository: Repository,
   name: string | undefined,
-): ReadableCollection {
-  const names = repository.collections().map((stored) => stored.name);
+): Chosen {
+  const stored = repository.collections();
+  const names = stored.map(({ name }) => name);
   const chosen = name ?? (names.length === 1 ? names[0] : undefined);
-  if (chosen !== undefined && names.includes(chosen)) {
-    return repository.collection(chosen);
+  const found = stored.find(({ name }) => name === chosen);
+  if (found !== undefined) {
+    const collection = repository.storedCollection(found.name);
+    return { collection, fields: found.fields };
   }
   if (names.length === 0) {
     throw new Failure("not-found", `"${repository.name}" has no collections`);

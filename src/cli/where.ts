@@ -11,7 +11,8 @@
 import { fromBase64 } from "../base/bytes.ts";
 import { usageFailure } from "./failure.ts";
 import { parseIsoDate } from "./iso_date.ts";
-import type { Direction, Field, FieldKind, Value } from "./store.ts";
+import type { Direction } from "../query/where.ts";
+import type { Field, FieldKind, Value } from "./field.ts";
 
 /** Conditions as the query language takes them. */
 export type Where = { readonly [key: string]: Value };

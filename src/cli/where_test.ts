@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Field } from "./store.ts";
+import type { Field } from "./field.ts";
 import { parseOrderBy, parseWhere } from "./where.ts";
 
 const fields: Field[] = [

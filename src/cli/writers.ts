@@ -11,7 +11,7 @@
 import { toBase64 } from "../base/bytes.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
 import type { TextFormat } from "./input.ts";
-import type { Field, FieldKind, Item, Value } from "./store.ts";
+import type { Field, FieldKind, Item, Value } from "./field.ts";
 
 /** Turns items into text or bytes, one piece per item. */
 export interface ItemWriter<Piece extends string | Uint8Array = string> {

@@ -5,18 +5,20 @@
  * @module
  */
 
+import type { BookedFinding } from "../../../server/audit.ts";
+import type { AuditReport } from "../../../repo/rule_audit.ts";
+import { commitName } from "../../db/commit_name.ts";
+import type { Repository } from "../../db/repository.ts";
 import { exitCodes, Failure } from "../failure.ts";
 import { escapeControls } from "../escape.ts";
 import { formatAmount } from "../figures.ts";
 import { loadModule, rulesModule } from "../load_module.ts";
-import { startProgress } from "../progress.ts";
+import { withProgress } from "../progress.ts";
 import {
-  checkInterrupt,
   type CommonOptions,
   type Context,
   withRepository,
 } from "../session.ts";
-import type { AuditFinding, AuditReport, Repository } from "../store.ts";
 
 /** Runs `sheaf verify --rules`. */
 export async function runAudit(
@@ -25,31 +27,22 @@ export async function runAudit(
   module: string,
 ): Promise<void> {
   const rules = await loadModule(module, rulesModule);
-  await withRepository(context, options, async (repository) => {
-    const { out } = context;
-    const audit = (found: (finding: AuditFinding) => void) =>
-      run(
-        context,
-        (progress) => repository.audit(rules, found, progress, context.signal),
-      );
-    const report = await audit((finding) => out.line(lineOf(finding)));
+  const { out, signal } = context;
+  await withRepository(options, async (repository, database) => {
+    const { audit } = await import("../../../server/audit.ts");
+    const report = await withProgress(
+      "judging",
+      context,
+      (onProgress) =>
+        audit(database, repository, {
+          rules: rules.of(repository.name),
+          found: (finding) => out.line(lineOf(finding)),
+          onProgress,
+          signal,
+        }),
+    );
     tell(context, repository, report);
   });
-}
-
-async function run<T>(
-  { err, signal }: Context,
-  work: (progress: (done: number, total: number) => void) => Promise<T>,
-): Promise<T> {
-  const progress = startProgress("judging", err);
-  try {
-    return await work(progress.update);
-  } catch (error) {
-    checkInterrupt(signal);
-    throw error;
-  } finally {
-    progress.stop();
-  }
 }
 
 function tell(
@@ -72,9 +65,11 @@ function tell(
   );
 }
 
-function lineOf(finding: AuditFinding): string {
-  const { commit, at, user, rule, reason, isRestored } = finding;
+function lineOf(finding: BookedFinding): string {
+  const { chain, number, wall, user, rule, reason, isRestored } = finding;
+  const commit = commitName({ chain, number });
+  const at = new Date(wall).toISOString();
   const note = isRestored ? " [came back after a loss, unjudged]" : "";
-  const line = `${commit}  ${at.toISOString()}  ${user}  ${rule}: ${reason}`;
+  const line = `${commit}  ${at}  ${user}  ${rule}: ${reason}`;
   return escapeControls(line) + note;
 }

@@ -6,6 +6,7 @@
  */
 
 import { SERVER_REPOSITORY } from "../../../server/books.ts";
+import type { Database } from "../../db/database.ts";
 import { escapeControls } from "../escape.ts";
 import { explain, Failure, usageFailure } from "../failure.ts";
 import { formatAmount, formatBytes } from "../figures.ts";
@@ -16,7 +17,6 @@ import {
   withDatabase,
   withStored,
 } from "../session.ts";
-import type { Database } from "../store.ts";
 
 /** Options of `sheaf delete`. */
 export interface DeleteOptions {
@@ -30,7 +30,7 @@ export async function runDelete(
   name: string,
   options: DeleteOptions,
 ): Promise<void> {
-  const { out, err, engine } = context;
+  const { out, err } = context;
   const shown = `"${escapeControls(name)}"`;
   if (name === SERVER_REPOSITORY) {
     throw new Failure(
@@ -39,28 +39,26 @@ export async function runDelete(
     );
   }
   // Closed before it asks: whoever takes time to answer locks nobody out.
-  const goes = await withStored(context, options, async (database) => {
-    await chooseRepository(database, { ...options, repo: name });
+  const goes = await withStored(options, async (database) => {
+    chooseRepository(database, { ...options, repo: name });
     return await describe(database, name);
   });
   for (const line of goes) err.line(escapeControls(line));
   err.flush();
   if (!options.yes) await confirm(context, shown);
-  const request = { path: options.data, mode: undefined, schemas: [] };
   await withDatabase(
-    engine,
-    request,
-    (database) => database.deleteRepository(name),
+    { path: options.data },
+    (database) => database.deleteRepository(name, { unsent: "discard" }),
   );
   out.line(`deleted ${shown}`);
 }
 
 /** What is lost, in lines. */
 async function describe(database: Database, name: string): Promise<string[]> {
-  const names = await database.repositories();
+  const names = database.repositories();
   try {
     const repository = await database.repository(name);
-    const { unsent } = repository;
+    const { unsent } = repository.sync.status;
     const { commits, logBytes } = repository.status();
     const collections = repository.collections().map(({ name, count }) =>
       `${name} (${formatAmount(count, "item")})`
@@ -75,8 +73,10 @@ async function describe(database: Database, name: string): Promise<string[]> {
       lines.push(
         "this is a server's folder: devices that have the repository bring it back",
       );
-    } else if (unsent > 0) {
-      lines.push(`not on any server: ${formatAmount(unsent, "commit")}`);
+    } else if (unsent.commits > 0) {
+      lines.push(
+        `not on any server: ${formatAmount(unsent.commits, "commit")}`,
+      );
     }
     return lines;
   } catch (error) {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { itemsOf } from "../database.ts";
 import { escapeControls } from "../escape.ts";
 import { usageFailure } from "../failure.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
@@ -14,11 +15,12 @@ import { fileOutput, type Output } from "../output.ts";
 import {
   breathe,
   chooseCollection,
+  type Chosen,
   type CommonOptions,
   type Context,
   withRepository,
 } from "../session.ts";
-import type { Field, ReadableCollection } from "../store.ts";
+import type { Field } from "../field.ts";
 import {
   columnNames,
   type ItemWriter,
@@ -43,18 +45,18 @@ export function runExport(
   const { out: path } = options;
   const format = options.format ??
     (path === undefined ? undefined : formatOf(path)) ?? "jsonl";
-  return withRepository(context, options, async (repository) => {
-    const collection = chooseCollection(repository, options.collection);
+  return withRepository(options, async (repository) => {
+    const chosen = chooseCollection(repository, options.collection);
     const loss = format === "msgpack"
       ? undefined
-      : textLoss(format, collection.fields);
+      : textLoss(format, chosen.fields);
     if (loss !== undefined) context.err.line(loss);
     const begun = performance.now();
     if (path === undefined) {
-      await writeItems(context, collection, format, context.out);
+      await writeItems(context, chosen, format, context.out);
       return;
     }
-    const count = await writeFile(context, collection, format, path);
+    const count = await writeFile(context, chosen, format, path);
     const took = formatDuration(performance.now() - begun);
     context.err.line(
       `${formatAmount(count, "item")} to ${escapeControls(path)} in ${took}`,
@@ -64,13 +66,13 @@ export function runExport(
 
 async function writeFile(
   context: Context,
-  collection: ReadableCollection,
+  chosen: Chosen,
   format: Format,
   path: string,
 ): Promise<number> {
   const [output, close] = fileOutput(path);
   try {
-    return await writeItems(context, collection, format, output);
+    return await writeItems(context, chosen, format, output);
   } finally {
     close();
   }
@@ -78,14 +80,14 @@ async function writeFile(
 
 async function writeItems(
   { signal }: Context,
-  collection: ReadableCollection,
+  { collection, fields }: Chosen,
   format: Format,
   output: Output,
 ): Promise<number> {
-  const writer = writerOf(format, collection.fields, output.isTerminal);
+  const writer = writerOf(format, fields, output.isTerminal);
   let count = 0;
   output.print(writer.head);
-  for (const item of collection.items()) {
+  for (const item of itemsOf(collection)) {
     output.print(writer.item(item));
     if (++count % itemsPerTurn === 0) await breathe(signal);
   }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { CommitSummary } from "../../db/history.ts";
+import type { Repository } from "../../db/repository.ts";
 import { escapeControls, escapeJson } from "../escape.ts";
 import { Failure } from "../failure.ts";
 import { formatMoment } from "../figures.ts";
@@ -14,7 +16,6 @@ import {
   type Context,
   withRepository,
 } from "../session.ts";
-import type { HistoryEntry, Repository } from "../store.ts";
 
 /** Options of `sheaf history`. */
 export interface HistoryOptions extends CommonOptions {
@@ -22,41 +23,63 @@ export interface HistoryOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
+/** One commit as a person reads it. */
+interface Entry {
+  readonly commit: string;
+  readonly at: Date;
+  readonly user: string;
+  /** What it did, one short line each. */
+  readonly changes: readonly string[];
+}
+
 /** Runs `sheaf history`: of one item, or of the repository. */
 export function runHistory(
-  context: Context,
+  { out }: Context,
   id: string | undefined,
   options: HistoryOptions,
 ): Promise<void> {
-  return withRepository(context, options, async (repository) => {
-    const entries = id === undefined
-      ? await repository.history(options.limit)
-      : await historyOfItem(repository, id, options);
-    for (const entry of entries) {
-      if (options.json) printJson(context.out, entry);
-      else printEntry(context.out, entry);
+  return withRepository(options, (repository) => {
+    const { limit } = options;
+    const commits = id === undefined
+      ? repository.history(limit === undefined ? {} : { limit })
+      : historyOfItem(repository, id, options);
+    for (const commit of commits) {
+      const entry = entryOf(commit);
+      if (options.json) printJson(out, entry);
+      else printEntry(out, entry);
     }
   });
 }
 
-async function historyOfItem(
+function historyOfItem(
   repository: Repository,
   id: string,
-  { collection, limit }: HistoryOptions,
-): Promise<readonly HistoryEntry[]> {
-  const chosen = chooseCollection(repository, collection);
-  const entries = await chosen.history(id);
-  if (entries.length === 0) {
-    throw new Failure(
-      "item-missing",
-      `No item "${id}" was ever in "${chosen.name}"`,
-      "sheaf keys lists the ids",
-    );
-  }
-  return limit === undefined ? entries : entries.slice(-limit);
+  { collection, limit = Infinity }: HistoryOptions,
+): CommitSummary[] {
+  const { name } = chooseCollection(repository, collection).collection;
+  const item = { collection: name, id };
+  const commits = repository.history({ limit, item });
+  if (commits.length > 0) return commits;
+  throw new Failure(
+    "item-missing",
+    `No item "${id}" was ever in "${name}"`,
+    "sheaf keys lists the ids",
+  );
 }
 
-function printJson(out: Output, entry: HistoryEntry): void {
+function entryOf(commit: CommitSummary): Entry {
+  return {
+    commit: commit.commit,
+    at: commit.at,
+    user: commit.user ?? "unknown",
+    changes: commit.operations.map(({ what, collection, id, fields }) => {
+      const names = fields.map((field) => field.name).join(", ");
+      return `${what} ${collection} ${id}${names === "" ? "" : `: ${names}`}`;
+    }),
+  };
+}
+
+function printJson(out: Output, entry: Entry): void {
   const json = JSON.stringify(entry);
   out.line(out.isTerminal ? escapeJson(json) : json);
 }
@@ -68,7 +91,7 @@ function shorten(commit: string): string {
 
 const shownChanges = 8;
 
-function printEntry(out: Output, entry: HistoryEntry): void {
+function printEntry(out: Output, entry: Entry): void {
   const commit = shorten(entry.commit);
   const user = escapeControls(entry.user);
   out.line(`${formatMoment(entry.at)}  ${commit}  ${user}`);

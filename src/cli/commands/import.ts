@@ -9,7 +9,15 @@
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import {
+  exportedTarget,
+  isDatabase,
+  storeTarget,
+  type Target,
+  targetOf,
+} from "../database.ts";
 import { usageFailure } from "../failure.ts";
+import type { Field } from "../field.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
 import { type Conflict, type ImportResult, importRows } from "../importer.ts";
 import { Inference } from "../infer.ts";
@@ -24,7 +32,6 @@ import {
   type Context,
   withDatabase,
 } from "../session.ts";
-import type { Field, Schema } from "../store.ts";
 
 /** Options of `sheaf import`. */
 export interface ImportOptions extends CommonOptions {
@@ -38,7 +45,7 @@ export interface ImportOptions extends CommonOptions {
 }
 
 /** Where rows go. */
-interface Target {
+interface Place {
   readonly repository: string;
   readonly collection: string;
   /** Fields that the collection has already. */
@@ -60,21 +67,20 @@ export async function runImport(
       "add --format json, jsonl, csv or msgpack",
     );
   }
-  const given = await loadSchema(context, options);
-  const target = await findTarget(context, options, given);
+  const given = await loadSchema(options);
+  const place = await findPlace(options, given?.schema.name);
   await using input = await openInput(path);
-  const schema = given ?? context.engine.storeSchema(target.collection) ??
-    await inferSchema(context, input, format, target);
+  const target = given ?? storeTarget(place.collection) ??
+    await inferTarget(context, input, format, place);
   const begun = performance.now();
-  const result = await write(context, input, format, target, schema, options);
-  printSummary(context, result, target, options, performance.now() - begun);
+  const result = await write(context, input, format, place, target, options);
+  printSummary(context, result, place, options, performance.now() - begun);
 }
 
 /** The schema that the module of `--schema` exports. */
 async function loadSchema(
-  { engine }: Context,
   { schema: path, collection }: ImportOptions,
-): Promise<Schema | undefined> {
+): Promise<Target | undefined> {
   if (path === undefined) return undefined;
   const url = pathToFileURL(resolve(path)).href;
   let module: { readonly default?: unknown };
@@ -84,50 +90,47 @@ async function loadSchema(
     const why = error instanceof Error ? error.message : String(error);
     throw usageFailure(`Cannot load the schema "${path}": ${why}`);
   }
-  const schema = engine.asSchema(module.default);
-  if (schema === undefined) {
+  const target = exportedTarget(module.default);
+  if (target === undefined) {
     throw usageFailure(
       `"${path}" has no schema as its default export`,
       'write `export default defineSchema("…", { … })`',
     );
   }
-  if (collection !== undefined && collection !== schema.name) {
+  const { name } = target.schema;
+  if (collection !== undefined && collection !== name) {
     throw usageFailure(
-      `"${path}" defines the collection "${schema.name}", not "${collection}"`,
+      `"${path}" defines the collection "${name}", not "${collection}"`,
     );
   }
-  return schema;
+  return target;
 }
 
 /** The repository and collection that were named, or the only ones. */
-async function findTarget(
-  { engine }: Context,
+async function findPlace(
   { data, repo, collection }: ImportOptions,
-  given: Schema | undefined,
-): Promise<Target> {
-  const nameOf = given?.name ?? collection;
-  const isThere = engine.exists(data);
-  if (!isThere) return newTarget(repo, nameOf);
-  const request = { path: data, mode: undefined, schemas: [] };
-  return await withDatabase(engine, request, async (database) => {
-    const names = await database.repositories();
+  given: string | undefined,
+): Promise<Place> {
+  const nameOf = given ?? collection;
+  if (!isDatabase(data)) return newPlace(repo, nameOf);
+  return await withDatabase({ path: data }, async (database) => {
+    const names = database.repositories();
     const name = repo ?? (names.length === 1 ? names[0] : undefined);
     if (name === undefined || !names.includes(name)) {
-      return newTarget(name, nameOf);
+      return newPlace(name, nameOf);
     }
-    const repository = await database.repository(name);
-    const collections = repository.collections();
+    const collections = (await database.repository(name)).collections();
     const only = collections.length === 1 ? collections[0]?.name : undefined;
     const chosen = nameOf ?? only;
     const stored = collections.find((one) => one.name === chosen)?.fields ?? [];
-    return { ...newTarget(name, chosen), stored, isThere: true };
+    return { ...newPlace(name, chosen), stored, isThere: true };
   });
 }
 
-function newTarget(
+function newPlace(
   repository: string | undefined,
   collection: string | undefined,
-): Target {
+): Place {
   if (repository === undefined) {
     throw usageFailure("Name the repository to import into with --repo NAME");
   }
@@ -137,17 +140,16 @@ function newTarget(
   return { repository, collection, stored: [], isThere: false };
 }
 
-async function inferSchema(
+async function inferTarget(
   context: Context,
   input: Input,
   format: Format,
-  { collection, stored }: Target,
-): Promise<Schema> {
+  { collection, stored }: Place,
+): Promise<Target> {
   const told = format === "msgpack"
     ? await readKinds(input.name, input.pieces(() => {}))
     : [];
-  const known = told.map((field) => ({ ...field, optional: false }));
-  const inference = new Inference(format === "csv", [...known, ...stored]);
+  const inference = new Inference(format === "csv", [...told, ...stored]);
   for await (const rows of watched(context, input, format, "reading")) {
     for (const row of rows) inference.add(row);
     checkInterrupt(context.signal);
@@ -156,10 +158,10 @@ async function inferSchema(
     throw usageFailure(`"${input.name}" has no rows to infer a schema from`);
   }
   const fields = inference.fields();
-  const schema = await context.engine.defineSchema(collection, fields);
+  const target = await targetOf(collection, fields);
   context.out.print(schemaCode(collection, fields));
   context.out.flush();
-  return schema;
+  return target;
 }
 
 /** The rows of an input under a progress bar. */
@@ -185,23 +187,19 @@ function write(
   context: Context,
   input: Input,
   format: Format,
+  place: Place,
   target: Target,
-  schema: Schema,
   options: ImportOptions,
 ): Promise<ImportResult> {
   const isDryRun = options.dryRun ?? false;
-  const inMemory = isDryRun && !target.isThere;
-  const request = {
-    path: inMemory ? undefined : options.data,
-    mode: options.mode,
-    schemas: [schema],
-  };
-  return withDatabase(context.engine, request, async (database) => {
-    const repository = await database.repository(target.repository);
+  const path = isDryRun && !place.isThere ? undefined : options.data;
+  const request = { path, mode: options.mode, target };
+  return withDatabase(request, async (database) => {
+    const repository = await database.repository(place.repository);
     const rows = watched(context, input, format, "importing");
     return await importRows(repository, rows, {
       input: input.name,
-      schema,
+      target,
       idField: options.id,
       isText: format === "csv",
       batchRows: options.batch,
@@ -215,7 +213,7 @@ function write(
 function printSummary(
   { err }: Context,
   { created, replaced, skipped, batches }: ImportResult,
-  { repository, collection }: Target,
+  { repository, collection }: Place,
   { dryRun }: ImportOptions,
   ms: number,
 ): void {

@@ -34,8 +34,8 @@ export function runKeys(context: Context, options: KeysOptions): Promise<void> {
 
 function printIds(context: Context, options: KeysOptions): Promise<void> {
   const { out, signal } = context;
-  return withRepository(context, options, async (repository) => {
-    const collection = chooseCollection(repository, options.collection);
+  return withRepository(options, async (repository) => {
+    const { collection } = chooseCollection(repository, options.collection);
     let count = 0;
     for (const id of collection.keys()) {
       out.line(escapeControls(id));
@@ -44,13 +44,13 @@ function printIds(context: Context, options: KeysOptions): Promise<void> {
   });
 }
 
-function printIdentity(context: Context, options: KeysOptions): Promise<void> {
-  const { out } = context;
-  return withStored(context, options, ({ identity }) => {
-    const { rootKey, sessionKey, user } = identity;
+function printIdentity(
+  { out }: Context,
+  options: KeysOptions,
+): Promise<void> {
+  return withStored(options, ({ rootKey, sessionKey, user }) => {
     out.line("the public keys of this replica");
     out.line(`root key     ${toHex(rootKey)}`);
     out.line(`session key  ${toHex(sessionKey)}  ${escapeControls(user)}`);
-    return Promise.resolve();
   });
 }

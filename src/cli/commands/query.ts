@@ -4,23 +4,19 @@
  * @module
  */
 
+import type { Query, Where } from "../../query/mod.ts";
 import { escapeControls } from "../escape.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
 import type { TextFormat } from "../input.ts";
 import type { Output } from "../output.ts";
 import {
   chooseCollection,
+  type Chosen,
   type CommonOptions,
   type Context,
   withRepository,
 } from "../session.ts";
-import type {
-  Field,
-  Item,
-  Plan,
-  QueryRequest,
-  ReadableCollection,
-} from "../store.ts";
+import type { Field, Item } from "../field.ts";
 import { formatTable, type TableColumn } from "../table.ts";
 import { parseOrderBy, parseWhere } from "../where.ts";
 import { columnNames, itemWriter, toCell } from "../writers.ts";
@@ -37,53 +33,48 @@ export interface QueryOptions extends CommonOptions {
 
 /** Runs `sheaf query`. */
 export function runQuery(
-  context: Context,
+  { out, err }: Context,
   options: QueryOptions,
 ): Promise<void> {
-  return withRepository(context, options, (repository) => {
-    const collection = chooseCollection(repository, options.collection);
-    const request = readRequest(options, collection.fields);
-    if (options.explain) printPlan(context.out, collection.explain(request));
-    else if (options.count) printCount(context.out, collection, request);
-    else printItems(context, collection, request, options.format);
-    return Promise.resolve();
+  return withRepository(options, (repository) => {
+    const chosen = chooseCollection(repository, options.collection);
+    const query = queryOf(chosen, options);
+    if (options.explain) return printPlan(out, { ...query.explain() });
+    if (options.count) return out.line(String(query.count()));
+    const begun = performance.now();
+    // Proof: a stored collection's rows are items of stored kinds, by its view.
+    const items = query.run() as readonly { readonly id: string }[] as Item[];
+    const took = formatDuration(performance.now() - begun);
+    const { format } = options;
+    if (format !== "table") printAs(format, out, chosen.fields, items);
+    else {
+      printTable(out, chosen.fields, items);
+      out.flush();
+      err.line(`${formatAmount(items.length, "item")}, ${took}`);
+    }
   });
 }
 
-function readRequest(
+/** A row of which nothing is known; names and values are judged when the query is built. */
+type UntypedRow = { readonly [field: string]: string } & {
+  readonly id: string;
+};
+
+function queryOf(
+  { collection, fields }: Chosen,
   { where, orderBy, limit }: QueryOptions,
-  fields: readonly Field[],
-): QueryRequest {
-  return {
-    where: where === undefined ? undefined : parseWhere(where, fields),
-    orderBy: orderBy === undefined ? [] : parseOrderBy(orderBy, fields),
-    limit,
-  };
-}
-
-function printCount(
-  out: Output,
-  collection: ReadableCollection,
-  request: QueryRequest,
-): void {
-  out.line(String(collection.queryCount(request)));
-}
-
-function printItems(
-  { out, err }: Context,
-  collection: ReadableCollection,
-  request: QueryRequest,
-  format: TextFormat | "table",
-): void {
-  const begun = performance.now();
-  const items = collection.query(request);
-  const took = formatDuration(performance.now() - begun);
-  if (format === "table") printTable(out, collection.fields, items);
-  else printAs(format, out, collection.fields, items);
-  out.flush();
-  if (format === "table") {
-    err.line(`${formatAmount(items.length, "item")}, ${took}`);
+): Query<UntypedRow> {
+  let query = collection.query() as object as Query<UntypedRow>;
+  if (where !== undefined) {
+    query = query.where(
+      parseWhere(where, fields) as object as Where<UntypedRow>,
+    );
   }
+  const order = orderBy === undefined ? [] : parseOrderBy(orderBy, fields);
+  for (const [field, direction] of order) {
+    query = query.orderBy(field, direction);
+  }
+  return limit === undefined ? query : query.limit(limit);
 }
 
 function printAs(
@@ -116,7 +107,7 @@ function printTable(
   out.print(formatTable(columns, rows, out.width));
 }
 
-function printPlan(out: Output, plan: Plan): void {
+function printPlan(out: Output, plan: Record<string, unknown>): void {
   const entries = Object.entries(plan).filter(([, value]) =>
     value !== undefined
   );

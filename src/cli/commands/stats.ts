@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Repository } from "../../db/repository.ts";
 import { formatBytes, formatCount } from "../figures.ts";
 import {
   type CommonOptions,
@@ -11,7 +12,6 @@ import {
   withRepository,
 } from "../session.ts";
 import type { Output } from "../output.ts";
-import type { Repository } from "../store.ts";
 import { formatTable } from "../table.ts";
 import { escapeControls, escapeJson } from "../escape.ts";
 
@@ -22,13 +22,12 @@ export interface StatsOptions extends CommonOptions {
 
 /** Runs `sheaf stats`. */
 export function runStats(
-  { out, ...context }: Context,
+  { out }: Context,
   options: StatsOptions,
 ): Promise<void> {
-  return withRepository({ out, ...context }, options, (repository) => {
+  return withRepository(options, (repository) => {
     if (options.json) printJson(out, repository);
     else printStats(out, repository);
-    return Promise.resolve();
   });
 }
 
@@ -40,7 +39,7 @@ function printJson(out: Output, repository: Repository): void {
     collections: repository.collections().map(({ name, count, fields }) => ({
       name,
       count,
-      fields: fields.map(({ name, kind }) => ({ name, kind })),
+      fields,
     })),
   };
   const json = JSON.stringify(stats, undefined, 2);

@@ -4,25 +4,28 @@
  * @module
  */
 
+import type { VerifyReport } from "../../../repo/mod.ts";
 import { Failure } from "../failure.ts";
 import { formatAmount, formatBytes, formatDuration } from "../figures.ts";
-import { startProgress } from "../progress.ts";
+import { withProgress } from "../progress.ts";
 import {
-  checkInterrupt,
   type CommonOptions,
   type Context,
   withRepository,
 } from "../session.ts";
-import type { Repository, Verification } from "../store.ts";
 
 /** Runs `sheaf verify`. */
 export function runVerify(
   context: Context,
   options: CommonOptions,
 ): Promise<void> {
-  return withRepository(context, options, async (repository) => {
+  return withRepository(options, async (repository) => {
     const begun = performance.now();
-    const found = await verify(context, repository);
+    const found = await withProgress(
+      "verifying",
+      context,
+      (onProgress) => repository.verify({ onProgress, signal: context.signal }),
+    );
     const took = formatDuration(performance.now() - begun);
     const { damage } = found;
     if (damage !== undefined) {
@@ -38,22 +41,7 @@ export function runVerify(
   });
 }
 
-async function verify(
-  { err, signal }: Context,
-  repository: Repository,
-): Promise<Verification> {
-  const progress = startProgress("verifying", err);
-  try {
-    return await repository.verify(progress.update, signal);
-  } catch (error) {
-    checkInterrupt(signal);
-    throw error;
-  } finally {
-    progress.stop();
-  }
-}
-
-function describe({ commits, signatures, bytes }: Verification): string {
+function describe({ commits, signatures, bytes }: VerifyReport): string {
   return [
     formatAmount(commits, "commit"),
     formatAmount(signatures, "signature"),
