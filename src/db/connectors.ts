@@ -1,11 +1,14 @@
 /**
- * Ways to a server that are no URL. Their transports are loaded when somebody
+ * Ways to a server: addresses, connectors that are no URL, and what a server says
+ * of itself before anybody logs in. Transports are loaded when somebody
  * connects, so that a database that never does pays nothing for them.
  *
  * @module
  */
 
+import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import type { Port } from "../../sync/transport/message_port.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 
@@ -57,4 +60,35 @@ export function parseAddress(address: string | URL): URL {
     "invalid-option",
     `Cannot use "${address}" as a server's address: it must begin with ws:, wss:, http: or https:`,
   );
+}
+
+/** What a server says of itself. */
+export interface ServerInfo {
+  /** Its name. */
+  readonly name: string;
+  /** Its root public key in 64 hexadecimal digits, as `openDatabase` takes it. */
+  readonly rootKey: string;
+  /** The mode of the repositories that it makes. */
+  readonly mode: string;
+  /** The kinds of credentials that it takes: `anonymous`, `token`, `jwt`, `app`. */
+  readonly login: readonly string[];
+}
+
+/**
+ * Asks a server for its name, root key, mode and kinds of login. What comes
+ * over plain `http:` is as trustworthy as the wire: keep the root key with the
+ * app where you can.
+ *
+ * @throws {DatabaseError} `unreachable`, `invalid-option`
+ */
+export async function serverInfo(
+  address: string | URL,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<ServerInfo> {
+  const { signal } = checkOptions(options, { signal: 0 });
+  parseAddress(address);
+  const { serverInfo } = await import("./online.ts");
+  const info = await serverInfo(address, signal);
+  const { name, rootKey, mode, login } = info;
+  return { name, rootKey: toHex(rootKey), mode, login };
 }

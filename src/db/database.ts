@@ -4,12 +4,14 @@
  * @module
  */
 
+import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
+import { diskStorage } from "../storage/disk_storage.ts";
+import type { Storage } from "../storage/storage.ts";
 import { indexedDoor } from "../../repo/serving_door.ts";
 import type { Database } from "./face.ts";
 import { openFiles } from "./open_files.ts";
 import { type DatabaseOptions, sharedOptions } from "./options.ts";
-import { storageOf } from "./storage_of.ts";
 
 export type { Database } from "./face.ts";
 export type { DatabaseOptions } from "./options.ts";
@@ -53,4 +55,27 @@ export async function openDatabase(
     ? (await import("../storage/read_only_storage.ts")).readOnlyStorage(medium)
     : medium;
   return await openFiles({ ...options, storage }, indexedDoor);
+}
+
+/** The medium that the options name. */
+function storageOf(
+  { path, storage, readOnly }: DatabaseOptions,
+): Storage {
+  if ((path === undefined) === (storage === undefined)) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Give openDatabase() either `path` or `storage`",
+    );
+  }
+  if (typeof storage?.lock === "function") return storage;
+  if (storage !== undefined) {
+    throw new DatabaseError(
+      "invalid-option",
+      "`storage` must be a medium, such as memoryStorage(); a folder is named by `path`",
+    );
+  }
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new DatabaseError("invalid-path", "`path` must name a folder");
+  }
+  return diskStorage(path, readOnly === true);
 }

@@ -23,6 +23,8 @@ export {
   type Acceptor,
   memoryConnector,
   messagePortConnector,
+  type ServerInfo,
+  serverInfo,
 } from "./connectors.ts";
 export type {
   Credentials,
@@ -50,7 +52,6 @@ export type {
   OverwrittenValue,
 } from "./overwritten.ts";
 export type { LeftAlone, Undo, UndoResult, UndoState } from "./undo.ts";
-export { type ServerInfo, serverInfo } from "./server_info.ts";
 export type { Port } from "../../sync/transport/message_port.ts";
 export type {
   Connector,

@@ -11,22 +11,28 @@
  * Format 2, which had no vault, and format 1, which had one certificate in every
  * session and nothing else, are read as well. The identity names the place where the folder lies.
  *
- * `database.copy` says the same, for when that file rots: see `keyring_copy.ts`.
- * No other file has secrets, but what was set aside of these.
+ * `database.copy` says the same, and is read where that file rotted or is gone.
+ * Nothing waits for it to be durable: it is written behind the file, and where a
+ * power cut took it, with the next change. No other file has secrets, but what
+ * was set aside of these.
+ *
+ * Architecture invariant: nothing that is wrong with the copy is ever an error
+ * (law 5), and what was damaged is kept beside.
  *
  * @module
  */
 
-import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
+import { replaceDurably, rewritten } from "./local_file.ts";
 import { keyOfSeed, type StoredKey, storedKeyOf } from "./session_key.ts";
 
 /** Their file. */
 export const KEYS = "database";
-/** Says the same: see `keyring_copy.ts`. */
+/** Says the same. */
 export const KEYS_COPY = "database.copy";
 const MAGIC = "SHEAFKEY";
 const FORMAT = 3;
@@ -83,19 +89,9 @@ export function writeKeys(storage: Storage, keys: Keys): StorageFile {
   }
 }
 
-/** Replaces the keys durably. Beside, then into place: a crash leaves the old file or the new one. */
+/** Replaces the keys durably. */
 export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
-  const beside = `${KEYS}.new`;
-  const file = storage.open(beside, { create: true })!;
-  try {
-    file.truncate(0);
-    file.writeAt(encodeKeys(keys), 0);
-    await file.sync();
-  } finally {
-    file.close();
-  }
-  storage.rename(beside, KEYS);
-  storage.syncFolder("");
+  await replaceDurably(storage, "", KEYS, encodeKeys(keys));
 }
 
 /** The bytes of a file of keys. */
@@ -256,4 +252,72 @@ function readList(
 
 function readBytes(reader: ByteReader): Uint8Array {
   return reader.take(reader.varint()).slice();
+}
+
+const ASIDE = `quarantine-${KEYS}`;
+/** Behind magic and format. */
+const CONTENT_AT = 10;
+
+/** Keys, and where they were found. */
+interface FoundKeys {
+  readonly keys: Keys;
+  /** In the copy, because their own file is damaged or gone? */
+  readonly isCopy: boolean;
+}
+
+/** Reads the keys, or their copy; `undefined` when there are none yet. */
+export function findKeys(storage: Storage): FoundKeys | undefined {
+  let damage: unknown;
+  try {
+    const keys = readKeys(storage);
+    if (keys !== undefined) return { keys, isCopy: false };
+  } catch (cause) {
+    damage = cause;
+  }
+  const keys = readCopy(storage);
+  if (damage !== undefined && !(keys && isRot(storage, damage))) throw damage;
+  return keys && { keys, isCopy: true };
+}
+
+/** Is it the file that is at fault? What a newer version wrote is sound, unless only its format differs. */
+function isRot(storage: Storage, cause: unknown): boolean {
+  if (!(cause instanceof DatabaseError)) return false;
+  if (cause.code !== "format-too-new") {
+    return cause.code === "format-unknown" || cause.code === "storage-failed";
+  }
+  const [own, copy] = [KEYS, KEYS_COPY].map((name) =>
+    keyBytes(storage, name)!.subarray(CONTENT_AT)
+  );
+  return equalBytes(own!, copy!);
+}
+
+function readCopy(storage: Storage): Keys | undefined {
+  try {
+    return readKeys(storage, KEYS_COPY);
+  } catch (cause) {
+    if (cause instanceof DatabaseError) return undefined;
+    throw cause;
+  }
+}
+
+/** Writes the copy where it says something else; that of another database stays. */
+export function keepCopy(storage: Storage, keys: Keys): void {
+  const before = readCopy(storage);
+  if (before && !equalBytes(before.rootKey, keys.rootKey)) return;
+  const bytes = encodeKeys(keys);
+  if (before && equalBytes(encodeKeys(before), bytes)) return;
+  try {
+    rewritten(storage, KEYS_COPY, bytes).close();
+  } catch (cause) {
+    if (!(cause instanceof DatabaseError)) throw cause;
+  }
+}
+
+/** Writes the keys in the place of a file that is damaged, which is kept beside. */
+export async function mendKeys(storage: Storage, keys: Keys): Promise<void> {
+  const taken = new Set(storage.list(""));
+  let aside = ASIDE;
+  for (let i = 1; taken.has(aside); i++) aside = `${ASIDE}.${i}`;
+  if (taken.has(KEYS)) storage.rename(KEYS, aside);
+  await replaceKeys(storage, keys);
 }

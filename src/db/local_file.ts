@@ -10,7 +10,7 @@
 
 import { limits } from "../base/limits.ts";
 import { hasReplica } from "../../repo/mod.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage, StorageFile } from "../storage/storage.ts";
 
 /** One small file. */
 export interface LocalFile {
@@ -57,21 +57,59 @@ export function localFileOf(
     read: () => new Promise((done) => done(readWhole(storage, path, bytesMax))),
     async write(bytes) {
       if (!hasReplica(storage, folder)) return; // It was deleted.
-      const file = storage.open(`${path}.new`, { create: true })!;
-      try {
-        file.truncate(0);
-        file.writeAt(bytes, 0);
-        if (isDurable) await file.sync();
-      } finally {
-        file.close();
-      }
-      storage.rename(`${path}.new`, path);
-      if (isDurable) storage.syncFolder(folder);
+      if (isDurable) await replaceDurably(storage, folder, name, bytes);
+      else replace(storage, path, bytes);
     },
   };
 }
 
-function readWhole(
+/** A file that has these bytes and no others, still open. */
+export function rewritten(
+  storage: Storage,
+  path: string,
+  bytes: Uint8Array,
+): StorageFile {
+  const file = storage.open(path, { create: true })!;
+  try {
+    file.truncate(0);
+    file.writeAt(bytes, 0);
+  } catch (cause) {
+    file.close();
+    throw cause;
+  }
+  return file;
+}
+
+/** Writes a file beside another, and renames it to that; nothing is synced. */
+export function replace(
+  storage: Storage,
+  path: string,
+  bytes: Uint8Array,
+): void {
+  rewritten(storage, `${path}.new`, bytes).close();
+  storage.rename(`${path}.new`, path);
+}
+
+/** As {@linkcode replace}, durably: a crash leaves the old file or the new one. */
+export async function replaceDurably(
+  storage: Storage,
+  folder: string,
+  name: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const path = folder === "" ? name : `${folder}/${name}`;
+  const file = rewritten(storage, `${path}.new`, bytes);
+  try {
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  storage.rename(`${path}.new`, path);
+  storage.syncFolder(folder);
+}
+
+/** All of a file; `undefined` where it is missing, or larger than it may be. */
+export function readWhole(
   storage: Storage,
   path: string,
   bytesMax: number,

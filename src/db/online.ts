@@ -11,11 +11,33 @@ import "../../repo/mod.ts";
 import "./bare_repository.ts";
 import "./repository_sync.ts";
 
+import type { World } from "../base/world.ts";
+import { decodeMessage } from "../../sync/message_codec.ts";
+import type { FrameTap, Tap } from "./internals.ts";
+
 export { Intake } from "../../repo/intake.ts";
 export { ReplicaPort } from "../../repo/replica_port.ts";
 export { withdrawing } from "../../repo/withdrawing.ts";
 export { Renewal } from "./session_login.ts";
-export { framesTo } from "./frames.ts";
 export { SyncClient } from "../../sync/client.ts";
 export { serverInfo } from "../../sync/transport/login.ts";
 export { websocketConnector } from "../../sync/transport/websocket_client.ts";
+
+/** Names the frames that a connection's tap sees. */
+export function framesTo(tap: FrameTap, world: World): Tap {
+  return (way, frame) =>
+    tap({
+      at: world.now(),
+      way,
+      kind: kindOf(frame),
+      bytes: frame.length,
+    });
+}
+
+function kindOf(frame: Uint8Array): string {
+  try {
+    return decodeMessage(frame).is;
+  } catch {
+    return "unreadable";
+  }
+}

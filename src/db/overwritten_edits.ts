@@ -5,6 +5,11 @@
  * overwrote it and what stands now is looked up when it is told, so that it is
  * true then; what came back meanwhile is not told.
  *
+ * They stand in the file `overwritten` with up to where the log was looked at:
+ * `{ collections: [[name, address, crc, dropped]], losses: [{ chains, loss }] }` as
+ * `local_json.ts` writes it, oldest first. Without it what is older is not told,
+ * and nothing else is lost.
+ *
  * Architecture invariant: what was found is forgotten when it was taken, when
  * it is no loss any more, or when there is too much of it, which is counted.
  *
@@ -16,20 +21,15 @@ import "../../repo/mod.ts";
 import "./bare_repository.ts";
 import "./repository_sync.ts";
 import { DatabaseError } from "../base/errors.ts";
-import type { World } from "../base/world.ts";
 import { limits } from "../base/limits.ts";
+import type { World } from "../base/world.ts";
 import { equalValues } from "../schema/json.ts";
 import type { Value } from "../schema/patch.ts";
 import { chainHex, type LogPoint, type Replica } from "../../repo/mod.ts";
 import { pointAt } from "../../repo/own_log.ts";
 import type { LocalFile } from "./local_file.ts";
+import { decodeLocal, encodeLocal, pack, unpack } from "./local_json.ts";
 import type { Taking, Told, ToldEdit } from "./overwritten.ts";
-import {
-  decodeLosses,
-  encodeLosses,
-  type LossText,
-  textOf,
-} from "./overwritten_file.ts";
 import { type Loss, OverwrittenFinder } from "./overwritten_finder.ts";
 import { standingIn } from "./overwritten_slots.ts";
 
@@ -341,4 +341,71 @@ function isTaking(value: unknown): value is Taking {
     Array.isArray(list) && list.length <= limits.overwrittenMax &&
     list.every((ticket) => typeof ticket === "string")
   ) && Number.isSafeInteger(dropped);
+}
+
+/** A loss as text. */
+type LossText = string;
+
+/** One collection in which somebody listened. */
+interface KeptCollection {
+  readonly name: string;
+  /** Up to where the log was looked at. */
+  readonly to: LogPoint;
+  /** Losses that went before anybody took them. */
+  readonly dropped: number;
+}
+
+/** What the file says. */
+interface KeptLosses {
+  readonly collections: readonly KeptCollection[];
+  readonly losses: readonly Loss[];
+}
+
+/** A loss as it stands in the file. */
+function textOf(loss: Loss): LossText {
+  const chains: string[] = [];
+  return JSON.stringify({ loss: pack(loss, chains), chains });
+}
+
+/** The bytes of the file. */
+function encodeLosses(
+  collections: readonly KeptCollection[],
+  losses: readonly LossText[],
+  genesisId: Uint8Array,
+): Uint8Array {
+  const heads = collections.map(({ name, to, dropped }) => [
+    name,
+    to.address,
+    to.crc,
+    dropped,
+  ]);
+  const text = `{"collections":${JSON.stringify(heads)},"losses":[${losses}]}`;
+  return encodeLocal(text, genesisId);
+}
+
+/** Reads it; `undefined` where it is of no use for this repository. */
+function decodeLosses(
+  bytes: Uint8Array,
+  genesisId: Uint8Array,
+): KeptLosses | undefined {
+  return decodeLocal(bytes, genesisId, ({ collections, losses }) => {
+    if (!Array.isArray(collections) || !Array.isArray(losses)) {
+      throw new SyntaxError("Cannot read losses");
+    }
+    return {
+      collections: collections.map(([name, address, crc, dropped]) => ({
+        name: String(name),
+        to: { address: Number(address), crc: Number(crc) },
+        dropped: Number(dropped),
+      })),
+      losses: losses.map(({ loss, chains }) => parseLoss(unpack(loss, chains))),
+    };
+  });
+}
+
+function parseLoss(value: unknown): Loss {
+  const isLoss = typeof value === "object" && value !== null &&
+    "own" in value && "by" in value && "id" in value;
+  if (!isLoss) throw new SyntaxError("Cannot read a loss");
+  return { slot: undefined, before: undefined, ...value } as Loss; // Proof: its checksum was right, so it was written here.
 }

@@ -20,6 +20,7 @@ import { crc32 } from "../base/crc32.ts";
 import { limits } from "../base/limits.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
+import { readWhole, replace } from "./local_file.ts";
 
 const FILE = "resume";
 const MAGIC = "SHEAFRES";
@@ -55,7 +56,8 @@ export function readResume(
   if (replica.mode === "fast" && !recovery.clean) return undefined;
   if (recovery.quarantine !== undefined) return undefined;
   try {
-    const bytes = readFile(storage, `${folder}/${FILE}`);
+    const bytesMax = limits.resumeBytesMax + OVERHEAD_BYTES;
+    const bytes = readWhole(storage, `${folder}/${FILE}`, bytesMax);
     return bytes && parseResume(bytes, factsOf(replica));
   } catch {
     return undefined;
@@ -70,19 +72,6 @@ function factsOf({ loaded, mode }: Replica): LogFacts {
     return crc32(tail.subarray(0, log.readAt(tail, from)));
   };
   return { genesisId, end: mode === "fast" ? log.end : log.synced, sumBefore };
-}
-
-function readFile(storage: Storage, name: string): Uint8Array | undefined {
-  const file = storage.open(name);
-  if (file === undefined) return undefined;
-  try {
-    const size = file.size();
-    if (size > limits.resumeBytesMax + OVERHEAD_BYTES) return undefined;
-    const bytes = new Uint8Array(size);
-    return file.readAt(bytes, 0) === size ? bytes : undefined;
-  } finally {
-    file.close();
-  }
 }
 
 /** Reads its bytes; `undefined` when they do not hold for a log; may throw `SyntaxError`. */
@@ -133,16 +122,9 @@ export function writeResume(
 ): void {
   const { folder } = replica.loaded;
   if (resume.bytes.length > limits.resumeBytesMax) return;
-  const name = `${folder}/${FILE}`;
   try {
-    const file = storage.open(`${name}.new`, { create: true })!;
-    try {
-      file.truncate(0);
-      file.writeAt(encodeResume(resume, factsOf(replica)), 0);
-    } finally {
-      file.close();
-    }
-    storage.rename(`${name}.new`, name);
+    const bytes = encodeResume(resume, factsOf(replica));
+    replace(storage, `${folder}/${FILE}`, bytes);
   } catch {
     // Then the next connection compares all that both sides have.
   }

@@ -7,8 +7,8 @@
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
-import { mergeClassOf } from "../schema/kinds.ts";
 import { mayCount, totalIn } from "../schema/count.ts";
+import { mergeClassOf } from "../schema/kinds.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
 import { tagsOf } from "../schema/merge_set.ts";
 import type { IdSource } from "../schema/names.ts";
@@ -26,7 +26,6 @@ import {
   slotOf,
 } from "./undo_marks.ts";
 import type { MarkNames } from "./undo_names.ts";
-import { withoutEdit } from "./undo_text.ts";
 
 /** Something that was left as it is: somebody else changed it since, or it is not there any more. */
 export interface LeftAlone {
@@ -348,4 +347,43 @@ type Part = Exclude<
 
 function textOf(value: Value): string {
   return typeof value === "string" ? value : "";
+}
+
+/** A piece of a text, replaced. */
+interface Replaced {
+  readonly from: number;
+  readonly to: number;
+  readonly by: string;
+}
+
+/**
+ * The text `now` without the edit that made `after` of `before`; `undefined`
+ * where somebody else edited the same piece.
+ */
+function withoutEdit(
+  before: string,
+  after: string,
+  now: string,
+): string | undefined {
+  const mine = replacing(after, before);
+  const theirs = replacing(after, now);
+  let shift: number;
+  if (mine.to <= theirs.from) shift = 0;
+  else if (theirs.to <= mine.from) shift = now.length - after.length;
+  else return undefined;
+  return now.slice(0, mine.from + shift) + mine.by + now.slice(mine.to + shift);
+}
+
+/** What has to be replaced in `old`, in one piece, to give `text`. */
+function replacing(old: string, text: string): Replaced {
+  const most = Math.min(old.length, text.length);
+  let from = 0;
+  while (from < most && old[from] === text[from]) from++;
+  let back = 0;
+  while (
+    back < most - from &&
+    old[old.length - 1 - back] === text[text.length - 1 - back]
+  ) back++;
+  const by = text.slice(from, text.length - back);
+  return { from, to: old.length - back, by };
 }

@@ -4,6 +4,16 @@
  * @module
  */
 
+/** One page of the inspector. */
+export interface View {
+  /** What its tab says. */
+  readonly title: string;
+  /** Where it draws. */
+  readonly element: HTMLElement;
+  /** Looks again and draws; runs a few times a second while it is shown. */
+  draw(): void;
+}
+
 /** What an element gets: attributes, and listeners under `on…`. */
 export type Attributes = Readonly<
   Record<string, string | number | boolean | ((event: Event) => void)>

@@ -13,7 +13,7 @@ import {
   type Stage,
   stages,
 } from "./latencies.ts";
-import type { View } from "./view.ts";
+import type { View } from "./element.ts";
 
 const WRITES_MAX = 200;
 const WIDTH_MAX = 640;

@@ -26,7 +26,7 @@ import { LatencyView } from "./latency_view.ts";
 import { QueriesView } from "./queries_view.ts";
 import { style } from "./style.ts";
 import { SyncView } from "./sync_view.ts";
-import type { View } from "./view.ts";
+import type { View } from "./element.ts";
 
 /** How it comes up. */
 export interface InspectOptions {

@@ -8,7 +8,7 @@
 import type { LiveCost } from "../db/observe.ts";
 import { element } from "./element.ts";
 import { formatMs } from "./latencies.ts";
-import type { View } from "./view.ts";
+import type { View } from "./element.ts";
 
 /** The dearest ones are enough. */
 const ROWS_MAX = 100;

@@ -7,8 +7,6 @@
  * @module
  */
 
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import {
   exportedTarget,
   isDatabase,
@@ -22,6 +20,7 @@ import { formatAmount, formatDuration } from "../figures.ts";
 import { type Conflict, type ImportResult, importRows } from "../importer.ts";
 import { Inference } from "../infer.ts";
 import { type Format, formatOf, type Input, openInput } from "../input.ts";
+import { type Expected, loadModule } from "../load_module.ts";
 import { readKinds } from "../msgpack.ts";
 import { startProgress } from "../progress.ts";
 import { readRows, type RowGroups } from "../rows.ts";
@@ -77,33 +76,23 @@ export async function runImport(
   printSummary(context, result, place, options, performance.now() - begun);
 }
 
+const schemaModule: Expected<Target> = {
+  key: "schema",
+  parse: exportedTarget,
+  hint: 'export default defineSchema("…", { … })',
+};
+
 /** The schema that the module of `--schema` exports. */
 async function loadSchema(
   { schema: path, collection }: ImportOptions,
 ): Promise<Target | undefined> {
   if (path === undefined) return undefined;
-  const url = pathToFileURL(resolve(path)).href;
-  let module: { readonly default?: unknown };
-  try {
-    module = await import(url);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw usageFailure(`Cannot load the schema "${path}": ${why}`);
-  }
-  const target = exportedTarget(module.default);
-  if (target === undefined) {
-    throw usageFailure(
-      `"${path}" has no schema as its default export`,
-      'write `export default defineSchema("…", { … })`',
-    );
-  }
+  const target = await loadModule(path, schemaModule);
   const { name } = target.schema;
-  if (collection !== undefined && collection !== name) {
-    throw usageFailure(
-      `"${path}" defines the collection "${name}", not "${collection}"`,
-    );
-  }
-  return target;
+  if (collection === undefined || collection === name) return target;
+  throw usageFailure(
+    `"${path}" defines the collection "${name}", not "${collection}"`,
+  );
 }
 
 /** The repository and collection that were named, or the only ones. */
