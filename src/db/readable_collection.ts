@@ -10,25 +10,16 @@
 import type { QueryEngine } from "../query/engine.ts";
 import type { OrderField, Query, QueryStore, Where } from "../query/mod.ts";
 import { itemStore } from "../query/store.ts";
-import type { Item } from "../schema/patch.ts";
 import { textIn } from "../schema/prepare_text.ts";
-import { copyForReader, hasMutableValues } from "../schema/reader.ts";
+import {
+  hasMutableValues,
+  type RowReader,
+  rowReader,
+} from "../schema/reader.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { TextState } from "../schema/text_state.ts";
 import type { View } from "../schema/view.ts";
 import type { Table } from "../../repo/mod.ts";
-
-/** Gives readers of one schema what they may have of an item. */
-export type RowReader<S extends Schema> = (item: Item) => Infer<S>;
-
-/**
- * Makes the reader of a collection. The one place where an item gets its
- * schema's type: every write here was validated against the schema, and what
- * others wrote is fitted to it by the collection's view.
- */
-export function rowReader<S extends Schema>(view: View): RowReader<S> {
-  return (item) => copyForReader(item, view) as unknown as Infer<S>;
-}
 
 /** What a collection is read from. */
 export interface CollectionParts<S extends Schema> {

@@ -13,7 +13,7 @@ import type {
 } from "../schema/schema.ts";
 import type { Replica, Transaction } from "../../repo/mod.ts";
 import type { Editor } from "./editor.ts";
-import { type RowReader, rowReader } from "./readable_collection.ts";
+import { type RowReader, rowReader } from "../schema/reader.ts";
 
 /** The transaction behind a scope, where it is one of `replica`'s; for what writes beside collections. */
 export let transactionOf: (

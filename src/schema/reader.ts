@@ -9,7 +9,7 @@
  */
 
 import type { Item, Value } from "./patch.ts";
-import type { Schema } from "./schema.ts";
+import type { Infer, Schema } from "./schema.ts";
 import type { View } from "./view.ts";
 
 /**
@@ -43,4 +43,16 @@ function copyItem(item: Item): Item {
 export function copyValue(value: Value): Value {
   if (value instanceof Date) return new Date(value.getTime());
   return value instanceof Uint8Array ? value.slice() : value;
+}
+
+/** Gives readers of one schema what they may have of an item. */
+export type RowReader<S extends Schema> = (item: Item) => Infer<S>;
+
+/**
+ * Makes the reader of a collection. The one place where an item gets its
+ * schema's type: every write here was validated against the schema, and what
+ * others wrote is fitted to it by the collection's view.
+ */
+export function rowReader<S extends Schema>(view: View): RowReader<S> {
+  return (item) => copyForReader(item, view) as unknown as Infer<S>;
 }
