@@ -9,12 +9,12 @@
  * @module
  */
 
+import { isFieldName } from "../schema/names.ts";
 import { isExactNumber, parseExactJson } from "./exact_json.ts";
 import { usageFailure } from "./failure.ts";
-import { fieldName } from "./field_names.ts";
+import type { Field, FieldKind } from "./field.ts";
 import { parseIsoDate } from "./iso_date.ts";
 import type { RawRow } from "./rows.ts";
-import type { Field, FieldKind } from "./field.ts";
 
 /** What was seen of one field. */
 interface Seen {
@@ -243,4 +243,16 @@ function parseNested(text: string): object | undefined {
   } catch {
     return undefined;
   }
+}
+
+const longest = 64;
+
+/** The field that a column or key is stored in. */
+export function fieldName(name: string): string {
+  if (isFieldName(name)) return name;
+  const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").trim()
+    .replace(/[^A-Za-z0-9_]+/g, "_").slice(0, longest - 2);
+  if (isFieldName(plain)) return plain;
+  const prefixed = `f_${plain}`;
+  return isFieldName(prefixed) ? prefixed : "field";
 }
