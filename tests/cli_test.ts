@@ -158,7 +158,20 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
       ],
       [
         ["query", "--collection=town", '--where={"x":1}'],
-        /no field is named "x"/,
+        /^error\[invalid-query\]: .*no field 'x'\. The fields are name, lat/,
+      ],
+      [
+        ["query", "--collection=town", '--where={"__proto__":1}'],
+        /no field '__proto__'/,
+      ],
+      [["query", "--collection=town", "--where=[]"], /takes an object/],
+      [
+        ["query", "--collection=town", '--where={"or":{}}'],
+        /'or' takes a list/,
+      ],
+      [
+        ["query", "--collection=town", "--order-by=lat:down"],
+        /no field 'lat:down'/,
       ],
       [["query", "--format=xml"], /^error\[usage\]: .*'--format/],
       [

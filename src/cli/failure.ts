@@ -73,7 +73,11 @@ export function explain(error: unknown): Failure {
   }
   if (error instanceof Error && "code" in error) {
     const code = String(error.code);
-    return new Failure(codes[code] ?? code, error.message, hints[code]);
+    const exitCode = code === "invalid-query"
+      ? exitCodes.usage
+      : exitCodes.failed;
+    const known = codes[code] ?? code;
+    return new Failure(known, error.message, hints[code], exitCode);
   }
   const message = error instanceof Error ? error.message : String(error);
   return new Failure(

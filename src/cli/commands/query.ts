@@ -70,7 +70,7 @@ function queryOf(
       parseWhere(where, fields) as object as Where<UntypedRow>,
     );
   }
-  const order = orderBy === undefined ? [] : parseOrderBy(orderBy, fields);
+  const order = orderBy === undefined ? [] : parseOrderBy(orderBy);
   for (const [field, direction] of order) {
     query = query.orderBy(field, direction);
   }
