@@ -302,6 +302,8 @@ Deno.test("a message names what there is, what it got, and what to do", async ()
       /expected at most 4194304 bytes, got 5242880 bytes/,
     ],
     [() => any.create({ title: new Map() }), /expected a string, got a Map/],
+    [() => any.create({ title: 5n }), /expected a string, got 5n/],
+    [() => any.createMany({ title: "x" }), /takes a list of items; create\(\)/],
     [() => defineSchema("a", { a: set!() }), /field.set\(\) needs the kind/],
     [() => defineSchema("a", { a: words!("b") }), /give field.enum\(\) a list/],
     [

@@ -88,7 +88,7 @@ Deno.test("deleteRepository() keeps what no server has, unless it is to be disca
   repository.collection(Note).create({ id: "a", text: "x" });
   await rejects(db.deleteRepository("a"), {
     code: "unsent",
-    message: /"a": it has 1 unsent commits.* \{ unsent: "discard" \}/,
+    message: /"a": it has unsent commits \(1\).* \{ unsent: "discard" \}/,
   });
   deepEqual(idsIn(repository), ["a"]);
   await repository.close();

@@ -76,7 +76,7 @@ export const parts: readonly Part[] = [
       rules:
         `export { avg, count, defineRules, max, min, rulesFor, sum } from "@sheaf/sheaf/browser";`,
     },
-    atOnce: 6_250,
+    atOnce: 6_300,
     later: 100,
   },
   {

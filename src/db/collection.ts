@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DatabaseError } from "../base/errors.ts";
 import type {
   CreateInput,
   Infer,
@@ -66,6 +67,12 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
 
   /** Creates many items as one atomic commit. Throws as {@linkcode create}. */
   createMany(inputs: Iterable<CreateInput<S>>): Write<Infer<S>[]> {
+    if (typeof inputs?.[Symbol.iterator] !== "function") {
+      throw new DatabaseError(
+        "invalid-value",
+        "createMany() takes a list of items; create() takes one",
+      );
+    }
     const done = this.#replica.transact((tx) => {
       const items: Infer<S>[] = [];
       for (const input of inputs) {

@@ -48,10 +48,10 @@ export function checkDevice({ readOnly, mayIssue }: DatabaseOptions): void {
 export function checkSent({ replica, sync, known }: RepositoryLink): void {
   const { unsent: { commits }, refusals: { length } } = sync.status;
   if (length > 0) {
-    throw unsentError(replica.name, `has ${length} refused writes`);
+    throw unsentError(replica.name, `has refused writes (${length})`);
   }
   if (commits > 0) {
-    throw unsentError(replica.name, `has ${commits} unsent commits`);
+    throw unsentError(replica.name, `has unsent commits (${commits})`);
   }
   // What could not be read was not counted.
   replica.commits.each(() => {}, known, replica.loaded.log.end);

@@ -36,7 +36,7 @@ import type { Arrivals, Place, Written } from "./write.ts";
 /** Why a write does not arrive. */
 const notConnected: SyncReason = {
   code: "not-connected",
-  message: "A write waits for a server: call `database.connect(url)`",
+  message: "Something waits for a server: call `database.connect(url)`",
 };
 
 /** Where a repository stands between here and its server. */
@@ -151,7 +151,9 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
 
   /** Who waits for a server where nobody connects is told so. */
   #whyWaiting(): SyncReason | undefined {
-    const isLeft = this.#phase === "offline" && this.#waiting.length > 0;
+    const isAwaited = this.#waiting.length > 0 ||
+      this.#ready !== undefined && !this.#isReady;
+    const isLeft = this.#phase === "offline" && isAwaited;
     return isLeft ? notConnected : undefined;
   }
 
@@ -227,6 +229,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (this.#ready === undefined) {
       this.#ready = deferred<void>();
       this.#ready.promise.catch(() => {}); // Who waits hears it; nobody else must.
+      queueMicrotask(() => this.changed());
     }
     return this.#ready.promise;
   }

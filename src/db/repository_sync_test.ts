@@ -82,6 +82,13 @@ Deno.test("who waits for a server without a connection is told what to do", asyn
   const { sync, repo } = it;
   const reason = () => sync.status.reason;
   equal(reason(), undefined);
+  const ready = sync.ready;
+  equal(reason()?.code, "not-connected");
+  attach(it);
+  it.channel.become({ state: "live" });
+  await ready;
+  sync.detach();
+  equal(reason(), undefined);
   const write = repo.collection(Note).create({ text: "x" });
   const synced = write.synced;
   await write.durable;

@@ -70,7 +70,9 @@ export function parseAggregates(
       case "max":
         return { name, what, field: checkField(engine, what, field) };
     }
-    throw invalidQuery(`Cannot aggregate: '${name}' is no aggregate`);
+    throw invalidQuery(
+      `Cannot aggregate: '${name}' is none of count(), sum(), avg(), min(), max()`,
+    );
   });
 }
 

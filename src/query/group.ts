@@ -23,7 +23,9 @@ function answererOf(spec: object): typeof groupedQuery {
   const [name, given] = first;
   const { by }: { by?: unknown } = Object(given);
   if (typeof by === "function") return by as typeof groupedQuery; // proof: `count` and the others made it
-  throw invalidQuery(`Cannot aggregate: '${name}' is no aggregate`);
+  throw invalidQuery(
+    `Cannot aggregate: '${name}' is none of count(), sum(), avg(), min(), max()`,
+  );
 }
 
 /** Aggregates over all rows as one group. */

@@ -100,6 +100,7 @@ export function show(value: unknown): string {
     const known = classes.find(([made]) => value instanceof made);
     return known?.[1] ?? "an object";
   }
+  if (typeof value === "bigint") return `${value}n`;
   return typeof value === "function" ? "a function" : String(value);
 }
 
