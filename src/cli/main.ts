@@ -79,11 +79,12 @@ function terminalAsk(signal: AbortSignal): Context["ask"] {
     const { stdin: input, stderr: output } = process;
     const lines = createInterface({ input, output });
     lines.on("SIGINT", () => process.emit("SIGINT"));
+    const noAnswer = new Promise<string>((resolve) => {
+      lines.once("close", () => resolve("")); // Ctrl-D
+      signal.addEventListener("abort", () => resolve(""), { once: true });
+    });
     try {
-      return await lines.question(question, { signal });
-    } catch (error) {
-      if (signal.aborted) return "";
-      throw error;
+      return await Promise.race([lines.question(question), noAnswer]);
     } finally {
       lines.close();
     }
