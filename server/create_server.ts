@@ -6,6 +6,7 @@
 
 import { checkOptions } from "../src/base/known_options.ts";
 import { system } from "../src/base/system.ts";
+import { Memory, processHeap } from "./memory.ts";
 import type { EmbeddedServer, Server } from "./api.ts";
 import {
   type EmbedOptions,
@@ -37,10 +38,12 @@ async function start<S>(
   options: ServerOptions,
   begin: (service: Service) => Promise<S>,
 ): Promise<S> {
+  const memory = new Memory(processHeap, () => system.monotonic());
   const service = await openService(
     options,
     options.world ?? system,
     await openTracing(),
+    () => memory.isFull(),
   );
   try {
     return await begin(service);

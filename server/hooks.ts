@@ -62,6 +62,10 @@ export interface HookParts {
   /** Of the database: what new repositories are begun with. */
   readonly rootKey: Uint8Array;
   readonly mode: Mode;
+  /** Is there no memory for more? */
+  readonly isFull: () => boolean;
+  /** Gives the memory back that a repository takes. */
+  readonly shed: (name: RepositoryName) => void;
   /** Counts a session that has proved itself; says how many connections it has now. */
   readonly prove: (peer: HostPeer, session: PeerSession) => number;
 }
@@ -265,7 +269,11 @@ export class ServerHooks implements
     name: RepositoryName,
     { commits }: Batch,
   ): Refusal | undefined {
-    const { world, quotas, hub } = this.#parts;
+    const { world, quotas, hub, isFull, shed } = this.#parts;
+    if (isFull()) {
+      shed(name);
+      return refuse("quota", "The server's memory is full");
+    }
     if (hub.logBytes(name) > quotas.repositoryBytes) {
       return refuse("quota", "The repository is full");
     }

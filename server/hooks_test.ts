@@ -47,6 +47,9 @@ interface Around {
   /** Repositories that there are. */
   readonly known?: readonly string[];
   readonly repositoriesPerMinute?: number;
+  readonly isFull?: boolean;
+  /** Takes what is shed. */
+  readonly shed?: string[];
 }
 
 /** Hooks in a server of which only what they ask is there. */
@@ -58,6 +61,8 @@ function hooksIn(around: Around): ServerHooks {
   const world = { now: () => NOW, monotonic: around.monotonicMs ?? (() => 0) };
   const { rules } = around;
   const parts = {
+    isFull: () => around.isFull ?? false,
+    shed: (name: string) => around.shed?.push(name),
     hub: {
       has: (name: string) => around.known?.includes(name) ?? false,
       hasRecord: () => around.hasRecord ?? false,
@@ -304,4 +309,11 @@ Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, an
 Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {
   const hooks = hooksIn({ logBytes: defaultQuotas.repositoryBytes + 1 });
   equal(hooks.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused, "quota");
+});
+
+Deno.test("ServerHooks.gate() refuses commits where there is no memory for them, and sheds what they are for", () => {
+  const shed: string[] = [];
+  const hooks = hooksIn({ isFull: true, shed });
+  equal(hooks.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused, "quota");
+  deepEqual(shed, ["a"]);
 });

@@ -2,8 +2,9 @@
  * The hub: repositories that are opened when somebody asks for them and closed
  * when nobody has for a while.
  *
- * Architecture invariant: at most `openMax` are open for peers; who comes when
- * all of them are in use is told to come back, and nobody is thrown out.
+ * Architecture invariant: at most `openMax` are open for peers, and none is
+ * opened without memory; who comes when all of them are in use is told to come
+ * back.
  *
  * @module
  */
@@ -22,6 +23,8 @@ export interface HubParts {
   readonly world: World;
   readonly idleMs: number;
   readonly openMax: number;
+  /** Is there no memory for more? */
+  readonly isFull: () => boolean;
   /** Repositories in all; a new one beyond is not begun. */
   readonly repositoriesMax: number;
   /** Runs before anybody may use a repository that was just opened; the result, before it is closed. */
@@ -53,8 +56,8 @@ interface Held {
   users: number;
   /** Cancels the closing. */
   cancel: (() => void) | undefined;
-  /** Can nothing be written any more until it is opened again? */
-  isFailed: boolean;
+  /** Is it closed with its last user, because it has failed or takes too much? */
+  isLeft: boolean;
 }
 
 /** One whose storage failed. */
@@ -123,12 +126,16 @@ export class Hub {
 
   /** The storage of one has failed: it is closed with its last user, and opened again by itself. */
   fail(name: RepositoryName): void {
-    const held = this.#held.get(name);
-    if (held !== undefined) {
-      held.isFailed = true;
-      if (held.users === 0) this.#shut(held);
-    }
+    this.leave(name);
     this.#retryLater(name);
+  }
+
+  /** Nobody may use one any more until it is opened again: it is closed with its last user. */
+  leave(name: RepositoryName): void {
+    const held = this.#held.get(name);
+    if (held === undefined) return;
+    held.isLeft = true;
+    if (held.users === 0) this.#shut(held);
   }
 
   #retryLater(name: RepositoryName): void {
@@ -190,7 +197,7 @@ export class Hub {
   async #hold(name: RepositoryName): Promise<Held> {
     if (this.#isClosed) throw unavailable("The server is closing");
     let held = this.#held.get(name);
-    if (held?.isFailed) throw unavailable("Its storage has failed");
+    if (held?.isLeft) throw unavailable("It is being closed");
     if (held === undefined) {
       this.#checkCount(name);
       this.#makeRoom();
@@ -219,7 +226,7 @@ export class Hub {
       isOurs,
       users: 0,
       cancel: undefined,
-      isFailed: false,
+      isLeft: false,
     };
     this.#held.set(name, held);
     opening.then(
@@ -274,19 +281,21 @@ export class Hub {
   }
 
   #makeRoom(): void {
-    if (this.#held.size < this.#parts.openMax) return;
-    for (const held of this.#held.values()) {
+    const { openMax, isFull } = this.#parts;
+    const isShort = isFull();
+    if (!isShort && this.#held.size < openMax) return;
+    for (const held of [...this.#held.values()]) {
       if (held.users > 0) continue;
       this.#shut(held);
-      return;
+      if (!isShort) return;
     }
-    throw unavailable("Too many repositories are in use");
+    throw unavailable("Too many repositories are in use, or too large ones");
   }
 
   #release(held: Held): void {
     held.users--;
     if (held.users > 0 || this.#held.get(held.name) !== held) return;
-    if (held.isFailed) return this.#shut(held);
+    if (held.isLeft) return this.#shut(held);
     this.#held.delete(held.name);
     this.#held.set(held.name, held);
     const { world, idleMs } = this.#parts;

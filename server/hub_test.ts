@@ -22,6 +22,7 @@ Deno.test("Hub.open() of a Fast repository shares what is in it at once", async 
     world: system,
     idleMs: 0,
     openMax: 1,
+    isFull: () => false,
     repositoriesMax: 1,
     opened: () => Promise.resolve(() => {}),
     failed: (_name, error) => {

@@ -18,6 +18,7 @@ export async function openService(
   options: ServerOptions,
   world: World,
   tracing: Tracing,
+  isFull = () => false,
 ): Promise<Service> {
   checkOptions(options, serverOptions);
   checkLoginOptions(options.login ?? {});
@@ -39,6 +40,7 @@ export async function openService(
   try {
     const parts = {
       ...{ world, options, quotas, tracing, metrics, login, foundation },
+      isFull,
     };
     return holder.service = new Service(parts);
   } catch (cause) {

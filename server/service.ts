@@ -16,7 +16,7 @@ import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
-import type { Replica } from "../repo/mod.ts";
+import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { SyncHost } from "../sync/host.ts";
 import { Acceptance } from "./acceptance.ts";
@@ -63,6 +63,8 @@ export interface ServiceParts {
   readonly metrics: Metrics;
   readonly login: Login;
   readonly foundation: Foundation;
+  /** Is there no memory for more? */
+  readonly isFull: () => boolean;
 }
 
 /** What peers use, and those who run it. */
@@ -176,8 +178,9 @@ export class Service {
   }
 
   #createHub(): Hub {
-    const { options, foundation, quotas, world } = this.#parts;
+    const { options, foundation, quotas, world, isFull } = this.#parts;
     return new Hub({
+      isFull,
       database: foundation.database,
       world,
       idleMs: options.idleMs ?? IDLE_MS,
@@ -238,7 +241,7 @@ export class Service {
   }
 
   #createHost(): SyncHost {
-    const { foundation, quotas, tracing, world } = this.#parts;
+    const { foundation, quotas, tracing, world, isFull } = this.#parts;
     const { connections } = this;
     const hooks = new ServerHooks({
       hub: this.#hub,
@@ -253,6 +256,8 @@ export class Service {
       tracing,
       rootKey: foundation.database.rootKey,
       mode: foundation.database.mode,
+      isFull,
+      shed: (name) => this.#shed(name),
       prove: (peer, session) => connections.prove(peer, session),
     });
     return new SyncHost({
@@ -284,6 +289,18 @@ export class Service {
         workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
         event: (peer, event) => connections.hear(peer, event),
       },
+    });
+  }
+
+  /** Closes what has grown: opened anew, it takes what of it is used. */
+  #shed(name: RepositoryName): void {
+    if (!this.#hub.mayReopen(name)) return;
+    const detail = "The server's memory is full: it opens this anew";
+    this.log.write("warn", "memory-full", { repository: name });
+    this.#hub.leave(name);
+    // What has asked is answered first.
+    this.#parts.world.after(0, () => {
+      this.#host.decline(name, "unavailable", detail);
     });
   }
 

@@ -1,0 +1,75 @@
+/** A real server with little memory, and sessions that write what takes most of it: quotas bound bytes, not memory. */
+
+import { equal, match } from "node:assert/strict";
+import { Child } from "./kit/child.ts";
+import { creating, HostileChain } from "./kit/forge.ts";
+import { createSigner } from "../crypto/mod.ts";
+import { genesisOf, RawPeer, rawSession, type Target } from "./raw_peer.ts";
+import { clientOf } from "./server_clients.ts";
+
+const REPOSITORY = "team/a";
+const ITEMS = 20_000;
+const shape = { collection: "note", version: 1, fields: [] };
+
+/** A server with 160 MiB. */
+async function started(folder: string): Promise<Target & AsyncDisposable> {
+  const child = new Child([
+    ...["run", "--allow-all", "--no-check"],
+    "--v8-flags=--max-old-space-size=160",
+    new URL("small_server.ts", import.meta.url).pathname,
+    folder,
+  ]);
+  const said = await child.said(/^at .*\n/m);
+  const [, url, key] = /^at (\S+) (\S+)/m.exec(said)!;
+  const rootKey = Uint8Array.fromHex(key!);
+  return {
+    url: url!,
+    rootKey,
+    async [Symbol.asyncDispose]() {
+      equal(child.hasEnded, false, "the server ended by itself");
+      await child[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Hands in empty items until the server will have no more of them; says how many it took. */
+async function fill(server: Target, name: string): Promise<number> {
+  const session = rawSession();
+  await using peer = await RawPeer.opened(server, REPOSITORY, session);
+  const signer = createSigner(session.secretKey);
+  const chain = new HostileChain(genesisOf(server, REPOSITORY), signer);
+  for (let count = 0;; count++) {
+    const operations = Array.from({ length: ITEMS }, (_, i) => {
+      const id = name + (count * ITEMS + i).toString(36);
+      return creating({ shape, id }, {});
+    });
+    const wall = Date.now();
+    const refused = await peer.hand(chain.batch({ wall, count, operations }));
+    if (refused === undefined) continue;
+    equal(refused.reason, "quota");
+    match(refused.detail ?? "", /memory is full/);
+    return count * ITEMS;
+  }
+}
+
+Deno.test("a server takes no more than it has memory for, opens it again, and serves the others", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    let first: number;
+    {
+      await using server = await started(folder);
+      first = await fill(server, "a");
+      await using other = await clientOf(server, { repository: "team/b" });
+      await other.notes.create({ text: "elsewhere" }).synced;
+      await using same = await clientOf(server, { repository: REPOSITORY });
+      await same.notes.create({ text: "here" }).synced;
+      // What was closed takes its memory no more.
+      equal(await fill(server, "b") > first / 2, true);
+    }
+    await using again = await started(folder);
+    await using peer = await RawPeer.opened(again, REPOSITORY);
+    equal(peer.isOver, false);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
