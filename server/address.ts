@@ -19,15 +19,16 @@ export function addressOf(
   return networkOf(last?.trim() || direct);
 }
 
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+/** Plain or mapped; some proxies tell the port as well. */
+const IPV4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i;
 const GROUPS = 8;
 const TEXT_MAX = 45;
 
 /** The part of an address that quotas count by. */
 export function networkOf(address: string): string {
-  const plain = address.replace(/^\[|\]$/g, "").slice(0, TEXT_MAX);
-  const mapped = MAPPED.exec(plain)?.[1];
-  if (mapped !== undefined) return mapped;
+  const plain = address.replace(/^\[|\](?::\d+)?$/g, "").slice(0, TEXT_MAX);
+  const ipv4 = IPV4.exec(plain)?.[1];
+  if (ipv4 !== undefined) return ipv4;
   if (!plain.includes(":")) return plain;
   const [head = "", tail] = plain.split("::");
   const before = head === "" ? [] : head.split(":");

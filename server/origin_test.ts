@@ -41,7 +41,9 @@ Deno.test("originCheck() goes by a list where there is one", () => {
 Deno.test("networkOf() counts an IPv6 household as one and unpacks IPv4", () => {
   equal(networkOf("203.0.113.7"), "203.0.113.7");
   equal(networkOf("::ffff:203.0.113.7"), "203.0.113.7");
+  equal(networkOf("203.0.113.7:4711"), "203.0.113.7");
   equal(networkOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+  equal(networkOf("[2001:db8:1:2::9]:4711"), "2001:db8:1:2::/64");
   equal(networkOf("2001:DB8:1:2::9"), "2001:db8:1:2::/64");
   equal(networkOf("::1"), "0:0:0:0::/64");
 });
