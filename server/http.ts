@@ -21,7 +21,7 @@ import { faultResponse, HttpFault, jsonResponse } from "./body.ts";
 import { type Log, messageOf } from "./log.ts";
 import type { LoginRoute } from "./login_route.ts";
 import type { Metrics } from "./metrics.ts";
-import type { OriginCheck } from "./origin.ts";
+import { isHost, type OriginCheck } from "./origin.ts";
 import type { StaticFiles } from "./static_files.ts";
 
 /** How a server is. */
@@ -130,6 +130,10 @@ export class Http {
   async #respond(request: Request, remote: string): Promise<Response> {
     const { base, metrics, trustsProxy } = this.#parts;
     const address = addressOf(request, remote, trustsProxy);
+    // The platform makes the address of it.
+    if (!isHost(request.headers.get("host") ?? "x")) {
+      return faultResponse(400, "bad-request", "This is no host");
+    }
     const { pathname } = new URL(request.url);
     if (!this.isBelow(pathname)) return nothingHere();
     const path = pathname.slice(base.length) || "/";

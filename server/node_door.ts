@@ -21,6 +21,7 @@ import {
   type UpgraderOf,
 } from "../sync/transport/websocket_node.ts";
 import { provideUpgrade } from "../sync/transport/websocket_server.ts";
+import { isHost } from "./origin.ts";
 
 /** What a door leads to. */
 export interface NodeDoorParts {
@@ -181,7 +182,8 @@ function responseOver(
   outgoing.assignSocket(socket as Socket);
   outgoing.once("finish", () => {
     outgoing.detachSocket(socket as Socket);
-    socket.end();
+    // He may never let go of his end.
+    (socket as Socket).destroySoon();
   });
   return outgoing;
 }
@@ -205,11 +207,10 @@ async function write(
 
 /** What a request asks for; `undefined` where it is no address. */
 function urlOf({ url = "/", headers, socket }: IncomingMessage) {
+  const { host = "localhost" } = headers;
   const scheme = "encrypted" in socket && socket.encrypted ? "https" : "http";
-  const address = url.startsWith("/")
-    ? `${scheme}://${headers.host ?? "localhost"}${url}`
-    : url;
-  return URL.canParse(address) ? new URL(address) : undefined;
+  const address = url.startsWith("/") ? `${scheme}://${host}${url}` : url;
+  return isHost(host) && URL.canParse(address) ? new URL(address) : undefined;
 }
 
 /** The request as the web has it; `undefined` for what it has not. */

@@ -1,5 +1,6 @@
 /**
- * Which web pages may use this server: the check of the `Origin` header.
+ * Which web pages may use this server: the checks of the headers `Origin` and
+ * `Host`.
  *
  * A browser sends it with every cross-origin request and WebSocket, and pages
  * cannot forge it. Programs send none and pass.
@@ -26,6 +27,11 @@ export function originCheck(allowed: readonly string[]): OriginCheck {
     if (normal === undefined) return false;
     return known.size > 0 ? known.has(normal) : isSameHost(normal, request);
   };
+}
+
+/** Is it a host, maybe with a port, and nothing that would change the address it is put into? */
+export function isHost(text: string): boolean {
+  return !/[/?#@\\]/.test(text) && URL.canParse(`http://${text}`);
 }
 
 /** `scheme://host[:port]` in one spelling; `undefined` for what is no origin. */

@@ -13,7 +13,7 @@ import {
 } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer as createHttpServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { Hono } from "hono";
 import {
   start as denoServe,
@@ -245,6 +245,60 @@ both(
     equal(app.sheaf.status().connections, 0);
   },
 );
+
+/** What comes back for a request of these lines. */
+async function said(url: string, ...lines: string[]): Promise<string> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let text = "";
+  socket.on("data", (bytes) => text += bytes);
+  const closed = once(socket, "close");
+  socket.write([...lines, "Connection: close", "", ""].join("\r\n"));
+  await closed;
+  return text;
+}
+
+const told: LogRecord[] = [];
+
+both(
+  "takes no path from a header, and fails at none",
+  async ({ url }) => {
+    const asked = (path: string, host: string) =>
+      said(url, `GET ${path} HTTP/1.1`, `Host: ${host}`);
+    const healthz = `${PATH}/healthz`;
+    match(await asked(healthz, "x:80"), /^HTTP\/1\.1 200 /);
+    match(await asked(healthz, "[::1]:80"), /^HTTP\/1\.1 200 /);
+    for (const host of [`x${healthz}?`, `x${healthz}#`, "a@b"]) {
+      const answer = await asked(`${PATH}/else`, host);
+      match(answer, /^HTTP\/1\.1 40[04] /, host);
+      doesNotMatch(answer, /"ok"/);
+    }
+    deepEqual(told.filter(({ event }) => event === "request-failed"), []);
+  },
+  () => ({ log: (record) => told.push(record) }),
+);
+
+Deno.test("attach() lets go of who was refused an upgrade and keeps his end", async () => {
+  const web = createHttpServer((_, response) => response.end("app"));
+  await using sheaf = await embedServer(optionsOf({}));
+  await sheaf.attach(web);
+  const open = new Set<Socket>();
+  web.on("connection", (socket) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
+  const { port } = new URL(await listening(web));
+  for (const path of [PATH, `${PATH}/else`, "/sync"]) {
+    const socket = connect({ port: Number(port), allowHalfOpen: true });
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n${WEBSOCKET}\r\n\r\n`,
+    );
+    socket.resume();
+    await once(socket, "end");
+    await until(() => open.size === 0, `a socket is let go: ${path}`);
+    socket.destroy();
+  }
+  await ended(web);
+});
 
 both(
   "tells open sockets that it closes, and refuses what comes then",

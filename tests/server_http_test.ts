@@ -317,6 +317,20 @@ Deno.test("server: answers what it cannot do with codes", () =>
     }
   }));
 
+Deno.test("server: a request whose header Host is none is refused, and no failure of the server", () =>
+  withServer({}, async ({ server, records }) => {
+    const { hostname, port } = new URL(server.url);
+    for (const host of ["[::", "a b", "x/healthz?", ""]) {
+      using tcp = await Deno.connect({ hostname, port: Number(port) });
+      const lines = ["GET /healthz HTTP/1.1", `Host: ${host}`, "\r\n"];
+      await tcp.write(new TextEncoder().encode(lines.join("\r\n")));
+      const answer = new Uint8Array(1_024);
+      await tcp.read(answer);
+      match(new TextDecoder().decode(answer), /^HTTP\/1\.1 400 /, host);
+    }
+    deepEqual(records.filter(({ level }) => level === "error"), []);
+  }));
+
 Deno.test("server: has no admin routes without an admin token, and slows who guesses it", async () => {
   const records: never[] = [];
   const { adminToken: _, ...options } = serverOptions({}, records);
