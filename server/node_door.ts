@@ -80,7 +80,9 @@ export class NodeDoor {
     [incoming, outgoing],
   ) => {
     if (!this.#takes(incoming)) return false;
-    if (!outgoing.headersSent) void this.#respond(incoming, outgoing);
+    if (!outgoing.headersSent) {
+      this.#settle(this.#respond(incoming, outgoing), incoming.socket);
+    }
     return true;
   };
 
@@ -88,16 +90,27 @@ export class NodeDoor {
     [incoming, socket, head],
     isAlone,
   ) => {
-    if (this.#takes(incoming)) {
-      const isEnded = socket.destroyed || socket.writableEnded;
-      if (!isEnded) void this.#connect(incoming, socket, head);
+    const isTaken = this.#takes(incoming);
+    if (!isTaken && !isAlone) return false;
+    if (socket.destroyed || socket.writableEnded) return true;
+    const outgoing = responseOver(socket, incoming);
+    if (outgoing === undefined) return true;
+    if (isTaken) {
+      const connected = this.#connect(incoming, socket, head, outgoing);
+      this.#settle(connected, socket);
       return true;
     }
-    if (!isAlone) return false;
     // Without us the server would have taken it for a request like any other.
-    const outgoing = responseOver(socket, incoming);
     return this.#server.emit("request", incoming, outgoing);
   };
+
+  /** Whatever fails for somebody ends his connection, and nothing else. */
+  #settle(work: Promise<void>, socket: Duplex): void {
+    work.catch((error) => {
+      this.#parts.failed(error);
+      socket.destroy();
+    });
+  }
 
   #takes(incoming: IncomingMessage): boolean {
     return this.#isOpen && this.#parts.isOurs(urlOf(incoming)?.pathname);
@@ -114,17 +127,17 @@ export class NodeDoor {
     incoming: IncomingMessage,
     socket: Duplex,
     head: Uint8Array,
+    outgoing: ServerResponse,
   ): Promise<void> {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    socket.on("error", () => socket.destroy());
     const upgrader = this.#upgraderOf(incoming, socket, head);
     const response = await this.#answer(
       incoming,
       (request) => provideUpgrade(request, upgrader),
     );
-    if (response.status === 101) return;
-    await write(response, incoming, responseOver(socket, incoming));
+    if (response.status === 101) outgoing.detachSocket(socket as Socket);
+    else await write(response, incoming, outgoing);
   }
 
   async #answer(
@@ -172,14 +185,23 @@ function standBefore<E extends unknown[]>(
   };
 }
 
-/** An answer to what the server reported as an upgrade, which ends with it. */
+/**
+ * An answer to what the server reported as an upgrade, which ends with it;
+ * `undefined` where what was asked before it over the same socket is not answered.
+ */
 function responseOver(
   socket: Duplex,
   incoming: IncomingMessage,
-): ServerResponse {
+): ServerResponse | undefined {
+  socket.on("error", () => socket.destroy());
   const outgoing = new ServerResponse(incoming);
   outgoing.shouldKeepAlive = false;
-  outgoing.assignSocket(socket as Socket);
+  try {
+    outgoing.assignSocket(socket as Socket);
+  } catch {
+    socket.destroy();
+    return undefined;
+  }
   outgoing.once("finish", () => {
     outgoing.detachSocket(socket as Socket);
     // He may never let go of his end.

@@ -277,6 +277,42 @@ both(
   () => ({ log: (record) => told.push(record) }),
 );
 
+Deno.test("attach() leaves the app nothing to fail at when who asked it for an upgrade is gone", async () => {
+  let listeners = 0;
+  const web = createHttpServer(({ socket }, response) => {
+    listeners = socket.listenerCount("error"); // Without one a reset would throw.
+    response.end("app");
+  });
+  await using sheaf = await embedServer(optionsOf({}));
+  await sheaf.attach(web);
+  const url = await listening(web);
+  const { closed } = await raw(url, "/sync", WEBSOCKET, PROTOCOL);
+  await closed;
+  equal(listeners, 1);
+  await ended(web);
+});
+
+Deno.test("attach() ends who asks for an upgrade before he has an answer, and nobody else", async () => {
+  let answer = () => {};
+  const web = createHttpServer((_, response) => {
+    answer = () => void response.end("app");
+  });
+  await using sheaf = await embedServer(optionsOf({}));
+  await sheaf.attach(web);
+  const url = await listening(web);
+  for (const path of [PATH, "/sync"]) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    const ask = ["Host: x", "", "GET " + path + " HTTP/1.1", "Host: x"];
+    const upgrade = ["Connection: Upgrade", WEBSOCKET, "", ""];
+    socket.write(["GET /slow HTTP/1.1", ...ask, ...upgrade].join("\r\n"));
+    await once(socket, "close");
+    answer();
+  }
+  equal((await fetch(`${url}${PATH}/healthz`)).status, 200);
+  await ended(web);
+});
+
 Deno.test("attach() lets go of who was refused an upgrade and keeps his end", async () => {
   const web = createHttpServer((_, response) => response.end("app"));
   await using sheaf = await embedServer(optionsOf({}));
