@@ -28,6 +28,18 @@ function raw(url, text) {
   });
 }
 
+/** Sends bytes, and is gone without a goodbye before it is answered. */
+function reset(url, text) {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    socket.on("close", resolve);
+    socket.write(text);
+    // Not every runtime can reset.
+    setTimeout(() => socket.resetAndDestroy?.() ?? socket.destroy(), 50);
+  });
+}
+
 const upgrade = (...headers) =>
   [
     "GET /sync HTTP/1.1",
@@ -75,9 +87,11 @@ const embedding = {
         log: () => {},
         login: { anonymous: true },
       });
-      const web = createHttpServer((request, response) =>
-        response.end(`app ${request.url}`)
-      );
+      const web = createHttpServer((request, response) => {
+        const answer = () => response.end(`app ${request.url}`);
+        if (request.url === "/slow") setTimeout(answer, 200);
+        else answer();
+      });
       await sheaf.attach(web);
       await new Promise((done) => web.listen(0, "127.0.0.1", done));
       const url = `http://127.0.0.1:${web.address().port}`;
@@ -93,6 +107,13 @@ const embedding = {
       db.connect(`${url}/api/sheaf`, { session: { anonymous: true } });
       const team = await db.repository("team");
       await team.collection(Task).create({ title: "Ship" }).synced;
+      await reset(url, upgrade().replace("/sync", "/slow"));
+      const slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
+      for (const path of ["/sync", "/api/sheaf"]) {
+        const both = slow + upgrade().replace("/sync", path);
+        await raw(url, both).catch(() => {});
+      }
+      assert.equal(await text("/slow"), "app /slow");
       await sheaf.close();
       await db.close();
       assert.equal(await text("/api/sheaf"), "app /api/sheaf");
