@@ -84,7 +84,8 @@ export interface ServerOptions {
   /**
    * Its data are new or of a backup, because a disk was lost: for the first
    * minute nothing is taken but what is proved to have been accepted before, so
-   * that clients have shown it when anybody writes (default: false).
+   * that clients have shown it when anybody writes (default: whether the folder
+   * is a copy, or is empty where `rootKeyFile` is not).
    */
   readonly restored?: boolean;
   /**
