@@ -121,7 +121,8 @@ export class Hub {
 
   /** May one be closed here, so as to be opened again? */
   mayReopen(name: RepositoryName): boolean {
-    return this.#held.get(name)?.isOurs === true;
+    const held = this.#held.get(name);
+    return held?.isOurs === true && !held.isLeft;
   }
 
   /** The storage of one has failed: it is closed with its last user, and opened again by itself. */
