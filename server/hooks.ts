@@ -22,6 +22,7 @@ import type { RuleClaims } from "../src/schema/rule_types.ts";
 import { patchesOf } from "../repo/admit.ts";
 import type { Arrival, Gate } from "../repo/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
+import type { Certificate } from "../repo/certificate.ts";
 import { chainBytes } from "../repo/commit.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
 import { boundedPatches } from "../repo/merge_gate.ts";
@@ -31,9 +32,11 @@ import type {
   Access,
   Declined,
   HostedRepository,
+  HostEvent,
   HostHooks,
   HostPeer,
 } from "../sync/host_hooks.ts";
+import type { Connections } from "./connections.ts";
 import type { Hub } from "./hub.ts";
 import type { Judge } from "./judge.ts";
 import type { Quotas } from "./options.ts";
@@ -44,6 +47,7 @@ import { Buckets, perMinute } from "./quotas.ts";
 import { forbidden, type Readers } from "./readers.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
+import { ChainStaging } from "./staging.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** What the hooks work with. */
@@ -52,7 +56,7 @@ export interface HookParts {
   /** Whom the rules let read; `undefined` where there are none. */
   readonly readers: Readers | undefined;
   readonly judge: Judge;
-  readonly restores: Pick<RestoreReport, "accepted" | "proves">;
+  readonly restores: RestoreReport;
   readonly sessions: Sessions;
   readonly revocations: RevocationList;
   readonly quarantine: Quarantine;
@@ -66,8 +70,8 @@ export interface HookParts {
   readonly isFull: () => boolean;
   /** Gives the memory back that a repository takes. */
   readonly shed: (name: RepositoryName) => void;
-  /** Counts a session that has proved itself; says how many connections it has now. */
-  readonly prove: (peer: HostPeer, session: PeerSession) => number;
+  /** Counts connections, and hears what becomes of them. */
+  readonly connections: Pick<Connections, "prove" | "hear">;
 }
 
 /** A bucket holds this many seconds' worth. */
@@ -82,21 +86,8 @@ const KEY_CHARACTERS = 32;
 /** As how many more commits a batch counts that holds too much. */
 const EXTRA_MAX = limits.nodesMax / limits.foldPartsPerCommit;
 
-/** The hooks that need no bookkeeping of connections. */
-export class ServerHooks implements
-  Required<
-    Pick<
-      HostHooks,
-      | "admits"
-      | "authorize"
-      | "begins"
-      | "openRepository"
-      | "gate"
-      | "keeps"
-      | "creditDelay"
-      | "workDelay"
-    >
-  > {
+/** All that a host asks. */
+export class ServerHooks implements Required<HostHooks> {
   readonly #parts: HookParts;
   readonly #commits: Buckets;
   readonly #bytes: Buckets;
@@ -131,9 +122,9 @@ export class ServerHooks implements
 
   /** Remembers who comes; a session has so many connections at most. */
   admits(peer: HostPeer, session: PeerSession): Declined | undefined {
-    const { sessions, revocations, quotas, prove } = this.#parts;
+    const { sessions, revocations, quotas, connections } = this.#parts;
     const key = toHex(session.key);
-    if (prove(peer, session) > quotas.connectionsPerSession) {
+    if (connections.prove(peer, session) > quotas.connectionsPerSession) {
       return {
         code: "too-many-connections",
         detail: "This session has too many connections",
@@ -210,6 +201,21 @@ export class ServerHooks implements
     const { hub, tracing } = this.#parts;
     const attributes = { "sheaf.repository": name };
     return tracing.span("sheaf.open", attributes, () => hub.open(name));
+  }
+
+  staging(name: RepositoryName): ChainStaging | undefined {
+    const { hub, restores } = this.#parts;
+    const replica = hub.replicaOf(name);
+    return replica && new ChainStaging(replica, restores);
+  }
+
+  isRevoked({ sessionKey, user, notAfter }: Certificate): boolean {
+    const { revocations } = this.#parts;
+    return revocations.ends({ sessionKey: toHex(sessionKey), user, notAfter });
+  }
+
+  event(peer: HostPeer, event: HostEvent): void {
+    this.#parts.connections.hear(peer, event);
   }
 
   /** Asked once of every sound new batch. */

@@ -87,7 +87,7 @@ function hooksIn(around: Around): ServerHooks {
     mode: "default",
     world,
     tracing: noTracing,
-    prove: () => around.connections ?? 1,
+    connections: { prove: () => around.connections ?? 1 },
   };
   return new ServerHooks(parts as unknown as HookParts);
 }

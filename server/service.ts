@@ -43,7 +43,6 @@ import { Readers } from "./readers.ts";
 import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
 import { lastEnd, Sessions } from "./sessions.ts";
-import { ChainStaging } from "./staging.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
@@ -243,7 +242,6 @@ export class Service {
 
   #createHost(): SyncHost {
     const { foundation, quotas, tracing, world, isFull } = this.#parts;
-    const { connections } = this;
     const hooks = new ServerHooks({
       hub: this.#hub,
       readers: this.#readers,
@@ -259,37 +257,14 @@ export class Service {
       mode: foundation.database.mode,
       isFull,
       shed: (name) => this.#shed(name),
-      prove: (peer, session) => connections.prove(peer, session),
+      connections: this.connections,
     });
     return new SyncHost({
       world,
       prover: foundation.prover,
       rootKey: foundation.database.rootKey,
       name: this.name,
-      hooks: {
-        admits: (peer, session) => hooks.admits(peer, session),
-        authorize: (peer, session, name) =>
-          hooks.authorize(peer, session, name),
-        begins: (peer, session, name, genesisId) =>
-          hooks.begins(peer, session, name, genesisId),
-        openRepository: (name) => hooks.openRepository(name),
-        gate: (...asked) => hooks.gate(...asked),
-        staging: (name) => {
-          const replica = this.#hub.replicaOf(name);
-          return replica && new ChainStaging(replica, this.#restores);
-        },
-        keeps: (peer, name, arrival, refusal) =>
-          hooks.keeps(peer, name, arrival, refusal),
-        isRevoked: ({ sessionKey, user, notAfter }) =>
-          this.#revocations.ends({
-            sessionKey: toHex(sessionKey),
-            user,
-            notAfter,
-          }),
-        creditDelay: (peer, bytes) => hooks.creditDelay(peer, bytes),
-        workDelay: (peer, workMs) => hooks.workDelay(peer, workMs),
-        event: (peer, event) => connections.hear(peer, event),
-      },
+      hooks,
     });
   }
 
