@@ -86,7 +86,8 @@ export class Hub {
 
   /** Names of the repositories that are open for peers. */
   get names(): RepositoryName[] {
-    return [...this.#held.keys()];
+    return [...this.#held.values()].filter(({ isLeft }) => !isLeft)
+      .map(({ name }) => name);
   }
 
   /** A repository's replica, while it is open for peers. */
