@@ -8,14 +8,14 @@ import { genesisOf, RawPeer, rawSession, type Target } from "./raw_peer.ts";
 import { clientOf } from "./server_clients.ts";
 
 const REPOSITORY = "team/a";
-const ITEMS = 20_000;
+const ITEMS = 10_000;
 const shape = { collection: "note", version: 1, fields: [] };
 
-/** A server with 160 MiB. */
+/** A server with 128 MiB. */
 async function started(folder: string): Promise<Target & AsyncDisposable> {
   const child = new Child([
     ...["run", "--allow-all", "--no-check"],
-    "--v8-flags=--max-old-space-size=160",
+    "--v8-flags=--max-old-space-size=128",
     new URL("small_server.ts", import.meta.url).pathname,
     folder,
   ]);
