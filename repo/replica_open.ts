@@ -12,6 +12,9 @@
  */
 
 import { limits } from "../src/base/limits.ts";
+import { isRich } from "../src/schema/kinds.ts";
+import { lateRich } from "../src/schema/late_rich.ts";
+import type { Schema } from "../src/schema/schema.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Certificates } from "./certificate.ts";
 import {
@@ -54,10 +57,16 @@ async function openConstraints(
 
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
 
-/** Opens a repository, or makes it. */
+/** Opens a repository, or makes it, with the code that its schemas and its files take. */
 export async function loadReplica(
   options: OpenReplicaOptions,
 ): Promise<LoadedReplica> {
+  const isRichSchema = ({ plan }: Schema) => plan.some((f) => isRich(f.kind));
+  if (options.schemas?.some(isRichSchema)) await lateRich.load();
+  return await lateRich.within(() => loadHere(options));
+}
+
+async function loadHere(options: OpenReplicaOptions): Promise<LoadedReplica> {
   const folder = `${REPOSITORIES}/${folderOf(options.name)}`;
   const names = options.storage.list(folder);
   if (names.length === 0) return await create(options, folder);

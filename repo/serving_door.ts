@@ -5,6 +5,8 @@
  * @module
  */
 
+import { lateRich } from "../src/schema/late_rich.ts";
+import { rich } from "../src/schema/rich.ts";
 import type { Door } from "./door.ts";
 import { epochFactsOf, openEpoch } from "./epoch.ts";
 import { Intake } from "./intake.ts";
@@ -15,6 +17,7 @@ import { ItemTouches } from "./item_touches.ts";
 import { TouchFiles } from "./checkpoint/touches_writer.ts";
 
 provideWithdrawing(withdrawing);
+lateRich.provide(rich);
 
 /** Lets in what is sound. */
 export const servingDoor: Door = {

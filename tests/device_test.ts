@@ -21,6 +21,8 @@ import type { LogPoint, Mirror } from "../repo/own_log.ts";
 import { Replica } from "../repo/replica.ts";
 import type { Session } from "../repo/session.ts";
 import { withdrawing } from "../repo/withdrawing.ts";
+import { lateRich } from "../src/schema/late_rich.ts";
+import { forgetRich } from "./kit/forget_rich.ts";
 
 const Card = defineSchema("card", { title: field.string() });
 const schemas = new Schemas([Card]);
@@ -487,6 +489,51 @@ Deno.test("device: a tab that lacks what takes commits back follows a refusal wh
   assert.equal(tab.device.follow(records).missing, undefined);
   assert.deepEqual(titles(tab), ["stays", "unsent"]);
   assert.equal(tab.refusals().length, 1);
+});
+
+Deno.test("device: a tab takes what another page's rich schema brings when it has what folds it", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  const Tagged = defineSchema("card", { tags: field.set(field.string()) });
+  const editor = new Editor(
+    Tagged,
+    owner.state.table("card"),
+    new IdSource(system),
+  );
+  owner.transact((tx) => void editor.create(tx, { tags: ["a"] }));
+  await owner.durable();
+  const { records } = owner.device.mirror().read(start, 1e6);
+  forgetRich();
+  assert.throws(() => tab.device.follow(records), lateRich.unloaded);
+  assert.equal(tab.graph.commits, 0, "nothing has changed");
+  await lateRich.load();
+  assert.equal(tab.device.follow(records).missing, undefined);
+  const tagsIn = ({ state }: Replica) => state.table("card").itemAt(0)?.tags;
+  assert.deepEqual(tagsIn(tab), ["a"]);
+  forgetRich();
+  assert.deepEqual(tagsIn(await tabOf(files, {})), ["a"], "from a log");
+  await owner.checkpoint();
+  forgetRich();
+  assert.deepEqual(tagsIn(await tabOf(files, {})), ["a"], "from a checkpoint");
+});
+
+Deno.test("device: a checkpoint tells of rich kinds also where a create said otherwise of the field", async () => {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  write(owner, "one");
+  const Tagged = defineSchema("card", { title: field.set(field.string()) });
+  const table = owner.state.table("card");
+  const editor = new Editor(Tagged, table, new IdSource(system));
+  const { id } = table.itemAt(0)!;
+  owner.transact((tx) => void editor.update(tx, id, { title: ["a"] }));
+  await owner.checkpoint();
+  forgetRich();
+  const { state } = await tabOf(files, {});
+  const cell = state.table("card").cellAt(0);
+  assert.equal(cell.rich?.get("title")?.merge, "set");
+  assert.equal(state.table("card").kinds.get("title"), "string");
 });
 
 Deno.test("device: a tab hears of all commits that are dated anew at once, however its owner syncs", async () => {

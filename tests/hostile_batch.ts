@@ -92,7 +92,7 @@ function edits(w: ByteWriter): void {
   w.varint(1);
   w.varint(0);
   const field = { name: "f0", kind: "text" } as const;
-  writeChange(w, field, { what: "edit", text: new TextState(clients) });
+  writeChange(w, { what: "edit", text: new TextState(clients) });
 }
 
 const nothing = () => {};

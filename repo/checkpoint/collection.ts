@@ -166,6 +166,7 @@ function heapContent(
     cell = base!.cellAt(ordinal, cells);
   } else if (isInLog(cell, registry)) return undefined;
   if (isBlank(cell)) return BLANK;
+  if (cell.rich !== undefined) registry.states(cell.rich);
   body.clear();
   encodeCell(body, cell, registry, true);
   return body.view();

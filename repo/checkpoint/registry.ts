@@ -9,7 +9,8 @@
 
 import { toHex } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
-import type { Origin } from "../../src/schema/cell.ts";
+import type { Cell, Origin } from "../../src/schema/cell.ts";
+import { isRich } from "../../src/schema/kinds.ts";
 import type { Shape, ShapeField } from "../../src/schema/patch.ts";
 import { encodeShape } from "../../src/schema/shape_codec.ts";
 import type { Checkpoint, StoredOrigin } from "./checkpoint.ts";
@@ -30,6 +31,8 @@ export class Registry {
   readonly #chainNumbers: Map<string, number>;
   readonly #shapeNumbers = new Map<Shape, number>();
   readonly #shapesByContent = new Map<string, number>();
+  /** A field that has a state in a cell of the collection under way. */
+  #state: ShapeField | undefined;
 
   /** @param previous whose numbers are kept */
   constructor(previous: Checkpoint | undefined) {
@@ -78,8 +81,28 @@ export class Registry {
     return number;
   }
 
-  /** Fields that only updates wrote get shapes of their own, so that what they are stays known. */
+  /** A cell is written that has states. */
+  states(rich: NonNullable<Cell["rich"]>): void {
+    for (const [name, { merge }] of rich) this.#state ??= { name, kind: merge };
+  }
+
+  /**
+   * Fields that only updates wrote get shapes of their own, so that what they are
+   * stays known. Where cells have states one shape at least tells of them: what
+   * reads them is loaded for the shapes.
+   */
   fields(collection: string, fields: readonly ShapeField[]): void {
+    this.#known(collection, fields);
+    const state = this.#state;
+    this.#state = undefined;
+    const isTold = this.shapes.some(({ fields }) =>
+      fields.some(({ kind }) => isRich(kind))
+    );
+    if (state === undefined || isTold) return;
+    this.shape({ collection, version: 0, fields: [state] });
+  }
+
+  #known(collection: string, fields: readonly ShapeField[]): void {
     const known = new Set(
       this.shapes.flatMap((shape) =>
         shape.collection === collection

@@ -18,6 +18,7 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { replicaOf } from "../db/internals.ts";
 import type { BareRepository } from "../db/bare_repository.ts";
+import { lateRich } from "../schema/late_rich.ts";
 import type { Storage } from "../storage/storage.ts";
 import { failureOf, isGone } from "./failure.ts";
 import type {
@@ -36,6 +37,7 @@ import type { Loans } from "./owner_loans.ts";
 import { type Broadcast, type Member, tellAll } from "./owner_members.ts";
 import { OwnedOverwritten } from "./owner_overwritten.ts";
 import { RepositoryReports } from "./owner_repository_reports.ts";
+import { whenLoaded } from "./tab_late.ts";
 import { chainsOf } from "./tab_left.ts";
 
 /** The point before everything: a tab that is told it reads the whole log. */
@@ -80,6 +82,8 @@ export class OwnedRepository {
   readonly #replica: Replica;
   readonly #followers = new Map<string, Follower>();
   readonly #endListening: () => void;
+  /** What tabs wrote while code was loaded for the first of it. */
+  #held: [Member, WriteRecords][] | undefined;
   #openings = 0;
   #isPumping = false;
   #isClosed = false;
@@ -204,8 +208,14 @@ export class OwnedRepository {
     return {};
   }
 
-  /** Takes what a tab wrote. */
-  write(tab: Member, { seq, records }: WriteRecords): void {
+  /** Takes what a tab wrote, one after the other where that takes code that is not here yet. */
+  write(tab: Member, message: WriteRecords): void {
+    if (this.#held === undefined) this.#write(tab, message);
+    else this.#held.push([tab, message]);
+  }
+
+  #write(tab: Member, message: WriteRecords): void {
+    const { seq, records } = message;
     const follower = this.#followers.get(tab.id);
     if (follower === undefined) {
       return tab.post({ kind: "reload", repository: this.name });
@@ -216,8 +226,18 @@ export class OwnedRepository {
       if (failure === undefined) this.#acknowledge(follower, seq);
       else this.#decline(follower, seq, failure);
     } catch (cause) {
-      this.#fail(follower, seq, cause);
+      if (cause !== lateRich.unloaded) this.#fail(follower, seq, cause);
+      else this.#hold(tab, message);
     }
+  }
+
+  /** What a page's schema names has to be folded here, too. */
+  #hold(...first: [Member, WriteRecords]): void {
+    const held = this.#held = [first];
+    whenLoaded(this.#parts.world, lateRich.unloaded, () => {
+      this.#held = undefined;
+      for (const one of held) this.write(...one);
+    });
   }
 
   /**
@@ -229,7 +249,7 @@ export class OwnedRepository {
     const goOn = records.filter((one) =>
       !chainsOf([one]).some((chain) => withdrawals.isClosed(chain))
     );
-    const { missing } = device.follow(goOn);
+    const { missing } = await lateRich.within(() => device.follow(goOn));
     await this.#replica.durable();
     return missing === undefined;
   }

@@ -8,16 +8,11 @@
  * @module
  */
 
-import {
-  type Followed,
-  type LogPoint,
-  type OwnRecord,
-  unloaded,
-} from "../../repo/mod.ts";
+import type { Followed, LogPoint, OwnRecord } from "../../repo/mod.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
-import { whenWithdrawing } from "./tab_withdrawing.ts";
+import { isUnloaded, whenLoaded } from "./tab_late.ts";
 
 /** Records are followed in runs of about so many bytes: one look at the clock each. */
 const RUN_BYTES = 8 * 1024;
@@ -124,12 +119,10 @@ export class TabInbox {
       followed = this.#parts.follow(run);
     } catch (cause) {
       const life = this.#life;
-      if (cause !== unloaded) this.#parts.failed(cause);
+      if (!isUnloaded(cause)) this.#parts.failed(cause);
       else {
-        whenWithdrawing(
-          this.#parts.world,
-          () => life === this.#life && this.#run(),
-        );
+        const goOn = () => life === this.#life && this.#run();
+        whenLoaded(this.#parts.world, cause, goOn);
       }
       return false;
     }

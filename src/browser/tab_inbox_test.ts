@@ -5,7 +5,8 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
 import { TabInbox } from "./tab_inbox.ts";
-import { loadWithdrawing } from "./tab_withdrawing.ts";
+import { lateRich } from "../schema/late_rich.ts";
+import { loadWithdrawing } from "./tab_late.ts";
 
 /** An inbox in a world in which following a run of records takes a millisecond. */
 class Place {
@@ -16,7 +17,8 @@ class Place {
   readonly later: (() => void)[] = [];
   failure: unknown;
   missing: string | undefined;
-  isUnloaded = false;
+  /** What is thrown for want of code. */
+  unloaded: unknown;
   readonly inbox: TabInbox;
 
   constructor() {
@@ -33,7 +35,7 @@ class Place {
       world,
       follow: (records) => {
         this.now++;
-        if (this.isUnloaded) throw unloaded;
+        if (this.unloaded !== undefined) throw this.unloaded;
         if (this.missing !== undefined) {
           return { taken: 0, missing: this.missing };
         }
@@ -124,25 +126,27 @@ Deno.test("an inbox that lacks something reads the whole log once, and then give
   assert.match(String(place.failure), /a parent/);
 });
 
-Deno.test("an inbox waits for what takes commits back, and follows the same run again", async () => {
-  const place = new Place();
-  place.isUnloaded = true;
-  place.inbox.take(records(100, 2));
-  assert.deepEqual([place.now, place.followed.length], [1, 0]);
-  place.inbox.take(records(102, 1));
-  assert.equal(place.now, 1, "nothing overtakes what waits");
-  place.isUnloaded = false;
-  await until(() => place.inbox.at.address === 103, "all is followed");
-  assert.equal(place.followed.length, 3);
-  assert.equal(place.failure, undefined);
+Deno.test("an inbox waits for code that it lacks, and follows the same run again", async () => {
+  for (const why of [unloaded, lateRich.unloaded]) {
+    const place = new Place();
+    place.unloaded = why;
+    place.inbox.take(records(100, 2));
+    assert.deepEqual([place.now, place.followed.length], [1, 0]);
+    place.inbox.take(records(102, 1));
+    assert.equal(place.now, 1, "nothing overtakes what waits");
+    place.unloaded = undefined;
+    await until(() => place.inbox.at.address === 103, "all is followed");
+    assert.equal(place.followed.length, 3);
+    assert.equal(place.failure, undefined);
+  }
 });
 
 Deno.test("an inbox that another owner begins forgets what waits for code", async () => {
   const place = new Place();
-  place.isUnloaded = true;
+  place.unloaded = unloaded;
   place.inbox.take(records(100, 2));
   place.inbox.begin({ address: 50, crc: 2 });
-  place.isUnloaded = false;
+  place.unloaded = undefined;
   await loadWithdrawing();
   await Promise.resolve();
   place.inbox.take(records(50, 1));

@@ -25,6 +25,7 @@ import {
   replicaFolder,
   type RepositoryName,
   type Session,
+  unloaded,
   type VerifyReport,
 } from "../../repo/mod.ts";
 import type { Standing, Welcome } from "./messages.ts";
@@ -32,7 +33,7 @@ import type { Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
 import type { TabStorage } from "./tab_storage.ts";
-import { loadWithdrawing, whenWithdrawing } from "./tab_withdrawing.ts";
+import { loadWithdrawing, whenLoaded } from "./tab_late.ts";
 
 /** What they work with. */
 export interface TabRepositoriesParts {
@@ -270,7 +271,7 @@ export class TabRepositories {
     // What was refused may be retried at once.
     if (replica.refusals().length > 0) {
       await loadWithdrawing()
-        .catch(() => whenWithdrawing(this.#clock, () => {}));
+        .catch(() => whenLoaded(this.#clock, unloaded, () => {}));
     }
     return replica;
   }

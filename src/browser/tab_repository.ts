@@ -14,12 +14,11 @@ import { deferred } from "../base/deferred.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
-import {
-  type LentChain,
-  type Outgoing,
-  type OwnRecord,
-  type Replica,
-  unloaded,
+import type {
+  LentChain,
+  Outgoing,
+  OwnRecord,
+  Replica,
 } from "../../repo/mod.ts";
 import { errorOf, isGone } from "./failure.ts";
 import type { OfOwner, Opened, OwnerMessage } from "./messages.ts";
@@ -28,7 +27,7 @@ import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { filesOf, TabStorage } from "./tab_storage.ts";
-import { whenWithdrawing } from "./tab_withdrawing.ts";
+import { isUnloaded, whenLoaded } from "./tab_late.ts";
 
 /** What the owner says about one repository. */
 export type RepositoryMessage = Extract<
@@ -362,9 +361,9 @@ export class TabRepository {
       try {
         open.replica.device.leaveChain(leaving.chain);
       } catch (cause) {
-        if (cause !== unloaded) throw cause;
+        if (!isUnloaded(cause)) throw cause;
         this.#leaving = leaving;
-        return whenWithdrawing(this.#parts.world, () => this.#leave());
+        return whenLoaded(this.#parts.world, cause, () => this.#leave());
       }
       open.replica.flush();
     }

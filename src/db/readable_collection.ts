@@ -10,7 +10,7 @@
 import type { QueryEngine } from "../query/engine.ts";
 import type { OrderField, Query, QueryStore, Where } from "../query/mod.ts";
 import { itemStore } from "../query/store.ts";
-import { textIn } from "../schema/prepare_text.ts";
+import { lateRich } from "../schema/late_rich.ts";
 import {
   hasMutableValues,
   type RowReader,
@@ -71,7 +71,7 @@ export class ReadableCollection<S extends Schema>
   /** What is known of a text field: for `@sheaf/sheaf/text`. `undefined` when the item is not there. */
   textOf(id: string, field: string): TextState | undefined {
     if (!this.has(id)) return undefined;
-    return textIn(
+    return lateRich.code.textIn(
       this.#parts.table.cellAt(this.#parts.table.ordinalOf(id)),
       field,
     );

@@ -13,7 +13,7 @@
 import type { Stamp } from "../base/hlc.ts";
 import type { Item, Operation, Shape, Value } from "./patch.ts";
 import type { RichState } from "./merge.ts";
-import type { OrderedMap } from "./ordered_map.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 
 /**
  * The commit that an operation came in: its stamp, and where its payload lies.
@@ -51,6 +51,11 @@ export interface Cell {
   /** Values that are no values of the readers' schema, by field name: its defaults are shown instead. */
   readonly hidden: ReadonlyMap<string, Value> | undefined;
 }
+
+/** Of an item no field of which has a state. */
+export const noStates = /* @__PURE__ */ OrderedMap.of<string, RichState>(
+  compareText,
+);
 
 /** A register that was written since an item was put together. */
 export interface Written {

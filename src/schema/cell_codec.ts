@@ -13,18 +13,14 @@ import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "./cell.ts";
 import { isOfKind, isRich } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
 import { expand, nowhere } from "./merge.ts";
-import { compareText, type RichState } from "./merge_state.ts";
+import type { RichState } from "./merge_state.ts";
 import { isFieldName } from "./names.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import { readStamp, writeStamp } from "./shape_codec.ts";
-import {
-  type ReadStamp,
-  readState,
-  shownTextOf,
-  writeState,
-} from "./state_codec.ts";
+import type { ReadStamp } from "./state_codec.ts";
 import {
   malformed,
   readAny,
@@ -186,6 +182,7 @@ function readStates(
   stamp: ReadStamp,
   shown: ReadonlyMap<string, Shown> | undefined,
 ) {
+  const { readState, shownTextOf } = lateRich.code;
   const states: [string, RichState][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const name = readName(r);
@@ -247,7 +244,7 @@ export function cellDigestBytes(cell: Cell): Uint8Array<ArrayBuffer> {
   w.varint(rich.size);
   for (const name of [...rich.keys()].sort()) {
     w.text(name);
-    writeState(w, rich.get(name)!, writeStamp);
+    lateRich.code.writeState(w, rich.get(name)!, writeStamp);
   }
   return w.copy();
 }

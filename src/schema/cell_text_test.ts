@@ -1,17 +1,20 @@
 /** Cells with long texts: what they show stands behind them. */
 
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Cell, Origin } from "./cell.ts";
 import { cellDigestBytes, decodeCell, SHOWN } from "./cell_codec.ts";
 import { encodeCell } from "./cell_writer.ts";
 import { nowhere } from "./merge.ts";
-import { compareText, type RichState } from "./merge_state.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import type { RichState } from "./merge_state.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Shape } from "./patch.ts";
 import { textOf } from "./text_kit_test.ts";
 import type { TextEngine, TextState } from "./text_state.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const shape = {
   collection: "note",

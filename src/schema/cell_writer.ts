@@ -17,12 +17,12 @@ import {
   STAMPED,
 } from "./cell_codec.ts";
 import { isRich } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
 import { nowhere } from "./merge.ts";
 import type { RichState } from "./merge_state.ts";
 import type { OrderedMap } from "./ordered_map.ts";
 import type { Shape } from "./patch.ts";
 import { writeStamp } from "./shape_codec.ts";
-import { writeState } from "./state_codec.ts";
 import { writeAny, writeValue } from "./value_codec.ts";
 
 /** Numbers of the objects that rows refer to. */
@@ -132,7 +132,7 @@ function writeStates(
   for (const [name, state] of rich) {
     w.text(name);
     const start = w.length;
-    writeState(w, state, stamp);
+    lateRich.code.writeState(w, state, stamp);
     const bytes = w.length - start;
     if (state.merge !== "text" || state.shown === undefined) continue;
     if (bytes >= LONG_TEXT) shown.push([name, bytes, state.shown]);

@@ -1,5 +1,5 @@
 /**
- * Bytes of the changes that updates make to fields.
+ * Bytes of the changes that updates make to fields of rich kinds.
  *
  * @module
  */
@@ -24,13 +24,10 @@ import {
   readCount,
   readInner,
   readText,
-  readValue,
   writeAny,
-  writeValue,
 } from "./value_codec.ts";
 
 const codes = {
-  set: 0,
   increment: 1,
   add: 2,
   remove: 3,
@@ -44,8 +41,8 @@ const codes = {
 } as const;
 
 /** Which merge class takes a change, by its number. */
-const classes: readonly MergeClass[] = [
-  "register",
+const classes: readonly (MergeClass | undefined)[] = [
+  undefined,
   "counter",
   "set",
   "set",
@@ -58,16 +55,13 @@ const classes: readonly MergeClass[] = [
   "text",
 ];
 
+/** A change of a field of a rich kind. */
+export type RichChange = Exclude<Change, { readonly what: "set" }>;
+
 /** Writes one change of a field. */
-export function writeChange(
-  w: ByteWriter,
-  field: ShapeField,
-  change: Change,
-): void {
+export function writeChange(w: ByteWriter, change: RichChange): void {
   w.u8(codes[change.what]);
   switch (change.what) {
-    case "set":
-      return writeValue(w, field.kind, change.value);
     case "increment":
       return w.f64(change.amount);
     case "add":
@@ -147,8 +141,6 @@ export function readChange(r: ByteReader, field: ShapeField): Change {
     malformed(`a ${field.kind} field has a change of type ${code}`);
   }
   switch (code) {
-    case codes.set:
-      return { what: "set", value: readValue(r, field.kind, true) };
     case codes.increment:
       return { what: "increment", amount: readAmount(r) };
     case codes.add:

@@ -1,9 +1,12 @@
+import { lateRich } from "./late_rich.ts";
 import assert from "node:assert/strict";
 import { fold } from "./merge.ts";
 import { describeOperation, diffItems } from "./describe.ts";
 import { defineSchema, field } from "./mod.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Task = defineSchema("task", {
   title: field.string(),

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal } from "node:assert/strict";
 import { type Refusal, refuseAt } from "../base/errors.ts";
 import type { Cell } from "./cell.ts";
@@ -11,6 +12,8 @@ import {
 import { fold } from "./merge.ts";
 import type { Operation } from "./patch.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const view = createView(undefined);
 

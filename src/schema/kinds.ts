@@ -42,6 +42,14 @@ export function mergeClassOf(kind: FieldKind): MergeClass {
   }
 }
 
+/** Merge classes that keep a state. */
+export type RichClass = Exclude<MergeClass, "register">;
+
+/** Does this class keep a state? */
+export function isRichClass(merge: MergeClass): merge is RichClass {
+  return merge !== "register";
+}
+
 /** Does a field of this kind merge by more than its last writer? */
 export function isRich(kind: FieldKind): boolean {
   return fieldKinds[kind] >= fieldKinds.counter;

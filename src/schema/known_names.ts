@@ -20,14 +20,9 @@ import {
 } from "../base/hlc.ts";
 import { isHistory, type Origin } from "./cell.ts";
 import type { CommitJudge, JudgedWrite } from "./judge.ts";
-import { mergeClassOf } from "./kinds.ts";
+import { isRichClass, mergeClassOf, type RichClass } from "./kinds.ts";
 import { stateIn } from "./merge.ts";
-import {
-  changeState,
-  emptyState,
-  isRichClass,
-  type RichClass,
-} from "./merge_rich.ts";
+import { changeState, emptyState } from "./merge_rich.ts";
 import type { ListState, RichState, SetState } from "./merge_state.ts";
 import type { Change, Operation, UpdateOperation } from "./patch.ts";
 import type { DecodedPatch } from "./patch_codec.ts";

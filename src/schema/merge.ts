@@ -22,19 +22,12 @@
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
-import { type Cell, isThere, type Origin, valueIn } from "./cell.ts";
-import { mergeClassOf } from "./kinds.ts";
+import { type Cell, isThere, noStates, type Origin, valueIn } from "./cell.ts";
+import { isRichClass, mergeClassOf, type RichClass } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
 import { hiddenAfter, widened, withChanged } from "./merge_item.ts";
-import {
-  beginState,
-  changeState,
-  emptyState,
-  isRichClass,
-  type RichClass,
-  stateOfCreate,
-} from "./merge_rich.ts";
-import { compareText, noStates, type RichState } from "./merge_state.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import type { RichState } from "./merge_state.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type {
   CreateOperation,
   Item,
@@ -202,9 +195,9 @@ export function stateIn(cell: Cell, name: string, merge: RichClass): RichState {
   if (state?.merge === merge) return state;
   const field = shapeFieldOf(cell.shape, name);
   if (field === undefined || mergeClassOf(field.kind) !== merge) {
-    return emptyState(merge);
+    return lateRich.code.emptyState(merge);
   }
-  return beginState(merge, valueIn(cell, name), cell.origin);
+  return lateRich.code.beginState(merge, valueIn(cell, name), cell.origin);
 }
 
 const noStamps = /* @__PURE__ */ OrderedMap.of<string, Stamp>(compareText);
@@ -240,6 +233,7 @@ function applyUpdate(
     view.meet(field.kind);
     if (isRichClass(merge)) {
       const before = stateFor(cell, edit, field.name, merge);
+      const { changeState } = lateRich.code;
       editState(edit, field.name, changeState(before, change, origin));
     } else if (change.what === "set") {
       editRegister(cell, edit, field.name, change.value, origin);
@@ -371,6 +365,7 @@ function mergeCreate(
     view.meet(kind);
     if (isRichClass(merge)) {
       const before = stateFor(cell, edit, name, merge);
+      const { stateOfCreate } = lateRich.code;
       editState(edit, name, stateOfCreate(before, value, origin));
     } else editRegister(cell, edit, name, value, origin);
   }

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type Cell, WideCell, type Written } from "./cell.ts";
-import { isShownLater, showState } from "./merge_rich.ts";
-import { compareText, noStates, type RichState } from "./merge_state.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import { type Cell, noStates, WideCell, type Written } from "./cell.ts";
+import { lateRich } from "./late_rich.ts";
+import type { RichState } from "./merge_state.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
@@ -73,6 +73,7 @@ function copyWith(
     draft[name] = value;
   }
   for (const [name, state] of states) {
+    const { isShownLater, showState } = lateRich.code;
     const isPlain = Object.hasOwn(draft, name) && !isShownLater(state) &&
       view.fits(name, state.merge);
     if (!isPlain) return undefined;

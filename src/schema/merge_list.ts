@@ -9,8 +9,8 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { compareText, type ListElement, ListState } from "./merge_state.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import { type ListElement, ListState } from "./merge_state.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Element, Placement, Value } from "./patch.ts";
 
 const unknown: ListElement = {

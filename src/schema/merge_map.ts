@@ -5,8 +5,8 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { compareText, type MapEntry, MapState } from "./merge_state.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import { type MapEntry, MapState } from "./merge_state.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Value } from "./patch.ts";
 
 const noKeys = /* @__PURE__ */ OrderedMap.of<string, Stamp>(compareText);

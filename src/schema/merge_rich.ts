@@ -15,6 +15,7 @@ import {
   moveInList,
   replaceInList,
 } from "./merge_list.ts";
+import type { RichClass } from "./kinds.ts";
 import { emptyMap, mapOf, putIntoMap } from "./merge_map.ts";
 import { addToSet, emptySet, removeFromSet, setOf } from "./merge_set.ts";
 import type {
@@ -24,7 +25,7 @@ import type {
   RichState,
   SetState,
 } from "./merge_state.ts";
-import type { Change, Element, MergeClass, Value } from "./patch.ts";
+import type { Change, Element, Value } from "./patch.ts";
 import { positionAt } from "./position.ts";
 import {
   emptyText,
@@ -32,14 +33,6 @@ import {
   type TextEngine,
   textOfCreate,
 } from "./text_state.ts";
-
-/** Merge classes that keep a state. */
-export type RichClass = RichState["merge"];
-
-/** Does this class keep a state? */
-export function isRichClass(merge: MergeClass): merge is RichClass {
-  return merge !== "register";
-}
 
 const emptyCounter: CounterState = { merge: "counter", total: 0n };
 

@@ -14,7 +14,7 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Element, Value } from "./patch.ts";
 import type { TextState } from "./text_state.ts";
 import { recordOf, sortedSet } from "./validate.ts";
@@ -83,11 +83,6 @@ export class SetState extends PartsState {
 export interface MapEntry {
   readonly value: Value;
   readonly stamp: Stamp;
-}
-
-/** Ascending, by UTF-16 units. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** A map: the last writer wins for each key. */
@@ -174,8 +169,3 @@ export type RichState =
   | MapState
   | ListState
   | TextState;
-
-/** Of an item no field of which has a state. */
-export const noStates = /* @__PURE__ */ OrderedMap.of<string, RichState>(
-  compareText,
-);

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
@@ -26,6 +27,8 @@ import { textField } from "./field.ts";
 import { textChange } from "./text_kit_test.ts";
 import { recordOf, sortedSet } from "./validate.ts";
 import { createView, type View } from "./view.ts";
+
+await lateRich.load();
 
 const run = { seed: 20260101, numRuns: sized(400, 2_000) } as const;
 const ID = "item-1";

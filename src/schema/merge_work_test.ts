@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import type { Stamp } from "../base/hlc.ts";
@@ -14,6 +15,8 @@ import { prepareUpdate } from "./prepare.ts";
 import { defineSchema } from "./schema.ts";
 import { recordOf } from "./validate.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const SIZE = 60_000;
 const names = Array.from(

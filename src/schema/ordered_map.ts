@@ -14,6 +14,11 @@
 /** Negative, zero or positive as `a` is before, at or after `b`: a total order. */
 export type Compare<K> = (a: K, b: K) => number;
 
+/** Ascending, by UTF-16 units. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** What a value adds to the size of its map. */
 export type Weigh<V> = (value: V) => number;
 

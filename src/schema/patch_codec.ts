@@ -14,15 +14,18 @@
 import { ByteReader, ByteWriter, concatBytes } from "../base/bytes.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
-import { readChange, writeChange } from "./change_codec.ts";
+import { isRich } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
 import { itemIdFault } from "./names.ts";
 import { nodesOf, nodesOfShape } from "./parts.ts";
 import type {
+  Change,
   CreateOperation,
   FieldChange,
   Item,
   Operation,
   Shape,
+  ShapeField,
   UpdateOperation,
 } from "./patch.ts";
 import { encodeShape, readShape } from "./shape_codec.ts";
@@ -39,6 +42,8 @@ const FORMAT = 1;
 const CREATE = 0;
 const UPDATE = 1;
 const DELETE = 2;
+/** The change of a register, which gets another value; those of rich kinds have codes of their own. */
+const SET = 0;
 const whats = { create: CREATE, update: UPDATE, delete: DELETE } as const;
 
 /** Bytes that a decoded operation takes at least. */
@@ -204,7 +209,11 @@ function writeChanges(w: ByteWriter, op: UpdateOperation): void {
     const index = fields.indexOf(field);
     assert(index >= 0, "a change names a field of its operation's shape");
     w.varint(index);
-    writeChange(w, field, change);
+    if (change.what !== "set") lateRich.code.writeChange(w, change);
+    else {
+      w.u8(SET);
+      writeValue(w, field.kind, change.value);
+    }
   }
 }
 
@@ -361,11 +370,19 @@ function readChanges(
     const field = shape.fields[r.varint()] ??
       malformed("a change names no field");
     const start = r.at;
-    const change = readChange(r, field);
+    const change = isRich(field.kind)
+      ? lateRich.code.readChange(r, field)
+      : readSet(r, field);
     changes.push(Object.freeze({ field, change }));
     spans?.push({ field, change, start, end: r.at });
   }
   return Object.freeze(changes);
+}
+
+function readSet(r: ByteReader, { kind }: ShapeField): Change {
+  const code = r.u8();
+  if (code !== SET) malformed(`a ${kind} field has a change of type ${code}`);
+  return { what: "set", value: readValue(r, kind, true) };
 }
 
 /** A row as {@linkcode decodeCreateAt} reads it. */

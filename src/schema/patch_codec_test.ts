@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, concatBytes, encodeText } from "../base/bytes.ts";
@@ -20,6 +21,8 @@ import { sized } from "../../tests/kit/tier.ts";
 import { TextState } from "./text_state.ts";
 import { textField } from "./field.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const run = { seed: 11, numRuns: sized(70, 500) } as const;
 

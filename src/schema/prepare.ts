@@ -12,6 +12,7 @@ import type { Stamp } from "../base/hlc.ts";
 import type { Cell } from "./cell.ts";
 import { equalValues } from "./json.ts";
 import { isRich, mergeClassOf } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
 import { mergeClassIn } from "./merge.ts";
 import { parseItemId, show } from "./names.ts";
 import type {
@@ -22,8 +23,6 @@ import type {
   UpdateOperation,
   Value,
 } from "./patch.ts";
-import { richChanges } from "./prepare_rich.ts";
-import { shapeOfEdit } from "./prepare_text.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import { parseValue, type SchemaField } from "./validate.ts";
 
@@ -138,7 +137,7 @@ export function prepareUpdate(
   const { id, generation } = cell;
   const [first, second] = changes;
   const shape = first?.change.what === "edit" && second === undefined
-    ? shapeOfEdit(schema.shape, first.field)
+    ? lateRich.code.shapeOfEdit(schema.shape, first.field)
     : schema.shape;
   return { what: "update", shape, id, generation, changes };
 }
@@ -163,7 +162,7 @@ function prepareField(
   const field = schema.plan[ordinal]!;
   checkClass(field, cell);
   const made = isRich(field.kind)
-    ? richChanges(field, cell, value, context)
+    ? lateRich.code.richChanges(field, cell, value, context)
     : registerChanges(field, cell, value);
   for (const change of made) {
     changes.push({ field: schema.shape.fields[ordinal]!, change });

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
@@ -9,6 +10,8 @@ import { defineSchema, field } from "./mod.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { copyForReader, hasMutableValues } from "./reader.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Thing = defineSchema("thing", {
   title: field.string(),

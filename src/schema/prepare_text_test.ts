@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import assert from "node:assert/strict";
 import { engine } from "../text/engine.ts";
 import { textField } from "./field.ts";
@@ -5,6 +6,8 @@ import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import { prepareCreate, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Note = defineSchema("note", {
   title: field.string().default(""),

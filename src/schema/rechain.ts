@@ -42,12 +42,12 @@ export function rechainPayload(
 ): Uint8Array {
   let out: ByteWriter | undefined;
   let copied = 0;
-  for (const { field, change, start, end } of changesIn(payload)) {
+  for (const { change, start, end } of changesIn(payload)) {
     const renamed = rechainChange(change, renaming);
-    if (renamed === change) continue;
+    if (renamed === change || renamed.what === "set") continue;
     out ??= new ByteWriter(payload.length);
     out.bytes(payload.subarray(copied, start));
-    writeChange(out, field, renamed);
+    writeChange(out, renamed);
     copied = end;
   }
   if (out === undefined) return payload;

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { engine } from "../text/engine.ts";
@@ -13,6 +14,8 @@ import {
   type TextId,
   type TextState,
 } from "./text_state.ts";
+
+await lateRich.load();
 
 const OLD = "o".repeat(40);
 const NEW = "n".repeat(40);

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Cell, Origin } from "./cell.ts";
@@ -11,6 +12,8 @@ import type { Operation } from "./patch.ts";
 import { decodePatch, PatchWriter } from "./patch_codec.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Note = defineSchema("note", {
   title: field.string().default(""),

@@ -13,7 +13,7 @@
  */
 
 import { type Cell, valueIn } from "./cell.ts";
-import { showState } from "./merge_rich.ts";
+import { lateRich } from "./late_rich.ts";
 import type { Item, Value } from "./patch.ts";
 import { copyValue } from "./reader.ts";
 import type { DraftItem } from "./schema.ts";
@@ -115,7 +115,7 @@ function fieldOf(cell: Cell, name: string, view: View): Value {
   const state = cell.rich?.get(name);
   if (state !== undefined) {
     return view.fits(name, state.merge)
-      ? showState(state, view.engineOf(name))
+      ? lateRich.code.showState(state, view.engineOf(name))
       : template[name];
   }
   const merge = merges.get(name);

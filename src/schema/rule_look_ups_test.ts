@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { limits } from "../base/limits.ts";
 import type { Cell } from "./cell.ts";
@@ -9,6 +10,8 @@ import type { LookUp, RuleContext, RuleResult } from "./rule_types.ts";
 import { defineRules } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Member = defineSchema("member", {
   role: field.string().default("reader"),

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { workOf } from "../../tests/kit/work.ts";
@@ -6,13 +7,15 @@ import type { Cell, Origin } from "./cell.ts";
 import { field } from "./field.ts";
 import { fold } from "./merge.ts";
 import type { FieldChange, Operation, Shape } from "./patch.ts";
-import { compareText } from "./merge_state.ts";
+import { compareText } from "./ordered_map.ts";
 import { OrderedMap } from "./ordered_map.ts";
 import { showCell } from "./rule_item.ts";
 import { judgeWrite } from "./rule_write.ts";
 import { defineRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Task = defineSchema("task", {
   title: field.string(),

@@ -1,3 +1,4 @@
+import { lateRich } from "./late_rich.ts";
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { field } from "./field.ts";
@@ -7,6 +8,8 @@ import { allowed, type RuleSession } from "./rule_types.ts";
 import { defineRules, type RepositoryRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
+
+await lateRich.load();
 
 const Task = defineSchema("task", {
   title: field.string(),

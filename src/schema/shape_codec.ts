@@ -12,7 +12,8 @@
 import { type ByteReader, ByteWriter, toHex } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
-import { kindOf } from "./kinds.ts";
+import { isRich, kindOf } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
 import { isCollectionName, isFieldName } from "./names.ts";
 import { fieldKinds, type Shape, type ShapeField } from "./patch.ts";
 import { malformed, readCount, readText } from "./value_codec.ts";
@@ -82,7 +83,10 @@ function parseShape(r: ByteReader): Shape {
   for (let i = 0; i < count; i++) {
     const name = readText(r, 64, true);
     if (!isFieldName(name)) malformed("a field name is invalid");
-    fields.push(Object.freeze({ name, kind: kindOf(r.u8()) }));
+    const kind = kindOf(r.u8());
+    // What folds it must be here before anything is: see `late_rich.ts`.
+    if (isRich(kind)) lateRich.code;
+    fields.push(Object.freeze({ name, kind }));
     names.add(name);
   }
   if (names.size < count) malformed("a shape names a field twice");

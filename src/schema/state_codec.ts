@@ -9,7 +9,6 @@ import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import {
   compareTags,
-  compareText,
   type ListElement,
   ListState,
   type MapEntry,
@@ -18,7 +17,7 @@ import {
   SetState,
   type Tag,
 } from "./merge_state.ts";
-import { OrderedMap } from "./ordered_map.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Value } from "./patch.ts";
 import { readTextState, textStateOf, writeTextState } from "./text_codec.ts";
 import {

@@ -12,9 +12,10 @@
  */
 
 import { limits } from "../base/limits.ts";
+import { noStates } from "./cell.ts";
 import { emptyOf, isOfKind, mergeClassOf } from "./kinds.ts";
-import { isShownLater, showState } from "./merge_rich.ts";
-import { noStates, type RichState } from "./merge_state.ts";
+import { lateRich } from "./late_rich.ts";
+import type { RichState } from "./merge_state.ts";
 import type { OrderedMap } from "./ordered_map.ts";
 import type { FieldKind, Item, MergeClass, Shape, Value } from "./patch.ts";
 import type { DraftItem, Schema } from "./schema.ts";
@@ -210,6 +211,7 @@ export class View {
   #putState(draft: DraftItem, name: string, state: RichState): void {
     if (!this.fitsAsWritten(name, state.merge)) return;
     const engine = this.engineOf(name);
+    const { showState, isShownLater } = lateRich.code;
     const get = () => showState(state, engine);
     if (!isShownLater(state)) draft[name] = get();
     else {

@@ -1,0 +1,58 @@
+/**
+ * Code that few programs run: loaded by those that need it, and by nobody else.
+ *
+ * Who needs it at once where it is not here meets {@linkcode Late.unloaded}
+ * before anything has changed, loads it, and asks again.
+ *
+ * @module
+ */
+
+import { DatabaseError } from "./errors.ts";
+
+/** Code that may not be here yet. */
+export class Late<Code> {
+  /** What is thrown where it is needed and not loaded. */
+  readonly unloaded: DatabaseError = new DatabaseError(
+    "unreachable",
+    "Code that this takes could not be loaded yet: try again",
+  );
+  readonly #import: () => Promise<Code>;
+  #code: Code | undefined;
+
+  constructor(load: () => Promise<Code>) {
+    this.#import = load;
+  }
+
+  /** The code; where it is not here it is sent for, so that who asks again later has it. */
+  get code(): Code {
+    if (this.#code !== undefined) return this.#code;
+    this.load().catch(() => {});
+    throw this.unloaded;
+  }
+
+  /** Is it here? */
+  get isLoaded(): boolean {
+    return this.#code !== undefined;
+  }
+
+  /** It is here; `undefined`: it is not, as in a page that has not loaded it. */
+  provide(code: Code | undefined): void {
+    this.#code = code;
+  }
+
+  /** Loads it, where it is not here. */
+  async load(): Promise<void> {
+    this.#code ??= await this.#import();
+  }
+
+  /** What `run` gives, once more where it lacked this code. */
+  async within<R>(run: () => R | Promise<R>): Promise<R> {
+    try {
+      return await run();
+    } catch (cause) {
+      if (cause !== this.unloaded) throw cause;
+    }
+    await this.load();
+    return await run();
+  }
+}
