@@ -12,9 +12,7 @@
  */
 
 import { limits } from "../src/base/limits.ts";
-import { isRich } from "../src/schema/kinds.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
-import type { Schema } from "../src/schema/schema.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Certificates } from "./certificate.ts";
 import {
@@ -57,12 +55,10 @@ async function openConstraints(
 
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
 
-/** Opens a repository, or makes it, with the code that its schemas and its files take. */
+/** Opens a repository, or makes it, with the code that its files take. */
 export async function loadReplica(
   options: OpenReplicaOptions,
 ): Promise<LoadedReplica> {
-  const isRichSchema = ({ plan }: Schema) => plan.some((f) => isRich(f.kind));
-  if (options.schemas?.some(isRichSchema)) await lateRich.load();
   return await lateRich.within(() => loadHere(options));
 }
 

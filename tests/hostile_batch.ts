@@ -91,7 +91,6 @@ function edits(w: ByteWriter): void {
   const clients = new Map(Array.from({ length: 500 }, (_, i) => [i, spans]));
   w.varint(1);
   w.varint(0);
-  const field = { name: "f0", kind: "text" } as const;
   writeChange(w, { what: "edit", text: new TextState(clients) });
 }
 

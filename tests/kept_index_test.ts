@@ -3,6 +3,7 @@
  * sort over all items do, whatever happened in between, and nothing is sorted.
  */
 
+import { lateIndexes } from "../src/query/late_indexes.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { PAGE } from "../repo/checkpoint/layout.ts";
@@ -24,6 +25,8 @@ import { runNaively } from "../src/query/naive.ts";
 import type { Request } from "../src/query/plan.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { sized } from "./kit/tier.ts";
+
+await lateIndexes.load();
 
 const indexes = [["author", "done"], ["rank"], ["title"]] as const;
 

@@ -3,6 +3,7 @@
  * with a log in memory, and a twin of it that never saw a checkpoint.
  */
 
+import { lateRich } from "../../src/schema/late_rich.ts";
 import assert from "node:assert/strict";
 import { ByteWriter } from "../../src/base/bytes.ts";
 import { system } from "../../src/base/system.ts";
@@ -19,6 +20,8 @@ import { Table } from "../table.ts";
 import { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 import { writeCheckpoint } from "./write.ts";
 import { digestOfTable } from "../../tests/kit/digest.ts";
+
+await lateRich.load();
 
 export const Task = defineSchema("task", {
   title: field.string().optional(),

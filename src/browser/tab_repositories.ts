@@ -251,6 +251,7 @@ export class TabRepositories {
   ): Promise<Replica> {
     const { schemas, options, welcome, session } = this.#parts;
     const { mode, rootKey } = welcome();
+    await schemas.prepare();
     const replica = await Replica.open({
       door: undefined,
       storage,

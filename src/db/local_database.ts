@@ -284,6 +284,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
     await storage.prepare?.(folder);
+    await schemas.prepare();
     const isReadOnly = options.readOnly === true;
     if (isReadOnly && storage.list(folder).length === 0) {
       throw readOnlyError(`There is no repository "${name}"`);

@@ -5,6 +5,9 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { lateIndexes } from "../query/late_indexes.ts";
+import { isRich } from "../schema/kinds.ts";
+import { lateRich } from "../schema/late_rich.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SchemaField } from "../schema/validate.ts";
 import type { TextEngine } from "../schema/text_state.ts";
@@ -51,6 +54,17 @@ export class Schemas {
       `"${name}.${field.name}" refers to "${target}", of which there is no schema: ` +
         "correct the name, or give openDatabase() that schema, too",
     );
+  }
+
+  /** Loads what is not here yet of the code that they take. */
+  async prepare(): Promise<void> {
+    const all = this.all();
+    const isRichSchema = all.some(({ plan }) =>
+      plan.some(({ kind }) => isRich(kind))
+    );
+    if (isRichSchema) await lateRich.load();
+    const isIndexed = all.some(({ indexes }) => indexes.length > 0);
+    if (isIndexed) await lateIndexes.load();
   }
 
   /** What the app declared. */

@@ -5,7 +5,14 @@
  * @module
  */
 
-import type { Condition, Equal, In, Prefix, Range } from "./condition.ts";
+import {
+  type Condition,
+  type Equal,
+  type In,
+  type Prefix,
+  type Range,
+  textAfter,
+} from "./condition.ts";
 import type { KeyRange } from "./ordered_index.ts";
 import type { Key } from "./value.ts";
 
@@ -106,15 +113,4 @@ function textRange(prefix: readonly Key[], text: string): KeyRange {
     high: end === undefined ? prefix : [...prefix, end],
     highAfter: end === undefined,
   };
-}
-
-/** The first text behind all that start with `text`, if there is one. */
-export function textAfter(text: string): string | undefined {
-  for (let at = text.length - 1; at >= 0; at--) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0xffff) {
-      return text.slice(0, at) + String.fromCharCode(unit + 1);
-    }
-  }
-  return undefined;
 }

@@ -152,3 +152,14 @@ function show(value: Value): string {
   const text = JSON.stringify(value) ?? "absent";
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
 }
+
+/** The first text behind all that start with `text`, if there is one. */
+export function textAfter(text: string): string | undefined {
+  for (let at = text.length - 1; at >= 0; at--) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0xffff) {
+      return text.slice(0, at) + String.fromCharCode(unit + 1);
+    }
+  }
+  return undefined;
+}

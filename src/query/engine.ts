@@ -14,8 +14,9 @@ import type { FieldKind, Item } from "../schema/patch.ts";
 import { Columns } from "./columns.ts";
 import type { Condition, Fields } from "./condition.ts";
 import { type Effort, Executor } from "./execute.ts";
-import { IndexSet, type Slices } from "./index_set.ts";
-import { choosePlan, type Plan, type Request } from "./plan.ts";
+import type { IndexSet, Slices } from "./index_set.ts";
+import { lateIndexes } from "./late_indexes.ts";
+import { type Plan, planIds, type Request, scanPlan } from "./plan.ts";
 import { helpfulIndex } from "./hint.ts";
 import type { Include } from "./include.ts";
 import { emptyState, Query } from "./query.ts";
@@ -89,9 +90,18 @@ export interface FollowerCost {
 /** A query that takes longer than this, in milliseconds, is worth a hint. */
 const slowMs = 16;
 const slowHintsMax = 100;
+/** Among so few items nobody fetches code to find some by their ids' order. */
+const fewCount = 1_024;
 
 function hasTimer(world: EngineOptions["world"]): world is Slices {
   return world?.after !== undefined;
+}
+
+/** Would an index of the ids help? */
+function readsIds({ parts, order, limit }: Request): boolean {
+  if (parts.some((one) => "field" in one && one.field === "id")) return true;
+  return parts.length === 0 && limit < Infinity &&
+    (order.length === 0 || order[0]!.field === "id");
 }
 
 /** Answers the queries of one collection. */
@@ -103,7 +113,8 @@ export class QueryEngine {
   readonly source: Source;
   /** What it was told. */
   readonly options: EngineOptions;
-  readonly #indexes: IndexSet;
+  /** Once there is something to plan by. */
+  #indexes: IndexSet | undefined;
   readonly #executor: Executor;
   readonly #routes = new Routes();
   /** Stores in use, by what they ask for. */
@@ -130,10 +141,6 @@ export class QueryEngine {
     this.options = options;
     this.name = options.name;
     this.fields = new Map([...options.fields, ["id", "string"]]);
-    const listen = () => this.#listen();
-    const { indexes, world } = options;
-    const slices = hasTimer(world) ? world : undefined;
-    this.#indexes = new IndexSet(indexes, this.fields, source, listen, slices);
     const columns = new Columns(source);
     this.#executor = new Executor(source, columns, this.fields);
   }
@@ -151,7 +158,7 @@ export class QueryEngine {
 
   /** Changes whenever cached plans go stale. */
   get epoch(): number {
-    return this.#indexes.epoch;
+    return this.#indexes?.epoch ?? 0;
   }
 
   /** A user's function as a condition: it sees rows as the user does. The same for the same function. */
@@ -190,7 +197,27 @@ export class QueryEngine {
   /** Chooses how to answer. */
   plan(request: Request): Plan {
     this.#assertOpen();
-    return choosePlan(request, this.#indexes, this.source);
+    return planIds(request.parts) ?? this.#planIndex(request) ?? scanPlan;
+  }
+
+  #planIndex(request: Request): Plan | undefined {
+    const { indexes, world } = this.options;
+    if (this.#indexes === undefined) {
+      if (!lateIndexes.isLoaded) {
+        const isLarge = this.source.count > fewCount;
+        const isWanted = indexes.length > 0 || isLarge && readsIds(request);
+        if (isWanted) lateIndexes.load().catch(() => {});
+        return undefined;
+      }
+      this.#indexes = new lateIndexes.code.IndexSet(
+        indexes,
+        this.fields,
+        this.source,
+        () => this.#listen(),
+        hasTimer(world) ? world : undefined,
+      );
+    }
+    return this.#indexes.plan(request);
   }
 
   /** Items that a request asks for, in order. */
@@ -241,8 +268,8 @@ export class QueryEngine {
 
   /** Is there an index that begins with these fields? */
   isDeclared(fields: readonly string[]): boolean {
-    return this.#indexes.declared.some((index) =>
-      fields.every((field, at) => index.fields[at] === field)
+    return [...this.options.indexes, ["id"]].some((index) =>
+      fields.every((field, at) => index[at] === field)
     );
   }
 
@@ -256,7 +283,7 @@ export class QueryEngine {
   #hear(changes: readonly ItemChange[]): void {
     // What is true now, rather than what was told: news may come late.
     const ordinals = changes.map(({ ordinal }) => ordinal);
-    this.#indexes.update(ordinals);
+    this.#indexes?.update(ordinals);
     this.#absorbing = true;
     this.#routes.tell(ordinals, this.source, (follower, some) => {
       this.attempt(() => this.#absorb(follower, some));
@@ -366,7 +393,7 @@ export class QueryEngine {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#unsubscribe?.();
-    this.#indexes.close();
+    this.#indexes?.close();
     this.source.leaveOrders?.();
     for (const follower of this.#routes.followers()) follower.end();
     this.#routes.clear();

@@ -13,7 +13,8 @@ import { ColumnScan } from "./column_scan.ts";
 import type { Columns } from "./columns.ts";
 import type { Condition, Fields } from "./condition.ts";
 import { compileItemTests, type ItemTest } from "./item_check.ts";
-import { indexOrderedWalk, type Walk } from "./index_walk.ts";
+import type { Walk } from "./index_walk.ts";
+import { lateIndexes } from "./late_indexes.ts";
 import {
   compileColumnOrder,
   compileItemOrder,
@@ -149,7 +150,7 @@ export class Executor {
       test: compileItemTests(plan.residual),
       scanned: 0,
     };
-    const items = indexOrderedWalk(plan, request, walk);
+    const items = lateIndexes.code.indexOrderedWalk(plan, request, walk);
     this.effort.rowsScanned = walk.scanned;
     this.effort.how = "index in order";
     return items;

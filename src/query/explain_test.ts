@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { lateIndexes } from "./late_indexes.ts";
 import { type Task, task, taskEngine } from "./kit_test.ts";
 
 function filled(columnar: boolean, count = 1_000) {
@@ -33,6 +34,18 @@ Deno.test("Query.explain() names the index and the entries it read", () => {
   deepStrictEqual(told.conditions, ['author = "user7"']);
   match(told.plan, /^index author/);
   strictEqual(told.hint, undefined);
+});
+
+Deno.test("a query is answered by a scan until what indexes take is loaded", async () => {
+  lateIndexes.provide(undefined);
+  const { all } = filled(false, 2_000);
+  const query = all.where({ author: "user7" }).orderBy("rank");
+  const told = query.explain();
+  deepStrictEqual([told.index, told.rowsReturned], [undefined, 20]);
+  const rows = query.run();
+  await lateIndexes.load(); // As the query has asked for already.
+  deepStrictEqual(query.explain().index?.[0], "author");
+  deepStrictEqual(query.run(), rows);
 });
 
 Deno.test("Query.explain() shows that order and limit stop early", () => {

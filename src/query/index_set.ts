@@ -11,13 +11,13 @@
  * @module
  */
 
-import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./id_table.ts";
+import { chooseIndex } from "./index_plan.ts";
 import { OrderedIndex } from "./ordered_index.ts";
+import type { IndexPlan, Request } from "./plan.ts";
 import type { Source } from "./source.ts";
-import { isOrderable } from "./value.ts";
 
 /** The index that nobody declares and every collection has, once it is asked for. */
 const ofIds: readonly string[] = ["id"];
@@ -81,7 +81,6 @@ export class IndexSet {
   ) {
     this.#onBuilt = onBuilt;
     this.#slices = slices;
-    for (const index of indexes) check(index, fields);
     this.#slots = [...indexes, ofIds].map((index) => ({
       fields: [...index],
       built: undefined,
@@ -97,6 +96,11 @@ export class IndexSet {
   /** What was declared, and that of the ids. */
   get declared(): readonly DeclaredIndex[] {
     return this.#slots;
+  }
+
+  /** The index that answers a request best; `undefined` where a scan does. */
+  plan(request: Request): IndexPlan | undefined {
+    return chooseIndex(request, this, this.#source);
   }
 
   /** The index, if it is there or worth building now. */
@@ -211,16 +215,5 @@ export class IndexSet {
     slot.givenUp = true;
     this.#source.keepOrder?.(slot.fields, undefined);
     this.epoch++;
-  }
-}
-
-function check(index: readonly string[], fields: Fields): void {
-  for (const field of index) {
-    const kind = fields.get(field);
-    if (kind !== undefined && isOrderable(kind)) continue;
-    throw new DatabaseError(
-      "invalid-schema",
-      `Cannot index '${field}': it is no field with an order`,
-    );
   }
 }

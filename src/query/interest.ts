@@ -15,8 +15,12 @@
 
 import { limits } from "../base/limits.ts";
 import type { FieldKind } from "../schema/patch.ts";
-import { textAfter } from "./bind.ts";
-import type { Condition, Prefix, Range } from "./condition.ts";
+import {
+  type Condition,
+  type Prefix,
+  type Range,
+  textAfter,
+} from "./condition.ts";
 import type { QueryEngine } from "./engine.ts";
 import type { Request } from "./plan.ts";
 import type { Held } from "./routes.ts";

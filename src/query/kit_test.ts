@@ -5,11 +5,14 @@
  * @module
  */
 
+import { lateIndexes } from "./late_indexes.ts";
 import type { FieldKind, Item, Value } from "../schema/patch.ts";
 import { QueryEngine } from "./engine.ts";
 import type { EngineOptions } from "./engine.ts";
 import type { Column, ItemChange, Source } from "./source.ts";
 import { isNumeric, isText } from "./value.ts";
+
+await lateIndexes.load();
 
 /** A collection that is nothing but an array. */
 export class MemorySource implements Source {

@@ -14,7 +14,7 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { compareText, OrderedMap } from "./ordered_map.ts";
+import { compareText, type OrderedMap } from "./ordered_map.ts";
 import type { Element, Value } from "./patch.ts";
 import type { TextState } from "./text_state.ts";
 import { recordOf, sortedSet } from "./validate.ts";

@@ -11,6 +11,9 @@
  * @module
  */
 
+import { lateIndexes } from "../../src/query/late_indexes.ts";
+import { lateRich } from "../../src/schema/late_rich.ts";
+
 // What is loaded where it is used is here already: nobody waits for its file.
 await Promise.all([
   import("prom-client"),
@@ -21,6 +24,8 @@ await Promise.all([
   import("../../src/db/overwritten_edits.ts"),
   import("../../src/db/overwritten_reader.ts"),
   import("../../src/db/undo_history.ts"),
+  lateIndexes.load(),
+  lateRich.load(),
 ]);
 
 interface Event {

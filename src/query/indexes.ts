@@ -1,0 +1,11 @@
+/**
+ * Ordered indexes: see `late_indexes.ts`.
+ *
+ * @module
+ */
+
+import { IndexSet } from "./index_set.ts";
+import { indexOrderedWalk } from "./index_walk.ts";
+
+/** The code of ordered indexes. */
+export const indexes = { IndexSet, indexOrderedWalk } as const;
