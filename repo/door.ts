@@ -8,7 +8,6 @@
 import type { CommitReader } from "./commit_reader.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import { assert } from "../src/base/errors.ts";
-import { lateRich } from "../src/schema/late_rich.ts";
 import type { epochFactsOf, openEpoch } from "./epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import { provideWithdrawing } from "./late_withdrawing.ts";
@@ -53,7 +52,6 @@ export function lateDoor(load: () => Promise<DoorCode>): Door {
     async prepare() {
       loaded ??= await load();
       provideWithdrawing(loaded.withdrawing);
-      await lateRich.load();
     },
     intake: (parts) => new (code().Intake)(parts),
     port: (parts) => new (code().ReplicaPort)(parts),

@@ -20,7 +20,7 @@ import { blankCell, type Cell, type Origin } from "../src/schema/cell.ts";
 import { equalValues } from "../src/schema/json.ts";
 import type { Item } from "../src/schema/patch.ts";
 import { type DecodedPatch, decodePatch } from "../src/schema/patch_codec.ts";
-import { LostUnits } from "../src/schema/lost_units.ts";
+import { lateRich } from "../src/schema/late_rich.ts";
 import { rechainPayload, type Renaming } from "../src/schema/rechain.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import { type Batch, type BatchCommit, payloadOf, type Run } from "./batch.ts";
@@ -178,7 +178,10 @@ class Withdrawing {
   readonly #plan: WithdrawalPlan;
   readonly #withdrawal: Withdrawal;
   readonly #kept: readonly VoidCommit[];
-  readonly #lost = new LostUnits();
+  /** Where what folds texts is not loaded, none was ever read. */
+  readonly #lost = lateRich.isLoaded
+    ? new lateRich.code.LostUnits()
+    : undefined;
   readonly #renaming: Renaming;
   #batch: Batch | undefined;
   #batchAddress = -1;
@@ -252,7 +255,7 @@ class Withdrawing {
     for (const one of this.#plan.voided) {
       parents.follow(one);
       if (!kept.has(one)) {
-        this.#lost.add(this.#payloadOf(one));
+        this.#lost?.add(this.#payloadOf(one));
         continue;
       }
       const stamp = last !== undefined && compareHlc(one, last) <= 0

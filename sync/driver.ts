@@ -7,6 +7,7 @@
  * @module
  */
 
+import { Unloaded } from "../src/base/late.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type {
@@ -134,7 +135,8 @@ export class Driver<C extends Core> {
 
   /** The other side need not know more; this one must. */
   #broke(error: unknown): void {
-    this.#events.broke?.(error);
+    // The next connection brings it again, when the code is here.
+    if (!(error instanceof Unloaded)) this.#events.broke?.(error);
     if (this.isOver) return;
     const detail = error instanceof Error ? error.message : String(error);
     this.#own = { code: "internal", detail };

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
-import { defineSchema, field, type Repository } from "../mod.ts";
+import {
+  type DatabaseOptions,
+  defineSchema,
+  field,
+  memoryStorage,
+  openDatabase,
+  type Repository,
+} from "../mod.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import { text } from "../src/text/mod.ts";
 import { forgetRich } from "./kit/forget_rich.ts";
+import { MemoryServer } from "./kit/memory_server.ts";
 import { Origin } from "./kit/origin.ts";
 import { until } from "./kit/patience.ts";
 import { Tab } from "./kit/tab_place.ts";
@@ -73,4 +81,39 @@ Deno.test("pages and their owner that know registers only take what another page
   forgetRich();
   await using full = new Tab(origin, { schemas: [Full] });
   checkAll(await full.repository(), Full, id);
+});
+
+Deno.test("a device that knows registers only takes what its server brings of other kinds", async () => {
+  const { Plain, Full } = schemasOf("served");
+  await using server = new MemoryServer({ users: { a: "ann", b: "bob" } });
+  const { rootKey, connector, login } = server;
+  const device = async (
+    token: string,
+    options: Pick<DatabaseOptions, "schemas" | "onListenerError" | "storage">,
+  ) => {
+    const db = await openDatabase({ rootKey, ...options });
+    db.connect(connector, { session: { token }, login });
+    return db;
+  };
+  await using a = await device("a", {
+    schemas: [Full],
+    storage: memoryStorage(),
+  });
+  const repository = await a.repository("board");
+  const id = writeAll(repository, Full);
+  await repository.collection(Full).update(id, { title: "all" }).synced;
+  const storage = memoryStorage();
+  forgetRich();
+  {
+    const broken: unknown[] = [];
+    const onListenerError = (error: unknown) => void broken.push(error);
+    const options = { schemas: [Plain], storage, onListenerError };
+    await using b = await device("b", options);
+    const items = (await b.repository("board")).collection(Plain);
+    await until(() => items.get(id)?.title === "all", "it has come");
+    assert.deepEqual(broken, []);
+  }
+  forgetRich();
+  await using b = await openDatabase({ rootKey, schemas: [Full], storage });
+  checkAll(await b.repository("board"), Full, id);
 });

@@ -9,13 +9,20 @@
 
 import { DatabaseError } from "./errors.ts";
 
+/** What is thrown where code is needed and not loaded: before anything has changed. */
+export class Unloaded extends DatabaseError {
+  constructor() {
+    super(
+      "unreachable",
+      "Code that this takes could not be loaded yet: try again",
+    );
+  }
+}
+
 /** Code that may not be here yet. */
 export class Late<Code> {
   /** What is thrown where it is needed and not loaded. */
-  readonly unloaded: DatabaseError = new DatabaseError(
-    "unreachable",
-    "Code that this takes could not be loaded yet: try again",
-  );
+  readonly unloaded: Unloaded = new Unloaded();
   readonly #import: () => Promise<Code>;
   #code: Code | undefined;
 

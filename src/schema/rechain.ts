@@ -15,9 +15,8 @@
 
 import { ByteWriter, fromHex } from "../base/bytes.ts";
 import type { Hlc, Stamp } from "../base/hlc.ts";
-import { writeChange } from "./change_codec.ts";
 import type { LostUnits } from "./lost_units.ts";
-import { nameOf } from "./merge_rich.ts";
+import { lateRich } from "./late_rich.ts";
 import type { Change, Operation } from "./patch.ts";
 import { changesIn } from "./patch_codec.ts";
 
@@ -30,7 +29,7 @@ export interface Renaming {
   /** Chains that commits moved away from. */
   readonly chains: readonly string[];
   /** Units of texts that commits brought which are not written again. */
-  readonly lost?: LostUnits;
+  readonly lost?: LostUnits | undefined;
 }
 
 const ELEMENT = /^(\d{1,15})\.(\d{1,5})\.([0-9a-f]{32})\.(\d{1,5})$/;
@@ -47,7 +46,7 @@ export function rechainPayload(
     if (renamed === change || renamed.what === "set") continue;
     out ??= new ByteWriter(payload.length);
     out.bytes(payload.subarray(copied, start));
-    writeChange(out, renamed);
+    lateRich.code.writeChange(out, renamed);
     copied = end;
   }
   if (out === undefined) return payload;
@@ -142,7 +141,8 @@ function rechainElement(element: string, renaming: Renaming): string {
   if (chain === undefined) return element;
   const stamp = { wall: named.wall, count: named.count, chain };
   const now = renaming.stampOf(stamp);
-  return now === stamp ? element : `${nameOf(now)}.${named.index}`;
+  if (now === stamp) return element;
+  return `${lateRich.code.nameOf(now)}.${named.index}`;
 }
 
 /** The same array where nothing changes. */

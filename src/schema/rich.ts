@@ -4,12 +4,14 @@
  * @module
  */
 
+import { LostUnits } from "./lost_units.ts";
 import { readChange, writeChange } from "./change_codec.ts";
 import {
   beginState,
   changeState,
   emptyState,
   isShownLater,
+  nameOf,
   showState,
   stateOfCreate,
 } from "./merge_rich.ts";
@@ -23,6 +25,8 @@ export const rich = {
   changeState,
   emptyState,
   isShownLater,
+  LostUnits,
+  nameOf,
   readChange,
   readState,
   richChanges,
