@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Unloaded } from "../src/base/late.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, turns } from "../tests/kit/replica_place.ts";
 import type { Input, Output } from "./conversation.ts";
@@ -161,6 +162,16 @@ Deno.test("a fault of ours ends one connection and is told", async () => {
   assert.equal((faults[0] as Error).message, "oops");
   assert.deepEqual(ends, [{ code: "internal", detail: "oops" }]);
   assert.deepEqual(got, ["internal"]);
+});
+
+Deno.test("what comes before the code that it takes ends the connection, and is no fault", async () => {
+  const { driver, got, ends, faults } = start(() => {
+    throw new Unloaded();
+  });
+  driver.start();
+  await turns();
+  assert.deepEqual(got, ["internal"]);
+  assert.deepEqual([ends.length, faults.length], [1, 0]);
 });
 
 Deno.test("who does not read what is said is closed before memory fills", () => {
