@@ -13,9 +13,13 @@ import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { writeChange } from "../src/schema/change_codec.ts";
+import { lateRich } from "../src/schema/late_rich.ts";
+import { rich } from "../src/schema/rich.ts";
 import { TextState } from "../src/schema/text_state.ts";
 import { type FieldKind, fieldKinds } from "../src/schema/patch.ts";
 import { dayOne, Replica, Writer } from "./kit/door.ts";
+
+lateRich.provide(rich);
 
 const MiB = 1024 * 1024;
 const CREATE = 0;

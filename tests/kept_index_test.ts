@@ -4,6 +4,7 @@
  */
 
 import { lateIndexes } from "../src/query/late_indexes.ts";
+import { indexes as code } from "../src/query/indexes.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { PAGE } from "../repo/checkpoint/layout.ts";
@@ -21,12 +22,12 @@ import { field } from "../src/schema/field.ts";
 import { defineSchema } from "../src/schema/schema.ts";
 import { createView } from "../src/schema/view.ts";
 import { QueryEngine } from "../src/query/engine.ts";
-import { runNaively } from "../src/query/naive.ts";
+import { runNaively } from "../src/query/kit_test.ts";
 import type { Request } from "../src/query/plan.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { sized } from "./kit/tier.ts";
 
-await lateIndexes.load();
+lateIndexes.provide(code);
 
 const indexes = [["author", "done"], ["rank"], ["title"]] as const;
 

@@ -12,7 +12,6 @@ const SOURCES = ["src/", "crypto/", "repo/", "sync/", "server/"];
 const ENTRIES = [
   ...exported(),
   "src/cli/main.ts",
-  "src/query/naive.ts",
   "sync/transport/memory_transport.ts",
 ];
 

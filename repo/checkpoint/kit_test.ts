@@ -4,6 +4,7 @@
  */
 
 import { lateRich } from "../../src/schema/late_rich.ts";
+import { rich as code } from "../../src/schema/rich.ts";
 import assert from "node:assert/strict";
 import { ByteWriter } from "../../src/base/bytes.ts";
 import { system } from "../../src/base/system.ts";
@@ -21,7 +22,7 @@ import { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 import { writeCheckpoint } from "./write.ts";
 import { digestOfTable } from "../../tests/kit/digest.ts";
 
-await lateRich.load();
+lateRich.provide(code);
 
 export const Task = defineSchema("task", {
   title: field.string().optional(),

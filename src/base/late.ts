@@ -23,10 +23,11 @@ export class Unloaded extends DatabaseError {
 export class Late<Code> {
   /** What is thrown where it is needed and not loaded. */
   readonly unloaded: Unloaded = new Unloaded();
-  readonly #import: () => Promise<Code>;
   #code: Code | undefined;
+  #import: (() => Promise<Code>) | undefined;
 
-  constructor(load: () => Promise<Code>) {
+  /** Says how it is loaded: who knows that stands on a higher floor. */
+  by(load: () => Promise<Code>): void {
     this.#import = load;
   }
 
@@ -49,7 +50,9 @@ export class Late<Code> {
 
   /** Loads it, where it is not here. */
   async load(): Promise<void> {
-    this.#code ??= await this.#import();
+    if (this.#code !== undefined) return;
+    if (this.#import === undefined) throw this.unloaded;
+    this.#code = await this.#import();
   }
 
   /** What `run` gives, once more where it lacked this code. */

@@ -13,6 +13,9 @@ import type { SchemaField } from "../schema/validate.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { createView, type View } from "../schema/view.ts";
 
+lateRich.by(async () => (await import("./rich.ts")).rich);
+lateIndexes.by(async () => (await import("./indexes.ts")).indexes);
+
 /** The collections that an app declared. */
 export class Schemas {
   readonly #schemas = new Map<string, Schema>();

@@ -10,7 +10,7 @@ import type { Cell } from "../schema/cell.ts";
 import { mayCount, totalIn } from "../schema/count.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
-import { tagsOf } from "../schema/merge_set.ts";
+import { tagsOf } from "../schema/merge_state.ts";
 import type { IdSource } from "../schema/names.ts";
 import type { Change, FieldChange, Value } from "../schema/patch.ts";
 import { richChanges } from "../schema/prepare_rich.ts";

@@ -8,16 +8,16 @@
  * @module
  */
 
+import { type Replica, stateOf, type Table } from "../../repo/mod.ts";
 import type { World } from "../base/world.ts";
-import type { Schema } from "../schema/schema.ts";
-import type { QueryEngine } from "../query/engine.ts";
-import type { Replica, Table } from "../../repo/mod.ts";
-import { type CommitSummary, itemHistory } from "../db/history.ts";
+import { type CommitSummary, includesOf, itemHistory } from "../db/history.ts";
 import {
   transactionOf,
   type TransactionScope,
 } from "../db/transaction_scope.ts";
 import { type Arrivals, Write } from "../db/write.ts";
+import type { QueryEngine } from "../query/engine.ts";
+import type { Schema } from "../schema/schema.ts";
 import { checkKey } from "./entry.ts";
 import { type KeptChange, KeysKept } from "./keys_kept.ts";
 import {
@@ -26,7 +26,6 @@ import {
   matcherOf,
   type WatchOptions,
 } from "./options.ts";
-import { pastOf } from "./past.ts";
 import { ReadableKv } from "./readable_kv.ts";
 import { foreignTransaction, KvScope } from "./scope.ts";
 import type { KvValue } from "./value.ts";
@@ -235,4 +234,28 @@ export class Kv<V = KvValue> extends ReadableKv<V> {
     engine.follow({ absorb: () => {}, end: ended });
     return kept;
   }
+}
+
+/** The store of a collection as it was at a point of its repository's history. */
+export function pastOf<V>(
+  replica: Replica,
+  collection: string,
+  point: string | Date,
+): ReadableKv<V> {
+  const includes = includesOf(replica, point);
+  let moment = typeof point === "string" ? 0 : point.getTime();
+  const { state, commits } = replica;
+  const past = stateOf(
+    commits,
+    (name) => state.table(name).view,
+    (chain, number, wall) => {
+      const isOfPast = includes(chain, number, wall);
+      // No commit's clock is behind its ancestors': the latest is its own.
+      if (isOfPast) moment = Math.max(moment, wall);
+      return isOfPast;
+    },
+  );
+  const table = past.table(collection);
+  const clock = { now: () => moment };
+  return new ReadableKv({ table, clock, check: () => {} });
 }

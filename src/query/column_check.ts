@@ -8,7 +8,7 @@
  */
 
 import { type Condition, keyMatches, type Leaf } from "./condition.ts";
-import type { Column, WordColumn } from "./source.ts";
+import type { Column, WordColumn } from "../schema/source.ts";
 import { isNumeric, type Key } from "./value.ts";
 
 /** Does an ordinal satisfy a condition? */

@@ -14,7 +14,7 @@ import {
   wordTable,
 } from "./column_check.ts";
 import type { Condition, Leaf } from "./condition.ts";
-import type { Column, Source } from "./source.ts";
+import type { Column, Source } from "../schema/source.ts";
 
 /** Ordinals that were found: the first `length` of `ordinals`. */
 export interface Found {

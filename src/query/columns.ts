@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { Column, Source } from "./source.ts";
+import type { Column, Source } from "../schema/source.ts";
 
 /** The columns of one collection, as queries ask for them. */
 export class Columns {

@@ -17,7 +17,7 @@ import { type Effort, Executor } from "./execute.ts";
 import type { IndexSet, Slices } from "./index_set.ts";
 import { lateIndexes } from "./late_indexes.ts";
 import { type Plan, planIds, type Request, scanPlan } from "./plan.ts";
-import { helpfulIndex } from "./hint.ts";
+import { helpfulIndex } from "./explain.ts";
 import type { Include } from "./include.ts";
 import { emptyState, Query } from "./query.ts";
 import type { Interest } from "./interest.ts";
@@ -25,7 +25,7 @@ import { Routes } from "./routes.ts";
 import { asRow, asRows } from "./rows.ts";
 import type { QueryStore } from "./store.ts";
 import type { AnyRow } from "./where.ts";
-import type { ItemChange, Source } from "./source.ts";
+import type { ItemChange, Source } from "../schema/source.ts";
 
 /** What an engine is told about its collection. */
 export interface EngineOptions {

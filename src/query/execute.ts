@@ -23,7 +23,7 @@ import {
   type Place,
 } from "./order.ts";
 import type { IdPlan, IndexPlan, Plan, Request } from "./plan.ts";
-import type { Column, Source } from "./source.ts";
+import type { Column, Source } from "../schema/source.ts";
 import { sortById } from "./sort_ids.ts";
 import { selectTop } from "./top.ts";
 

@@ -1,5 +1,5 @@
 import { deepEqual, equal, notEqual, ok, throws } from "node:assert/strict";
-import { count } from "./aggregates.ts";
+import { count } from "./grouped_query.ts";
 import type { QueryEngine } from "./engine.ts";
 import { type MemorySource, type Task, task, taskEngine } from "./kit_test.ts";
 import type { LiveChange } from "./live.ts";

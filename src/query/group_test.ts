@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import type { Item, Value } from "../schema/patch.ts";
-import { avg, count, max, min, sum } from "./aggregates.ts";
+import { avg, count, max, min, sum } from "./grouped_query.ts";
 import { ExactSum } from "./exact_sum.ts";
 import { type Task, task, taskEngine } from "./kit_test.ts";
 import { compareValues } from "./value.ts";

@@ -6,13 +6,13 @@
  */
 
 import type { Item } from "../schema/patch.ts";
-import { parseAggregates } from "./aggregate.ts";
+import { type Aggregate, parseAggregates } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
-import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
 import { type FollowOptions, signalOf, subscriptionTo } from "./following.ts";
+import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
 import { latest } from "./latest.ts";
-import { LiveGroups } from "./live_groups.ts";
 import type { Live, LiveChange } from "./live.ts";
+import { LiveGroups } from "./live_groups.ts";
 import { invalidQuery } from "./parse_where.ts";
 import type { Request } from "./plan.ts";
 import { type QueryStore, storeOf } from "./store.ts";
@@ -108,4 +108,29 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
     const asked = [this.#request, this.#groups];
     return subscriptionTo(this.#engine, asked, make, signal);
   }
+}
+
+/** How many rows. */
+export function count(): Aggregate<"count", ""> {
+  return { what: "count", field: "", by: groupedQuery };
+}
+
+/** The sum of a field; 0 without rows. */
+export function sum<F extends string>(field: F): Aggregate<"sum", F> {
+  return { what: "sum", field, by: groupedQuery };
+}
+
+/** The average of a field; `undefined` when no row has it. */
+export function avg<F extends string>(field: F): Aggregate<"avg", F> {
+  return { what: "avg", field, by: groupedQuery };
+}
+
+/** The least value of a field; `undefined` when no row has it. */
+export function min<F extends string>(field: F): Aggregate<"min", F> {
+  return { what: "min", field, by: groupedQuery };
+}
+
+/** The greatest value of a field; `undefined` when no row has it. */
+export function max<F extends string>(field: F): Aggregate<"max", F> {
+  return { what: "max", field, by: groupedQuery };
 }

@@ -5,10 +5,9 @@
  * @module
  */
 
-import type { IdTable } from "./id_table.ts";
-import type { KeyTable } from "./key_table.ts";
+import type { IdTable, KeyTable } from "./key_table.ts";
 import { sortRuns } from "./sort_texts.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../schema/source.ts";
 import { inSteps } from "./steps.ts";
 
 /** Items of one step, which may have to be read. */

@@ -13,11 +13,11 @@
 
 import type { World } from "../base/world.ts";
 import type { Fields } from "./condition.ts";
-import { IdTable } from "./id_table.ts";
+import { IdTable } from "./key_table.ts";
 import { chooseIndex } from "./index_plan.ts";
 import { OrderedIndex } from "./ordered_index.ts";
 import type { IndexPlan, Request } from "./plan.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../schema/source.ts";
 
 /** The index that nobody declares and every collection has, once it is asked for. */
 const ofIds: readonly string[] = ["id"];

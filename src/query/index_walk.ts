@@ -12,7 +12,7 @@ import { isBehind, type Place } from "./order.ts";
 import type { Seat } from "./chunks.ts";
 import type { OrderedIndex } from "./ordered_index.ts";
 import type { IndexPlan, Request } from "./plan.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../schema/source.ts";
 import { type Key, keyOf } from "./value.ts";
 
 /** What a walk needs, and what it read. */

@@ -17,8 +17,8 @@
 import type { FieldKind, Item } from "../schema/patch.ts";
 import { sortByNumber } from "./radix.ts";
 import { sortRuns } from "./sort_texts.ts";
+import type { Column, Source } from "../schema/source.ts";
 import { finish, inSteps, stepSize } from "./steps.ts";
-import type { Column } from "./source.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
 const absentNumber = -Infinity;
@@ -178,4 +178,42 @@ function compareTexts(a: string | undefined, b: Key): number {
   if (a === undefined) return -1;
   if (b === undefined) return 1;
   return a < b ? -1 : 1;
+}
+
+/** Ids by ordinal. */
+export class IdTable extends KeyTable {
+  readonly #source: Source;
+
+  /** @param source whose ids it keeps */
+  constructor(source: Source) {
+    super("id", "string");
+    this.#source = source;
+  }
+
+  /** The id of an ordinal. */
+  idOf(ordinal: number): string {
+    return this.get(ordinal) as string; // Each has one.
+  }
+
+  override get(ordinal: number): Key {
+    this.#keep(ordinal);
+    return super.get(ordinal);
+  }
+
+  override compare(a: number, b: number): number {
+    this.#keep(a);
+    this.#keep(b);
+    return super.compare(a, b);
+  }
+
+  override compareTo(ordinal: number, key: Key, number: number): number {
+    this.#keep(ordinal);
+    return super.compareTo(ordinal, key, number);
+  }
+
+  #keep(ordinal: number): void {
+    if (super.get(ordinal) !== undefined) return;
+    this.reserve(this.#source.size);
+    this.set(ordinal, this.#source.idAt(ordinal));
+  }
 }

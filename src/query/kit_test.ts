@@ -6,13 +6,17 @@
  */
 
 import { lateIndexes } from "./late_indexes.ts";
+import { indexes } from "./indexes.ts";
 import type { FieldKind, Item, Value } from "../schema/patch.ts";
 import { QueryEngine } from "./engine.ts";
 import type { EngineOptions } from "./engine.ts";
-import type { Column, ItemChange, Source } from "./source.ts";
-import { isNumeric, isText } from "./value.ts";
+import { compileItemTest } from "./item_check.ts";
+import { isBehind } from "./order.ts";
+import type { Request } from "./plan.ts";
+import type { Column, ItemChange, Source } from "../schema/source.ts";
+import { compareText, compareValues, isNumeric, isText } from "./value.ts";
 
-await lateIndexes.load();
+lateIndexes.provide(indexes);
 
 /** A collection that is nothing but an array. */
 export class MemorySource implements Source {
@@ -226,4 +230,20 @@ export function taskEngine(
     ...options,
   });
   return { source, engine };
+}
+
+/** What a request asks for, found by looking at everything: plainly right, and slow. */
+export function runNaively(items: readonly Item[], request: Request): Item[] {
+  const { parts, order, after, offset, limit } = request;
+  return items
+    .filter((item) => parts.every((part) => compileItemTest(part)(item)))
+    .filter((item) => after === undefined || isBehind(order, item, after))
+    .sort((a, b) => {
+      for (const { field, descending } of order) {
+        const found = compareValues(a[field], b[field]);
+        if (found !== 0) return descending ? -found : found;
+      }
+      return compareText(a.id, b.id);
+    })
+    .slice(offset, offset + limit);
 }

@@ -14,7 +14,7 @@
  * @module
  */
 
-export { avg, count, max, min, sum } from "./aggregates.ts";
+export { avg, count, max, min, sum } from "./grouped_query.ts";
 export type { Explanation } from "./explain.ts";
 export type { Live, LiveChange } from "./live.ts";
 export { Query } from "./query.ts";

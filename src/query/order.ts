@@ -12,7 +12,7 @@ import { limits } from "../base/limits.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import type { Fields } from "./condition.ts";
 import { invalidQuery, unknownField } from "./parse_where.ts";
-import type { Column, Source } from "./source.ts";
+import type { Column, Source } from "../schema/source.ts";
 import {
   compareKeys,
   compareText,

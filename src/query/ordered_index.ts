@@ -14,10 +14,9 @@
 import type { Item } from "../schema/patch.ts";
 import { Chunks, type Seat, seatOf } from "./chunks.ts";
 import type { Fields } from "./condition.ts";
-import { IdTable } from "./id_table.ts";
+import { IdTable, KeyTable } from "./key_table.ts";
 import { agree, compareBy, orderOf, sortBy } from "./index_build.ts";
-import { KeyTable } from "./key_table.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../schema/source.ts";
 import { finish, inSteps } from "./steps.ts";
 import type { Key } from "./value.ts";
 

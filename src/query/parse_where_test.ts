@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
-import { count, sum } from "./aggregates.ts";
+import { count, sum } from "./grouped_query.ts";
 import { taskEngine, taskFields } from "./kit_test.ts";
 import { parseWhere } from "./parse_where.ts";
 

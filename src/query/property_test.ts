@@ -10,6 +10,7 @@ import type { Item, Value } from "../schema/patch.ts";
 import { QueryEngine } from "./engine.ts";
 import {
   MemorySource,
+  runNaively,
   type Task,
   task,
   taskEngine,
@@ -20,9 +21,8 @@ import type { Condition } from "./condition.ts";
 import type { Live, LiveChange } from "./live.ts";
 import { placeOf } from "./cursor.ts";
 import { parseWhere } from "./parse_where.ts";
-import { runNaively } from "./naive.ts";
 import type { Request } from "./plan.ts";
-import type { ItemChange } from "./source.ts";
+import type { ItemChange } from "../schema/source.ts";
 import type { Query } from "./query.ts";
 import { sized } from "../../tests/kit/tier.ts";
 

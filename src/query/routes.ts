@@ -13,7 +13,7 @@
 import type { Item } from "../schema/patch.ts";
 import type { Follower } from "./engine.ts";
 import { jointKey, type NamedField, type Route } from "./interest.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../schema/source.ts";
 import { intersection, type Span, type Spanned, Spans } from "./spans.ts";
 import { type Key, keyOf } from "./value.ts";
 

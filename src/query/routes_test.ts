@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import fc from "fast-check";
 import { sized } from "../../tests/kit/tier.ts";
 import type { Item } from "../schema/patch.ts";
-import { count } from "./aggregates.ts";
+import { count } from "./grouped_query.ts";
 import { type MemorySource, type Task, task, taskEngine } from "./kit_test.ts";
 import type { QueryEngine } from "./engine.ts";
 import { itemStore } from "./store.ts";

@@ -1,6 +1,6 @@
 import { deepEqual, equal, notEqual, strictEqual } from "node:assert/strict";
 import type { FieldKind } from "../schema/patch.ts";
-import { count } from "./aggregates.ts";
+import { count } from "./grouped_query.ts";
 import { QueryEngine } from "./engine.ts";
 import { MemorySource } from "./kit_test.ts";
 import { itemStore } from "./store.ts";

@@ -8,7 +8,7 @@ import { strictEqual } from "node:assert/strict";
 import { defineSchema } from "../schema/schema.ts";
 import { field } from "../schema/field.ts";
 import type { Infer } from "../schema/schema.ts";
-import { avg, count, max, sum } from "./aggregates.ts";
+import { avg, count, max, sum } from "./grouped_query.ts";
 import { taskEngine } from "./kit_test.ts";
 
 const User = defineSchema("user", { name: field.string() });

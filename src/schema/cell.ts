@@ -12,7 +12,7 @@
 
 import type { Stamp } from "../base/hlc.ts";
 import type { Item, Operation, Shape, Value } from "./patch.ts";
-import type { RichState } from "./merge.ts";
+import type { RichState } from "./merge_state.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 
 /**

@@ -1,6 +1,7 @@
 /** Cells with long texts: what they show stands behind them. */
 
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Cell, Origin } from "./cell.ts";
@@ -14,7 +15,7 @@ import { textOf } from "./text_kit_test.ts";
 import type { TextEngine, TextState } from "./text_state.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const shape = {
   collection: "note",

@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import assert from "node:assert/strict";
 import { fold } from "./merge.ts";
 import { describeOperation, diffItems } from "./describe.ts";
@@ -6,7 +7,7 @@ import { defineSchema, field } from "./mod.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Task = defineSchema("task", {
   title: field.string(),

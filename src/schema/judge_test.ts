@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal } from "node:assert/strict";
 import { type Refusal, refuseAt } from "../base/errors.ts";
 import type { Cell } from "./cell.ts";
@@ -13,7 +14,7 @@ import { fold } from "./merge.ts";
 import type { Operation } from "./patch.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const view = createView(undefined);
 

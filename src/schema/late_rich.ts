@@ -13,6 +13,4 @@ import { Late } from "../base/late.ts";
 import type { rich } from "./rich.ts";
 
 /** The code of rich kinds. */
-export const lateRich: Late<typeof rich> = /* @__PURE__ */ new Late(
-  async () => (await import("./rich.ts")).rich,
-);
+export const lateRich: Late<typeof rich> = /* @__PURE__ */ new Late();

@@ -8,23 +8,26 @@ import { toHex } from "../base/bytes.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import {
+  addToSet,
+  type CounterState,
   deleteFromList,
   emptyListState,
+  emptyMap,
+  emptySet,
   insertIntoList,
   listOf,
+  type ListState,
+  mapOf,
+  type MapState,
   moveInList,
+  putIntoMap,
+  removeFromSet,
   replaceInList,
-} from "./merge_list.ts";
-import type { RichClass } from "./kinds.ts";
-import { emptyMap, mapOf, putIntoMap } from "./merge_map.ts";
-import { addToSet, emptySet, removeFromSet, setOf } from "./merge_set.ts";
-import type {
-  CounterState,
-  ListState,
-  MapState,
-  RichState,
-  SetState,
+  type RichState,
+  setOf,
+  type SetState,
 } from "./merge_state.ts";
+import type { RichClass } from "./kinds.ts";
 import type { Change, Element, Value } from "./patch.ts";
 import { positionAt } from "./position.ts";
 import {

@@ -13,9 +13,9 @@
  * @module
  */
 
-import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { compareText, type OrderedMap } from "./ordered_map.ts";
-import type { Element, Value } from "./patch.ts";
+import { compareStamps, hlcZero, type Stamp } from "../base/hlc.ts";
+import { compareText, OrderedMap } from "./ordered_map.ts";
+import type { Element, Placement, TaggedValue, Value } from "./patch.ts";
 import type { TextState } from "./text_state.ts";
 import { recordOf, sortedSet } from "./validate.ts";
 import { compareScalars } from "./value_codec.ts";
@@ -169,3 +169,209 @@ export type RichState =
   | MapState
   | ListState
   | TextState;
+
+const noTags = /* @__PURE__ */ OrderedMap.of<Tag, true>(compareTags);
+
+/** A set that nothing was added to. */
+export const emptySet: SetState = /* @__PURE__ */ new SetState(noTags, noTags);
+
+/** The set of values that one commit added to nothing. */
+export function setOf(values: readonly Value[], stamp: Stamp): SetState {
+  const tags = values.map((value) => [{ value, stamp }, true] as const);
+  return new SetState(OrderedMap.of(compareTags, tags), noTags);
+}
+
+/** The set after a commit added values. */
+export function addToSet(
+  { tags, gone }: SetState,
+  values: readonly Value[],
+  stamp: Stamp,
+): SetState {
+  for (const value of values) {
+    const tag = { value, stamp };
+    if (!gone.has(tag) && !tags.has(tag)) tags = tags.with(tag, true);
+  }
+  return new SetState(tags, gone);
+}
+
+/** The set after a commit removed the adds it had seen. */
+export function removeFromSet(
+  { tags, gone }: SetState,
+  values: readonly TaggedValue[],
+  own: Stamp,
+): SetState {
+  for (const { value, tags: seen } of values) {
+    for (const stamp of seen) {
+      const tag = { value, stamp };
+      tags = tags.without(tag);
+      const isOwn = compareStamps(stamp, own) === 0;
+      if (!isOwn && !gone.has(tag)) gone = gone.with(tag, true);
+    }
+  }
+  return new SetState(tags, gone);
+}
+
+/** The adds of a value that no remove has seen. */
+export function tagsOf({ tags }: SetState, value: Value): Stamp[] {
+  const stamps: Stamp[] = [];
+  const first = { value, stamp: { ...hlcZero, chain: "" } };
+  for (const [tag] of tags.entries(first)) {
+    if (tag.value !== value) break;
+    stamps.push(tag.stamp);
+  }
+  return stamps;
+}
+
+const noKeys = /* @__PURE__ */ OrderedMap.of<string, Stamp>(compareText);
+
+/** A map that nothing was put into. */
+export const emptyMap: MapState = /* @__PURE__ */ new MapState(
+  /* @__PURE__ */ OrderedMap.of<string, MapEntry>(compareText),
+  noKeys,
+);
+
+/** The map of entries that one commit put into nothing. */
+export function mapOf(
+  entries: readonly (readonly [string, Value])[],
+  stamp: Stamp,
+): MapState {
+  const all = entries.map(([key, value]) => [key, { value, stamp }] as const);
+  return new MapState(OrderedMap.of(compareText, all), noKeys);
+}
+
+/** The map after a commit put these entries; an `undefined` value drops its key. */
+export function putIntoMap(
+  { entries, dropped }: MapState,
+  changes: Iterable<readonly [string, Value]>,
+  stamp: Stamp,
+): MapState {
+  for (const [key, value] of changes) {
+    const before = entries.get(key)?.stamp ?? dropped.get(key);
+    if (before !== undefined && compareStamps(before, stamp) > 0) continue;
+    if (value === undefined) {
+      entries = entries.without(key);
+      dropped = dropped.with(key, stamp);
+    } else {
+      entries = entries.with(key, { value, stamp });
+      dropped = dropped.without(key);
+    }
+  }
+  return new MapState(entries, dropped);
+}
+
+const unknown: ListElement = {
+  isInserted: false,
+  value: undefined,
+  valueStamp: undefined,
+  position: "",
+  positionStamp: undefined,
+};
+const noneDeleted = /* @__PURE__ */ OrderedMap.of<string, true>(compareText);
+
+/** A list that nothing was inserted into. */
+export const emptyListState: ListState = /* @__PURE__ */ new ListState(
+  /* @__PURE__ */ OrderedMap.of<string, ListElement>(compareText),
+  noneDeleted,
+);
+
+/** The list of elements that one commit inserted into nothing. */
+export function listOf(inserts: readonly Element[], stamp: Stamp): ListState {
+  const elements = inserts.map((one) =>
+    [one.element, inserted(unknown, one, stamp)] as const
+  );
+  return new ListState(OrderedMap.of(compareText, elements), noneDeleted);
+}
+
+function wins(stamp: Stamp, other: Stamp | undefined): boolean {
+  return other === undefined || compareStamps(stamp, other) >= 0;
+}
+
+function placed(old: ListElement, position: string, stamp: Stamp): ListElement {
+  if (!wins(stamp, old.positionStamp)) return old;
+  return { ...old, position, positionStamp: stamp };
+}
+
+function valued(old: ListElement, value: Value, stamp: Stamp): ListElement {
+  if (!wins(stamp, old.valueStamp)) return old;
+  return { ...old, value, valueStamp: stamp };
+}
+
+function inserted(
+  old: ListElement,
+  { position, value }: Element,
+  stamp: Stamp,
+): ListElement {
+  const next = valued(placed(old, position, stamp), value, stamp);
+  return { ...next, isInserted: true };
+}
+
+/** The list with what a commit did to these elements, as far as they are not deleted. */
+function changed<T>(
+  { elements, deleted }: ListState,
+  parts: Iterable<T>,
+  idOf: (part: T) => string,
+  change: (old: ListElement, part: T) => ListElement,
+): ListState {
+  for (const part of parts) {
+    const id = idOf(part);
+    if (deleted.has(id)) continue;
+    elements = elements.with(id, change(elements.get(id) ?? unknown, part));
+  }
+  return new ListState(elements, deleted);
+}
+
+const elementOf = ({ element }: { readonly element: string }) => element;
+
+/** The list after a commit inserted elements. */
+export function insertIntoList(
+  state: ListState,
+  inserts: Iterable<Element>,
+  stamp: Stamp,
+): ListState {
+  return changed(
+    state,
+    inserts,
+    elementOf,
+    (old, one) => inserted(old, one, stamp),
+  );
+}
+
+/** The list after a commit moved elements. */
+export function moveInList(
+  state: ListState,
+  moves: readonly Placement[],
+  stamp: Stamp,
+): ListState {
+  return changed(
+    state,
+    moves,
+    elementOf,
+    (old, { position }) => placed(old, position, stamp),
+  );
+}
+
+/** The list after a commit gave elements new values. */
+export function replaceInList(
+  state: ListState,
+  values: readonly (readonly [string, Value])[],
+  stamp: Stamp,
+): ListState {
+  return changed(
+    state,
+    values,
+    ([element]) => element,
+    (old, [, value]) => valued(old, value, stamp),
+  );
+}
+
+/** The list after a commit deleted elements. */
+export function deleteFromList(
+  { elements, deleted }: ListState,
+  removed: readonly string[],
+): ListState {
+  for (const element of removed) {
+    elements = elements.without(element);
+    deleted = deleted.with(element, true);
+  }
+  return new ListState(elements, deleted);
+}

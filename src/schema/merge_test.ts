@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
@@ -28,7 +29,7 @@ import { textChange } from "./text_kit_test.ts";
 import { recordOf, sortedSet } from "./validate.ts";
 import { createView, type View } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const run = { seed: 20260101, numRuns: sized(400, 2_000) } as const;
 const ID = "item-1";

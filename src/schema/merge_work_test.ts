@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import type { Stamp } from "../base/hlc.ts";
@@ -16,7 +17,7 @@ import { defineSchema } from "./schema.ts";
 import { recordOf } from "./validate.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const SIZE = 60_000;
 const names = Array.from(

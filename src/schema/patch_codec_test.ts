@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich as code } from "./rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, concatBytes, encodeText } from "../base/bytes.ts";
@@ -22,7 +23,7 @@ import { TextState } from "./text_state.ts";
 import { textField } from "./field.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(code);
 
 const run = { seed: 11, numRuns: sized(70, 500) } as const;
 

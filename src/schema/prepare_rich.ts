@@ -11,9 +11,13 @@ import { mayCount, totalIn } from "./count.ts";
 import { type ElementIds, explicitParts } from "./explicit.ts";
 import { equalValues } from "./json.ts";
 import { stateIn } from "./merge.ts";
-import { emptyMap } from "./merge_map.ts";
-import { emptySet, tagsOf } from "./merge_set.ts";
-import type { MapState, SetState } from "./merge_state.ts";
+import {
+  emptyMap,
+  emptySet,
+  type MapState,
+  type SetState,
+  tagsOf,
+} from "./merge_state.ts";
 import type { Change, Value } from "./patch.ts";
 import { listChanges } from "./prepare_list.ts";
 import { textChanges } from "./prepare_text.ts";

@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
@@ -11,7 +12,7 @@ import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { copyForReader, hasMutableValues } from "./reader.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Thing = defineSchema("thing", {
   title: field.string(),

@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import assert from "node:assert/strict";
 import { engine } from "../text/engine.ts";
 import { textField } from "./field.ts";
@@ -7,7 +8,7 @@ import { defineSchema, field } from "./mod.ts";
 import { prepareCreate, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Note = defineSchema("note", {
   title: field.string().default(""),

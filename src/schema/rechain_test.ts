@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { engine } from "../text/engine.ts";
@@ -15,7 +16,7 @@ import {
   type TextState,
 } from "./text_state.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const OLD = "o".repeat(40);
 const NEW = "n".repeat(40);

@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Cell, Origin } from "./cell.ts";
@@ -13,7 +14,7 @@ import { decodePatch, PatchWriter } from "./patch_codec.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Note = defineSchema("note", {
   title: field.string().default(""),

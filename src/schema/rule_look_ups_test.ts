@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { limits } from "../base/limits.ts";
 import type { Cell } from "./cell.ts";
@@ -11,7 +12,7 @@ import { defineRules } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Member = defineSchema("member", {
   role: field.string().default("reader"),

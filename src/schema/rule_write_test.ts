@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { workOf } from "../../tests/kit/work.ts";
@@ -15,7 +16,7 @@ import { defineRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Task = defineSchema("task", {
   title: field.string(),

@@ -1,4 +1,5 @@
 import { lateRich } from "./late_rich.ts";
+import { rich } from "./rich.ts";
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { field } from "./field.ts";
@@ -9,7 +10,7 @@ import { defineRules, type RepositoryRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
 
-await lateRich.load();
+lateRich.provide(rich);
 
 const Task = defineSchema("task", {
   title: field.string(),

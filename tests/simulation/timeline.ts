@@ -11,8 +11,10 @@
  * @module
  */
 
+import { indexes } from "../../src/query/indexes.ts";
 import { lateIndexes } from "../../src/query/late_indexes.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
+import { rich } from "../../src/schema/rich.ts";
 
 // What is loaded where it is used is here already: nobody waits for its file.
 await Promise.all([
@@ -24,9 +26,10 @@ await Promise.all([
   import("../../src/db/overwritten_edits.ts"),
   import("../../src/db/overwritten_reader.ts"),
   import("../../src/db/undo_history.ts"),
-  lateIndexes.load(),
-  lateRich.load(),
 ]);
+
+lateIndexes.provide(indexes);
+lateRich.provide(rich);
 
 interface Event {
   readonly atMs: number;
