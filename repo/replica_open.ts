@@ -85,7 +85,8 @@ async function loadOver(
 ): Promise<LoadedReplica | undefined> {
   const { storage, door, repair } = options;
   if (repair || names.includes(DAMAGED)) {
-    await door?.prepare?.(); // What remains comes in again.
+    await door?.prepare?.(); // What remains comes in again, whatever it names.
+    await lateRich.load();
     const { loadRepaired } = await import("./seldom.ts");
     const repairing = { ...options, repair: true };
     const openers = { load, create };
