@@ -21,6 +21,7 @@ import {
 import { runAudit } from "./commands/audit.ts";
 import { runBackup, runRestore } from "./commands/backup.ts";
 import { type DeleteOptions, runDelete } from "./commands/delete.ts";
+import { runExplain } from "./commands/explain.ts";
 import { type ExportOptions, runExport } from "./commands/export.ts";
 import { type HistoryOptions, runHistory } from "./commands/history.ts";
 import { type ImportOptions, runImport } from "./commands/import.ts";
@@ -86,6 +87,7 @@ function createProgram(context: Context): Command {
   addVerify(program, context);
   addKeys(program, context);
   addDelete(program, context);
+  addExplain(program, context);
   addServe(program, context);
   addBackup(program, context);
   addRestore(program, context);
@@ -353,6 +355,12 @@ function addAdmin(program: Command, context: Context): void {
     .action((id: string, options: AdminOptions) =>
       runDrop(context, id, options)
     );
+function addExplain(program: Command, context: Context): void {
+  program.command("explain <message>")
+    .description("The text of a message that a page told by its number.")
+    .option("--debug", "show where an error came from")
+    .addHelpText("after", example(`explain '#0.1.0-41["task","title"]'`))
+    .action((message: string) => runExplain(context, message));
 }
 
 function formatOption(choices: readonly string[]): Option {
