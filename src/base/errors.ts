@@ -83,6 +83,12 @@ export type ErrorCode =
 
 /** The one error that Sheaf throws for the machine's and the caller's faults. */
 export class DatabaseError extends Error {
+  /**
+   * What leads to the text of a message, in front of its number: the browser's
+   * production build has `#VERSION-NUMBER` and the values instead of texts.
+   */
+  static docs = "npx @sheaf/sheaf explain ";
+
   /** What went wrong, stable across releases. */
   readonly code: ErrorCode;
 
@@ -92,10 +98,17 @@ export class DatabaseError extends Error {
    * @param options the error underneath, if any
    */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(withAddress(message), options);
     this.name = "DatabaseError";
     this.code = code;
   }
+}
+
+function withAddress(message: string): string {
+  const [, number] = /^#(\S+?-\d+)(\[.*\])?$/.exec(message) ?? [];
+  return number === undefined
+    ? message
+    : `${message} (${DatabaseError.docs}${number})`;
 }
 
 /** Is it the error with one of these codes? */

@@ -214,10 +214,9 @@ export class OverwrittenEdits {
     const text = textOf(loss);
     this.#kept.set(place, { loss, text, ticket });
     this.#chars += text.length;
-    const { overwrittenCharsMax, overwrittenMax } = limits;
     for (const [place, { loss }] of this.#kept) {
-      const fits = this.#chars <= overwrittenCharsMax &&
-        this.#kept.size <= overwrittenMax;
+      const fits = this.#chars <= limits.overwrittenCharsMax &&
+        this.#kept.size <= limits.overwrittenMax;
       if (fits) break;
       this.#forget(place);
       const one = this.#collections.get(loss.collection);

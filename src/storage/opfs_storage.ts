@@ -300,8 +300,8 @@ export class OpfsStorage implements BrowserStorage {
   }
 
   #sparesWanted(): number {
-    const { sparesMin, sparesMax } = limits;
-    return Math.min(sparesMin + 2 * this.#prepared.size, sparesMax);
+    const wanted = limits.sparesMin + 2 * this.#prepared.size;
+    return Math.min(wanted, limits.sparesMax);
   }
 
   #closeHandle(file: PoolFile): void {

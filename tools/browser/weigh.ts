@@ -8,6 +8,7 @@
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { bundleOptions, textEntries } from "./bundle.ts";
+import { productionPlugin } from "./production.ts";
 
 /** What is weighed: modules by name, each as TypeScript text. */
 export interface Scale {
@@ -83,17 +84,19 @@ function sharesOf(
 /** Weighs what a browser loads for `scale`. */
 export async function weigh(scale: Scale): Promise<Weight> {
   const options = bundleOptions();
+  const texts = textEntries(scale.entries, scale.packages);
   const { metafile, outputFiles } = await esbuild.build({
     ...options,
-    ...textEntries(scale.entries, scale.packages),
+    ...texts,
+    plugins: [...texts.plugins ?? [], productionPlugin()],
     external: [...scale.external ?? []],
     minify: true,
     write: false,
     metafile: true,
     outdir: "bundle",
   });
-  const texts = new Map(
-    outputFiles.map(({ path, contents }) => [path, contents]),
+  const contents = new Map(
+    outputFiles.map(({ path, contents }) => [path, contents] as const),
   );
   const starts = Object.entries(metafile.outputs)
     .filter(([, { entryPoint }]) => entryPoint?.startsWith("text:"))
@@ -105,7 +108,7 @@ export async function weigh(scale: Scale): Promise<Weight> {
   const chunks: Chunk[] = [];
   const forbidden: string[] = [];
   for (const path of reached(metafile.outputs, starts, true)) {
-    const bytes = texts.get(`${options.absWorkingDir}${path}`);
+    const bytes = contents.get(`${options.absWorkingDir}${path}`);
     const output = metafile.outputs[path];
     if (bytes === undefined || output === undefined) continue;
     const gzipBytes = gzipSync(bytes, { level: 9 }).length;

@@ -1,6 +1,6 @@
 /** The npm package in apps of every common bundler, each built and used in a browser. */
 
-import { equal } from "node:assert/strict";
+import { equal, match } from "node:assert/strict";
 import { type BrowserPlace, browserTest } from "../../tests/browser/kit/mod.ts";
 import {
   type App,
@@ -153,6 +153,50 @@ appTest(
     await useApp(place.context, `${place.url}/index.html`);
   },
 );
+
+const wrong = `import "./plain.js";
+import { tasks } from "./tasks.js";
+try {
+  tasks.create({ title: 3 });
+} catch ({ message }) {
+  document.title = message;
+}
+`;
+
+/** What esbuild must be told for texts in errors. */
+const DEVELOPMENT = ["--conditions=development"];
+
+for (const isForPage of [true, false]) {
+  appTest(
+    `page and worker of two builds, ${
+      isForPage ? "page" : "worker"
+    } with texts`,
+    {
+      packages: ["esbuild"],
+      files: { ...database(), "plain.js": "plain.js", "main.js": wrong },
+    },
+    async (folder, place) => {
+      const bundle = async (entry: string, hasTexts: boolean) => {
+        const out = `${place.folder}/${entry}`;
+        const flags = ["--bundle", "--format=esm", "--minify"];
+        if (hasTexts) flags.push(...DEVELOPMENT);
+        await build(folder, "esbuild", entry, ...flags, `--outfile=${out}`);
+        equal(/Cannot open/.test(Deno.readTextFileSync(out)), hasTexts);
+      };
+      await bundle("main.js", isForPage);
+      await bundle("worker.js", !isForPage);
+      Deno.writeTextFileSync(`${place.folder}/index.html`, page("main.js"));
+      await useApp(place.context, `${place.url}/index.html`);
+      const tab = await place.context.newPage();
+      await tab.goto(`${place.url}/index.html`);
+      await tab.waitForSelector("button");
+      match(
+        await tab.title(),
+        isForPage ? /^Cannot write task\.title: / : /^#.*"task","title"/,
+      );
+    },
+  );
+}
 
 appTest(
   "webpack, no framework",

@@ -30,7 +30,10 @@ const PEERS = [
 ];
 
 /** Entries that do something when they are only imported. */
-const EFFECTS = ["worker", "cli"];
+const EFFECTS = ["worker", "production/worker", "cli"];
+
+/** Subpaths that no page imports: they have no production build of the browser's. */
+const NO_PAGES = ["./server", "./testing"];
 
 /** The command line, which is no subpath. */
 const CLI = { name: "cli", path: "src/cli/main.ts" } as const;
@@ -45,11 +48,23 @@ export const config: Config = JSON.parse(
 
 /** Our own source by the name of the file that is made of it, without its ending. */
 export function entryPoints(): Record<string, string> {
-  const entries: Record<string, string> = { [CLI.name]: CLI.path };
-  for (const [subpath, path] of Object.entries(config.exports)) {
-    entries[outputName(subpath)] = path.replace(/^\.\//, "");
-  }
-  return entries;
+  return { [CLI.name]: CLI.path, ...entriesOf(Object.keys(config.exports)) };
+}
+
+/** Those that pages import. */
+export function pageEntryPoints(): Record<string, string> {
+  return entriesOf(Object.keys(config.exports).filter(isForPages));
+}
+
+function entriesOf(subpaths: readonly string[]): Record<string, string> {
+  return Object.fromEntries(subpaths.map((subpath) => [
+    outputName(subpath),
+    config.exports[subpath]!.replace(/^\.\//, ""),
+  ]));
+}
+
+function isForPages(subpath: string): boolean {
+  return !NO_PAGES.includes(subpath);
 }
 
 function outputName(subpath: string): string {
@@ -92,10 +107,19 @@ export function manifest(
 
 function exportsOf(): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(config.exports).map(([subpath, path]) => [subpath, {
-      types: typesOf(path),
-      default: `./dist/${outputName(subpath)}.js`,
-    }]),
+    Object.entries(config.exports).map(([subpath, path]) => {
+      const name = `${outputName(subpath)}.js`;
+      // Vite, webpack and Next.js say "development" by themselves, where they are asked for it.
+      const browser = {
+        development: `./dist/${name}`,
+        default: `./dist/production/${name}`,
+      };
+      return [subpath, {
+        types: typesOf(path),
+        ...isForPages(subpath) && { browser },
+        default: `./dist/${name}`,
+      }];
+    }),
   );
 }
 

@@ -28,9 +28,9 @@ Deno.test("the tarball has one manifest, all that it names, and no sources", asy
   const files = (await run(".", "tar", "-tzf", path)).trim().split("\n")
     .map((name) => name.replace("package/", ""));
   const manifest = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
-  const named = Object.values<Record<string, string> | string>(manifest.exports)
-    .flatMap((one) => typeof one === "string" ? [one] : Object.values(one));
-  for (const name of [...named, manifest.types, `./${manifest.bin.sheaf}`]) {
+  const { exports, types, bin } = manifest;
+  const named = [...pathsIn(exports), types, `./${bin.sheaf}`];
+  for (const name of named) {
     ok(files.includes(name.slice(2)), name);
   }
   deepEqual(files.filter((name) => name.endsWith("package.json")), [
@@ -38,8 +38,15 @@ Deno.test("the tarball has one manifest, all that it names, and no sources", asy
   ]);
   deepEqual(files.filter((name) => /(?<!\.d)\.tsx?$/.test(name)), []);
   deepEqual(
-    Object.keys(config.exports).filter((one) => !manifest.exports[one]),
+    Object.keys(config.exports).filter((one) => !exports[one]),
     [],
   );
   ok(!dependencies.some((name) => manifest.peerDependencies[name]));
 });
+
+/** The files that conditions lead to, however deep. */
+function pathsIn(target: string | Record<string, unknown>): string[] {
+  return typeof target === "string"
+    ? [target]
+    : Object.values(target).flatMap((one) => pathsIn(one as typeof target));
+}

@@ -8,7 +8,8 @@
  */
 
 import * as esbuild from "esbuild";
-import { config, entryPoints, packageOf } from "./manifest.ts";
+import { production, productionPlugin } from "../browser/production.ts";
+import { config, entryPoints, packageOf, pageEntryPoints } from "./manifest.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
@@ -30,11 +31,43 @@ function licensesInside(): string {
     }).join("\n");
 }
 
-/** Builds the scripts into `dist/` of a folder; gives the packages that they import. */
+/**
+ * Builds the scripts into `dist/` of a folder, those of the browser's production
+ * build into `dist/production/`; gives the packages that they import.
+ */
 export async function buildScripts(folder: string): Promise<Set<string>> {
+  const dist = `${folder}/dist`;
+  const outputs = await buildInto(dist, { entryPoints: entryPoints() });
+  await buildInto(`${dist}/production`, {
+    entryPoints: pageEntryPoints(),
+    plugins: [productionPlugin()],
+    // The names stay instead of maps: an app's own maps lead here.
+    minifyIdentifiers: false,
+    sourcemap: false,
+  });
+  await esbuild.stop();
+  const { version, messages } = production();
+  Deno.writeTextFileSync(
+    `${dist}/messages.json`,
+    JSON.stringify({ version, messages }, null, 1),
+  );
+  Deno.writeTextFileSync(`${dist}/LICENSES.txt`, licensesInside());
+  const imports = Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ external }) => external);
+  return new Set(
+    imports.map(({ path }) => packageOf(path)).filter((one) =>
+      one !== undefined
+    ),
+  );
+}
+
+async function buildInto(
+  outdir: string,
+  options: esbuild.BuildOptions,
+): Promise<esbuild.Metafile["outputs"]> {
   const { metafile } = await esbuild.build({
-    entryPoints: entryPoints(),
-    outdir: `${folder}/dist`,
+    outdir,
     chunkNames: "chunks/[hash]",
     absWorkingDir: root,
     bundle: true,
@@ -43,21 +76,15 @@ export async function buildScripts(folder: string): Promise<Set<string>> {
     platform: "neutral",
     target: "es2022",
     external: [...packagesOutside(), "node:*"],
-    minify: true,
+    minifyIdentifiers: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
     sourcemap: true,
     metafile: true,
     // In Node only the newest know which module was started.
     define: { "import.meta.main": "true" },
     logLevel: "warning",
+    ...options,
   });
-  await esbuild.stop();
-  Deno.writeTextFileSync(`${folder}/dist/LICENSES.txt`, licensesInside());
-  const imports = Object.values(metafile.outputs)
-    .flatMap(({ imports }) => imports)
-    .filter(({ external }) => external);
-  return new Set(
-    imports.map(({ path }) => packageOf(path)).filter((one) =>
-      one !== undefined
-    ),
-  );
+  return metafile!.outputs;
 }

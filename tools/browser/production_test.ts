@@ -1,0 +1,92 @@
+/** The browser's production build tells what the sources tell, by numbers. */
+
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import * as esbuild from "esbuild";
+import * as sources from "../../mod.ts";
+import { explainMessage } from "../../src/cli/commands/explain.ts";
+import { production, productionPlugin } from "./production.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** Our modules, bundled as for production. */
+async function withProduction(
+  work: (built: typeof sources) => Promise<void>,
+): Promise<void> {
+  const folder = Deno.makeTempDirSync({ prefix: "sheaf-production-" });
+  try {
+    await esbuild.build({
+      entryPoints: [`${root}mod.ts`],
+      outfile: `${folder}/mod.js`,
+      nodePaths: [`${root}node_modules`],
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      plugins: [productionPlugin()],
+      logLevel: "error",
+    });
+    await esbuild.stop();
+    await work(await import(`file://${folder}/mod.js`));
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+/** Errors that name what the user must act on. */
+async function failures(sheaf: typeof sources): Promise<Error[]> {
+  const { defineSchema, field, memoryStorage, openDatabase } = sheaf;
+  const Task = defineSchema("task", {
+    title: field.string(),
+    rank: field.number().optional(),
+  });
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: [Task] });
+  const tasks = (await db.repository("team")).collection(Task);
+  const wrong: readonly (() => unknown)[] = [
+    () => defineSchema("a task", {}),
+    () => defineSchema("task", { id: field.string() }),
+    () => tasks.create({ title: 3 as unknown as string }),
+    () => tasks.create({ title: "a", rank: NaN }),
+    () => tasks.create({ title: "a", colour: "red" } as { title: string }),
+    () => tasks.update("missing", { title: "]" }),
+    () => tasks.where({ title: { above: 1 } } as object).count(),
+    () => db.repository("//"),
+    () => openDatabase({ storage, schemas: [Task], colour: "red" } as object),
+  ];
+  const errors: Error[] = [];
+  for (const attempt of wrong) {
+    try {
+      await attempt();
+    } catch (error) {
+      errors.push(error as Error);
+    }
+  }
+  equal(errors.length, wrong.length);
+  return errors;
+}
+
+Deno.test("an error of the production build has its code, its values, and a number that leads to its text", () =>
+  withProduction(async (built) => {
+    const told = await failures(built);
+    const whole = await failures(sources);
+    for (const [at, error] of told.entries()) {
+      const { code } = error as sources.DatabaseError;
+      equal(code, (whole[at] as sources.DatabaseError).code);
+      match(
+        error.message,
+        /^#\S+-\d+(\[.*\])? \(npx @sheaf\/sheaf explain .*\)$/,
+      );
+      equal(explainMessage(error.message, production()), whole[at]!.message);
+    }
+    ok(told[2]!.message.includes('"task","title"'));
+    built.DatabaseError.docs = "https://errors.example/#";
+    const [error] = await failures(built);
+    match(error!.message, /\(https:\/\/errors\.example\/#\d+\.\d+\.\d+-\d+\)$/);
+  }));
+
+Deno.test("no text that is given to a DatabaseError is left, nor a limit that is looked up", () => {
+  const left = [...production().sources.values()].flatMap((text) => [
+    ...text.match(/new DatabaseError\(\s*"[\w-]+",\s*["`]\w+ [^]{20}/g) ?? [],
+    ...text.match(/[^`/]\blimits\.(?!ts)\w+/g) ?? [],
+  ]);
+  deepEqual(left, []);
+});
