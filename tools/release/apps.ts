@@ -72,6 +72,16 @@ function write(folder: string, name: string, text: string): void {
   Deno.writeTextFileSync(path, text);
 }
 
+/** Do the scripts in a folder, or any below it, tell errors by their texts? */
+export function tellTexts(folder: string): boolean {
+  return [...Deno.readDirSync(folder)].some(({ name, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    if (isDirectory) return tellTexts(path);
+    return name.endsWith(".js") &&
+      /Cannot open a database/.test(Deno.readTextFileSync(path));
+  });
+}
+
 /** Runs a program of the app. */
 export async function build(
   folder: string,

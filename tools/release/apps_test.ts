@@ -8,6 +8,7 @@ import {
   database,
   example,
   served,
+  tellTexts,
   useApp,
   withApp,
 } from "./apps.ts";
@@ -70,7 +71,9 @@ function viteTest(name: string, { packages, files }: App): void {
       const isTold = files["vite.config.js"]?.includes("optimizeDeps");
       equal(loads, isTold ? LOADS : LOADS + 1);
     });
+    equal(tellTexts(`${folder}/node_modules/.vite`), true);
     await build(folder, "vite", "build");
+    equal(tellTexts(`${folder}/dist`), false);
     const preview = ["vite", "preview", ...ADDRESS] as const;
     await served(folder, preview, async (url) => {
       equal(await useApp(context, url), LOADS);
@@ -181,7 +184,8 @@ for (const isForPage of [true, false]) {
         const flags = ["--bundle", "--format=esm", "--minify"];
         if (hasTexts) flags.push(...DEVELOPMENT);
         await build(folder, "esbuild", entry, ...flags, `--outfile=${out}`);
-        equal(/Cannot open/.test(Deno.readTextFileSync(out)), hasTexts);
+        const text = Deno.readTextFileSync(out);
+        equal(/Cannot open /.test(text), hasTexts);
       };
       await bundle("main.js", isForPage);
       await bundle("worker.js", !isForPage);
@@ -207,6 +211,7 @@ appTest(
   async (folder, place) => {
     const mode = ["--mode", "production", "--entry", "./main.js"];
     await build(folder, "webpack", ...mode, "--output-path", place.folder);
+    equal(tellTexts(place.folder), false);
     Deno.writeTextFileSync(`${place.folder}/index.html`, page("main.js"));
     await useApp(place.context, `${place.url}/index.html`);
   },
@@ -225,6 +230,7 @@ const next: App = {
 for (const bundler of ["turbopack", "webpack"]) {
   appTest(`Next.js by ${bundler}`, next, async (folder, { context }) => {
     await build(folder, "next", "build", `--${bundler}`);
+    equal(tellTexts(`${folder}/.next/static`), false);
     const start = ["next", "start", "-H", "127.0.0.1", "-p", "0"] as const;
     await served(folder, start, (url) => useApp(context, url));
   });
