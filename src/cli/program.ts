@@ -30,11 +30,10 @@ import { type QueryOptions, runQuery } from "./commands/query.ts";
 import { runServe } from "./commands/serve.ts";
 import { runStats, type StatsOptions } from "./commands/stats.ts";
 import { runVerify } from "./commands/verify.ts";
+import { sheaf } from "./command_name.ts";
 import { exitCodes, type Failure, usageFailure } from "./failure.ts";
 import { formats, textFormats } from "./input.ts";
 import type { CommonOptions, Context } from "./session.ts";
-
-const sheaf = "deno task sheaf";
 
 /**
  * Runs the command that the arguments name.
@@ -260,7 +259,7 @@ function addServe(program: Command, context: Context): void {
     "after",
     "\nEvery setting is also a key of the file and an environment variable SHEAF_…;" +
       "\nflags win over the environment, that over the file.\n\nExample:\n" +
-      "  deno task serve --data ./data --port 8080 --token ann=secret-of-ann\n",
+      `  ${sheaf} serve --data ./data --port 8080 --token ann=secret-of-ann\n`,
   ).action((given: Record<string, unknown>) =>
     runServe(context, given["config"] as string | undefined, flagsOf(given))
   );
@@ -355,6 +354,8 @@ function addAdmin(program: Command, context: Context): void {
     .action((id: string, options: AdminOptions) =>
       runDrop(context, id, options)
     );
+}
+
 function addExplain(program: Command, context: Context): void {
   program.command("explain <message>")
     .description("The text of a message that a page told by its number.")

@@ -5,8 +5,6 @@
  * @module
  */
 
-import { Presets, SingleBar } from "cli-progress";
-import process from "node:process";
 import type { Output } from "./output.ts";
 import { checkInterrupt, type Context } from "./session.ts";
 
@@ -43,32 +41,44 @@ interface Step {
 
 /** A bar for work called `what`; it shows only when the work takes a while. */
 export function startProgress(what: string, output: Output): Progress {
-  return output.isTerminal ? startBar(what) : startLines(what, output);
+  return output.isTerminal ? startBar(what, output) : startLines(what, output);
 }
 
 /** Work that is done sooner shows nothing. */
 const quietMs = 300;
 const linesEveryMs = 2_000;
+const barEveryMs = 80;
+const barWidth = 40;
+/** To the start of the terminal's line, which is empty then. */
+const lineStart = "\r\x1b[K";
 
-function startBar(what: string): Progress {
-  const bar = new SingleBar({
-    format: `${what} {bar} {percentage}%  {eta_formatted} left`,
-    stream: process.stderr,
-    clearOnComplete: true,
-    hideCursor: true,
-    fps: 12,
-  }, Presets.shades_classic);
+function startBar(what: string, output: Output): Progress {
   const begun = performance.now();
+  let next = begun + quietMs;
   let isShown = false;
   return {
     update(done, total) {
-      if (isShown) return bar.update(done);
-      if (performance.now() - begun < quietMs) return;
+      const now = performance.now();
+      if (now < next) return;
+      next = now + barEveryMs;
       isShown = true;
-      bar.start(Math.max(1, total), done);
+      const share = done / Math.max(1, total);
+      const seconds = Math.ceil((now - begun) / 1000 * (1 / share - 1));
+      output.print(`${lineStart}${what} ${barOf(share)} ${seconds} s left`);
+      output.flush();
     },
-    stop: () => isShown ? bar.stop() : undefined,
+    stop() {
+      if (!isShown) return;
+      output.print(lineStart);
+      output.flush();
+    },
   };
+}
+
+function barOf(share: number): string {
+  const full = Math.floor(share * barWidth);
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  return `${"█".repeat(full)}${"░".repeat(barWidth - full)}${percent}`;
 }
 
 function startLines(what: string, output: Output): Progress {

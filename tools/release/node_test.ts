@@ -1,6 +1,6 @@
 /** The scripts of the npm package under the Node that is here; `runtimes_test.ts` asks of all, installed. */
 
-import { match } from "node:assert/strict";
+import { deepEqual, match } from "node:assert/strict";
 import { copyConsumer } from "./check.ts";
 import { buildPackage } from "./pack.ts";
 import { run } from "./run.ts";
@@ -24,11 +24,16 @@ Deno.test({
     // Beside our own packages, which it finds as a sandbox would.
     const folder = Deno.makeTempDirSync({ dir: cache, prefix: "package-" });
     try {
-      await buildPackage(`${folder}/node_modules/@sheaf/sheaf`);
+      const made = await buildPackage(
+        `${folder}/node_modules/@sheaf/sheaf`,
+      );
+      deepEqual(made["dependencies"], { ws: "^8.18.0" });
       copyConsumer(folder);
       const scripts = `${folder}/node_modules/@sheaf/sheaf/dist`;
       const licenses = Deno.readTextFileSync(`${scripts}/LICENSES.txt`);
-      match(licenses, /^@noble\/hashes\n\nThe MIT License/m);
+      for (const inside of ["@noble/hashes", "commander", "msgpackr"]) {
+        match(licenses, new RegExp(`^${inside}\n\n.*MIT License`, "m"));
+      }
       match(await run(folder, "node", "check.js"), /^13 passed, 0 failed$/m);
     } finally {
       Deno.removeSync(folder, { recursive: true });

@@ -13,8 +13,11 @@ import { config, entryPoints, packageOf, pageEntryPoints } from "./manifest.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** Packages that are part of the scripts: to find those that the core imports took Deno 5 ms. */
-const INSIDE = /^@noble\//;
+/**
+ * Packages that are part of the scripts: those of the core, which Deno needed 5 ms
+ * to find, and those of the command line, which nobody else has to download.
+ */
+const INSIDE = /^(@noble\/|commander$|csv-parse$|msgpackr\/$)/;
 
 function packagesOutside(): string[] {
   return Object.keys(config.imports)
@@ -27,7 +30,7 @@ function licensesInside(): string {
   return Object.keys(config.imports).filter((name) => INSIDE.test(name))
     .map((name) => {
       const path = `${root}node_modules/${name}/LICENSE`;
-      return `${name}\n\n${Deno.readTextFileSync(path)}`;
+      return `${name.replace(/\/$/, "")}\n\n${Deno.readTextFileSync(path)}`;
     }).join("\n");
 }
 
@@ -76,6 +79,7 @@ async function buildInto(
     platform: "neutral",
     target: "es2022",
     external: [...packagesOutside(), "node:*"],
+    alias: { stream: "node:stream" }, // As csv-parse calls it.
     minifyIdentifiers: true,
     minifySyntax: true,
     minifyWhitespace: true,
