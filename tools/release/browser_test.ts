@@ -1,6 +1,6 @@
 /** The npm package as TypeScript and bundlers for browsers see it; `apps_test.ts` asks of them all, installed. */
 
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, match, ok } from "node:assert/strict";
 import * as esbuild from "esbuild";
 import ts from "typescript";
 import { writeDeclarations } from "./declarations.ts";
@@ -12,20 +12,21 @@ const cache = new URL("../../node_modules/.cache/", import.meta.url).pathname;
 const SUBPATHS = ["/browser", "/kv", "/text", "/worker", "/inspector"];
 const HOOKS = ["/react", "/preact"];
 
-/** Makes the package beside our own packages, which it finds as an app would. */
-async function withPackage(
-  work: (folder: string) => void | Promise<void>,
-): Promise<void> {
+const folder = makeFolder();
+let made: Promise<void> | undefined;
+
+Deno.test.afterAll(() => Deno.removeSync(folder, { recursive: true }));
+
+function makeFolder(): string {
   Deno.mkdirSync(cache, { recursive: true });
-  const folder = Deno.makeTempDirSync({ dir: cache, prefix: "package-" });
-  const made = `${folder}/node_modules/@sheaf/sheaf`;
-  try {
-    await buildPackage(made);
-    writeDeclarations(made);
-    await work(folder);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+  return Deno.makeTempDirSync({ dir: cache, prefix: "package-" });
+}
+
+/** Makes the package beside our own packages, which it finds as an app would; once for all tests of this file. */
+function packageMade(): Promise<void> {
+  const place = `${folder}/node_modules/@sheaf/sheaf`;
+  return made ??= buildPackage(place)
+    .then(() => writeDeclarations(place)).then(() => {});
 }
 
 function importsOf(subpaths: readonly string[]): string {
@@ -35,9 +36,9 @@ function importsOf(subpaths: readonly string[]): string {
 }
 
 /** Checks a project that imports these as strictly as can be; gives its errors and packages. */
-function checked(folder: string, subpaths: readonly string[]) {
+function checked(text: string) {
   const path = `${folder}/app.ts`;
-  Deno.writeTextFileSync(path, importsOf(subpaths));
+  Deno.writeTextFileSync(path, text);
   const program = ts.createProgram([path], {
     exactOptionalPropertyTypes: true,
     lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
@@ -57,46 +58,66 @@ function checked(folder: string, subpaths: readonly string[]) {
   const packages = files.map(({ fileName }) =>
     /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(fileName)?.[1]
   );
-  return { errors, packages: [...new Set(packages)].sort() };
+  const lines = files.filter(({ fileName }) => fileName.includes("@sheaf"))
+    .reduce((sum, file) => sum + file.getLineStarts().length, 0);
+  return { errors, packages: [...new Set(packages)].sort(), lines };
 }
 
-Deno.test("the declarations check without libraries of Node, and reach no package that an app need not have", () =>
-  withPackage((folder) => {
-    const ours = ["@sheaf/sheaf", "@standard-schema/spec", "typescript"];
-    const plain = ["", "/browser", "/kv", "/worker", "/server", "/react"];
-    deepEqual(checked(folder, plain), { errors: [], packages: ours });
-    deepEqual(checked(folder, ["/preact"]), {
-      errors: [],
-      packages: [...ours, "preact"].sort(),
-    });
-    deepEqual(checked(folder, ["/text", "/inspector"]), {
-      errors: [],
-      packages: [...ours, "lib0", "yjs"].sort(),
-    });
-  }));
+Deno.test("the declarations check without libraries of Node, and reach no package that an app need not have", async () => {
+  await packageMade();
+  const ours = ["@sheaf/sheaf", "typescript"];
+  const asked = (...subpaths: string[]) => {
+    const { errors, packages } = checked(importsOf(subpaths));
+    return { errors, packages };
+  };
+  const plain = ["", "/browser", "/kv", "/worker", "/server", "/react"];
+  deepEqual(asked(...plain), { errors: [], packages: ours });
+  deepEqual(asked("/preact"), {
+    errors: [],
+    packages: [...ours, "preact"].sort(),
+  });
+  deepEqual(asked("/text", "/inspector"), {
+    errors: [],
+    packages: [...ours, "lib0", "yjs"].sort(),
+  });
+});
 
-Deno.test("a bundler for browsers takes the package as it is, and nothing of Node with it", () =>
-  withPackage(async (folder) => {
-    const { warnings, metafile } = await esbuild.build({
-      stdin: {
-        contents: importsOf(["", ...SUBPATHS, ...HOOKS]),
-        resolveDir: folder,
-      },
-      outdir: folder,
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      platform: "browser",
-      write: false,
-      metafile: true,
-      logLevel: "silent",
-    });
-    await esbuild.stop();
-    deepEqual(warnings, []);
-    const isOfNode = /node_modules\/(ws|commander|csv-parse|msgpackr)\//;
-    const inputs = Object.keys(metafile.inputs);
-    deepEqual(
-      inputs.filter((path) => isOfNode.test(path) && !/disabled/.test(path)),
-      [],
-    );
-  }));
+/** Of the 12,900 lines that all our modules have. */
+const LINES_MAX = 3_900;
+
+Deno.test("a program reads the declarations of what it may use, and no others", async () => {
+  await packageMade();
+  const { errors, lines } = checked(
+    `import { Collection, DatabaseError, openDatabase } from "@sheaf/sheaf";
+new DatabaseError("closed", openDatabase.name);
+new Collection();`,
+  );
+  match(errors.join(), /^'Collection' cannot be used as a value/);
+  ok(lines <= LINES_MAX, `${lines} lines`);
+});
+
+Deno.test("a bundler for browsers takes the package as it is, and nothing of Node with it", async () => {
+  await packageMade();
+  const { warnings, metafile } = await esbuild.build({
+    stdin: {
+      contents: importsOf(["", ...SUBPATHS, ...HOOKS]),
+      resolveDir: folder,
+    },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    write: false,
+    metafile: true,
+    logLevel: "silent",
+  });
+  await esbuild.stop();
+  deepEqual(warnings, []);
+  const isOfNode = /node_modules\/(ws|commander|csv-parse|msgpackr)\//;
+  const inputs = Object.keys(metafile.inputs);
+  deepEqual(
+    inputs.filter((path) => isOfNode.test(path) && !/disabled/.test(path)),
+    [],
+  );
+});

@@ -67,7 +67,8 @@ function isForPages(subpath: string): boolean {
   return !NO_PAGES.includes(subpath);
 }
 
-function outputName(subpath: string): string {
+/** The name of the files that are made of an entry point, without their endings. */
+export function outputName(subpath: string): string {
   return subpath === "." ? "mod" : subpath.replace(/^\.\//, "");
 }
 
@@ -92,7 +93,7 @@ export function manifest(
     engines: { node: `>=${NODE_MIN}` },
     exports: { ...exportsOf(), "./package.json": "./package.json" },
     // For resolvers of old that know no `exports`.
-    types: typesOf(config.exports["."]!),
+    types: typesOf("."),
     bin: { sheaf: "bin/sheaf.js" },
     // A browser has its own WebSocket.
     browser: { ws: false },
@@ -107,15 +108,15 @@ export function manifest(
 
 function exportsOf(): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(config.exports).map(([subpath, path]) => {
+    Object.keys(config.exports).map((subpath) => {
       const name = `${outputName(subpath)}.js`;
-      // Vite, webpack and Next.js say "development" by themselves, where they are asked for it.
+      // Vite, webpack and Next.js say "production" by themselves when they build for it.
       const browser = {
-        development: `./dist/${name}`,
-        default: `./dist/production/${name}`,
+        production: `./dist/production/${name}`,
+        default: `./dist/${name}`,
       };
       return [subpath, {
-        types: typesOf(path),
+        types: typesOf(subpath),
         ...isForPages(subpath) && { browser },
         default: `./dist/${name}`,
       }];
@@ -123,8 +124,8 @@ function exportsOf(): Record<string, unknown> {
   );
 }
 
-function typesOf(path: string): string {
-  return `./types/${path.replace(/^\.\//, "").replace(/\.ts$/, ".d.ts")}`;
+function typesOf(subpath: string): string {
+  return `./types/${outputName(subpath)}.d.ts`;
 }
 
 function versionsOf(names: readonly string[]): Record<string, string> {

@@ -51,7 +51,7 @@ export async function buildPackage(
 /** Makes the package in an empty folder: `package/`, and the tarball beside it. */
 export async function pack(target: string): Promise<Packed> {
   const folder = `${target}/package`;
-  const made = await buildPackage(folder, writeDeclarations(folder));
+  const made = await buildPackage(folder, await writeDeclarations(folder));
   for (const text of TEXTS) {
     Deno.copyFileSync(`${root}${text}`, `${folder}/${text}`);
   }
