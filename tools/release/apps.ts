@@ -2,8 +2,8 @@
  * Apps as users make them: an empty folder, the tarball by `npm install`, a
  * bundler as it comes, a browser.
  *
- * The examples in `docs/guide/preact.md` are apps, too: what the page shows is
- * what is built.
+ * The examples in `docs/guide/preact.md` and `browser.md` are apps, too: what the
+ * page shows is what is built.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { Child } from "../../tests/kit/child.ts";
 import { run } from "./run.ts";
 
 const apps = new URL("apps/", import.meta.url).pathname;
-const guide = new URL("../../docs/guide/preact.md", import.meta.url).pathname;
+const guide = new URL("../../docs/guide/", import.meta.url).pathname;
 
 /** An app in a folder of its own. */
 export interface App {
@@ -39,10 +39,28 @@ export function database(where = ""): Record<string, string> {
 export function example(language: string): string {
   const pattern = `^\`\`\`${language}\n([^]*?)^\`\`\`$`;
   const [, text] =
-    new RegExp(pattern, "m").exec(Deno.readTextFileSync(guide)) ??
+    new RegExp(pattern, "m").exec(Deno.readTextFileSync(`${guide}preact.md`)) ??
       [];
   if (text === undefined) throw new Error(`The guide shows no ${language}`);
   return text;
+}
+
+/** The files of the app in `browser.md`, by the names that their first lines tell. */
+export function guideFiles(): Record<string, string> {
+  const page = Deno.readTextFileSync(`${guide}browser.md`);
+  const named = page.matchAll(
+    /^```\w+[^\n]*\n(?:\/\/|<!--) ([\w.]+)[^]*?^```$/gm,
+  );
+  const [, config = ""] = /^```json\n([^]*?)^```$/m.exec(page) ?? [];
+  return {
+    "deno.json": config,
+    ...Object.fromEntries(
+      Array.from(named, ([block, name]) => [
+        name!,
+        block.replace(/^.*\n/, "").replace(/```$/, ""),
+      ]),
+    ),
+  };
 }
 
 /** Makes the app and installs what it needs, in a folder that goes with it. */

@@ -53,7 +53,9 @@ export async function checkUnder(
 }
 
 /** How a module is run under a runtime; npm brings it where it is not here. */
-async function programOf(runtime: string): Promise<[string, ...string[]]> {
+export async function programOf(
+  runtime: string,
+): Promise<[string, ...string[]]> {
   if (runtime === "deno") return [Deno.execPath(), "run", "--allow-all"];
   const place = `${cache.pathname}${runtime}`;
   const [name = ""] = runtime.split("@");

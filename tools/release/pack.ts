@@ -55,19 +55,24 @@ export async function pack(target: string): Promise<Packed> {
   for (const text of TEXTS) {
     Deno.copyFileSync(`${root}${text}`, `${folder}/${text}`);
   }
-  const said = await run(target, "npm", "pack", "--json", folder);
-  const [{ filename, entryCount, size }] = JSON.parse(said);
   const tarball = `${target}/${tarballName()}`;
-  if (`${target}/${filename}` !== tarball) {
-    Deno.renameSync(`${target}/${filename}`, tarball);
-  }
+  // As npm does it, which a machine with Deno or Bun alone has not.
+  await run(target, "tar", "-czf", tarball, "package");
   return {
     folder,
     tarball,
-    files: entryCount,
-    tarballBytes: size,
+    files: countFiles(folder),
+    tarballBytes: Deno.statSync(tarball).size,
     dependencies: Object.keys(made["dependencies"] as object),
   };
+}
+
+function countFiles(folder: string): number {
+  let count = 0;
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    count += isDirectory ? countFiles(`${folder}/${name}`) : 1;
+  }
+  return count;
 }
 
 function tarballName(): string {
