@@ -1,11 +1,12 @@
 /** The npm package as a user has it: its tarball, installed under each runtime. */
 
 import { deepEqual, match, ok } from "node:assert/strict";
-import { checkUnder, runtimes } from "./check.ts";
+import { checkUnder, copyConsumer, runtimes } from "./check.ts";
 import { config } from "./manifest.ts";
 import { pack, type Packed } from "./pack.ts";
 import { run } from "./run.ts";
 
+const root = new URL("../../", import.meta.url).pathname;
 const target = Deno.makeTempDirSync({ prefix: "sheaf-pack-" });
 let packed: Promise<Packed> | undefined;
 
@@ -22,6 +23,25 @@ for (const runtime of runtimes) {
     match(await checkUnder(runtime, path), / 0 failed$|^0 errors$/);
   });
 }
+
+Deno.test("a clone is installed as a folder after its release", async () => {
+  const { folder } = await tarball();
+  const place = Deno.makeTempDirSync({ prefix: "sheaf-folder-" });
+  try {
+    const clone = `${place}/sheaf`;
+    Deno.mkdirSync(`${clone}/.release`, { recursive: true });
+    Deno.mkdirSync(`${place}/app`);
+    Deno.copyFileSync(`${root}package.json`, `${clone}/package.json`);
+    await run(place, "cp", "-r", folder, `${clone}/.release/package`);
+    Deno.symlinkSync(`${root}node_modules`, `${clone}/node_modules`);
+    copyConsumer(`${place}/app`);
+    await run(`${place}/app`, "npm", "install", "../sheaf");
+    const said = await run(`${place}/app`, "node", "check.js", "sync", "cli");
+    match(said, / 0 failed$/m);
+  } finally {
+    Deno.removeSync(place, { recursive: true });
+  }
+});
 
 Deno.test("the tarball has one manifest, all that it names, and no sources", async () => {
   const { folder, tarball: path, dependencies } = await tarball();
