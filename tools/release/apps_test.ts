@@ -166,8 +166,8 @@ try {
 }
 `;
 
-/** What esbuild must be told for texts in errors. */
-const DEVELOPMENT = ["--conditions=development"];
+/** What esbuild must be told for a build without texts of errors. */
+const PRODUCTION = ["--conditions=production"];
 
 for (const isForPage of [true, false]) {
   appTest(
@@ -182,7 +182,7 @@ for (const isForPage of [true, false]) {
       const bundle = async (entry: string, hasTexts: boolean) => {
         const out = `${place.folder}/${entry}`;
         const flags = ["--bundle", "--format=esm", "--minify"];
-        if (hasTexts) flags.push(...DEVELOPMENT);
+        if (!hasTexts) flags.push(...PRODUCTION);
         await build(folder, "esbuild", entry, ...flags, `--outfile=${out}`);
         const text = Deno.readTextFileSync(out);
         equal(/Cannot open /.test(text), hasTexts);
