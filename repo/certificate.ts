@@ -207,6 +207,13 @@ export class Certificates {
     return this.#byKey.get(key) ?? [];
   }
 
+  /** May the key, given as bytes, issue for all of these wall milliseconds? */
+  mayIssue(key: Uint8Array, from: number, to = from): boolean {
+    return this.of(nameOf(key, 0, 32)).some((own) =>
+      own.mayIssue && own.notBefore <= from && to <= own.notAfter
+    );
+  }
+
   /** A certificate of the key that covers commits of these wall milliseconds. */
   covering(key: string, from: number, to = from): Certificate | undefined {
     return this.of(key).find((known) =>
@@ -244,10 +251,12 @@ export function checkIssued(
   if (isWeakKey(certificate.sessionKey)) {
     return refuse("bad-certificate", "Anybody can sign for its session key");
   }
-  if (!mayIssue(certificate, rootKey, known)) {
+  const { bytes, issuerKey, notBefore, notAfter } = certificate;
+  const mayIssue = equalBytes(issuerKey, rootKey) ||
+    known.mayIssue(issuerKey, notBefore, notAfter);
+  if (!mayIssue) {
     return refuse("bad-certificate", "Its issuer may not issue it");
   }
-  const { bytes, issuerKey } = certificate;
   const end = bytes.length - SIGNATURE_LENGTH;
   const message = concatBytes(CERTIFICATE_DOMAIN, bytes.subarray(0, end));
   if (!verify(bytes.subarray(end), message, issuerKey)) {
@@ -284,15 +293,4 @@ function checkRoom(
   return isFull
     ? refuse("too-large", "There are too many certificates")
     : undefined;
-}
-
-function mayIssue(
-  { issuerKey, notBefore, notAfter }: Certificate,
-  rootKey: Uint8Array,
-  known: Certificates,
-): boolean {
-  if (equalBytes(issuerKey, rootKey)) return true;
-  return known.of(nameOf(issuerKey, 0, 32)).some((own) =>
-    own.mayIssue && own.notBefore <= notBefore && notAfter <= own.notAfter
-  );
 }

@@ -14,20 +14,17 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { loadSegments } from "./log_reader.ts";
+import { segmentName } from "./log_format.ts";
 import {
-  decodeSegmentHeader,
-  SEGMENT_HEADER_BYTES,
-  segmentName,
-} from "./log_format.ts";
-import {
+  copyBytes,
   endOfBytes,
   type OnRecord,
   readRecords,
-  Segment,
+  type Segment,
+  segmentIn,
 } from "./log_segment.ts";
 import { batchIn } from "./batch.ts";
 
-const PIECE_BYTES = 1024 * 1024;
 /** A file that ends behind its last record would say that it was closed cleanly. */
 const ZEROS_BEHIND = 1;
 
@@ -88,7 +85,7 @@ async function copySegment(
   const file = target.open(name, { create: true })!;
   try {
     file.truncate(0);
-    copyBytes(segment.file, file, length);
+    copyBytes(segment.file, 0, length, file, 0); // The check of the copy will tell.
     if (end !== next?.base) file.truncate(length + ZEROS_BEHIND);
     await file.sync();
     checkCopy(file, name, end, found);
@@ -108,17 +105,6 @@ function counting(found: { records: number; commits: number }): OnRecord {
   };
 }
 
-function copyBytes(from: StorageFile, to: StorageFile, length: number): void {
-  const piece = new Uint8Array(Math.min(length, PIECE_BYTES));
-  for (let at = 0; at < length;) {
-    const wanted = piece.subarray(0, Math.min(piece.length, length - at));
-    const read = from.readAt(wanted, at);
-    if (read === 0) return; // The check of the copy will tell.
-    to.writeAt(wanted.subarray(0, read), at);
-    at += read;
-  }
-}
-
 /** Reads the copy again: every checksum, and as many records. */
 function checkCopy(
   file: StorageFile,
@@ -126,13 +112,7 @@ function checkCopy(
   end: number,
   expected: { readonly records: number },
 ): void {
-  const header = new Uint8Array(SEGMENT_HEADER_BYTES);
-  file.readAt(header, 0);
-  const copy = new Segment(
-    file,
-    decodeSegmentHeader(header, name),
-    file.size(),
-  );
+  const copy = segmentIn(file, name);
   let records = 0;
   const stopped = readRecords(copy, copy.start, end, () => void records++);
   if (stopped === end && records === expected.records) return;

@@ -12,7 +12,7 @@ import { DatabaseError } from "../src/base/errors.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { freeName } from "./log_reader.ts";
 import { findRecords } from "./log_search.ts";
-import { CHUNK_BYTES, endOfBytes, type Segment } from "./log_segment.ts";
+import { copyBytes, endOfBytes, type Segment } from "./log_segment.ts";
 
 /** A valid record behind damage. */
 export interface Survivor {
@@ -82,15 +82,7 @@ export class Quarantine {
   }
 
   #copy(file: StorageFile, from: number, to: number): void {
-    const chunk = new Uint8Array(Math.min(CHUNK_BYTES, to - from));
-    for (let at = from; at < to;) {
-      const part = chunk.subarray(0, Math.min(chunk.length, to - at));
-      const read = file.readAt(part, at);
-      if (read === 0) break;
-      this.#file.writeAt(part.subarray(0, read), this.#length);
-      this.#length += read;
-      at += read;
-    }
+    this.#length += copyBytes(file, from, to, this.#file, this.#length);
   }
 
   /** @param origin address that stands at the start of the quarantine file */

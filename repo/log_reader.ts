@@ -19,7 +19,12 @@ import {
   segmentName,
   UNSEALED_MARK,
 } from "./log_format.ts";
-import { type OnRecord, readRecords, Segment } from "./log_segment.ts";
+import {
+  type OnRecord,
+  readRecords,
+  Segment,
+  segmentIn,
+} from "./log_segment.ts";
 
 /** The segments of a log, for reading. */
 export class LogReader {
@@ -102,10 +107,7 @@ export class LogReader {
       );
     }
     try {
-      const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
-      file.readAt(bytes, 0);
-      const header = decodeSegmentHeader(bytes, name);
-      return new Segment(file, header, file.size());
+      return segmentIn(file, name);
     } catch (error) {
       file.close();
       throw error;

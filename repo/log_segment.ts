@@ -2,7 +2,7 @@
  * One segment of a log: its file, and two ways to go through its bytes: record
  * by record, and looking for the end of a zero tail.
  *
- * Never writes. Addresses in, addresses out; only this file turns them into
+ * Addresses in, addresses out; only this file turns them into
  * offsets.
  *
  * @module
@@ -11,6 +11,7 @@
 import { crc32 } from "../src/base/crc32.ts";
 import type { StorageFile } from "../src/storage/storage.ts";
 import {
+  decodeSegmentHeader,
   isPlausible,
   readU32,
   RECORD_HEADER_BYTES,
@@ -71,6 +72,13 @@ export class Segment {
   get limit(): number {
     return this.base + this.size;
   }
+}
+
+/** The segment in a file, by what its header says. */
+export function segmentIn(file: StorageFile, name: string): Segment {
+  const header = new Uint8Array(SEGMENT_HEADER_BYTES);
+  file.readAt(header, 0);
+  return new Segment(file, decodeSegmentHeader(header, name), file.size());
 }
 
 /**
@@ -197,20 +205,33 @@ export function endOfBytes(segment: Segment, from: number, to: number): number {
   return segment.base + offset;
 }
 
+/** Copies the stretch `[from, to)` of a file to a place in another; says how much there was. */
+export function copyBytes(
+  file: StorageFile,
+  from: number,
+  to: number,
+  target: StorageFile,
+  offset: number,
+): number {
+  const buffer = takeBuffer();
+  let at = from;
+  while (at < to) {
+    const part = buffer.subarray(0, Math.min(CHUNK_BYTES, to - at));
+    const read = file.readAt(part, at);
+    if (read === 0) break;
+    target.writeAt(part.subarray(0, read), offset + at - from);
+    at += read;
+  }
+  spare = buffer;
+  return at - from;
+}
+
 /**
  * Writes a stretch of a file once more as it shows: after a failed sync a page
  * cache may show what the medium does not have, and never write it by itself.
  */
 export function writeAnew(file: StorageFile, from: number, to: number): void {
-  const buffer = takeBuffer();
-  for (let at = from; at < to;) {
-    const part = buffer.subarray(0, Math.min(CHUNK_BYTES, to - at));
-    const read = file.readAt(part, at);
-    if (read === 0) break;
-    file.writeAt(part.subarray(0, read), at);
-    at += read;
-  }
-  spare = buffer;
+  copyBytes(file, from, to, file, from);
 }
 
 /** The same of any file, in offsets. */

@@ -10,7 +10,6 @@ import { concatBytes, equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Certificates } from "./certificate.ts";
-import { nameOf } from "./commit.ts";
 import {
   DOMAIN,
   type Revocation,
@@ -39,9 +38,7 @@ export function checkRevocation(
     return refuse("bad-certificate", "A session has no say in its own end");
   }
   const mayIssue = equalBytes(issuerKey, rootKey) ||
-    certificates.of(nameOf(issuerKey, 0, 32)).some((own) =>
-      own.mayIssue && own.notBefore <= wall && wall <= own.notAfter
-    );
+    certificates.mayIssue(issuerKey, wall);
   if (!mayIssue) {
     return refuse("bad-certificate", "Its issuer may not revoke sessions");
   }
