@@ -9,7 +9,7 @@
 import type { State } from "../repo/state.ts";
 import type { Cell } from "../src/schema/cell.ts";
 import { absentDigest, digestOfItem } from "../src/kv/entry.ts";
-import { EntryWriter } from "../src/kv/writer.ts";
+import { EntryWriter } from "../src/kv/scope.ts";
 import { stateIn } from "../src/schema/merge.ts";
 import type {
   Change,

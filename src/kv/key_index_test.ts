@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import fc from "fast-check";
 import { endOfPrefix, KeyIndex } from "./key_index.ts";
-import { Moments } from "./moments.ts";
+import { Moments } from "./keys_kept.ts";
 
 /** Keys with their ordinals, as scans give them. */
 function scan(

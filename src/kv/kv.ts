@@ -5,6 +5,10 @@
  * like others, and a write of it a commit like others. Its reads are those of
  * `readable_kv.ts`.
  *
+ * Architecture invariant: the clock of the past is of the past as well: whether
+ * an entry had ended is asked of the moment, or of the commit's own clock, so the
+ * answer is the same on every replica, whenever it is asked.
+ *
  * @module
  */
 
@@ -27,10 +31,9 @@ import {
   type WatchOptions,
 } from "./options.ts";
 import { ReadableKv } from "./readable_kv.ts";
-import { foreignTransaction, KvScope } from "./scope.ts";
+import { EntryWriter, foreignTransaction, KvScope } from "./scope.ts";
 import type { KvValue } from "./value.ts";
 import { type KvListener, Watchers } from "./watch.ts";
-import { EntryWriter } from "./writer.ts";
 
 /** What a store is made of. */
 export interface KvParts {

@@ -11,7 +11,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { FieldKind, Item } from "../schema/patch.ts";
-import { Columns } from "./columns.ts";
+import { Columns } from "./column_scan.ts";
 import type { Condition, Fields } from "./condition.ts";
 import { type Effort, Executor } from "./execute.ts";
 import type { IndexSet, Slices } from "./index_set.ts";

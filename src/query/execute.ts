@@ -9,8 +9,7 @@
 
 import type { Item } from "../schema/patch.ts";
 import { isColumnar } from "./column_check.ts";
-import { ColumnScan } from "./column_scan.ts";
-import type { Columns } from "./columns.ts";
+import { type Columns, ColumnScan } from "./column_scan.ts";
 import type { Condition, Fields } from "./condition.ts";
 import { compileItemTests, type ItemTest } from "./item_check.ts";
 import type { Walk } from "./index_walk.ts";
@@ -21,11 +20,11 @@ import {
   isBehind,
   type OrderTerm,
   type Place,
+  selectTop,
 } from "./order.ts";
 import type { IdPlan, IndexPlan, Plan, Request } from "./plan.ts";
 import type { Column, Source } from "../schema/source.ts";
 import { sortById } from "./sort_ids.ts";
-import { selectTop } from "./top.ts";
 
 /** From this many on, items are read from the medium together. */
 const LOAD_MIN = 8;

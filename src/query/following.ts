@@ -3,12 +3,18 @@
  * behind when it has ended. Who asks the same has the same result, worked out
  * once; each has callbacks and an end of its own.
  *
+ * A user's function that throws while a transaction is told must break neither
+ * the writer nor the result: it is reported, and the item counts as not wanted.
+ * As an async iterable a result gives its latest rows: a consumer that is slower
+ * than the writes skips states.
+ *
  * @module
  */
 
-import { checkOptions } from "../base/known_options.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import { askedKey } from "./asked.ts";
+import type { Condition } from "./condition.ts";
 import type { Follower, QueryEngine } from "./engine.ts";
 import type { Interest } from "./interest.ts";
 import type { Request } from "./plan.ts";
@@ -200,5 +206,90 @@ export class Subscription<Rows, Change> implements Disposable {
   /** Stops following. */
   [Symbol.dispose](): void {
     this.dispose();
+  }
+}
+
+/** The request with its functions guarded. */
+export function guarded(engine: QueryEngine, request: Request): Request {
+  if (request.parts.every((part) => part.what !== "predicate")) return request;
+  const parts = request.parts.map((part) => guardPart(engine, part));
+  return { ...request, parts };
+}
+
+/** Functions stand at the top only: `and`, `or` and `not` take objects. */
+function guardPart(engine: QueryEngine, part: Condition): Condition {
+  if (part.what !== "predicate") return part;
+  const { test } = part;
+  return {
+    what: "predicate",
+    test(item) {
+      try {
+        return test(item);
+      } catch (error) {
+        engine.report(error);
+        return false;
+      }
+    },
+  };
+}
+
+/** What is iterated over. */
+export interface Watched<T> {
+  readonly getSnapshot: () => T;
+  onChange(callback: () => void): () => void;
+  onEnd(callback: () => void): void;
+  dispose(): void;
+}
+
+/** An iterable that begins to watch when it is iterated over. */
+export function latest<T>(
+  watch: () => Watched<T>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]: () => new LatestIterator(watch(), signal),
+  };
+}
+
+class LatestIterator<T> implements AsyncIterator<T, undefined> {
+  readonly #watched: Watched<T>;
+  #fresh: boolean;
+  #ended = false;
+  readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
+
+  constructor(watched: Watched<T>, signal: AbortSignal | undefined) {
+    this.#watched = watched;
+    this.#fresh = signal?.aborted !== true;
+    watched.onChange(() => this.#wake());
+    watched.onEnd(() => this.#end());
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#fresh = true;
+    else waiting({ done: false, value: this.#watched.getSnapshot() });
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#fresh = false;
+    for (const waiting of this.#waiting.splice(0)) {
+      waiting({ done: true, value: undefined });
+    }
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    if (this.#fresh) {
+      this.#fresh = false;
+      const value = this.#watched.getSnapshot();
+      return Promise.resolve({ done: false, value });
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#watched.dispose();
+    return Promise.resolve({ done: true, value: undefined });
   }
 }

@@ -8,9 +8,13 @@
 import type { Item } from "../schema/patch.ts";
 import { type Aggregate, parseAggregates } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
-import { type FollowOptions, signalOf, subscriptionTo } from "./following.ts";
+import {
+  type FollowOptions,
+  latest,
+  signalOf,
+  subscriptionTo,
+} from "./following.ts";
 import { aggregatedItems, Grouping, type GroupRequest } from "./grouping.ts";
-import { latest } from "./latest.ts";
 import type { Live, LiveChange } from "./live.ts";
 import { LiveGroups } from "./live_groups.ts";
 import { invalidQuery } from "./parse_where.ts";

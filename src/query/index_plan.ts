@@ -6,6 +6,9 @@
  * one that yields rows in the wanted order may stop early when there is a
  * limit, so only that many entries count.
  *
+ * An index answers leading fields that are bound by equality, each `in` fanning
+ * out into several, then at most one range.
+ *
  * @module
  */
 

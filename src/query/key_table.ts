@@ -11,6 +11,10 @@
  * Absent keys have the number -Infinity, so a real -Infinity cannot be kept: a
  * field that holds one has no index.
  *
+ * Ids are the last thing that entries are sorted by. An ordinal keeps its id for
+ * ever, so one table of them serves every index; it takes those that are
+ * compared, which entries with unique keys never are.
+ *
  * @module
  */
 

@@ -9,8 +9,7 @@
 
 import type { Item } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
-import { Following, type Subscription } from "./following.ts";
-import { guarded } from "./guard.ts";
+import { Following, guarded, type Subscription } from "./following.ts";
 import type { Include, Relations } from "./include.ts";
 import { applyEdits, type RowAt, type RowChanges } from "./live_change.ts";
 import { interestOf } from "./interest.ts";

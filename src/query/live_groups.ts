@@ -10,9 +10,8 @@
 
 import type { Item } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
-import { guarded } from "./guard.ts";
+import { Following, guarded } from "./following.ts";
 import { compileItemTests, type ItemTest } from "./item_check.ts";
-import { Following } from "./following.ts";
 import {
   aggregatedItems,
   type Group,

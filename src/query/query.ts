@@ -24,9 +24,13 @@ import {
   originOf,
   parseInclude,
 } from "./include.ts";
-import { type FollowOptions, signalOf, subscriptionTo } from "./following.ts";
+import {
+  type FollowOptions,
+  latest,
+  signalOf,
+  subscriptionTo,
+} from "./following.ts";
 import { type Live, type LiveChange, LiveRows } from "./live.ts";
-import { latest } from "./latest.ts";
 import { addTerm, type OrderTerm, type Place } from "./order.ts";
 import { invalidQuery, parseWhere } from "./parse_where.ts";
 import type { Plan, Request } from "./plan.ts";

@@ -14,9 +14,8 @@
 import type { Item } from "../schema/patch.ts";
 import { askedKey } from "./asked.ts";
 import type { QueryEngine } from "./engine.ts";
-import { Following, Subscription } from "./following.ts";
+import { Following, Subscription, type Watched } from "./following.ts";
 import { routeOfId } from "./interest.ts";
-import type { Watched } from "./latest.ts";
 import { asRow } from "./rows.ts";
 
 /** A value that changes, as views ask for it: `useSyncExternalStore`, Svelte, signals. */

@@ -10,6 +10,16 @@
  * follows from the value and the create's stamp (see {@linkcode stateOfCreate} in
  * `merge_rich.ts`), so that a plain item costs no maps.
  *
+ * - **Sets.** An add wins over a remove that has not seen it: each add carries its
+ *   commit's stamp as a tag, and a remove names the tags that it has seen. A
+ *   commit that removes what it added itself takes its tag back, so that it may
+ *   add the value again.
+ * - **Maps.** The last writer wins for each key; a dropped key keeps its stamp.
+ * - **Lists.** Elements with ids, ordered by (position, id). An insert never
+ *   clobbers, a move never duplicates: the last writer wins on an element's
+ *   position and on its value, each by itself; a delete wins over both. Parts of
+ *   an element may arrive in any order.
+ *
  * @module
  */
 

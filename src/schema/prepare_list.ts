@@ -2,6 +2,10 @@
  * From whole lists and explicit changes of lists to the least changes that say
  * the same: elements that stay keep their ids and positions.
  *
+ * Of a whole list equal values in the same order stay (longest common
+ * subsequence); equal values elsewhere have moved; what is left between two that
+ * stay was replaced, one by one. The rest is new.
+ *
  * @module
  */
 

@@ -49,7 +49,7 @@ export const dataBugs: readonly Bug[] = [
     name: "set-remove-takes-concurrent-add",
     breaks:
       "A tag that somebody adds is gone because somebody else removed it without having seen that",
-    file: "src/schema/merge_set.ts",
+    file: "src/schema/merge_state.ts",
     before: `      tags = tags.without(tag);`,
     after: `      for (const other of tags.keys()) {
         if (other.value === value) tags = tags.without(other);
@@ -89,7 +89,7 @@ export const dataBugs: readonly Bug[] = [
   {
     name: "map-key-last-come-wins",
     breaks: "A key of a map shows on each device what came there last",
-    file: "src/schema/merge_map.ts",
+    file: "src/schema/merge_state.ts",
     before:
       `    if (before !== undefined && compareStamps(before, stamp) > 0) continue;
 `,
@@ -100,7 +100,7 @@ export const dataBugs: readonly Bug[] = [
     name: "deleted-element-comes-back",
     breaks:
       "A row of a list that was deleted is there again when its insert comes late",
-    file: "src/schema/merge_list.ts",
+    file: "src/schema/merge_state.ts",
     before: `    if (deleted.has(id)) continue;
 `,
     after: "",

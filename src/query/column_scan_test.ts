@@ -1,5 +1,5 @@
 import { deepEqual, equal, notEqual } from "node:assert/strict";
-import { Columns } from "./columns.ts";
+import { Columns } from "./column_scan.ts";
 import { MemorySource, task, taskFields } from "./kit_test.ts";
 
 Deno.test("Columns builds a column at the second wish, as one query alone is no reason", () => {
