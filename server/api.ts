@@ -95,7 +95,7 @@ export interface EmbeddedServer extends AsyncDisposable {
   backup(folder: string): Promise<CopyReport>;
   /**
    * Tells clients goodbye, has requests answered that have begun, makes everything
-   * durable, and gives the lock back. What is asked from now on is refused (503).
+   * durable, and gives the lock back. What is asked from now on is refused (503), but for /healthz, /metrics and /sheaf.
    */
   close(): Promise<void>;
 }
