@@ -140,9 +140,9 @@ function tasksOf(files: readonly string[]): Task[] {
   return tasks;
 }
 
-/** Suites of whole databases, servers and pages. */
+/** Suites of whole databases, servers, pages and packages. */
 function isSlow(file: string): boolean {
-  return file.startsWith("tests/browser/") || hasTwoSizes(file);
+  return /^(tests\/browser|tools\/release)\//.test(file) || hasTwoSizes(file);
 }
 
 /** Its part of what is left out; what has run small already comes last. */
