@@ -22,7 +22,10 @@ Deno.test.afterAll(() => Deno.removeSync(folder, { recursive: true }));
 
 function makeFolder(): string {
   Deno.mkdirSync(cache, { recursive: true });
-  return Deno.makeTempDirSync({ dir: cache, prefix: "package-" });
+  const folder = Deno.makeTempDirSync({ dir: cache, prefix: "package-" });
+  // Else what is imported by our name would be the clone.
+  Deno.writeTextFileSync(`${folder}/package.json`, "{}");
+  return folder;
 }
 
 /** Makes the package beside our own packages, which it finds as an app would; once for all tests of this file. */

@@ -12,8 +12,8 @@ interface Manifest {
 /** Where a subpath leads, by its own entry or by that for all others. */
 function leadsTo({ exports }: Manifest, subpath: string) {
   const target = exports[subpath] ?? exports["./*"] ?? {};
-  return Object.entries(target).map(([condition, path]) =>
-    `${condition} ${path.replace("*", subpath.slice(2))}`
+  return ["types", "default"].map((condition) =>
+    target[condition]?.replace("*", subpath.slice(2))
   );
 }
 
@@ -27,7 +27,7 @@ Deno.test("npm install of the clone gives what the package gives", () => {
     const paths = leadsTo(made, subpath);
     deepEqual(
       leadsTo(clone, subpath),
-      paths.map((path) => path.replace("./", "./.release/package/")),
+      paths.map((path) => path?.replace("./", "./.release/package/")),
     );
   }
 });

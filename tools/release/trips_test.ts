@@ -37,8 +37,11 @@ const runtimes: Readonly<Record<string, Runtime>> = {
   Bun: {
     install: async (folder, { tarball }) =>
       run(folder, ...await programOf("bun"), "add", tarball, ...PACKAGES),
-    // `--bun`, as there is a Node, too, which it would take otherwise.
-    command: async (_, name) => [...await programOf("bun"), "x", "--bun", name],
+    // As `bunx` does, whose own child would outlive it.
+    command: async (folder, name) => [
+      ...await programOf("bun"),
+      `${folder}/node_modules/.bin/${name}`,
+    ],
   },
   Deno: {
     install: (folder) => run(folder, Deno.execPath(), "install"),
