@@ -45,8 +45,8 @@ export function crc32Portable(bytes: Uint8Array, seed = 0): number {
   return ~crc >>> 0;
 }
 
-/** Bytes that are summed here before zlib is loaded: a millisecond's work. */
-const isLittle = /* @__PURE__ */ allowance(256 * 1024);
+/** Bytes that are summed here before zlib is loaded: these take as long as its loading. */
+const isLittle = /* @__PURE__ */ allowance(16 * 1024 * 1024);
 
 /** Checksum of `bytes`; `seed` continues an earlier checksum. */
 export function crc32(bytes: Uint8Array, seed = 0): number {

@@ -6,6 +6,8 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
+import { indexes } from "../query/indexes.ts";
+import { lateIndexes } from "../query/late_indexes.ts";
 import { diskStorage } from "../storage/disk_storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { indexedDoor } from "../../repo/serving_door.ts";
@@ -16,6 +18,9 @@ import { type DatabaseOptions, sharedOptions } from "./options.ts";
 export type { Database } from "./face.ts";
 export type { DatabaseOptions } from "./options.ts";
 export type { DatabaseStorage, StorageStatus } from "./storage_status.ts";
+
+// What pages load when they need it is here from the start.
+lateIndexes.provide(indexes);
 
 const databaseOptions = {
   ...sharedOptions,
