@@ -45,7 +45,7 @@ export function crc32Portable(bytes: Uint8Array, seed = 0): number {
   return ~crc >>> 0;
 }
 
-/** Bytes that are summed here before zlib is loaded: these take as long as its loading. */
+/** Bytes that are summed here before zlib is loaded: they take about as long as its loading. */
 const isLittle = /* @__PURE__ */ allowance(16 * 1024 * 1024);
 
 /** Checksum of `bytes`; `seed` continues an earlier checksum. */
