@@ -73,7 +73,7 @@ export const KnownLoss = defineSchema("server-loss", {
   wall: field.date(),
 });
 
-/** Since when rules have judged here, if they have, and when its data were restored: an item each. */
+/** That rules have judged here: one item, if they have. */
 export const Judged = defineSchema("server-judged", { since: field.date() });
 
 /** What {@linkcode openBooks} adds to a database's schemas. */

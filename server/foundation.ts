@@ -8,7 +8,6 @@ import { createSigner } from "../crypto/mod.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { checkOptions } from "../src/base/known_options.ts";
-import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { type Database, openDatabase } from "../src/db/database.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
@@ -36,9 +35,8 @@ import type { Issuer } from "./sessions.ts";
 /** Who writes the server's own records. */
 const SERVER_USER = "server";
 
-/** Items of their collection. */
+/** The one item of its collection. */
 const JUDGED = "rules";
-const RESTORED = "restored";
 
 /** What a server stands on. */
 export interface Foundation {
@@ -51,8 +49,6 @@ export interface Foundation {
   readonly issuer: Issuer;
   /** Was the database made just now? */
   readonly isNew: boolean;
-  /** Is it a copy, or empty under a root key that was kept: may clients know of more than it has? */
-  readonly isRestored: boolean;
   /** The books' own replica. */
   readonly own: Replica;
 }
@@ -89,14 +85,7 @@ export async function layFoundation(
     const issuer = issuerOf(keyring, prover);
     const own = replicaOf(await database.repository(SERVER_REPOSITORY));
     const keys = { prover, issuer };
-    // Under a key that was kept elsewhere something was written before.
-    const isLost = isNew && options.rootSecret === undefined &&
-      rootSecret !== undefined;
-    const isRestored = isLost || !keyring.isOriginal;
-    return {
-      ...{ database, storage: medium, books, repaired, own, ...keys, isNew },
-      isRestored: await keepRestored(books, isRestored, world),
-    };
+    return { database, storage: medium, books, repaired, own, ...keys, isNew };
   } catch (cause) {
     await database.close();
     throw cause;
@@ -183,23 +172,6 @@ async function keepRules(
     }, and none are given: everybody could write everything. Give the rules, or say ` +
       "noRules (--no-rules) if that is meant",
   );
-}
-
-/** Was it restored just now, or so lately that it waits yet? */
-async function keepRestored(
-  { judged }: Books,
-  isNow: boolean,
-  world: World,
-): Promise<boolean> {
-  const since = new Date(world.now());
-  const before = judged.get(RESTORED)?.since;
-  if (isNow) {
-    if (before !== undefined) await judged.update(RESTORED, { since });
-    else await judged.create({ id: RESTORED, since });
-    return true;
-  }
-  return before !== undefined &&
-    Math.abs(+since - +before) < limits.restoredWaitMs;
 }
 
 /** The server's own session. */

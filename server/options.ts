@@ -84,8 +84,7 @@ export interface ServerOptions {
   /**
    * Its data are new or of a backup, because a disk was lost: for the first
    * minute nothing is taken but what is proved to have been accepted before, so
-   * that clients have shown it when anybody writes (default: whether the folder
-   * is a copy, or is empty where `rootKeyFile` is not).
+   * that clients have shown it when anybody writes (default: false).
    */
   readonly restored?: boolean;
   /**

@@ -107,8 +107,7 @@ export class Service {
     this.#latencies = new Latencies(metrics, world);
     const hub = this.#hub = this.#createHub();
     const days = options.sessionDays ?? SESSION_DAYS;
-    const { restored = foundation.isRestored } = options;
-    if (restored) this.log.write("warn", "restored");
+    const { restored = false } = options;
     this.#restores = new RestoreReport(books, this.log, world, restored);
     const revocations = this.#revocations = new RevocationList({
       books,

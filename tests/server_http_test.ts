@@ -3,15 +3,8 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { SignJWT } from "jose";
 import { decodeCertificate } from "../repo/mod.ts";
-import { limits } from "../src/base/limits.ts";
-import { system } from "../src/base/system.ts";
 import { defineRules, memoryStorage, serverInfo } from "../mod.ts";
-import {
-  createServer,
-  type LogRecord,
-  type ServerOptions,
-} from "../server/mod.ts";
-import { filesOf, restored } from "./kit/images.ts";
+import { createServer } from "../server/mod.ts";
 import {
   ADMIN,
   ANN,
@@ -461,34 +454,6 @@ Deno.test("createServer() keeps a copy of the root secret, and takes it over aft
       createServer(serverOptions({ rootKeyFile }, [])),
       { code: "invalid-option" },
     );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
-
-Deno.test("createServer() knows by itself that its data were lost or put back, also after a crash just then", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const rootKeyFile = `${folder}/root.key`;
-    const isRestored = async (options: ServerOptions) => {
-      const records: LogRecord[] = [];
-      const all = serverOptions({ rootKeyFile, ...options }, records);
-      await (await createServer(all)).close();
-      return records.some(({ event }) => event === "restored");
-    };
-    const storage = memoryStorage();
-    equal(await isRestored({ storage }), false);
-    equal(await isRestored({ storage }), false);
-    const copy = restored(filesOf(storage), "elsewhere");
-    equal(await isRestored({ storage: copy }), true);
-    equal(await isRestored({ storage: copy }), true);
-    let nowMs = Date.now();
-    const world = { ...system, now: () => nowMs };
-    const lost = { storage: memoryStorage(), world };
-    equal(await isRestored(lost), true);
-    nowMs += limits.restoredWaitMs;
-    equal(await isRestored(lost), false);
-    equal(await isRestored({ restored: false }), false);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
