@@ -60,7 +60,7 @@ async function commitsIn(server: Target, name: string): Promise<number> {
     const answer = await peer.hear("opened", "declined");
     if (answer.is === "opened") return answer.commits;
     equal(answer.code, "unavailable");
-    await pause(200);
+    await pause(50 * channel);
   }
 }
 

@@ -116,7 +116,7 @@ export const parts: readonly Part[] = [
     name: "inspector",
     on: "core",
     entries: { inspector: `export * from "@sheaf/sheaf/inspector";` },
-    atOnce: 6_000,
+    atOnce: 6_100,
     later: 300,
   },
 ];
