@@ -127,7 +127,8 @@ function cardSteps(
   const born = begin + dice() * share * DAYS * DAY_MS;
   const acts = actsOf(place, now);
   const span = (latest - born) / (acts.length + 1);
-  let last = workMoment(born, latest - HOUR_MS, dice);
+  // A weekend's moment goes back to Friday, but not to before there is a board.
+  let last = Math.max(begin, workMoment(born, latest - HOUR_MS, dice));
   const steps: Step[] = [{
     at: last,
     who: card.by,
