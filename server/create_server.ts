@@ -12,6 +12,7 @@ import {
   type EmbedOptions,
   embedOptions,
   type ServerOptions,
+  serverOptions,
 } from "./options.ts";
 import { openService } from "./open_service.ts";
 import { ListeningServer, RunningServer } from "./server.ts";
@@ -19,8 +20,12 @@ import type { Service } from "./service.ts";
 import { openTracing } from "./tracing.ts";
 
 /** Starts a server; it listens when this resolves. */
-export function createServer(options: ServerOptions): Promise<Server> {
-  return start(options, (service) => ListeningServer.start(service, options));
+export async function createServer(options: ServerOptions): Promise<Server> {
+  checkOptions(options, serverOptions);
+  return await start(
+    options,
+    (service) => ListeningServer.start(service, options),
+  );
 }
 
 /** Starts a server that listens nowhere: what it is to answer is handed in, or attached. */

@@ -109,7 +109,7 @@ function mediumOf({ data, storage }: ServerOptions): Storage {
   if ((data === undefined) === (storage === undefined)) {
     throw new DatabaseError(
       "invalid-option",
-      "Give createServer() either `data` or `storage`",
+      "Give either `data` or `storage`",
     );
   }
   return storage ?? diskStorage(data!);

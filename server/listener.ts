@@ -41,6 +41,14 @@ export async function listen(
   const tls = await tlsOf(options);
   const hostname = options.hostname ?? HOSTNAME;
   const port = options.port ?? PORT;
+  if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
+    throw new DatabaseError(
+      "invalid-option",
+      `\`port\` must be a whole number from 0 to 65535, not ${
+        JSON.stringify(port)
+      }`,
+    );
+  }
   const server = await serve({ hostname, port, tls, answer, failed });
   const scheme = tls === undefined ? "http" : "https";
   return {

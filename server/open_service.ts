@@ -4,12 +4,11 @@
  * @module
  */
 
-import { checkOptions } from "../src/base/known_options.ts";
 import type { World } from "../src/base/world.ts";
 import { layFoundation, quotasOf } from "./foundation.ts";
 import { checkLoginOptions, createLogin } from "./login.ts";
 import { openMetrics } from "./metrics.ts";
-import { type ServerOptions, serverOptions } from "./options.ts";
+import type { ServerOptions } from "./options.ts";
 import { Service } from "./service.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -20,7 +19,6 @@ export async function openService(
   tracing: Tracing,
   isFull = () => false,
 ): Promise<Service> {
-  checkOptions(options, serverOptions);
   checkLoginOptions(options.login ?? {});
   const quotas = quotasOf(options);
   const holder: { service?: Service } = {};

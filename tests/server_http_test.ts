@@ -406,6 +406,8 @@ Deno.test("server: its own records need no rule", () =>
 Deno.test("createServer() refuses options that are wrong, and gives the lock back", async () => {
   const storage = memoryStorage();
   const bad = [
+    { port: "80" as never },
+    { port: 70_000 },
     { quotas: { connections: 0 } },
     { quotas: { conections: 1 } as object },
     { origins: ["app.example"] },
@@ -422,6 +424,14 @@ Deno.test("createServer() refuses options that are wrong, and gives the lock bac
       JSON.stringify(options),
     );
   }
+  await rejects(
+    createServer(undefined as never),
+    { code: "invalid-option" },
+  );
+  await rejects(
+    createServer({ data: 5 as never }),
+    { code: "invalid-path" },
+  );
   await using _server = await createServer(serverOptions({ storage }, []));
   await rejects(
     createServer(serverOptions({ storage }, [])),

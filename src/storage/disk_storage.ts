@@ -32,7 +32,7 @@ const FOLDER_MODE = 0o700;
  * that is only read are opened without the right to write.
  */
 export function diskStorage(path: string, isReadOnly = false): Storage {
-  if (path === "" || path.includes("\0")) {
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new DatabaseError(
       "invalid-path",
       `Cannot use ${
