@@ -32,6 +32,13 @@ export interface DownloadParts {
   readonly cursor: Cursor | undefined;
 }
 
+/** Refusals for want of what comes before. */
+const BEFORE: ReadonlySet<string> = new Set([
+  "gap",
+  "missing-parent",
+  "unknown-session",
+]);
+
 /** Records on their way down. */
 export class Download {
   readonly #parts: DownloadParts;
@@ -163,11 +170,12 @@ export class Download {
     const { refused: reason, detail = "" } = refusal;
     this.#hasHole = true;
     if (["gap", "fork"].includes(reason) && doubts.of(chain)) return;
-    if (reason === "gap" || reason === "missing-parent") {
+    const isCut = this.#parts.cursor !== undefined && BEFORE.has(reason);
+    if (isCut || reason === "gap" || reason === "missing-parent") {
       this.isMissing = true;
-      // A log that was set back may have given its positions to other records: vectors show who is wrong.
-      if (this.#parts.cursor !== undefined) return;
     }
+    // A log that was set back may have given its positions to other records: vectors show who is wrong.
+    if (isCut) return;
     line.tell({
       tell: "incident",
       name,

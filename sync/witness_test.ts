@@ -264,6 +264,26 @@ Deno.test("a replica that believes it has what it lacks is noticed, named, and h
   again.end();
 });
 
+Deno.test("what a cursor left out is asked for by vector, and no record is blamed", async () => {
+  const { world, serving, place } = await start();
+  for (let i = 0; i < 5; i++) await serving.place.write(`a${i}`, "1");
+  const first = talk(serving, place);
+  await first.settle();
+  const { cursor } = first.client.resume!;
+  first.end();
+  const other = await Place.open({ world, seed: 2 });
+  const { genesisId } = other.replica.port();
+  const again = talk(serving, other, { ...emptyResume(genesisId), cursor });
+  await serving.place.write("a5", "1"); // Stands on what the cursor says is there.
+  await again.settle();
+  await again.pass(limits.parkMsMax);
+  await again.settle();
+  const kinds = again.client.told("incident").map(({ kind }) => kind);
+  assert.deepEqual(kinds.filter((kind) => kind === "bad-record"), []);
+  assert.equal(other.text("a5"), "1");
+  again.end();
+});
+
 Deno.test("a server that lacks what a replica believes it has is noticed, and given it", async () => {
   const { serving, place } = await start();
   for (let i = 0; i < 3; i++) await place.write(`a${i}`, "1");
