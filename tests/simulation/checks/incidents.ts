@@ -11,8 +11,10 @@ import type { Cast } from "../simulation.ts";
 export function checkIncidents({ clients, stage }: Cast): void {
   for (const client of clients) {
     for (const { kind, message, isTainted } of client.incidents) {
+      const { hasRules } = stage.plan;
       const isExplained = isTainted ||
-        blamesFor(kind, client.name).some((blame) => stage.blames.has(blame));
+        blamesFor(kind, client.name, hasRules)
+          .some((blame) => stage.blames.has(blame));
       check(
         isExplained,
         "incidents",
@@ -26,10 +28,16 @@ export function checkIncidents({ clients, stage }: Cast): void {
  * A copy has commits whose author may have no certificate yet: the server
  * refuses them until their author comes by itself.
  */
-function blamesFor(kind: string, client: string): string[] {
+function blamesFor(
+  kind: string,
+  client: string,
+  hasRules: boolean,
+): string[] {
   if (kind === "clock") return [`clock ${client}`, "clock s"];
   if (kind === "restore-incomplete") return ["wipe", "tail"];
   if (kind === "relay-refused") return ["wipe", "revoke", `copy ${client}`];
+  // Without rules who writes a field first decides what it is, also at a server that lost what was there.
+  if (kind === "wrong-kind" && !hasRules) return ["wipe"];
   // A disk that was closed in good order, and is put in place twice, goes on twice with one epoch.
   if (kind === "server-rolled-back" || kind === "server-forked") {
     return ["replaced"];

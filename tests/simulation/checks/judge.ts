@@ -120,7 +120,7 @@ export class NaiveJudge {
       end: isRotten ? log.end : 0,
       lengths: new Map(),
       cells: new Map(),
-      names: new Names(),
+      names: new Names(this.#cast.stage.plan.hasRules),
     };
     if (isRotten) {
       for (const { name, length } of graph.chains()) {

@@ -7,7 +7,7 @@ import { Card } from "../collections.ts";
 import { Names } from "./names.ts";
 
 Deno.test("Names tells kinds, tags, elements and characters that nothing has brought", () => {
-  const names = new Names();
+  const names = new Names(true);
   const origin = { wall: 5, count: 0, chain: "a" };
   names.begin(origin);
   const { shape } = Card;
@@ -39,4 +39,13 @@ Deno.test("Names tells kinds, tags, elements and characters that nothing has bro
   const due = { ...shape, fields: [{ name: "due", kind: "list" }] } as const;
   const list = creating({ shape: due, id: "d" }, { due: [] });
   equal(names.fault(list, origin), "due is no list");
+  const unruled = new Names(false);
+  unruled.begin(origin);
+  equal(unruled.fault(list, origin), undefined);
+  const number = {
+    ...shape,
+    fields: [{ name: "due", kind: "number" }],
+  } as const;
+  const first = creating({ shape: number, id: "e" }, { due: 1 });
+  equal(unruled.fault(first, origin), "due is no number");
 });
