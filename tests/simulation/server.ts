@@ -35,6 +35,8 @@ const DAY_MS = 86_400_000;
 const FAULTS = new Set(["repository-failed", "fault", "request-failed"]);
 /** What comes before it, in its chain or in others, may come yet. */
 const EARLY = new Set(["gap", "missing-parent", "restoring"]);
+/** What it changes, or a value that it needs, went with a disk. */
+const LOST = new Set(["denied", "unknown-name", "constraint"]);
 
 /** Whose sessions can be revoked. */
 type Revocable = Pick<Client, "name" | "person" | "isRevoked">;
@@ -287,8 +289,11 @@ export class Server extends Actor {
       try {
         await service.accept(entry.id);
       } catch (error) {
-        const isEarly = error instanceof HttpFault && EARLY.has(error.code);
-        if (!isEarly) throw error;
+        if (!(error instanceof HttpFault)) throw error;
+        // What it changes may be lost for good: then it is let go.
+        const isLost = this.wipedMs > -Infinity && LOST.has(error.code);
+        if (isLost) await service.drop(entry.id);
+        else if (!EARLY.has(error.code)) throw error;
       }
       if (world.isDead) return;
     }
