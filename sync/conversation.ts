@@ -19,6 +19,7 @@ import type { AuditReport } from "./audit.ts";
 import type { MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
 import type { PartBudget } from "./window.ts";
+import type { Incident } from "./status.ts";
 import type { Witness } from "./witness.ts";
 
 /** When an input happens. */
@@ -157,14 +158,10 @@ interface Events {
   /** Something that should not happen between honest replicas. */
   readonly incident: {
     readonly name: RepositoryName | undefined;
-    readonly kind:
-      | "desync"
-      | "server-rolled-back"
-      | "server-forked"
-      | "bad-witness"
-      | "relay-refused"
-      | "bad-record"
-      | "clock";
+    readonly kind: Exclude<
+      Incident["kind"],
+      "restore-incomplete" | "wrong-kind"
+    >;
     readonly message: string;
     readonly details: Readonly<Record<string, string | number | boolean>>;
     readonly report?: AuditReport;
