@@ -483,6 +483,23 @@ Deno.test("Live rows are right again when late news have come, and for equal sub
   );
 });
 
+Deno.test("Live rows are right where an index had not heard of a write when they were asked for", () => {
+  const source = new LateSource(taskFields, false);
+  const engine = new QueryEngine(source, {
+    name: "task",
+    fields: taskFields,
+    indexes: taskIndexes,
+  });
+  source.write(["a", task("a", { rank: 1 })]);
+  const query = () => engine.query<Task>().where({ rank: { gte: 1 } });
+  for (let i = 0; i < 3; i++) query().run(); // Builds the index.
+  source.tell(Infinity);
+  source.write(["a", task("a", { rank: 0 })]);
+  const live = query().subscribe(() => {});
+  source.tell(Infinity);
+  deepStrictEqual(live.rows, []);
+});
+
 Deno.test("Query.after() walks every row exactly once, ties included", () => {
   fc.assert(
     fc.property(
