@@ -33,6 +33,7 @@ function played(
       call: () => Promise.resolve(true),
     },
     isHidden: () => false,
+    isRich: false,
     openReplica,
     left: new Left(undefined, "played", "t1"),
     joined: () => {},

@@ -218,6 +218,8 @@ export const tabMessages = {
     chain: maybe(chain),
     /** Chains of which pages that are gone have left something to hand in: nobody gets them. */
     left: maybe(list(chain, limits.tabChainsMax)),
+    /** Its schemas have rich kinds: so will what others send. */
+    rich: maybe(flag),
   },
   /** Asks for records from an address on. */
   read: { repository: name, from: count },

@@ -130,11 +130,12 @@ export class OwnedRepository {
   /** Opens it for a tab, or goes on with it. */
   async open(
     tab: Member,
-    { call, at, chain, left = [] }: Open,
+    { call, at, chain, left = [], rich = false }: Open,
   ): Promise<void> {
     for (const one of left) this.#parts.loans.keep(this.name, one);
     this.#followers.delete(tab.id); // What it sent before it asked belongs to its former life.
     this.#openings++;
+    if (rich) await lateRich.load().catch(() => {}); // Who needs it then tries again.
     await this.#replica.durable().finally(() => this.#openings--);
     if (this.#isClosed) throw closedError(this.name);
     const mirror = this.#replica.device.mirror();

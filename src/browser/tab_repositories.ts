@@ -223,10 +223,11 @@ export class TabRepositories {
   }
 
   #join(name: RepositoryName, unfit: UnfitFields): TabRepository {
-    const { world, isHidden, link, left } = this.#parts;
+    const { world, isHidden, link, left, schemas } = this.#parts;
     const tab = new TabRepository({
       name,
       left,
+      isRich: schemas.isRich,
       link,
       folder: replicaFolder(name),
       world,

@@ -52,6 +52,8 @@ export interface TabRepositoryParts {
   readonly joined: () => void;
   /** What pages that are gone have left. */
   readonly left: Left;
+  /** Do the app's schemas have rich kinds? */
+  readonly isRich: boolean;
 }
 
 /** What makes a repository of it. */
@@ -136,7 +138,7 @@ export class TabRepository {
     this.#early = [];
     this.#call = this.#parts.link.nextCall();
     if (this.#isBuilding || this.#isClosed) return;
-    const { name, link, left } = this.#parts;
+    const { name, link, left, isRich } = this.#parts;
     const inbox = this.#open?.inbox;
     inbox?.begin(inbox.at);
     link.post({
@@ -147,6 +149,7 @@ export class TabRepository {
       life: this.#life,
       chain: this.chain === "" ? undefined : this.chain,
       left: left.of(name).flatMap(({ records }) => chainsOf(records)),
+      rich: isRich || undefined,
     });
     this.#parts.link.watch();
   }

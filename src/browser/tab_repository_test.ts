@@ -37,6 +37,7 @@ async function start() {
       call: () => Promise.resolve(true),
     },
     isHidden: () => false,
+    isRich: false,
     openReplica: async (storage, lent) => {
       tab = await Place.open({ storage, lent, world });
       return tab.replica;

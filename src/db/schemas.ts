@@ -59,14 +59,15 @@ export class Schemas {
     );
   }
 
+  /** Has any of them a field of a rich kind? */
+  get isRich(): boolean {
+    return this.all().some(({ plan }) => plan.some(({ kind }) => isRich(kind)));
+  }
+
   /** Loads what is not here yet of the code that they take. */
   async prepare(): Promise<void> {
-    const all = this.all();
-    const isRichSchema = all.some(({ plan }) =>
-      plan.some(({ kind }) => isRich(kind))
-    );
-    if (isRichSchema) await lateRich.load();
-    const isIndexed = all.some(({ indexes }) => indexes.length > 0);
+    if (this.isRich) await lateRich.load();
+    const isIndexed = this.all().some(({ indexes }) => indexes.length > 0);
     if (isIndexed) await lateIndexes.load();
   }
 
