@@ -12,7 +12,7 @@
  */
 
 import type { Storage } from "../src/storage/storage.ts";
-import { LIFE, SEGMENT_HEADER_BYTES, segmentName } from "./log_format.ts";
+import { LIFE, SEGMENT_HEADER_BYTES, segmentName } from "./log/format.ts";
 import { DELETED, deletionsIn, removeFiles } from "./replica_list.ts";
 import { REPOSITORIES } from "./replica_open.ts";
 

@@ -15,28 +15,33 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { type Batch, batchHead, decodeBatch, payloadOf } from "./batch.ts";
-import type { CommitReader } from "./commit_reader.ts";
-import { lendableChains, type LentChain } from "./continuity.ts";
-import { withdrawing } from "./late_withdrawing.ts";
-import { kindName, kindOf, Mirror, type OwnRecord } from "./own_log.ts";
-import { Outgoing } from "./outgoing.ts";
+import {
+  type Batch,
+  batchHead,
+  decodeBatch,
+  payloadOf,
+} from "./commit/batch.ts";
+import type { CommitReader } from "./history/commit_reader.ts";
+import { lendableChains, type LentChain } from "./graph/continuity.ts";
+import { withdrawing } from "./refusal/late_withdrawing.ts";
+import { kindName, kindOf, Mirror, type OwnRecord } from "./log/own_log.ts";
+import { Outgoing } from "./write/outgoing.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import type { Sharing } from "./sharing.ts";
-import type { Told, ToldParts } from "./withdraw_told.ts";
+import type { Sharing } from "./graph/sharing.ts";
+import type { Told, ToldParts } from "./refusal/withdraw_told.ts";
 import {
   decodeResolution,
   decodeWithdrawal,
   encodeResolution,
   type Withdrawal,
-} from "./withdrawals.ts";
-import type { Writer } from "./writer.ts";
+} from "./refusal/withdrawals.ts";
+import type { Writer } from "./write/writer.ts";
 import { ByteReader } from "../src/base/bytes.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
-import { decodeCertificate } from "./certificate.ts";
-import { recordKind } from "./log_format.ts";
-import { decodeRevocation } from "./revocation.ts";
-import { ChangeList } from "./state.ts";
+import { decodeCertificate } from "./commit/certificate.ts";
+import { recordKind } from "./log/format.ts";
+import { decodeRevocation } from "./commit/revocation.ts";
+import { ChangeList } from "./state/state.ts";
 
 /** What became of records. */
 export interface Followed {

@@ -5,18 +5,18 @@
  * @module
  */
 
-import type { Certificates } from "./certificate.ts";
+import type { Certificates } from "./commit/certificate.ts";
 import type { Checkpoint, SkippedCheckpoint } from "./checkpoint/checkpoint.ts";
-import type { Constraints } from "./constraints.ts";
-import type { Mode } from "./genesis.ts";
-import type { Graph } from "./graph.ts";
-import type { Log } from "./log.ts";
-import type { Recovery } from "./log_recovery.ts";
-import type { Revocations } from "./revocation.ts";
-import type { Salvage } from "./salvage.ts";
-import type { SavedState } from "./saved_state.ts";
-import type { State } from "./state.ts";
-import type { Withdrawals } from "./withdrawals.ts";
+import type { Constraints } from "./admission/constraints.ts";
+import type { Mode } from "./commit/genesis.ts";
+import type { Graph } from "./graph/graph.ts";
+import type { Log } from "./log/log.ts";
+import type { Recovery } from "./log/recovery.ts";
+import type { Revocations } from "./commit/revocation.ts";
+import type { Salvage } from "./repair/salvage.ts";
+import type { SavedState } from "./checkpoint/saved_state.ts";
+import type { State } from "./state/state.ts";
+import type { Withdrawals } from "./refusal/withdrawals.ts";
 
 /** What opening brought into memory. */
 export interface LoadedReplica {

@@ -3,43 +3,54 @@
  * the graph, the state folded from it, the checkpoint, and the door.
  *
  * A local write becomes a commit, is gathered into a batch, sealed and put into
- * the log; a foreign one enters through `admit.ts` and nowhere else. Reading is
+ * the log; a foreign one enters through `admission/admit.ts` and nowhere else. Reading is
  * a lookup in tables that commits were folded into. It knows neither queries
  * nor screens, and asks its caller for clock, dice, medium and views.
  *
  * Upper floors import from this file; files in here import each other by name.
- * Read `batch.ts`, `log.ts`, `admit.ts` and `replica.ts`, in this order.
+ * Its rooms are listed in docs/architecture.md. Read `commit/batch.ts`,
+ * `log/log.ts`, `admission/admit.ts` and `replica.ts`, in this order.
  *
  * @module
  */
 
-export { decodeBatch, payloadOf } from "./batch.ts";
+export { decodeBatch, payloadOf } from "./commit/batch.ts";
 export {
   type Certificate,
   decodeCertificate,
   issueCertificate,
   issueCertificateLater,
-} from "./certificate.ts";
-export { chainBytes, chainHex, displayChain, type Position } from "./commit.ts";
-export type { Violation } from "./constraints.ts";
-export type { Door } from "./door.ts";
-export type { CommitPlace } from "./commit_place.ts";
-export type { LoggedBatch } from "./commit_reader.ts";
-export type { Epoch, EpochFacts } from "./epoch.ts";
-export type { LentChain } from "./continuity.ts";
+} from "./commit/certificate.ts";
+export {
+  chainBytes,
+  chainHex,
+  displayChain,
+  type Position,
+} from "./commit/commit.ts";
+export type { Violation } from "./admission/constraints.ts";
+export type { Door } from "./admission/door.ts";
+export type { CommitPlace } from "./graph/commit_place.ts";
+export type { LoggedBatch } from "./history/commit_reader.ts";
+export type { Epoch, EpochFacts } from "./log/epoch.ts";
+export type { LentChain } from "./graph/continuity.ts";
 export type { Followed } from "./device.ts";
-export type { LogPoint, Mirror, MirrorSlice, OwnRecord } from "./own_log.ts";
-export type { Outgoing, Shipment } from "./outgoing.ts";
-export type { ItemCommit } from "./item_touches.ts";
-export { recordKind, SALVAGE } from "./log_format.ts";
+export type {
+  LogPoint,
+  Mirror,
+  MirrorSlice,
+  OwnRecord,
+} from "./log/own_log.ts";
+export type { Outgoing, Shipment } from "./write/outgoing.ts";
+export type { ItemCommit } from "./history/item_touches.ts";
+export { recordKind, SALVAGE } from "./log/format.ts";
 export {
   type Mode,
   parseRepositoryName,
   type RepositoryName,
-} from "./genesis.ts";
-export { provideWithdrawing, unloaded } from "./late_withdrawing.ts";
-export { copyLog, type LogCopy } from "./log_copy.ts";
-export type { RefusedEntry } from "./refusals.ts";
+} from "./commit/genesis.ts";
+export { provideWithdrawing, unloaded } from "./refusal/late_withdrawing.ts";
+export { copyLog, type LogCopy } from "./log/copy.ts";
+export type { RefusedEntry } from "./refusal/refusals.ts";
 export { type Done, Replica } from "./replica.ts";
 export {
   deletionsIn,
@@ -51,12 +62,12 @@ export {
   setUnbornAside,
 } from "./replica_list.ts";
 export { REPOSITORIES } from "./replica_open.ts";
-export type { ScrubFinding, ScrubPace } from "./scrub.ts";
-export type { Session } from "./session.ts";
-export type { State } from "./state.ts";
+export type { ScrubFinding, ScrubPace } from "./repair/scrub.ts";
+export type { Session } from "./commit/session.ts";
+export type { State } from "./state/state.ts";
 export type { ReplicaStatus } from "./status.ts";
-export type { Table } from "./table.ts";
-export type { ItemName } from "./state.ts";
+export type { Table } from "./state/table.ts";
+export type { ItemName } from "./state/state.ts";
 export {
   ancestry,
   cellOf,
@@ -66,7 +77,7 @@ export {
   mentions,
   stateOf,
   upTo,
-} from "./time_travel.ts";
-export type { Noted, Noting, Transaction } from "./transaction.ts";
+} from "./history/time_travel.ts";
+export type { Noted, Noting, Transaction } from "./write/transaction.ts";
 // Verifying itself is loaded when it is asked for: few pages ever do.
-export type { VerifyOptions, VerifyReport } from "./verify.ts";
+export type { VerifyOptions, VerifyReport } from "./repair/verify.ts";

@@ -11,11 +11,11 @@
  * @module
  */
 
-import type { Judged, Parking } from "./admit.ts";
-import type { Arrival, Gate } from "./arrival.ts";
-import type { Mode, RepositoryName } from "./genesis.ts";
-import type { Revocations } from "./revocation.ts";
-import type { VersionVector } from "./version_vector.ts";
+import type { Judged, Parking } from "./admission/admit.ts";
+import type { Arrival, Gate } from "./admission/arrival.ts";
+import type { Mode, RepositoryName } from "./commit/genesis.ts";
+import type { Revocations } from "./commit/revocation.ts";
+import type { VersionVector } from "./commit/version_vector.ts";
 
 /** A record of the log as a peer gets it. */
 export interface FeedRecord {

@@ -12,30 +12,30 @@
 
 import { ByteReader, equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import { type Batch, decodeBatch, decodeCommit } from "./batch.ts";
-import { Certificates, decodeCertificate } from "./certificate.ts";
+import { type Batch, decodeBatch, decodeCommit } from "./commit/batch.ts";
+import { Certificates, decodeCertificate } from "./commit/certificate.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import {
   decodeGenesis,
   type Genesis,
   genesisId,
   type Mode,
-} from "./genesis.ts";
-import { Graph } from "./graph.ts";
-import { RECORD_HEADER_BYTES, recordKind } from "./log_format.ts";
-import { decodeMeta, type ReplicaMeta } from "./replica_meta.ts";
+} from "./commit/genesis.ts";
+import { Graph } from "./graph/graph.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "./log/format.ts";
+import { decodeMeta, type ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
-import { decodeRevocation, Revocations } from "./revocation.ts";
-import type { Salvage } from "./salvage.ts";
-import { State } from "./state.ts";
+import { decodeRevocation, Revocations } from "./commit/revocation.ts";
+import type { Salvage } from "./repair/salvage.ts";
+import { State } from "./state/state.ts";
 import {
   decodeResolution,
   decodeWithdrawal,
   type Resolution,
   type Withdrawal,
   Withdrawals,
-} from "./withdrawals.ts";
+} from "./refusal/withdrawals.ts";
 
 /** What a replay begins from. */
 export interface Ground {

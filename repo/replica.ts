@@ -12,34 +12,34 @@
 
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
-import type { Judged } from "./admit.ts";
-import type { Arrival } from "./arrival.ts";
-import { nameOf } from "./commit.ts";
-import { Checkpointer } from "./checkpointer.ts";
-import { CommitReader } from "./commit_reader.ts";
-import { isSpotless, noteLent, provesContinuity } from "./continuity.ts";
+import type { Judged } from "./admission/admit.ts";
+import type { Arrival } from "./admission/arrival.ts";
+import { nameOf } from "./commit/commit.ts";
+import { Checkpointer } from "./checkpoint/checkpointer.ts";
+import { CommitReader } from "./history/commit_reader.ts";
+import { isSpotless, noteLent, provesContinuity } from "./graph/continuity.ts";
 import { Device } from "./device.ts";
-import type { Intake } from "./intake.ts";
-import type { Epoch, EpochFacts } from "./epoch.ts";
-import type { Mode, RepositoryName } from "./genesis.ts";
-import { withdrawing } from "./late_withdrawing.ts";
+import type { Intake } from "./admission/intake.ts";
+import type { Epoch, EpochFacts } from "./log/epoch.ts";
+import type { Mode, RepositoryName } from "./commit/genesis.ts";
+import { withdrawing } from "./refusal/late_withdrawing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
-import { Refusals, type RefusedEntry } from "./refusals.ts";
+import { Refusals, type RefusedEntry } from "./refusal/refusals.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
 import { loadReplica } from "./replica_open.ts";
 import type { ReplicaPort } from "./replica_port.ts";
-import { type Session, userOf } from "./session.ts";
-import { Sharing } from "./sharing.ts";
-import { OwnRules } from "./own_rules.ts";
+import { type Session, userOf } from "./commit/session.ts";
+import { Sharing } from "./graph/sharing.ts";
+import { OwnRules } from "./admission/own_rules.ts";
 import type { ReplicaStatus } from "./status.ts";
-import type { Noting, Transaction } from "./transaction.ts";
-import type { TakeBackParts } from "./withdraw.ts";
-import { type Done, Writer } from "./writer.ts";
+import type { Noting, Transaction } from "./write/transaction.ts";
+import type { TakeBackParts } from "./refusal/withdraw.ts";
+import { type Done, Writer } from "./write/writer.ts";
 import { removeFiles } from "./replica_list.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
 
-export type { Done } from "./writer.ts";
+export type { Done } from "./write/writer.ts";
 
 /** One repository, open for reading and writing. */
 export class Replica {

@@ -10,7 +10,11 @@
 import { createView } from "../src/schema/view.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import { openCheckpoint } from "./checkpoint/checkpoint.ts";
-import { decodeGenesis, folderOf, type RepositoryName } from "./genesis.ts";
+import {
+  decodeGenesis,
+  folderOf,
+  type RepositoryName,
+} from "./commit/genesis.ts";
 import {
   DAMAGED,
   decodeSegmentHeader,
@@ -20,12 +24,12 @@ import {
   recordKind,
   SEGMENT_HEADER_BYTES,
   segmentName,
-} from "./log_format.ts";
-import { decodeMeta } from "./replica_meta.ts";
+} from "./log/format.ts";
+import { decodeMeta } from "./checkpoint/replica_meta.ts";
 import { REPOSITORIES } from "./replica_open.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import { findRecords } from "./log_search.ts";
-import { Segment } from "./log_segment.ts";
+import { findRecords } from "./log/search.ts";
+import { Segment } from "./log/segment.ts";
 
 /** A genesis is its name and a key: never longer than this. */
 const GENESIS_BYTES_MAX = 1024;

@@ -14,7 +14,7 @@
 import { limits } from "../src/base/limits.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { Certificates } from "./certificate.ts";
+import { Certificates } from "./commit/certificate.ts";
 import {
   type Checkpoint,
   checkpointName,
@@ -22,21 +22,21 @@ import {
   type SkippedCheckpoint,
 } from "./checkpoint/checkpoint.ts";
 import { drain } from "./checkpoint/columns.ts";
-import type { Constraints } from "./constraints.ts";
-import { encodeGenesis, folderOf, genesisId } from "./genesis.ts";
-import { Graph } from "./graph.ts";
-import { createLog, type Log, openLog } from "./log.ts";
-import { DAMAGED, recordKind, SALVAGE } from "./log_format.ts";
-import type { LogReader } from "./log_reader.ts";
-import type { Recovery } from "./log_recovery.ts";
+import type { Constraints } from "./admission/constraints.ts";
+import { encodeGenesis, folderOf, genesisId } from "./commit/genesis.ts";
+import { Graph } from "./graph/graph.ts";
+import { createLog, type Log, openLog } from "./log/log.ts";
+import { DAMAGED, recordKind, SALVAGE } from "./log/format.ts";
+import type { LogReader } from "./log/reader.ts";
+import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
 import { type Again, type Ground, Replay } from "./replay.ts";
-import type { Salvage } from "./salvage.ts";
-import { introduce, sessionName } from "./session.ts";
-import { Revocations } from "./revocation.ts";
-import { State } from "./state.ts";
-import { Withdrawals } from "./withdrawals.ts";
+import type { Salvage } from "./repair/salvage.ts";
+import { introduce, sessionName } from "./commit/session.ts";
+import { Revocations } from "./commit/revocation.ts";
+import { State } from "./state/state.ts";
+import { Withdrawals } from "./refusal/withdrawals.ts";
 import { hasCode } from "../src/base/errors.ts";
 
 /** Folder of all repositories of a database. */
@@ -49,7 +49,7 @@ async function openConstraints(
 ): Promise<Constraints | undefined> {
   const all = [...schemas, ...rules?.of(name).schemas() ?? []];
   if (!all.some(({ isConstrained }) => isConstrained)) return undefined;
-  const { Constraints } = await import("./constraints.ts");
+  const { Constraints } = await import("./admission/constraints.ts");
   return new Constraints(all, state);
 }
 

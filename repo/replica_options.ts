@@ -8,13 +8,13 @@ import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import type { LentChain } from "./continuity.ts";
-import type { Door } from "./door.ts";
-import type { Mode, RepositoryName } from "./genesis.ts";
+import type { LentChain } from "./graph/continuity.ts";
+import type { Door } from "./admission/door.ts";
+import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import type { LogReader } from "./log_reader.ts";
-import type { Session } from "./session.ts";
-import type { ViewOf } from "./state.ts";
+import type { LogReader } from "./log/reader.ts";
+import type { Session } from "./commit/session.ts";
+import type { ViewOf } from "./state/state.ts";
 
 /** How a repository is opened. */
 export interface OpenReplicaOptions {

@@ -10,14 +10,14 @@
  */
 
 import { assert } from "../src/base/errors.ts";
-import type { Judged } from "./admit.ts";
-import type { Arrival } from "./arrival.ts";
-import { ChainIds } from "./chain_ids.ts";
-import type { CommitReader } from "./commit_reader.ts";
-import { Feed } from "./feed.ts";
-import type { Mode, RepositoryName } from "./genesis.ts";
-import { digestOfSummary } from "./graph.ts";
-import { isRecordStart } from "./own_log.ts";
+import type { Judged } from "./admission/admit.ts";
+import type { Arrival } from "./admission/arrival.ts";
+import { ChainIds } from "./graph/chain_ids.ts";
+import type { CommitReader } from "./history/commit_reader.ts";
+import { Feed } from "./log/feed.ts";
+import type { Mode, RepositoryName } from "./commit/genesis.ts";
+import { digestOfSummary } from "./graph/graph.ts";
+import { isRecordStart } from "./log/own_log.ts";
 import type {
   FeedRecord,
   FeedSlice,
@@ -26,12 +26,12 @@ import type {
   Sliced,
 } from "./port.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import { type Dated, redate } from "./redate.ts";
-import type { Writer } from "./writer.ts";
-import type { Sharing } from "./sharing.ts";
-import type { ItemName } from "./state.ts";
-import { StateTree } from "./state_tree.ts";
-import type { VersionVector } from "./version_vector.ts";
+import { type Dated, redate } from "./write/redate.ts";
+import type { Writer } from "./write/writer.ts";
+import type { Sharing } from "./graph/sharing.ts";
+import type { ItemName } from "./state/state.ts";
+import { StateTree } from "./state/state_tree.ts";
+import type { VersionVector } from "./commit/version_vector.ts";
 
 /** What a port looks out on. */
 export interface ReplicaPortParts {

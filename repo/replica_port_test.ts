@@ -13,11 +13,11 @@ import {
 } from "../tests/kit/replica_place.ts";
 import { refuse } from "../src/base/errors.ts";
 import { commitId } from "../tests/kit/chain.ts";
-import { payloadOf } from "./batch.ts";
-import { chainStart } from "./commit.ts";
+import { payloadOf } from "./commit/batch.ts";
+import { chainStart } from "./commit/commit.ts";
 import type { FeedRecord, RepositoryPort } from "./port.ts";
-import { Parking } from "./admit.ts";
-import { sessionName } from "./session.ts";
+import { Parking } from "./admission/admit.ts";
+import { sessionName } from "./commit/session.ts";
 
 function all(port: RepositoryPort): FeedRecord[] {
   return [

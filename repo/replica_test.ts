@@ -10,7 +10,7 @@ import {
   SlowStorage,
   turns,
 } from "../tests/kit/replica_place.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Transaction } from "./write/transaction.ts";
 import { digestOf } from "../tests/kit/digest.ts";
 
 /** Ends a process: what it never closed stays as it is. */

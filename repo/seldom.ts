@@ -10,9 +10,9 @@
 import "./mod.ts";
 
 export { writeCheckpoint } from "./checkpoint/write.ts";
-export { Quarantine } from "./log_quarantine.ts";
-export { loadRepaired, restoreStart } from "./repair.ts";
-export { Salvage } from "./salvage.ts";
-export { salvage } from "./salvage_make.ts";
-export { Scrubber } from "./scrub.ts";
-export { verifyReplica } from "./verify.ts";
+export { Quarantine } from "./log/quarantine.ts";
+export { loadRepaired, restoreStart } from "./repair/repair.ts";
+export { Salvage } from "./repair/salvage.ts";
+export { salvage } from "./repair/salvage_make.ts";
+export { Scrubber } from "./repair/scrub.ts";
+export { verifyReplica } from "./repair/verify.ts";

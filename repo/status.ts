@@ -5,7 +5,7 @@
  */
 
 import type { DatabaseError } from "../src/base/errors.ts";
-import type { Lost } from "./salvage.ts";
+import type { Lost } from "./repair/salvage.ts";
 
 /** What opening found, and what it did about it. */
 export interface RecoveryReport {

@@ -15,11 +15,11 @@
 
 import { fromHex } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
-import { checkGate, Parking } from "../repo/admit.ts";
-import type { Arrival, Gate } from "../repo/arrival.ts";
-import { chainName } from "../repo/commit.ts";
+import { checkGate, Parking } from "../repo/admission/admit.ts";
+import type { Arrival, Gate } from "../repo/admission/arrival.ts";
+import { chainName } from "../repo/commit/commit.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
-import { Revocations } from "../repo/revocation.ts";
+import { Revocations } from "../repo/commit/revocation.ts";
 import { HttpFault } from "./body.ts";
 import type { QuarantineItem } from "./books.ts";
 import type { Hub } from "./hub.ts";

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
-import { decodeBatch } from "../repo/batch.ts";
+import { decodeBatch } from "../repo/commit/batch.ts";
 import { chainHex } from "../repo/mod.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import { Acceptance } from "./acceptance.ts";

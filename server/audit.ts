@@ -13,7 +13,7 @@ import {
   type AuditOptions,
   type AuditReport,
   auditRules,
-} from "../repo/rule_audit.ts";
+} from "../repo/admission/rule_audit.ts";
 import { KnownLoss, SERVER_REPOSITORY } from "./books.ts";
 import { idFrom } from "./restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";

@@ -15,8 +15,8 @@ import type { Infer } from "../src/schema/mod.ts";
 import { defineSchema, field } from "../src/schema/mod.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { drain } from "../repo/checkpoint/columns.ts";
-import { DAMAGED } from "../repo/log_format.ts";
-import { isDamage } from "../repo/log_mend.ts";
+import { DAMAGED } from "../repo/log/format.ts";
+import { isDamage } from "../repo/log/mend.ts";
 import {
   markDamaged,
   parseRepositoryName,

@@ -15,8 +15,8 @@
 import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
-import type { Batch } from "../repo/batch.ts";
-import type { Graph } from "../repo/graph.ts";
+import type { Batch } from "../repo/commit/batch.ts";
+import type { Graph } from "../repo/graph/graph.ts";
 import { type Buckets, perMinute } from "./quotas.ts";
 
 const KEY_CHARACTERS = 32;

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
-import type { Batch } from "../repo/batch.ts";
-import { joinChain } from "../repo/commit.ts";
-import { Graph } from "../repo/graph.ts";
+import type { Batch } from "../repo/commit/batch.ts";
+import { joinChain } from "../repo/commit/commit.ts";
+import { Graph } from "../repo/graph/graph.ts";
 import { limits } from "../src/base/limits.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import { ChainGate } from "./chain_gate.ts";

@@ -12,7 +12,7 @@ import type { DatabaseError } from "../src/base/errors.ts";
 import type { Database } from "../src/db/database.ts";
 import { internalsOf } from "../src/db/internals.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { isDamage } from "../repo/log_mend.ts";
+import { isDamage } from "../repo/log/mend.ts";
 import { markDamaged, type Replica, type RepositoryName } from "../repo/mod.ts";
 import type { SyncHost } from "../sync/host.ts";
 import type { Hub } from "./hub.ts";

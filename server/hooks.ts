@@ -19,14 +19,14 @@ import {
   type DecodedPatch,
 } from "../src/schema/patch_codec.ts";
 import type { RuleClaims } from "../src/schema/rule_types.ts";
-import { patchesOf } from "../repo/admit.ts";
-import type { Arrival, Gate } from "../repo/arrival.ts";
-import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
-import type { Certificate } from "../repo/certificate.ts";
-import { chainBytes } from "../repo/commit.ts";
+import { patchesOf } from "../repo/admission/admit.ts";
+import type { Arrival, Gate } from "../repo/admission/arrival.ts";
+import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
+import type { Certificate } from "../repo/commit/certificate.ts";
+import { chainBytes } from "../repo/commit/commit.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
-import { boundedPatches } from "../repo/merge_gate.ts";
-import { encodeGenesis, genesisId } from "../repo/genesis.ts";
+import { boundedPatches } from "../repo/admission/merge_gate.ts";
+import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
 import { type PeerSession, rights } from "../sync/conversation.ts";
 import type {
   Access,

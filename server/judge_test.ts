@@ -3,7 +3,7 @@ import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
-import type { Arrival } from "../repo/arrival.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { Judge, type JudgeParts } from "./judge.ts";

@@ -4,8 +4,8 @@
  */
 
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
-import { checkMerge } from "../repo/merge_gate.ts";
-import type { Arrival } from "../repo/arrival.ts";
+import { checkMerge } from "../repo/admission/merge_gate.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
 import type { Stamp } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import { nameOf } from "../src/schema/merge_rich.ts";

@@ -12,8 +12,8 @@
 
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import { mayIssueIn, sessionKeyIn } from "../repo/certificate.ts";
-import { nameOf } from "../repo/commit.ts";
+import { mayIssueIn, sessionKeyIn } from "../repo/commit/certificate.ts";
+import { nameOf } from "../repo/commit/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
 import { type Log, messageOf } from "./log.ts";

@@ -10,7 +10,7 @@
  */
 
 import type { Replica } from "../repo/mod.ts";
-import { nameOf } from "../repo/commit.ts";
+import { nameOf } from "../repo/commit/commit.ts";
 import type { ChainEnd } from "../sync/summary.ts";
 
 const KEY_CHARACTERS = 32;

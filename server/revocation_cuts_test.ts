@@ -1,8 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { createSigner } from "../crypto/mod.ts";
 import { toHex } from "../src/base/bytes.ts";
-import { chainBytes } from "../repo/commit.ts";
-import { issueRevocation } from "../repo/revocation.ts";
+import { chainBytes } from "../repo/commit/commit.ts";
+import { issueRevocation } from "../repo/commit/revocation.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { chainEndsOf } from "../sync/summary.ts";
 import { cutsToIssue } from "./revocation_cuts.ts";

@@ -21,8 +21,8 @@ import {
   type Certificate,
   type Certificates,
   checkIssued,
-} from "../repo/certificate.ts";
-import { nameOf } from "../repo/commit.ts";
+} from "../repo/commit/certificate.ts";
+import { nameOf } from "../repo/commit/commit.ts";
 import {
   decodeCertificate,
   issueCertificate,

@@ -10,8 +10,8 @@
  */
 
 import { equalBytes } from "../src/base/bytes.ts";
-import type { Arrival } from "../repo/arrival.ts";
-import { type Batch, decodeBatch, hashBatch } from "../repo/batch.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import { type Batch, decodeBatch, hashBatch } from "../repo/commit/batch.ts";
 import type { Replica } from "../repo/mod.ts";
 import type { Staging } from "../sync/conversation.ts";
 import type { RestoreReport } from "./restore_report.ts";

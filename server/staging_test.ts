@@ -1,5 +1,5 @@
 import { deepEqual, equal } from "node:assert/strict";
-import type { Arrival } from "../repo/arrival.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { ChainEnds } from "./restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner } from "../crypto/mod.ts";
-import { issueCertificate } from "../repo/certificate.ts";
-import { chainName } from "../repo/commit.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
+import { chainName } from "../repo/commit/commit.ts";
 import { limits } from "../src/base/limits.ts";
 import { forge, forgedChain } from "../tests/kit/forge.ts";
 import {

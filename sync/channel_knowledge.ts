@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/genesis.ts";
-import { decodeBatch } from "../repo/batch.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
+import { decodeBatch } from "../repo/commit/batch.ts";
 import type { FeedRecord, RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";

@@ -16,7 +16,7 @@ import type { EventOf, PeerSession } from "./conversation.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
-import type { VersionVector } from "../repo/version_vector.ts";
+import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { chainEndsOf, readSummary, summaryEntryBytes } from "./summary.ts";
 import {
   compareWitnesses,

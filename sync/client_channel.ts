@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Deferred, deferred } from "../src/base/deferred.ts";
 import { DatabaseError } from "../src/base/errors.ts";

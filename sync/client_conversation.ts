@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";

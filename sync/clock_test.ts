@@ -1,7 +1,7 @@
 /** Devices whose clocks are wrong, and servers that lie about theirs. */
 
 import assert from "node:assert/strict";
-import type { CommitPlace } from "../repo/commit_place.ts";
+import type { CommitPlace } from "../repo/graph/commit_place.ts";
 import { limits } from "../src/base/limits.ts";
 import { FollowingWorld, ServerTime } from "../src/base/server_clock.ts";
 import type { World } from "../src/base/world.ts";

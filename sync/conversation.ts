@@ -9,10 +9,10 @@
  */
 
 import type { SessionSigner } from "../crypto/mod.ts";
-import type { Arrival, Gate } from "../repo/arrival.ts";
-import type { Certificate } from "../repo/certificate.ts";
-import type { RepositoryName } from "../repo/genesis.ts";
-import type { Judged } from "../repo/admit.ts";
+import type { Arrival, Gate } from "../repo/admission/arrival.ts";
+import type { Certificate } from "../repo/commit/certificate.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
+import type { Judged } from "../repo/admission/admit.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { Clocks } from "../src/base/server_clock.ts";
 import type { AuditReport } from "./audit.ts";
@@ -213,7 +213,7 @@ export type EventOf<Tell extends keyof Events> = Tell extends Tell
 /** What the driver hears. */
 export type ConversationEvent = EventOf<keyof Events>;
 
-/** A repository's log life as `repo/epoch.ts` keeps it. */
+/** A repository's log life as `repo/log/epoch.ts` keeps it. */
 export interface EpochLife {
   /** 16 bytes. */
   readonly epoch: Uint8Array;

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { decodeCertificate } from "../repo/certificate.ts";
-import { sessionKeyOf } from "../repo/commit.ts";
-import type { RepositoryName } from "../repo/genesis.ts";
+import { decodeCertificate } from "../repo/commit/certificate.ts";
+import { sessionKeyOf } from "../repo/commit/commit.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";

@@ -11,7 +11,10 @@
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
-import { boundVector, type VersionVector } from "../repo/version_vector.ts";
+import {
+  boundVector,
+  type VersionVector,
+} from "../repo/commit/version_vector.ts";
 import { limits } from "../src/base/limits.ts";
 
 /** Chains that are asked for from their beginning on. */

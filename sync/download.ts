@@ -9,7 +9,7 @@
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
-import type { VersionVector } from "../repo/version_vector.ts";
+import type { VersionVector } from "../repo/commit/version_vector.ts";
 import type { Upload } from "./upload.ts";
 import type { PartBudget } from "./window.ts";
 import type { Doubts } from "./doubts.ts";

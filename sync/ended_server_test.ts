@@ -1,7 +1,7 @@
 /** Servers whose session is over: whoever has the key since then proves nothing, and is given nothing. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { issueCertificate } from "../repo/certificate.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
 import type { Signer } from "../crypto/mod.ts";
 import { limits } from "../src/base/limits.ts";
 import {

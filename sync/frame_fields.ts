@@ -5,13 +5,17 @@
  * @module
  */
 
-import { readCount, readText } from "../repo/canonical.ts";
-import { chainBytes, chainBytesLength, chainName } from "../repo/commit.ts";
+import { readCount, readText } from "../repo/commit/canonical.ts";
+import {
+  chainBytes,
+  chainBytesLength,
+  chainName,
+} from "../repo/commit/commit.ts";
 import {
   decodeVector,
   encodeVector,
   type VersionVector,
-} from "../repo/version_vector.ts";
+} from "../repo/commit/version_vector.ts";
 import type { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 

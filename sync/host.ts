@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { ServerOptions } from "./conversation.ts";
 import { HostConnection } from "./host_connection.ts";

@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import { type EventOf, rights } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
 import type {

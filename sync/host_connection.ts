@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/genesis.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type {

@@ -1,5 +1,5 @@
 import { equal, ok } from "node:assert/strict";
-import { parseRepositoryName } from "../repo/genesis.ts";
+import { parseRepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import { trips } from "../tests/kit/patience.ts";
 import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Arrival, Gate } from "../repo/arrival.ts";
-import type { Certificate } from "../repo/certificate.ts";
-import type { RepositoryName } from "../repo/genesis.ts";
+import type { Arrival, Gate } from "../repo/admission/arrival.ts";
+import type { Certificate } from "../repo/commit/certificate.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseRepositoryName } from "../repo/genesis.ts";
+import { parseRepositoryName } from "../repo/commit/genesis.ts";
 import { Place, sessionOf, turns } from "../tests/kit/replica_place.ts";
 import { proverOf } from "../tests/kit/sync_place.ts";
 import type { HostedRepository } from "./host_hooks.ts";

@@ -9,10 +9,10 @@
  * @module
  */
 
-import type { Arrival, Gate } from "../repo/arrival.ts";
-import { type Judged, Parking } from "../repo/admit.ts";
-import type { Position } from "../repo/commit.ts";
-import { batchHead } from "../repo/batch.ts";
+import type { Arrival, Gate } from "../repo/admission/arrival.ts";
+import { type Judged, Parking } from "../repo/admission/admit.ts";
+import type { Position } from "../repo/commit/commit.ts";
+import { batchHead } from "../repo/commit/batch.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
-import type { Judged } from "../repo/admit.ts";
-import type { Arrival } from "../repo/arrival.ts";
-import { decodeBatch, writeBatch } from "../repo/batch.ts";
-import { joinChain } from "../repo/commit.ts";
+import type { Judged } from "../repo/admission/admit.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import { decodeBatch, writeBatch } from "../repo/commit/batch.ts";
+import { joinChain } from "../repo/commit/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Arrival } from "../repo/arrival.ts";
-import { readCount } from "../repo/canonical.ts";
-import type { VersionVector } from "../repo/version_vector.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import { readCount } from "../repo/commit/canonical.ts";
+import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { limits } from "../src/base/limits.ts";
 import {
   bytes,

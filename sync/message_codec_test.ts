@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { chainName } from "../repo/commit.ts";
+import { chainName } from "../repo/commit/commit.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { throwsOnlySyntaxError } from "../tests/kit/garbage.ts";

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { decodeBatch } from "../repo/batch.ts";
+import { decodeBatch } from "../repo/commit/batch.ts";
 import type { FeedRecord, FeedSlice, RepositoryPort } from "../repo/port.ts";
-import type { VersionVector } from "../repo/version_vector.ts";
+import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";

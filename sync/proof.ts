@@ -12,7 +12,7 @@ import {
   Certificates,
   checkCertificate,
   decodeCertificate,
-} from "../repo/certificate.ts";
+} from "../repo/commit/certificate.ts";
 import { verify } from "../crypto/mod.ts";
 import { concatBytes, encodeText } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";

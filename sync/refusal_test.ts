@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Batch } from "../repo/batch.ts";
+import type { Batch } from "../repo/commit/batch.ts";
 import {
   type Refusal,
   type RefusalReason,

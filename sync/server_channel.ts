@@ -8,10 +8,13 @@
  * @module
  */
 
-import { checkGate } from "../repo/admit.ts";
-import type { RepositoryName } from "../repo/genesis.ts";
+import { checkGate } from "../repo/admission/admit.ts";
+import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { boundVector, type VersionVector } from "../repo/version_vector.ts";
+import {
+  boundVector,
+  type VersionVector,
+} from "../repo/commit/version_vector.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";

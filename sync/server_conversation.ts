@@ -10,7 +10,10 @@
  * @module
  */
 
-import { parseRepositoryName, type RepositoryName } from "../repo/genesis.ts";
+import {
+  parseRepositoryName,
+  type RepositoryName,
+} from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";

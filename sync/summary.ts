@@ -7,7 +7,11 @@
  * @module
  */
 
-import { chainBytesLength, chainName, idLength } from "../repo/commit.ts";
+import {
+  chainBytesLength,
+  chainName,
+  idLength,
+} from "../repo/commit/commit.ts";
 import { ByteReader } from "../src/base/bytes.ts";
 
 /** Bytes of one chain in a summary. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { CommitPlace } from "../repo/commit_place.ts";
-import { parseRepositoryName } from "../repo/genesis.ts";
+import type { CommitPlace } from "../repo/graph/commit_place.ts";
+import { parseRepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import {

@@ -9,7 +9,10 @@
  * @module
  */
 
-import { type Certificate, decodeCertificate } from "../repo/certificate.ts";
+import {
+  type Certificate,
+  decodeCertificate,
+} from "../repo/commit/certificate.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { verify } from "../crypto/mod.ts";
 import {

@@ -4,15 +4,19 @@
  * (law 4); and what the door refuses is refused everywhere.
  */
 
-import { servingDoor } from "../repo/serving_door.ts";
+import { servingDoor } from "../repo/admission/serving_door.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
-import type { Arrival } from "../repo/arrival.ts";
-import { decodeBatch, type PreparedCommit, writeBatch } from "../repo/batch.ts";
-import { issueCertificate } from "../repo/certificate.ts";
-import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
-import { recordKind } from "../repo/log_format.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import {
+  decodeBatch,
+  type PreparedCommit,
+  writeBatch,
+} from "../repo/commit/batch.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
+import { type Mode, parseRepositoryName } from "../repo/commit/genesis.ts";
+import { recordKind } from "../repo/log/format.ts";
 import { Replica } from "../repo/replica.ts";
 import { ByteWriter, toHex } from "../src/base/bytes.ts";
 import { wallMax } from "../src/base/hlc.ts";

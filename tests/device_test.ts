@@ -1,10 +1,10 @@
-import { servingDoor } from "../repo/serving_door.ts";
+import { servingDoor } from "../repo/admission/serving_door.ts";
 import assert from "node:assert/strict";
 import { system } from "../src/base/system.ts";
 import type { World } from "../src/base/world.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
-import { payloadOf } from "../repo/batch.ts";
-import type { CommitPlace } from "../repo/commit_place.ts";
+import { payloadOf } from "../repo/commit/batch.ts";
+import type { CommitPlace } from "../repo/graph/commit_place.ts";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
 import { Schemas } from "../src/db/schemas.ts";
 import { defineSchema, field } from "../src/schema/mod.ts";
@@ -14,13 +14,16 @@ import { memoryStorage } from "../src/storage/memory_storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { FaultyStorage } from "./kit/faulty_storage.ts";
 import { trips } from "./kit/patience.ts";
-import type { LentChain } from "../repo/continuity.ts";
-import { type Mode, parseRepositoryName } from "../repo/genesis.ts";
-import { provideWithdrawing, unloaded } from "../repo/late_withdrawing.ts";
-import type { LogPoint, Mirror } from "../repo/own_log.ts";
+import type { LentChain } from "../repo/graph/continuity.ts";
+import { type Mode, parseRepositoryName } from "../repo/commit/genesis.ts";
+import {
+  provideWithdrawing,
+  unloaded,
+} from "../repo/refusal/late_withdrawing.ts";
+import type { LogPoint, Mirror } from "../repo/log/own_log.ts";
 import { Replica } from "../repo/replica.ts";
-import type { Session } from "../repo/session.ts";
-import { withdrawing } from "../repo/withdrawing.ts";
+import type { Session } from "../repo/commit/session.ts";
+import { withdrawing } from "../repo/refusal/withdrawing.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import { forgetRich } from "./kit/forget_rich.ts";
 

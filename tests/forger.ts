@@ -6,12 +6,12 @@
  */
 
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
-import type { Arrival } from "../repo/arrival.ts";
-import type { PreparedCommit } from "../repo/batch.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import type { PreparedCommit } from "../repo/commit/batch.ts";
 import { writeSealedBatch } from "./kit/chain.ts";
-import { issueCertificate } from "../repo/certificate.ts";
-import { chainStart, encodeHeader, joinChain } from "../repo/commit.ts";
-import type { State } from "../repo/state.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
+import { chainStart, encodeHeader, joinChain } from "../repo/commit/commit.ts";
+import type { State } from "../repo/state/state.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { type Hlc, wallMax } from "../src/base/hlc.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";

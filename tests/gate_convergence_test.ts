@@ -8,13 +8,13 @@
  */
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { checkGate } from "../repo/admit.ts";
-import type { Arrival, Gate, Verdict } from "../repo/arrival.ts";
-import { decodeBatch } from "../repo/batch.ts";
+import { checkGate } from "../repo/admission/admit.ts";
+import type { Arrival, Gate, Verdict } from "../repo/admission/arrival.ts";
+import { decodeBatch } from "../repo/commit/batch.ts";
 import type { RefusedEntry } from "../repo/mod.ts";
-import { issueRevocation } from "../repo/revocation.ts";
-import { sessionOf } from "../repo/own_rules.ts";
-import type { State } from "../repo/state.ts";
+import { issueRevocation } from "../repo/commit/revocation.ts";
+import { sessionOf } from "../repo/admission/own_rules.ts";
+import type { State } from "../repo/state/state.ts";
 import { DatabaseError, type Refusal } from "../src/base/errors.ts";
 import { showCell } from "../src/schema/rule_item.ts";
 import type { Item } from "../src/schema/patch.ts";

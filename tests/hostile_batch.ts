@@ -5,10 +5,10 @@
  * @module
  */
 
-import { admit } from "../repo/admit.ts";
-import type { Gate } from "../repo/arrival.ts";
-import { encodeHeader } from "../repo/commit.ts";
-import { boundedPatches } from "../repo/merge_gate.ts";
+import { admit } from "../repo/admission/admit.ts";
+import type { Gate } from "../repo/admission/arrival.ts";
+import { encodeHeader } from "../repo/commit/commit.ts";
+import { boundedPatches } from "../repo/admission/merge_gate.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";

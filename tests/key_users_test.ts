@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { memoryStorage, type Storage } from "../mod.ts";
-import { folderOf, parseRepositoryName } from "../repo/genesis.ts";
+import { folderOf, parseRepositoryName } from "../repo/commit/genesis.ts";
 import { REPOSITORIES } from "../repo/replica_open.ts";
 import { SERVER_REPOSITORY } from "../server/books.ts";
 import { createServer, type LogRecord, type Server } from "../server/mod.ts";

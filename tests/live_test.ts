@@ -4,7 +4,7 @@
  * sort over all items say; and what callbacks hear leads from one to the next.
  */
 
-import { servingDoor } from "../repo/serving_door.ts";
+import { servingDoor } from "../repo/admission/serving_door.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
@@ -18,10 +18,10 @@ import {
   type Repository as RepositoryType,
   sum,
 } from "../mod.ts";
-import type { Arrival } from "../repo/arrival.ts";
-import { issueCertificate } from "../repo/certificate.ts";
-import { parseRepositoryName } from "../repo/genesis.ts";
-import { recordKind } from "../repo/log_format.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
+import { parseRepositoryName } from "../repo/commit/genesis.ts";
+import { recordKind } from "../repo/log/format.ts";
 import { Replica } from "../repo/replica.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { Repository } from "../src/db/repository.ts";

@@ -7,7 +7,7 @@
 
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { DatabaseError } from "../src/base/errors.ts";
-import type { Log } from "../repo/log.ts";
+import type { Log } from "../repo/log/log.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import {
   type FaultyStorage,

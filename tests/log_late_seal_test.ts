@@ -7,8 +7,8 @@
  */
 
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
-import type { Log } from "../repo/log.ts";
-import { RECORD_HEADER_BYTES, SEAL_BYTES } from "../repo/log_format.ts";
+import type { Log } from "../repo/log/log.ts";
+import { RECORD_HEADER_BYTES, SEAL_BYTES } from "../repo/log/format.ts";
 import { encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type Batch, decodeBatch, payloadOf } from "../repo/batch.ts";
+import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
 import { digestOfItem } from "../src/kv/entry.ts";
 import type { Item, Operation, Value } from "../src/schema/patch.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";

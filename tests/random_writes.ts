@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { State } from "../repo/state.ts";
+import type { State } from "../repo/state/state.ts";
 import type { Cell } from "../src/schema/cell.ts";
 import { absentDigest, digestOfItem } from "../src/kv/entry.ts";
 import { EntryWriter } from "../src/kv/scope.ts";

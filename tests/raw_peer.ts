@@ -6,14 +6,14 @@
  */
 
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
-import { issueCertificate } from "../repo/certificate.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
 import {
   encodeGenesis,
   genesisId,
   type Mode,
   type RepositoryName,
-} from "../repo/genesis.ts";
-import type { Session } from "../repo/session.ts";
+} from "../repo/commit/genesis.ts";
+import type { Session } from "../repo/commit/session.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Message, MessageOf, WireRecord } from "../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";

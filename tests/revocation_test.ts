@@ -3,8 +3,8 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { memoryStorage, type Storage } from "../mod.ts";
 import { createSigner } from "../crypto/mod.ts";
-import { chainBytes } from "../repo/commit.ts";
-import { digestOfSummary } from "../repo/graph.ts";
+import { chainBytes } from "../repo/commit/commit.ts";
+import { digestOfSummary } from "../repo/graph/graph.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import {

@@ -4,8 +4,8 @@
  */
 
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import type { Mode } from "../repo/genesis.ts";
-import { segmentName } from "../repo/log_format.ts";
+import type { Mode } from "../repo/commit/genesis.ts";
+import { segmentName } from "../repo/log/format.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
 import {
   type FaultyStorage,

@@ -6,8 +6,8 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
-import type { Mode } from "../repo/genesis.ts";
-import { itemOf, upTo } from "../repo/time_travel.ts";
+import type { Mode } from "../repo/commit/genesis.ts";
+import { itemOf, upTo } from "../repo/history/time_travel.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import { AuthorPlace, Leaf, refusedAt } from "./kit/author_place.ts";
 import { seededRandom } from "./kit/mod.ts";

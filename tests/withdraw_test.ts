@@ -4,7 +4,7 @@
  */
 
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
-import type { Mode } from "../repo/genesis.ts";
+import type { Mode } from "../repo/commit/genesis.ts";
 import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
 import { faultyStorage, type Files, filesOf } from "./kit/mod.ts";
 import { until } from "./kit/patience.ts";

@@ -24,15 +24,15 @@ Deno.test("placeOf() knows every folder by its floor", () => {
 });
 
 Deno.test("objection() lets a module look down and at itself", () => {
-  equal(objection("repo/admit.ts", "crypto/sign.ts"), undefined);
-  equal(objection("repo/admit.ts", "repo/graph.ts"), undefined);
+  equal(objection("repo/admission/admit.ts", "crypto/sign.ts"), undefined);
+  equal(objection("repo/admission/admit.ts", "repo/graph/graph.ts"), undefined);
   equal(objection("mod.ts", "src/db/database.ts"), undefined);
   equal(objection("web-demo/app.tsx", "mod.ts"), undefined);
 });
 
 Deno.test("objection() forbids looking up, sideways and off the plan", () => {
   equal(
-    objection("crypto/sign.ts", "repo/commit.ts"),
+    objection("crypto/sign.ts", "repo/commit/commit.ts"),
     `"crypto" may not import up from "repo"`,
   );
   equal(
@@ -40,15 +40,15 @@ Deno.test("objection() forbids looking up, sideways and off the plan", () => {
     `"sync" may not import sideways from "src/query"`,
   );
   equal(
-    objection("repo/graph.ts", "shed/rake.ts"),
+    objection("repo/graph/graph.ts", "shed/rake.ts"),
     `"shed/rake.ts" is not on the floor plan`,
   );
 });
 
 Deno.test("objection() knows a test by its name", () => {
   equal(
-    objection("repo/log.ts", "repo/log_test.ts"),
-    `"repo/log_test.ts" is a test by its name`,
+    objection("repo/log/log.ts", "repo/log/log_test.ts"),
+    `"repo/log/log_test.ts" is a test by its name`,
   );
 });
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import {
   findCircle,
   importsOf,
@@ -92,11 +92,23 @@ Deno.test("commits become known in few places: the door, replay, own writes, wha
     if (calls.length > 0) makers[path] = calls;
   }
   deepEqual(makers, {
-    "repo/author.ts": ["graph.add("], // own commits, sealed by the writer
+    "repo/write/author.ts": ["graph.add("], // own commits, sealed by the writer
     "repo/device.ts": ["graph.addBatch("], // the log of this very device, in another replica of it
-    "repo/intake.ts": ["graph.addBatch("], // batches that `admit` let in
+    "repo/admission/intake.ts": ["graph.addBatch("], // batches that `admit` let in
     "repo/replay.ts": ["graph.addBatch("], // the own log, replayed
-    "repo/withdraw.ts": ["graph.add("], // own commits, written again in another chain
-    "repo/withdraw_plan.ts": ["graph.addBatch("], // the own log, without what was withdrawn
+    "repo/refusal/withdraw.ts": ["graph.add("], // own commits, written again in another chain
+    "repo/refusal/withdraw_plan.ts": ["graph.addBatch("], // the own log, without what was withdrawn
   });
+});
+
+Deno.test("docs/architecture.md lists the rooms of repo/, and few modules stand between them", () => {
+  const entries = [...Deno.readDirSync(new URL("repo/", root))];
+  const rooms = entries.filter(({ isDirectory }) => isDirectory);
+  const tour = Deno.readTextFileSync(new URL("docs/architecture.md", root));
+  deepEqual(
+    Array.from(tour.matchAll(/^\| `repo\/(\w+)\/` /gm), ([, name]) => name)
+      .sort(),
+    rooms.map(({ name }) => name).sort(),
+  );
+  ok(entries.length - rooms.length <= 30);
 });

@@ -17,8 +17,8 @@ import {
 } from "../../mod.ts";
 import { replicaOf } from "../../src/db/internals.ts";
 import { decodePatch } from "../../src/schema/patch_codec.ts";
-import type { Gate } from "../../repo/arrival.ts";
-import { type Batch, decodeBatch, payloadOf } from "../../repo/batch.ts";
+import type { Gate } from "../../repo/admission/arrival.ts";
+import { type Batch, decodeBatch, payloadOf } from "../../repo/commit/batch.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
 import type { PeerSession } from "../../sync/conversation.ts";
 import { itemsBetween } from "../harness/items.ts";

@@ -7,7 +7,7 @@ import { defineSchema, type Schema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Column } from "../../src/schema/source.ts";
-import { Table } from "../table.ts";
+import { Table } from "../state/table.ts";
 import { sized } from "../../tests/kit/tier.ts";
 import {
   checkpointName,

@@ -9,7 +9,7 @@
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";
-import { NumberStore, type Store, type WordStore } from "../column.ts";
+import { NumberStore, type Store, type WordStore } from "../state/column.ts";
 import {
   type ColumnPlace,
   columnRecords,

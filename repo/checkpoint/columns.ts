@@ -7,7 +7,7 @@
 
 import { ByteReader } from "../../src/base/bytes.ts";
 import type { View } from "../../src/schema/view.ts";
-import { NumberStore, type Store, WordStore } from "../column.ts";
+import { NumberStore, type Store, WordStore } from "../state/column.ts";
 import {
   type ColumnPlace,
   columnWidth,

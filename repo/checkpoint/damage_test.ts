@@ -5,7 +5,7 @@ import { crc32 } from "../../src/base/crc32.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { StorageFile } from "../../src/storage/storage.ts";
-import { Table } from "../table.ts";
+import { Table } from "../state/table.ts";
 import {
   checkpointName,
   openCheckpoint,

@@ -12,7 +12,7 @@ import { ByteReader } from "../../src/base/bytes.ts";
 import { blankCell, type Cell } from "../../src/schema/cell.ts";
 import { decodeCell, decodeItem } from "../../src/schema/cell_codec.ts";
 import type { View } from "../../src/schema/view.ts";
-import type { Cells } from "../cells.ts";
+import type { Cells } from "../state/cells.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type CollectionPlace, DATA } from "./layout.ts";
 import { PageStream } from "./page_file.ts";

@@ -17,7 +17,7 @@ import { defineSchema } from "../../src/schema/schema.ts";
 import { createView, type View } from "../../src/schema/view.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { Table } from "../table.ts";
+import { Table } from "../state/table.ts";
 import { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
 import { writeCheckpoint } from "./write.ts";
 import { digestOfTable } from "../../tests/kit/digest.ts";

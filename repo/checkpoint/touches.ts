@@ -11,8 +11,8 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
-import { readCount } from "../canonical.ts";
-import type { ChainCount, Link } from "../touch_tail.ts";
+import { readCount } from "../commit/canonical.ts";
+import type { ChainCount, Link } from "../history/touch_tail.ts";
 import {
   DATA,
   PAGE,
@@ -23,7 +23,7 @@ import {
 } from "./layout.ts";
 import { type PageFile, PagePart, PageStream } from "./page_file.ts";
 import { lowerBound } from "../../src/base/collections.ts";
-import { readChain } from "../commit.ts";
+import { readChain } from "../commit/commit.ts";
 
 /** Widths of records. */
 export const touchWidths = { touch: 10, mark: 10, link: 20 } as const;

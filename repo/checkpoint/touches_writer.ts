@@ -8,8 +8,8 @@
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";
-import { chainBytes } from "../commit.ts";
-import type { TailPicture, TouchRun } from "../touch_tail.ts";
+import { chainBytes } from "../commit/commit.ts";
+import type { TailPicture, TouchRun } from "../history/touch_tail.ts";
 import type { Records, Stream } from "./layout.ts";
 import type { PageWriter } from "./page_writer.ts";
 import { type NextRecord, StoredTouches, touchWidths } from "./touches.ts";

@@ -17,7 +17,7 @@ import { assert, DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
-import type { Table } from "../table.ts";
+import type { Table } from "../state/table.ts";
 import type { WriteTouches } from "./touches_writer.ts";
 import { type Checkpoint, checkpointName } from "./checkpoint.ts";
 import { type Picture, pictureOf, writeCollection } from "./collection.ts";

@@ -11,7 +11,7 @@ import "./parse_message.ts";
 import "./route.ts";
 import "./tab_left.ts";
 import "./tab_session.ts";
-import { lateDoor } from "../../repo/door.ts";
+import { lateDoor } from "../../repo/admission/door.ts";
 import type { Database } from "../db/face.ts";
 import { openFilesAs } from "../db/local_database.ts";
 import { Repository, type RepositoryParts } from "../db/repository.ts";

@@ -13,7 +13,7 @@ import {
   parseSegmentName,
   SALVAGE,
   SEGMENT_HEADER_BYTES,
-} from "../../repo/log_format.ts";
+} from "../../repo/log/format.ts";
 import {
   checkpointName,
   listCheckpoints,

@@ -11,7 +11,7 @@
  * @module
  */
 
-import { batchHead } from "../../repo/batch.ts";
+import { batchHead } from "../../repo/commit/batch.ts";
 import type { Replica } from "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";

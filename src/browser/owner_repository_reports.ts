@@ -8,8 +8,8 @@
  * @module
  */
 
-import { certificatesOf } from "../../repo/session.ts";
-import { nameOf } from "../../repo/commit.ts";
+import { certificatesOf } from "../../repo/commit/session.ts";
+import { nameOf } from "../../repo/commit/commit.ts";
 import { assert } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";

@@ -17,7 +17,7 @@ import type { BrowserStorage } from "../storage/browser_storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import { lateDoor } from "../../repo/door.ts";
+import { lateDoor } from "../../repo/admission/door.ts";
 import { type BareParts, BareRepository } from "../db/bare_repository.ts";
 import { openFilesAs } from "../db/local_database.ts";
 import { internalsOf } from "../db/internals.ts";

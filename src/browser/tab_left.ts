@@ -12,7 +12,7 @@
  */
 
 import { fromBase64, toBase64 } from "../base/bytes.ts";
-import { batchHead } from "../../repo/batch.ts";
+import { batchHead } from "../../repo/commit/batch.ts";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
 import { isRecords } from "./messages.ts";

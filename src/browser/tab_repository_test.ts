@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { ManualWorld, Place, turns } from "../../tests/kit/replica_place.ts";
-import { batchHead } from "../../repo/batch.ts";
+import { batchHead } from "../../repo/commit/batch.ts";
 import type { ImageFile, Opened, TabMessage } from "./messages.ts";
 import { Left } from "./tab_left.ts";
 import { TabRepository } from "./tab_repository.ts";

@@ -10,7 +10,7 @@ import { indexes } from "../query/indexes.ts";
 import { lateIndexes } from "../query/late_indexes.ts";
 import { diskStorage } from "../storage/disk_storage.ts";
 import type { Storage } from "../storage/storage.ts";
-import { indexedDoor } from "../../repo/serving_door.ts";
+import { indexedDoor } from "../../repo/admission/serving_door.ts";
 import type { Database } from "./face.ts";
 import { openFiles } from "./open_files.ts";
 import { type DatabaseOptions, sharedOptions } from "./options.ts";

@@ -2,7 +2,7 @@
  * History: which commits touched what, by whom, when, and what they changed.
  *
  * Read from the log. Where an index tells what touches an item (see
- * `repo/item_touches.ts`), only its commits are read; in a page, all are.
+ * `repo/history/item_touches.ts`), only its commits are read; in a page, all are.
  *
  * @module
  */

@@ -15,9 +15,9 @@ import type { World } from "../base/world.ts";
 import { decodeMessage } from "../../sync/message_codec.ts";
 import type { FrameTap, Tap } from "./internals.ts";
 
-export { Intake } from "../../repo/intake.ts";
+export { Intake } from "../../repo/admission/intake.ts";
 export { ReplicaPort } from "../../repo/replica_port.ts";
-export { withdrawing } from "../../repo/withdrawing.ts";
+export { withdrawing } from "../../repo/refusal/withdrawing.ts";
 export { Renewal } from "./session_login.ts";
 export { SyncClient } from "../../sync/client.ts";
 export { serverInfo } from "../../sync/transport/login.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Door } from "../../repo/mod.ts";
-import { servingDoor } from "../../repo/serving_door.ts";
+import { servingDoor } from "../../repo/admission/serving_door.ts";
 import type { Database } from "./face.ts";
 import { type FilesOptions, openFilesAs } from "./local_database.ts";
 import { Repository, type RepositoryParts } from "./repository.ts";

@@ -26,7 +26,7 @@ import type { World } from "../base/world.ts";
 import { equalValues } from "../schema/json.ts";
 import type { Value } from "../schema/patch.ts";
 import { chainHex, type LogPoint, type Replica } from "../../repo/mod.ts";
-import { pointAt } from "../../repo/own_log.ts";
+import { pointAt } from "../../repo/log/own_log.ts";
 import type { LocalFile } from "./local_file.ts";
 import { decodeLocal, encodeLocal, pack, unpack } from "./local_json.ts";
 import type { Taking, Told, ToldEdit } from "./overwritten.ts";

@@ -18,11 +18,11 @@ import { mergeClassOf } from "../schema/kinds.ts";
 import { fold } from "../schema/merge.ts";
 import type { Item, Operation, Value } from "../schema/patch.ts";
 import { decodePatch } from "../schema/patch_codec.ts";
-import { ItemTouches } from "../../repo/item_touches.ts";
+import { ItemTouches } from "../../repo/history/item_touches.ts";
 import { type ItemCommit, payloadOf, type Replica } from "../../repo/mod.ts";
-import { decodeMeta } from "../../repo/replica_meta.ts";
-import { Sight } from "../../repo/sight.ts";
-import { type FoldWatch, State } from "../../repo/state.ts";
+import { decodeMeta } from "../../repo/checkpoint/replica_meta.ts";
+import { Sight } from "../../repo/graph/sight.ts";
+import { type FoldWatch, State } from "../../repo/state/state.ts";
 import {
   lostAtOnce,
   type LostWrite,
@@ -30,7 +30,7 @@ import {
   takenBy,
 } from "./overwritten_slots.ts";
 import { authorsOf, plainStamp } from "./undo_marks.ts";
-import { decodeCommit } from "../../repo/batch.ts";
+import { decodeCommit } from "../../repo/commit/batch.ts";
 
 /** An own edit that lost. */
 export interface Loss {

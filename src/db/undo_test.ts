@@ -8,7 +8,7 @@ import {
   rulesFor,
   type Storage,
 } from "../../mod.ts";
-import { folderOf, parseRepositoryName } from "../../repo/genesis.ts";
+import { folderOf, parseRepositoryName } from "../../repo/commit/genesis.ts";
 import { limits } from "../base/limits.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";

@@ -5,15 +5,15 @@
  * @module
  */
 
-import { indexedDoor } from "../../repo/serving_door.ts";
+import { indexedDoor } from "../../repo/admission/serving_door.ts";
 import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
-import { issueCertificate } from "../../repo/certificate.ts";
-import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
+import { issueCertificate } from "../../repo/commit/certificate.ts";
+import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
 import type { RefusedCommit } from "../../repo/port.ts";
 import { Replica } from "../../repo/replica.ts";
-import type { Transaction } from "../../repo/transaction.ts";
-import { verifyReplica } from "../../repo/verify.ts";
+import type { Transaction } from "../../repo/write/transaction.ts";
+import { verifyReplica } from "../../repo/repair/verify.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { crc32 } from "../../src/base/crc32.ts";
 import { wallMax } from "../../src/base/hlc.ts";

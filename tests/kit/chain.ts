@@ -5,8 +5,8 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { type Run, sealRun, writeBatch } from "../../repo/batch.ts";
-import { ChainHash } from "../../repo/commit.ts";
+import { type Run, sealRun, writeBatch } from "../../repo/commit/batch.ts";
+import { ChainHash } from "../../repo/commit/commit.ts";
 import type { ByteWriter } from "../../src/base/bytes.ts";
 
 /** The id of the commit with these bytes that follows `previousId`. */

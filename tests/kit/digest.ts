@@ -7,10 +7,10 @@
  */
 
 import { sha256 } from "../../crypto/mod.ts";
-import type { Position } from "../../repo/commit.ts";
-import type { Graph } from "../../repo/graph.ts";
-import type { State } from "../../repo/state.ts";
-import type { Table } from "../../repo/table.ts";
+import type { Position } from "../../repo/commit/commit.ts";
+import type { Graph } from "../../repo/graph/graph.ts";
+import type { State } from "../../repo/state/state.ts";
+import type { Table } from "../../repo/state/table.ts";
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { type Cell, isBlank } from "../../src/schema/cell.ts";
 import { cellDigestBytes } from "../../src/schema/cell_codec.ts";

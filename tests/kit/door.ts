@@ -9,8 +9,8 @@ import { createSigner, type Signer } from "../../crypto/mod.ts";
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { type Hlc, nextHlc } from "../../src/base/hlc.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
-import { admit, type Judged, Parking } from "../../repo/admit.ts";
-import type { Arrival, Knowledge } from "../../repo/arrival.ts";
+import { admit, type Judged, Parking } from "../../repo/admission/admit.ts";
+import type { Arrival, Knowledge } from "../../repo/admission/arrival.ts";
 import {
   type Batch,
   bytesOf,
@@ -19,29 +19,29 @@ import {
   type PreparedCommit,
   type Run,
   writeBatch,
-} from "../../repo/batch.ts";
+} from "../../repo/commit/batch.ts";
 import { writeSealedBatch } from "./chain.ts";
 import {
   type Certificate,
   type CertificateFields,
   Certificates,
   issueCertificate,
-} from "../../repo/certificate.ts";
+} from "../../repo/commit/certificate.ts";
 import {
   chainStart,
   encodeHeader,
   type Header,
   joinChain,
-} from "../../repo/commit.ts";
-import { CommitIndex } from "../../repo/commit_reader.ts";
+} from "../../repo/commit/commit.ts";
+import { CommitIndex } from "../../repo/history/commit_reader.ts";
 import {
   encodeGenesis,
   genesisId,
   type Mode,
   parseRepositoryName,
-} from "../../repo/genesis.ts";
-import { Graph } from "../../repo/graph.ts";
-import { Revocations } from "../../repo/revocation.ts";
+} from "../../repo/commit/genesis.ts";
+import { Graph } from "../../repo/graph/graph.ts";
+import { Revocations } from "../../repo/commit/revocation.ts";
 
 /** A moment for tests to count from. */
 export const dayOne = 1_700_000_000_000;

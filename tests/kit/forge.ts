@@ -5,7 +5,7 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { writeBatch } from "../../repo/batch.ts";
+import { writeBatch } from "../../repo/commit/batch.ts";
 import { writeSealedBatch } from "./chain.ts";
 import {
   ChainHash,
@@ -13,11 +13,11 @@ import {
   encodeHeader,
   type Header,
   joinChain,
-} from "../../repo/commit.ts";
+} from "../../repo/commit/commit.ts";
 import { ByteWriter } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import type { WireRecord } from "../../sync/message.ts";
-import type { Session } from "../../repo/session.ts";
+import type { Session } from "../../repo/commit/session.ts";
 import type {
   Change,
   Operation,

@@ -4,8 +4,13 @@
  * @module
  */
 
-import { createLog, type Log, type LogSizes, openLog } from "../../repo/log.ts";
-import type { Recovery } from "../../repo/log_recovery.ts";
+import {
+  createLog,
+  type Log,
+  type LogSizes,
+  openLog,
+} from "../../repo/log/log.ts";
+import type { Recovery } from "../../repo/log/recovery.ts";
 import { decodeAscii, encodeText } from "../../src/base/bytes.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";

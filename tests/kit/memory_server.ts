@@ -6,10 +6,10 @@
  * @module
  */
 
-import { servingDoor } from "../../repo/serving_door.ts";
-import type { Gate } from "../../repo/arrival.ts";
-import { boundedPatches } from "../../repo/merge_gate.ts";
-import { RuleGate } from "../../repo/rule_gate.ts";
+import { servingDoor } from "../../repo/admission/serving_door.ts";
+import type { Gate } from "../../repo/admission/arrival.ts";
+import { boundedPatches } from "../../repo/admission/merge_gate.ts";
+import { RuleGate } from "../../repo/admission/rule_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
 import {
   createSigner,

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { servingDoor } from "../../repo/serving_door.ts";
+import { servingDoor } from "../../repo/admission/serving_door.ts";
 import { parseRepositoryName, Replica } from "../../repo/mod.ts";
-import { folderOf } from "../../repo/genesis.ts";
+import { folderOf } from "../../repo/commit/genesis.ts";
 import { REPOSITORIES } from "../../repo/replica_open.ts";
 import { holdLock, type Locks, tabLock } from "../../src/browser/locks.ts";
 import type {

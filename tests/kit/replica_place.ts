@@ -5,22 +5,22 @@
  */
 
 // Here already, a replica has it in its very turn.
-import type { Door } from "../../repo/door.ts";
-import { servingDoor } from "../../repo/serving_door.ts";
+import type { Door } from "../../repo/admission/door.ts";
+import { servingDoor } from "../../repo/admission/serving_door.ts";
 import "../../repo/seldom.ts";
 import {
   createSigner,
   generateKeyPair,
   type SessionSigner,
 } from "../../crypto/mod.ts";
-import type { Arrival } from "../../repo/arrival.ts";
-import { issueCertificate } from "../../repo/certificate.ts";
-import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
-import { issueRevocation } from "../../repo/revocation.ts";
-import type { LentChain } from "../../repo/continuity.ts";
-import { recordKind } from "../../repo/log_format.ts";
+import type { Arrival } from "../../repo/admission/arrival.ts";
+import { issueCertificate } from "../../repo/commit/certificate.ts";
+import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
+import { issueRevocation } from "../../repo/commit/revocation.ts";
+import type { LentChain } from "../../repo/graph/continuity.ts";
+import { recordKind } from "../../repo/log/format.ts";
 import { Replica } from "../../repo/replica.ts";
-import type { Session } from "../../repo/session.ts";
+import type { Session } from "../../repo/commit/session.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";

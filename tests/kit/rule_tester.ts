@@ -27,7 +27,7 @@ import type {
   UpdateInput,
 } from "../../src/schema/schema.ts";
 import { createView, type View } from "../../src/schema/view.ts";
-import { RuleJudge } from "../../repo/rule_gate.ts";
+import { RuleJudge } from "../../repo/admission/rule_gate.ts";
 
 /** Who asks. */
 export interface TestedSession {

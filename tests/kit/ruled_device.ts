@@ -4,22 +4,25 @@
  * @module
  */
 
-import { servingDoor } from "../../repo/serving_door.ts";
+import { servingDoor } from "../../repo/admission/serving_door.ts";
 import {
   createSigner,
   generateKeyPair,
   type Signer,
 } from "../../crypto/mod.ts";
-import type { Judged } from "../../repo/admit.ts";
-import type { Arrival, Gate } from "../../repo/arrival.ts";
-import { issueCertificate } from "../../repo/certificate.ts";
+import type { Judged } from "../../repo/admission/admit.ts";
+import type { Arrival, Gate } from "../../repo/admission/arrival.ts";
+import { issueCertificate } from "../../repo/commit/certificate.ts";
 import { removeOldCheckpoints } from "../../repo/checkpoint/checkpoint.ts";
-import { type Mode, parseRepositoryName } from "../../repo/genesis.ts";
-import { recordKind } from "../../repo/log_format.ts";
+import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
+import { recordKind } from "../../repo/log/format.ts";
 import { Replica } from "../../repo/replica.ts";
-import { issueRevocation, type Revocation } from "../../repo/revocation.ts";
-import { ConstraintJudge, RuleGate } from "../../repo/rule_gate.ts";
-import { boundedPatches } from "../../repo/merge_gate.ts";
+import {
+  issueRevocation,
+  type Revocation,
+} from "../../repo/commit/revocation.ts";
+import { ConstraintJudge, RuleGate } from "../../repo/admission/rule_gate.ts";
+import { boundedPatches } from "../../repo/admission/merge_gate.ts";
 import { judgeCommits } from "../../src/schema/judge.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";

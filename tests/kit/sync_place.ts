@@ -5,9 +5,9 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
-import type { CommitPlace } from "../../repo/commit_place.ts";
-import type { Session } from "../../repo/session.ts";
+import { epochFactsOf, openEpoch } from "../../repo/log/epoch.ts";
+import type { CommitPlace } from "../../repo/graph/commit_place.ts";
+import type { Session } from "../../repo/commit/session.ts";
 import type { FollowingWorld } from "../../src/base/server_clock.ts";
 import type { World } from "../../src/base/world.ts";
 import { Editor } from "../../src/db/editor.ts";

@@ -6,9 +6,9 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { epochFactsOf, openEpoch } from "../../repo/epoch.ts";
-import type { Mode } from "../../repo/genesis.ts";
-import type { Session } from "../../repo/session.ts";
+import { epochFactsOf, openEpoch } from "../../repo/log/epoch.ts";
+import type { Mode } from "../../repo/commit/genesis.ts";
+import type { Session } from "../../repo/commit/session.ts";
 import { ClientConversation } from "../../sync/client_conversation.ts";
 import {
   type ClientOptions,

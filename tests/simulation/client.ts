@@ -9,7 +9,7 @@
 import "../../repo/seldom.ts";
 import "../../src/db/online.ts";
 import "../../src/db/undo_history.ts";
-import { nameOf } from "../../repo/commit.ts";
+import { nameOf } from "../../repo/commit/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { fromHex } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { Replica } from "../../repo/replica.ts";
-import type { Position } from "../../repo/commit.ts";
+import type { Position } from "../../repo/commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { Stamp } from "../../src/base/hlc.ts";
 import { absentDigest, entrySchema } from "../../src/kv/entry.ts";

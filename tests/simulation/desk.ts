@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CommitPlace } from "../../repo/commit_place.ts";
+import type { CommitPlace } from "../../repo/graph/commit_place.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { replicaOf } from "../../src/db/internals.ts";

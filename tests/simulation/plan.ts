@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Mode } from "../../repo/genesis.ts";
+import type { Mode } from "../../repo/commit/genesis.ts";
 import type { QuotaOptions } from "../../server/options.ts";
 import type { Dice } from "./dice.ts";
 

@@ -19,7 +19,7 @@ import { rich } from "../../src/schema/rich.ts";
 // What is loaded where it is used is here already: nobody waits for its file.
 await Promise.all([
   import("prom-client"),
-  import("../../repo/constraints.ts"),
+  import("../../repo/admission/constraints.ts"),
   import("../../repo/seldom.ts"),
   import("../../src/db/deletion.ts"),
   import("../../src/db/online.ts"),

@@ -13,9 +13,9 @@ import {
   generateKeyPair,
   type Signer,
 } from "../../crypto/mod.ts";
-import { decodeBatch, payloadOf } from "../../repo/batch.ts";
-import { nameOf } from "../../repo/commit.ts";
-import type { VersionVector } from "../../repo/version_vector.ts";
+import { decodeBatch, payloadOf } from "../../repo/commit/batch.ts";
+import { nameOf } from "../../repo/commit/commit.ts";
+import type { VersionVector } from "../../repo/commit/version_vector.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import { decodePatch } from "../../src/schema/patch_codec.ts";
 import { toHex } from "../../src/base/bytes.ts";

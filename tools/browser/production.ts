@@ -7,7 +7,7 @@
 
 import type * as esbuild from "esbuild";
 import ts from "typescript";
-import { recordKind } from "../../repo/log_format.ts";
+import { recordKind } from "../../repo/log/format.ts";
 import { widths } from "../../repo/checkpoint/layout.ts";
 import { limits } from "../../src/base/limits.ts";
 import { fieldKinds } from "../../src/schema/patch.ts";
@@ -35,7 +35,7 @@ export function $text(number: number, ...values: unknown[]): string {
 /** Tables whose numbers stand in their places, by where they are. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   [`${root}repo/checkpoint/layout.ts widths`]: widths,
-  [`${root}repo/log_format.ts recordKind`]: recordKind,
+  [`${root}repo/log/format.ts recordKind`]: recordKind,
   [`${root}src/base/limits.ts limits`]: limits,
   [`${root}src/schema/patch.ts fieldKinds`]: fieldKinds,
 };

@@ -40,10 +40,10 @@ export const dataBugs: readonly Bug[] = [
   {
     name: "clock-not-told-of-others",
     breaks: "An answer to somebody's write loses against what it answers",
-    file: "repo/graph.ts",
+    file: "repo/graph/graph.ts",
     before: `    this.#clock = laterHlc(chain.last, this.#clock);`,
     after: `    this.#clock = laterHlc(this.#clock, this.#clock);`,
-    foundBy: ["repo/graph_test.ts"],
+    foundBy: ["repo/graph/graph_test.ts"],
   },
   {
     name: "set-remove-takes-concurrent-add",
@@ -145,7 +145,7 @@ export const dataBugs: readonly Bug[] = [
   {
     name: "screen-not-told-of-sync",
     breaks: "What others write shows only when something is written here",
-    file: "repo/intake.ts",
+    file: "repo/admission/intake.ts",
     before:
       `      this.#changes.publish(); // What was taken is told, whatever failed then.`,
     after: `      void this.#changes;`,
@@ -229,27 +229,27 @@ export const dataBugs: readonly Bug[] = [
   {
     name: "past-shows-the-future",
     breaks: "What an item was at a commit contains what others wrote beside it",
-    file: "repo/time_travel.ts",
+    file: "repo/history/time_travel.ts",
     before: `    number < (vector.get(chain) ?? 0);`,
     after: `    number < (vector.get(chain) ?? Infinity);`,
-    foundBy: ["repo/time_travel_test.ts"],
+    foundBy: ["repo/history/time_travel_test.ts"],
   },
   {
     name: "past-lacks-its-parents",
     breaks: "What an item was at a commit lacks what its author had seen",
-    file: "repo/time_travel.ts",
+    file: "repo/history/time_travel.ts",
     before: `Math.max(known, parent.number + 1));`,
     after: `Math.max(known, parent.number));`,
-    foundBy: ["repo/time_travel_test.ts"],
+    foundBy: ["repo/history/time_travel_test.ts"],
   },
   {
     name: "history-names-the-wrong-writer",
     breaks:
       "The history shows somebody as the author of what another one wrote",
-    file: "repo/session.ts",
+    file: "repo/commit/session.ts",
     before:
       `  if (user !== undefined || certificates.of(key).length > 0) return user;`,
     after: `  if (user !== undefined) return own.user;`,
-    foundBy: ["repo/session_test.ts"],
+    foundBy: ["repo/commit/session_test.ts"],
   },
 ];

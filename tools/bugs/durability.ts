@@ -10,27 +10,27 @@ export const durabilityBugs: readonly Bug[] = [
   {
     name: "acknowledged-before-synced",
     breaks: "A write is called durable while its sync is still under way",
-    file: "repo/commit_queue.ts",
+    file: "repo/write/commit_queue.ts",
     before: `      if (waiting === undefined) this.#finish(group);
       else this.#await(waiting, group);`,
     after: `      group.resolve();
       if (waiting === undefined) this.#finish(group);
       else this.#await(waiting, group);`,
-    foundBy: ["repo/commit_queue_test.ts"],
+    foundBy: ["repo/write/commit_queue_test.ts"],
   },
   {
     name: "written-after-failed-sync",
     breaks: "After a failed sync the log goes on, with a hole in it",
-    file: "repo/log.ts",
+    file: "repo/log/log.ts",
     before: `    this.#checkOpen("write");
     if (this.#failure !== undefined) throw this.#failure;`,
     after: `    this.#checkOpen("write");`,
-    foundBy: ["repo/log_test.ts"],
+    foundBy: ["repo/log/log_test.ts"],
   },
   {
     name: "new-log-not-in-its-folder",
     breaks: "A power cut takes a new repository whose writes were acknowledged",
-    file: "repo/log.ts",
+    file: "repo/log/log.ts",
     before:
       `      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
       this.#nameUnsynced = false;`,
@@ -40,7 +40,7 @@ export const durabilityBugs: readonly Bug[] = [
   {
     name: "left-segment-not-synced",
     breaks: "What stands at the end of a full log file is lost in a power cut",
-    file: "repo/log.ts",
+    file: "repo/log/log.ts",
     before: `    this.#leave(file.sync());
     if (this.#nameUnsynced)`,
     after: `    if (this.#nameUnsynced)`,
@@ -49,27 +49,27 @@ export const durabilityBugs: readonly Bug[] = [
   {
     name: "torn-record-taken",
     breaks: "Half a record that a power cut left is read as if it were whole",
-    file: "repo/log_segment.ts",
+    file: "repo/log/segment.ts",
     before: `    if (crc32(body, seed) !== crc) break;
 `,
     after: "",
-    foundBy: ["repo/log_recovery_test.ts"],
+    foundBy: ["repo/log/recovery_test.ts"],
   },
   {
     name: "damage-cut-silently",
     breaks:
       "A bad byte in the middle of the log costs all that follows, and nobody says so",
-    file: "repo/log_recovery.ts",
+    file: "repo/log/recovery.ts",
     before: `  if (damaged && repair !== true) throw damage(folder, end, later);
 `,
     after: "",
-    foundBy: ["repo/log_recovery_test.ts"],
+    foundBy: ["repo/log/recovery_test.ts"],
   },
   {
     name: "cut-tail-comes-back",
     breaks:
       "What a recovery cut away may stand in the log again after the next crash",
-    file: "repo/log_recovery.ts",
+    file: "repo/log/recovery.ts",
     before: `  last.file.truncate(end - last.base);
   last.size = end - last.base;`,
     after: `  last.size = end - last.base;`,
@@ -79,7 +79,7 @@ export const durabilityBugs: readonly Bug[] = [
     name: "checkpoint-without-last-batch",
     breaks:
       "What is written while a checkpoint is made is gone after the next opening",
-    file: "repo/checkpointer.ts",
+    file: "repo/checkpoint/checkpointer.ts",
     before: `        covers,
         meta: encodeMeta(loaded),
         tables: state.tables(),
@@ -98,17 +98,17 @@ export const durabilityBugs: readonly Bug[] = [
         touches: touches?.picture(),
         pause: pausing,
         sealed: () => log.sync(),`,
-    foundBy: ["repo/checkpointer_test.ts"],
+    foundBy: ["repo/checkpoint/checkpointer_test.ts"],
   },
   {
     name: "checkpoint-before-its-log",
     breaks:
       "After a power cut the database cannot be opened: its checkpoint knows more than its log",
-    file: "repo/checkpointer.ts",
+    file: "repo/checkpoint/checkpointer.ts",
     before:
       `        settled: () => log.synced >= covers ? undefined : log.sync(),`,
     after: `        settled: () => undefined,`,
-    foundBy: ["repo/checkpointer_test.ts"],
+    foundBy: ["repo/checkpoint/checkpointer_test.ts"],
   },
   {
     name: "damaged-checkpoint-page-taken",

@@ -22,7 +22,7 @@ export const rightsBugs: readonly Bug[] = [
     file: "src/schema/rule_write.ts",
     before: `    action: isOver ? "update" : operation.what,`,
     after: `    action: operation.what,`,
-    foundBy: ["repo/rule_gate_test.ts"],
+    foundBy: ["repo/admission/rule_gate_test.ts"],
   },
   {
     name: "rule-blind-within-a-batch",
@@ -31,7 +31,7 @@ export const rightsBugs: readonly Bug[] = [
     file: "src/schema/judge.ts",
     before: `    drafts.set(id, { before: first, after, origin });`,
     after: `    void first;`,
-    foundBy: ["repo/rule_gate_test.ts"],
+    foundBy: ["repo/admission/rule_gate_test.ts"],
   },
   {
     name: "names-from-the-future",
@@ -45,7 +45,7 @@ export const rightsBugs: readonly Bug[] = [
     name: "field-declared-again",
     breaks:
       "Somebody calls a field a list, and others cannot write it any more",
-    file: "repo/merge_gate.ts",
+    file: "repo/admission/merge_gate.ts",
     before: `      } else if (mergeClassOf(is) !== mergeClassOf(kind)) {`,
     after:
       `      } else if (is !== table?.kinds.get(name) && is !== begun.get(name)) {`,
@@ -54,7 +54,7 @@ export const rightsBugs: readonly Bug[] = [
   {
     name: "counter-past-all-numbers",
     breaks: "Somebody counts a counter so far up that nobody can use it again",
-    file: "repo/merge_gate.ts",
+    file: "repo/admission/merge_gate.ts",
     before: `      if (mayCount(total, sum)) continue;`,
     after: `      if (mayCount(0n, BigInt(amount))) continue;`,
     foundBy: ["server/merge_gate_test.ts"],
@@ -62,7 +62,7 @@ export const rightsBugs: readonly Bug[] = [
   {
     name: "history-says-what-fields-are",
     breaks: "What is written to a deleted item says what others' fields are",
-    file: "repo/field_kinds.ts",
+    file: "repo/admission/field_kinds.ts",
     before: `    if (isHistory(operation, before)) return;`,
     after: `    void [isHistory, before];`,
     foundBy: ["server/merge_gate_test.ts"],
@@ -78,10 +78,10 @@ export const rightsBugs: readonly Bug[] = [
   {
     name: "history-by-who-may-write-nothing",
     breaks: "Who may write nothing fills the log with edits of deleted items",
-    file: "repo/rule_gate.ts",
+    file: "repo/admission/rule_gate.ts",
     before: `    return this.#beginning(commit);`,
     after: `    void this.#beginning;`,
-    foundBy: ["repo/rule_gate_test.ts"],
+    foundBy: ["repo/admission/rule_gate_test.ts"],
   },
   {
     name: "update-only-field-forgotten",
@@ -112,7 +112,7 @@ export const rightsBugs: readonly Bug[] = [
   {
     name: "own-rule-not-asked",
     breaks: "A forbidden write succeeds on the device, and is taken back later",
-    file: "repo/writer.ts",
+    file: "repo/write/writer.ts",
     before: `    const judge = isAllowed
       ? undefined
 `,
@@ -127,15 +127,15 @@ export const rightsBugs: readonly Bug[] = [
     file: "repo/replay.ts",
     before: `        this.#revocations.add(decodeRevocation(body));`,
     after: `        void decodeRevocation(body);`,
-    foundBy: ["repo/revocation_test.ts"],
+    foundBy: ["repo/commit/revocation_test.ts"],
   },
   {
     name: "revocation-forgotten-by-checkpoint",
     breaks: "A stolen device may write again to everybody who has a checkpoint",
-    file: "repo/replica_meta.ts",
+    file: "repo/checkpoint/replica_meta.ts",
     before: `  const revoked: Revocation[] = [...meta.revocations];`,
     after: `  const revoked: Revocation[] = [];`,
-    foundBy: ["repo/revocation_test.ts"],
+    foundBy: ["repo/commit/revocation_test.ts"],
   },
   {
     name: "revocation-never-prepared",
@@ -202,51 +202,51 @@ export const rightsBugs: readonly Bug[] = [
     name: "seal-verified-once",
     breaks:
       "After an honest first batch anybody can write in somebody else's name",
-    file: "repo/batch.ts",
+    file: "repo/commit/batch.ts",
     before:
       `  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
   return sound`,
     after: `  const sound = batch.first > 0 ||
     verify(batch.seal, message, sessionKeyOf(batch.chain));
   return sound`,
-    foundBy: ["repo/admit_test.ts"],
+    foundBy: ["repo/admission/admit_test.ts"],
   },
   {
     name: "expired-certificate-taken",
     breaks: "A session that has run out goes on writing",
-    file: "repo/certificate.ts",
+    file: "repo/commit/certificate.ts",
     before: `      known.notBefore <= from && to <= known.notAfter
     );`,
     after: `      known.notBefore <= from && to >= 0
     );`,
-    foundBy: ["repo/certificate_test.ts"],
+    foundBy: ["repo/commit/certificate_test.ts"],
   },
   {
     name: "anybody-issues",
     breaks: "Every user can make certificates for any other user",
-    file: "repo/certificate.ts",
+    file: "repo/commit/certificate.ts",
     before: `  if (!mayIssue) {`,
     after: `  if (!mayIssue && known === undefined) {`,
-    foundBy: ["repo/certificate_test.ts"],
+    foundBy: ["repo/commit/certificate_test.ts"],
   },
   {
     name: "fork-taken",
     breaks:
       "Two devices hold different commits under one number, and never agree again",
-    file: "repo/admit.ts",
+    file: "repo/admission/admit.ts",
     before: `  if (fork !== undefined) return declined(fork);
 `,
     after: "",
-    foundBy: ["repo/admit_test.ts"],
+    foundBy: ["repo/admission/admit_test.ts"],
   },
   {
     name: "future-clock-taken",
     breaks:
       "A device whose clock is a year ahead wins over everybody for a year",
-    file: "repo/admit.ts",
+    file: "repo/admission/admit.ts",
     before: `  if (ahead <= 0) return undefined;`,
     after: `  if (ahead <= Infinity) return undefined;`,
-    foundBy: ["repo/admit_test.ts"],
+    foundBy: ["repo/admission/admit_test.ts"],
   },
   {
     name: "login-proof-not-verified",

@@ -20,7 +20,7 @@ export const syncBugs: readonly Bug[] = [
   {
     name: "shared-before-durable",
     breaks: "A write reaches others that its own device loses in a crash",
-    file: "repo/sharing.ts",
+    file: "repo/graph/sharing.ts",
     before:
       `    if (this.#isOpen) log.onSynced = () => this.#advance(log.synced);
   }`,
@@ -49,7 +49,7 @@ export const syncBugs: readonly Bug[] = [
   {
     name: "delivered-twice",
     breaks: "A counter counts an increment again that comes a second time",
-    file: "repo/state.ts",
+    file: "repo/state/state.ts",
     before: `    for (let i = from; i < batch.commits.length; i++) {
       const whole = decodeCommit(batch, i, address, patches[i - from]!);`,
     after: `    for (let i = 0; i < batch.commits.length; i++) {
@@ -61,11 +61,11 @@ export const syncBugs: readonly Bug[] = [
     name: "parked-for-ever",
     breaks:
       "What came before its parents is never shown, though they have come",
-    file: "repo/admit.ts",
+    file: "repo/admission/admit.ts",
     before: `      queue.push(...parking.release(verdict));
 `,
     after: "",
-    foundBy: ["repo/admit_test.ts"],
+    foundBy: ["repo/admission/admit_test.ts"],
   },
   {
     name: "unsent-counted-as-sent",
@@ -89,7 +89,7 @@ export const syncBugs: readonly Bug[] = [
   {
     name: "void-commits-travel",
     breaks: "What was taken back is sent to the server again",
-    file: "repo/feed.ts",
+    file: "repo/log/feed.ts",
     before:
       `      if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
 `,

@@ -12,7 +12,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const TESTS = [
   "crypto/ed25519_test.ts",
   "crypto/sha256_test.ts",
-  "repo/vectors_test.ts",
+  "repo/commit/vectors_test.ts",
 ];
 
 /** Gathers what `Deno.test` is given, in the sizes of `deno task test:all`. */

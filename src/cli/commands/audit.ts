@@ -6,7 +6,7 @@
  */
 
 import type { BookedFinding } from "../../../server/audit.ts";
-import type { AuditReport } from "../../../repo/rule_audit.ts";
+import type { AuditReport } from "../../../repo/admission/rule_audit.ts";
 import { commitName } from "../../db/commit_name.ts";
 import type { Repository } from "../../db/repository.ts";
 import { exitCodes, Failure } from "../failure.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { verifyReplica } from "../../../repo/verify.ts";
+import { verifyReplica } from "../../../repo/repair/verify.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { equalBytes, toHex } from "../../../src/base/bytes.ts";
 import type { Client } from "../client.ts";

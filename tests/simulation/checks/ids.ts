@@ -8,8 +8,8 @@
  * @module
  */
 
-import { bytesOf } from "../../../repo/batch.ts";
-import { ChainHash, chainStart } from "../../../repo/commit.ts";
+import { bytesOf } from "../../../repo/commit/batch.ts";
+import { ChainHash, chainStart } from "../../../repo/commit/commit.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { toHex } from "../../../src/base/bytes.ts";
 

@@ -11,8 +11,8 @@
  * @module
  */
 
-import { bytesOf, payloadOf } from "../../../repo/batch.ts";
-import { chainHex, chainName } from "../../../repo/commit.ts";
+import { bytesOf, payloadOf } from "../../../repo/commit/batch.ts";
+import { chainHex, chainName } from "../../../repo/commit/commit.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { sha256 } from "../../../crypto/mod.ts";
 import { fromHex } from "../../../src/base/bytes.ts";

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../../crypto/mod.ts";
-import { issueCertificate } from "../../../repo/certificate.ts";
+import { issueCertificate } from "../../../repo/commit/certificate.ts";
 import { toHex } from "../../../src/base/bytes.ts";
 import { wallMax } from "../../../src/base/hlc.ts";
 import type { Operation, Shape, Value } from "../../../src/schema/patch.ts";

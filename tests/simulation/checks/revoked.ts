@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Graph } from "../../../repo/graph.ts";
+import type { Graph } from "../../../repo/graph/graph.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { fromHex } from "../../../src/base/bytes.ts";
-import { nameOf } from "../../../repo/commit.ts";
+import { nameOf } from "../../../repo/commit/commit.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 

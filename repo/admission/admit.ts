@@ -1,0 +1,462 @@
+/**
+ * The door: the one way in for foreign certificates and batches.
+ *
+ * `judge` is pure: it looks at the bytes and at what is known, and changes
+ * neither. In this order: mode, form, certificate, clocks within the batch, its
+ * place in its chain, seal, clock after its predecessor, revocation, parents,
+ * gate, patches. The gate is the one question that may depend on the moment; only
+ * the first replica that takes a batch from its author asks it, and it asks what
+ * is cheap before it has the patches decoded.
+ *
+ * Architecture invariant: foreign commits enter only here (law 2). A verdict
+ * depends on the commit, its ancestors, certificates and the revocations that the
+ * server signed, never on wall clock or settings (law 7): a batch whose ancestors are still to
+ * come is parked, not refused; a certificate travels ahead of the batches that
+ * need it. What is admitted is stored as the bytes that were judged (law 1).
+ * What is parked is bounded in batches and in bytes (law 10); of it, what waits
+ * for a parent has a sound seal, and what waits for its own predecessor cannot
+ * have been checked: each peer has a parking of its own, dropped with the peer.
+ *
+ * @module
+ */
+
+import {
+  assert,
+  type Refusal,
+  refuse,
+  refuseAt,
+} from "../../src/base/errors.ts";
+import { compareHlc, type Hlc } from "../../src/base/hlc.ts";
+import { limits } from "../../src/base/limits.ts";
+import {
+  type DecodedPatch,
+  decodePatch,
+} from "../../src/schema/patch_codec.ts";
+import type {
+  AdmitBatch,
+  Admitted,
+  Arrival,
+  Gate,
+  Knowledge,
+  Park,
+  Refuse,
+  Verdict,
+} from "./arrival.ts";
+import {
+  type Batch,
+  decodeBatch,
+  payloadOf,
+  verifyBatch,
+} from "../commit/batch.ts";
+import {
+  type Certificate,
+  checkCertificate,
+  decodeCertificate,
+} from "../commit/certificate.ts";
+import type { Position } from "../commit/commit.ts";
+import type { Mode } from "../commit/genesis.ts";
+import type { Graph } from "../graph/graph.ts";
+import { decodeRevocation, type Revocation } from "../commit/revocation.ts";
+import { checkRevocation, checkRoom } from "./revocation_check.ts";
+import { toHex } from "../../src/base/bytes.ts";
+import { sha256 } from "../../crypto/mod.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+
+const KNOWN: Verdict = { verdict: "known" };
+const NOT_LATER = "A commit is not later than its predecessor";
+
+function declined(refusal: Refusal): Refuse {
+  return { verdict: "refuse", refusal };
+}
+
+/** Judges an arrival by what is known; changes nothing. */
+export function judge(
+  arrival: Arrival,
+  knowledge: Knowledge,
+  gate?: Gate,
+): Verdict {
+  const wrong = checkMode(arrival, knowledge.mode);
+  if (wrong !== undefined) return declined(wrong);
+  try {
+    return judgeForm(arrival, knowledge, gate);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return declined(refuse("malformed", error.message));
+  }
+}
+
+function judgeForm(
+  { kind, bytes }: Arrival,
+  knowledge: Knowledge,
+  gate: Gate | undefined,
+): Verdict {
+  if (kind === "certificate") {
+    return judgeCertificate(decodeCertificate(bytes), knowledge);
+  }
+  if (kind === "revocation") {
+    return judgeRevocation(decodeRevocation(bytes), knowledge);
+  }
+  return judgeBatch(decodeBatch(bytes, kind === "signed"), knowledge, gate);
+}
+
+function checkMode({ kind }: Arrival, mode: Mode): Refusal | undefined {
+  if (mode === "default") {
+    return kind === "unsigned" ? refuse("unsigned") : undefined;
+  }
+  return kind === "unsigned" ? undefined : refuse("wrong-mode");
+}
+
+function judgeCertificate(
+  certificate: Certificate,
+  { rootKey, certificates }: Knowledge,
+): Verdict {
+  if (certificates.has(certificate)) return KNOWN;
+  const refusal = checkCertificate(certificate, rootKey, certificates);
+  if (refusal !== undefined) return declined(refusal);
+  return { verdict: "admit-certificate", certificate };
+}
+
+function judgeRevocation(
+  revocation: Revocation,
+  knowledge: Knowledge,
+): Verdict {
+  const { revocations } = knowledge;
+  const refusal = checkRevocation(revocation, knowledge);
+  if (refusal !== undefined) return declined(refusal);
+  if (revocations.tellsNothingNew(revocation)) return KNOWN;
+  const full = checkRoom(revocations, revocation);
+  if (full !== undefined) return declined(full);
+  return { verdict: "admit-revocation", revocation };
+}
+
+/** The checklist of a well-formed batch. */
+function judgeBatch(
+  batch: Batch,
+  knowledge: Knowledge,
+  gate: Gate | undefined,
+): Verdict {
+  const { graph } = knowledge;
+  const { chain, first, commits } = batch;
+  const wrong = checkSession(batch, knowledge) ?? checkOrder(batch);
+  if (wrong !== undefined) return declined(wrong);
+
+  const from = graph.lengthOf(chain) - first;
+  if (from < 0) return park(batch, { chain, number: first - 1 });
+  const fork = checkKnown(batch, from, knowledge);
+  if (fork !== undefined) return declined(fork);
+  if (from >= commits.length) return KNOWN;
+
+  // The seal comes before the parents, so that what waits for parents is
+  // known to come from its author.
+  const lastId = lastIdOf(batch, from, knowledge);
+  if (lastId !== undefined && "refused" in lastId) return declined(lastId);
+  const early = checkPredecessor(batch, from, graph) ??
+    checkRevoked(batch, from, knowledge);
+  if (early !== undefined) return declined(early);
+  const parents = judgeParents(batch, from, knowledge);
+  if (parents !== undefined) return parents;
+  let patches: readonly DecodedPatch[] | Refusal | undefined;
+  const decode: Parameters<Gate>[2] = (decoder) =>
+    patches ??= decoder(batch, from);
+  const refusal = gate?.(batch, from, decode);
+  if (refusal !== undefined) return declined(refusal);
+  const decoded = decode(patchesOf);
+  if ("refused" in decoded) return declined(decoded);
+  return { verdict: "admit", batch, from, patches: decoded, lastId };
+}
+
+function park(batch: Batch, missing: Position): Park {
+  return { verdict: "park", batch, missing };
+}
+
+/** Has the signer a certificate that covers every commit's date? */
+function checkSession(
+  { chain, first, commits }: Batch,
+  { mode, certificates, mendedKey }: Knowledge,
+): Refusal | undefined {
+  if (mode !== "default") return undefined;
+  const key = chain.slice(0, 32);
+  if (key === mendedKey) return undefined; // Its own folder takes it back.
+  if (certificates.of(key).length === 0) return refuse("unknown-session");
+  const from = commits[0]!.wall;
+  const to = commits[commits.length - 1]!.wall;
+  if (certificates.covering(key, from, to) !== undefined) return undefined;
+  for (const [i, { wall }] of commits.entries()) {
+    if (certificates.covering(key, wall) === undefined) {
+      const detail = `No certificate covers ${new Date(wall).toISOString()}`;
+      return refuseAt(first + i, "expired-session", detail);
+    }
+  }
+  return undefined;
+}
+
+/** Do the clocks within the batch go up? */
+function checkOrder({ first, commits }: Batch): Refusal | undefined {
+  for (let i = 1; i < commits.length; i++) {
+    if (compareHlc(commits[i]!, commits[i - 1]!) <= 0) {
+      return refuseAt(first + i, "bad-clock", NOT_LATER);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Are the batch's first `from` commits the ones that are known by these numbers?
+ * Compared are bytes, because the id of an old commit is not at hand. A fork is
+ * only what the author sealed: a spoilt copy is a bad signature.
+ */
+function checkKnown(
+  batch: Batch,
+  from: number,
+  knowledge: Knowledge,
+): Refusal | undefined {
+  const end = Math.min(from, batch.commits.length);
+  const equal = knowledge.countEqual(batch, end);
+  if (equal === end) return undefined;
+  const number = batch.first + equal;
+  const detail = `Another commit ${number} is known`;
+  return checkSeal(batch, knowledge) ?? refuseAt(number, "fork", detail);
+}
+
+/** Did the author seal the batch, on top of what is known? */
+function checkSeal(batch: Batch, knowledge: Knowledge): Refusal | undefined {
+  const { mode, genesisId } = knowledge;
+  if (mode !== "default") return undefined;
+  const previousId = knowledge.idBefore(batch.chain, batch.first);
+  if (previousId === undefined) return undefined;
+  const verified = verifySeal(batch, previousId, genesisId);
+  return "refused" in verified ? verified : undefined;
+}
+
+/**
+ * The id of the last commit under a sound seal. One that does not fit is forged
+ * where the batch begins its chain; any other may go on from other commits than
+ * those that are known: its chain from its beginning on shows which it is.
+ */
+function verifySeal(
+  batch: Batch,
+  previousId: Uint8Array,
+  genesisId: Uint8Array,
+  from = 0,
+): Uint8Array | Refusal {
+  const verified = verifyBatch(batch, previousId, genesisId, from);
+  if (!("refused" in verified) || batch.first === 0) return verified;
+  return refuse("gap", "It does not go on from what is known of its chain");
+}
+
+/** The id of the batch's last commit under a sound seal; `undefined` without signatures. */
+function lastIdOf(
+  batch: Batch,
+  from: number,
+  { mode, graph, genesisId }: Knowledge,
+): Uint8Array | Refusal | undefined {
+  if (mode !== "default") return undefined;
+  const previousId = graph.idBefore(batch.chain, batch.first + from);
+  if (previousId === undefined) {
+    // Only our own chain may be ahead of its last seal, and only we go on with it.
+    return refuse("fork", "This replica is writing that chain");
+  }
+  return verifySeal(batch, previousId, genesisId, from);
+}
+
+function checkPredecessor(
+  { chain, first, commits }: Batch,
+  from: number,
+  graph: Graph,
+): Refusal | undefined {
+  const last = graph.chain(chain)?.last;
+  if (last === undefined || compareHlc(commits[from]!, last) > 0) {
+    return undefined;
+  }
+  return refuseAt(first + from, "bad-clock", NOT_LATER);
+}
+
+/** Does a revocation end the chain before the batch does? */
+function checkRevoked(
+  { chain, first, commits }: Batch,
+  from: number,
+  { revocations }: Knowledge,
+): Refusal | undefined {
+  const cut = revocations.cutOf(chain);
+  if (first + commits.length <= cut) return undefined;
+  const reasons = revocations.of(chain.slice(0, 32)).map(({ reason }) => reason)
+    .filter((reason) => reason !== "");
+  return refuseAt(
+    Math.max(first + from, cut),
+    "revoked",
+    reasons.length > 0 ? reasons.at(-1) : "The session was revoked",
+  );
+}
+
+/** Are all parents known, and earlier? `undefined` when they are. */
+function judgeParents(
+  batch: Batch,
+  from: number,
+  knowledge: Knowledge,
+): Verdict | undefined {
+  const { commits } = batch;
+  for (let i = from; i < commits.length; i++) {
+    const commit = commits[i]!;
+    for (let j = 0; j < commit.parents.length; j++) {
+      const parent = commit.parents[j]!;
+      const clock = clockOf(parent, knowledge);
+      if (clock === undefined) return park(batch, parent);
+      if (compareHlc(commit, clock) <= 0) {
+        const detail = "A commit is not later than its parent";
+        return declined(refuseAt(batch.first + i, "bad-clock", detail));
+      }
+    }
+  }
+  return undefined;
+}
+
+/** A patch that cannot be read makes its batch malformed, for every replica alike. */
+export function patchesOf(batch: Batch, from: number): readonly DecodedPatch[] {
+  return batch.commits.slice(from).map((commit) =>
+    decodePatch(payloadOf(batch, commit))
+  );
+}
+
+/** The clock of a commit; `undefined` when it is not known. */
+function clockOf(
+  { chain, number }: Position,
+  knowledge: Knowledge,
+): Hlc | undefined {
+  const known = knowledge.graph.chain(chain);
+  if (known === undefined || number >= known.length) return undefined;
+  if (number === known.length - 1) return known.last;
+  const clock = knowledge.clockAt(chain, number);
+  assert(clock !== undefined, "the clock of every known commit is at hand");
+  return clock;
+}
+
+/**
+ * The gate's question, asked once, by the first replica that takes a batch from
+ * its author: has its time come? Nothing is accepted before that, so what is
+ * accepted later can be dated later, and nobody wins by dating ahead.
+ */
+export function checkGate(batch: Batch, nowMs: number): Refusal | undefined {
+  const { first, commits } = batch;
+  const ahead = commits[commits.length - 1]!.wall - nowMs;
+  if (ahead <= 0) return undefined;
+  const isFar = ahead > limits.clockAheadMsMax;
+  const latest = isFar ? nowMs + limits.clockAheadMsMax : nowMs;
+  const at = commits.findIndex(({ wall }) => wall > latest);
+  const detail = `It is ${Math.round(ahead)} ms ahead of the server's clock: ` +
+    new Date(nowMs).toISOString();
+  return refuseAt(first + at, isFar ? "bad-clock" : "early", detail);
+}
+
+/** An arrival with its verdict. */
+export interface Judged {
+  readonly arrival: Arrival;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Judges an arrival and everything parked that it releases. `take` must make
+ * what is admitted part of the knowledge before it returns. The result tells
+ * all verdicts in order; the first one is the arrival's own.
+ */
+export function admit(
+  arrival: Arrival,
+  knowledge: Knowledge,
+  parking: Parking,
+  take: (admitted: Admitted, bytes: Uint8Array) => void,
+  gate?: Gate,
+): Judged[] {
+  const queue: Arrival[] = [arrival];
+  const judged: Judged[] = [];
+  for (let next = 0; next < queue.length; next++) {
+    const arrival = queue[next]!;
+    let verdict = judge(arrival, knowledge, gate);
+    if (verdict.verdict === "park") {
+      const full = parking.park(arrival, verdict);
+      if (full !== undefined) verdict = declined(full);
+    } else if (verdict.verdict === "admit") {
+      take(verdict, arrival.bytes);
+      queue.push(...parking.release(verdict));
+    } else if (
+      verdict.verdict === "admit-certificate" ||
+      verdict.verdict === "admit-revocation"
+    ) {
+      take(verdict, arrival.bytes);
+    }
+    judged.push({ arrival, verdict });
+  }
+  return judged;
+}
+
+interface Parked {
+  readonly arrival: Arrival;
+  readonly digest: string;
+}
+
+/** Batches by the commit that they wait for. */
+export class Parking {
+  readonly #waiting = new Map<string, Map<number, Parked[]>>();
+  readonly #digests = new Set<string>();
+  readonly #parkedMax: number;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /**
+   * @param parkedMax batches it holds
+   * @param bytesMax bytes it holds
+   */
+  constructor(
+    parkedMax: number = limits.parkedMax,
+    bytesMax: number = limits.parkedBytesMax,
+  ) {
+    this.#parkedMax = parkedMax;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** How many batches wait. */
+  get size(): number {
+    return this.#digests.size;
+  }
+
+  /** Their bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Keeps a batch until what it misses has come; a refusal when there is no room. */
+  park(arrival: Arrival, { batch, missing }: Park): Refusal | undefined {
+    const digest = toHex(sha256(arrival.bytes));
+    if (this.#digests.has(digest)) return undefined;
+    const bytes = this.#bytes + arrival.bytes.length;
+    if (this.size >= this.#parkedMax || bytes > this.#bytesMax) {
+      const isGap = missing.chain === batch.chain;
+      return refuse(isGap ? "gap" : "missing-parent", "The parking is full");
+    }
+    this.#digests.add(digest);
+    this.#bytes = bytes;
+    this.#waitersOf(missing.chain, missing.number).push({ arrival, digest });
+    return undefined;
+  }
+
+  #waitersOf(chain: string, number: number): Parked[] {
+    const byNumber = getOrMake(this.#waiting, chain, () => new Map());
+    return getOrMake(byNumber, number, () => []);
+  }
+
+  /** Takes out what waited for a commit of an admitted batch, in order of arrival. */
+  release({ batch, from }: AdmitBatch): Arrival[] {
+    const released: Arrival[] = [];
+    const byNumber = this.#waiting.get(batch.chain);
+    if (byNumber === undefined) return released;
+    const end = batch.first + batch.commits.length;
+    for (let number = batch.first + from; number < end; number++) {
+      for (const { arrival, digest } of byNumber.get(number) ?? []) {
+        this.#digests.delete(digest);
+        this.#bytes -= arrival.bytes.length;
+        released.push(arrival);
+      }
+      byNumber.delete(number);
+    }
+    if (byNumber.size === 0) this.#waiting.delete(batch.chain);
+    return released;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The door of a replica, through which it deals with others: handed to it by who
+ * opens it, so that one without visitors (a tab's) loads none.
+ *
+ * @module
+ */
+
+import type { CommitReader } from "../history/commit_reader.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { assert } from "../../src/base/errors.ts";
+import type { epochFactsOf, openEpoch } from "../log/epoch.ts";
+import type { Intake, IntakeParts } from "./intake.ts";
+import { provideWithdrawing } from "../refusal/late_withdrawing.ts";
+import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
+import type { withdrawing } from "../refusal/withdrawing.ts";
+
+/** How a replica deals with others. */
+export interface Door {
+  /** Takes in what they bring; made when something comes. */
+  readonly intake: (parts: IntakeParts) => Intake;
+  /** Notes what touches each item, from when it is opened. */
+  readonly index?: (loaded: LoadedReplica, commits: CommitReader) => void;
+  /** Shows the replica to them. */
+  readonly port: (parts: ReplicaPortParts) => ReplicaPort;
+  /**
+   * Loads what that takes, where it is not here yet: before anybody comes, and before a
+   * repair, of which remains come in again.
+   */
+  readonly prepare?: () => Promise<void>;
+  /** Tells who is given positions of the log which life of it they are of; where it is served. */
+  readonly lives?: {
+    readonly open: typeof openEpoch;
+    readonly factsOf: typeof epochFactsOf;
+  };
+}
+
+/** The code of a door. */
+interface DoorCode {
+  readonly Intake: typeof Intake;
+  readonly ReplicaPort: typeof ReplicaPort;
+  readonly withdrawing: typeof withdrawing;
+}
+
+/** A door where nothing is served; what it takes is loaded when somebody is about to come. */
+export function lateDoor(load: () => Promise<DoorCode>): Door {
+  let loaded: DoorCode | undefined;
+  const code = () => {
+    assert(loaded !== undefined, "the door is prepared before others come");
+    return loaded;
+  };
+  return {
+    async prepare() {
+      loaded ??= await load();
+      provideWithdrawing(loaded.withdrawing);
+    },
+    intake: (parts) => new (code().Intake)(parts),
+    port: (parts) => new (code().ReplicaPort)(parts),
+  };
+}

@@ -1,0 +1,271 @@
+/**
+ * The intake: what foreign records become once the door has judged them.
+ *
+ * It asks `admit.ts` and puts what was admitted into log, graph and state, in
+ * this order. It never writes a commit of its own.
+ *
+ * Architecture invariant: what was judged is stored, byte for byte (law 1), and
+ * becomes known only through the door (law 2).
+ *
+ * @module
+ */
+
+import type { Storage } from "../../src/storage/storage.ts";
+import { admit, type Judged, Parking } from "./admit.ts";
+import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
+import { decodeCertificate } from "../commit/certificate.ts";
+import { ChainIds } from "../graph/chain_ids.ts";
+import type { CommitReader } from "../history/commit_reader.ts";
+import { recordKind } from "../log/format.ts";
+import type { ReceiveOptions } from "../port.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { ChangeList, type ViewOf } from "../state/state.ts";
+import {
+  decodeResolution,
+  decodeWithdrawal,
+  encodeResolution,
+  type Resolution,
+  type Withdrawal,
+} from "../refusal/withdrawals.ts";
+import { ByteReader } from "../../src/base/bytes.ts";
+import { travellingName } from "../log/own_log.ts";
+
+/** What an intake works with. */
+export interface IntakeParts {
+  readonly storage: Storage;
+  /** How collections are read here. */
+  readonly viewOf: ViewOf;
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly rootKey: Uint8Array;
+  /** Puts own commits into the log: nothing foreign may come before them there that names them. */
+  readonly flush: () => void;
+  /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
+  readonly took: (chain: string, first: number, count: number) => void;
+  /** Takes own commits back once more, after a repair. */
+  readonly withdrawAgain: (withdrawal: Withdrawal) => void;
+}
+
+/** Takes foreign records into one repository. */
+export class Intake {
+  /** Where batches wait whose peer has no parking of its own. */
+  readonly parking: Parking = new Parking();
+  readonly #parts: IntakeParts;
+  readonly #loaded: LoadedReplica;
+  readonly #commits: CommitReader;
+  readonly #knowledge: Knowledge;
+  /** Ids in the middle of chains, made when a fork is first claimed. */
+  #ids: ChainIds | undefined;
+  /** Which withdrawals they know of. */
+  #idsAt = 0;
+  /** What a receive has changed so far. */
+  readonly #changes = new ChangeList();
+
+  constructor(parts: IntakeParts) {
+    const { loaded, commits, rootKey } = parts;
+    this.#parts = parts;
+    this.#loaded = loaded;
+    this.#commits = commits;
+    this.#knowledge = {
+      ...loaded,
+      rootKey,
+      clockAt: (chain, number) => commits.clockAt(chain, number),
+      countEqual: (batch, end) => commits.countEqual(batch, end),
+      idBefore: (chain, number) => this.#idBefore(chain, number),
+    };
+  }
+
+  #idBefore(chain: string, number: number): Uint8Array | undefined {
+    const { revision } = this.#commits;
+    if (this.#ids === undefined || this.#idsAt !== revision) {
+      this.#ids = new ChainIds(this.#commits, this.#knowledge.genesisId);
+      this.#idsAt = revision;
+    }
+    return this.#ids.before(chain, number);
+  }
+
+  /**
+   * Judges arrivals and takes what is admitted; visible when it returns.
+   *
+   * @param ends nothing behind a verdict for which it holds is looked at
+   */
+  receive(
+    arrivals: Iterable<Arrival>,
+    options: ReceiveOptions = {},
+    ends?: (judged: Judged) => boolean,
+  ): Judged[] {
+    const { revocations } = options;
+    const knowledge = revocations
+      ? { ...this.#knowledge, revocations }
+      : this.#knowledge;
+    const judged = this.#receive(arrivals, knowledge, options, ends);
+    this.#connect();
+    return judged;
+  }
+
+  /** What a repair kept aside comes in when it connects again. */
+  #connect(): void {
+    const { graph, ownKey, salvage } = this.#loaded;
+    if (salvage === undefined) return;
+    const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
+    for (;;) {
+      const arrival = salvage.next(graph);
+      if (arrival === undefined) break;
+      this.#receive([arrival], knowledge, { parking: new Parking() });
+    }
+    if (salvage.isDone(graph)) this.#loaded.salvage = undefined;
+  }
+
+  #receive(
+    arrivals: Iterable<Arrival>,
+    knowledge: Knowledge,
+    { parking = this.parking, gate }: ReceiveOptions,
+    ends?: (judged: Judged) => boolean,
+  ): Judged[] {
+    this.#parts.flush();
+    this.#commits.hashAll();
+    const judged: Judged[] = [];
+    const take = (admitted: Admitted, bytes: Uint8Array) =>
+      this.#take(admitted, bytes);
+    try {
+      for (const arrival of arrivals) {
+        const verdicts = admit(arrival, knowledge, parking, take, gate);
+        judged.push(...verdicts);
+        if (ends !== undefined && verdicts.some(ends)) break;
+      }
+    } finally {
+      this.#changes.publish(); // What was taken is told, whatever failed then.
+    }
+    return judged;
+  }
+
+  #take(admitted: Admitted, bytes: Uint8Array): void {
+    if (admitted.verdict === "admit") return this.#takeBatch(admitted, bytes);
+    const { log, certificates, revocations } = this.#loaded;
+    if (admitted.verdict === "admit-revocation") {
+      log.append(recordKind.revocation, [bytes]);
+      revocations.add(admitted.revocation);
+      return;
+    }
+    log.append(recordKind.certificate, [bytes]);
+    certificates.add(admitted.certificate);
+  }
+
+  #takeBatch(
+    { batch, from, lastId, patches }: AdmitBatch,
+    bytes: Uint8Array,
+  ): void {
+    const { log, graph, mode } = this.#loaded;
+    const start = log.end;
+    const kind = mode === "default"
+      ? recordKind.signedBatch
+      : recordKind.unsignedBatch;
+    const address = log.append(kind, [bytes]);
+    graph.addBatch(batch, lastId);
+    this.#commits.appended(start);
+    this.#parts.took(
+      batch.chain,
+      batch.first + from,
+      batch.commits.length - from,
+    );
+    this.#changes.fold(this.#loaded, batch, from, patches, address);
+  }
+
+  /**
+   * After a repair: what still connects comes in again, through the door. What
+   * this folder signed itself may be older than its certificate, or have none.
+   */
+  async readmit(): Promise<void> {
+    const { log, recovery, ownKey, saved } = this.#loaded;
+    const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
+    for (const { bytes } of saved?.meta.certificates ?? []) {
+      this.#readmitCertificate(bytes);
+    }
+    for (const { bytes } of saved?.meta.revocations ?? []) {
+      this.receive([{ kind: "revocation", bytes }]);
+    }
+    const isCertificate = ({ kind }: { readonly kind: number }) =>
+      kind === recordKind.certificate;
+    const { survivors } = recovery;
+    for (const survivor of survivors.filter(isCertificate)) {
+      this.#readmitCertificate(survivor.body());
+    }
+    const local = new LocalRecords(this.#loaded, this.#parts.withdrawAgain);
+    for (const survivor of survivors) {
+      if (isCertificate(survivor)) continue;
+      const body = survivor.body();
+      const kind = travellingName(survivor.kind);
+      if (kind !== undefined) {
+        this.#receive([{ kind, bytes: body }], knowledge, {});
+      } else local.take(survivor.kind, body);
+      local.settle();
+    }
+    await log.sync();
+    const { salvage } = await import("../seldom.ts");
+    const { storage, viewOf } = this.#parts;
+    await salvage(storage, this.#loaded, viewOf);
+  }
+
+  #readmitCertificate(bytes: Uint8Array): void {
+    const { certificates, mode } = this.#loaded;
+    if (mode === "default") {
+      return void this.receive([{ kind: "certificate", bytes }]);
+    }
+    // The door of these modes takes none; it tells the history who wrote.
+    const certificate = decodeCertificate(bytes);
+    if (certificates.has(certificate)) return;
+    this.#take({ verdict: "admit-certificate", certificate }, bytes);
+  }
+}
+
+type Waiting =
+  | { readonly is: "withdrawal"; readonly withdrawal: Withdrawal }
+  | { readonly is: "resolution"; readonly resolution: Resolution };
+
+/** Records that wait for the commits that they speak of. */
+class LocalRecords {
+  readonly #loaded: LoadedReplica;
+  readonly #withdrawAgain: (withdrawal: Withdrawal) => void;
+  #waiting: readonly Waiting[] = [];
+
+  constructor(
+    loaded: LoadedReplica,
+    withdrawAgain: (withdrawal: Withdrawal) => void,
+  ) {
+    this.#loaded = loaded;
+    this.#withdrawAgain = withdrawAgain;
+  }
+
+  /** Takes a record that survived. */
+  take(kind: number, body: Uint8Array): void {
+    const reader = new ByteReader(body);
+    if (kind === recordKind.withdrawal) {
+      const withdrawal = decodeWithdrawal(reader);
+      this.#waiting = [...this.#waiting, { is: "withdrawal", withdrawal }];
+    } else if (kind === recordKind.resolution) {
+      const resolution = decodeResolution(reader);
+      this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
+    }
+  }
+
+  /** Writes those again whose commits are all here. */
+  settle(): void {
+    this.#waiting = this.#waiting.filter((one) => !this.#isSettled(one));
+  }
+
+  #isSettled(one: Waiting): boolean {
+    const { graph, withdrawals, log } = this.#loaded;
+    if (one.is === "withdrawal") {
+      const { chain, count } = one.withdrawal;
+      if (graph.lengthOf(chain) < count) return false;
+      this.#withdrawAgain(one.withdrawal);
+      return true;
+    }
+    const { resolution } = one;
+    const { retried } = resolution;
+    if (retried !== undefined && !graph.has(retried)) return false;
+    if (!withdrawals.resolve(resolution)) return false;
+    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+    return true;
+  }
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import {
+  certify,
+  dayOne,
+  Replica,
+  signerOf,
+  Writer,
+} from "../../tests/kit/door.ts";
+import { limits } from "../../src/base/limits.ts";
+import { decodeBatch } from "../commit/batch.ts";
+import { Parking } from "./admit.ts";
+
+function reader(parking?: Parking): Replica {
+  return new Replica("default", "team/acme", parking).trust(
+    ...[1, 2].map((seed) => certify(signerOf(seed))),
+  );
+}
+
+Deno.test("Parking refuses newcomers when it is full, with the reason they waited for", () => {
+  const shared = reader();
+  const [ada, bob] = [new Writer(1, shared), new Writer(2, shared)];
+  const sent = [ada.write(["a"]), ada.write(["b"]), ada.write(["c"])];
+  const child = bob.write(["d"]);
+  const carol = reader(new Parking(1));
+  assert.equal(carol.outcome(sent[1]!), "park");
+  assert.equal(carol.outcome(sent[1]!), "park", "it is there already");
+  assert.equal(carol.outcome(sent[2]!), "gap");
+  assert.equal(carol.outcome(child), "missing-parent");
+  assert.equal(carol.outcome(sent[0]!), "admit");
+  assert.equal(carol.parking.size, 0);
+  for (const arrival of [sent[2]!, child]) {
+    assert.equal(carol.outcome(arrival), "admit", "it may be sent again");
+  }
+});
+
+Deno.test("Parking holds no more bytes than it may", () => {
+  const ada = new Writer(1, reader());
+  const sent = ["a", "b", "c"].map((text) => ada.write([text.repeat(1_000)]));
+  const { length } = sent[1]!.bytes;
+  const bob = reader(new Parking(10, length * 2 - 1));
+  assert.equal(bob.outcome(sent[1]!), "park");
+  assert.equal(bob.outcome(sent[2]!), "gap");
+  assert.equal(bob.parking.bytes, length);
+});
+
+Deno.test("Parking has limits where nobody chose any", () => {
+  const ada = new Writer(1, new Replica("trusted"));
+  const sent = Array.from(
+    { length: limits.parkedMax + 2 },
+    (_, i) => ada.write(["x"], dayOne + i),
+  );
+  const bob = new Replica("trusted");
+  for (const arrival of sent.slice(1, -1)) bob.receive(arrival);
+  assert.equal(bob.parking.size, limits.parkedMax);
+  assert.equal(bob.outcome(sent.at(-1)!), "gap");
+});
+
+Deno.test("Parking releases ten thousand batches that came backwards", () => {
+  const ada = new Writer(1, new Replica("trusted"));
+  const sent = Array.from(
+    { length: 10_000 },
+    (_, i) => ada.write(["x"], dayOne + i),
+  );
+  const bob = new Replica("trusted");
+  for (const arrival of sent.toReversed()) bob.receive(arrival);
+  assert.equal(bob.graph.commits, 10_000);
+  assert.equal(bob.parking.size, 0);
+  assert.deepEqual(bob.graph.encode(), ada.replica.graph.encode());
+});
+
+Deno.test("Parking has a limit of bytes where nobody chose any", () => {
+  const ada = new Writer(1, reader());
+  const sent = ada.write(["a"]);
+  const batch = decodeBatch(sent.bytes, true);
+  const parking = new Parking();
+  const half = limits.parkedBytesMax / 2;
+  const missing = { chain: "somebody", number: 7 };
+  const park = (bytes: Uint8Array) =>
+    parking.park({ kind: "signed", bytes }, {
+      verdict: "park",
+      batch,
+      missing,
+    });
+  assert.equal(park(new Uint8Array(half)), undefined);
+  assert.equal(park(new Uint8Array(half + 1))?.refused, "missing-parent");
+  assert.equal(park(new Uint8Array(half).fill(1)), undefined);
+  assert.equal(parking.bytes, limits.parkedBytesMax);
+  assert.equal(park(new Uint8Array(1))?.refused, "missing-parent");
+});

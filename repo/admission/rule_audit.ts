@@ -1,0 +1,137 @@
+/**
+ * What rules, and the constraints of their schemas, would have said of a log:
+ * its commits are judged once more, in the order in which they lie there, each
+ * on what the ones before it did. Reports and changes nothing: what was accepted
+ * stands.
+ *
+ * When a commit was accepted is not kept: rules see its own time instead. Beside
+ * what is folded anew nothing is kept of the log while it is read.
+ *
+ * @module
+ */
+
+import { type CommitJudge, judgeCommits } from "../../src/schema/judge.ts";
+import { decodePatch } from "../../src/schema/patch_codec.ts";
+import type { RepositoryRules } from "../../src/schema/rules.ts";
+import { createView } from "../../src/schema/view.ts";
+import { type Batch, batchIn, payloadOf } from "../commit/batch.ts";
+import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
+import { Constraints } from "./constraints.ts";
+import { SEGMENT_HEADER_BYTES } from "../log/format.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { RuleSessions } from "./own_rules.ts";
+import { State } from "../state/state.ts";
+import type { VerifyOptions } from "../repair/verify.ts";
+
+/** A commit that the rules would have refused. */
+export interface AuditFinding {
+  /** Its chain, as bytes in characters, and its number there. */
+  readonly chain: string;
+  readonly number: number;
+  /** Its own clock, wall milliseconds. */
+  readonly wall: number;
+  readonly user: string;
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** How much was judged. */
+export interface AuditReport {
+  readonly commits: number;
+  /** Commits of sessions that may issue, or that nobody certified: no rule is asked about them, but constraints are. */
+  readonly unjudged: number;
+  readonly findings: number;
+}
+
+/** How an audit goes. */
+export interface AuditOptions extends VerifyOptions {
+  readonly rules: RepositoryRules;
+  /** Hears of each finding when it is made. */
+  readonly found: (finding: AuditFinding) => void;
+}
+
+/** Bytes between two pauses. */
+const STEP_BYTES = 1024 * 1024;
+
+/** Judges the whole log; others may work in between. */
+export async function auditRules(
+  loaded: LoadedReplica,
+  options: AuditOptions,
+  pause: () => Promise<void>,
+): Promise<AuditReport> {
+  const { log } = loaded;
+  const total = log.sealed;
+  const audit = new RuleAudit(loaded, options);
+  let at = SEGMENT_HEADER_BYTES;
+  while (at < total) {
+    options.signal?.throwIfAborted();
+    const end = at + STEP_BYTES;
+    at = log.records(at, total, (kind, body, address) => {
+      const batch = batchIn(kind, body);
+      if (batch !== undefined) audit.batch(batch, address);
+      return address + body.length > end;
+    });
+    options.onProgress?.({ done: at, total });
+    await pause();
+  }
+  return audit.report;
+}
+
+/** Judges batches as they come. */
+class RuleAudit {
+  readonly report = { commits: 0, unjudged: 0, findings: 0 };
+  readonly #loaded: LoadedReplica;
+  readonly #options: AuditOptions;
+  readonly #sessions: RuleSessions;
+  readonly #state = new State(() => createView(undefined));
+  readonly #constraints: Constraints | undefined;
+  /** How many commits of each chain are folded. */
+  readonly #lengths = new Map<string, number>();
+
+  constructor(loaded: LoadedReplica, options: AuditOptions) {
+    this.#loaded = loaded;
+    this.#options = options;
+    this.#sessions = new RuleSessions(loaded.certificates);
+    const schemas = options.rules.schemas();
+    const isConstrained = schemas.some(({ isConstrained }) => isConstrained);
+    this.#constraints = isConstrained
+      ? new Constraints(schemas, this.#state)
+      : undefined;
+  }
+
+  batch(batch: Batch, address: number): void {
+    const { chain, first, commits } = batch;
+    const from = Math.max(0, (this.#lengths.get(chain) ?? 0) - first);
+    const end = this.#loaded.withdrawals.endOf(chain, address) - first;
+    for (let i = from; i < Math.min(commits.length, end); i++) {
+      this.#commit(batch, i);
+      this.#lengths.set(chain, first + i + 1);
+    }
+  }
+
+  #commit(batch: Batch, i: number): void {
+    const { chain, first } = batch;
+    const commit = batch.commits[i]!;
+    const { wall, count } = commit;
+    const patch = decodePatch(payloadOf(batch, commit));
+    const state = this.#state;
+    const known = this.#sessions.of(chain.slice(0, 32));
+    this.report.commits++;
+    const judges: CommitJudge[] = [];
+    if (this.#constraints) judges.push(new ConstraintJudge(this.#constraints));
+    if (known === undefined || known.mayIssue) this.report.unjudged++;
+    else judges.push(new RuleJudge(this.#options.rules, known.session, wall));
+    const alone = { chain, first: first + i, commits: [commit] };
+    const refusal = judgeCommits(alone, 0, [patch], state, judges);
+    if (refusal !== undefined) {
+      const { rule = "", detail: reason = "" } = refusal;
+      const user = known?.session.user ?? "";
+      const number = first + i;
+      this.report.findings++;
+      this.#options.found({ chain, number, wall, user, rule, reason });
+    }
+    const origin = { wall, count, chain, operationsAt: -1 };
+    const createOffsets = patch.createOffsets.map(() => -1);
+    state.fold({ ...patch, createOffsets }, origin);
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The doors of who is ready for others from the start, and may serve them: for who
+ * does not load his code into a page.
+ *
+ * @module
+ */
+
+import { lateRich } from "../../src/schema/late_rich.ts";
+import { rich } from "../../src/schema/rich.ts";
+import type { Door } from "./door.ts";
+import { epochFactsOf, openEpoch } from "../log/epoch.ts";
+import { Intake } from "./intake.ts";
+import { provideWithdrawing } from "../refusal/late_withdrawing.ts";
+import { ReplicaPort } from "../replica_port.ts";
+import { withdrawing } from "../refusal/withdrawing.ts";
+import { ItemTouches } from "../history/item_touches.ts";
+import { TouchFiles } from "../checkpoint/touches_writer.ts";
+
+provideWithdrawing(withdrawing);
+lateRich.provide(rich);
+
+/** Lets in what is sound. */
+export const servingDoor: Door = {
+  intake: (parts) => new Intake(parts),
+  port: (parts) => new ReplicaPort(parts),
+  lives: { open: openEpoch, factsOf: epochFactsOf },
+};
+
+/** Lets in what is sound, and indexes what touches each item. */
+export const indexedDoor: Door = {
+  ...servingDoor,
+  index({ log, checkpoint }, commits) {
+    const files = new TouchFiles(checkpoint?.file);
+    commits.touches = new ItemTouches(commits, log, files);
+  },
+};

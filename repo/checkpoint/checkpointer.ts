@@ -1,0 +1,230 @@
+/**
+ * When to write a checkpoint, and that only one is written at a time.
+ *
+ * In the background, when the log behind the last one has grown by a fraction
+ * of the whole (so that the cost per write stays bounded); on close, where
+ * the next opening would otherwise replay more than a checkpoint costs; and,
+ * where the process may end without a word, when nothing was written for a while.
+ *
+ * Architecture invariant: a checkpoint holds nothing that the log does not, and
+ * a failure to write one costs time only (law 5).
+ *
+ * @module
+ */
+
+import { asFailure, DatabaseError } from "../../src/base/errors.ts";
+import type { World } from "../../src/base/world.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { checkpointName, removeOldCheckpoints } from "./checkpoint.ts";
+import type { CommitReader } from "../history/commit_reader.ts";
+import { encodeMeta } from "./replica_meta.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+
+/** A log that grew by less than this is quicker to replay than to checkpoint. */
+const TAIL_BYTES_MIN = 16 * 1024 * 1024;
+/** In the background: a tail of half of what is covered. */
+const TAIL_FRACTION = 0.5;
+/** On close: a hundredth, because the next opening waits for it. */
+const TAIL_FRACTION_CLOSE = 0.01;
+/** In idle time: a hundredth, but no less than opening replays within a frame. */
+const TAIL_FRACTION_IDLE = 0.01;
+const TAIL_BYTES_IDLE = 64 * 1024;
+/** So long nothing may have been appended. */
+const IDLE_MS = 1_000;
+/** On close a small repository always leaves a fresh checkpoint. */
+const SMALL_BYTES = 1024 * 1024;
+
+const UNWRITTEN = "The checkpoint could not be written";
+
+/** What a checkpointer works with. */
+export interface CheckpointerParts {
+  readonly storage: Storage;
+  readonly world: World;
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  /** Puts everything visible into the log: a picture holds nothing without an address. */
+  readonly settle: () => void;
+  /** Does anybody open these files again? A tab's are an image. */
+  readonly isNeeded: boolean;
+  /** May it end at any moment, without being closed? A browser's page does. */
+  readonly isHasty: boolean;
+}
+
+/** Writes checkpoints of one repository. */
+export class Checkpointer {
+  readonly #parts: CheckpointerParts;
+  #number: number;
+  #covers: number;
+  #running: Promise<void> | undefined;
+  #isClosing = false;
+  #bytes: number | undefined;
+  #failure: DatabaseError | undefined;
+  /** The first address at which commits became void while one was being written. */
+  #voidFrom = Infinity;
+  /** Where the log ended at the last failure: the next try waits for as much growth again. */
+  #failedAt = 0;
+  #cancelIdle: (() => void) | undefined;
+
+  constructor(parts: CheckpointerParts) {
+    this.#parts = parts;
+    const { checkpoint, skipped } = parts.loaded;
+    this.#isClosing = !parts.isNeeded;
+    const numbers = skipped.map(({ name }) => Number(name.replace(/\D/g, "")));
+    this.#number = Math.max(checkpoint?.number ?? 0, ...numbers);
+    this.#covers = checkpoint?.covers ?? 0;
+    this.#planIdle();
+  }
+
+  /** Bytes of the newest checkpoint that this process wrote. */
+  get bytes(): number | undefined {
+    return this.#bytes;
+  }
+
+  /** Why the last one could not be written; the log still has everything. */
+  get failure(): DatabaseError | undefined {
+    return this.#failure;
+  }
+
+  get #tail(): number {
+    return this.#parts.loaded.log.end - this.#covers;
+  }
+
+  /** Called when a group is in the log: nothing visible lacks an address now. */
+  grown(): void {
+    this.#parts.commits.touches?.keepUp();
+    const { end } = this.#parts.loaded.log;
+    const grown = end - Math.max(this.#covers, this.#failedAt);
+    const isDue =
+      grown > Math.max(TAIL_BYTES_MIN, this.#covers * TAIL_FRACTION);
+    if (this.#running !== undefined || this.#isClosing) return;
+    if (isDue) void this.#start().catch(() => {});
+    else this.#planIdle();
+  }
+
+  /** One is written when the log has rested for a while, if it would help much. */
+  #planIdle(): void {
+    const { isHasty, world, loaded: { log } } = this.#parts;
+    if (!isHasty || this.#isClosing || this.#cancelIdle !== undefined) return;
+    const { end } = log;
+    const grown = end - Math.max(this.#covers, this.#failedAt);
+    if (grown <= Math.max(TAIL_BYTES_IDLE, this.#covers * TAIL_FRACTION_IDLE)) {
+      return;
+    }
+    this.#cancelIdle = world.after(IDLE_MS, () => {
+      this.#cancelIdle = undefined;
+      if (log.end > end) this.#planIdle();
+      else void this.write().catch(() => {});
+    });
+  }
+
+  /**
+   * Commits from this address on are void now. A checkpoint that holds them is
+   * of no use to the next opening: a new one is due.
+   */
+  withdrawn(address: number): void {
+    if (address < this.#covers) this.#covers = 0;
+    this.#voidFrom = Math.min(this.#voidFrom, address);
+  }
+
+  /** Writes one now, after the one that is running. */
+  async write(): Promise<void> {
+    while (this.#running !== undefined) await this.#running.catch(() => {});
+    if (this.#isClosing) {
+      throw new DatabaseError(
+        "closed",
+        "The repository was closed before its checkpoint could be written",
+      );
+    }
+    this.#parts.settle(); // Which may start one by itself.
+    if (this.#running !== undefined) return await this.#running;
+    if (this.#tail > 0) await this.#start();
+  }
+
+  /** Waits for the running one, and writes the last one where it pays. */
+  async close(isSound: boolean): Promise<void> {
+    this.#isClosing = true;
+    this.#cancelIdle?.();
+    await this.#running?.catch(() => {});
+    await this.#writeLast(isSound);
+    this.#parts.commits.touches?.close();
+  }
+
+  async #writeLast(isSound: boolean): Promise<void> {
+    const { loaded } = this.#parts;
+    const due = loaded.log.end > SMALL_BYTES
+      ? this.#covers * TAIL_FRACTION_CLOSE
+      : 0;
+    const isDue = this.#tail > due && loaded.graph.commits > 0;
+    if (
+      !isSound || !isDue || !this.#parts.isNeeded || this.#failure !== undefined
+    ) return;
+    // A checkpoint is derived: failing to write one must not fail the close.
+    await this.#start().catch(() => {});
+  }
+
+  #start(): Promise<void> {
+    const running = this.#run().finally(() => this.#running = undefined);
+    this.#running = running;
+    return running;
+  }
+
+  async #run(): Promise<void> {
+    const { storage, world, loaded, commits, settle } = this.#parts;
+    const { folder, log, state, checkpoint } = loaded;
+    try {
+      // A page has an image of its files, and writes none.
+      const { writeCheckpoint } = await import("../seldom.ts");
+      const pausing = () => this.#isClosing ? undefined : pause(world);
+      const { touches } = commits;
+      await touches?.settle(pausing);
+      settle(); // Others may have written meanwhile.
+      commits.hashAll();
+      const number = this.#number + 1;
+      const covers = log.end;
+      this.#number = number;
+      this.#voidFrom = Infinity;
+      await writeCheckpoint({
+        storage,
+        folder,
+        world,
+        number,
+        covers,
+        meta: encodeMeta(loaded),
+        tables: state.tables(),
+        readLog: (target, address) => log.readAt(target, address),
+        previous: checkpoint,
+        touches: touches?.picture(),
+        pause: pausing,
+        sealed: () => log.sealed >= covers ? undefined : log.sync(),
+        settled: () => log.synced >= covers ? undefined : log.sync(),
+      });
+      this.#covers = this.#voidFrom < covers ? 0 : covers;
+      this.#failure = undefined;
+      if (!this.#isClosing) {
+        touches?.rebase(storage, `${folder}/${checkpointName(number)}`);
+      }
+      this.#bytes = removeOlder(storage, folder, number);
+    } catch (cause) {
+      this.#failure = asFailure(cause, UNWRITTEN);
+      this.#failedAt = log.end;
+      throw this.#failure;
+    }
+  }
+}
+
+function pause(world: World): Promise<void> {
+  return new Promise((resolve) => void world.after(0, resolve));
+}
+
+/** Removes what the new one replaces, and tells its size. */
+function removeOlder(
+  storage: Storage,
+  folder: string,
+  number: number,
+): number | undefined {
+  removeOldCheckpoints(storage, folder, number);
+  const file = storage.open(`${folder}/${checkpointName(number)}`);
+  const bytes = file?.size();
+  file?.close();
+  return bytes;
+}

@@ -1,0 +1,253 @@
+/**
+ * Revocations: from which commit on nobody takes a session's commits any more.
+ *
+ * `revocation = 1 | genesis id {32} | session key {32} | cuts varint |
+ * (incarnation {8} | count varint)* | wall u48 | reason text | issuer key {32} |
+ * signature {64}`, incarnations ascending. The signature covers everything
+ * before it under a domain of its own. A cut says how many commits of an
+ * incarnation the server had accepted; an incarnation that is not listed, none.
+ * Of several revocations of one key the largest cut of each incarnation counts,
+ * so a later one can accept more and none can take back.
+ *
+ * Architecture invariant: what is refused follows from signed records and the
+ * commit's number, never from a clock (law 7).
+ *
+ * @module
+ */
+
+import type { Signer } from "../../crypto/mod.ts";
+import {
+  ByteReader,
+  ByteWriter,
+  concatBytes,
+  encodeText,
+} from "../../src/base/bytes.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import { wallMax } from "../../src/base/hlc.ts";
+import { limits } from "../../src/base/limits.ts";
+import { readCount, readText } from "./canonical.ts";
+import { nameOf } from "./commit.ts";
+import type { Graph } from "../graph/graph.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+
+const FORMAT = 1;
+const INCARNATION = 8;
+/** Bytes of the signature, its last ones. */
+export const SIGNATURE_LENGTH = 64;
+/** What is signed before the bytes in front of the signature. */
+export const DOMAIN = encodeText("sheaf revocation 1\n");
+const LENGTH_MAX = limits.revocationCutsMax * (INCARNATION + 8) +
+  limits.revocationReasonBytesMax + 256;
+
+/** What an issuer says of a session that is over. */
+export interface RevocationFields {
+  /** The repository that it holds for. */
+  readonly genesisId: Uint8Array;
+  /** The session: 32 bytes. */
+  readonly sessionKey: Uint8Array;
+  /** Incarnation (8 characters, one a byte) → how many of its commits stand. */
+  readonly cuts: ReadonlyMap<string, number>;
+  /** Wall milliseconds of its issue; nothing depends on it but the issuer's own dates. */
+  readonly wall: number;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
+/** A decoded revocation: well formed, not yet checked. */
+export interface Revocation extends RevocationFields {
+  /** All of it, as it is stored and travels. */
+  readonly bytes: Uint8Array;
+  /** The key that signed it: 32 bytes. */
+  readonly issuerKey: Uint8Array;
+}
+
+/** Makes and signs a revocation. */
+export function issueRevocation(
+  fields: RevocationFields,
+  issuer: Signer,
+): Revocation {
+  checkFields(fields);
+  const writer = new ByteWriter();
+  writer.u8(FORMAT);
+  writer.bytes(fields.genesisId);
+  writer.bytes(fields.sessionKey);
+  writer.varint(fields.cuts.size);
+  for (const incarnation of [...fields.cuts.keys()].sort()) {
+    for (let i = 0; i < INCARNATION; i++) {
+      writer.u8(incarnation.charCodeAt(i));
+    }
+    writer.varint(fields.cuts.get(incarnation)!);
+  }
+  writer.u48(fields.wall);
+  writer.text(fields.reason);
+  writer.bytes(issuer.publicKey);
+  writer.bytes(issuer.sign(concatBytes(DOMAIN, writer.view())));
+  return decodeRevocation(writer.copy());
+}
+
+/**
+ * Makes and signs as many revocations as it takes to name all cuts. They belong
+ * together: an incarnation that none of those names that are here has no cut.
+ */
+export function issueRevocations(
+  fields: RevocationFields,
+  issuer: Signer,
+): Revocation[] {
+  const all = [...fields.cuts];
+  const issued: Revocation[] = [];
+  do {
+    const cuts = new Map(all.splice(0, limits.revocationCutsMax));
+    issued.push(issueRevocation({ ...fields, cuts }, issuer));
+  } while (all.length > 0);
+  return issued;
+}
+
+function checkFields(fields: RevocationFields): void {
+  const { genesisId, sessionKey, cuts, wall, reason } = fields;
+  const areCuts = [...cuts].every(([incarnation, count]) =>
+    incarnation.length === INCARNATION && Number.isSafeInteger(count) &&
+    count >= 0
+  );
+  const isDated = Number.isInteger(wall) && wall >= 0 && wall <= wallMax;
+  if (
+    !areCuts || !isDated || genesisId.length !== 32 || sessionKey.length !== 32
+  ) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Cannot issue a revocation: it takes a genesis id and a key of 32 bytes, " +
+        "whole counts by incarnation, and a date in whole milliseconds",
+    );
+  }
+  if (
+    cuts.size > limits.revocationCutsMax ||
+    encodeText(reason).length > limits.revocationReasonBytesMax
+  ) {
+    throw new DatabaseError(
+      "value-too-large",
+      `Cannot issue a revocation: it names ${limits.revocationCutsMax} incarnations ` +
+        `and a reason of ${limits.revocationReasonBytesMax} bytes at most`,
+    );
+  }
+}
+
+/** Reads a revocation and keeps a copy; `SyntaxError` when the bytes are none. */
+export function decodeRevocation(foreign: Uint8Array): Revocation {
+  const end = foreign.length - SIGNATURE_LENGTH;
+  if (foreign.length > LENGTH_MAX || end < 0) {
+    throw new SyntaxError("Cannot decode revocation: its size is not allowed");
+  }
+  const bytes = foreign.slice();
+  const reader = new ByteReader(bytes, 0, end);
+  if (reader.u8() !== FORMAT) {
+    throw new SyntaxError("Cannot decode revocation: its format is unknown");
+  }
+  const genesisId = reader.take(32);
+  const sessionKey = reader.take(32);
+  const cuts = readCuts(reader);
+  const wall = reader.u48();
+  const reason = readText(reader, limits.revocationReasonBytesMax);
+  const issuerKey = reader.take(32);
+  if (!reader.done) {
+    throw new SyntaxError(
+      "Cannot decode revocation: there are bytes after its end",
+    );
+  }
+  return { genesisId, sessionKey, cuts, wall, reason, bytes, issuerKey };
+}
+
+function readCuts(reader: ByteReader): ReadonlyMap<string, number> {
+  const count = readCount(reader);
+  if (count > limits.revocationCutsMax) {
+    throw new SyntaxError("Cannot decode revocation: it has too many cuts");
+  }
+  const cuts = new Map<string, number>();
+  let last = "";
+  for (let i = 0; i < count; i++) {
+    const at = reader.at;
+    reader.skip(INCARNATION);
+    const incarnation = nameOf(reader.bytes, at, at + INCARNATION);
+    if (incarnation <= last) {
+      throw new SyntaxError(
+        "Cannot decode revocation: its cuts are not in order",
+      );
+    }
+    cuts.set(incarnation, readCount(reader));
+    last = incarnation;
+  }
+  return cuts;
+}
+
+/** What is revoked of one session. */
+interface Revoked {
+  readonly records: Revocation[];
+  /** The largest cut of each incarnation. */
+  readonly cuts: Map<string, number>;
+}
+
+/** The checked revocations of a repository, by session key. */
+export class Revocations {
+  readonly #byKey = new Map<string, Revoked>();
+  #size = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes a revocation that `checkRevocation` found sound. */
+  add(revocation: Revocation): void {
+    if (this.tellsNothingNew(revocation)) return;
+    const key = nameOf(revocation.sessionKey, 0, 32);
+    const none = () => ({ records: [], cuts: new Map() });
+    const revoked = getOrMake<string, Revoked>(this.#byKey, key, none);
+    revoked.records.push(revocation);
+    this.#size++;
+    for (const [incarnation, count] of revocation.cuts) {
+      const known = revoked.cuts.get(incarnation) ?? 0;
+      revoked.cuts.set(incarnation, Math.max(known, count));
+    }
+  }
+
+  /** Does everything that it says follow from others? */
+  tellsNothingNew({ sessionKey, cuts }: Revocation): boolean {
+    const revoked = this.#byKey.get(nameOf(sessionKey, 0, 32));
+    if (revoked === undefined) return false;
+    for (const [incarnation, count] of cuts) {
+      if (count > (revoked.cuts.get(incarnation) ?? 0)) return false;
+    }
+    return true;
+  }
+
+  /** How many revocations of a key there are. */
+  countOf(sessionKey: Uint8Array): number {
+    return this.of(nameOf(sessionKey, 0, 32)).length;
+  }
+
+  /** Revocations of a key, given as 32 characters, one a byte. */
+  of(key: string): readonly Revocation[] {
+    return this.#byKey.get(key)?.records ?? [];
+  }
+
+  /** How many commits of a chain stand; all of them, where its session is not revoked. */
+  cutOf(chain: string): number {
+    if (this.#size === 0) return Infinity;
+    const revoked = this.#byKey.get(chain.slice(0, 32));
+    if (revoked === undefined) return Infinity;
+    return revoked.cuts.get(chain.slice(32)) ?? 0;
+  }
+
+  /** Commits that this replica holds although they are revoked: they came before the revocation did. */
+  heldBeyond(graph: Graph): number {
+    if (this.#size === 0) return 0;
+    let held = 0;
+    for (const { name, length } of graph.chains()) {
+      held += Math.max(0, length - this.cutOf(name));
+    }
+    return held;
+  }
+
+  /** All of them, in the order they came to each key. */
+  *[Symbol.iterator](): Iterator<Revocation> {
+    for (const { records } of this.#byKey.values()) yield* records;
+  }
+}

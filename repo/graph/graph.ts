@@ -1,0 +1,344 @@
+/**
+ * The graph: which commits are known here, and which of them are heads.
+ *
+ * A chain has no gaps, so the graph keeps one entry a chain, not one a commit:
+ * how many are known, the last one's clock, and the id up to which the chain is
+ * hashed. In the modes that do not sign, ids are hashed only when asked for.
+ * Never judges: what is added here has been admitted.
+ *
+ * Architecture invariant: the summary is derived (law 5), and is the same
+ * whatever the order in which the same commits were added (law 4).
+ *
+ * @module
+ */
+
+import { sha256 } from "../../crypto/mod.ts";
+import { ByteReader, ByteWriter, encodeText } from "../../src/base/bytes.ts";
+import { assert } from "../../src/base/errors.ts";
+import { compareHlc, type Hlc, hlcZero, laterHlc } from "../../src/base/hlc.ts";
+import { limits } from "../../src/base/limits.ts";
+import type { Batch } from "../commit/batch.ts";
+import { readCount } from "../commit/canonical.ts";
+import {
+  chainBytes,
+  chainBytesLength,
+  chainStart,
+  type Header,
+  idLength,
+  type Position,
+  readChain,
+} from "../commit/commit.ts";
+import type { VersionVector } from "../commit/version_vector.ts";
+
+const FORMAT = 1;
+const DIGEST_DOMAIN = encodeText("sheaf commits 1\n");
+const NO_PARENTS: readonly Position[] = [];
+
+/** What is known of one chain. */
+export interface Chain {
+  /** Its name. */
+  readonly name: string;
+  /** How many of its commits are known. */
+  readonly length: number;
+  /** The clock of its last commit. */
+  readonly last: Hlc;
+  /** How many of its commits are hashed. */
+  readonly hashed: number;
+  /** The id of commit `hashed - 1`, or the chain's start. */
+  readonly hashedId: Uint8Array;
+  /** Does no known commit name its last one as parent? */
+  readonly isHead: boolean;
+}
+
+type ChainState = { -readonly [Key in keyof Chain]: Chain[Key] };
+
+/** What a repository knows of its commits. */
+export class Graph {
+  readonly #genesisId: Uint8Array;
+  readonly #chains = new Map<string, ChainState>();
+  readonly #heads = new Set<ChainState>();
+  /** All chains by name; made when asked for, until another one begins. */
+  #sorted: readonly ChainState[] | undefined;
+  #template: Uint8Array<ArrayBuffer> | undefined;
+  #clock = hlcZero;
+  #commits = 0;
+
+  /** @param genesisId stands under every chain's start */
+  constructor(genesisId: Uint8Array) {
+    this.#genesisId = genesisId;
+  }
+
+  /** The latest clock of any known commit. */
+  get clock(): Hlc {
+    return this.#clock;
+  }
+
+  /** How many commits are known. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** How many chains are known. */
+  get size(): number {
+    return this.#chains.size;
+  }
+
+  /** How many heads there are; more than one are concurrent. */
+  get headCount(): number {
+    return this.#heads.size;
+  }
+
+  /** One chain; `undefined` when none of its commits is known. */
+  chain(name: string): Chain | undefined {
+    return this.#chains.get(name);
+  }
+
+  /** How many commits of a chain are known. */
+  lengthOf(name: string): number {
+    return this.#chains.get(name)?.length ?? 0;
+  }
+
+  /** Is the commit at `position` known? */
+  has(position: Position): boolean {
+    return position.number < this.lengthOf(position.chain);
+  }
+
+  /** The known chains, in no particular order. */
+  chains(): IterableIterator<Chain> {
+    return this.#chains.values();
+  }
+
+  /**
+   * The parents of the next commit of `chain`: the newest heads of other
+   * chains, as many as a commit may name, in order of chain.
+   */
+  parentsForNext(chain: string): readonly Position[] {
+    const heads = this.#heads;
+    if (heads.size === 0) return NO_PARENTS;
+    const own = this.#chains.get(chain);
+    if (heads.size === 1 && own?.isHead) return NO_PARENTS;
+    const others = [...heads].filter((head) => head !== own);
+    if (others.length > limits.parentsMax) {
+      others.sort((a, b) => compareHlc(b.last, a.last) || byName(a, b));
+      others.length = limits.parentsMax;
+    }
+    return positionsOf(others);
+  }
+
+  /** Adds the next commit of a chain; its parents are known. */
+  add(name: string, header: Header): void {
+    const chain = this.#chains.get(name) ?? this.#begin(name);
+    const { parents } = header;
+    for (let i = 0; i < parents.length; i++) this.#cover(parents[i]!);
+    chain.length++;
+    chain.last = header;
+    this.#commits++;
+    this.#clock = laterHlc(header, this.#clock);
+    if (chain.isHead) return;
+    chain.isHead = true;
+    this.#heads.add(chain);
+  }
+
+  /**
+   * Adds what an admitted batch holds beyond the known commits. `lastId` is its
+   * last id where it was computed.
+   */
+  addBatch(batch: Batch, lastId?: Uint8Array): void {
+    const { chain, first, commits } = batch;
+    const from = this.lengthOf(chain) - first;
+    assert(from >= 0, "a chain is admitted without gaps");
+    for (let i = from; i < commits.length; i++) this.add(chain, commits[i]!);
+    if (lastId !== undefined) {
+      this.setHashed(chain, first + commits.length, lastId);
+    }
+  }
+
+  /** Notes the id of a chain's commit `hashed - 1`; never goes back. */
+  setHashed(name: string, hashed: number, id: Uint8Array): void {
+    const chain = this.#chains.get(name);
+    assert(
+      chain !== undefined && hashed <= chain.length,
+      "the commit is known",
+    );
+    if (hashed <= chain.hashed) return;
+    chain.hashed = hashed;
+    chain.hashedId = id;
+  }
+
+  /**
+   * Becomes what another graph is: that of the commits which a withdrawal left.
+   * Where a chain is as long as before, it is hashed as far as before.
+   */
+  become(other: Graph): void {
+    const before = new Map(this.#chains);
+    this.#sorted = this.#template = undefined;
+    this.#chains.clear();
+    this.#heads.clear();
+    for (const chain of other.#chains.values()) {
+      const { name, length } = chain;
+      this.#chains.set(name, chain);
+      if (chain.isHead) this.#heads.add(chain);
+      const old = before.get(name);
+      const isSame = old !== undefined && old.length === length;
+      if (isSame) this.setHashed(name, old.hashed, old.hashedId);
+    }
+    this.#clock = other.#clock;
+    this.#commits = other.#commits;
+  }
+
+  /** The id before commit `number` where it is at hand: the start, or how far it is hashed. */
+  idBefore(name: string, number: number): Uint8Array | undefined {
+    const chain = this.#chains.get(name);
+    if (chain !== undefined && chain.hashed === number) return chain.hashedId;
+    return number === 0 ? chainStart(this.#genesisId, name) : undefined;
+  }
+
+  #inOrder(): readonly ChainState[] {
+    return this.#sorted ??= [...this.#chains.values()].sort(byName);
+  }
+
+  #begin(name: string): ChainState {
+    this.#sorted = this.#template = undefined;
+    const chain: ChainState = {
+      name,
+      length: 0,
+      last: hlcZero,
+      hashed: 0,
+      hashedId: chainStart(this.#genesisId, name),
+      isHead: false,
+    };
+    this.#chains.set(name, chain);
+    return chain;
+  }
+
+  #cover(parent: Position): void {
+    const chain = this.#chains.get(parent.chain);
+    assert(
+      chain !== undefined && parent.number < chain.length,
+      "parents are known",
+    );
+    if (parent.number !== chain.length - 1 || !chain.isHead) return;
+    chain.isHead = false;
+    this.#heads.delete(chain);
+  }
+
+  /** Chain → how many of its commits are known. */
+  vector(): VersionVector {
+    const vector = new Map<string, number>();
+    for (const chain of this.#chains.values()) {
+      vector.set(chain.name, chain.length);
+    }
+    return vector;
+  }
+
+  /**
+   * All (chain, length, last id), chains ascending: equal exactly where the
+   * same commits are known. `undefined` while a chain is not hashed to its end.
+   */
+  summary(): Uint8Array<ArrayBuffer> | undefined {
+    const bytes = this.#names().slice();
+    const view = new DataView(bytes.buffer);
+    let at = 0;
+    for (const { length, hashed, hashedId } of this.#inOrder()) {
+      if (hashed !== length) return undefined;
+      at += chainBytesLength;
+      view.setUint32(at, length >>> 0, true);
+      view.setUint16(at + 4, Math.floor(length / 2 ** 32), true);
+      bytes.set(hashedId, at + 6);
+      at += 6 + idLength;
+    }
+    return bytes;
+  }
+
+  /** A summary with nothing but the chains' names in it: they are most of its cost. */
+  #names(): Uint8Array<ArrayBuffer> {
+    if (this.#template !== undefined) return this.#template;
+    const writer = new ByteWriter(this.#chains.size * 80);
+    for (const { name } of this.#inOrder()) {
+      writer.bytes(chainBytes(name));
+      writer.bytes(new Uint8Array(6 + idLength));
+    }
+    return this.#template = writer.copy();
+  }
+
+  /** The hash of the summary. */
+  digest(): Uint8Array | undefined {
+    const summary = this.summary();
+    return summary && digestOfSummary(this.#genesisId, summary);
+  }
+
+  /** The graph as bytes, for a checkpoint. */
+  encode(): Uint8Array<ArrayBuffer> {
+    const writer = new ByteWriter(16 + this.#chains.size * 96);
+    writer.u8(FORMAT);
+    writer.varint(this.#chains.size);
+    for (const chain of this.#inOrder()) {
+      writer.bytes(chainBytes(chain.name));
+      writer.varint(chain.length);
+      writer.u48(chain.last.wall);
+      writer.u16(chain.last.count);
+      writer.u8(chain.isHead ? 1 : 0);
+      writer.varint(chain.hashed);
+      writer.bytes(chain.hashedId);
+    }
+    return writer.view();
+  }
+
+  /** Reads what {@linkcode Graph.encode} wrote; `SyntaxError` when the bytes are none. */
+  static decode(bytes: Uint8Array, genesisId: Uint8Array): Graph {
+    const reader = new ByteReader(bytes);
+    if (reader.u8() !== FORMAT) {
+      throw new SyntaxError("Cannot decode graph: its format is unknown");
+    }
+    const graph = new Graph(genesisId);
+    const size = readCount(reader);
+    for (let i = 0; i < size; i++) graph.#restore(readState(reader));
+    if (!reader.done || graph.#chains.size !== size) {
+      throw new SyntaxError("Cannot decode graph: its chains are not in order");
+    }
+    return graph;
+  }
+
+  #restore(chain: ChainState): void {
+    this.#chains.set(chain.name, chain);
+    if (chain.isHead) this.#heads.add(chain);
+    this.#commits += chain.length;
+    this.#clock = laterHlc(chain.last, this.#clock);
+  }
+}
+
+/** The digest of a set of commits, given as {@linkcode Graph.summary} writes it. */
+export function digestOfSummary(
+  genesisId: Uint8Array,
+  summary: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  return sha256(DIGEST_DOMAIN, genesisId, summary);
+}
+
+function readState(reader: ByteReader): ChainState {
+  const chain: ChainState = {
+    name: readChain(reader),
+    length: readCount(reader),
+    last: { wall: reader.u48(), count: reader.u16() },
+    isHead: reader.u8() === 1,
+    hashed: readCount(reader),
+    hashedId: reader.take(idLength).slice(),
+  };
+  if (chain.length === 0 || chain.hashed > chain.length) {
+    throw new SyntaxError(
+      "Cannot decode graph: a chain's length is not allowed",
+    );
+  }
+  return chain;
+}
+
+function byName(a: Chain, b: Chain): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function positionsOf(chains: Chain[]): Position[] {
+  return chains.sort(byName).map(({ name, length }) => ({
+    chain: name,
+    number: length - 1,
+  }));
+}

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { dayOne, Replica, Writer } from "../../tests/kit/door.ts";
+import { throwsOnlySyntaxError } from "../../tests/kit/garbage.ts";
+import { compareHlc } from "../../src/base/hlc.ts";
+import { limits } from "../../src/base/limits.ts";
+import { chainName, type Header, type Position } from "../commit/commit.ts";
+import { Graph } from "./graph.ts";
+
+const genesisId = new Uint8Array(32).fill(1);
+const nameAt = (i: number) => chainName(new Uint8Array(40).fill(i));
+
+interface Step {
+  readonly chain: string;
+  readonly header: Header;
+}
+
+/** A random history: each step is a commit by one of some chains that saw a part of the rest. */
+function historyOf(choices: readonly (readonly [number, number])[]): Step[] {
+  const steps: Step[] = [];
+  const lengths = new Map<string, number>();
+  for (const [who, sees] of choices) {
+    const chain = nameAt(who);
+    const parents = [...lengths].filter(([name], i) =>
+      name !== chain && sees >> i & 1
+    ).map(([name, length]) => ({ chain: name, number: length - 1 }))
+      .sort((a, b) => a.chain < b.chain ? -1 : 1);
+    const header = { wall: dayOne + steps.length, count: 0, parents };
+    steps.push({ chain, header });
+    lengths.set(chain, (lengths.get(chain) ?? 0) + 1);
+  }
+  return steps;
+}
+
+/** The slow oracle: all commits, minus those that another one names or follows. */
+function headsOf(steps: readonly Step[]): string[] {
+  const keyOf = ({ chain, number }: Position) =>
+    `${chain.charCodeAt(0)}:${number}`;
+  const lengths = new Map<string, number>();
+  const all = new Set<string>();
+  const covered = new Set<string>();
+  for (const { chain, header } of steps) {
+    const number = lengths.get(chain) ?? 0;
+    lengths.set(chain, number + 1);
+    all.add(keyOf({ chain, number }));
+    if (number > 0) covered.add(keyOf({ chain, number: number - 1 }));
+    for (const parent of header.parents) covered.add(keyOf(parent));
+  }
+  return [...all].filter((key) => !covered.has(key)).sort();
+}
+
+const choices = fc.array(fc.tuple(fc.nat(5), fc.nat(63)), { maxLength: 40 });
+
+Deno.test("heads are the commits that no known commit has as parent", () => {
+  fc.assert(
+    fc.property(choices, (choices) => {
+      const graph = new Graph(genesisId);
+      const steps = historyOf(choices);
+      for (const { chain, header } of steps) graph.add(chain, header);
+      const heads = [...graph.chains()].filter(({ isHead }) => isHead)
+        .map(({ name, length }) => `${name.charCodeAt(0)}:${length - 1}`);
+      assert.deepEqual(heads.sort(), headsOf(steps));
+      assert.equal(graph.headCount, heads.length);
+      assert.equal(graph.commits, steps.length);
+      if (steps.length === 0) return;
+      assert.equal(compareHlc(graph.clock, steps.at(-1)!.header), 0);
+    }),
+    { seed: 1 },
+  );
+});
+
+Deno.test("the order in which chains interleave does not change a graph", () => {
+  fc.assert(
+    fc.property(choices, fc.infiniteStream(fc.nat()), (choices, dice) => {
+      const steps = historyOf(choices);
+      const [inOrder, mixed] = [new Graph(genesisId), new Graph(genesisId)];
+      for (const { chain, header } of steps) inOrder.add(chain, header);
+      const queues = Map.groupBy(steps, ({ chain }) => chain);
+      while (queues.size > 0) {
+        const ready = [...queues].filter(([, [next]]) =>
+          next!.header.parents.every((parent) => mixed.has(parent))
+        );
+        const [chain, queue] = ready[dice.next().value! % ready.length]!;
+        mixed.add(chain, queue.shift()!.header);
+        if (queue.length === 0) queues.delete(chain);
+      }
+      assert.deepEqual(mixed.encode(), inOrder.encode());
+      assert.deepEqual(mixed.vector(), inOrder.vector());
+    }),
+    { seed: 2 },
+  );
+});
+
+Deno.test("parentsForNext() names the heads of other chains, and nothing when there are none", () => {
+  const graph = new Graph(genesisId);
+  assert.deepEqual(graph.parentsForNext(nameAt(1)), []);
+  graph.add(nameAt(1), { wall: 1, count: 0, parents: [] });
+  assert.deepEqual(graph.parentsForNext(nameAt(1)), []);
+  const parents = graph.parentsForNext(nameAt(2));
+  assert.deepEqual(parents, [{ chain: nameAt(1), number: 0 }]);
+  graph.add(nameAt(2), { wall: 2, count: 0, parents });
+  assert.deepEqual(graph.parentsForNext(nameAt(2)), []);
+  assert.deepEqual(graph.parentsForNext(nameAt(1)), [
+    { chain: nameAt(2), number: 0 },
+  ]);
+});
+
+Deno.test("parentsForNext() names the newest heads when there are too many, in order of chain", () => {
+  const graph = new Graph(genesisId);
+  for (let i = 1; i <= 40; i++) {
+    graph.add(nameAt(i), { wall: i * 7 % 41, count: 0, parents: [] });
+  }
+  const parents = graph.parentsForNext(nameAt(50));
+  assert.equal(parents.length, limits.parentsMax);
+  const walls = parents.map(({ chain }) => graph.chain(chain)!.last.wall);
+  assert.deepEqual(
+    walls.toSorted((a, b) => b - a),
+    Array.from({ length: 16 }, (_, i) => 40 - i),
+  );
+  const names = parents.map(({ chain }) => chain);
+  assert.deepEqual(names, names.toSorted());
+  graph.add(nameAt(50), { wall: 50, count: 0, parents });
+  assert.equal(graph.headCount, 40 - 16 + 1);
+});
+
+Deno.test("a graph survives encoding, heads and clock included", () => {
+  const replica = new Replica();
+  const writers = [1, 2, 3].map((seed) => new Writer(seed, replica));
+  for (let i = 0; i < 12; i++) {
+    writers[i * i % 3]!.write(["x", "y"], dayOne + i);
+  }
+  const { graph } = replica;
+  const bytes = graph.encode();
+  const again = Graph.decode(bytes, replica.genesisId);
+  assert.deepEqual(again.encode(), bytes);
+  assert.deepEqual(again.vector(), graph.vector());
+  assert.deepEqual(again.digest(), graph.digest());
+  assert.equal(again.commits, 24);
+  assert.equal(compareHlc(again.clock, graph.clock), 0);
+  assert.deepEqual(again.parentsForNext("?"), graph.parentsForNext("?"));
+  throwsOnlySyntaxError(
+    bytes,
+    (damaged) => Graph.decode(damaged, replica.genesisId),
+  );
+});
+
+Deno.test("digest() is there once every chain is hashed to its end", () => {
+  const graph = new Graph(genesisId);
+  const name = nameAt(1);
+  const empty = graph.digest();
+  graph.add(name, { wall: 1, count: 0, parents: [] });
+  assert.equal(graph.digest(), undefined);
+  assert.ok(graph.idBefore(name, 0));
+  assert.equal(graph.idBefore(name, 1), undefined);
+  const id = new Uint8Array(32).fill(5);
+  graph.setHashed(name, 1, id);
+  assert.equal(graph.idBefore(name, 1), id);
+  assert.notDeepEqual(graph.digest(), empty);
+  graph.add(name, { wall: 2, count: 0, parents: [] });
+  graph.setHashed(name, 2, id);
+  graph.setHashed(name, 1, new Uint8Array(32));
+  assert.equal(graph.idBefore(name, 2), id, "hashing never goes back");
+});
+
+Deno.test("a summary that is asked for between other steps is that of a fresh graph", () => {
+  const graph = new Graph(genesisId);
+  const step = (target: Graph, who: number, wall: number) => {
+    const name = nameAt(who);
+    target.add(name, { wall, count: 0, parents: [] });
+    const length = target.lengthOf(name);
+    target.setHashed(name, length, new Uint8Array(32).fill(who * 16 + length));
+  };
+  const steps: [number, number][] = [[3, 1], [1, 2], [3, 3], [2, 4], [1, 5]];
+  for (const [i, [who, wall]] of steps.entries()) {
+    step(graph, who, wall);
+    const fresh = new Graph(genesisId);
+    for (const [who, wall] of steps.slice(0, i + 1)) step(fresh, who, wall);
+    assert.deepEqual(graph.summary(), fresh.summary(), `step ${i}`);
+    const { length } = graph.summary()!;
+    assert.equal(length, graph.size * 78);
+  }
+  const other = new Graph(genesisId);
+  step(other, 2, 1);
+  step(other, 5, 2);
+  const expected = other.summary();
+  graph.become(other);
+  assert.deepEqual(graph.summary(), expected);
+  graph.add(nameAt(5), { wall: 9, count: 0, parents: [] });
+  assert.equal(graph.summary(), undefined, "not hashed to its end");
+});

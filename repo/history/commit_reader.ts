@@ -1,0 +1,354 @@
+/**
+ * Reading commits back from the log: for the door, for history, for hashes.
+ *
+ * The index of positions is built when it is first asked for and extended by
+ * what was appended since. Never writes.
+ *
+ * Architecture invariant: derived data is disposable (law 5); nothing here is
+ * needed to open or to write.
+ *
+ * @module
+ */
+
+import { equalBytes } from "../../src/base/bytes.ts";
+import { assert } from "../../src/base/errors.ts";
+import type { Hlc } from "../../src/base/hlc.ts";
+import {
+  type Batch,
+  type BatchCommit,
+  batchIn,
+  bytesOf,
+  hashBatch,
+} from "../commit/batch.ts";
+import type { Mode } from "../commit/genesis.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { ItemTouches } from "./item_touches.ts";
+import type { Log } from "../log/log.ts";
+import { readU32, RECORD_HEADER_BYTES } from "../log/format.ts";
+import type { Cut, Withdrawals } from "../refusal/withdrawals.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+
+/** A batch in the log. */
+export interface LoggedBatch {
+  readonly batch: Batch;
+  /** Log address of the batch's first byte. */
+  readonly address: number;
+  /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
+  readonly from: number;
+}
+
+/** Reads the commits of one repository. */
+export class CommitReader {
+  /** What touches each item, where a door brings that: histories read all of the log without. */
+  touches: ItemTouches | undefined;
+  readonly #log: Log;
+  readonly #graph: Graph;
+  readonly #mode: Mode;
+  readonly #withdrawals: Withdrawals;
+  readonly #index = new CommitIndex();
+  #indexedTo = 0;
+  /** Every commit before this address is hashed. */
+  #hashedTo: number;
+  #last: LoggedBatch | undefined;
+  #withdrawn = 0;
+
+  /** @param loaded what is read; all that its checkpoint covers is hashed in Default mode */
+  constructor(
+    { log, graph, checkpoint, withdrawals }: Pick<
+      LoadedReplica,
+      "log" | "graph" | "checkpoint" | "withdrawals"
+    >,
+    mode: Mode,
+  ) {
+    this.#log = log;
+    this.#graph = graph;
+    this.#mode = mode;
+    this.#withdrawals = withdrawals;
+    const chains = [...graph.chains()];
+    const isHashed = chains.every((chain) => chain.hashed === chain.length);
+    const covered = mode === "default" ? checkpoint?.covers ?? 0 : 0;
+    this.#hashedTo = isHashed ? log.end : covered;
+  }
+
+  /**
+   * Calls `visit` for every batch in the log order, parents before children,
+   * without the commits that were withdrawn, or had been when the log ended at
+   * `asOf`. Stops when it returns `true`.
+   */
+  each(
+    visit: (logged: LoggedBatch) => boolean | void,
+    from = 0,
+    to: number = this.#log.end,
+    asOf?: number,
+  ): void {
+    const lengths = new Map<string, number>();
+    this.#log.records(from, to, (kind, body, address) => {
+      const all = batchIn(kind, body);
+      const batch = all && this.#withoutVoid(all, address, asOf);
+      if (batch === undefined) return;
+      const known = lengths.get(batch.chain) ?? 0;
+      const isEnough = visit({
+        batch,
+        address,
+        from: Math.max(0, known - batch.first),
+      });
+      lengths.set(
+        batch.chain,
+        Math.max(known, batch.first + batch.commits.length),
+      );
+      return isEnough;
+    });
+  }
+
+  /** What is not void of a batch: its beginning, if anything. */
+  #withoutVoid(
+    batch: Batch,
+    address: number,
+    asOf: number | undefined,
+  ): Batch | undefined {
+    const end = this.#withdrawals.endOf(batch.chain, address, asOf);
+    const { first, commits } = batch;
+    if (end >= first + commits.length) return batch;
+    if (end <= first) return undefined;
+    return { ...batch, commits: commits.slice(0, end - first) };
+  }
+
+  /** Was this commit of the batch at `address` withdrawn before the log ended at `asOf`? */
+  isVoid(
+    chain: string,
+    number: number,
+    address: number,
+    asOf?: number,
+  ): boolean {
+    return number >= this.#withdrawals.endOf(chain, address, asOf);
+  }
+
+  /** Forgets where commits stand that were withdrawn just now. */
+  withdrawn(cuts: readonly Cut[]): void {
+    for (const { chain, from } of cuts) this.#index.cut(chain, from);
+    this.#last = undefined;
+    this.#withdrawn++;
+  }
+
+  /** Counts withdrawals: what was derived from the log before one is void. */
+  get revision(): number {
+    return this.#withdrawn;
+  }
+
+  /** Hashes what was not hashed when the repository was opened; Default mode signs on top of it. */
+  hashAll(): void {
+    if (this.#mode === "default") this.hashLazily();
+  }
+
+  /** Hashes what is in the log and was not hashed, in every mode: for digests. */
+  hashLazily(): void {
+    if (this.#hashedTo === this.#log.end) return;
+    this.hashFrom(this.#hashedTo);
+    this.#hashedTo = this.#log.end;
+  }
+
+  /** Computes the ids of all commits from a log address on. */
+  hashFrom(address: number): void {
+    const graph = this.#graph;
+    this.each(({ batch }) => {
+      const { chain, first, commits } = batch;
+      const hashed = graph.chain(chain)?.hashed ?? 0;
+      const skip = hashed - first;
+      if (skip < 0 || skip >= commits.length) return;
+      const previous = graph.idBefore(chain, first + skip);
+      assert(previous !== undefined, "a chain is hashed in order");
+      graph.setHashed(
+        chain,
+        first + commits.length,
+        hashBatch(batch, previous, skip),
+      );
+    }, address);
+  }
+
+  /** Tells that what was appended from `from` on is hashed already. */
+  appended(from: number): void {
+    if (this.#mode === "default" && this.#hashedTo === from) {
+      this.#hashedTo = this.#log.end;
+    }
+  }
+
+  /** Where a commit is; `undefined` when it is not in the log. */
+  find(chain: string, number: number): CommitEntry | undefined {
+    this.#extend();
+    return this.#index.find(chain, number);
+  }
+
+  #extend(): void {
+    const { end } = this.#log;
+    if (this.#indexedTo === end) return;
+    this.each(
+      ({ batch, address }) => this.#index.add(batch, address),
+      this.#indexedTo,
+      end,
+    );
+    this.#indexedTo = end;
+  }
+
+  /** The clock of a commit in the log. */
+  clockAt(chain: string, number: number): Hlc | undefined {
+    return this.find(chain, number);
+  }
+
+  /** The batch in which a commit lies, and the commit. */
+  read(
+    chain: string,
+    number: number,
+  ): { logged: LoggedBatch; commit: BatchCommit } | undefined {
+    const entry = this.find(chain, number);
+    if (entry === undefined) return undefined;
+    const logged = this.#last?.address === entry.address
+      ? this.#last
+      : this.#readBatch(entry.address);
+    this.#last = logged;
+    return {
+      logged,
+      commit: logged.batch.commits[number - logged.batch.first]!,
+    };
+  }
+
+  /**
+   * How many of a batch's commits before index `end` the log has by their
+   * numbers, up to the first that differs. Reads no more than their bytes: a
+   * commit says where it ends, so equal bytes are an equal commit.
+   */
+  countEqual(batch: Batch, end: number): number {
+    const { chain, first, commits, bytes } = batch;
+    for (let i = 0, next: number; i < end; i = next) {
+      const entry = this.find(chain, first + i);
+      if (entry === undefined) return i;
+      const { address, offset } = entry;
+      next = i + 1;
+      while (
+        next < end && this.find(chain, first + next)?.address === address
+      ) next++;
+      const run = bytes.subarray(commits[i]!.at, commits[next - 1]!.end);
+      const logged = new Uint8Array(run.length);
+      this.#log.readAt(logged, address + offset);
+      if (equalBytes(logged, run)) continue;
+      // The record's checksum tells whether these are the bytes that were written.
+      for (; i < next; i++) {
+        const known = bytesOfCommit(this, chain, first + i)!;
+        if (!equalBytes(known, bytesOf(batch, commits[i]!))) return i;
+      }
+    }
+    return end;
+  }
+
+  #readBatch(address: number): LoggedBatch {
+    return { batch: this.batchAt(address), address, from: 0 };
+  }
+
+  /** The batch whose body stands at an address, void commits included: the caller's own. */
+  batchAt(address: number): Batch {
+    const start = address - RECORD_HEADER_BYTES;
+    const header = new Uint8Array(RECORD_HEADER_BYTES);
+    this.#log.readAt(header, start);
+    const end = address + readU32(header, 0);
+    let found: Batch | undefined;
+    this.#log.records(start, end, (kind, body) => {
+      // The record's bytes are the reader's own buffer: keep a copy.
+      found = batchIn(kind, body.slice());
+    });
+    assert(found !== undefined, "the index points at batches");
+    return found;
+  }
+}
+
+/** The bytes of a commit in the log. */
+export function bytesOfCommit(
+  reader: CommitReader,
+  chain: string,
+  number: number,
+): Uint8Array | undefined {
+  const found = reader.read(chain, number);
+  return found === undefined
+    ? undefined
+    : bytesOf(found.logged.batch, found.commit);
+}
+
+/** Where one commit is. */
+export interface CommitEntry extends Hlc {
+  /** Log address of the record that holds its batch. */
+  readonly address: number;
+  /** Where the commit starts in the batch's bytes. */
+  readonly offset: number;
+}
+
+const CAPACITY_FIRST = 16;
+
+/** The columns of one chain, by number. */
+class ChainColumns {
+  length = 0;
+  walls = new Float64Array(CAPACITY_FIRST);
+  counts = new Uint16Array(CAPACITY_FIRST);
+  addresses = new Float64Array(CAPACITY_FIRST);
+  offsets = new Uint32Array(CAPACITY_FIRST);
+
+  reserve(length: number): void {
+    if (length <= this.walls.length) return;
+    const capacity = Math.max(length, Math.ceil(this.walls.length * 1.5));
+    this.walls = grown(this.walls, new Float64Array(capacity));
+    this.counts = grown(this.counts, new Uint16Array(capacity));
+    this.addresses = grown(this.addresses, new Float64Array(capacity));
+    this.offsets = grown(this.offsets, new Uint32Array(capacity));
+  }
+}
+
+function grown<T extends Float64Array | Uint16Array | Uint32Array>(
+  from: T,
+  to: T,
+): T {
+  to.set(from);
+  return to;
+}
+
+/** The index of a repository's commits. */
+export class CommitIndex {
+  readonly #chains = new Map<string, ChainColumns>();
+
+  /**
+   * Adds what a batch holds beyond the commits that are here already.
+   * `address` is that of the log record whose body the batch is.
+   */
+  add(batch: Batch, address: number): void {
+    const { chain, first, commits } = batch;
+    const columns = getOrMake(this.#chains, chain, () => new ChainColumns());
+    const from = columns.length - first;
+    assert(from >= 0, "the log holds a chain without gaps");
+    columns.reserve(first + commits.length);
+    for (let i = from; i < commits.length; i++) {
+      const { wall, count, at } = commits[i]!;
+      const number = first + i;
+      columns.walls[number] = wall;
+      columns.counts[number] = count;
+      columns.addresses[number] = address;
+      columns.offsets[number] = at;
+    }
+    columns.length = Math.max(columns.length, first + commits.length);
+  }
+
+  /** Forgets the commits of a chain from a number on: they were withdrawn. */
+  cut(chain: string, from: number): void {
+    const columns = this.#chains.get(chain);
+    if (columns === undefined) return;
+    columns.length = Math.min(columns.length, from);
+  }
+
+  /** Where a commit is; `undefined` when it is not in the index. */
+  find(chain: string, number: number): CommitEntry | undefined {
+    const columns = this.#chains.get(chain);
+    if (columns === undefined || number >= columns.length) return undefined;
+    return {
+      wall: columns.walls[number]!,
+      count: columns.counts[number]!,
+      address: columns.addresses[number]!,
+      offset: columns.offsets[number]!,
+    };
+  }
+}

@@ -1,0 +1,408 @@
+/**
+ * Which operations touch an item, and where in the log they stand, and which
+ * commits a commit had seen: for histories and pictures of the past, without
+ * reading all of the log.
+ *
+ * What a checkpoint covers is read from it, a few pages for each question; what
+ * stands in the log behind it is kept in memory, and gone on with as the log
+ * grows. What is found is read and compared, a few hundred bytes each; who makes
+ * hashes collide makes that slow, at worst as a pass over the log, and nothing
+ * else.
+ *
+ * Withdrawn commits stay in it and are passed over: a withdrawal voids what
+ * stands before it, and that is known when it is read.
+ *
+ * Architecture invariant: derived data is disposable (law 5); what comes out is
+ * what reading the whole log would give.
+ *
+ * @module
+ */
+
+import { ByteReader } from "../../src/base/bytes.ts";
+import type { Hlc } from "../../src/base/hlc.ts";
+import type { Cell, Origin } from "../../src/schema/cell.ts";
+import { fold } from "../../src/schema/merge.ts";
+import type { Operation } from "../../src/schema/patch.ts";
+import type { View } from "../../src/schema/view.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { StoredTouches } from "../checkpoint/touches.ts";
+import type { Position } from "../commit/commit.ts";
+import type { CommitReader } from "./commit_reader.ts";
+import { type CommitHead, CommitSpans, type Marks } from "./commit_spans.ts";
+import type { Log } from "../log/log.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
+import { type RecentPast, recentPast } from "./recent_past.ts";
+import type { State } from "../state/state.ts";
+import type { ItemName } from "../state/state.ts";
+import type { Includes } from "./time_travel.ts";
+import type { TouchFiles, WriteTouches } from "../checkpoint/touches_writer.ts";
+import { hashItem, type Link, TouchTail } from "./touch_tail.ts";
+import type { VersionVector } from "../commit/version_vector.ts";
+import { decodeWithdrawal } from "../refusal/withdrawals.ts";
+import { batchIn } from "../commit/batch.ts";
+import { lowerBound } from "../../src/base/collections.ts";
+import { hasCode } from "../../src/base/errors.ts";
+
+/** A commit, and what it did to one item. */
+export interface ItemCommit extends Position, Hlc {
+  readonly parents: readonly Position[];
+  /** Those on the item; at least one. */
+  readonly operations: readonly Operation[];
+}
+
+/** Which of an item's commits. */
+export interface ItemPage {
+  /** At most so many, the newest ones. */
+  readonly limit?: number;
+  /** Only those that stand before this one, which touched the item, in the log. */
+  readonly before?: Position;
+}
+
+/** An operation, and its commit. */
+interface Touch {
+  readonly head: CommitHead;
+  readonly operation: Operation;
+}
+
+/** Where operations with one hash stand, in the log's order. */
+interface Places {
+  readonly count: number;
+  at(index: number): number;
+}
+
+/** Where so many pages began is kept. */
+const KEPT = 256;
+/** The log may grow by so much before it is gone on with, and so much of it is read at once. */
+const STEP_BYTES = 1024 * 1024;
+/** So much of the log is read in about a millisecond. */
+const SLICE_BYTES = 128 * 1024;
+
+/** Operations by what they touch, for one repository. */
+export class ItemTouches implements Marks {
+  readonly #commits: Pick<CommitReader, "isVoid">;
+  readonly #log: Log;
+  readonly #files: TouchFiles | undefined;
+  /** What a checkpoint knows; nobody has looked yet while `isNew`. */
+  #stored: StoredTouches | undefined;
+  #isNew = true;
+  #tail = new TouchTail(0, []);
+  /** Where the log ended when it was looked at last. */
+  #seen = 0;
+  readonly #spans: CommitSpans;
+  /** Where the pages of items began that were given last, among the places of their hash. */
+  readonly #pages = new Map<string, number>();
+
+  /** @param files checkpoints that know and shall know what it does; without any, all of the log is noted */
+  constructor(
+    commits: Pick<CommitReader, "isVoid">,
+    log: Log,
+    files?: TouchFiles,
+  ) {
+    this.#commits = commits;
+    this.#log = log;
+    this.#files = files;
+    this.#spans = new CommitSpans(log, this);
+  }
+
+  /** Bytes that it keeps of what no checkpoint covers. */
+  get bytes(): number {
+    return this.#tail.bytes;
+  }
+
+  /** All of an item's commits, in the log's order. */
+  of(item: ItemName): ItemCommit[] {
+    return this.page(item, {}) ?? [];
+  }
+
+  /** Some of an item's commits, in the log's order; `undefined` where `before` is none of them. */
+  page(item: ItemName, page: ItemPage): ItemCommit[] | undefined {
+    return this.#reading(() => this.#page(item, page));
+  }
+
+  #page(
+    item: ItemName,
+    { limit = Infinity, before }: ItemPage,
+  ): ItemCommit[] | undefined {
+    const hash = hashItem(item.collection, item.id);
+    const places = this.#placesOf(hash);
+    const from = before === undefined
+      ? places.count
+      : this.#placeBefore(places, item, hash, before);
+    if (from === undefined) return undefined;
+    const found: { head: CommitHead; operations: Operation[] }[] = [];
+    let first = from;
+    for (let i = from - 1; i >= 0; i--) {
+      const touch = this.#touch(places.at(i), item, hash);
+      if (touch === undefined) continue;
+      const known = found.at(-1);
+      const isMore = known !== undefined && isSame(known.head, touch.head);
+      if (!isMore && found.length >= limit) break;
+      if (isMore) known.operations.push(touch.operation);
+      else found.push({ head: touch.head, operations: [touch.operation] });
+      first = i;
+    }
+    const commits = found.reverse().map(({ head, operations }) =>
+      commitOf(head, operations.reverse())
+    );
+    if (commits[0] !== undefined) this.#notePage(hash, commits[0], first);
+    return commits;
+  }
+
+  #notePage(hash: number, first: Position, at: number): void {
+    if (this.#pages.size >= KEPT) this.#pages.clear();
+    this.#pages.set(pageName(hash, first), at);
+  }
+
+  /** Where the first operation of one of the item's commits stands, among the places of its hash. */
+  #placeBefore(
+    places: Places,
+    item: ItemName,
+    hash: number,
+    before: Position,
+  ): number | undefined {
+    const noted = this.#pages.get(pageName(hash, before));
+    if (noted !== undefined) {
+      const touch = this.#touch(places.at(noted), item, hash);
+      if (touch !== undefined && isSame(touch.head, before)) return noted;
+    }
+    let found: number | undefined;
+    for (let i = places.count - 1; i >= 0; i--) {
+      if (isSame(this.#spans.find(places.at(i)), before)) {
+        if (this.#touch(places.at(i), item, hash) !== undefined) found = i;
+      } else if (found !== undefined) break;
+    }
+    return found;
+  }
+
+  /** An item as the chosen commits made it, of those that the log held when it ended at `to`. */
+  cellOf(
+    item: ItemName,
+    view: View,
+    includes: Includes,
+    to = Infinity,
+  ): Cell | undefined {
+    const hash = hashItem(item.collection, item.id);
+    return this.#reading(() => {
+      const places = this.#placesOf(hash);
+      let cell: Cell | undefined;
+      for (let i = 0; i < places.count && places.at(i) < to; i++) {
+        const touch = this.#touch(places.at(i), item, hash, to);
+        if (touch === undefined) continue;
+        const { chain, number, wall, count } = touch.head;
+        if (!includes(chain, number, wall)) continue;
+        // Nobody asks where it stands: no checkpoint is made of it.
+        const origin: Origin = { wall, count, chain, operationsAt: -1 };
+        cell = fold(cell, touch.operation, origin, -1, view);
+      }
+      return cell;
+    });
+  }
+
+  /** The state of commits that were nearly all there are; `undefined` where they are not. */
+  recentPast(past: RecentPast): State | undefined {
+    return recentPast(this, past);
+  }
+
+  /** How many operations there may be on an item. */
+  countOf({ collection, id }: ItemName): number {
+    const hash = hashItem(collection, id);
+    return this.#reading(() => this.#placesOf(hash).count);
+  }
+
+  /** Where the record of a batch starts, at or before an address in the log. */
+  recordBefore(address: number): number {
+    return this.#reading(() => {
+      let mark = this.markOf(address);
+      if (mark < 0) return 0;
+      while (this.indexAt(mark) > 0) mark--;
+      return this.markAt(mark) - RECORD_HEADER_BYTES;
+    });
+  }
+
+  /** The version vector of a commit: its ancestors and itself. */
+  ancestorsOf({ chain, number }: Position): VersionVector {
+    return this.#reading(() => {
+      const [tail, stored] = [this.#tail, this.#stored];
+      const names = tail.chains();
+      const counts = new Float64Array(names.length);
+      counts[tail.chainOf(chain)] = number + 1;
+      for (let i = tail.linked - 1; i >= 0; i--) follow(tail.linkAt(i), counts);
+      for (let i = (stored?.linked ?? 0) - 1; i >= 0; i--) {
+        follow(stored!.linkAt(i), counts);
+      }
+      const vector = new Map<string, number>();
+      names.forEach(({ chain }, i) => {
+        if (counts[i]! > 0) vector.set(chain, counts[i]!);
+      });
+      return vector;
+    });
+  }
+
+  /** Reads with all of the log noted; again without the checkpoint where that is damaged. */
+  #reading<T>(read: () => T): T {
+    try {
+      this.#extend();
+      return read();
+    } catch (error) {
+      const isItsFault = hasCode(error, "checkpoint-damaged");
+      if (this.#stored === undefined || !isItsFault) throw error;
+      this.#use(undefined);
+      this.#extend();
+      return read();
+    }
+  }
+
+  /** Notes more of the log where it has grown by much: nobody shall wait for that when he asks. */
+  keepUp(): void {
+    const { end } = this.#log;
+    const grown = end - this.#seen;
+    this.#seen = end;
+    if (this.#files === undefined || end - this.#tail.end <= STEP_BYTES) return;
+    this.#noted(Math.max(STEP_BYTES, grown));
+  }
+
+  /** Notes nearly all of the log, in steps. */
+  async settle(pause: () => Promise<void> | undefined): Promise<void> {
+    while (this.#log.end - this.#tail.end > SLICE_BYTES) {
+      if (this.#files === undefined || !this.#noted(SLICE_BYTES)) return;
+      await pause();
+    }
+  }
+
+  /**
+   * Writes into a checkpoint what is known now; `undefined` where that is nobody's
+   * wish, or not all of the log can be read.
+   */
+  picture(): WriteTouches | undefined {
+    if (this.#files === undefined || !this.#noted(Infinity)) return undefined;
+    const picture = { stored: this.#stored, tail: this.#tail.picture() };
+    return this.#files.writing(picture, () => this.#use(undefined));
+  }
+
+  /** Goes on over a checkpoint that was written from a picture. */
+  rebase(storage: Storage, path: string): void {
+    const stored = this.#files?.rebase(storage, path);
+    if (stored !== undefined) this.#use(stored);
+  }
+
+  /** Gives back what was opened for it. */
+  close(): void {
+    this.#files?.close();
+  }
+
+  /** Notes more of the log; `false` where it cannot be read, which who asks for a history is told. */
+  #noted(bytes: number): boolean {
+    try {
+      this.#extend(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #use(stored: StoredTouches | undefined): void {
+    this.#stored = stored;
+    this.#isNew = false;
+    this.#tail = new TouchTail(stored?.covers ?? 0, stored?.chains ?? []);
+  }
+
+  #extend(bytes = Infinity): void {
+    if (this.#isNew) this.#use(this.#files?.open());
+    const tail = this.#tail;
+    const { end } = this.#log;
+    const to = tail.end + bytes;
+    if (tail.end === end) return;
+    tail.end = this.#log.records(tail.end, end, (kind, body, address) => {
+      const batch = batchIn(kind, body);
+      if (batch !== undefined) tail.add(batch, address);
+      else if (kind === recordKind.withdrawal) {
+        tail.cut(decodeWithdrawal(new ByteReader(body)).cuts);
+      }
+      tail.end = address + body.length;
+      return tail.end >= to;
+    });
+  }
+
+  #placesOf(hash: number): Places {
+    const stored = this.#stored;
+    const tail = this.#tail.placesOf(hash);
+    if (stored === undefined) {
+      return { count: tail.length, at: (i) => tail[i]! };
+    }
+    const [from, to] = stored.rangeOf(hash);
+    const before = to - from;
+    return {
+      count: before + tail.length,
+      at: (i) => i < before ? stored.placeAt(from + i) : tail[i - before]!,
+    };
+  }
+
+  /** The operation at a place, if it is one on this item, and its commit, if that is not void. */
+  #touch(
+    place: number,
+    { collection, id }: ItemName,
+    hash: number,
+    to?: number,
+  ): Touch | undefined {
+    const spot = this.#spans.find(place);
+    const { chain, number, body } = spot;
+    if (this.#commits.isVoid(chain, number, body, to)) return undefined;
+    const head = this.#spans.headOf(spot);
+    const operation = this.#spans.operationAt(place, spot, head);
+    const named = operation.shape.collection;
+    if (operation.id === id && named === collection) return { head, operation };
+    // Another item than was noted here: the bytes are not what they were.
+    if (hashItem(named, operation.id) !== hash) this.#spans.checkRecord(body);
+    return undefined;
+  }
+
+  /** Marks count on from those of the checkpoint. */
+  markOf(place: number): number {
+    const stored = this.#stored;
+    const [from, to] = place < (stored?.covers ?? 0)
+      ? [0, stored!.marked]
+      : [this.#storedMarks, this.#storedMarks + this.#tail.marked];
+    const isBehind = (i: number) => this.markAt(from + i) > place;
+    return from + lowerBound(to - from, isBehind) - 1;
+  }
+
+  get #storedMarks(): number {
+    return this.#stored?.marked ?? 0;
+  }
+
+  /** The address of a mark. */
+  markAt(mark: number): number {
+    const at = mark - this.#storedMarks;
+    return at < 0 ? this.#stored!.markAt(mark) : this.#tail.markAt(at);
+  }
+
+  /** Which commit of its batch a mark is. */
+  indexAt(mark: number): number {
+    const at = mark - this.#storedMarks;
+    return at < 0 ? this.#stored!.indexAt(mark) : this.#tail.indexAt(at);
+  }
+}
+
+function commitOf(
+  { shapes: _, ...commit }: CommitHead,
+  operations: readonly Operation[],
+): ItemCommit {
+  return { ...commit, operations };
+}
+
+function isSame(a: Position, b: Position): boolean {
+  return a.number === b.number && a.chain === b.chain;
+}
+
+function pageName(hash: number, { chain, number }: Position): string {
+  return `${hash} ${number} ${chain}`;
+}
+
+/** Who had seen a commit had seen its parents. Parents stand before their children: backwards, one pass is enough. */
+function follow(
+  { chain, number, parent, parentNumber }: Link,
+  counts: Float64Array,
+): void {
+  if (number >= counts[chain]!) return;
+  counts[parent] = Math.max(counts[parent]!, parentNumber + 1);
+}

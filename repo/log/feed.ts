@@ -1,0 +1,251 @@
+/**
+ * The feed: records of the own log, as a peer gets them.
+ *
+ * Neighbouring batches of one chain are joined while they are read, under the
+ * last seal: it signs the id of the last commit, and ids are chained. Genesis,
+ * local records and what was withdrawn are left out; so are certificates in the
+ * modes whose door takes none.
+ *
+ * Followers of one log ask the same question at the same moment, so the last
+ * answer is kept: a push to a thousand of them reads the file once.
+ *
+ * Architecture invariant: what is read grows with the bytes that are asked for,
+ * never with the log.
+ *
+ * @module
+ */
+
+import { ByteWriter } from "../../src/base/bytes.ts";
+import { assert } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
+import type { Arrival } from "../admission/arrival.ts";
+import {
+  type BatchHead,
+  batchHead,
+  sealLength,
+  writeHead,
+} from "../commit/batch.ts";
+import { chainBytesLength } from "../commit/commit.ts";
+import type { Mode } from "../commit/genesis.ts";
+import type { Log } from "./log.ts";
+import { recordKind } from "./format.ts";
+import type { FeedRecord, FeedSlice } from "../port.ts";
+import { travellingName } from "./own_log.ts";
+
+/** Bytes before the commits of a batch: at most this. */
+const HEAD_BYTES_MAX = 1 + chainBytesLength + 2 * 8;
+
+/** A batch of the own log, with what stands before its commits. */
+interface BatchPart extends BatchHead {
+  /** All of it. */
+  readonly bytes: Uint8Array;
+}
+
+/** A larger answer is read again: memory is worth more. */
+const KEPT_BYTES_MAX = 1024 * 1024;
+
+/** What a feed reads. */
+export interface FeedParts {
+  readonly log: Pick<Log, "records">;
+  readonly mode: Mode;
+  /** Was the commit that stands in the log record at `address` withdrawn? */
+  readonly isVoid: (chain: string, number: number, address: number) => boolean;
+}
+
+/** Reads one log for its followers. */
+export class Feed {
+  readonly #parts: FeedParts;
+  #last: Answer | undefined;
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+  }
+
+  /** Forgets its last answer: commits in it were withdrawn. */
+  forget(): void {
+    this.#last = undefined;
+  }
+
+  /** Records from `from` up to `to`: at least one where there is one, else at most `bytesMax` bytes. */
+  read(from: number, to: number, bytesMax: number): FeedSlice {
+    const last = this.#last;
+    if (last !== undefined && answers(last, from, to, bytesMax)) {
+      return last.slice;
+    }
+    const slice = this.#read(from, to, bytesMax);
+    let bytes = 0;
+    for (const record of slice.records) bytes += record.bytes.length;
+    this.#last = bytes > KEPT_BYTES_MAX
+      ? undefined
+      : { from, to, bytesMax, bytes, slice };
+    return slice;
+  }
+
+  #read(from: number, to: number, bytesMax: number): FeedSlice {
+    const gathering = new Gathering(bytesMax);
+    let next = from;
+    let isFull = false;
+    this.#parts.log.records(from, to, (kind, body, address) => {
+      isFull = !this.#take(gathering, kind, body, address);
+      if (isFull) return true;
+      next = address + body.length;
+      return isFull = gathering.isFull;
+    });
+    return { records: gathering.finish(), next: isFull ? next : to };
+  }
+
+  /** Takes one record of the log; false when there is no more room for it. */
+  #take(
+    gathering: Gathering,
+    kind: number,
+    body: Uint8Array,
+    address: number,
+  ): boolean {
+    const what = this.#kindOf(kind);
+    if (what === undefined) return true;
+    const isBatch = what === "signed" || what === "unsigned";
+    const head = isBatch ? batchHead(body) : undefined;
+    if (head !== undefined) {
+      const { chain, first, count } = head;
+      if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
+    }
+    if (!gathering.hasRoom(body.length)) return false;
+    gathering.add(what, body, address + body.length, head);
+    return true;
+  }
+
+  /** What peers call a record of the log; `undefined` when it does not travel. */
+  #kindOf(kind: number): Arrival["kind"] | undefined {
+    if (kind === recordKind.unsignedBatch) return "unsigned";
+    if (this.#parts.mode !== "default") return undefined;
+    return travellingName(kind);
+  }
+}
+
+/** An answer that was given, and the question. */
+interface Answer {
+  readonly from: number;
+  readonly to: number;
+  readonly bytesMax: number;
+  readonly bytes: number;
+  readonly slice: FeedSlice;
+}
+
+/** Is the answer to this question the same? */
+function answers(
+  answer: Answer,
+  from: number,
+  to: number,
+  bytesMax: number,
+): boolean {
+  if (answer.from !== from || answer.to !== to) return false;
+  if (answer.bytesMax === bytesMax) return true;
+  // With room for all of it, the answer is all of it.
+  return answer.slice.next === to && answer.bytes <= bytesMax;
+}
+
+/** Records of one answer, the last run still open. */
+class Gathering {
+  readonly #records: FeedRecord[] = [];
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #run: BatchPart[] = [];
+  #runKind: Arrival["kind"] = "signed";
+  #runCount = 0;
+  #runNext = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = Math.min(bytesMax, limits.batchBytesMax);
+  }
+
+  /** Has it as many bytes as it may? */
+  get isFull(): boolean {
+    return this.#bytes >= this.#bytesMax;
+  }
+
+  /** Is there room for so many bytes more? There is always room for one record. */
+  hasRoom(length: number): boolean {
+    return this.#bytes === 0 || this.#bytes + length <= this.#bytesMax;
+  }
+
+  /** Takes a record; `head` when it is a batch. */
+  add(
+    kind: Arrival["kind"],
+    body: Uint8Array,
+    next: number,
+    head: BatchHead | undefined,
+  ): void {
+    const bytes = body.slice();
+    this.#bytes += bytes.length;
+    if (head !== undefined) return this.#addBatch(kind, next, head, bytes);
+    this.#endRun();
+    this.#records.push({ kind, bytes, chain: "", first: 0, count: 0, next });
+  }
+
+  #addBatch(
+    kind: Arrival["kind"],
+    next: number,
+    head: BatchHead,
+    bytes: Uint8Array,
+  ): void {
+    const last = this.#run[this.#run.length - 1];
+    const joins = last !== undefined && kind === this.#runKind &&
+      isNeighbour(last, head) &&
+      this.#runCount + head.count <= limits.batchCommitsMax;
+    if (!joins) this.#endRun();
+    this.#run.push({ ...head, bytes });
+    this.#runKind = kind;
+    this.#runCount += head.count;
+    this.#runNext = next;
+  }
+
+  #endRun(): void {
+    const [first] = this.#run;
+    if (first === undefined) return;
+    this.#records.push({
+      kind: this.#runKind,
+      bytes: joinBatches(this.#run, this.#runKind === "signed"),
+      chain: first.chain,
+      first: first.first,
+      count: this.#runCount,
+      next: this.#runNext,
+    });
+    this.#run = [];
+    this.#runCount = 0;
+  }
+
+  /** All records. */
+  finish(): FeedRecord[] {
+    this.#endRun();
+    return this.#records;
+  }
+}
+
+/** Does `next` go on in its chain where `last` ends? */
+function isNeighbour(last: BatchHead, next: BatchHead): boolean {
+  return last.chain === next.chain && last.first + last.count === next.first;
+}
+
+/** One batch of several neighbours, all signed or all unsigned. */
+function joinBatches(
+  parts: readonly BatchPart[],
+  isSigned: boolean,
+): Uint8Array {
+  const [first] = parts;
+  const last = parts[parts.length - 1];
+  assert(first !== undefined && last !== undefined, "there is a batch");
+  if (parts.length === 1) return first.bytes;
+  const tail = isSigned ? sealLength : 0;
+  let [count, length] = [0, HEAD_BYTES_MAX + tail];
+  for (const part of parts) {
+    count += part.count;
+    length += part.bytes.length - tail - part.start;
+  }
+  const writer = new ByteWriter(length);
+  writeHead(writer, first.chain, first.first, count);
+  for (const { bytes, start } of parts) {
+    writer.bytes(bytes.subarray(start, bytes.length - tail));
+  }
+  writer.bytes(last.bytes.subarray(last.bytes.length - tail));
+  return writer.view();
+}

@@ -1,0 +1,242 @@
+/**
+ * The bytes of a log: file names, segment headers and record frames, as in
+ * docs/format.md. Pure; reads and writes no file.
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter, decodeText } from "../../src/base/bytes.ts";
+import { crc32, crc32Portable } from "../../src/base/crc32.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
+
+/** What a record holds. */
+export const recordKind = {
+  /** The repository's name, root key and mode. */
+  genesis: 1,
+  /** A session certificate. */
+  certificate: 2,
+  /** A batch with a seal. */
+  signedBatch: 3,
+  /** A batch without one. */
+  unsignedBatch: 4,
+  /** A revocation of a session. */
+  revocation: 5,
+  /** Own commits taken back after a refusal; never travels. */
+  withdrawal: 6,
+  /** What became of a refused commit; never travels. */
+  resolution: 7,
+} as const;
+
+/** The file of what repairs could not connect. */
+export const SALVAGE = "salvage";
+
+/** An empty file: what was read of this repository is damaged, and the next opening repairs it. */
+export const DAMAGED = "damaged";
+
+/**
+ * The header of the log that was deleted last under this name, in the folder of a
+ * device with many replicas: one of a deleted log must not go on in this one.
+ */
+export const LIFE = "life";
+
+/** Set in the kind of the first record after a successful sync. */
+export const SYNC_MARK = 0x80;
+
+/**
+ * Set in the kind of a record whose seal, its last bytes, is still to come: only
+ * the process that wrote it takes it for a record.
+ */
+export const UNSEALED_MARK = 0x40;
+
+/** Bytes of a seal. */
+export const SEAL_BYTES = 64;
+
+/** Bytes of a segment's header. */
+export const SEGMENT_HEADER_BYTES = 64;
+
+/** Bytes of a record before its body. */
+export const RECORD_HEADER_BYTES = 9;
+
+const MAGIC = "SHEAFLOG";
+const FORMAT = 1;
+const SALT_BYTES = 8;
+const CRC_AT = 60;
+const RESERVED_BYTES = 28;
+const PREFIX_BYTES = 11;
+const TWO_32 = 2 ** 32;
+
+/** What a segment's header says. */
+export interface SegmentHeader {
+  /** 0 for the first segment of a log, then 1, 2, … */
+  readonly index: number;
+  /** Address of the segment's first byte. */
+  readonly base: number;
+  /** Makes records of other segments invalid in this one. */
+  readonly salt: Uint8Array;
+}
+
+/** The file name of a segment. */
+export function segmentName(index: number): string {
+  return `log-${index.toString().padStart(8, "0")}`;
+}
+
+/** The index in a segment's file name; `undefined` for other names. */
+export function parseSegmentName(name: string): number | undefined {
+  return /^log-\d{8}$/.test(name) ? Number(name.slice(4)) : undefined;
+}
+
+/** The file name for damaged bytes from `address` on that were set aside. */
+export function quarantineName(address: number): string {
+  return `quarantine-${address.toString().padStart(12, "0")}`;
+}
+
+/** The 64 bytes before a segment's records. */
+export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {
+  const out = new ByteWriter(SEGMENT_HEADER_BYTES);
+  for (let i = 0; i < MAGIC.length; i++) out.u8(MAGIC.charCodeAt(i));
+  out.u16(FORMAT);
+  out.u16(0);
+  out.u32(header.index);
+  out.u48(header.base);
+  out.u16(0);
+  out.bytes(header.salt);
+  out.bytes(new Uint8Array(RESERVED_BYTES));
+  out.u32(crc32(out.view()));
+  return out.view();
+}
+
+/**
+ * Reads the 64 bytes before a segment's records.
+ *
+ * @param bytes exactly the header
+ * @param where file and address, for messages
+ */
+export function decodeSegmentHeader(
+  bytes: Uint8Array,
+  where: string,
+): SegmentHeader {
+  const input = new ByteReader(bytes);
+  if (!isMagic(input.take(MAGIC.length))) {
+    throw new DatabaseError(
+      "format-unknown",
+      `Cannot read ${where}: it is not a log of Sheaf, or its first bytes are damaged. ` +
+        `Restore it from a copy, or remove it.`,
+    );
+  }
+  const format = input.u16();
+  input.skip(2);
+  const index = input.u32();
+  const base = input.u48();
+  input.skip(2);
+  const salt = input.take(SALT_BYTES).slice();
+  input.skip(RESERVED_BYTES);
+  if (input.u32() !== crc32(bytes.subarray(0, CRC_AT))) {
+    throw new DatabaseError(
+      "log-damaged",
+      `Cannot read ${where}: the header does not match its checksum. ` +
+        `Restore the file from a copy, or open with \`repair: true\`.`,
+    );
+  }
+  if (format !== FORMAT) {
+    throw new DatabaseError(
+      "format-too-new",
+      `Cannot read ${where}: it has format ${format}, this version knows ${FORMAT}. ` +
+        `Open it with a newer version of Sheaf.`,
+    );
+  }
+  return { index, base, salt };
+}
+
+function isMagic(bytes: Uint8Array): boolean {
+  try {
+    return decodeText(bytes) === MAGIC;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Finds the one byte of a damaged header that is wrong and sets it right; `false`
+ * when more are. Another damage passes for that once in 2^18, and then hardly
+ * with the magic: no record behind it has a checksum that fits.
+ */
+export function mendSegmentHeader(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; at++) {
+    const was = bytes[at]!;
+    for (let byte = 0; byte < 256; byte++) {
+      bytes[at] = byte;
+      const sum = crc32(bytes.subarray(0, CRC_AT));
+      if (view.getUint32(CRC_AT, true) === sum) return true;
+    }
+    bytes[at] = was;
+  }
+  return false;
+}
+
+const prefix = new Uint8Array(PREFIX_BYTES);
+
+/**
+ * The checksum of a record up to its body: of
+ * `salt ‖ address ‖ length ‖ kind`. The body's checksum continues it.
+ *
+ * @param saltCrc checksum of the segment's salt
+ * @param address of the record's first byte
+ * @param length of its body
+ * @param kind with its sync mark
+ */
+export function recordSeed(
+  saltCrc: number,
+  address: number,
+  length: number,
+  kind: number,
+): number {
+  let high = Math.floor(address / TWO_32);
+  let low = address >>> 0;
+  for (let i = 0; i < 4; i++, low >>>= 8) prefix[i] = low;
+  for (let i = 4; i < 6; i++, high >>>= 8) prefix[i] = high;
+  let rest = length;
+  for (let i = 6; i < 10; i++, rest >>>= 8) prefix[i] = rest;
+  prefix[10] = kind;
+  // A loop over eleven bytes beats a call into the platform.
+  return crc32Portable(prefix, saltCrc);
+}
+
+/** Writes a record's header at `at`. */
+export function writeRecordHeader(
+  target: Uint8Array,
+  at: number,
+  length: number,
+  crc: number,
+  kind: number,
+): void {
+  for (let i = 0; i < 4; i++) target[at + i] = length >>> (8 * i);
+  for (let i = 0; i < 4; i++) target[at + 4 + i] = crc >>> (8 * i);
+  target[at + 8] = kind;
+}
+
+/** Four bytes at `at` as an integer. */
+export function readU32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | bytes[at + 1]! << 8 | bytes[at + 2]! << 16 |
+    bytes[at + 3]! << 24) >>> 0;
+}
+
+/** Is it the kind of a record, with or without the sync mark? */
+export function isRecordKind(kind: number): boolean {
+  const plain = kind & ~SYNC_MARK;
+  return plain >= recordKind.genesis && plain <= recordKind.resolution;
+}
+
+/**
+ * Could a record with such a header stand where `room` bytes are left? Says
+ * nothing of its checksum.
+ */
+export function isPlausible(
+  length: number,
+  kind: number,
+  room: number,
+): boolean {
+  return length <= room - RECORD_HEADER_BYTES && isRecordKind(kind) &&
+    length <= limits.batchBytesMax;
+}

@@ -1,0 +1,165 @@
+/**
+ * Records of a log of this very device, as they stand there: what its tabs and
+ * the owner of its files give each other.
+ *
+ * @module
+ */
+
+import type { Arrival } from "../admission/arrival.ts";
+import { crc32 } from "../../src/base/crc32.ts";
+import type { Log } from "./log.ts";
+import { recordKind, SEGMENT_HEADER_BYTES } from "./format.ts";
+import type { Sharing } from "../graph/sharing.ts";
+import { hasCode } from "../../src/base/errors.ts";
+
+const kinds = {
+  certificate: recordKind.certificate,
+  resolution: recordKind.resolution,
+  revocation: recordKind.revocation,
+  signed: recordKind.signedBatch,
+  unsigned: recordKind.unsignedBatch,
+  withdrawal: recordKind.withdrawal,
+} as const;
+
+/** A record of a log. */
+export interface OwnRecord {
+  readonly kind: keyof typeof kinds;
+  /** Its body. */
+  readonly bytes: Uint8Array;
+}
+
+const names: ReadonlyMap<number, OwnRecord["kind"]> = new Map(
+  Object.entries(kinds).map((
+    [name, kind],
+  ) => [kind, name as OwnRecord["kind"]]),
+);
+
+/** The number by which a log knows a kind. */
+export function kindOf({ kind }: OwnRecord): number {
+  return kinds[kind];
+}
+
+/** What a record of this kind is called; `undefined` for the genesis, which every log begins with. */
+export function kindName(kind: number): OwnRecord["kind"] | undefined {
+  return names.get(kind);
+}
+
+/** What peers call a record of this kind; `undefined` when it does not travel. */
+export function travellingName(kind: number): Arrival["kind"] | undefined {
+  const name = kindName(kind);
+  return name === "withdrawal" || name === "resolution" ? undefined : name;
+}
+
+/** An address in a log, and what tells that log from others. */
+export interface LogPoint {
+  readonly address: number;
+  /** Checksum of the bytes before it. */
+  readonly crc: number;
+}
+
+/**
+ * So many bytes before an address tell whether it is the same log: a small
+ * record whole, with chain and clock. The ends of two commits may be the same.
+ */
+const POINT_BYTES = 1024;
+
+/** The point at an address. */
+export function pointAt(log: Log, address: number): LogPoint {
+  // Its first bytes are dice: no log that was made anew begins so.
+  const head = bytesOf(log, 0, SEGMENT_HEADER_BYTES);
+  const from = Math.max(0, address - POINT_BYTES);
+  const crc = crc32(bytesOf(log, from, address), crc32(head));
+  return { address, crc };
+}
+
+function bytesOf(log: Log, from: number, to: number): Uint8Array {
+  const bytes = new Uint8Array(to - from);
+  for (let at = 0; at < bytes.length;) {
+    const read = log.readAt(bytes.subarray(at), from + at); // One segment at a time.
+    if (read === 0) return bytes.subarray(0, at);
+    at += read;
+  }
+  return bytes;
+}
+
+/** May a reading of a log up to `to` begin at `address`? */
+export function isRecordStart(
+  log: Pick<Log, "records">,
+  address: number,
+  to: number,
+): boolean {
+  if (address === 0 || address === to) return true;
+  if (!Number.isSafeInteger(address) || address < 0 || address > to) {
+    return false;
+  }
+  try {
+    log.records(address, to, () => true);
+    return true;
+  } catch (cause) {
+    if (hasCode(cause, "log-damaged")) return false;
+    throw cause;
+  }
+}
+
+/** Records read from a log. */
+export interface MirrorSlice {
+  readonly records: readonly OwnRecord[];
+  /** Where to read on. */
+  readonly next: LogPoint;
+}
+
+/** Shows one log to the tabs of its device. */
+export class Mirror {
+  readonly #log: Log;
+  readonly #sharing: Sharing;
+
+  constructor(log: Log, sharing: Sharing) {
+    this.#log = log;
+    this.#sharing = sharing;
+  }
+
+  /** Up to where it shows the log; `Sharing.onShareable` tells when that grows. */
+  get next(): LogPoint {
+    return pointAt(this.#log, this.#sharing.shareable);
+  }
+
+  /** Where the log ends, shown or not yet. */
+  get end(): number {
+    return this.#log.end;
+  }
+
+  /** May a reading begin at this address? */
+  isStart(address: number): boolean {
+    return isRecordStart(this.#log, address, this.#sharing.shareable);
+  }
+
+  /** Is this a point of this very log? */
+  isPoint(point: LogPoint): boolean {
+    return this.isStart(point.address) &&
+      pointAt(this.#log, point.address).crc === point.crc;
+  }
+
+  /** Records from an address on: at least one where there is one, else about `bytesMax` bytes. */
+  read(from: number, bytesMax: number): MirrorSlice {
+    const to = this.#sharing.shareable;
+    const records: OwnRecord[] = [];
+    let next = Math.max(from, to);
+    let previous = from;
+    let bytes = 0;
+    if (from < to) {
+      this.#log.records(from, to, (number, body, address) => {
+        const kind = kindName(number);
+        if (kind === undefined) return false;
+        if (bytes > 0 && bytes + body.length > bytesMax) {
+          next = previous;
+          return true;
+        }
+        records.push({ kind, bytes: body.slice() });
+        bytes += body.length;
+        previous = address + body.length;
+        return false;
+      });
+    }
+    return { records, next: pointAt(this.#log, next) };
+  }
+}

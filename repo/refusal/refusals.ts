@@ -1,0 +1,167 @@
+/**
+ * Refused commits, until somebody retries or discards them.
+ *
+ * Architecture invariant: a refusal stays until it is dealt with (law 11). A
+ * retry and its record are whole together or not at all: the record stands
+ * right before the commit and says which one it is.
+ *
+ * @module
+ */
+
+import { compareStamps, type Stamp } from "../../src/base/hlc.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import {
+  type DecodedPatch,
+  decodePatch,
+} from "../../src/schema/patch_codec.ts";
+import type { Renaming } from "../../src/schema/rechain.ts";
+import { payloadOf } from "../commit/batch.ts";
+import { displayChain, type Position } from "../commit/commit.ts";
+import type { CommitReader } from "../history/commit_reader.ts";
+import { withdrawing } from "./late_withdrawing.ts";
+import { recordKind } from "../log/format.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import type { Transaction } from "../write/transaction.ts";
+import {
+  encodeResolution,
+  type Refused,
+  type Resolution,
+} from "./withdrawals.ts";
+import type { Done } from "../write/writer.ts";
+
+/** A refused commit that nobody has dealt with yet. */
+export interface RefusedEntry extends Position, Omit<Refused, "address"> {
+  /** What it said, read from the log when it is asked for. */
+  readonly patch: DecodedPatch;
+}
+
+/** What refusals work with. */
+export interface RefusalsParts {
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  readonly transact: (run: (transaction: Transaction) => void) => Done<void>;
+  /** Puts everything visible into the log. */
+  readonly flush: () => void;
+}
+
+/** The refusals of one replica. */
+export class Refusals {
+  readonly #parts: RefusalsParts;
+  readonly #listeners = new Set<() => void>();
+  #refused: readonly Refused[] = [];
+  #entries: readonly RefusedEntry[] = [];
+
+  constructor(parts: RefusalsParts) {
+    this.#parts = parts;
+  }
+
+  /** All of them, in order; the same array until that changes. */
+  list(): readonly RefusedEntry[] {
+    const { refused } = this.#parts.loaded.withdrawals;
+    if (refused === this.#refused) return this.#entries;
+    const { commits } = this.#parts;
+    const known = new Map(
+      this.#refused.map((one, i) => [one, this.#entries[i]]),
+    );
+    this.#refused = refused;
+    return this.#entries = refused.map((one) =>
+      known.get(one) ?? entryOf(one, commits)
+    );
+  }
+
+  /** Hears that there are others; the result ends it. */
+  onChange(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Tells that there are others. */
+  tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Writes the same again, now, as a new commit. */
+  retry(entry: RefusedEntry): Done<void> {
+    const { loaded, flush, transact } = this.#parts;
+    const { chain, number } = this.#find(entry);
+    const { operations } = entry.patch;
+    const { rechainOperation } = withdrawing();
+    flush(); // The record stands right before the commit that it speaks of.
+    let stamp: Stamp | undefined;
+    const done = transact((tx) => {
+      stamp = tx.origin;
+      const renaming = this.#renaming(entry, tx.origin);
+      for (const operation of operations) {
+        const renamed = rechainOperation(operation, renaming);
+        const table = loaded.state.table(operation.shape.collection);
+        tx.put(table, renamed, tx.cellOf(table, operation.id));
+      }
+    });
+    const { commit } = done;
+    const retried = commit && stamp && {
+      chain: commit.chain,
+      number: commit.number,
+      wall: stamp.wall,
+      count: stamp.count,
+    };
+    this.#resolve({ chain, number, retried });
+    flush();
+    return done;
+  }
+
+  /** The stamps by which commits are known now that moved since it was written. */
+  #renaming({ chain, wall, count }: RefusedEntry, own: Stamp): Renaming {
+    const { withdrawals } = this.#parts.loaded;
+    const old = { wall, count, chain };
+    return {
+      stampOf: (stamp) =>
+        compareStamps(stamp, old) === 0 ? own : withdrawals.stampOf(stamp),
+      chains: withdrawals.moved,
+    };
+  }
+
+  /** Nothing comes of it; resolves when that is durable. */
+  async discard(entry: RefusedEntry): Promise<void> {
+    const { chain, number } = this.#find(entry);
+    this.#resolve({ chain, number, retried: undefined });
+    await this.#parts.loaded.log.sync();
+  }
+
+  #find({ chain, number }: RefusedEntry): RefusedEntry {
+    const entry = this.list().find((one) =>
+      one.chain === chain && one.number === number
+    );
+    if (entry !== undefined) return entry;
+    throw new DatabaseError(
+      "commit-missing",
+      `The refusal of commit ${number} of ${
+        displayChain(chain)
+      } was dealt with already`,
+    );
+  }
+
+  #resolve(resolution: Resolution): void {
+    const { log, withdrawals } = this.#parts.loaded;
+    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+    withdrawals.resolve(resolution);
+    this.tell();
+  }
+}
+
+/** An entry whose patch is in the log. */
+function entryOf(refused: Refused, commits: CommitReader): RefusedEntry {
+  const { address, ...shown } = refused;
+  let patch: DecodedPatch | undefined;
+  const read = () => {
+    const batch = commits.batchAt(address);
+    const commit = batch.commits[refused.number - batch.first]!;
+    return decodePatch(payloadOf(batch, commit));
+  };
+  return {
+    ...shown,
+    get patch() {
+      return patch ??= read();
+    },
+  };
+}

@@ -1,0 +1,429 @@
+/**
+ * Verification of everything: every checksum, hash, seal and certificate of the
+ * log, every patch, and every page of the checkpoint.
+ *
+ * It trusts nothing that opening trusted: the chains are hashed from their
+ * start, and each certificate goes back to the root key.
+ *
+ * Architecture invariant: what is checked are the bytes that were stored;
+ * nothing is encoded anew (law 1).
+ *
+ * @module
+ */
+
+import { ByteReader, equalBytes } from "../../src/base/bytes.ts";
+import {
+  type DatabaseError,
+  hasCode,
+  type Refusal,
+  refuse,
+} from "../../src/base/errors.ts";
+import { compareHlc, type Hlc } from "../../src/base/hlc.ts";
+import { decodePatch } from "../../src/schema/patch_codec.ts";
+import {
+  type Batch,
+  decodeBatch,
+  hashBatch,
+  payloadOf,
+  verifyBatch,
+} from "../commit/batch.ts";
+import {
+  Certificates,
+  checkCertificate,
+  decodeCertificate,
+} from "../commit/certificate.ts";
+import { type Checkpoint, verifyCheckpoint } from "../checkpoint/checkpoint.ts";
+import { decodeGenesis } from "../commit/genesis.ts";
+import {
+  RECORD_HEADER_BYTES,
+  recordKind,
+  SEGMENT_HEADER_BYTES,
+} from "../log/format.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import {
+  type Cut,
+  decodeResolution,
+  decodeWithdrawal,
+  type LoggedWithdrawal,
+} from "../refusal/withdrawals.ts";
+import { decodeRevocation } from "../commit/revocation.ts";
+import { checkRevocation } from "../admission/revocation_check.ts";
+import { chainStart, type Position } from "../commit/commit.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+
+/** How far a verification has come. */
+export interface VerifyProgress {
+  /** Bytes of the log that were checked. */
+  readonly done: number;
+  /** Bytes of the log. */
+  readonly total: number;
+}
+
+/** Options of a verification. */
+export interface VerifyOptions {
+  /** Hears how far it has come, a few times a second. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Ends it early with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The first thing that is wrong. */
+export interface Damage {
+  /** Log address at which the first bad record starts; -1 in a checkpoint. */
+  readonly address: number;
+  /** What is wrong, for people. */
+  readonly reason: string;
+}
+
+/** What a verification found. */
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly records: number;
+  readonly commits: number;
+  readonly operations: number;
+  readonly certificates: number;
+  readonly revocations: number;
+  /** Seals verified. */
+  readonly signatures: number;
+  /** Bytes of the log that were checked. */
+  readonly bytes: number;
+  readonly damage: Damage | undefined;
+}
+
+/** Bytes between two pauses. */
+const STEP_BYTES = 4 * 1024 * 1024;
+/** Steps of a checkpoint between two pauses. */
+const STEPS_BETWEEN = 16;
+
+/** Checks the whole log, then the checkpoint; others may work in between. */
+export async function verifyReplica(
+  loaded: LoadedReplica,
+  options: VerifyOptions,
+  pause: () => Promise<void>,
+): Promise<VerifyReport> {
+  const { log } = loaded;
+  const total = log.sealed; // What lacks its seal is not whole yet.
+  const check = new LogCheck(loaded);
+  let at = 0;
+  try {
+    while (at < total) {
+      options.signal?.throwIfAborted();
+      at = check.run(at, total);
+      options.onProgress?.({ done: at, total });
+      await pause();
+    }
+  } catch (cause) {
+    if (!isDamage(cause)) throw cause;
+    check.fail(check.next, cause.message);
+  }
+  check.finish();
+  if (check.damage === undefined && loaded.checkpoint !== undefined) {
+    const found = await verifyPages(loaded.checkpoint, options, pause);
+    if (found !== undefined) check.fail(-1, found);
+  }
+  return check.report();
+}
+
+/** A medium that fails, or a repository that is closed meanwhile, is no damage. */
+function isDamage(cause: unknown): cause is DatabaseError {
+  return hasCode(cause, "log-damaged", "checkpoint-damaged");
+}
+
+/** What is wrong with the checkpoint, if anything is. */
+async function verifyPages(
+  checkpoint: Checkpoint,
+  { signal }: VerifyOptions,
+  pause: () => Promise<void>,
+): Promise<string | undefined> {
+  const steps = verifyCheckpoint(checkpoint);
+  for (let i = 0;; i++) {
+    const { done, value } = steps.next();
+    if (done) return value ?? undefined;
+    if (i % STEPS_BETWEEN !== 0) continue;
+    signal?.throwIfAborted();
+    await pause();
+  }
+}
+
+/** Goes through the log record by record. */
+class LogCheck {
+  /** Where the next record is expected. */
+  next = SEGMENT_HEADER_BYTES;
+  damage: Damage | undefined;
+  /** Where the record starts that is being checked. */
+  #at = 0;
+  readonly #uncertified: {
+    readonly at: number;
+    readonly chain: string;
+    readonly wall: number;
+  }[] = [];
+  readonly #loaded: LoadedReplica;
+  readonly #rootKey: Uint8Array;
+  readonly #chains: VerifiedChains;
+  readonly #certificates = new Certificates();
+  readonly #counts = {
+    records: 0,
+    commits: 0,
+    operations: 0,
+    certificates: 0,
+    revocations: 0,
+    signatures: 0,
+    bytes: 0,
+  };
+
+  constructor(loaded: LoadedReplica) {
+    this.#loaded = loaded;
+    this.#rootKey = decodeGenesis(loaded.genesis).rootKey;
+    const { genesisId, withdrawals } = loaded;
+    this.#chains = new VerifiedChains(genesisId, withdrawals.logged);
+  }
+
+  /** Checks a few records from `from` on; says where to go on. */
+  run(from: number, total: number): number {
+    const { log } = this.#loaded;
+    const end = log.records(from, total, (kind, body, address) => {
+      this.#counts.records++;
+      this.next = address + body.length;
+      this.#at = address - RECORD_HEADER_BYTES;
+      try {
+        const refusal = this.#record(kind, body);
+        if (refusal !== undefined) {
+          const { refused, detail = "refused" } = refusal;
+          this.fail(this.#at, `${refused}: ${detail}`);
+        }
+      } catch (cause) {
+        if (!(cause instanceof SyntaxError)) throw cause;
+        this.fail(this.#at, cause.message);
+      }
+      return this.damage !== undefined || this.next - from > STEP_BYTES;
+    });
+    this.#counts.bytes = end;
+    return this.damage === undefined ? end : total;
+  }
+
+  #record(kind: number, body: Uint8Array): Refusal | undefined {
+    if (kind === recordKind.genesis) return this.#genesis(body);
+    if (kind === recordKind.certificate) return this.#certificate(body);
+    if (kind === recordKind.revocation) return this.#revocation(body);
+    if (kind === recordKind.withdrawal) return this.#withdrawal(body);
+    if (kind === recordKind.resolution) {
+      decodeResolution(new ByteReader(body));
+      return undefined;
+    }
+    return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
+  }
+
+  #genesis(body: Uint8Array): Refusal | undefined {
+    if (equalBytes(body, this.#loaded.genesis)) return undefined;
+    return refuse("malformed", "it is another genesis than the first one");
+  }
+
+  #certificate(body: Uint8Array): Refusal | undefined {
+    const certificate = decodeCertificate(body);
+    const refusal = checkCertificate(
+      certificate,
+      this.#rootKey,
+      this.#certificates,
+    );
+    if (refusal !== undefined) return refusal;
+    this.#certificates.add(certificate);
+    this.#counts.certificates++;
+    return undefined;
+  }
+
+  #revocation(body: Uint8Array): Refusal | undefined {
+    const { genesisId } = this.#loaded;
+    this.#counts.revocations++;
+    return checkRevocation(decodeRevocation(body), {
+      genesisId,
+      rootKey: this.#rootKey,
+      certificates: this.#certificates,
+    });
+  }
+
+  /** What it took back was verified like everything else, and counts no more. */
+  #withdrawal(body: Uint8Array): Refusal | undefined {
+    for (const cut of decodeWithdrawal(new ByteReader(body)).cuts) {
+      const taken = this.#chains.cut(cut);
+      if (taken < 0) return refuse("gap", "it takes back what is not there");
+      this.#counts.commits -= taken;
+    }
+    return undefined;
+  }
+
+  #batch(batch: Batch): Refusal | undefined {
+    const chains = this.#chains;
+    const { chain, first, commits } = batch;
+    const from = chains.lengthOf(chain) - first;
+    if (from < 0) return refuse("gap", "a commit before it is missing");
+    const isAgain = from > commits.length;
+    const start = isAgain ? chains.startOf(batch) : undefined;
+    // A power cut came between it and the withdrawal that it was sealed for.
+    if (isAgain && start === undefined) return undefined;
+    const lastId = start === undefined
+      ? this.#idOf(batch, chains.idOf(chain), from)
+      : this.#idOf(batch, start, 0);
+    if ("refused" in lastId) return lastId;
+    if (batch.seal !== undefined) this.#counts.signatures++;
+    const wrong = this.#commits(batch, from);
+    if (wrong !== undefined) return wrong;
+    chains.add(batch, lastId);
+    this.#counts.commits += Math.max(0, commits.length - from);
+    return undefined;
+  }
+
+  /** The id of its last commit, under its seal where it has one. */
+  #idOf(
+    batch: Batch,
+    previousId: Uint8Array,
+    from: number,
+  ): Uint8Array | Refusal {
+    return batch.seal === undefined
+      ? hashBatch(batch, previousId, from)
+      : verifyBatch(batch, previousId, this.#loaded.genesisId, from);
+  }
+
+  #commits(batch: Batch, from: number): Refusal | undefined {
+    const { chain, commits } = batch;
+    let last = this.#chains.lastOf(chain);
+    for (let i = from; i < commits.length; i++) {
+      const commit = commits[i]!;
+      if (last !== undefined && compareHlc(commit, last) <= 0) {
+        const detail = "a commit is not later than its predecessor";
+        return refuse("bad-clock", detail);
+      }
+      if (!commit.parents.every((parent) => this.#chains.has(parent))) {
+        return refuse("missing-parent", "a parent is missing");
+      }
+      if (batch.seal !== undefined && !this.#isCertified(chain, commit.wall)) {
+        this.#uncertified.push({ at: this.#at, chain, wall: commit.wall });
+      }
+      this.#counts.operations +=
+        decodePatch(payloadOf(batch, commit)).operations.length;
+      last = commit;
+    }
+    return undefined;
+  }
+
+  #isCertified(chain: string, wall: number): boolean {
+    return this.#certificates.covering(chain.slice(0, 32), wall) !== undefined;
+  }
+
+  /**
+   * Certificates may come after what they vouch for: a replica writes before
+   * its first login. What its own key signed may wait for one still; what a
+   * key wrote that was lost before that was taken back, all of it.
+   */
+  finish(): void {
+    const { ownKey, withdrawals } = this.#loaded;
+    for (const { at, chain, wall } of this.#uncertified) {
+      if (chain.slice(0, 32) === ownKey) continue;
+      if (withdrawals.endOf(chain, at) === 0) continue;
+      if (this.#isCertified(chain, wall)) continue;
+      this.fail(at, "unknown-session: no certificate covers it");
+    }
+  }
+
+  /** Notes the first damage. */
+  fail(address: number, reason: string): void {
+    this.damage ??= { address, reason };
+  }
+
+  /** What was found. */
+  report(): VerifyReport {
+    return {
+      ok: this.damage === undefined,
+      ...this.#counts,
+      damage: this.damage,
+    };
+  }
+}
+
+/** The beginning of a batch of which the rest will be withdrawn. */
+interface Part {
+  /** The id before its first commit. */
+  readonly startId: Uint8Array;
+  readonly first: number;
+}
+
+/** A chain up to a commit. */
+interface End {
+  readonly length: number;
+  readonly id: Uint8Array;
+  readonly last: Hlc;
+}
+
+/** Chains as far as they were verified. */
+class VerifiedChains {
+  readonly #genesisId: Uint8Array;
+  readonly #ends = new Map<string, End>();
+  /** Lengths to which chains will be cut back, and what was there. */
+  readonly #cuts = new Map<string, Map<number, End & Part | undefined>>();
+
+  constructor(genesisId: Uint8Array, withdrawals: readonly LoggedWithdrawal[]) {
+    this.#genesisId = genesisId;
+    for (const { withdrawal: { cuts } } of withdrawals) {
+      for (const { chain, from } of cuts) {
+        getOrMake(this.#cuts, chain, () => new Map()).set(from, undefined);
+      }
+    }
+  }
+
+  /** How many commits of a chain were verified. */
+  lengthOf(chain: string): number {
+    return this.#ends.get(chain)?.length ?? 0;
+  }
+
+  /** Was this commit verified? */
+  has({ chain, number }: Position): boolean {
+    return number < this.lengthOf(chain);
+  }
+
+  /** The clock of the last one. */
+  lastOf(chain: string): Hlc | undefined {
+    return this.#ends.get(chain)?.last;
+  }
+
+  /** The id at the end of a chain. */
+  idOf(chain: string): Uint8Array {
+    return this.#ends.get(chain)?.id ?? chainStart(this.#genesisId, chain);
+  }
+
+  /** Adds the commits of a batch that are new, the last of which has this id. */
+  add(batch: Batch, lastId: Uint8Array): void {
+    const { chain, first, commits } = batch;
+    const before = this.lengthOf(chain);
+    const length = first + commits.length;
+    if (length <= before) return;
+    const known = this.#cuts.get(chain);
+    for (const from of known?.keys() ?? []) {
+      if (from <= before || from > length) continue;
+      const part = commits.slice(0, from - first);
+      const id = hashBatch(
+        { ...batch, commits: part },
+        this.idOf(chain),
+        before - first,
+      );
+      const start = { startId: this.idOf(chain), first: before };
+      known!.set(from, { length: from, id, last: part.at(-1)!, ...start });
+    }
+    this.#ends.set(chain, { length, id: lastId, last: commits.at(-1)! });
+  }
+
+  /** The id before a batch that says again what stays of one that will be cut. */
+  startOf({ chain, first, commits }: Batch): Uint8Array | undefined {
+    const end = this.#cuts.get(chain)?.get(first + commits.length);
+    return end?.first === first ? end.startId : undefined;
+  }
+
+  /** Cuts a chain back; says how many commits that took, -1 when it was shorter. */
+  cut({ chain, from }: Cut): number {
+    const before = this.lengthOf(chain);
+    if (before <= from) return before - from;
+    const end = this.#cuts.get(chain)?.get(from);
+    if (from === 0) this.#ends.delete(chain);
+    else if (end === undefined) return -1;
+    else this.#ends.set(chain, end);
+    return before - from;
+  }
+}

@@ -1,0 +1,200 @@
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
+import { Place } from "../../tests/kit/replica_place.ts";
+import { writeHead } from "../commit/batch.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
+import { encodeWithdrawal } from "../refusal/withdrawals.ts";
+import {
+  type VerifyOptions,
+  verifyReplica,
+  type VerifyReport,
+} from "./verify.ts";
+
+const pause = () => Promise.resolve();
+
+function verify(
+  place: Place,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
+  return verifyReplica(place.replica.loaded, options, pause);
+}
+
+Deno.test("verifyReplica() counts what it checked, in every mode", async () => {
+  for (const mode of ["default", "trusted", "fast"] as const) {
+    const place = await Place.open({ mode });
+    void place.write("a", "one");
+    void place.write("b", "two");
+    await place.replica.durable();
+    await place.vote("a");
+    await place.replica.durable();
+    const report = await verify(place);
+    deepEqual(report, {
+      ok: true,
+      records: 4,
+      commits: 3,
+      operations: 3,
+      certificates: 1,
+      revocations: 0,
+      signatures: mode === "default" ? 2 : 0,
+      bytes: place.replica.loaded.log.end,
+      damage: undefined,
+    });
+    await place.replica.close();
+  }
+});
+
+Deno.test("verifyReplica() tells the address at which the damaged record starts", async () => {
+  const place = await Place.open();
+  const starts = [64];
+  const { log } = place.replica.loaded;
+  log.records(
+    0,
+    log.end,
+    (_kind, body, address) => void starts.push(address + body.length),
+  );
+  for (let i = 0; i < 3; i++) {
+    await place.write(`n${i}`, "text");
+    starts.push(log.end);
+  }
+  for (let i = 0; i < starts.length - 1; i++) {
+    const at = starts[i]! + RECORD_HEADER_BYTES + 3;
+    place.spoil("log-00000000", at);
+    const { ok, damage } = await verify(place);
+    equal(ok, false);
+    equal(damage?.address, starts[i]);
+    match(damage!.reason, new RegExp(`address ${starts[i]}\\b`));
+    place.spoil("log-00000000", at); // The same bits again: it is whole.
+  }
+  equal((await verify(place)).ok, true);
+  await place.replica.close();
+});
+
+Deno.test("verifyReplica() finds a record that is whole and yet not to be believed", async () => {
+  const author = await Place.open({ seed: 2 });
+  await author.write("a", "one");
+  await author.write("a", "two");
+  const arrivals = await author.arrivals();
+  const signed = arrivals.filter(({ kind }) => kind === "signed");
+  const certificate = arrivals.findLast(({ kind }) => kind === "certificate")!;
+  const forged = signed[0]!.bytes.slice();
+  forged[forged.length - 1]! ^= 1;
+  const wrongs: [RegExp, number, Uint8Array[]][] = [
+    [/^unknown-session/, recordKind.signedBatch, [signed[0]!.bytes]],
+    [/^bad-signature/, recordKind.signedBatch, [certificate.bytes, forged]],
+    [/^gap/, recordKind.signedBatch, [certificate.bytes, signed[1]!.bytes]],
+    [/./, recordKind.signedBatch, [encodeText("no batch at all")]],
+    [/^bad-signature/, recordKind.certificate, [spoiled(certificate.bytes)]],
+  ];
+  for (const [reason, kind, bodies] of wrongs) {
+    const place = await Place.open();
+    await place.write("mine", "sound");
+    const { log } = place.replica.loaded;
+    for (const body of bodies.slice(0, -1)) {
+      log.append(recordKind.certificate, [body]);
+    }
+    const start = log.end;
+    log.append(kind, [bodies.at(-1)!]);
+    const { damage } = await verify(place);
+    equal(damage?.address, start);
+    match(damage!.reason, reason);
+    await place.replica.close().catch(() => {});
+  }
+  await author.replica.close();
+});
+
+function spoiled(certificate: Uint8Array): Uint8Array {
+  const bytes = certificate.slice();
+  bytes[bytes.length - 1]! ^= 1;
+  return bytes;
+}
+
+Deno.test("verifyReplica() looks at the checkpoint too, and leaves it alone", async () => {
+  const place = await Place.open();
+  for (let i = 0; i < 2_000; i++) void place.write(`note-${i}`, "text");
+  for (let i = 0; i < 2_000; i++) void place.vote(`note-${i}`);
+  await place.replica.close();
+  const again = await place.reopen();
+  again.spoil("checkpoint-00000001", 100);
+  const { ok: isOk, damage } = await verify(again);
+  equal(isOk, false);
+  equal(damage?.address, -1);
+  match(damage!.reason, /checkpoint-00000001/);
+  await again.replica.close();
+  ok(place.storage.list(place.folder).includes("checkpoint-00000001"));
+});
+
+Deno.test("a repository that is closed meanwhile is not called damaged", async () => {
+  const place = await Place.open();
+  for (let i = 0; i < 4; i++) await place.write(`n${i}`, "x".repeat(2_000_000));
+  let isClosing = false;
+  const verifying = verifyReplica(place.replica.loaded, {}, async () => {
+    if (!isClosing) await place.replica.close();
+    isClosing = true;
+  });
+  await rejects(verifying, { code: "closed" });
+});
+
+Deno.test("verifyReplica() tells how far it is and ends with its signal", async () => {
+  const place = await Place.open();
+  for (let i = 0; i < 4; i++) await place.write(`n${i}`, "x".repeat(2_000_000));
+  const progress: number[] = [];
+  await verify(place, { onProgress: ({ done }) => progress.push(done) });
+  ok(progress.length > 1);
+  deepEqual(progress, progress.toSorted((a, b) => a - b));
+  equal(progress.at(-1), place.replica.loaded.log.end);
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  const onProgress = () => stop.abort(reason);
+  await rejects(verify(place, { onProgress, signal: stop.signal }), reason);
+  await place.replica.close();
+});
+
+Deno.test("verifyReplica() finds a withdrawal of what is not there", async () => {
+  const place = await Place.open();
+  await place.write("a", "one");
+  const { log, graph, withdrawals } = place.replica.loaded;
+  const [chain] = graph.vector().keys();
+  const start = log.end;
+  const withdrawal = {
+    cuts: [{ chain: chain!, from: 5, after: { wall: 0, count: 0 } }],
+    closed: [],
+    chain: "f".repeat(40),
+    count: 0,
+    refused: [],
+  };
+  const body = encodeWithdrawal(withdrawal);
+  withdrawals.add(log.append(recordKind.withdrawal, [body]), withdrawal);
+  const { damage } = await verify(place);
+  equal(damage?.address, start);
+  match(damage.reason, /not there/);
+});
+
+Deno.test("verifyReplica() checks the seal of what stays of a batch that is cut", async () => {
+  const place = await Place.open();
+  void place.write("a", "one");
+  await place.write("b", "two");
+  const { log, graph, withdrawals } = place.replica.loaded;
+  const [chain = ""] = graph.vector().keys();
+  const { bytes, commits: [first, second] } = place.replica.commits.read(
+    chain,
+    0,
+  )!.logged.batch;
+  const writer = new ByteWriter();
+  writeHead(writer, chain, 0, 1);
+  writer.bytes(bytes.subarray(first!.at, first!.end));
+  writer.bytes(bytes.subarray(second!.end)); // The seal is of both commits.
+  const start = log.end;
+  log.append(recordKind.signedBatch, [writer.copy()]);
+  const withdrawal = {
+    cuts: [{ chain, from: 1, after: { wall: first!.wall, count: 0 } }],
+    closed: [],
+    chain: "f".repeat(40),
+    count: 0,
+    refused: [],
+  };
+  const body = encodeWithdrawal(withdrawal);
+  withdrawals.add(log.append(recordKind.withdrawal, [body]), withdrawal);
+  const { damage } = await verify(place);
+  equal(damage?.address, start);
+  match(damage.reason, /bad-signature/);
+});

@@ -1,0 +1,160 @@
+/**
+ * Columns: one scalar field of every item, side by side, by ordinal.
+ *
+ * A column has the type of its field's kind, or, where no schema tells, of the
+ * first value it meets. A value of another type
+ * (or one that a column cannot tell from "absent": NaN, null) ends it, and the
+ * readers fall back to the items; so a column never shows anything that the
+ * items do not. Never decodes items by itself.
+ *
+ * @module
+ */
+
+import type { FieldKind, Value } from "../../src/schema/patch.ts";
+import type { NumberColumn, WordColumn } from "../../src/schema/source.ts";
+
+/** Different words a column may hold; with more, an index serves better. */
+export const wordsMax = 65_535;
+
+/** What a number column's values were in the items. */
+export type NumberType = "number" | "boolean" | "date";
+
+/** Room to start with. */
+const CAPACITY_FIRST = 64;
+
+/** Numbers, booleans and dates. */
+export class NumberStore implements NumberColumn {
+  /** Which kind of column. */
+  readonly kind = "number";
+  /** What its values were in the items. */
+  readonly type: NumberType;
+  /** By ordinal; NaN is absent, also beyond the last ordinal. */
+  values: Float64Array;
+
+  /**
+   * @param type what its values are in the items
+   * @param values a start by ordinal, owned by the column from now on
+   */
+  constructor(type: NumberType, values: Float64Array = new Float64Array(0)) {
+    this.type = type;
+    this.values = values;
+  }
+
+  /** Sets the value of an ordinal; false when the column cannot hold it. */
+  set(ordinal: number, value: Value): boolean {
+    const number = value === undefined ? NaN : numberOf(value, this.type);
+    if (number !== number && value !== undefined) return false;
+    if (ordinal >= this.values.length) this.#grow(ordinal + 1);
+    this.values[ordinal] = number;
+    return true;
+  }
+
+  #grow(need: number): void {
+    const old = this.values;
+    const size = Math.max(need, old.length * 2, CAPACITY_FIRST);
+    this.values = new Float64Array(size);
+    this.values.set(old);
+    this.values.fill(NaN, old.length);
+  }
+}
+
+/** The number that stands for a value; NaN when it is of another type. */
+function numberOf(value: Value, type: NumberType): number {
+  if (type === "number") return typeof value === "number" ? value : NaN;
+  if (type === "boolean") return typeof value === "boolean" ? +value : NaN;
+  return value instanceof Date ? value.getTime() : NaN;
+}
+
+/** Strings with few different ones. */
+export class WordStore implements WordColumn {
+  /** Which kind of column. */
+  readonly kind = "word";
+  /** By ordinal: index into `words`; 0 is absent. */
+  codes: Uint32Array;
+  /** `words[0]` is `undefined`. */
+  readonly words: (string | undefined)[];
+  readonly #codes = new Map<string, number>();
+
+  /**
+   * @param codes a start by ordinal, owned by the column from now on
+   * @param words the words of these codes; the first is `undefined`
+   */
+  constructor(
+    codes: Uint32Array = new Uint32Array(0),
+    words: (string | undefined)[] = [undefined],
+  ) {
+    this.codes = codes;
+    this.words = words;
+    for (let code = 1; code < words.length; code++) {
+      this.#codes.set(words[code]!, code);
+    }
+  }
+
+  /** The code of a word, `undefined` when no item ever had it. */
+  codeOf(word: string): number | undefined {
+    return this.#codes.get(word);
+  }
+
+  /** Sets the value of an ordinal; false when the column cannot hold it. */
+  set(ordinal: number, value: Value): boolean {
+    let code: number | undefined = 0;
+    if (value !== undefined) {
+      if (typeof value !== "string") return false;
+      code = this.#codes.get(value) ?? this.#add(value);
+      if (code === undefined) return false;
+    }
+    if (ordinal >= this.codes.length) this.#grow(ordinal + 1);
+    this.codes[ordinal] = code;
+    return true;
+  }
+
+  #add(word: string): number | undefined {
+    const code = this.words.length;
+    if (code > wordsMax) return undefined;
+    this.words.push(word);
+    this.#codes.set(word, code);
+    return code;
+  }
+
+  #grow(need: number): void {
+    const old = this.codes;
+    const size = Math.max(need, old.length * 2, CAPACITY_FIRST);
+    this.codes = new Uint32Array(size);
+    this.codes.set(old);
+  }
+}
+
+/** A column that its table keeps up to date. */
+export type Store = NumberStore | WordStore;
+
+/** An empty column for values like this one; `undefined` when none can hold it. */
+export function storeFor(value: Value): Store | undefined {
+  switch (typeof value) {
+    case "number":
+      return new NumberStore("number");
+    case "boolean":
+      return new NumberStore("boolean");
+    case "string":
+      return new WordStore();
+    default:
+      return value instanceof Date ? new NumberStore("date") : undefined;
+  }
+}
+
+/** An empty column for a field of this kind; `undefined` when such fields have none. */
+export function storeOfKind(kind: FieldKind): Store | undefined {
+  switch (kind) {
+    case "number":
+    case "counter":
+      return new NumberStore("number");
+    case "boolean":
+    case "date":
+      return new NumberStore(kind);
+    case "string":
+    case "enum":
+    case "ref":
+      return new WordStore();
+    default:
+      return undefined;
+  }
+}

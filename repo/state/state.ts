@@ -1,0 +1,232 @@
+/**
+ * The state of a repository: one table per collection, folded from commits.
+ *
+ * Merging is reading: nothing here asks who wrote or whether it was signed;
+ * what reaches this file was admitted. Never touches log, keys or queries.
+ *
+ * Architecture invariant: same commits, same state, whatever the order of
+ * arrival (law 4).
+ *
+ * @module
+ */
+
+import { limits } from "../../src/base/limits.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
+import type { Cell, Origin } from "../../src/schema/cell.ts";
+import { fold } from "../../src/schema/merge.ts";
+import type { Operation } from "../../src/schema/patch.ts";
+import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
+import type { ItemChange } from "../../src/schema/source.ts";
+import type { View } from "../../src/schema/view.ts";
+import { type Batch, decodeCommit } from "../commit/batch.ts";
+import type { Base } from "../checkpoint/base.ts";
+import type { Checkpoint, ViewOf } from "../checkpoint/checkpoint.ts";
+import { Table } from "./table.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+
+export type { ViewOf } from "../checkpoint/checkpoint.ts";
+
+/** One item of one collection. */
+export interface ItemName {
+  readonly collection: string;
+  readonly id: string;
+}
+
+/** What one transaction did, table by table. */
+export type Changes = Map<Table, ItemChange[]>;
+
+/** What is folded of a patch; an operation that no log holds has no offset: -1. */
+export type Folded = Pick<DecodedPatch, "operations" | "createOffsets">;
+
+/** Hears what each operation that came from elsewhere did to its item. */
+export type FoldWatch = (
+  operation: Operation,
+  before: Cell | undefined,
+  after: Cell,
+  origin: Origin,
+) => void;
+
+/** All tables of a repository. */
+export class State {
+  /** Hears of what {@linkcode State.foldChanges} folds, while somebody asks which own edits lost. */
+  watch: FoldWatch | undefined;
+  readonly #tables = new Map<string, Table>();
+  readonly #viewOf: ViewOf;
+
+  constructor(viewOf: ViewOf, base?: Pick<Checkpoint, "collections" | "base">) {
+    this.#viewOf = viewOf;
+    for (const name of base?.collections ?? []) {
+      this.#add(name, base?.base(name));
+    }
+  }
+
+  /** Every table there is. */
+  tables(): Table[] {
+    return [...this.#tables.values()];
+  }
+
+  /** How many tables there are. */
+  get size(): number {
+    return this.#tables.size;
+  }
+
+  /** The table of a collection, if anything was ever written to it. */
+  find(collection: string): Table | undefined {
+    return this.#tables.get(collection);
+  }
+
+  /** The cell of an item, if it was ever written. */
+  cellOf(collection: string, id: string): Cell | undefined {
+    return this.#tables.get(collection)?.cellOf(id);
+  }
+
+  /** How cells of a collection are made. */
+  viewOf(collection: string): View {
+    return this.#tables.get(collection)?.view ?? this.#viewOf(collection);
+  }
+
+  /** The table of a collection, made when missing: for local writers, who are limited. */
+  table(collection: string): Table {
+    const known = this.#tables.get(collection);
+    if (known !== undefined) return known;
+    if (this.#tables.size >= limits.collectionsMax) {
+      throw new DatabaseError(
+        "value-too-large",
+        `Cannot add collection "${collection}": a repository holds at most ${limits.collectionsMax}`,
+      );
+    }
+    return this.#add(collection, undefined);
+  }
+
+  /** What was admitted is folded without asking again (law 7). */
+  #admitted(collection: string): Table {
+    return this.#tables.get(collection) ?? this.#add(collection, undefined);
+  }
+
+  #add(name: string, base: Base | undefined): Table {
+    const view = this.#viewOf(name);
+    const table = new Table(
+      base === undefined ? { name, view } : { name, view, base },
+    );
+    this.#tables.set(name, table);
+    return table;
+  }
+
+  /** Puts an item in the place of what is known of it: for who has folded it elsewhere. */
+  put(collection: string, cell: Cell): void {
+    this.#admitted(collection).put(cell);
+  }
+
+  /** Folds one commit's patch. */
+  fold(
+    { operations, createOffsets }: Folded,
+    origin: Origin,
+    watch?: FoldWatch,
+  ): void {
+    for (let i = 0; i < operations.length; i++) {
+      const operation = operations[i]!;
+      const table = this.#admitted(operation.shape.collection);
+      const cell = table.cellOf(operation.id);
+      table.kinds.note(operation, cell);
+      const after = fold(
+        cell,
+        operation,
+        origin,
+        createOffsets[i]!,
+        table.view,
+      );
+      table.put(after);
+      watch?.(operation, cell, after, origin);
+    }
+  }
+
+  /** As {@linkcode fold}, and says what changed where somebody listens, one change per item. */
+  foldChanges(patch: Folded, origin: Origin): Changes {
+    const touched = new Map<Table, Map<string, Cell | undefined>>();
+    for (const { shape, id } of patch.operations) {
+      const table = this.#admitted(shape.collection);
+      if (!table.isHeard) continue;
+      const cells = getOrMake(touched, table, () => new Map());
+      if (!cells.has(id)) cells.set(id, table.cellOf(id));
+    }
+    this.fold(patch, origin, this.watch);
+    const changes: Changes = new Map();
+    for (const [table, cells] of touched) {
+      changes.set(table, changesOf(table, cells));
+    }
+    return changes;
+  }
+}
+
+function changesOf(
+  table: Table,
+  before: Map<string, Cell | undefined>,
+): ItemChange[] {
+  const changes: ItemChange[] = [];
+  for (const [id, cell] of before) {
+    const ordinal = table.ordinalOf(id);
+    const after = table.itemAt(ordinal);
+    if (cell?.item !== after) {
+      changes.push({ ordinal, before: cell?.item, after });
+    }
+  }
+  return changes;
+}
+
+/** Tells every listener what a transaction did. */
+export function publish(changes: Changes): void {
+  for (const [table, list] of changes) if (list.length > 0) table.publish(list);
+}
+
+/** What a batch is folded into. */
+interface Folding {
+  readonly state: State;
+  /** What a repair could not connect, and shows already. */
+  readonly salvage: {
+    unfolded(chain: string, number: number, patch: DecodedPatch): DecodedPatch;
+  } | undefined;
+}
+
+/** What several transactions did, one change per item: told once. */
+export class ChangeList {
+  readonly #tables = new Map<Table, Map<number, ItemChange>>();
+
+  /** Takes what one more transaction did. */
+  add(changes: Changes): void {
+    for (const [table, list] of changes) {
+      const known = getOrMake(this.#tables, table, () => new Map());
+      for (const change of list) {
+        const { ordinal } = change;
+        const before = known.get(ordinal);
+        known.set(
+          ordinal,
+          before === undefined ? change : { ...change, before: before.before },
+        );
+      }
+    }
+  }
+
+  /** Folds the commits of a batch, from index `from` on, whose body stands at a log address. */
+  fold(
+    { state, salvage }: Folding,
+    batch: Batch,
+    from: number,
+    patches: readonly DecodedPatch[],
+    address: number,
+  ): void {
+    for (let i = from; i < batch.commits.length; i++) {
+      const whole = decodeCommit(batch, i, address, patches[i - from]!);
+      const { number, patch, origin } = whole;
+      const left = salvage?.unfolded(batch.chain, number, patch) ?? patch;
+      this.add(state.foldChanges(left, origin));
+    }
+  }
+
+  /** Tells every listener. */
+  publish(): void {
+    for (const [table, changes] of this.#tables) {
+      table.publish([...changes.values()]);
+    }
+    this.#tables.clear();
+  }
+}
