@@ -98,7 +98,7 @@ Deno.test("sharesBy() adds up folders, ownerOf() knows packages", () => {
   equal(ownerOf(path), "@noble/hashes (package)");
   equal(ownerOf("mod.ts"), "mod.ts");
   deepEqual(sharesBy(hooks(0).weight, ownerOf), [
-    ["repo", { atOnce: 900, later: 0 }],
+    ["repo/graph", { atOnce: 900, later: 0 }],
     ["src/hooks", { atOnce: 200, later: 0 }],
     ["sync", { atOnce: 0, later: 50 }],
   ]);
