@@ -24,7 +24,7 @@ import {
 import type { CommitReader } from "./history/commit_reader.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
 import { withdrawing } from "./refusal/late_withdrawing.ts";
-import { kindName, kindOf, Mirror, type OwnRecord } from "./log/own_log.ts";
+import { Mirror, type OwnRecord } from "./log/own_log.ts";
 import { Outgoing } from "./write/outgoing.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./graph/sharing.ts";
@@ -38,9 +38,8 @@ import {
 import type { Writer } from "./write/writer.ts";
 import { ByteReader } from "../src/base/bytes.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
-import { decodeCertificate } from "./commit/certificate.ts";
-import { recordKind } from "./log/format.ts";
-import { decodeRevocation } from "./commit/revocation.ts";
+import { decodeCredential, isCredential } from "./commit/credentials.ts";
+import { isBatch, recordKind, travels } from "./log/format.ts";
 import { ChangeList } from "./state/state.ts";
 
 /** What became of records. */
@@ -164,34 +163,23 @@ export class Device {
   /** Takes a record, behind resolutions that may be those of its commits. */
   #take(record: OwnRecord, held: OwnRecord[]): string | undefined {
     const { kind, bytes } = record;
-    if (kind === "signed" || kind === "unsigned") {
-      return this.#batch(record, held);
-    }
-    if (kind === "certificate") this.#certificate(record);
-    else if (kind === "revocation") this.#revocation(record);
-    else if (kind === "resolution") held.push(record);
-    else {
+    if (isBatch(kind)) return this.#batch(record, held);
+    if (isCredential(kind)) this.#credential(record);
+    else if (kind === recordKind.resolution) held.push(record);
+    else if (kind === recordKind.withdrawal) {
       this.#resolve(held);
       this.#changes.publish(); // Told in order: what is taken back was there.
       this.#withdraw(decodeWithdrawal(new ByteReader(bytes)));
-    }
+    } else if (travels(kind)) throw new SyntaxError(`kind ${kind} is unknown`);
     return undefined;
   }
 
-  #certificate(record: OwnRecord): void {
-    const { certificates } = this.#parts.loaded;
-    const certificate = decodeCertificate(record.bytes);
-    if (certificates.has(certificate)) return;
-    this.#append(kindOf(record), record.bytes);
-    certificates.add(certificate);
-  }
-
-  #revocation(record: OwnRecord): void {
-    const { revocations } = this.#parts.loaded;
-    const revocation = decodeRevocation(record.bytes);
-    if (revocations.tellsNothingNew(revocation)) return;
-    this.#append(kindOf(record), record.bytes);
-    revocations.add(revocation);
+  #credential({ kind, bytes }: OwnRecord): void {
+    const { credentials } = this.#parts.loaded;
+    const credential = decodeCredential(kind, bytes);
+    if (credentials.has(credential)) return;
+    this.#append(kind, bytes);
+    credentials.add(credential);
   }
 
   #resolve(held: OwnRecord[]): void {
@@ -213,7 +201,7 @@ export class Device {
 
   #batch(record: OwnRecord, held: OwnRecord[]): string | undefined {
     const { graph, mode } = this.#parts.loaded;
-    const isSigned = record.kind === "signed";
+    const isSigned = record.kind === recordKind.signedBatch;
     if (isSigned !== (mode === "default")) {
       throw new SyntaxError("the batch is of another mode");
     }
@@ -229,7 +217,7 @@ export class Device {
     const known = graph.lengthOf(chain) - first;
     if (known >= commits.length) {
       if (known > commits.length && this.#isPart(batch)) {
-        this.#parts.loaded.log.append(kindOf(record), [record.bytes]);
+        this.#parts.loaded.log.append(record.kind, [record.bytes]);
       }
       return undefined;
     }
@@ -249,7 +237,7 @@ export class Device {
     const patches = commits.slice(from).map((commit) =>
       decodePatch(payloadOf(batch, commit))
     );
-    const address = this.#append(kindOf(record), record.bytes);
+    const address = this.#append(record.kind, record.bytes);
     loaded.graph.addBatch(batch);
     this.took(chain, first + from, commits.length - from);
     this.#changes.fold(loaded, batch, from, patches, address);
@@ -367,10 +355,9 @@ export class Device {
   lackedBy(known: ReadonlyMap<string, number>): OwnRecord[] {
     const { loaded, commits } = this.#parts;
     const records: OwnRecord[] = [];
-    loaded.log.records(0, loaded.log.sealed, (number, body, address) => {
-      const kind = kindName(number);
-      if (kind === undefined || kind === "withdrawal") return;
-      if (kind === "signed" || kind === "unsigned") {
+    loaded.log.records(0, loaded.log.sealed, (kind, body, address) => {
+      if (!travels(kind) && kind !== recordKind.resolution) return;
+      if (isBatch(kind)) {
         const { chain, first, count } = batchHead(body);
         const end = first + count;
         if (end <= (known.get(chain) ?? 0)) return;

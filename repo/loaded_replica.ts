@@ -5,14 +5,13 @@
  * @module
  */
 
-import type { Certificates } from "./commit/certificate.ts";
+import type { Credentials } from "./commit/credentials.ts";
 import type { Checkpoint, SkippedCheckpoint } from "./checkpoint/checkpoint.ts";
 import type { Constraints } from "./admission/constraints.ts";
 import type { Mode } from "./commit/genesis.ts";
 import type { Graph } from "./graph/graph.ts";
 import type { Log } from "./log/log.ts";
 import type { Recovery } from "./log/recovery.ts";
-import type { Revocations } from "./commit/revocation.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import type { SavedState } from "./checkpoint/saved_state.ts";
 import type { State } from "./state/state.ts";
@@ -29,8 +28,7 @@ export interface LoadedReplica {
   readonly genesis: Uint8Array;
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
-  readonly certificates: Certificates;
-  readonly revocations: Revocations;
+  readonly credentials: Credentials;
   readonly state: State;
   readonly log: Log;
   readonly checkpoint: Checkpoint | undefined;

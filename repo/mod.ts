@@ -42,7 +42,7 @@ export type {
 } from "./log/own_log.ts";
 export type { Outgoing, Shipment } from "./write/outgoing.ts";
 export type { ItemCommit } from "./history/item_touches.ts";
-export { recordKind, SALVAGE } from "./log/format.ts";
+export { isBatch, recordKind, SALVAGE } from "./log/format.ts";
 export {
   type Mode,
   parseRepositoryName,

@@ -13,7 +13,12 @@
 import { ByteReader, equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { type Batch, decodeBatch, decodeCommit } from "./commit/batch.ts";
-import { Certificates, decodeCertificate } from "./commit/certificate.ts";
+import { decodeCertificate } from "./commit/certificate.ts";
+import {
+  Credentials,
+  decodeCredential,
+  isCredential,
+} from "./commit/credentials.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import {
   decodeGenesis,
@@ -22,11 +27,15 @@ import {
   type Mode,
 } from "./commit/genesis.ts";
 import { Graph } from "./graph/graph.ts";
-import { RECORD_HEADER_BYTES, recordKind } from "./log/format.ts";
+import {
+  isBatch,
+  RECORD_HEADER_BYTES,
+  recordKind,
+  travels,
+} from "./log/format.ts";
 import { decodeMeta, type ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
-import { decodeRevocation, Revocations } from "./commit/revocation.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { State } from "./state/state.ts";
 import {
@@ -52,8 +61,7 @@ export class Replay {
   #mode: Mode | undefined;
   #genesisId: Uint8Array | undefined;
   #graph: Graph | undefined;
-  #certificates = new Certificates();
-  #revocations = new Revocations();
+  #credentials = new Credentials();
   readonly #withdrawals: Withdrawals;
   readonly #groups = new LogGroups();
   readonly #checkpoint: Checkpoint | undefined;
@@ -85,8 +93,7 @@ export class Replay {
     }
     this.#isSalvaged = salvage !== undefined;
     this.#begin(meta.genesis, meta);
-    this.#certificates = meta.certificates;
-    this.#revocations = meta.revocations;
+    this.#credentials = meta.credentials;
   }
 
   #begin(
@@ -108,7 +115,7 @@ export class Replay {
 
   /** Is this certificate known? */
   isCertified(certificate: Uint8Array): boolean {
-    return this.#certificates.has(decodeCertificate(certificate));
+    return this.#credentials.certificates.has(decodeCertificate(certificate));
   }
 
   /** Takes one record; its checksum was right. */
@@ -116,18 +123,16 @@ export class Replay {
     if (address >= (this.#salvage?.at ?? Infinity)) this.#takeSalvaged();
     try {
       if (kind === recordKind.genesis) this.#begin(body.slice());
-      else if (kind === recordKind.certificate) {
-        this.#certificates.add(decodeCertificate(body));
-      } else if (kind === recordKind.revocation) {
-        this.#revocations.add(decodeRevocation(body));
+      else if (isBatch(kind)) {
+        const isSigned = kind === recordKind.signedBatch;
+        this.#batch(decodeBatch(body, isSigned), address);
+      } else if (isCredential(kind)) {
+        this.#credentials.add(decodeCredential(kind, body));
       } else if (kind === recordKind.withdrawal) {
         this.#withdraw(decodeWithdrawal(new ByteReader(body)), address);
       } else if (kind === recordKind.resolution) {
         this.#resolve(decodeResolution(new ByteReader(body)), address);
-      } else {this.#batch(
-          decodeBatch(body, kind === recordKind.signedBatch),
-          address,
-        );}
+      } else if (travels(kind)) throw unknownKind(kind, address);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
       throw new DatabaseError(
@@ -234,8 +239,7 @@ export class Replay {
     | "mode"
     | "genesisId"
     | "graph"
-    | "certificates"
-    | "revocations"
+    | "credentials"
     | "state"
     | "withdrawals"
   > {
@@ -251,8 +255,7 @@ export class Replay {
       mode: this.#mode!,
       genesisId: this.#genesisId!,
       graph: this.#graph,
-      certificates: this.#certificates,
-      revocations: this.#revocations,
+      credentials: this.#credentials,
       state: this.#state,
       withdrawals: this.#withdrawals,
     };
@@ -317,4 +320,12 @@ function checkGenesis(genesis: Genesis, options: OpenReplicaOptions): void {
         `open the database with mode "${genesis.mode}"`,
     );
   }
+}
+
+function unknownKind(kind: number, address: number): DatabaseError {
+  return new DatabaseError(
+    "format-too-new",
+    `The log record at ${address} is of kind ${kind}, which this version must know to go on. ` +
+      "Nothing was changed: open it with a newer version of Sheaf",
+  );
 }

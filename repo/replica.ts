@@ -25,6 +25,7 @@ import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import { withdrawing } from "./refusal/late_withdrawing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusal/refusals.ts";
+import type { Certificates } from "./commit/certificate.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
 import { loadReplica } from "./replica_open.ts";
@@ -56,7 +57,7 @@ export class Replica {
   /** Which commits are known. */
   readonly graph: LoadedReplica["graph"];
   /** Who may sign. */
-  readonly certificates: LoadedReplica["certificates"];
+  readonly certificates: Certificates;
   readonly #writer: Writer;
   #intake: Intake | undefined;
   readonly #checkpointer: Checkpointer;
@@ -99,7 +100,7 @@ export class Replica {
     this.loaded = loaded;
     this.state = loaded.state;
     this.graph = loaded.graph;
-    this.certificates = loaded.certificates;
+    this.certificates = loaded.credentials.certificates;
     // A tab hashes nobody else's commits: the owner of the files does.
     this.commits = new CommitReader(loaded, isTab ? "trusted" : loaded.mode);
     if (isTab) noteLent(loaded, lent, this.commits);
@@ -372,7 +373,7 @@ export class Replica {
   /** Who wrote a commit, by a certificate; for own ones without any, who says so. */
   userOf(chain: string, wall: number): string | undefined {
     const own = { key: this.#writer.keyName, user: this.session.user };
-    return userOf(this.loaded.certificates, chain, wall, own);
+    return userOf(this.certificates, chain, wall, own);
   }
 
   /** Makes what an action put into the log shareable soon. */
@@ -399,7 +400,7 @@ export class Replica {
 
   /** Counts, sizes, recovery report and failure, if any. */
   status(): ReplicaStatus {
-    const { graph, log, revocations, checkpoint, recovery } = this.loaded;
+    const { graph, log, credentials, checkpoint, recovery } = this.loaded;
     const { clean, droppedBytes, quarantine } = recovery;
     return {
       commits: graph.commits,
@@ -409,7 +410,7 @@ export class Replica {
       checkpointBytes: this.#checkpointer.bytes ?? checkpoint?.bytes ?? 0,
       unsyncedBytes: this.#writer.pendingBytes + (log.end - log.synced),
       parked: this.#intake?.parking.size ?? 0,
-      beyondRevocation: revocations.heldBeyond(graph),
+      beyondRevocation: credentials.revocations.heldBeyond(graph),
       recovery: {
         ...{ clean, droppedBytes, quarantine },
         skippedCheckpoints: this.loaded.skipped,
@@ -426,7 +427,7 @@ export class Replica {
   }
 
   async #close(): Promise<void> {
-    const { log, graph, revocations, folder } = this.loaded;
+    const { log, graph, credentials, folder } = this.loaded;
     const { storage, door } = this.#options;
     const epoch = this.#epoch;
     let isSound = false;
@@ -443,7 +444,8 @@ export class Replica {
       await this.#giveFilesBack();
     }
     // Certificates say nothing by themselves.
-    const isUnwritten = graph.commits === 0 && revocations.size === 0;
+    const isUnwritten = graph.commits === 0 &&
+      credentials.revocations.size + credentials.statements.size === 0;
     if (epoch?.isPassing === true && isSound && isUnwritten) {
       removeFiles(storage, folder);
       return storage.remove(folder);

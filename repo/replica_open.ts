@@ -14,7 +14,7 @@
 import { limits } from "../src/base/limits.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { Certificates } from "./commit/certificate.ts";
+import { Credentials } from "./commit/credentials.ts";
 import {
   type Checkpoint,
   checkpointName,
@@ -34,7 +34,6 @@ import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
 import { type Again, type Ground, Replay } from "./replay.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { introduce, sessionName } from "./commit/session.ts";
-import { Revocations } from "./commit/revocation.ts";
 import { State } from "./state/state.ts";
 import { Withdrawals } from "./refusal/withdrawals.ts";
 import { hasCode } from "../src/base/errors.ts";
@@ -248,8 +247,8 @@ async function create(
   const log = createLog(storage, folder, { world }, [
     { kind: recordKind.genesis, parts: [genesis] },
   ]);
-  const certificates = new Certificates();
-  introduce(session, rootKey, certificates, (bytes) => {
+  const credentials = new Credentials();
+  introduce(session, rootKey, credentials.certificates, (bytes) => {
     log.append(recordKind.certificate, [bytes]);
   });
   // One trip to the medium for everything that is new: a file system writes the
@@ -266,8 +265,7 @@ async function create(
     genesis,
     genesisId: id,
     graph: new Graph(id),
-    certificates,
-    revocations: new Revocations(),
+    credentials,
     state,
     constraints: await openConstraints(options, state),
     log,

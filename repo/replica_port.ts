@@ -104,20 +104,18 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   isRevoked(sessionKey: Uint8Array): boolean {
-    return this.#parts.loaded.revocations.countOf(sessionKey) > 0;
+    return this.#parts.loaded.credentials.revocations.countOf(sessionKey) > 0;
   }
 
   credentials(): FeedRecord[] {
     if (this.mode !== "default") return []; // No door of these modes takes any.
-    const { certificates, revocations } = this.#parts.loaded;
-    const records: FeedRecord[] = [];
-    for (const { bytes } of certificates) {
-      records.push(credential("certificate", bytes));
-    }
-    for (const { bytes } of revocations) {
-      records.push(credential("revocation", bytes));
-    }
-    return records;
+    return Array.from(this.#parts.loaded.credentials, (one) => ({
+      ...one,
+      chain: "",
+      first: 0,
+      count: 0,
+      next: 0,
+    }));
   }
 
   read(from: number, bytesMax: number): FeedSlice {
@@ -190,11 +188,4 @@ export class ReplicaPort implements RepositoryPort {
   get #stateTree(): StateTree {
     return this.#tree ??= new StateTree(this.#parts.loaded.state);
   }
-}
-
-function credential(
-  kind: "certificate" | "revocation",
-  bytes: Uint8Array,
-): FeedRecord {
-  return { kind, bytes, chain: "", first: 0, count: 0, next: 0 };
 }

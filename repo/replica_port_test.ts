@@ -347,7 +347,7 @@ Deno.test("receive() asks the gate once of new commits, and parks where the peer
         return isOpen ? undefined : refuse("bad-clock", "closed");
       },
     }).map(({ verdict }) => verdict.verdict);
-  deepEqual(verdicts(certificate, false), ["admit-certificate"]);
+  deepEqual(verdicts(certificate, false), ["admit-credential"]);
   deepEqual(verdicts(second, true), ["park"]);
   equal(parking.size, 1);
   deepEqual(verdicts(first, false), ["refuse"]);

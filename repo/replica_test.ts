@@ -12,6 +12,7 @@ import {
 } from "../tests/kit/replica_place.ts";
 import type { Transaction } from "./write/transaction.ts";
 import { digestOf } from "../tests/kit/digest.ts";
+import { recordKind } from "./log/format.ts";
 
 /** Ends a process: what it never closed stays as it is. */
 function crash(place: Place): Place {
@@ -51,7 +52,10 @@ Deno.test("a hundred writes of one tick are one batch, one seal, one sync", asyn
   );
   equal(slow.syncs - before, 1);
   const arrivals = await place.arrivals();
-  equal(arrivals.filter(({ kind }) => kind === "signed").length, 1);
+  equal(
+    arrivals.filter(({ kind }) => kind === recordKind.signedBatch).length,
+    1,
+  );
   await place.replica.close();
 });
 
@@ -287,7 +291,7 @@ Deno.test("receive() runs callbacks when everything is part of the state", async
     for (const task of waiting.splice(0, 1)) task();
   };
   deepEqual(verdicts(place, await author.arrivals()), [
-    "admit-certificate",
+    "admit-credential",
     "admit",
   ]);
   deepEqual(seen[0], ["two", "three"]);

@@ -26,6 +26,7 @@ import type { Hub } from "./hub.ts";
 import type { Judge } from "./judge.ts";
 import { cutsToIssue } from "./revocation_cuts.ts";
 import { admittedOf, type RevocationList } from "./revocations.ts";
+import { recordKind } from "../repo/mod.ts";
 
 /** What accepting works with. */
 export interface AcceptanceParts {
@@ -59,7 +60,7 @@ export class Acceptance {
     const name = item.repository as RepositoryName;
     return this.#parts.hub.use(name, async (replica) => {
       const arrival: Arrival = {
-        kind: item.signed ? "signed" : "unsigned",
+        kind: item.signed ? recordKind.signedBatch : recordKind.unsignedBatch,
         bytes: item.bytes.slice(),
       };
       const gate = this.#gateOf(replica);

@@ -8,6 +8,7 @@ import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import { Acceptance } from "./acceptance.ts";
 import type { QuarantineItem } from "./books.ts";
 import { Judge } from "./judge.ts";
+import { recordKind } from "../repo/mod.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -32,7 +33,7 @@ async function revoked(
   const { replica } = place.server;
   const issue = (cuts: ReadonlyMap<string, number>) => {
     const { bytes } = place.eve.revoked(cuts);
-    place.server.take([{ kind: "revocation", bytes }]);
+    place.server.take([{ kind: recordKind.revocation, bytes }]);
   };
   const cuts = [...replica.graph.vector()].map(([chain, count]) =>
     [chain.slice(32), count] as const
@@ -74,7 +75,7 @@ function lastOf(device: RuledDevice): QuarantineItem {
 function standing({ eve, server }: { eve: RuledDevice; server: RuledDevice }) {
   const [chain] = eve.replica.graph.vector().keys();
   const { graph, loaded } = server.replica;
-  return [graph.lengthOf(chain!), loaded.revocations.cutOf(chain!)];
+  return [graph.lengthOf(chain!), loaded.credentials.revocations.cutOf(chain!)];
 }
 
 Deno.test("Acceptance.accept() lets a batch in, and no more of its session, whatever the rules say", async () => {

@@ -49,6 +49,7 @@ import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import { ChainStaging } from "./staging.ts";
 import type { Tracing } from "./tracing.ts";
+import { recordKind } from "../repo/mod.ts";
 
 /** What the hooks work with. */
 export interface HookParts {
@@ -169,7 +170,7 @@ export class ServerHooks implements Required<HostHooks> {
       gate: (...asked) => this.#gate(peer, name, true, ...asked),
       wants: ({ kind, bytes }, chain) =>
         chain === ""
-          ? kind !== "certificate" || restores.proves(name, bytes)
+          ? kind !== recordKind.certificate || restores.proves(name, bytes)
           : restores.accepted(name, chain) !== undefined,
     };
   }
@@ -305,15 +306,16 @@ export class ServerHooks implements Required<HostHooks> {
     { kind, bytes }: Arrival,
     { refused, detail }: Refusal,
   ): boolean {
-    if (kind === "certificate" && refused === "bad-certificate") {
+    if (kind === recordKind.certificate && refused === "bad-certificate") {
       const replica = this.#parts.hub.replicaOf(name);
       if (replica !== undefined) this.#parts.sessions.refused(replica, bytes);
     }
-    const isBatch = kind === "signed" || kind === "unsigned";
+    const isBatch = kind === recordKind.signedBatch ||
+      kind === recordKind.unsignedBatch;
     if (refused !== "revoked" || session === undefined || !isBatch) {
       return false;
     }
-    const batch = decodeBatch(bytes, kind === "signed");
+    const batch = decodeBatch(bytes, kind === recordKind.signedBatch);
     const { chain, first, commits } = batch;
     if (isEmpty(batch)) return false;
     const bytesOfChain = chainBytes(chain);
@@ -329,7 +331,7 @@ export class ServerHooks implements Required<HostHooks> {
       count: commits.length,
       user,
       reason: detail ?? refused,
-      signed: kind === "signed",
+      signed: kind === recordKind.signedBatch,
       bytes,
     });
   }

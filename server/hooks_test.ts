@@ -17,6 +17,7 @@ import { type HookParts, ServerHooks } from "./hooks.ts";
 import { defaultQuotas } from "./options.ts";
 import { type ReaderParts, Readers } from "./readers.ts";
 import { noTracing } from "./tracing.ts";
+import { recordKind } from "../repo/mod.ts";
 
 const NOW = 1_800_000_000_000;
 const KEY = new Uint8Array(32).fill(0xab);
@@ -199,7 +200,10 @@ Deno.test("ServerHooks.keeps() keeps of a revoked session what can be decided on
       payloadAt: -1,
     }));
     writeBatch(writer, { chain, first: 0, commits });
-    const arrival = { kind: "unsigned", bytes: writer.copy() } as const;
+    const arrival = {
+      kind: recordKind.unsignedBatch,
+      bytes: writer.copy(),
+    } as const;
     return hooks.keeps(peer, name("a"), arrival, refuse("revoked"));
   };
   const field = { name: "text", kind: "string" } as const;

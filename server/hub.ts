@@ -111,7 +111,7 @@ export class Hub {
    */
   hasRecord(name: RepositoryName, key: string): boolean {
     const revocations = this.#held.get(name)?.opened?.replica.loaded
-      .revocations;
+      .credentials.revocations;
     return revocations !== undefined && revocations.of(key).length > 0;
   }
 
@@ -321,7 +321,7 @@ export class Hub {
       closing();
       if (!isOurs) return;
       await repository.close();
-      const { graph, loaded: { revocations } } = replica;
+      const { graph, loaded: { credentials: { revocations } } } = replica;
       const isGone = this.#passing.delete(name) && graph.commits === 0 &&
         revocations.size === 0;
       if (!isGone) return;

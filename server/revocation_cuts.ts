@@ -25,7 +25,7 @@ const KEY_CHARACTERS = 32;
  * @param accepted what else is known to have been accepted, by chain
  */
 export function cutsToIssue(
-  { graph, loaded: { revocations } }: Replica,
+  { graph, loaded: { credentials: { revocations } } }: Replica,
   sessionKey: Uint8Array,
   accepted: ReadonlyMap<string, Pick<ChainEnd, "count">>,
 ): Map<string, number> | undefined {

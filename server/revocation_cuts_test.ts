@@ -53,7 +53,7 @@ Deno.test("cutsToIssue() goes on where a crash came between the records of one r
   const chains = [...two.replica.graph.chains()].map(({ name }) => name);
   equal(chains.length, 2);
   const key = chainBytes(chains[0]!).subarray(0, 32);
-  const { revocations } = two.replica.loaded;
+  const { revocations } = two.replica.loaded.credentials;
   const cuts = new Map([[chains[0]!.slice(32), 1]]);
   const { genesisId } = two.replica.port();
   const issuer = createSigner(new Uint8Array(32).fill(3));

@@ -17,7 +17,7 @@ import { sha256, type Signer } from "../crypto/mod.ts";
 import { encodeText, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Replica, RepositoryName } from "../repo/mod.ts";
+import { recordKind, type Replica, type RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admission/admit.ts";
 import { nameOf } from "../repo/commit/commit.ts";
 import { issueRevocations } from "../repo/commit/revocation.ts";
@@ -109,7 +109,10 @@ export class RevocationList {
   }
 
   /** Is the author of what comes revoked? Its key as 32 characters, one a byte. */
-  endsAuthor({ loaded: { certificates } }: Replica, key: string): boolean {
+  endsAuthor(
+    { loaded: { credentials: { certificates } } }: Replica,
+    key: string,
+  ): boolean {
     const sessionKey = keyOf(key);
     if (this.has(sessionKey)) return true;
     return this.#users.size > 0 &&
@@ -164,7 +167,9 @@ export class RevocationList {
   *#certifiedIn(user: string): Iterable<string> {
     const { hub } = this.#parts;
     for (const name of hub.names) {
-      for (const one of hub.replicaOf(name)?.loaded.certificates ?? []) {
+      for (
+        const one of hub.replicaOf(name)?.loaded.credentials.certificates ?? []
+      ) {
         if (one.user === user) yield toHex(one.sessionKey);
       }
     }
@@ -226,7 +231,8 @@ export class RevocationList {
    *
    * @returns looks again
    */
-  follow({ loaded: { revocations, certificates } }: Replica): () => void {
+  follow({ loaded: { credentials } }: Replica): () => void {
+    const { certificates, revocations } = credentials;
     let [seen, users] = [-1, -1];
     let certified = -1;
     const look = () => {
@@ -259,7 +265,9 @@ export class RevocationList {
     for (const name of this.#accepted(replica.name).keys()) {
       keys.add(keyOf(name));
     }
-    for (const { sessionKey, mayIssue } of replica.loaded.certificates) {
+    for (
+      const { sessionKey, mayIssue } of replica.loaded.credentials.certificates
+    ) {
       if (mayIssue) keys.add(toHex(sessionKey));
     }
     let isNew = false;
@@ -282,7 +290,7 @@ export class RevocationList {
     const keys = new Set<string>();
     for (const chain of accepted.keys()) keys.add(keyOf(chain));
     for (const key of keys) {
-      const { revocations } = replica.loaded;
+      const { revocations } = replica.loaded.credentials;
       const isRevoked = this.has(key) ||
         revocations.of(nameOf(fromHex(key), 0, KEY_CHARACTERS)).length > 0;
       if (isRevoked) this.#record(replica, key, accepted);
@@ -327,7 +335,7 @@ export class RevocationList {
     const wall = now();
     const fields = { genesisId, sessionKey, cuts, wall, reason };
     const records = issueRevocations(fields, signer);
-    const kind = "revocation";
+    const kind = recordKind.revocation;
     admittedOf(port.receive(records.map(({ bytes }) => ({ kind, bytes }))));
     port.settle();
   }

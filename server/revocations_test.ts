@@ -10,6 +10,7 @@ import type { Hub } from "./hub.ts";
 import { Log } from "./log.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { RevocationList } from "./revocations.ts";
+import { recordKind } from "../repo/mod.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -50,12 +51,12 @@ Deno.test("RevocationList.prepare() lets stand what is known to have been accept
   const known = chainEndsOf(eve!.replica.port().summary()!);
   await using place = await listing([server!.replica], known);
   const sessionKey = toHex(eve!.key);
-  server!.take([{ kind: "certificate", bytes: eve!.certificate }]);
+  server!.take([{ kind: recordKind.certificate, bytes: eve!.certificate }]);
   deepEqual(await place.list.revoke({ sessionKey }, "stolen"), {
     sessions: [sessionKey],
     repositories: 1,
   });
-  const { revocations } = server!.replica.loaded;
+  const { revocations } = server!.replica.loaded.credentials;
   deepEqual([...known.keys()].map((chain) => revocations.cutOf(chain)), [1]);
   eve!.put("x", { rank: 2 });
   server!.take(eve!.records());
@@ -98,7 +99,7 @@ Deno.test("RevocationList holds beside books that cannot be written, and says so
   eve!.put("x", { rank: 1 });
   server!.take(eve!.records());
   server!.take([{
-    kind: "revocation",
+    kind: recordKind.revocation,
     bytes: eve!.revoked(new Map()).bytes,
   }]);
   const place = await listing([], new Map(), storage);

@@ -199,7 +199,7 @@ export class Sessions {
    *
    * @returns learns from those that have come since
    */
-  follow({ loaded: { certificates } }: Replica): () => void {
+  follow({ loaded: { credentials: { certificates } } }: Replica): () => void {
     let seen = 0;
     return () => {
       const fresh = certificates.since(seen);
@@ -209,7 +209,10 @@ export class Sessions {
   }
 
   /** The door refused a certificate: another one may stand for its key there. */
-  refused({ loaded: { certificates } }: Replica, bytes: Uint8Array): void {
+  refused(
+    { loaded: { credentials: { certificates } } }: Replica,
+    bytes: Uint8Array,
+  ): void {
     const certificate = decodeCertificate(bytes);
     const { rootKey } = this.#parts;
     if (checkIssued(certificate, rootKey, certificates) !== undefined) return;

@@ -16,6 +16,7 @@ import type { Replica } from "../repo/mod.ts";
 import type { Staging } from "../sync/conversation.ts";
 import type { RestoreReport } from "./restore_report.ts";
 import type { ChainEnd } from "../sync/summary.ts";
+import { recordKind } from "../repo/mod.ts";
 
 /** What staging asks and tells of restores. */
 export type StagingRestores = Pick<
@@ -86,7 +87,7 @@ export class ChainStaging implements Staging {
 
   #batchOf({ kind, bytes }: Arrival): Batch | undefined {
     const { mode, name } = this.#replica;
-    const isOf = kind === "signed" && mode === "default";
+    const isOf = kind === recordKind.signedBatch && mode === "default";
     if (!isOf || !this.#restores.isAwaited(name)) return undefined;
     try {
       return decodeBatch(bytes, true);

@@ -4,6 +4,7 @@ import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { ChainEnds } from "./restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { ChainStaging } from "./staging.ts";
+import { recordKind } from "../repo/mod.ts";
 
 /** A server that lost what a device had written, as records of a commit each. */
 async function lost(texts: readonly string[]) {
@@ -24,7 +25,10 @@ async function lost(texts: readonly string[]) {
   const close = async () => {
     for (const device of [ada, server]) await device.replica.close();
   };
-  const certificate = { kind: "certificate", bytes: ada.certificate } as const;
+  const certificate = {
+    kind: recordKind.certificate,
+    bytes: ada.certificate,
+  } as const;
   return { server, certificate, records, ends, proved, stagingOf, close };
 }
 
@@ -33,7 +37,7 @@ function recordsOf(device: RuledDevice, texts: readonly string[]): Arrival[] {
     device.put("x", { title });
     device.replica.flush();
   }
-  return device.records().filter(({ kind }) => kind === "signed");
+  return device.records().filter(({ kind }) => kind === recordKind.signedBatch);
 }
 
 Deno.test("ChainStaging.take() keeps pieces until the proved end has come, and shows where they end", async () => {

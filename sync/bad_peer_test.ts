@@ -22,9 +22,15 @@ import {
   Talk,
 } from "../tests/kit/talk.ts";
 import { rights } from "./conversation.ts";
-import type { Message, WireRecord } from "./message.ts";
+import {
+  features,
+  type Message,
+  type MessageOf,
+  type WireRecord,
+} from "./message.ts";
 import { decodeMessage, encodeMessage } from "./message_codec.ts";
 import { PartBudget } from "./window.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 type ServerArguments = ConstructorParameters<typeof ServerSide>;
 type ClientArguments = ConstructorParameters<typeof ClientSide>;
@@ -137,8 +143,8 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
   const nonce = new Uint8Array(32);
   const signature = new Uint8Array(64);
   const toServer: Message[] = [
-    { is: "prove", nonce, window: 1, certificates: [], signature },
-    { is: "hello", nonce, rootKey: nonce, name: "" },
+    { is: "prove", ...features, nonce, window: 1, certificates: [], signature },
+    { is: "hello", ...features, nonce, rootKey: nonce, name: "" },
     { is: "ack", channel, sequence: 1 },
     { is: "vector", channel, vector: new Map() },
     { is: "records", channel: 7, records: [], cursor: undefined },
@@ -152,7 +158,7 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
     assertFailed(server, "bad-message");
   }
   const toClient: Message[] = [
-    { is: "hello", nonce, rootKey: nonce, name: "" },
+    { is: "hello", ...features, nonce, rootKey: nonce, name: "" },
     {
       is: "opened",
       channel,
@@ -189,10 +195,45 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
 
 Deno.test("another wire version is named on both sides", async () => {
   const { server, client } = await start();
-  server.frame(new Uint8Array([0x02, 2, 1, 2, 3]));
-  client.frame(new Uint8Array([0x01, 2, 1, 2, 3]));
+  server.frame(new Uint8Array([0x02, 1, 1, 2, 3]));
+  client.frame(new Uint8Array([0x01, 1, 1, 2, 3]));
   assertFailed(server, "wrong-version");
   assertFailed(client, "wrong-version");
+});
+
+Deno.test("who needs a feature that the other side does not know is told so, and nobody goes on", async () => {
+  const { server, client } = await start();
+  const [hello] = server.messages as MessageOf<"hello">[];
+  client.message({ ...hello!, knows: 5, needs: 4 });
+  assertFailed(client, "wrong-version");
+  const nonce = new Uint8Array(32);
+  server.message({
+    is: "prove",
+    knows: 0,
+    needs: 2 ** 31,
+    nonce,
+    window: limits.windowBytes,
+    certificates: [],
+    signature: new Uint8Array(64),
+  });
+  assertFailed(server, "wrong-version");
+});
+
+Deno.test("frames of a later version are skipped once both are known, and none is a greeting", async () => {
+  const skipped = new Uint8Array([0x80, 1, 2, 3]);
+  const { server, client } = await live();
+  for (const side of [server, client]) {
+    side.frame(skipped);
+    side.frame(new Uint8Array([0xff]));
+    assert.equal(side.ended, undefined);
+    side.message({ is: "ping", token: 7 });
+    assert.equal(side.sent.at(-1)![0], 0x41, "it goes on");
+  }
+  const early = await start();
+  early.server.frame(skipped);
+  assertFailed(early.server, "bad-message");
+  early.client.frame(skipped);
+  assertFailed(early.client, "bad-message");
 });
 
 Deno.test("a proof that is replayed is worth nothing", async () => {
@@ -337,7 +378,7 @@ Deno.test("records without credit end a conversation", async () => {
   const part = {
     is: "part",
     channel: 1,
-    kind: "signed",
+    kind: recordKind.signedBatch,
     total: 8_000_000,
   } as const;
   const bytes = new Uint8Array(200_000);
@@ -470,8 +511,13 @@ Deno.test("a server that forges or alters commits is told of and dropped, and no
       is: "records",
       channel: 1,
       records: [
-        { kind: "certificate", bytes: session.certificate! },
-        { kind: lie === "unsigned" ? "unsigned" : "signed", bytes },
+        { kind: recordKind.certificate, bytes: session.certificate! },
+        {
+          kind: lie === "unsigned"
+            ? recordKind.unsignedBatch
+            : recordKind.signedBatch,
+          bytes,
+        },
       ],
       cursor: { ...cursor, position: position + 1 },
     });
@@ -489,11 +535,12 @@ Deno.test("a server that forges or alters commits is told of and dropped, and no
 });
 
 Deno.test("unsigned batches, and garbage that calls itself one, drop their sender", async () => {
-  for (const kind of ["unsigned", "signed", "revocation"] as const) {
+  const { unsignedBatch, signedBatch, revocation } = recordKind;
+  for (const kind of [unsignedBatch, signedBatch, revocation]) {
     const { server } = await live();
     server.message(records({ kind, bytes: new Uint8Array(60).fill(1) }));
     const [refusal] = refusals(server);
-    const reason = kind === "unsigned" ? "unsigned" : "malformed";
+    const reason = kind === recordKind.unsignedBatch ? "unsigned" : "malformed";
     assert.equal(refusal?.reason, reason);
     assertFailed(server, "bad-message");
   }
@@ -557,7 +604,7 @@ Deno.test("a server that forges behind what is known is told of, and asked for t
   client.message({
     is: "records",
     channel: 1,
-    records: [{ kind: "certificate", bytes: session.certificate! }],
+    records: [{ kind: recordKind.certificate, bytes: session.certificate! }],
     cursor,
   });
   send(1, 0);
@@ -621,7 +668,7 @@ Deno.test("half a record keeps the budget until its sender is gone, and what doe
   const part = {
     is: "part",
     channel: 1,
-    kind: "signed",
+    kind: recordKind.signedBatch,
     total: 900_000,
   } as const;
   const bytes = new Uint8Array(200_000);
@@ -640,7 +687,7 @@ Deno.test("parts that no budget has room for close their sender, to come back la
   const part = {
     is: "part",
     channel: 1,
-    kind: "signed",
+    kind: recordKind.signedBatch,
     total: 900_000,
   } as const;
   const bytes = new Uint8Array(200_000);
@@ -657,7 +704,12 @@ Deno.test("a record over its limit is refused without being kept", async () => {
   const forgery = { session, genesisId, wall: world.now() };
   const head = forge(forgery).bytes;
   const total = limits.recordBytesMax + 1;
-  const part = { is: "part", channel: 1, kind: "signed", total } as const;
+  const part = {
+    is: "part",
+    channel: 1,
+    kind: recordKind.signedBatch,
+    total,
+  } as const;
   server.message({ ...part, offset: 0, bytes: head });
   const chunk = new Uint8Array(256 * 1024);
   for (let offset = head.length; offset < total;) {

@@ -16,6 +16,7 @@ import type { ClientConversation } from "./client_conversation.ts";
 import type { Driver } from "./driver.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 import type { Unsent } from "./status.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 /** So much is read to count at each look. */
 const CHEAP_BYTES = 32 * 1024;
@@ -291,7 +292,10 @@ function* recordsFrom(
 /** When a commit of a batch was written. */
 function wallOf(record: FeedRecord, index: number): number | undefined {
   try {
-    const batch = decodeBatch(record.bytes, record.kind === "signed");
+    const batch = decodeBatch(
+      record.bytes,
+      record.kind === recordKind.signedBatch,
+    );
     return batch.commits[index]?.wall;
   } catch {
     return undefined; // What the own log holds was decoded when it came.

@@ -25,9 +25,10 @@ import type {
 } from "./conversation.ts";
 import { Line } from "./line.ts";
 import {
+  features,
+  type Foreign,
   type Message,
   type MessageOf,
-  type OtherVersion,
   type ServerWord,
   wireVersion,
 } from "./message.ts";
@@ -106,6 +107,7 @@ export class ClientConversation {
     if (message === undefined) return;
     if (this.#server === undefined) return this.#greet(message);
     if (message.is === "other-version") return this.#line.unexpected(message);
+    if (message.is === "skipped") return;
     if (message.is === "goodbye") return this.#goodbye(message);
     if (!this.#line.common(message)) this.#word(message, bytes.length);
     else if (message.is === "credit") this.#pump();
@@ -117,7 +119,7 @@ export class ClientConversation {
     this.#line.close("shutting-down", "The server said goodbye");
   }
 
-  #greet(message: Message | OtherVersion): void {
+  #greet(message: Message | Foreign): void {
     if (message.is === "goodbye") return this.#goodbye(message);
     const server = this.#taken(message);
     if (server === undefined || message.is !== "welcome") return;
@@ -130,7 +132,7 @@ export class ClientConversation {
   }
 
   /** Takes a message before the server has proved itself; the session that it proves. */
-  #taken(message: Message | OtherVersion): PeerSession | undefined {
+  #taken(message: Message | Foreign): PeerSession | undefined {
     const line = this.#line;
     if (message.is === "other-version") {
       line.fail("wrong-version", `This side speaks ${wireVersion}`);
@@ -152,6 +154,7 @@ export class ClientConversation {
         "The server has another root key than this database: open one with the server's `rootKey`, or check the address",
       );
     }
+    if (line.lacksFeatures(hello)) return;
     this.#hello = hello;
     const nonces = { server: hello.nonce, client: this.#nonce };
     line.sign(clientMessage(nonces, rootKey, hello.name));
@@ -163,6 +166,7 @@ export class ClientConversation {
     this.#hasProved = true;
     this.#line.send({
       is: "prove",
+      ...features,
       nonce: this.#nonce,
       window: windowBytes ?? limits.windowBytes,
       certificates: session.certificates,

@@ -11,6 +11,7 @@ import {
 } from "../tests/kit/talk.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
+import { features } from "./message.ts";
 
 type ChannelOptions = ConstructorParameters<typeof ServerSide>[3];
 type ClientSideOptions = ConstructorParameters<typeof ClientSide>[3];
@@ -174,7 +175,7 @@ function proveBytes({ client }: Talk): number {
   const [nonce, signature] = [new Uint8Array(32), new Uint8Array(64)];
   const { windowBytes: window } = limits;
   const prove = { nonce, window, certificates, signature };
-  return encodeMessage({ is: "prove", ...prove }).length;
+  return encodeMessage({ is: "prove", ...features, ...prove }).length;
 }
 
 Deno.test("a thousand offline edits on both sides take two round trips", async () => {

@@ -12,8 +12,8 @@ import {
   chainName,
 } from "../repo/commit/commit.ts";
 import {
-  decodeVector,
   encodeVector,
+  readVector,
   type VersionVector,
 } from "../repo/commit/version_vector.ts";
 import type { ByteReader, ByteWriter } from "../src/base/bytes.ts";
@@ -154,10 +154,10 @@ export const certificates: Field<readonly Uint8Array[]> = {
   },
 };
 
-/** A vector, which is always the last field. */
+/** How many commits of each chain. */
 export const vector: Field<VersionVector> = {
   write: (writer, value) => writer.bytes(encodeVector(value)),
-  read: (reader) => decodeVector(rest.read(reader)),
+  read: readVector,
 };
 
 /** A position in a server's log, under the life of that log; `check`: the server's proof to itself that it gave it out. */

@@ -18,7 +18,8 @@ import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Staging, Wants } from "./conversation.ts";
 import type { PartBudget } from "./window.ts";
-import type { MessageOf, WireKind, WireRecord } from "./message.ts";
+import type { MessageOf, WireRecord } from "./message.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 /** A record that came, until it is dealt with. */
 export interface Pending {
@@ -68,7 +69,7 @@ export interface InboxOptions {
 }
 
 interface Assembly {
-  readonly kind: WireKind;
+  readonly kind: number;
   readonly total: number;
   readonly chunks: Uint8Array[];
   length: number;
@@ -449,7 +450,7 @@ function headOf({ kind, bytes }: WireRecord): {
   first: number;
   end: number;
 } {
-  if (kind === "signed" || kind === "unsigned") {
+  if (kind === recordKind.signedBatch || kind === recordKind.unsignedBatch) {
     try {
       const { chain, first, count } = batchHead(bytes);
       return { chain, first, end: first + count };

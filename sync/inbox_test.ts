@@ -13,6 +13,7 @@ import type { Staging } from "./conversation.ts";
 import { Inbox, type Intake } from "./inbox.ts";
 import { PartBudget } from "./window.ts";
 import { workOf } from "../tests/kit/work.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 /** Keeps everything back until it has three batches. */
 class Threes implements Staging {
@@ -36,12 +37,14 @@ async function inboxOf(budgetBytes = 1_000_000) {
     await RuledDevice.open({ seed: 1 }),
     await RuledDevice.open({ seed: 2 }),
   ];
-  replica.take([{ kind: "certificate", bytes: ada.certificate }]);
+  replica.take([{ kind: recordKind.certificate, bytes: ada.certificate }]);
   for (const title of ["one", "two", "three"]) {
     ada.put("x", { title });
     ada.replica.flush();
   }
-  const records = ada.records().filter(({ kind }) => kind === "signed");
+  const records = ada.records().filter(({ kind }) =>
+    kind === recordKind.signedBatch
+  );
   const free = { window: 0 };
   const budget = new PartBudget(budgetBytes);
   const staging = new Threes();
@@ -126,7 +129,7 @@ Deno.test("Inbox: what waits in vain, one for the other, is found once each", ()
       first: 0,
       commits: [prepare({ wall: dayOne, count: 0, parents: [] }, "x")],
     });
-    return { kind: "unsigned", bytes: writer.copy() };
+    return { kind: recordKind.unsignedBatch, bytes: writer.copy() };
   });
   // Each waits for the one behind it, and the last one may not be.
   const receive = (arrivals: readonly Arrival[]) =>

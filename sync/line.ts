@@ -12,7 +12,7 @@ import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { ServerTime } from "../src/base/server_clock.ts";
 import type { ConversationEvent, Moment, Output } from "./conversation.ts";
-import type { Message, OtherVersion } from "./message.ts";
+import { type Foreign, type Message, missingFeatures } from "./message.ts";
 import { decodeMessage, encodeMessage } from "./message_codec.ts";
 import { ReceiveWindow, SendWindow } from "./window.ts";
 
@@ -84,8 +84,20 @@ export class Line {
     return isOdd;
   }
 
+  /** Ends the conversation where the other side needs what this one does not know. */
+  lacksFeatures(greeting: { readonly needs: number }): boolean {
+    const missing = missingFeatures(greeting);
+    if (missing === 0) return false;
+    const bits = `0x${missing.toString(16)}`;
+    this.fail(
+      "wrong-version",
+      `This side lacks the features ${bits}: update it`,
+    );
+    return true;
+  }
+
   /** A message that nobody may send now. */
-  unexpected({ is }: Message | OtherVersion): void {
+  unexpected({ is }: Message | Foreign): void {
     this.fail("bad-message", `"${is}" is not for now`);
   }
 
@@ -116,7 +128,7 @@ export class Line {
   }
 
   /** Reads a frame; `undefined` when there is nothing more to do for it. */
-  read(bytes: Uint8Array): Message | OtherVersion | undefined {
+  read(bytes: Uint8Array): Message | Foreign | undefined {
     this.#heardMs = this.moment.monotonicMs;
     this.#pings = 0;
     if (bytes.length > limits.frameBytesMax) {
@@ -133,7 +145,7 @@ export class Line {
     return message;
   }
 
-  #decode(bytes: Uint8Array): Message | OtherVersion | undefined {
+  #decode(bytes: Uint8Array): Message | Foreign | undefined {
     try {
       return decodeMessage(bytes);
     } catch (error) {

@@ -8,6 +8,7 @@
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { readCount } from "../repo/commit/canonical.ts";
 import type { VersionVector } from "../repo/commit/version_vector.ts";
+import { travels } from "../repo/log/format.ts";
 import { limits } from "../src/base/limits.ts";
 import {
   bytes,
@@ -21,8 +22,6 @@ import {
   fixed,
   flag,
   flagged,
-  optional,
-  rest,
   type Said,
   text,
   textUpTo,
@@ -34,16 +33,24 @@ import {
 } from "./frame_fields.ts";
 
 /** The wire version that this code speaks. */
-export const wireVersion = 1;
+export const wireVersion = 2;
 
-/** What a record is. */
-export type WireKind = Arrival["kind"];
+/**
+ * What a side can do beyond this version, a bit each: what it knows, and what the
+ * other one must know, too. None has been needed yet.
+ */
+export const features = { knows: 0, needs: 0 } as const;
+
+/** What the other side needs and this one does not know, as bits; 0: nothing. */
+export function missingFeatures({ needs }: { readonly needs: number }): number {
+  return (needs & ~features.knows) >>> 0;
+}
+
+/** Frames from this kind on are skipped by who does not know them. */
+export const skippedFrameMin = 0x80;
 
 /** A record of a log on the wire. */
-export interface WireRecord {
-  readonly kind: WireKind;
-  readonly bytes: Uint8Array;
-}
+export type WireRecord = Arrival;
 
 /** What a client has, told in one of two ways. */
 export type Start =
@@ -72,24 +79,12 @@ const start: Field<Start> = {
       : { from: "cursor", cursor: cursor.read(reader) },
 };
 
-/** Kinds of records on the wire: as in the log. */
-const RECORD_KINDS: Readonly<Record<WireKind, number>> = {
-  certificate: 2,
-  signed: 3,
-  unsigned: 4,
-  revocation: 5,
-};
-const RECORD_KIND_OF = new Map(
-  Object.entries(RECORD_KINDS).map(([kind, byte]) =>
-    [byte, kind as WireKind] as const
-  ),
-);
-
-const recordKind: Field<WireKind> = {
-  write: (writer, kind) => writer.u8(RECORD_KINDS[kind]),
+/** The kind of a record: as in the log. */
+const recordKind: Field<number> = {
+  ...u8,
   read(reader) {
-    const kind = RECORD_KIND_OF.get(reader.u8());
-    if (kind === undefined) throw unfit("a record's kind is unknown");
+    const kind = reader.u8();
+    if (!travels(kind)) throw unfit("a record is of a kind that stays at home");
     return kind;
   },
 };
@@ -168,14 +163,25 @@ function frame<F extends Fields>(
 export const frames = {
   /** The server's first word. It begins with the wire's version, as `prove` does. */
   hello: frame(0x01, {
+    knows: u32,
+    needs: u32,
     nonce,
     rootKey: fixed(32),
     name: textUpTo(limits.wireTextBytesMax),
   }),
   /** The client shows who it is. */
-  prove: frame(0x02, { nonce, window: count, certificates, signature }),
+  prove: frame(0x02, {
+    knows: u32,
+    needs: u32,
+    nonce,
+    window: count,
+    certificates,
+    signature,
+  }),
   /** The server shows who it is; `clock`: its wall clock. */
   welcome: frame(0x03, {
+    /** The features that both sides know. */
+    features: u32,
     window: count,
     heartbeatMs: count,
     clock: u48,
@@ -205,7 +211,7 @@ export const frames = {
   close: frame(0x14, { channel }),
 
   /** Records of a log, in its order; `cursor`, from the server only: everything before it has been sent. */
-  records: frame(0x20, { channel, records, cursor: optional(cursor) }),
+  records: frame(0x20, { channel, records, cursor: flagged(cursor) }),
   /** A piece of a record that is too large for a frame; offset 0 begins anew. */
   part: frame(0x21, {
     channel,
@@ -238,14 +244,14 @@ export const frames = {
   /** Everything that there was has been sent. */
   live: frame(0x25, { channel, commits: count, cursor }),
   /** What the server signs of its past: see witness.ts. */
-  witness: frame(0x26, { channel, witness: rest }),
+  witness: frame(0x26, { channel, witness: bytes }),
   /** A witness of what there was, its signer's certificates, and the summary that its digest is of. */
-  proof: frame(0x27, { channel, witness: bytes, certificates, summary: rest }),
+  proof: frame(0x27, { channel, witness: bytes, certificates, summary: bytes }),
 
   /** Own presence. */
-  present: frame(0x30, { channel, bytes: rest }),
+  present: frame(0x30, { channel, bytes }),
   /** Another peer's presence. */
-  presence: frame(0x31, { channel, peer: count, user: text, bytes: rest }),
+  presence: frame(0x31, { channel, peer: count, user: text, bytes }),
 
   /** Are you there? */
   ping: frame(0x40, { token: u32 }),
@@ -254,7 +260,7 @@ export const frames = {
   /** A question of an audit. */
   audit: frame(0x50, { channel, question: count, query }),
   /** Its answer: bytes that only the question explains. */
-  audited: frame(0x51, { channel, question: count, answer: rest }),
+  audited: frame(0x51, { channel, question: count, answer: bytes }),
   /** The conversation ends. */
   failed: frame(0x60, { code: text, detail: text }),
   /** The server closes; come back after this long. */
@@ -271,11 +277,10 @@ export type MessageOf<Is extends keyof Frames> = Is extends Is
 /** Everything that a frame can say. */
 export type Message = MessageOf<keyof Frames>;
 
-/** A first frame in another version of the wire. */
-export interface OtherVersion {
-  readonly is: "other-version";
-  readonly version: number;
-}
+/** A frame that says nothing here: a first one in another version of the wire, or one that may be skipped. */
+export type Foreign =
+  | { readonly is: "other-version"; readonly version: number }
+  | { readonly is: "skipped" };
 
 /** What a server says on a channel. */
 export type ServerWord = MessageOf<

@@ -13,10 +13,11 @@
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { type Field, struct, unfit } from "./frame_fields.ts";
 import {
+  type Foreign,
   frames,
   type Message,
   type MessageOf,
-  type OtherVersion,
+  skippedFrameMin,
   wireVersion,
 } from "./message.ts";
 
@@ -42,19 +43,23 @@ export function encodeMessage(message: Message): Uint8Array {
 }
 
 /**
- * The message of a frame; `SyntaxError` when it is none. A greeting of another
- * version says so and no more: its body is that version's business.
+ * The message of a frame; `SyntaxError` when it is none. What stands behind the
+ * last field is a later version's (law 13). A greeting of another version says so
+ * and no more: its body is that version's business.
  */
-export function decodeMessage(frame: Uint8Array): Message | OtherVersion {
+export function decodeMessage(frame: Uint8Array): Message | Foreign {
   const reader = new ByteReader(frame);
-  const found = byKind.get(reader.u8());
-  if (found === undefined) throw unfit("its kind is unknown");
+  const kind = reader.u8();
+  const found = byKind.get(kind);
+  if (found === undefined) {
+    if (kind >= skippedFrameMin) return { is: "skipped" };
+    throw unfit("its kind is unknown");
+  }
   const { body, hasVersion } = found;
   const version = hasVersion ? reader.u8() : wireVersion;
   if (version !== wireVersion) return { is: "other-version", version };
   const message = body.read(reader);
   if (message.is === "part") checkPart(message);
-  if (!reader.done) throw unfit("there are bytes after its end");
   return message;
 }
 

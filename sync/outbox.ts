@@ -14,6 +14,7 @@ import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 /** What a frame of records takes besides them: kind, channel, count, cursor. */
 const FRAME_BYTES = 64;
@@ -227,7 +228,9 @@ export class Outbox {
       if (this.#port.clockOf(chain) <= peerMs || !this.#isLacking(record)) {
         continue;
       }
-      const wall = decodeBatch(bytes, kind === "signed").commits.at(-1)!.wall;
+      const wall =
+        decodeBatch(bytes, kind === recordKind.signedBatch).commits.at(-1)!
+          .wall;
       const isWaited = wall > peerMs && wall <= peerMs + limits.clockAheadMsMax;
       if (isWaited) due = Math.max(due, wall);
     }
@@ -287,7 +290,7 @@ export class Outbox {
   }
 
   #isLacking({ kind, chain, first, count, bytes, next }: FeedRecord): boolean {
-    if (kind !== "signed" && kind !== "unsigned") {
+    if (kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch) {
       return next > this.#credentialsTo && !this.#shown.delete(toHex(bytes)) &&
         this.#options.knows?.(bytes) !== true;
     }

@@ -32,6 +32,7 @@ import { isAmong, Outbox } from "./outbox.ts";
 import { checkProof } from "./witness.ts";
 import type { Cursor } from "./frame_fields.ts";
 import type { PartBudget } from "./window.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 /** Chain of a refusal that is not of a batch. */
 const NO_CHAIN = "\0".repeat(40);
@@ -197,7 +198,7 @@ export class ServerChannel {
     if (this.#isIntroduced) return;
     if (port.mode !== "default") return;
     const arrivals = peer.certificates.toReversed().map((bytes) => ({
-      kind: "certificate" as const,
+      kind: recordKind.certificate,
       bytes,
     }));
     const wanted = arrivals.filter((one) => wants?.(one, "") ?? true);

@@ -30,9 +30,10 @@ import type {
 import { Line } from "./line.ts";
 import {
   type ClientWord,
+  features,
+  type Foreign,
   type Message,
   type MessageOf,
-  type OtherVersion,
   wireVersion,
 } from "./message.ts";
 import {
@@ -121,6 +122,7 @@ export class ServerConversation {
     if (message === undefined) return;
     if (this.#peer === undefined) this.#prove(message);
     else if (message.is === "other-version") this.#line.unexpected(message);
+    else if (message.is === "skipped") return;
     else if (this.#line.common(message)) this.#afterCommon(message);
     else this.#word(message, bytes.length);
   }
@@ -131,7 +133,7 @@ export class ServerConversation {
     this.#pump();
   }
 
-  #prove(message: Message | OtherVersion): void {
+  #prove(message: Message | Foreign): void {
     const line = this.#line;
     const peer = this.#taken(message);
     if (peer === undefined) return;
@@ -147,11 +149,11 @@ export class ServerConversation {
     random(this.#nonce);
     this.#line.begin();
     const nonce = this.#nonce;
-    this.#line.send({ is: "hello", nonce, rootKey, name });
+    this.#line.send({ is: "hello", ...features, nonce, rootKey, name });
   }
 
   /** Takes the first message; the session that it proves, welcomed. */
-  #taken(message: Message | OtherVersion): PeerSession | undefined {
+  #taken(message: Message | Foreign): PeerSession | undefined {
     const line = this.#line;
     if (message.is === "failed") {
       line.close(message.code, message.detail);
@@ -176,6 +178,7 @@ export class ServerConversation {
   #check(message: MessageOf<"prove">): PeerSession | undefined {
     const line = this.#line;
     const { rootKey, name, admits } = this.#options;
+    if (line.lacksFeatures(message)) return undefined;
     const peer = checkCertificates(message.certificates, rootKey);
     if ("refused" in peer) {
       line.fail("bad-certificate", peer.detail ?? peer.refused);
@@ -200,12 +203,13 @@ export class ServerConversation {
     line.fail(unwelcome.code, unwelcome.detail);
   }
 
-  #welcome({ nonce }: MessageOf<"prove">, peer: PeerSession): void {
+  #welcome({ nonce, knows }: MessageOf<"prove">, peer: PeerSession): void {
     const line = this.#line;
     const { session, rootKey } = this.#options;
     const nonces = { server: this.#nonce, client: nonce };
     line.send({
       is: "welcome",
+      features: (features.knows & knows) >>> 0,
       window: this.#options.windowBytes ?? limits.windowBytes,
       heartbeatMs: line.heartbeatMs,
       clock: Math.max(0, Math.floor(line.moment.nowMs)),

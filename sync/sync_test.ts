@@ -21,6 +21,7 @@ import { withAnswers } from "../tests/kit/with_answers.ts";
 import { rights } from "./conversation.ts";
 import { decodeResume } from "./resume.ts";
 import type { Incident } from "./status.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const digest = (place: Place) => place.replica.graph.digest();
 
@@ -742,6 +743,6 @@ Deno.test("credentials go to nobody who has them: neither a client's own up, nor
     event.kind === "received" ? event.judged : []
   );
   const kinds = new Set(judged.map(({ arrival }) => arrival.kind));
-  assert.deepEqual([...kinds], ["signed"]);
+  assert.deepEqual([...kinds], [recordKind.signedBatch]);
   await end(server, ann, ben);
 });

@@ -147,11 +147,11 @@ class Device {
     const { log } = this.replica.loaded;
     log.records(0, log.end, (kind, body) => {
       if (kind === recordKind.certificate && this.#mode === "default") {
-        arrivals.push({ kind: "certificate", bytes: body.slice() });
+        arrivals.push({ kind: recordKind.certificate, bytes: body.slice() });
       } else if (kind === recordKind.signedBatch) {
-        arrivals.push({ kind: "signed", bytes: body.slice() });
+        arrivals.push({ kind: recordKind.signedBatch, bytes: body.slice() });
       } else if (kind === recordKind.unsignedBatch) {
-        arrivals.push({ kind: "unsigned", bytes: body.slice() });
+        arrivals.push({ kind: recordKind.unsignedBatch, bytes: body.slice() });
       }
     });
     return arrivals;
@@ -168,8 +168,12 @@ class Device {
 
 /** Certificates first, everything else in any order, some of it twice. */
 function scramble(arrivals: Arrival[], random: () => number): Arrival[] {
-  const certificates = arrivals.filter(({ kind }) => kind === "certificate");
-  const batches = arrivals.filter(({ kind }) => kind !== "certificate");
+  const certificates = arrivals.filter(({ kind }) =>
+    kind === recordKind.certificate
+  );
+  const batches = arrivals.filter(({ kind }) =>
+    kind !== recordKind.certificate
+  );
   const repeated = batches.filter(() => random() < 0.3);
   return [...certificates, ...shuffle([...batches, ...repeated], random)];
 }
@@ -181,10 +185,12 @@ function scramble(arrivals: Arrival[], random: () => number): Arrival[] {
  * two batches wait for each other.
  */
 function rebatch(arrivals: Arrival[], random: () => number): Arrival[] {
-  const result = arrivals.filter(({ kind }) => kind !== "unsigned");
+  const result = arrivals.filter(({ kind }) =>
+    kind !== recordKind.unsignedBatch
+  );
   const chains = new Map<string, PreparedCommit[]>();
   for (const { kind, bytes } of arrivals) {
-    if (kind !== "unsigned") continue;
+    if (kind !== recordKind.unsignedBatch) continue;
     const { chain, first, commits } = decodeBatch(bytes, false);
     const known = chains.get(chain) ?? [];
     chains.set(chain, known);
@@ -213,7 +219,7 @@ function packed(
 ): Arrival {
   const writer = new ByteWriter();
   writeBatch(writer, { chain, first, commits: commits.slice(first, end) });
-  return { kind: "unsigned", bytes: writer.copy() };
+  return { kind: recordKind.unsignedBatch, bytes: writer.copy() };
 }
 
 const words = ["ash", "birch", "cedar"];
@@ -361,7 +367,9 @@ Deno.test("a device without the author's certificate refuses its batches", async
   ada.replica.transact((tx) =>
     ada.editor.create(tx, { id: "a", title: "hello" })
   );
-  const batches = (await ada.records()).filter(({ kind }) => kind === "signed");
+  const batches = (await ada.records()).filter(({ kind }) =>
+    kind === recordKind.signedBatch
+  );
   const [judged] = bob.replica.receive(batches);
   equal(judged?.verdict.verdict, "refuse");
   equal(bob.replica.graph.commits, 0);

@@ -26,6 +26,7 @@ import type { Session } from "../repo/commit/session.ts";
 import { withdrawing } from "../repo/refusal/withdrawing.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import { forgetRich } from "./kit/forget_rich.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const Card = defineSchema("card", { title: field.string() });
 const schemas = new Schemas([Card]);
@@ -199,7 +200,7 @@ Deno.test("device: follow() leaves what builds on something missing, and lackedB
   write(tab, "one");
   write(tab, "two");
   const { records } = tab.device.outgoing!.take(tab.loaded.log.end, 1e6)!;
-  const batches = records.filter(({ kind }) => kind === "signed");
+  const batches = records.filter(({ kind }) => kind === recordKind.signedBatch);
   assert.equal(batches.length, 2);
   const late = owner.device.follow([batches[1]!]);
   assert.equal(late.taken, 0);
@@ -327,7 +328,9 @@ Deno.test("device: a tab knows where its commits are when those of others went t
   write(other, "theirs", "theirs too");
   await other.durable();
   const { records } = other.port().read(0, 1e6);
-  owner.receive(records.map(({ bytes }) => ({ kind: "unsigned", bytes })));
+  owner.receive(
+    records.map(({ bytes }) => ({ kind: recordKind.unsignedBatch, bytes })),
+  );
   await owner.durable();
   const tab = await open(copyOf(files), {}, "trusted");
   const commit = placeOf(tab, "own");
@@ -411,7 +414,8 @@ Deno.test("device: while its owner's new chain is on the way, nothing of a tab t
   const before = outgoing.sync()!.then(() => isDurable = true);
   await refuse(owner, tab.device.chain, 1);
   const { records } = owner.device.mirror().read(next, 1e6);
-  const behind = 1 + records.findIndex(({ kind }) => kind === "withdrawal");
+  const behind = 1 +
+    records.findIndex(({ kind }) => kind === recordKind.withdrawal);
   tab.device.follow(records.slice(0, behind));
   outgoing.acknowledged(sent.to);
   const after = outgoing.sync()?.then(() => isDurable = true);
@@ -457,8 +461,11 @@ Deno.test("device: a refusal that a tab tries again stands until the commit that
   await tab.loaded.log.sync();
   const { records } = tab.device.outgoing!.take(tab.loaded.log.sealed, 1e6)!;
   const kinds = records.map(({ kind }) => kind);
-  const at = kinds.indexOf("resolution");
-  assert.ok(at > 0 && kinds.lastIndexOf("signed") > at, kinds.join());
+  const at = kinds.indexOf(recordKind.resolution);
+  assert.ok(
+    at > 0 && kinds.lastIndexOf(recordKind.signedBatch) > at,
+    kinds.join(),
+  );
   const late = owner.device.follow(records.slice(at));
   assert.deepEqual([late.taken, late.missing !== undefined], [0, true]);
   assert.equal(owner.refusals().length, 1);

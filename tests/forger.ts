@@ -17,6 +17,7 @@ import { type Hlc, wallMax } from "../src/base/hlc.ts";
 import { PatchWriter } from "../src/schema/patch_codec.ts";
 import { diceOf, rootSigner } from "./kit/ruled_device.ts";
 import { pick, rawOperation } from "./random_writes.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 type Random = () => number;
 
@@ -60,7 +61,7 @@ export class Forger {
       ...{ sessionKey: publicKey, user, claims: "{}", mayIssue: false },
       ...{ notBefore: 0, notAfter: wallMax },
     }, rootSigner);
-    this.certificate = { kind: "certificate", bytes };
+    this.certificate = { kind: recordKind.certificate, bytes };
   }
 
   /** How many of his commits were accepted. */
@@ -131,7 +132,10 @@ export class Forger {
     const start = chainStart(this.#genesisId, this.chain);
     const before = this.#accepted.slice(0, first);
     const id = before.length > 0 ? this.#write(0, before, start)[1] : start;
-    return { kind: "signed", bytes: this.#write(first, forged, id)[0] };
+    return {
+      kind: recordKind.signedBatch,
+      bytes: this.#write(first, forged, id)[0],
+    };
   }
 
   /** A sealed batch, and its last id. */

@@ -46,6 +46,7 @@ import {
   Task,
   wrongIn,
 } from "./rule_sets.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 type Random = () => number;
 
@@ -190,7 +191,10 @@ class Run {
       }),
     ]);
     for (const { replica, certificate } of this.devices) {
-      this.#credentials.push({ kind: "certificate", bytes: certificate });
+      this.#credentials.push({
+        kind: recordKind.certificate,
+        bytes: certificate,
+      });
       ok(replica.loaded.genesisId);
     }
     const { genesisId } = this.devices[0]!.replica.loaded;
@@ -415,7 +419,7 @@ class Run {
       sessionKey: this.#forger.key,
       ...{ cuts, wall: this.#nowMs, reason: "lost" },
     }, rootSigner);
-    this.#credentials.push({ kind: "revocation", bytes });
+    this.#credentials.push({ kind: recordKind.revocation, bytes });
     this.#gate.take(this.#credentials);
   }
 
@@ -489,7 +493,7 @@ async function recordsOf(
   for (let at = 0; at < port.shareable;) {
     const { records: read, next } = port.read(at, Math.floor(bytesMax));
     for (const { kind, bytes } of read) {
-      if (kind === "signed") records.push({ kind, bytes });
+      if (kind === recordKind.signedBatch) records.push({ kind, bytes });
     }
     if (next === at) break;
     at = next;

@@ -40,6 +40,7 @@ import {
 } from "./raw_peer.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
 import { headsOf } from "./kit/digest.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const REPOSITORY = "team/a";
 
@@ -281,7 +282,7 @@ Deno.test("hostile writer: brings what an expired session signed for no date, by
       operations: [task],
     });
     const { certificate } = expired;
-    mal.peer.records({ kind: "certificate", bytes: certificate });
+    mal.peer.records({ kind: recordKind.certificate, bytes: certificate });
     equal((await mal.peer.hand(record))?.reason, "expired-session");
     equal(ann.tasks.get("old"), undefined);
   }));

@@ -18,6 +18,7 @@ import {
   post,
   serverOptions,
 } from "./server_place.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const [SHARED, OTHER] = ["team/a", "team/b"] as const;
 const WRITE = 2;
@@ -75,7 +76,7 @@ async function bring(
   incarnation = 0,
 ): Promise<string[]> {
   await using peer = await RawPeer.opened(server, name, by);
-  peer.records({ kind: "certificate", bytes: device.certificate });
+  peer.records({ kind: recordKind.certificate, bytes: device.certificate });
   if (incarnation > 0) {
     const genesisId = genesisOf(server, name);
     const wall = Date.now();

@@ -182,9 +182,9 @@ class Device {
     log.records(0, log.end, (kind, body) => {
       const bytes = body.slice();
       if (kind === recordKind.certificate) {
-        arrivals.unshift({ kind: "certificate", bytes });
+        arrivals.unshift({ kind: recordKind.certificate, bytes });
       } else if (kind === recordKind.signedBatch) {
-        arrivals.push({ kind: "signed", bytes });
+        arrivals.push({ kind: recordKind.signedBatch, bytes });
       }
     });
     return arrivals;
@@ -265,8 +265,10 @@ async function send(
   random: () => number,
 ): Promise<void> {
   const records = await from.records();
-  const certificates = records.filter(({ kind }) => kind === "certificate");
-  const batches = records.filter(({ kind }) => kind !== "certificate");
+  const certificates = records.filter(({ kind }) =>
+    kind === recordKind.certificate
+  );
+  const batches = records.filter(({ kind }) => kind !== recordKind.certificate);
   const arrivals = [...certificates, ...shuffle(batches, random)];
   while (arrivals.length > 0) {
     const some = arrivals.splice(0, 1 + Math.floor(random() * 4));

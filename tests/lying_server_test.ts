@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { encodeMessage } from "../sync/message_codec.ts";
-import type { Message } from "../sync/message.ts";
+import { features, type Message } from "../sync/message.ts";
 import { until } from "./kit/patience.ts";
 import { type Client, clientOf, connect } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
@@ -79,7 +79,8 @@ function hello(place: Place, fields: Partial<Message> = {}): Uint8Array {
   const { rootKey, name } = { rootKey: place.server.rootKey, name: "sheaf" };
   const nonce = new Uint8Array(32).fill(1);
   // Proof: tests change fields of this very message.
-  const message = { is: "hello", nonce, rootKey, name, ...fields } as Message;
+  const greeting = { is: "hello", ...features, nonce, rootKey, name };
+  const message = { ...greeting, ...fields } as Message;
   return encodeMessage(message).slice();
 }
 
@@ -114,6 +115,7 @@ const lies: Readonly<Record<string, { code: string; lie: Lie }>> = {
       socket.send(hello(place) as Uint8Array<ArrayBuffer>);
       const welcome = encodeMessage({
         is: "welcome",
+        features: 0,
         window: 1 << 20,
         heartbeatMs: 15_000,
         clock: Date.now(),

@@ -15,7 +15,12 @@ import {
 } from "../repo/commit/genesis.ts";
 import type { Session } from "../repo/commit/session.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Message, MessageOf, WireRecord } from "../sync/message.ts";
+import {
+  features,
+  type Message,
+  type MessageOf,
+  type WireRecord,
+} from "../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../sync/message_codec.ts";
 import { clientMessage } from "../sync/proof.ts";
 import type { Transport } from "../sync/transport/transport.ts";
@@ -95,6 +100,7 @@ export function proofFor(
   const message = clientMessage(nonces, rootKey, name);
   return {
     is: "prove",
+    ...features,
     nonce: own,
     window: limits.windowBytesMax,
     certificates: [certificate],

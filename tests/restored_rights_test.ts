@@ -23,6 +23,7 @@ import { forge } from "./kit/forge.ts";
 import { until } from "./kit/patience.ts";
 import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
 import { ANN, BOB, serverOptions } from "./server_place.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const TEAM = "team/a";
 const Member = defineSchema("member", { role: field.string() });
@@ -140,12 +141,15 @@ Deno.test("a stranger on a restored server gets nothing of a team, and puts noth
   equal((await peer.hear("opened")).rights, opened.rights, "there is none");
   const genesisId = genesisOf(server, TEAM);
   const record = forge({ session: eve, genesisId, wall: Date.now() });
-  peer.records({ kind: "certificate", bytes: eve.certificate });
+  peer.records({ kind: recordKind.certificate, bytes: eve.certificate });
   equal((await peer.hand(record))?.reason, "restoring");
   const replica = replicaOf(await server.database.repository(TEAM));
-  deepEqual([...replica.loaded.certificates].map(({ user }) => user), [
-    "server",
-  ]);
+  deepEqual(
+    [...replica.loaded.credentials.certificates].map(({ user }) => user),
+    [
+      "server",
+    ],
+  );
   equal(replica.graph.commits, 0);
   for (let i = 0; i < 3; i++) {
     world.skip(limits.restoreWaitMs);

@@ -27,6 +27,7 @@ import {
   post,
   serverOptions,
 } from "./server_place.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const [SHARED, SECRET] = ["team/a", "team/b"] as const;
 const WRITE = 2;
@@ -71,7 +72,10 @@ async function handIn(
   const genesisId = genesisOf(server, SHARED);
   const wall = Date.now();
   const record = forge({ session: device, genesisId, wall, incarnation });
-  peer.records({ kind: "certificate", bytes: device.certificate }, record);
+  peer.records(
+    { kind: recordKind.certificate, bytes: device.certificate },
+    record,
+  );
   peer.send({ is: "ping", token: 1 });
   const refusals = (await peer.hearTo("pong")).filter(({ is }) =>
     is === "refuse"
@@ -108,7 +112,10 @@ async function revokedBefore(bobs: Storage) {
   await until(() => graph.commits === 1, "Bob has what it wrote");
   await copyDatabase(storage, backup);
   await server.revoke({ sessionKey: keyOf(device) }, "stolen");
-  await until(() => loaded.revocations.size === 1, "Bob hears of it");
+  await until(
+    () => loaded.credentials.revocations.size === 1,
+    "Bob hears of it",
+  );
   await bob.repo.sync.audit(); // And has it durably.
   return { server, device, backup };
 }
@@ -189,9 +196,9 @@ Deno.test("a user stays revoked over a restart, and in repositories that were cl
   await using server = await serve({ storage });
   await using bob = await clientOf(server, { token: BOB });
   await bob.repo.sync.ready;
-  const reasons = [...replicaOf(bob.repo).loaded.revocations].map((one) =>
-    one.reason
-  );
+  const reasons = [...replicaOf(bob.repo).loaded.credentials.revocations].map((
+    one,
+  ) => one.reason);
   deepEqual(reasons, ["left us"]);
   equal(await handIn(server, device, 2), "revoked");
 });
@@ -274,7 +281,7 @@ Deno.test("a revoked server is recorded where its certificate came, though it ne
   await using ann = await clientOf(server, { token: ANN });
   await ann.notes.create({ text: "hers" }).synced;
   await using peer = await RawPeer.opened(server, SHARED, device);
-  peer.records({ kind: "certificate", bytes: edge.certificate });
+  peer.records({ kind: recordKind.certificate, bytes: edge.certificate });
   await peer.hear("ack");
   equal((await server.revoke({ sessionKey: keyOf(edge) })).repositories, 1);
   const port = replicaOf(ann.repo).port();

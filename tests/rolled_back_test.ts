@@ -8,6 +8,7 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { AuthorPlace } from "./kit/author_place.ts";
 import { filesOf } from "./kit/images.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const modes = ["default", "trusted", "fast"] as const;
 
@@ -84,7 +85,10 @@ Deno.test("nobody else makes a device take anything back", async () => {
   equal(first, 0, "both batches are joined");
   const forged = bytes.slice();
   forged[forged.length - 70]! ^= 1; // In the payload of the last commit.
-  const [judged] = port.receive([{ kind: "signed", bytes: forged }]);
+  const [judged] = port.receive([{
+    kind: recordKind.signedBatch,
+    bytes: forged,
+  }]);
   ok(judged?.verdict.verdict === "refuse");
   equal(judged.verdict.refusal.refused, "bad-signature");
   equal(port.lengthOf(chain), number + 1);

@@ -16,6 +16,7 @@ import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
 import { until } from "./kit/patience.ts";
 import { type Client, clientOf } from "./server_clients.ts";
 import { ANN, type Place, withServer } from "./server_place.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const REPOSITORY = "team/a";
 
@@ -173,8 +174,14 @@ Deno.test("attack: commits of another repository, unsigned ones and garbage end 
     const reasons = ["bad-signature", "unsigned", "malformed"];
     const records = [
       forge({ session, genesisId, wall }),
-      { kind: "unsigned", bytes: new Uint8Array(60).fill(1) } as const,
-      { kind: "signed", bytes: new Uint8Array(60).fill(1) } as const,
+      {
+        kind: recordKind.unsignedBatch,
+        bytes: new Uint8Array(60).fill(1),
+      } as const,
+      {
+        kind: recordKind.signedBatch,
+        bytes: new Uint8Array(60).fill(1),
+      } as const,
     ];
     for (const [i, record] of records.entries()) {
       const peer = await RawPeer.opened(server, REPOSITORY, session);

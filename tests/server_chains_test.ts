@@ -10,6 +10,7 @@ import { until, within } from "./kit/patience.ts";
 import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
 import { type Client, clientOf, Note } from "./server_clients.ts";
 import { ANN, serverOptions, withServer } from "./server_place.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 const REPOSITORY = "team/a";
 const FAST = { quotas: { chainsPerMinute: 1e6 } };
@@ -45,7 +46,7 @@ function chainsOf(server: Server, key: Uint8Array): Promise<number> {
 
 /** Revocations that a client has. */
 function recordsOf({ repo }: Client): number {
-  return replicaOf(repo).loaded.revocations.size;
+  return replicaOf(repo).loaded.credentials.revocations.size;
 }
 
 Deno.test("attack: empty commits, by somebody who may write nothing, begin no chain", () => {
@@ -146,7 +147,7 @@ Deno.test("16,400 chains of one session that a log has already are revoked, and 
   const old = replicaOf(await begin.database.repository(REPOSITORY));
   const wall = Date.now() - 1_000;
   old.receive([
-    { kind: "certificate", bytes: session.certificate },
+    { kind: recordKind.certificate, bytes: session.certificate },
     ...Array.from(
       { length: chains },
       (_, i) => forge({ session, genesisId, wall, incarnation: i + 1 }),
@@ -161,7 +162,7 @@ Deno.test("16,400 chains of one session that a log has already are revoked, and 
     const { repositories } = await server.revoke({ sessionKey: key });
     equal(repositories, 1);
     await until(() => recordsOf(ann) === 2, "both records");
-    const { revocations } = replicaOf(ann.repo).loaded;
+    const { revocations } = replicaOf(ann.repo).loaded.credentials;
     const last = forgedChain({ session, genesisId, wall, incarnation: chains });
     equal(revocations.cutOf(last), 1);
     equal(revocations.heldBeyond(replicaOf(ann.repo).graph), 0);

@@ -279,7 +279,9 @@ Deno.test("server: a repository that was closed has the record of a revocation b
     await using bob = await clientOf(server, { token: BOB });
     await bob.repo.sync.ready;
     const { loaded } = replicaOf(bob.repo);
-    const reasons = [...loaded.revocations].map(({ reason }) => reason);
+    const reasons = [...loaded.credentials.revocations].map(({ reason }) =>
+      reason
+    );
     deepEqual(reasons, ["stolen"]);
     // What came later is refused by Bob himself, whoever brings it.
     await using ann = await clientOf(server, { storage, offline: true });

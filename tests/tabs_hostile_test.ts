@@ -9,6 +9,7 @@ import { Origin } from "./kit/origin.ts";
 import { Card, schemas } from "./kit/tab_cards.ts";
 import { Tab } from "./kit/tab_place.ts";
 import { trips, until } from "./kit/patience.ts";
+import { recordKind } from "../repo/log/format.ts";
 
 /** What no field of a message should be. */
 const WRONG: readonly unknown[] = [
@@ -159,14 +160,10 @@ Deno.test("an owner stands what a tab says that lies in every way", async () => 
     { kind: "open", call: 5, repository },
     { kind: "read", repository, from: 2 ** 52 },
     { kind: "read", repository, from: 1 },
-    ...([
-      "signed",
-      "unsigned",
-      "certificate",
-      "revocation",
-      "withdrawal",
-      "resolution",
-    ] as const).flatMap((kind, seq): TabMessage[] => [
+    ...[...Object.values(recordKind), 8, 40, 60].flatMap((
+      kind,
+      seq,
+    ): TabMessage[] => [
       { kind: "open", call: 6 + seq, repository },
       { kind: "write", repository, seq, records: [{ kind, bytes }] },
     ]),

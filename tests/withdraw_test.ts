@@ -9,6 +9,8 @@ import { AuthorPlace, refusedAt } from "./kit/author_place.ts";
 import { faultyStorage, type Files, filesOf } from "./kit/mod.ts";
 import { until } from "./kit/patience.ts";
 import { isTried } from "./kit/tier.ts";
+import { recordKind } from "../repo/log/format.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
 
 const modes: readonly Mode[] = ["default", "trusted", "fast"];
 
@@ -203,12 +205,14 @@ Deno.test("what somebody else's commit descends from is in other hands and stays
   await place.replica.durable();
   const early = await AuthorPlace.open({ seed: 3 });
   const [certificate] = place.replica.port().credentials();
-  const arrivals: { kind: "signed"; bytes: Uint8Array }[] = [];
+  const arrivals: Arrival[] = [];
   place.replica.loaded.log.records(
     0,
     place.replica.loaded.log.end,
     (kind, body) => {
-      if (kind === 3) arrivals.push({ kind: "signed", bytes: body.slice() });
+      if (kind === 3) {
+        arrivals.push({ kind: recordKind.signedBatch, bytes: body.slice() });
+      }
     },
   );
   early.replica.port().receive([certificate!, ...arrivals.slice(0, 2)]);

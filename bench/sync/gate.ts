@@ -25,6 +25,7 @@ import { itemsBetween } from "../harness/items.ts";
 import { ItemSchema } from "./client.ts";
 import type { Stage } from "./place.ts";
 import { rowOfSamples, type SyncRow } from "./row.ts";
+import { recordKind } from "../../repo/log/format.ts";
 
 const NAME = "bench";
 const ROUNDS = 100;
@@ -135,7 +136,7 @@ function commitsFrom(
   for (let at = from; at < port.shareable;) {
     const slice = port.read(at, 1 << 20);
     for (const { kind, bytes } of slice.records) {
-      if (kind !== "signed") continue;
+      if (kind !== recordKind.signedBatch) continue;
       const batch = decodeBatch(bytes.slice(), true);
       for (const [i, commit] of batch.commits.entries()) {
         const first = batch.first + i;

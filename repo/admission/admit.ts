@@ -49,15 +49,15 @@ import {
   verifyBatch,
 } from "../commit/batch.ts";
 import {
-  type Certificate,
-  checkCertificate,
-  decodeCertificate,
-} from "../commit/certificate.ts";
+  type Credential,
+  decodeCredential,
+  isCredential,
+} from "../commit/credentials.ts";
 import type { Position } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
-import { decodeRevocation, type Revocation } from "../commit/revocation.ts";
-import { checkRevocation, checkRoom } from "./revocation_check.ts";
+import { isBatch, recordKind } from "../log/format.ts";
+import { checkCredential } from "./credential_check.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { sha256 } from "../../crypto/mod.ts";
 import { getOrMake } from "../../src/base/collections.ts";
@@ -90,43 +90,32 @@ function judgeForm(
   knowledge: Knowledge,
   gate: Gate | undefined,
 ): Verdict {
-  if (kind === "certificate") {
-    return judgeCertificate(decodeCertificate(bytes), knowledge);
+  if (isBatch(kind)) {
+    const isSigned = kind === recordKind.signedBatch;
+    return judgeBatch(decodeBatch(bytes, isSigned), knowledge, gate);
   }
-  if (kind === "revocation") {
-    return judgeRevocation(decodeRevocation(bytes), knowledge);
+  if (!isCredential(kind)) {
+    return declined(
+      refuse("unknown-kind", `Records of kind ${kind}: update this side`),
+    );
   }
-  return judgeBatch(decodeBatch(bytes, kind === "signed"), knowledge, gate);
+  return judgeCredential(decodeCredential(kind, bytes), knowledge);
 }
 
 function checkMode({ kind }: Arrival, mode: Mode): Refusal | undefined {
-  if (mode === "default") {
-    return kind === "unsigned" ? refuse("unsigned") : undefined;
-  }
-  return kind === "unsigned" ? undefined : refuse("wrong-mode");
+  const isUnsigned = kind === recordKind.unsignedBatch;
+  if (mode === "default") return isUnsigned ? refuse("unsigned") : undefined;
+  return isUnsigned ? undefined : refuse("wrong-mode");
 }
 
-function judgeCertificate(
-  certificate: Certificate,
-  { rootKey, certificates }: Knowledge,
-): Verdict {
-  if (certificates.has(certificate)) return KNOWN;
-  const refusal = checkCertificate(certificate, rootKey, certificates);
-  if (refusal !== undefined) return declined(refusal);
-  return { verdict: "admit-certificate", certificate };
-}
-
-function judgeRevocation(
-  revocation: Revocation,
+function judgeCredential(
+  credential: Credential,
   knowledge: Knowledge,
 ): Verdict {
-  const { revocations } = knowledge;
-  const refusal = checkRevocation(revocation, knowledge);
+  if (knowledge.credentials.has(credential)) return KNOWN;
+  const refusal = checkCredential(credential, knowledge);
   if (refusal !== undefined) return declined(refusal);
-  if (revocations.tellsNothingNew(revocation)) return KNOWN;
-  const full = checkRoom(revocations, revocation);
-  if (full !== undefined) return declined(full);
-  return { verdict: "admit-revocation", revocation };
+  return { verdict: "admit-credential", credential };
 }
 
 /** The checklist of a well-formed batch. */
@@ -172,7 +161,7 @@ function park(batch: Batch, missing: Position): Park {
 /** Has the signer a certificate that covers every commit's date? */
 function checkSession(
   { chain, first, commits }: Batch,
-  { mode, certificates, mendedKey }: Knowledge,
+  { mode, credentials: { certificates }, mendedKey }: Knowledge,
 ): Refusal | undefined {
   if (mode !== "default") return undefined;
   const key = chain.slice(0, 32);
@@ -377,8 +366,7 @@ export function admit(
       take(verdict, arrival.bytes);
       queue.push(...parking.release(verdict));
     } else if (
-      verdict.verdict === "admit-certificate" ||
-      verdict.verdict === "admit-revocation"
+      verdict.verdict === "admit-credential"
     ) {
       take(verdict, arrival.bytes);
     }

@@ -24,6 +24,7 @@ import { commitId } from "../../tests/kit/chain.ts";
 import { chainStart, type Header } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import { boundedPatches } from "./merge_gate.ts";
+import { recordKind } from "../log/format.ts";
 
 /** A replica that knows the certificates of writers 1, 2 and 3. */
 function reader(mode: Mode = "default", name?: string): Replica {
@@ -52,7 +53,7 @@ Deno.test("admit() takes certificates, then the batches that need them", () => {
   const arrival = ada.write(["a"]);
   const bob = new Replica();
   assert.equal(bob.outcome(arrival), "unknown-session");
-  assert.equal(bob.outcome(ada.introduce()), "admit-certificate");
+  assert.equal(bob.outcome(ada.introduce()), "admit-credential");
   assert.equal(bob.outcome(ada.introduce()), "known");
   assert.equal(bob.outcome(arrival), "admit");
 });
@@ -61,7 +62,7 @@ Deno.test("admit() refuses certificates that the root did not make", () => {
   const bob = new Replica();
   const eve = signerOf(66);
   const outcome = (bytes: Uint8Array) =>
-    bob.outcome({ kind: "certificate", bytes });
+    bob.outcome({ kind: recordKind.certificate, bytes });
   assert.equal(outcome(certify(eve, {}, eve).bytes), "bad-certificate");
   const { bytes } = certify(eve);
   bytes[40]! ^= 1;
@@ -93,7 +94,7 @@ Deno.test("admit() refuses a batch of another repository or mode", () => {
     assert.equal(reader(mode).outcome(unsigned), "admit");
   }
   // Announced as the kind that is allowed, the bytes do not decode.
-  const disguised: Arrival = { ...unsigned, kind: "signed" };
+  const disguised: Arrival = { ...unsigned, kind: recordKind.signedBatch };
   assert.equal(reader("default").outcome(disguised), "malformed");
 });
 
@@ -158,7 +159,7 @@ Deno.test("admit() parks a commit until its parents come, after its seal was che
   const forged = child.bytes.slice();
   forged[forged.length - 1]! ^= 1;
   assert.equal(
-    carol.outcome({ kind: "signed", bytes: forged }),
+    carol.outcome({ kind: recordKind.signedBatch, bytes: forged }),
     "bad-signature",
   );
   assert.equal(carol.outcome(child), "park");
@@ -174,7 +175,7 @@ Deno.test("a parked forgery is refused when its predecessor comes", () => {
   const bytes = second.bytes.slice();
   bytes[bytes.length - 65]! ^= 1; // The payload's last byte.
   const bob = reader();
-  assert.equal(bob.outcome({ kind: "signed", bytes }), "park");
+  assert.equal(bob.outcome({ kind: recordKind.signedBatch, bytes }), "park");
   assert.equal(bob.outcome(second), "park", "the true one is not shut out");
   const verdicts = bob.receive(first).map(({ verdict }) =>
     verdict.verdict === "refuse" ? verdict.refusal.refused : verdict.verdict
@@ -391,12 +392,13 @@ Deno.test("judge() answers garbage with a refusal and changes nothing", () => {
   const before = bob.graph.encode();
   const refused = new Set<string>();
   throwsOnlySyntaxError(bytes, (damaged) => {
-    for (const kind of ["signed", "certificate", "unsigned"] as const) {
+    const { signedBatch, certificate, unsignedBatch } = recordKind;
+    for (const kind of [signedBatch, certificate, unsignedBatch]) {
       const verdict = judge({ kind, bytes: damaged }, bob);
       if (verdict.verdict === "refuse") refused.add(verdict.refusal.refused);
       else assert.equal(verdict.verdict, "park", "only a gap may wait");
     }
-    const cut = judge({ kind: "signed", bytes: damaged }, bob);
+    const cut = judge({ kind: recordKind.signedBatch, bytes: damaged }, bob);
     if (cut.verdict === "refuse" && cut.refusal.refused === "malformed") {
       throw new SyntaxError("as expected of a cut");
     }
@@ -414,7 +416,7 @@ Deno.test("no flipped bit of a signed batch is ever admitted, parked ones includ
     const bytes = second.bytes.slice();
     bytes[bit >> 3]! ^= 1 << (bit & 7);
     const bob = reader();
-    bob.receive({ kind: "signed", bytes });
+    bob.receive({ kind: recordKind.signedBatch, bytes });
     bob.receive(first);
     assert.equal(bob.graph.commits, 1, `bit ${bit}`);
     assert.equal(bob.log.length, 1);
@@ -474,7 +476,10 @@ Deno.test("a replica that replays its log through the door ends where it was", (
   for (const arrival of [...sent].reverse()) bob.receive(arrival);
   const again = reader();
   for (const { bytes } of bob.log) {
-    assert.equal(again.outcome({ kind: "signed", bytes }), "admit");
+    assert.equal(
+      again.outcome({ kind: recordKind.signedBatch, bytes }),
+      "admit",
+    );
   }
   assert.deepEqual(again.graph.encode(), bob.graph.encode());
   assert.deepEqual(root.publicKey, again.rootKey);

@@ -8,16 +8,16 @@ import type { Refusal } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
 import type { Batch } from "../commit/batch.ts";
-import type { Certificate, Certificates } from "../commit/certificate.ts";
+import type { Credential, Credentials } from "../commit/credentials.ts";
 import type { Position } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Revocation, Revocations } from "../commit/revocation.ts";
+import type { Revocations } from "../commit/revocation.ts";
 
 /** Foreign bytes: the kind that was announced, and the body of a log record. */
 export interface Arrival {
-  /** What the bytes claim to be. */
-  readonly kind: "certificate" | "signed" | "unsigned" | "revocation";
+  /** What the bytes claim to be: a log's number. */
+  readonly kind: number;
   /** Kept as they are when admitted; must not change afterwards. */
   readonly bytes: Uint8Array;
 }
@@ -29,7 +29,7 @@ export interface Knowledge {
   readonly rootKey: Uint8Array;
   /** In the mode that signs: hashed as far as the log goes. */
   readonly graph: Graph;
-  readonly certificates: Certificates;
+  readonly credentials: Credentials;
   /** Only in a repair: the session key, as 32 characters, whose seal is certificate enough. */
   readonly mendedKey?: string;
   readonly revocations: Revocations;
@@ -70,27 +70,20 @@ export type PatchDecoder = (
 
 /** What becomes of an arrival. */
 export type Verdict =
-  | AdmitCertificate
-  | AdmitRevocation
+  | AdmitCredential
   | AdmitBatch
   | Park
   | { readonly verdict: "known" }
   | Refuse;
 
-/** A sound certificate that was not known. */
-export interface AdmitCertificate {
-  readonly verdict: "admit-certificate";
-  readonly certificate: Certificate;
-}
-
-/** A sound revocation that says something new. */
-export interface AdmitRevocation {
-  readonly verdict: "admit-revocation";
-  readonly revocation: Revocation;
+/** A sound credential that says something new. */
+export interface AdmitCredential {
+  readonly verdict: "admit-credential";
+  readonly credential: Credential;
 }
 
 /** What becomes part of the knowledge. */
-export type Admitted = AdmitBatch | AdmitCertificate | AdmitRevocation;
+export type Admitted = AdmitBatch | AdmitCredential;
 
 /**
  * A sound batch: the commits from index `from` on are new. The ones before it

@@ -13,10 +13,14 @@
 import type { Storage } from "../../src/storage/storage.ts";
 import { admit, type Judged, Parking } from "./admit.ts";
 import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
-import { decodeCertificate } from "../commit/certificate.ts";
+import {
+  decodeCredential,
+  isCredential,
+  kindOfCredential,
+} from "../commit/credentials.ts";
 import { ChainIds } from "../graph/chain_ids.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import { recordKind } from "../log/format.ts";
+import { isBatch, recordKind, travels } from "../log/format.ts";
 import type { ReceiveOptions } from "../port.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { ChangeList, type ViewOf } from "../state/state.ts";
@@ -28,7 +32,6 @@ import {
   type Withdrawal,
 } from "../refusal/withdrawals.ts";
 import { ByteReader } from "../../src/base/bytes.ts";
-import { travellingName } from "../log/own_log.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
@@ -68,6 +71,7 @@ export class Intake {
     this.#commits = commits;
     this.#knowledge = {
       ...loaded,
+      revocations: loaded.credentials.revocations,
       rootKey,
       clockAt: (chain, number) => commits.clockAt(chain, number),
       countEqual: (batch, end) => commits.countEqual(batch, end),
@@ -141,14 +145,9 @@ export class Intake {
 
   #take(admitted: Admitted, bytes: Uint8Array): void {
     if (admitted.verdict === "admit") return this.#takeBatch(admitted, bytes);
-    const { log, certificates, revocations } = this.#loaded;
-    if (admitted.verdict === "admit-revocation") {
-      log.append(recordKind.revocation, [bytes]);
-      revocations.add(admitted.revocation);
-      return;
-    }
-    log.append(recordKind.certificate, [bytes]);
-    certificates.add(admitted.certificate);
+    const { log, credentials } = this.#loaded;
+    log.append(kindOfCredential(admitted.credential), [bytes]);
+    credentials.add(admitted.credential);
   }
 
   #takeBatch(
@@ -178,26 +177,19 @@ export class Intake {
   async readmit(): Promise<void> {
     const { log, recovery, ownKey, saved } = this.#loaded;
     const knowledge: Knowledge = { ...this.#knowledge, mendedKey: ownKey };
-    for (const { bytes } of saved?.meta.certificates ?? []) {
-      this.#readmitCertificate(bytes);
+    for (const record of saved?.meta.credentials ?? []) {
+      this.#readmitCredential(record);
     }
-    for (const { bytes } of saved?.meta.revocations ?? []) {
-      this.receive([{ kind: "revocation", bytes }]);
-    }
-    const isCertificate = ({ kind }: { readonly kind: number }) =>
-      kind === recordKind.certificate;
     const { survivors } = recovery;
-    for (const survivor of survivors.filter(isCertificate)) {
-      this.#readmitCertificate(survivor.body());
+    for (const { kind, body } of survivors) {
+      if (isCredential(kind)) this.#readmitCredential({ kind, bytes: body() });
     }
     const local = new LocalRecords(this.#loaded, this.#parts.withdrawAgain);
-    for (const survivor of survivors) {
-      if (isCertificate(survivor)) continue;
-      const body = survivor.body();
-      const kind = travellingName(survivor.kind);
-      if (kind !== undefined) {
-        this.#receive([{ kind, bytes: body }], knowledge, {});
-      } else local.take(survivor.kind, body);
+    for (const { kind, body } of survivors) {
+      if (isCredential(kind)) continue;
+      if (isBatch(kind)) {
+        this.#receive([{ kind, bytes: body() }], knowledge, {});
+      } else local.take(kind, body());
       local.settle();
     }
     await log.sync();
@@ -206,15 +198,13 @@ export class Intake {
     await salvage(storage, this.#loaded, viewOf);
   }
 
-  #readmitCertificate(bytes: Uint8Array): void {
-    const { certificates, mode } = this.#loaded;
-    if (mode === "default") {
-      return void this.receive([{ kind: "certificate", bytes }]);
-    }
-    // The door of these modes takes none; it tells the history who wrote.
-    const certificate = decodeCertificate(bytes);
-    if (certificates.has(certificate)) return;
-    this.#take({ verdict: "admit-certificate", certificate }, bytes);
+  #readmitCredential(record: Arrival): void {
+    const { credentials, mode } = this.#loaded;
+    if (mode === "default") return void this.receive([record]);
+    // The door of these modes takes none; certificates tell the history who wrote.
+    const credential = decodeCredential(record.kind, record.bytes);
+    if (credentials.has(credential)) return;
+    this.#take({ verdict: "admit-credential", credential }, record.bytes);
   }
 }
 
@@ -245,6 +235,8 @@ class LocalRecords {
     } else if (kind === recordKind.resolution) {
       const resolution = decodeResolution(reader);
       this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
+    } else if (kind !== recordKind.genesis && !travels(kind)) {
+      this.#loaded.log.append(kind, [body]);
     }
   }
 

@@ -9,6 +9,7 @@ import {
 import { limits } from "../../src/base/limits.ts";
 import { decodeBatch } from "../commit/batch.ts";
 import { Parking } from "./admit.ts";
+import { recordKind } from "../log/format.ts";
 
 function reader(parking?: Parking): Replica {
   return new Replica("default", "team/acme", parking).trust(
@@ -76,7 +77,7 @@ Deno.test("Parking has a limit of bytes where nobody chose any", () => {
   const half = limits.parkedBytesMax / 2;
   const missing = { chain: "somebody", number: 7 };
   const park = (bytes: Uint8Array) =>
-    parking.park({ kind: "signed", bytes }, {
+    parking.park({ kind: recordKind.signedBatch, bytes }, {
       verdict: "park",
       batch,
       missing,

@@ -91,7 +91,7 @@ class RuleAudit {
   constructor(loaded: LoadedReplica, options: AuditOptions) {
     this.#loaded = loaded;
     this.#options = options;
-    this.#sessions = new RuleSessions(loaded.certificates);
+    this.#sessions = new RuleSessions(loaded.credentials.certificates);
     const schemas = options.rules.schemas();
     const isConstrained = schemas.some(({ isConstrained }) => isConstrained);
     this.#constraints = isConstrained

@@ -44,13 +44,13 @@ export class RuleGate implements Declared {
 
   constructor(
     rules: RepositoryRules,
-    { certificates, graph }: Pick<LoadedReplica, "certificates" | "graph">,
+    { credentials, graph }: Pick<LoadedReplica, "credentials" | "graph">,
     others: readonly Schema[] = [],
   ) {
     const schemas = [...rules.schemas(), ...others];
     this.reserved = new Set(schemas.map(({ name }) => name));
     this.#rules = rules;
-    this.#sessions = new RuleSessions(certificates);
+    this.#sessions = new RuleSessions(credentials.certificates);
     this.#graph = graph;
   }
 

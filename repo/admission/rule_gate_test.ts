@@ -7,6 +7,7 @@ import {
 import { defineRules, type Rules, rulesFor } from "../../src/schema/rules.ts";
 import type { WriteRules } from "../../src/schema/rule_types.ts";
 import type { Arrival } from "./arrival.ts";
+import { recordKind } from "../log/format.ts";
 
 function rulesOf(rules: WriteRules<typeof Card>): Rules {
   const all = { create: () => true, update: () => true, delete: () => true };
@@ -150,7 +151,9 @@ Deno.test("who may write nothing writes nothing to what was deleted either", asy
       const eve = await open(2 + 4 * i);
       eve.take(born);
       attack(eve);
-      const batches = eve.records().filter(({ kind }) => kind === "signed");
+      const batches = eve.records().filter(({ kind }) =>
+        kind === recordKind.signedBatch
+      );
       const records = by === "session" ? eve.records() : batches.reverse();
       const [first] = refused(door, records) as [unknown[]];
       const rule = `team/{team} card.${i === 1 ? "delete" : "update"}`;
@@ -233,10 +236,14 @@ Deno.test("the gate is asked once of what is sound and new, before rules, and ne
       verdict.verdict === "refuse" ? verdict.refusal.refused : verdict.verdict
     );
   const certificates = [...ada.records(), ...bob.records()]
-    .filter(({ kind }) => kind === "certificate");
+    .filter(({ kind }) => kind === recordKind.certificate);
   receive(certificates);
-  const [first] = ada.records().filter(({ kind }) => kind === "signed");
-  const second = bob.records().filter(({ kind }) => kind === "signed").at(-1)!;
+  const [first] = ada.records().filter(({ kind }) =>
+    kind === recordKind.signedBatch
+  );
+  const second = bob.records().filter(({ kind }) =>
+    kind === recordKind.signedBatch
+  ).at(-1)!;
   const forged = { ...first!, bytes: first!.bytes.slice() };
   forged.bytes[forged.bytes.length - 1]! ^= 1;
   deepEqual(receive([forged]), ["bad-signature"]);

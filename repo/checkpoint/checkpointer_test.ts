@@ -12,6 +12,7 @@ import {
   turns,
 } from "../../tests/kit/replica_place.ts";
 import { verifyReplica } from "../repair/verify.ts";
+import { recordKind } from "../log/format.ts";
 
 function checkpoints(place: Place): string[] {
   return place.storage.list(place.folder).filter((name) =>
@@ -187,7 +188,9 @@ Deno.test("a replica that only receives writes checkpoints by itself, too", asyn
   for (let i = 0; i < 6; i++) await author.write(`big-${i}`, text);
   const { records } = author.replica.port().read(0, Infinity);
   for (const { kind, bytes } of records) {
-    if (kind === "unsigned") reader.replica.receive([{ kind, bytes }]);
+    if (kind === recordKind.unsignedBatch) {
+      reader.replica.receive([{ kind, bytes }]);
+    }
   }
   for (let i = 0; i < 50; i++) await turns();
   equal(checkpoints(reader).length, 1);

@@ -24,6 +24,7 @@ import {
   type RevocationFields,
 } from "./revocation.ts";
 import { verifyReplica } from "../repair/verify.ts";
+import { recordKind } from "../log/format.ts";
 
 /** All commits of a session that are known here: what a revocation lets stand. */
 function cutsOf(
@@ -56,7 +57,7 @@ function revoke(
 }
 
 function arrival({ bytes }: Revocation) {
-  return { kind: "revocation" as const, bytes };
+  return { kind: recordKind.revocation, bytes };
 }
 
 /** The name of the incarnation that `Writer` uses by this number. */
@@ -116,7 +117,7 @@ Deno.test("a revocation is admitted from the root and from keys that may issue, 
   const forged = revoke(door);
   forged.bytes[forged.bytes.length - 1]! ^= 1;
   equal(outcome(forged), "bad-signature");
-  equal(outcome(revoke(door, {}, office)), "admit-revocation");
+  equal(outcome(revoke(door, {}, office)), "admit-credential");
   equal(outcome(revoke(door, {}, office)), "known");
   equal(outcome(revoke(door)), "known"); // It says nothing new.
   const trusted = new Replica("trusted");
@@ -140,7 +141,7 @@ Deno.test("commits behind the cut are refused with their number, the others are 
   const more = new Map([[incarnation(0), 3]]);
   equal(
     door.outcome(arrival(revoke(door, { cuts: more }))),
-    "admit-revocation",
+    "admit-credential",
   );
   equal(door.outcome(batches[1]!), "admit");
   equal(door.outcome(batches[2]!), "revoked");
@@ -241,8 +242,8 @@ Deno.test("revocations outlive restarts and checkpoints, are verified, and end a
   const cuts = cutsOf(door.replica.graph, writer.key);
   const { bytes } = writer.revoked(cuts, "lost phone");
   equal(
-    door.take([{ kind: "revocation", bytes }])[0]?.verdict.verdict,
-    "admit-revocation",
+    door.take([{ kind: recordKind.revocation, bytes }])[0]?.verdict.verdict,
+    "admit-credential",
   );
   writer.put("x", { rank: 2 });
   for (const isCheckpointed of [false, true]) {
@@ -262,7 +263,7 @@ Deno.test("revocations outlive restarts and checkpoints, are verified, and end a
   deepEqual([report.ok, report.revocations], [true, 1]);
   const third = await RuledDevice.open({ seed: 3 });
   third.take(door.records());
-  equal(third.replica.loaded.revocations.size, 1);
+  equal(third.replica.loaded.credentials.revocations.size, 1);
   for (const device of [writer, door, third]) await device.replica.close();
 });
 
@@ -275,12 +276,14 @@ Deno.test("a revocation holds after its repository was opened by its log alone, 
   door.take(writer.records());
   const cuts = cutsOf(door.replica.graph, writer.key);
   const { bytes } = writer.revoked(cuts, "lost phone");
-  door.take([{ kind: "revocation", bytes }]);
+  door.take([{ kind: recordKind.revocation, bytes }]);
   writer.put("x", { rank: 2 });
   await door.reopen("log");
   const { loaded } = door.replica;
   equal(loaded.checkpoint, undefined);
-  deepEqual([...loaded.revocations].map(({ bytes }) => bytes), [bytes]);
+  deepEqual([...loaded.credentials.revocations].map(({ bytes }) => bytes), [
+    bytes,
+  ]);
   const { verdict } = door.take(writer.records().slice(-1))[0]!;
   deepEqual(verdict, {
     verdict: "refuse",
@@ -297,7 +300,7 @@ Deno.test("an issuer that was revoked cannot let itself go on", () => {
   const sessionKey = office.publicKey;
   equal(
     door.outcome(arrival(revoke(door, { sessionKey }))),
-    "admit-revocation",
+    "admit-credential",
     "by the root",
   );
   const cuts = new Map([[incarnation(0), 1_000_000]]);
@@ -318,11 +321,11 @@ Deno.test("a revoked issuer writes no more, and the sessions that it certified g
   const { publicKey: sessionKey } = office;
   equal(
     door.outcome(arrival(revoke(door, { sessionKey, cuts }))),
-    "admit-revocation",
+    "admit-credential",
   );
   equal(door.outcome(issuer!.write(["b"])), "revoked");
   equal(door.outcome(user!.write(["c"])), "admit");
-  equal(door.outcome(arrival(revoke(door))), "admit-revocation");
+  equal(door.outcome(arrival(revoke(door))), "admit-credential");
   equal(door.outcome(user!.write(["d"])), "revoked", "by its own key");
 });
 

@@ -13,6 +13,7 @@ import { repositoryHistory } from "../../src/db/history.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import { sessionName } from "./session.ts";
 import { verifyReplica, type VerifyReport } from "../repair/verify.ts";
+import { recordKind } from "../log/format.ts";
 
 function verify({ replica }: Place): Promise<VerifyReport> {
   return verifyReplica(replica.loaded, {}, () => Promise.resolve());
@@ -55,7 +56,7 @@ Deno.test("nobody takes what a session without a certificate wrote, until it is 
   const certificate = certificateFor(session);
   ada.replica.useSession({ ...ada.replica.session, certificate });
   await ada.write("a", "two");
-  deepEqual(tell(ada, bob), ["admit-certificate", "admit", "known", "admit"]);
+  deepEqual(tell(ada, bob), ["admit-credential", "admit", "known", "admit"]);
   equal(bob.text("a"), "two");
   equal(ada.replica.graph.size, 1, "the same key, the same chain");
   ok((await verify(ada)).ok, "its certificate came after its first batch");
@@ -74,7 +75,7 @@ Deno.test("a certificate of a closed repository is told when it is opened again"
   await turns();
   equal(ada.replica.port().shareable, end, "durable without being asked");
   const bob = await Place.open({ seed: 2 });
-  deepEqual(tell(ada, bob), ["admit-certificate", "admit", "known"]);
+  deepEqual(tell(ada, bob), ["admit-credential", "admit", "known"]);
   await ada.replica.close();
   const again = await ada.reopen();
   equal(again.replica.loaded.log.end, end, "once is enough");
@@ -139,7 +140,7 @@ Deno.test("what an issuer says comes after what the root says of the issuer", as
   await ada.write("a", "one");
   const bob = await Place.open({ seed: 2 });
   const verdicts = tell(ada, bob);
-  deepEqual(verdicts.slice(0, 2), ["admit-certificate", "admit-certificate"]);
+  deepEqual(verdicts.slice(0, 2), ["admit-credential", "admit-credential"]);
   equal(bob.text("a"), "one");
   ok((await verify(bob)).ok);
 });
@@ -221,8 +222,8 @@ Deno.test("a certificate that came before the first write stands before it", asy
   await ada.write("a", "one");
   const kinds = ada.replica.port().read(0, 1 << 20).records
     .map(({ kind }) => kind);
-  deepEqual(kinds, ["certificate", "signed"]);
-  deepEqual(tell(ada, bob), ["admit-certificate", "known", "admit"]);
+  deepEqual(kinds, [recordKind.certificate, recordKind.signedBatch]);
+  deepEqual(tell(ada, bob), ["admit-credential", "known", "admit"]);
 });
 
 Deno.test("a session whose key signs later writes at once, and shares what is sealed", async () => {
@@ -248,7 +249,7 @@ Deno.test("a session whose key signs later writes at once, and shares what is se
   late.signOne();
   await Promise.all(writes);
   deepEqual([port.shareable, port.commits], [log.end, 2]);
-  deepEqual(tell(ada, bob), ["admit-certificate", "known", "admit"]);
+  deepEqual(tell(ada, bob), ["admit-credential", "known", "admit"]);
   deepEqual([bob.text("a"), bob.text("b")], ["one", "two"]);
   const report = await verify(ada);
   deepEqual([report.ok, report.signatures, report.bytes], [true, 2, log.end]);

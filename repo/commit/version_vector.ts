@@ -44,9 +44,20 @@ export function encodeVector(vector: VersionVector): Uint8Array<ArrayBuffer> {
   return writer.view();
 }
 
-/** Reads a vector; `SyntaxError` when the bytes are none. */
+/** Reads a vector that is all of the bytes; `SyntaxError` when they are none. */
 export function decodeVector(bytes: Uint8Array): VersionVector {
   const reader = new ByteReader(bytes);
+  const vector = readVector(reader);
+  if (!reader.done) {
+    throw new SyntaxError(
+      "Cannot decode vector: there are bytes after its end",
+    );
+  }
+  return vector;
+}
+
+/** Reads a vector; `SyntaxError` when there is none. */
+export function readVector(reader: ByteReader): VersionVector {
   const size = readCount(reader);
   const vector = new Map<string, number>();
   let last = "";
@@ -60,11 +71,6 @@ export function decodeVector(bytes: Uint8Array): VersionVector {
     }
     vector.set(chain, count);
     last = chain;
-  }
-  if (!reader.done) {
-    throw new SyntaxError(
-      "Cannot decode vector: there are bytes after its end",
-    );
   }
   return vector;
 }

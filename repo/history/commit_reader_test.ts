@@ -3,6 +3,7 @@ import { equalBytes } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
 import { decodeBatch } from "../commit/batch.ts";
 import { bytesOfCommit, CommitReader } from "./commit_reader.ts";
+import { recordKind } from "../log/format.ts";
 
 function chainOf(place: Place): string {
   return [...place.replica.graph.chains()][0]!.name;
@@ -100,7 +101,7 @@ Deno.test("countEqual() compares what is known without reading its record, and d
   const { loaded, graph } = place.replica;
   const chain = chainOf(place);
   const batches = (await place.arrivals())
-    .filter(({ kind }) => kind === "signed")
+    .filter(({ kind }) => kind === recordKind.signedBatch)
     .map(({ bytes }) => decodeBatch(bytes, true));
   let records = 0, read = 0;
   const { log } = loaded;

@@ -10,6 +10,7 @@ import {
   upTo,
 } from "./time_travel.ts";
 import { digestOf } from "../../tests/kit/digest.ts";
+import { recordKind } from "../log/format.ts";
 
 const viewOf = () => createView(Note);
 
@@ -132,8 +133,12 @@ Deno.test("the past does not depend on the order in which commits came", async (
   ada.replica.receive(await bob.arrivals());
   const other = await Place.open({ seed: 3 });
   const arrivals = await ada.arrivals();
-  const certificates = arrivals.filter(({ kind }) => kind === "certificate");
-  const batches = arrivals.filter(({ kind }) => kind !== "certificate");
+  const certificates = arrivals.filter(({ kind }) =>
+    kind === recordKind.certificate
+  );
+  const batches = arrivals.filter(({ kind }) =>
+    kind !== recordKind.certificate
+  );
   other.replica.receive([...certificates, ...batches.reverse()]);
   for (const moment of Object.values(moments)) {
     const [there, here] = [ada, other].map((place) =>

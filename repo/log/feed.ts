@@ -18,7 +18,6 @@
 import { ByteWriter } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
-import type { Arrival } from "../admission/arrival.ts";
 import {
   type BatchHead,
   batchHead,
@@ -28,9 +27,8 @@ import {
 import { chainBytesLength } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Log } from "./log.ts";
-import { recordKind } from "./format.ts";
+import { isBatch, recordKind, travels } from "./format.ts";
 import type { FeedRecord, FeedSlice } from "../port.ts";
-import { travellingName } from "./own_log.ts";
 
 /** Bytes before the commits of a batch: at most this. */
 const HEAD_BYTES_MAX = 1 + chainBytesLength + 2 * 8;
@@ -101,24 +99,23 @@ export class Feed {
     body: Uint8Array,
     address: number,
   ): boolean {
-    const what = this.#kindOf(kind);
-    if (what === undefined) return true;
-    const isBatch = what === "signed" || what === "unsigned";
-    const head = isBatch ? batchHead(body) : undefined;
+    if (!this.#isTaken(kind)) return true;
+    const head = isBatch(kind) ? batchHead(body) : undefined;
     if (head !== undefined) {
       const { chain, first, count } = head;
       if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
     }
     if (!gathering.hasRoom(body.length)) return false;
-    gathering.add(what, body, address + body.length, head);
+    gathering.add(kind, body, address + body.length, head);
     return true;
   }
 
-  /** What peers call a record of the log; `undefined` when it does not travel. */
-  #kindOf(kind: number): Arrival["kind"] | undefined {
-    if (kind === recordKind.unsignedBatch) return "unsigned";
-    if (this.#parts.mode !== "default") return undefined;
-    return travellingName(kind);
+  /** Does the door of the others take it? In the modes that do not sign, only batches. */
+  #isTaken(kind: number): boolean {
+    if (this.#parts.mode !== "default") {
+      return kind === recordKind.unsignedBatch;
+    }
+    return travels(kind);
   }
 }
 
@@ -150,7 +147,7 @@ class Gathering {
   readonly #bytesMax: number;
   #bytes = 0;
   #run: BatchPart[] = [];
-  #runKind: Arrival["kind"] = "signed";
+  #runKind: number = recordKind.signedBatch;
   #runCount = 0;
   #runNext = 0;
 
@@ -170,7 +167,7 @@ class Gathering {
 
   /** Takes a record; `head` when it is a batch. */
   add(
-    kind: Arrival["kind"],
+    kind: number,
     body: Uint8Array,
     next: number,
     head: BatchHead | undefined,
@@ -183,7 +180,7 @@ class Gathering {
   }
 
   #addBatch(
-    kind: Arrival["kind"],
+    kind: number,
     next: number,
     head: BatchHead,
     bytes: Uint8Array,
@@ -204,7 +201,7 @@ class Gathering {
     if (first === undefined) return;
     this.#records.push({
       kind: this.#runKind,
-      bytes: joinBatches(this.#run, this.#runKind === "signed"),
+      bytes: joinBatches(this.#run, this.#runKind === recordKind.signedBatch),
       chain: first.chain,
       first: first.first,
       count: this.#runCount,

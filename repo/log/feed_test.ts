@@ -213,7 +213,7 @@ Deno.test("what is joined is admitted as the single batches would be, whoever na
         const many = [...follow(port, random)];
         ok(many.length <= one.length);
         for (const { bytes, kind, first, count, chain } of many) {
-          if (kind !== "signed") continue;
+          if (kind !== recordKind.signedBatch) continue;
           const batch = decodeBatch(bytes, true);
           deepEqual(
             [batch.chain, batch.first, batch.commits.length],

@@ -10,7 +10,12 @@ import { crc32, crc32Portable } from "../../src/base/crc32.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 
-/** What a record holds. */
+/**
+ * What a record holds. The number tells what becomes of one of a kind that is not
+ * known (law 13): up to 31 it must be understood, and nobody goes on without;
+ * 32 to 47 are statements (`statement.ts`), which are kept and passed on; from 48
+ * on they are this device's own, never travel, and are skipped.
+ */
 export const recordKind = {
   /** The repository's name, root key and mode. */
   genesis: 1,
@@ -23,10 +28,29 @@ export const recordKind = {
   /** A revocation of a session. */
   revocation: 5,
   /** Own commits taken back after a refusal; never travels. */
-  withdrawal: 6,
+  withdrawal: 48,
   /** What became of a refused commit; never travels. */
-  resolution: 7,
+  resolution: 49,
 } as const;
+
+const STATEMENT_MIN = 32;
+const LOCAL_MIN = 48;
+const KIND_MAX = 63;
+
+/** Is it a statement, of whatever kind? */
+export function isStatement(kind: number): boolean {
+  return kind >= STATEMENT_MIN && kind < LOCAL_MIN;
+}
+
+/** Is it a batch? */
+export function isBatch(kind: number): boolean {
+  return kind === recordKind.signedBatch || kind === recordKind.unsignedBatch;
+}
+
+/** Do peers get records of this kind? They have the genesis, and need nothing of what is local. */
+export function travels(kind: number): boolean {
+  return kind > recordKind.genesis && kind < LOCAL_MIN;
+}
 
 /** The file of what repairs could not connect. */
 export const SALVAGE = "salvage";
@@ -59,7 +83,7 @@ export const SEGMENT_HEADER_BYTES = 64;
 export const RECORD_HEADER_BYTES = 9;
 
 const MAGIC = "SHEAFLOG";
-const FORMAT = 1;
+const FORMAT = 2;
 const SALT_BYTES = 8;
 const CRC_AT = 60;
 const RESERVED_BYTES = 28;
@@ -138,7 +162,14 @@ export function decodeSegmentHeader(
         `Restore the file from a copy, or open with \`repair: true\`.`,
     );
   }
-  if (format !== FORMAT) {
+  if (format < FORMAT) {
+    throw new DatabaseError(
+      "format-too-old",
+      `Cannot read ${where}: it has format ${format}, which Sheaf 0.1 wrote. ` +
+        "Nothing was changed: export it with that version (`sheaf export`), and import it here.",
+    );
+  }
+  if (format > FORMAT) {
     throw new DatabaseError(
       "format-too-new",
       `Cannot read ${where}: it has format ${format}, this version knows ${FORMAT}. ` +
@@ -225,7 +256,7 @@ export function readU32(bytes: Uint8Array, at: number): number {
 /** Is it the kind of a record, with or without the sync mark? */
 export function isRecordKind(kind: number): boolean {
   const plain = kind & ~SYNC_MARK;
-  return plain >= recordKind.genesis && plain <= recordKind.resolution;
+  return plain > 0 && plain <= KIND_MAX;
 }
 
 /**

@@ -5,49 +5,18 @@
  * @module
  */
 
-import type { Arrival } from "../admission/arrival.ts";
 import { crc32 } from "../../src/base/crc32.ts";
 import type { Log } from "./log.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "./format.ts";
 import type { Sharing } from "../graph/sharing.ts";
 import { hasCode } from "../../src/base/errors.ts";
 
-const kinds = {
-  certificate: recordKind.certificate,
-  resolution: recordKind.resolution,
-  revocation: recordKind.revocation,
-  signed: recordKind.signedBatch,
-  unsigned: recordKind.unsignedBatch,
-  withdrawal: recordKind.withdrawal,
-} as const;
-
 /** A record of a log. */
 export interface OwnRecord {
-  readonly kind: keyof typeof kinds;
+  /** What it is: a number of `recordKind`, or one that a later version knows. */
+  readonly kind: number;
   /** Its body. */
   readonly bytes: Uint8Array;
-}
-
-const names: ReadonlyMap<number, OwnRecord["kind"]> = new Map(
-  Object.entries(kinds).map((
-    [name, kind],
-  ) => [kind, name as OwnRecord["kind"]]),
-);
-
-/** The number by which a log knows a kind. */
-export function kindOf({ kind }: OwnRecord): number {
-  return kinds[kind];
-}
-
-/** What a record of this kind is called; `undefined` for the genesis, which every log begins with. */
-export function kindName(kind: number): OwnRecord["kind"] | undefined {
-  return names.get(kind);
-}
-
-/** What peers call a record of this kind; `undefined` when it does not travel. */
-export function travellingName(kind: number): Arrival["kind"] | undefined {
-  const name = kindName(kind);
-  return name === "withdrawal" || name === "resolution" ? undefined : name;
 }
 
 /** An address in a log, and what tells that log from others. */
@@ -147,9 +116,8 @@ export class Mirror {
     let previous = from;
     let bytes = 0;
     if (from < to) {
-      this.#log.records(from, to, (number, body, address) => {
-        const kind = kindName(number);
-        if (kind === undefined) return false;
+      this.#log.records(from, to, (kind, body, address) => {
+        if (kind === recordKind.genesis) return false; // Every log has it.
         if (bytes > 0 && bytes + body.length > bytesMax) {
           next = previous;
           return true;

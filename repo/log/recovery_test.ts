@@ -178,8 +178,12 @@ Deno.test("openLog() tells foreign files, newer formats and damaged headers apar
   };
   await rejects(openTexts(headerOf(0, 0x20, true)), { code: "format-unknown" });
   await rejects(openTexts(headerOf(0, 0xff, true)), { code: "format-unknown" });
-  await rejects(openTexts(headerOf(8, 2, true)), { code: "format-too-new" });
-  await rejects(openTexts(headerOf(8, 2, false)), { code: "log-damaged" });
+  await rejects(openTexts(headerOf(8, 3, true)), { code: "format-too-new" });
+  await rejects(openTexts(headerOf(8, 1, true)), {
+    code: "format-too-old",
+    message: /export it with that version/,
+  });
+  await rejects(openTexts(headerOf(8, 3, false)), { code: "log-damaged" });
   await rejects(openTexts(headerOf(30, 1, false)), { code: "log-damaged" });
   await rejects(openTexts(headerOf(12, 1, true)), { code: "log-damaged" });
 });

@@ -11,6 +11,7 @@ import { withdrawAsTold, writeLost } from "./withdraw_told.ts";
 import type { Judged } from "../admission/admit.ts";
 import type { Arrival } from "../admission/arrival.ts";
 import { type Batch, decodeBatch } from "../commit/batch.ts";
+import { recordKind } from "../log/format.ts";
 
 /** What takes commits back. */
 export const withdrawing = {
@@ -83,9 +84,11 @@ function refusedOf(judged: readonly Judged[], chain: string): Arrival[] {
 
 /** The batch of an arrival, where it is one of this chain. */
 function batchOf({ kind, bytes }: Arrival, chain: string): Batch | undefined {
-  if (kind !== "signed" && kind !== "unsigned") return undefined;
+  if (kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch) {
+    return undefined;
+  }
   try {
-    const batch = decodeBatch(bytes, kind === "signed");
+    const batch = decodeBatch(bytes, kind === recordKind.signedBatch);
     return batch.chain === chain ? batch : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

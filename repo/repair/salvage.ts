@@ -36,6 +36,7 @@ import type { SavedCells } from "../checkpoint/saved_state.ts";
 import type { State, ViewOf } from "../state/state.ts";
 import { getOrMake, lowerBound } from "../../src/base/collections.ts";
 import { readChain } from "../commit/commit.ts";
+import { recordKind } from "../log/format.ts";
 
 /** First bytes of the file. */
 export const SALVAGE_MAGIC = "SHEAFSAV";
@@ -200,7 +201,9 @@ export class Salvage {
       }
       if (this.#declined.get(batch) === graph.commits) continue;
       this.#declined.set(batch, graph.commits); // Unless the graph grows by it.
-      const kind = batch.isSigned ? "signed" : "unsigned";
+      const kind = batch.isSigned
+        ? recordKind.signedBatch
+        : recordKind.unsignedBatch;
       return { kind, bytes: batch.bytes() };
     }
     return undefined;

@@ -28,16 +28,19 @@ import {
   verifyBatch,
 } from "../commit/batch.ts";
 import {
-  Certificates,
-  checkCertificate,
-  decodeCertificate,
-} from "../commit/certificate.ts";
+  type Credential,
+  Credentials,
+  decodeCredential,
+  isCredential,
+} from "../commit/credentials.ts";
 import { type Checkpoint, verifyCheckpoint } from "../checkpoint/checkpoint.ts";
 import { decodeGenesis } from "../commit/genesis.ts";
 import {
+  isBatch,
   RECORD_HEADER_BYTES,
   recordKind,
   SEGMENT_HEADER_BYTES,
+  travels,
 } from "../log/format.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import {
@@ -46,8 +49,7 @@ import {
   decodeWithdrawal,
   type LoggedWithdrawal,
 } from "../refusal/withdrawals.ts";
-import { decodeRevocation } from "../commit/revocation.ts";
-import { checkRevocation } from "../admission/revocation_check.ts";
+import { checkCredential } from "../admission/credential_check.ts";
 import { chainStart, type Position } from "../commit/commit.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
@@ -83,6 +85,8 @@ export interface VerifyReport {
   readonly operations: number;
   readonly certificates: number;
   readonly revocations: number;
+  /** Signed records that are kept and passed on, known or not. */
+  readonly statements: number;
   /** Seals verified. */
   readonly signatures: number;
   /** Bytes of the log that were checked. */
@@ -160,13 +164,14 @@ class LogCheck {
   readonly #loaded: LoadedReplica;
   readonly #rootKey: Uint8Array;
   readonly #chains: VerifiedChains;
-  readonly #certificates = new Certificates();
+  readonly #credentials = new Credentials();
   readonly #counts = {
     records: 0,
     commits: 0,
     operations: 0,
     certificates: 0,
     revocations: 0,
+    statements: 0,
     signatures: 0,
     bytes: 0,
   };
@@ -203,14 +208,19 @@ class LogCheck {
 
   #record(kind: number, body: Uint8Array): Refusal | undefined {
     if (kind === recordKind.genesis) return this.#genesis(body);
-    if (kind === recordKind.certificate) return this.#certificate(body);
-    if (kind === recordKind.revocation) return this.#revocation(body);
+    if (isBatch(kind)) {
+      return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
+    }
+    if (isCredential(kind)) {
+      return this.#credential(decodeCredential(kind, body));
+    }
     if (kind === recordKind.withdrawal) return this.#withdrawal(body);
     if (kind === recordKind.resolution) {
       decodeResolution(new ByteReader(body));
-      return undefined;
+    } else if (travels(kind)) {
+      return refuse("malformed", `records of kind ${kind} are unknown`);
     }
-    return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
+    return undefined;
   }
 
   #genesis(body: Uint8Array): Refusal | undefined {
@@ -218,27 +228,15 @@ class LogCheck {
     return refuse("malformed", "it is another genesis than the first one");
   }
 
-  #certificate(body: Uint8Array): Refusal | undefined {
-    const certificate = decodeCertificate(body);
-    const refusal = checkCertificate(
-      certificate,
-      this.#rootKey,
-      this.#certificates,
-    );
-    if (refusal !== undefined) return refusal;
-    this.#certificates.add(certificate);
-    this.#counts.certificates++;
-    return undefined;
-  }
-
-  #revocation(body: Uint8Array): Refusal | undefined {
+  #credential(credential: Credential): Refusal | undefined {
     const { genesisId } = this.#loaded;
-    this.#counts.revocations++;
-    return checkRevocation(decodeRevocation(body), {
-      genesisId,
-      rootKey: this.#rootKey,
-      certificates: this.#certificates,
-    });
+    const credentials = this.#credentials;
+    const context = { genesisId, rootKey: this.#rootKey, credentials };
+    const refusal = checkCredential(credential, context);
+    if (refusal !== undefined) return refusal;
+    credentials.add(credential);
+    this.#counts[`${credential.what}s`]++;
+    return undefined;
   }
 
   /** What it took back was verified like everything else, and counts no more. */
@@ -306,7 +304,8 @@ class LogCheck {
   }
 
   #isCertified(chain: string, wall: number): boolean {
-    return this.#certificates.covering(chain.slice(0, 32), wall) !== undefined;
+    return this.#credentials.certificates.covering(chain.slice(0, 32), wall) !==
+      undefined;
   }
 
   /**

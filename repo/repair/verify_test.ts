@@ -35,6 +35,7 @@ Deno.test("verifyReplica() counts what it checked, in every mode", async () => {
       operations: 3,
       certificates: 1,
       revocations: 0,
+      statements: 0,
       signatures: mode === "default" ? 2 : 0,
       bytes: place.replica.loaded.log.end,
       damage: undefined,
@@ -74,8 +75,10 @@ Deno.test("verifyReplica() finds a record that is whole and yet not to be believ
   await author.write("a", "one");
   await author.write("a", "two");
   const arrivals = await author.arrivals();
-  const signed = arrivals.filter(({ kind }) => kind === "signed");
-  const certificate = arrivals.findLast(({ kind }) => kind === "certificate")!;
+  const signed = arrivals.filter(({ kind }) => kind === recordKind.signedBatch);
+  const certificate = arrivals.findLast(({ kind }) =>
+    kind === recordKind.certificate
+  )!;
   const forged = signed[0]!.bytes.slice();
   forged[forged.length - 1]! ^= 1;
   const wrongs: [RegExp, number, Uint8Array[]][] = [

@@ -15,7 +15,8 @@ import { equalBytes } from "../../src/base/bytes.ts";
 import { type Deferred, deferred } from "../../src/base/deferred.ts";
 import { batchHead } from "../commit/batch.ts";
 import type { Log } from "../log/log.ts";
-import { kindName, type OwnRecord } from "../log/own_log.ts";
+import type { OwnRecord } from "../log/own_log.ts";
+import { isBatch, recordKind, travels } from "../log/format.ts";
 
 /** Records that go out together. */
 export interface Shipment {
@@ -131,11 +132,10 @@ export class Outgoing {
       const from = Math.max(range.from, end);
       const to = Math.min(range.to, sealed);
       if (from >= to) continue;
-      this.#log.records(from, to, (number, body, address) => {
+      this.#log.records(from, to, (kind, body, address) => {
         if (bytes > 0 && bytes + body.length > bytesMax) return true;
         end = address + body.length;
-        const kind = this.#kindOf(number, body);
-        if (kind === undefined) return false;
+        if (!this.#goesOut(kind, body)) return false;
         records.push({ kind, bytes: body.slice() });
         bytes += body.length;
         return false;
@@ -145,13 +145,10 @@ export class Outgoing {
     return { records, to: end };
   }
 
-  /** What a record goes out as; what this tab took back, nobody else ever had. */
-  #kindOf(number: number, body: Uint8Array): OwnRecord["kind"] | undefined {
-    const kind = kindName(number);
-    if (kind === "withdrawal") return undefined;
-    const isBatch = kind === "signed" || kind === "unsigned";
-    if (isBatch && this.#dropped.has(batchHead(body).chain)) return undefined;
-    return kind;
+  /** Does a record go out? What this tab took back, nobody else ever had. */
+  #goesOut(kind: number, body: Uint8Array): boolean {
+    if (!isBatch(kind)) return travels(kind) || kind === recordKind.resolution;
+    return !this.#dropped.has(batchHead(body).chain);
   }
 
   /** Resolves when the owner has all that is in the log now; `undefined`: it has. */

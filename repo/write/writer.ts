@@ -293,7 +293,7 @@ export class Writer {
    * where its keys wrote, or where it issues for others.
    */
   introduce(): void {
-    const { certificates, graph } = this.#loaded;
+    const { credentials: { certificates }, graph } = this.#loaded;
     if (this.failure !== undefined || this.#isIntroduced) return;
     const news = certificatesOf(this.#session).filter((certificate) =>
       !certificates.has(certificate)
@@ -315,7 +315,7 @@ export class Writer {
   /** Its key writes here now: the log is told what issuers say of it. */
   introduceNow(): void {
     if (this.#isIntroduced) return;
-    const { log, certificates } = this.#loaded;
+    const { log, credentials: { certificates } } = this.#loaded;
     this.#isIntroduced = true;
     introduce(this.#session, this.#parts.rootKey, certificates, (bytes) => {
       log.append(recordKind.certificate, [bytes]);

@@ -54,6 +54,8 @@ export type ErrorCode =
   | "storage-evicted"
   /** The folder was written by a newer Sheaf. */
   | "format-too-new"
+  /** The folder was written by Sheaf 0.1: its export can be imported. */
+  | "format-too-old"
   /** The file is not one of ours, or its header is damaged. */
   | "format-unknown"
   /** The folder belongs to another root key. */
@@ -169,7 +171,9 @@ export type RefusalReason =
   /** It names adds, elements or units that nobody has brought. */
   | "unknown-name"
   /** It writes a field as what it is not. */
-  | "wrong-kind";
+  | "wrong-kind"
+  /** A record of a kind that only a later version knows, and that everybody must know. */
+  | "unknown-kind";
 
 /** Makes a {@linkcode Refusal}. */
 export function refuse(refused: RefusalReason, detail?: string): Refusal {

@@ -92,6 +92,12 @@ export const limits = {
   revocationsMax: 65_536,
   /** Revocations of one session key: each further one accepts more of its commits. */
   revocationsOfKeyMax: 1_024,
+  /** A statement: a record that is kept and passed on, whether its kind is known or not. */
+  statementBytesMax: 4 * KiB,
+  /** All statements of one key: each stays in memory. */
+  statementsOfKeyBytesMax: 256 * KiB,
+  /** Statements of one repository. */
+  statementsMax: 65_536,
   /** Chains of one session in a repository: each tab has one, and each refusal begins one. */
   sessionChainsMax: 2_048,
   /** The same where a summary cannot name all chains any more: enough for a device that is new there. */

@@ -39,6 +39,7 @@ import { OwnedOverwritten } from "./owner_overwritten.ts";
 import { RepositoryReports } from "./owner_repository_reports.ts";
 import { whenLoaded } from "./tab_late.ts";
 import { chainsOf } from "./tab_left.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 /** The point before everything: a tab that is told it reads the whole log. */
 const START: LogPoint = { address: 0, crc: 0 };
@@ -263,7 +264,9 @@ export class OwnedRepository {
     const { loans } = this.#parts;
     const { device, loaded: { withdrawals } } = this.#replica;
     for (const { kind, bytes } of records) {
-      if (kind !== "signed" && kind !== "unsigned") continue;
+      if (
+        kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch
+      ) continue;
       const { chain, first } = batchHead(bytes);
       if (withdrawals.isClosed(chain)) {
         const message = "The chain was taken back: go on in another one";

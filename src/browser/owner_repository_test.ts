@@ -12,6 +12,7 @@ import { openDatabase } from "../db/database.ts";
 import type { OwnerMessage } from "./messages.ts";
 import { Loans } from "./owner_loans.ts";
 import { OwnedRepository } from "./owner_repository.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 /** A tab that has the repository open, and what it was told. */
 async function start() {
@@ -41,7 +42,7 @@ async function start() {
   const writer = new Writer(1, new Replica("trusted"));
   const write = async (seq: number) => {
     const { bytes } = writer.write([`${seq}`]);
-    const records = [{ kind: "unsigned", bytes }] as const;
+    const records = [{ kind: recordKind.unsignedBatch, bytes }] as const;
     owned.write(tab, { kind: "write", repository: "board", seq, records });
     await turns();
   };

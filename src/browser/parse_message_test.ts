@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { limits } from "../base/limits.ts";
 import { TABS_VERSION } from "./messages.ts";
 import { parseEnvelope } from "./parse_message.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 function envelope(message: unknown, more: object = {}): unknown {
   return {
@@ -50,7 +51,10 @@ Deno.test("parseEnvelope() refuses what is no message, or too much of one", () =
       ...records,
       records: [{ kind: "genesis", bytes: new Uint8Array() }],
     }),
-    envelope({ ...records, records: [{ kind: "signed", bytes: "bytes" }] }),
+    envelope({
+      ...records,
+      records: [{ kind: recordKind.signedBatch, bytes: "bytes" }],
+    }),
     envelope({ ...records, records: new Array(limits.tabListMax + 1) }),
     envelope({ ...records, records: new Array(2) }),
     envelope({ ...records, repository: "x".repeat(10_000), records: [] }),
@@ -65,7 +69,7 @@ Deno.test("parseEnvelope() refuses what is no message, or too much of one", () =
   for (const data of wrong) assert.equal(parseEnvelope(data), undefined);
   const write = envelope({
     ...records,
-    records: [{ kind: "signed", bytes: new Uint8Array(3) }],
+    records: [{ kind: recordKind.signedBatch, bytes: new Uint8Array(3) }],
   });
   assert.equal(parseEnvelope(write)?.side, "tab");
 });

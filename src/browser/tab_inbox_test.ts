@@ -7,6 +7,7 @@ import type { Records } from "./messages.ts";
 import { TabInbox } from "./tab_inbox.ts";
 import { lateRich } from "../schema/late_rich.ts";
 import { loadWithdrawing } from "./tab_late.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 /** An inbox in a world in which following a run of records takes a millisecond. */
 class Place {
@@ -52,7 +53,10 @@ class Place {
 
 /** `count` records of 8 KiB from an address on, which is counted in records. */
 function records(from: number, count: number): Records {
-  const record: OwnRecord = { kind: "signed", bytes: new Uint8Array(8_192) };
+  const record: OwnRecord = {
+    kind: recordKind.signedBatch,
+    bytes: new Uint8Array(8_192),
+  };
   return {
     kind: "records",
     repository: "board",

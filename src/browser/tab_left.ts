@@ -16,6 +16,7 @@ import { batchHead } from "../../repo/commit/batch.ts";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
 import { isRecords } from "./messages.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 /** What is needed of a `localStorage`. */
 export interface KeptTexts {
@@ -130,7 +131,9 @@ export class Left {
 export function chainsOf(records: readonly OwnRecord[]): string[] {
   const chains = new Set<string>();
   for (const { kind, bytes } of records) {
-    if (kind !== "signed" && kind !== "unsigned") continue;
+    if (kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch) {
+      continue;
+    }
     try {
       chains.add(batchHead(bytes).chain);
     } catch {

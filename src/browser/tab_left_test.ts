@@ -7,6 +7,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { type KeptTexts, Left } from "./tab_left.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 class Texts extends Map<string, string> implements KeptTexts {
   get length(): number {
@@ -31,7 +32,7 @@ class Texts extends Map<string, string> implements KeptTexts {
 }
 
 const records = [
-  { kind: "unsigned", bytes: Uint8Array.of(0, 1, 128, 255) },
+  { kind: recordKind.unsignedBatch, bytes: Uint8Array.of(0, 1, 128, 255) },
 ] as const;
 
 function start() {

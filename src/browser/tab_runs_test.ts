@@ -2,13 +2,14 @@ import { deepEqual } from "node:assert/strict";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { limits } from "../base/limits.ts";
 import { runsOf } from "./tab_repository.ts";
+import { recordKind } from "../../repo/mod.ts";
 
 const MAX = limits.tabRecordsBytesSoft;
 
 /** Sizes of the records in each run. */
 function runs(...sizes: number[]): number[][] {
   const records = sizes.map((size): OwnRecord => ({
-    kind: "unsigned",
+    kind: recordKind.unsignedBatch,
     bytes: new Uint8Array(size),
   }));
   return [...runsOf(records)].map((run) =>

@@ -100,6 +100,7 @@ const hints: Readonly<Record<string, string>> = {
   "mode-mismatch": "leave --mode away: a repository keeps the mode it began in",
   "log-damaged": "sheaf verify reports where; keep a copy before you repair",
   "format-too-new": "upgrade Sheaf",
+  "format-too-old": "export it with Sheaf 0.1, import it with this version",
   "rules-missing": "serve it with --rules MODULE, or with --no-rules",
 };
 

@@ -24,7 +24,7 @@ import { writeSealedBatch } from "./chain.ts";
 import {
   type Certificate,
   type CertificateFields,
-  Certificates,
+  type Certificates,
   issueCertificate,
 } from "../../repo/commit/certificate.ts";
 import {
@@ -41,7 +41,9 @@ import {
   parseRepositoryName,
 } from "../../repo/commit/genesis.ts";
 import { Graph } from "../../repo/graph/graph.ts";
-import { Revocations } from "../../repo/commit/revocation.ts";
+import { Credentials } from "../../repo/commit/credentials.ts";
+import type { Revocations } from "../../repo/commit/revocation.ts";
+import { recordKind } from "../../repo/log/format.ts";
 
 /** A moment for tests to count from. */
 export const dayOne = 1_700_000_000_000;
@@ -77,8 +79,9 @@ export class Replica implements Knowledge {
   readonly rootKey: Uint8Array = root.publicKey;
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
-  readonly certificates: Certificates = new Certificates();
-  readonly revocations: Revocations = new Revocations();
+  readonly credentials: Credentials = new Credentials();
+  readonly certificates: Certificates = this.credentials.certificates;
+  readonly revocations: Revocations = this.credentials.revocations;
   readonly index: CommitIndex = new CommitIndex();
   /** Batches in the order they were taken; a log address is a place in it. */
   readonly log: Batch[] = [];
@@ -138,13 +141,9 @@ export class Replica implements Knowledge {
   /** Sends an arrival through the door. */
   receive(arrival: Arrival): Judged[] {
     return admit(arrival, this, this.parking, (admitted) => {
-      if (admitted.verdict === "admit-certificate") {
-        this.certificates.add(admitted.certificate);
-      } else if (admitted.verdict === "admit-revocation") {
-        this.revocations.add(admitted.revocation);
-      } else {
+      if (admitted.verdict === "admit") {
         this.take(admitted.batch, admitted.lastId);
-      }
+      } else this.credentials.add(admitted.credential);
     });
   }
 
@@ -184,7 +183,7 @@ export class Writer {
   /** Its certificate as an arrival. */
   introduce(): Arrival {
     const { bytes } = certify(this.signer);
-    return { kind: "certificate", bytes };
+    return { kind: recordKind.certificate, bytes };
   }
 
   /** The header of the next commit at a wall time. */
@@ -206,7 +205,10 @@ export class Writer {
     }
     const run = { chain: this.chain, first, commits };
     const arrival = this.pack(run);
-    const batch = decodeBatch(arrival.bytes, arrival.kind === "signed");
+    const batch = decodeBatch(
+      arrival.bytes,
+      arrival.kind === recordKind.signedBatch,
+    );
     if (this.#lastId !== undefined) {
       graph.setHashed(this.chain, first + commits.length, this.#lastId);
     }
@@ -221,7 +223,7 @@ export class Writer {
     const { graph, genesisId, mode } = this.replica;
     if (mode !== "default") {
       writeBatch(writer, run);
-      return { kind: "unsigned", bytes: writer.copy() };
+      return { kind: recordKind.unsignedBatch, bytes: writer.copy() };
     }
     const before = previousId ?? graph.idBefore(run.chain, run.first)!;
     this.#lastId = writeSealedBatch(
@@ -231,7 +233,7 @@ export class Writer {
       genesisId,
       this.signer,
     );
-    return { kind: "signed", bytes: writer.copy() };
+    return { kind: recordKind.signedBatch, bytes: writer.copy() };
   }
 }
 

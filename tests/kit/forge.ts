@@ -26,6 +26,7 @@ import type {
 } from "../../src/schema/patch.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { prepare } from "./door.ts";
+import { recordKind } from "../../repo/log/format.ts";
 
 /** What is forged. */
 export interface Forgery {
@@ -70,13 +71,13 @@ export function forge(forgery: Forgery): WireRecord {
   const writer = new ByteWriter();
   if (!isSigned) {
     writeBatch(writer, run);
-    return { kind: "unsigned", bytes: writer.copy() };
+    return { kind: recordKind.unsignedBatch, bytes: writer.copy() };
   }
   const previous = chainStart(genesisId, chain);
   // Proof: a test's session signs at once.
   const signer = session.signer as Signer;
   writeSealedBatch(writer, run, previous, genesisId, signer);
-  return { kind: "signed", bytes: writer.copy() };
+  return { kind: recordKind.signedBatch, bytes: writer.copy() };
 }
 
 /** What somebody does to an item, without asking what is there. */
@@ -177,6 +178,6 @@ export class HostileChain {
       this.#genesisId,
       this.#signer,
     );
-    return { kind: "signed", bytes: writer.copy() };
+    return { kind: recordKind.signedBatch, bytes: writer.copy() };
   }
 }

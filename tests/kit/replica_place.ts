@@ -12,13 +12,14 @@ import {
   createSigner,
   generateKeyPair,
   type SessionSigner,
+  type Signer,
 } from "../../crypto/mod.ts";
 import type { Arrival } from "../../repo/admission/arrival.ts";
 import { issueCertificate } from "../../repo/commit/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
 import { issueRevocation } from "../../repo/commit/revocation.ts";
 import type { LentChain } from "../../repo/graph/continuity.ts";
-import { recordKind } from "../../repo/log/format.ts";
+import { isBatch, recordKind, travels } from "../../repo/log/format.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Session } from "../../repo/commit/session.ts";
 import { wallMax } from "../../src/base/hlc.ts";
@@ -40,6 +41,8 @@ export const Note = defineSchema("note", {
 });
 
 const root = generateKeyPair(diceOf(7));
+/** Who signs for the root key. */
+export const rootSigner: Signer = createSigner(root.secretKey);
 const viewOfNote: View = createView(Note);
 
 function diceOf(seed: number): (target: Uint8Array) => void {
@@ -201,8 +204,8 @@ export class Place {
       cuts: new Map(),
       wall: this.world.now(),
       reason: "stolen",
-    }, createSigner(root.secretKey));
-    port.receive([{ kind: "revocation", bytes }]);
+    }, rootSigner);
+    port.receive([{ kind: recordKind.revocation, bytes }]);
     port.settle();
   }
 
@@ -213,14 +216,8 @@ export class Place {
     const { log } = this.replica.loaded;
     const isSigned = this.replica.mode === "default";
     log.records(0, log.end, (kind, body) => {
-      const bytes = body.slice();
-      if (kind === recordKind.certificate && isSigned) {
-        arrivals.push({ kind: "certificate", bytes });
-      } else if (kind === recordKind.signedBatch) {
-        arrivals.push({ kind: "signed", bytes });
-      } else if (kind === recordKind.unsignedBatch) {
-        arrivals.push({ kind: "unsigned", bytes });
-      }
+      const isTaken = isSigned ? travels(kind) : isBatch(kind);
+      if (isTaken) arrivals.push({ kind, bytes: body.slice() });
     });
     return arrivals;
   }

@@ -179,11 +179,11 @@ export class RuledDevice {
     log.records(0, log.end, (kind, body) => {
       const bytes = body.slice();
       if (kind === recordKind.certificate) {
-        arrivals.push({ kind: "certificate", bytes });
+        arrivals.push({ kind: recordKind.certificate, bytes });
       } else if (kind === recordKind.signedBatch) {
-        arrivals.push({ kind: "signed", bytes });
+        arrivals.push({ kind: recordKind.signedBatch, bytes });
       } else if (kind === recordKind.revocation) {
-        arrivals.push({ kind: "revocation", bytes });
+        arrivals.push({ kind: recordKind.revocation, bytes });
       }
     });
     return arrivals;

@@ -19,6 +19,7 @@ import { Dice } from "./dice.ts";
 import { accidents, personas, type Plan, planOf } from "./plan.ts";
 import type { Cast, Report } from "./simulation.ts";
 import { simulate } from "./simulation.ts";
+import { recordKind } from "../../repo/log/format.ts";
 
 /** Chosen so that all modes and all accidents are among them. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -293,7 +294,10 @@ class Slipper {
     const { certificate } = this.#session;
     const batch = this.#chain.batch({ wall, operations });
     for (const replica of this.#replicas) {
-      replica.receive([{ kind: "certificate", bytes: certificate }, batch]);
+      replica.receive([
+        { kind: recordKind.certificate, bytes: certificate },
+        batch,
+      ]);
     }
   }
 }

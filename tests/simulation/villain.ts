@@ -36,6 +36,7 @@ import type { Person } from "./people.ts";
 import { type Persona, personasOf } from "./plan.ts";
 import type { Server } from "./server.ts";
 import type { Stage } from "./stage.ts";
+import { recordKind } from "../../repo/log/format.ts";
 
 /** Mean time between two visits. */
 const EVERY_MS = 2_000;
@@ -330,7 +331,7 @@ function recordsIn(frame: Uint8Array): readonly WireRecord[] {
     }
     if (message.is !== "prove") return [];
     return message.certificates.map((bytes) => ({
-      kind: "certificate",
+      kind: recordKind.certificate,
       bytes,
     }));
   } catch (error) {
@@ -341,7 +342,7 @@ function recordsIn(frame: Uint8Array): readonly WireRecord[] {
 
 /** Marks of the writes in a record. */
 function marksIn({ kind, bytes }: WireRecord): string[] {
-  if (kind !== "signed") return [];
+  if (kind !== recordKind.signedBatch) return [];
   const batch = decodeBatch(bytes, true);
   return batch.commits.flatMap((commit) =>
     decodePatch(payloadOf(batch, commit)).operations

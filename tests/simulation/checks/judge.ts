@@ -202,7 +202,7 @@ export class NaiveJudge {
   /** Nothing is accepted before its time, nor of a session that was revoked before, but what its cut lets stand. */
   #checkTime(
     { chain, number, origin: { wall } }: Known,
-    { name, loaded: { revocations } }: Replica,
+    { name, loaded: { credentials: { revocations } } }: Replica,
     isKnown: boolean,
   ): void {
     const { stage, server } = this.#cast;

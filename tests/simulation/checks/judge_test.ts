@@ -12,6 +12,7 @@ import { rootSigner, RuledDevice } from "../../kit/ruled_device.ts";
 import type { CheckFailed } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 import { NaiveJudge } from "./judge.ts";
+import { recordKind } from "../../../repo/log/format.ts";
 
 const shape: Shape = {
   collection: "card",
@@ -63,7 +64,10 @@ function author({ one }: Court, seed: number) {
   }, rootSigner);
   const begin = () =>
     new HostileChain(one.loaded.genesisId, createSigner(secretKey));
-  const session = { kind: "certificate", bytes: certificate.bytes } as const;
+  const session = {
+    kind: recordKind.certificate,
+    bytes: certificate.bytes,
+  } as const;
   return { session, key: toHex(publicKey), begin, chain: begin() };
 }
 

@@ -22,7 +22,7 @@ export function checkRecords({ server, stage }: Cast): void {
     for (const key of server.revoked) {
       if (served === undefined || !server.hasRevoked(key)) continue;
       const author = nameOf(fromHex(key), 0, KEY_CHARACTERS);
-      const { graph, loaded: { revocations } } = served;
+      const { graph, loaded: { credentials: { revocations } } } = served;
       check(
         revocations.of(author).length > 0 || !wroteIn(graph, author),
         "revoked",
@@ -81,7 +81,7 @@ function checkCuts(
 function cutsIn({ graph, loaded }: Replica): Map<string, number> {
   const cuts = new Map<string, number>();
   for (const { name } of graph.chains()) {
-    const cut = loaded.revocations.cutOf(name);
+    const cut = loaded.credentials.revocations.cutOf(name);
     if (cut < Infinity) cuts.set(name, cut);
   }
   return cuts;

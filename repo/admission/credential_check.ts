@@ -1,0 +1,101 @@
+/**
+ * Is a credential sound, and is there room for it? Asked at the door, and by
+ * `verify`; loaded with them.
+ *
+ * @module
+ */
+
+import { verify } from "../../crypto/mod.ts";
+import { concatBytes, equalBytes } from "../../src/base/bytes.ts";
+import { type Refusal, refuse } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
+import { checkCertificate } from "../commit/certificate.ts";
+import type { Credential, Credentials } from "../commit/credentials.ts";
+import {
+  DOMAIN,
+  type Revocation,
+  type Revocations,
+  SIGNATURE_LENGTH,
+} from "../commit/revocation.ts";
+import { signedPart, type Statement } from "../commit/statement.ts";
+
+/** What the check depends on. */
+export interface CredentialContext {
+  readonly genesisId: Uint8Array;
+  readonly rootKey: Uint8Array;
+  readonly credentials: Credentials;
+}
+
+/** Is the credential sound, and is there room for it? `undefined` when it is so. */
+export function checkCredential(
+  { what, one }: Credential,
+  context: CredentialContext,
+): Refusal | undefined {
+  const { rootKey, credentials } = context;
+  if (what === "certificate") {
+    return checkCertificate(one, rootKey, credentials.certificates);
+  }
+  return what === "revocation"
+    ? checkRevocation(one, context) ?? checkRoom(credentials.revocations, one)
+    : checkStatement(one, context);
+}
+
+function checkRevocation(
+  revocation: Revocation,
+  { genesisId, rootKey, credentials }: CredentialContext,
+): Refusal | undefined {
+  const { bytes, issuerKey, sessionKey, wall } = revocation;
+  if (!equalBytes(revocation.genesisId, genesisId)) {
+    return refuse("malformed", "The revocation is for another repository");
+  }
+  // Or an issuer whose key was stolen would let itself go on.
+  if (equalBytes(issuerKey, sessionKey)) {
+    return refuse("bad-certificate", "A session has no say in its own end");
+  }
+  const mayIssue = equalBytes(issuerKey, rootKey) ||
+    credentials.certificates.mayIssue(issuerKey, wall);
+  if (!mayIssue) {
+    return refuse("bad-certificate", "Its issuer may not revoke sessions");
+  }
+  const end = bytes.length - SIGNATURE_LENGTH;
+  const message = concatBytes(DOMAIN, bytes.subarray(0, end));
+  if (!verify(bytes.subarray(end), message, issuerKey)) {
+    return refuse("bad-signature", "Its issuer did not sign it");
+  }
+  return undefined;
+}
+
+/** Is there no room for another one? Only issuers could fill it. */
+function checkRoom(
+  revocations: Revocations,
+  { sessionKey }: Revocation,
+): Refusal | undefined {
+  const isFull = revocations.size >= limits.revocationsMax ||
+    revocations.countOf(sessionKey) >= limits.revocationsOfKeyMax;
+  return isFull
+    ? refuse("too-large", "There are too many revocations")
+    : undefined;
+}
+
+function checkStatement(
+  statement: Statement,
+  { genesisId, rootKey, credentials }: CredentialContext,
+): Refusal | undefined {
+  const { signerKey, wall } = statement;
+  if (!equalBytes(statement.genesisId, genesisId)) {
+    return refuse("malformed", "The statement is for another repository");
+  }
+  // Or whoever may log in could fill every replica with what nobody understands.
+  const mayIssue = equalBytes(signerKey, rootKey) ||
+    credentials.certificates.mayIssue(signerKey, wall);
+  if (!mayIssue) {
+    return refuse("bad-certificate", "Its signer may not make statements");
+  }
+  const { message, signature } = signedPart(statement);
+  if (!verify(signature, message, signerKey)) {
+    return refuse("bad-signature", "Its signer did not sign it");
+  }
+  return credentials.statements.hasRoomFor(statement)
+    ? undefined
+    : refuse("too-large", "There are too many statements");
+}
