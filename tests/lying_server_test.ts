@@ -98,7 +98,7 @@ const lies: Readonly<Record<string, { code: string; lie: Lie }>> = {
     code: "wrong-version",
     lie: (socket, place) => {
       const frame = hello(place);
-      frame[1] = 2;
+      frame[1] = 1;
       socket.send(frame as Uint8Array<ArrayBuffer>);
     },
   },

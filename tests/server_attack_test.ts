@@ -78,7 +78,7 @@ Deno.test("attack: another wire version is named, in the upgrade and in the firs
     await noted(place, { ...declined, event: "connection-declined" });
     const peer = await RawPeer.greeted(place.server);
     const proof = encodeMessage(await peer.proof(rawSession())).slice();
-    proof[1] = 2;
+    proof[1] = 1;
     peer.send(proof);
     equal((await peer.hear("failed")).code, "wrong-version");
     equal(await peer.ended, "wrong-version");

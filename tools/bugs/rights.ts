@@ -125,16 +125,18 @@ export const rightsBugs: readonly Bug[] = [
     name: "revocation-forgotten-on-reopen",
     breaks: "A stolen device may write again to everybody who restarted",
     file: "repo/replay.ts",
-    before: `        this.#revocations.add(decodeRevocation(body));`,
-    after: `        void decodeRevocation(body);`,
+    before: `        this.#credentials.add(decodeCredential(kind, body));`,
+    after: `        const one = decodeCredential(kind, body);
+        if (one.what !== "revocation") this.#credentials.add(one);`,
     foundBy: ["repo/commit/revocation_test.ts"],
   },
   {
     name: "revocation-forgotten-by-checkpoint",
     breaks: "A stolen device may write again to everybody who has a checkpoint",
     file: "repo/checkpoint/replica_meta.ts",
-    before: `  const revoked: Revocation[] = [...meta.revocations];`,
-    after: `  const revoked: Revocation[] = [];`,
+    before: `  const credentials = [...meta.credentials];`,
+    after:
+      `  const credentials = [...meta.credentials].filter(({ kind }) => kind !== 5);`,
     foundBy: ["repo/commit/revocation_test.ts"],
   },
   {

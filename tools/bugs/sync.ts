@@ -155,4 +155,23 @@ export const syncBugs: readonly Bug[] = [
     after: "",
     foundBy: ["sync/conversation_test.ts"],
   },
+  {
+    name: "later-record-taken-for-damage",
+    breaks: "A database that a newer version has written to loses its end",
+    file: "repo/log/format.ts",
+    before: `  return plain > 0 && plain <= KIND_MAX;`,
+    after:
+      `  return plain > 0 && plain <= recordKind.revocation || plain === 48 ||
+    plain === 49;`,
+    foundBy: ["tests/later_version_test.ts"],
+  },
+  {
+    name: "statement-of-anybody",
+    breaks: "Whoever may log in fills every replica with what nobody reads",
+    file: "repo/admission/credential_check.ts",
+    before:
+      `    return refuse("bad-certificate", "Its signer may not make statements");`,
+    after: `    void signerKey;`,
+    foundBy: ["tests/later_version_test.ts"],
+  },
 ];
