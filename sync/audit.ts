@@ -12,7 +12,7 @@
  */
 
 import type { RepositoryPort, Sliced } from "../repo/port.ts";
-import { readCount, readText } from "../repo/commit/canonical.ts";
+import { readCount, readText } from "../src/base/layout.ts";
 import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { AuditQuery } from "./message.ts";

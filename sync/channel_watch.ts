@@ -21,8 +21,8 @@ import { chainEndsOf, readSummary, summaryEntryBytes } from "./summary.ts";
 import {
   compareWitnesses,
   decodeWitness,
-  isSigned,
   type Witness,
+  witnessLayout,
   type WitnessOrder,
 } from "./witness.ts";
 
@@ -218,7 +218,8 @@ export class ChannelWatch {
     const isSound = witness !== undefined &&
       equalBytes(witness.genesisId, this.#port.genesisId) &&
       equalBytes(witness.epoch, epoch) &&
-      equalBytes(witness.signer, server.key) && isSigned(witness);
+      equalBytes(witness.issuerKey, server.key) &&
+      witnessLayout.isSigned(witness);
     if (!isSound) return undefined;
     const order = this.#newest === undefined
       ? "sound"

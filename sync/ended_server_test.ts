@@ -20,7 +20,10 @@ import {
 } from "../tests/kit/talk.ts";
 import type { ServerProver } from "./conversation.ts";
 import { checkProof, type ProofContext } from "./witness.ts";
-import { signWitness } from "./witness.ts";
+import { witnessLayout } from "./witness.ts";
+
+const signWitness = (...asked: Parameters<typeof witnessLayout.sign>) =>
+  witnessLayout.sign(...asked).bytes;
 
 const DAY_MS = 24 * 3_600_000;
 const issuer = bareSession(70);

@@ -6,29 +6,31 @@
  */
 
 import type { Arrival } from "../repo/admission/arrival.ts";
-import { readCount } from "../repo/commit/canonical.ts";
 import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { travels } from "../repo/log/format.ts";
 import { limits } from "../src/base/limits.ts";
 import {
   bytes,
-  certificates,
-  chain,
   count,
-  type Cursor,
-  cursor,
   type Field,
   type Fields,
   fixed,
   flag,
   flagged,
+  readCount,
   type Said,
-  text,
   textUpTo,
   u32,
   u48,
   u8,
   unfit,
+} from "../src/base/layout.ts";
+import {
+  certificates,
+  chain,
+  type Cursor,
+  cursor,
+  text,
   vector,
 } from "./frame_fields.ts";
 
@@ -68,6 +70,7 @@ export type AuditQuery =
   | { readonly ask: "state" | "items"; readonly prefix: readonly number[] };
 
 const start: Field<Start> = {
+  says: "0 | cursor, or 1 | vector",
   write(writer, start) {
     flag.write(writer, start.from === "vector");
     if (start.from === "cursor") cursor.write(writer, start.cursor);
@@ -90,6 +93,7 @@ const recordKind: Field<number> = {
 };
 
 const records: Field<readonly WireRecord[]> = {
+  says: "varint | (kind u8 | bytes)*",
   write(writer, records) {
     writer.varint(records.length);
     for (const record of records) {
@@ -116,6 +120,7 @@ const QUERIES = ["summary", "ids", "state", "items"] as const;
 const PREFIX_MAX = 64;
 
 const query: Field<AuditQuery> = {
+  says: "as below",
   write(writer, query) {
     writer.u8(QUERIES.indexOf(query.ask));
     if (query.ask === "ids") {

@@ -11,7 +11,7 @@
  */
 
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
-import { type Field, struct, unfit } from "./frame_fields.ts";
+import { type Field, struct, unfit } from "../src/base/layout.ts";
 import {
   type Foreign,
   frames,

@@ -1,33 +1,33 @@
 /**
  * What a client keeps of a server between connections, per repository.
  *
- * `resume = 1 | genesis id {32} | flags u8 | epoch {16} | position varint | check {8} | uploaded to varint |
- * commits varint | witness bytes | proved bytes | certificates u8 | (bytes)* | summary bytes`. Kept lazily: an older state is
- * as sound as the newest, it only costs bytes. A state that does not fit is none.
+ * Kept lazily: an older state is as sound as the newest, it only costs bytes. A
+ * state that does not fit is none.
  *
  * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";
-import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import {
   bytes,
-  certificates,
   copied,
   count,
-  type Cursor,
-  cursor,
+  decodeRecord,
+  encodeRecord,
   flagged,
   struct,
+  unfit,
   type ValueOf,
-} from "./frame_fields.ts";
+} from "../src/base/layout.ts";
+import { certificates, type Cursor, cursor } from "./frame_fields.ts";
 import { readSummary } from "./summary.ts";
 
 const FORMAT = 1;
 const NOTHING = new Uint8Array();
 
-const fields = struct({
+/** Its bytes. */
+export const resumeLayout = struct({
   /** Of which repository. */
   genesisId: copied(32),
   /** Everything of the server's log before it is durable here. */
@@ -47,7 +47,7 @@ const fields = struct({
 });
 
 /** What a client keeps. */
-export type ResumeState = ValueOf<typeof fields>;
+export type ResumeState = ValueOf<typeof resumeLayout>;
 
 /** The state before the first connection. */
 export function emptyResume(genesisId: Uint8Array): ResumeState {
@@ -76,9 +76,9 @@ export function usableCursor(
 
 /** The bytes of a state: at most `resumeBytesMax`, without the summary where it does not fit. */
 export function encodeResume(state: ResumeState): Uint8Array {
-  const whole = encode(state);
+  const whole = encodeRecord(FORMAT, resumeLayout, state);
   if (whole.length <= limits.resumeBytesMax) return whole;
-  return encode({
+  return encodeRecord(FORMAT, resumeLayout, {
     ...state,
     proved: NOTHING,
     certificates: [],
@@ -86,23 +86,10 @@ export function encodeResume(state: ResumeState): Uint8Array {
   });
 }
 
-function encode(state: ResumeState): Uint8Array {
-  const writer = new ByteWriter(512);
-  writer.u8(FORMAT);
-  fields.write(writer, state);
-  return writer.copy();
-}
-
 /** Reads a state; `SyntaxError` when the bytes are none, for which {@linkcode emptyResume} stands in. */
 export function decodeResume(bytes: Uint8Array): ResumeState {
-  const reader = new ByteReader(bytes);
-  if (bytes.length > limits.resumeBytesMax || reader.u8() !== FORMAT) {
-    throw new SyntaxError("Cannot decode resume state: its form is unknown");
-  }
-  const state = fields.read(reader);
-  if (!reader.done) {
-    throw new SyntaxError("Cannot decode resume state: it has no end");
-  }
+  if (bytes.length > limits.resumeBytesMax) throw unfit("it is too large");
+  const state = decodeRecord(FORMAT, resumeLayout, bytes);
   readSummary(state.summary);
   return state;
 }

@@ -1,10 +1,8 @@
 /**
  * Witnesses: what a server signs of its own past.
  *
- * `witness = 1 | genesis id {32} | epoch {16} | position u48 | commits u48 | digest {32} | wall u48 |
- * signer {32} | signature {64}`, signed over a domain of its own. A client that keeps
- * the newest one notices a server that goes back or tells two stories; and a server that
- * lost its log learns from it what is to come back.
+ * A client that keeps the newest one notices a server that goes back or tells two
+ * stories; and a server that lost its log learns from it what is to come back.
  *
  * @module
  */
@@ -14,26 +12,16 @@ import {
   decodeCertificate,
 } from "../repo/commit/certificate.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { verify } from "../crypto/mod.ts";
-import {
-  ByteReader,
-  ByteWriter,
-  concatBytes,
-  encodeText,
-  equalBytes,
-} from "../src/base/bytes.ts";
+import { type Signed, SignedLayout } from "../repo/commit/signed_record.ts";
+import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { ServerProver, WitnessSource } from "./conversation.ts";
-import { fixed, type Said, struct, u48 } from "./frame_fields.ts";
+import { fixed, struct, u48, type ValueOf } from "../src/base/layout.ts";
 import type { MessageOf } from "./message.ts";
 import { checkCertificates } from "./proof.ts";
 import { readSummary } from "./summary.ts";
 
-const FORMAT = 1;
-const DOMAIN = encodeText("sheaf witness 1\n");
-const SIGNATURE_BYTES = 64;
-
-const fields = {
+const layout = struct({
   genesisId: fixed(32),
   /** Which life of its log. */
   epoch: fixed(16),
@@ -45,48 +33,27 @@ const fields = {
   digest: fixed(32),
   /** The server's wall clock. */
   wall: u48,
-};
-const signed = struct({ ...fields, signer: fixed(32) });
+});
 
 /** Bytes of a witness. */
 export const witnessBytes: number = 1 + 32 + 16 + 6 + 6 + 32 + 6 + 32 + 64;
 
 /** What a server states. */
-export type WitnessFields = Said<typeof fields>;
+export type WitnessFields = ValueOf<typeof layout>;
 
 /** A decoded witness: well formed, its signature not yet checked. */
-export interface Witness extends WitnessFields {
-  /** All of it. */
-  readonly bytes: Uint8Array;
-  /** The key that signed it, 32 bytes. */
-  readonly signer: Uint8Array;
-}
+export type Witness = WitnessFields & Signed;
 
-/** Makes and signs a witness. */
-export function signWitness(
-  fields: WitnessFields,
-  prover: ServerProver,
-): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(witnessBytes);
-  writer.u8(FORMAT);
-  signed.write(writer, { ...fields, signer: prover.publicKey });
-  writer.bytes(prover.sign(concatBytes(DOMAIN, writer.view())));
-  return writer.copy();
-}
+/** A witness's bytes. */
+export const witnessLayout: SignedLayout<WitnessFields> = new SignedLayout(
+  "sheaf witness 1",
+  layout,
+  witnessBytes,
+);
 
 /** Reads a witness; `SyntaxError` when the bytes are none. */
 export function decodeWitness(bytes: Uint8Array): Witness {
-  if (bytes.length !== witnessBytes || bytes[0] !== FORMAT) {
-    throw new SyntaxError("Cannot decode witness: its form is unknown");
-  }
-  return { ...signed.read(new ByteReader(bytes, 1)), bytes };
-}
-
-/** Did its signer sign it? Whether the signer may is the caller's question. */
-export function isSigned({ bytes, signer }: Witness): boolean {
-  const end = bytes.length - SIGNATURE_BYTES;
-  const message = concatBytes(DOMAIN, bytes.subarray(0, end));
-  return verify(bytes.subarray(end), message, signer);
+  return witnessLayout.decode(bytes);
 }
 
 /** How a server's new witness stands to an older one of it. */
@@ -149,7 +116,10 @@ export class WitnessMaker implements WitnessSource {
       digest,
       wall: nowMs,
     };
-    return this.#newest = { bytes: signWitness(fields, prover), position };
+    return this.#newest = {
+      bytes: witnessLayout.sign(fields, prover).bytes,
+      position,
+    };
   }
 }
 
@@ -176,7 +146,7 @@ export function checkProof(
     const signer = checkCertificates(proof.certificates, port.rootKey);
     readSummary(proof.summary);
     const isSound = !("refused" in signer) && signer.mayIssue &&
-      equalBytes(signer.key, witness.signer) &&
+      equalBytes(signer.key, witness.issuerKey) &&
       equalBytes(witness.genesisId, port.genesisId) &&
       equalBytes(witness.digest, port.digestOf(proof.summary)) &&
       signer.notBefore <= witness.wall && witness.wall <= signer.notAfter &&
@@ -184,7 +154,7 @@ export function checkProof(
       !proof.certificates.map(decodeCertificate).some((session) =>
         port.isRevoked(session.sessionKey) || isRevoked?.(session)
       ) &&
-      isSigned(witness);
+      witnessLayout.isSigned(witness);
     return isSound ? witness : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -25,11 +25,13 @@ import {
 import {
   compareWitnesses,
   decodeWitness,
-  isSigned,
-  signWitness,
   type WitnessFields,
+  witnessLayout,
   WitnessMaker,
 } from "./witness.ts";
+
+const signWitness = (...asked: Parameters<typeof witnessLayout.sign>) =>
+  witnessLayout.sign(...asked).bytes;
 
 async function start() {
   const world = new ManualWorld();
@@ -68,12 +70,12 @@ Deno.test("a witness is its bytes, and any change of them is noticed", async () 
   const prover = proverFor(serving.session);
   const bytes = signWitness(fieldsOf(serving), prover);
   const witness = decodeWitness(bytes);
-  assert.ok(isSigned(witness));
+  assert.ok(witnessLayout.isSigned(witness));
   assert.equal(witness.commits, 1);
   for (let at = 1; at < bytes.length; at += 7) {
     const changed = bytes.slice();
     changed[at]! ^= 1;
-    assert.ok(!isSigned(decodeWitness(changed)), `byte ${at}`);
+    assert.ok(!witnessLayout.isSigned(decodeWitness(changed)), `byte ${at}`);
   }
   throwsOnlySyntaxError(bytes, (bytes) => void decodeWitness(bytes));
 });

@@ -6,13 +6,13 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import type { Signer } from "../crypto/mod.ts";
 import { verifyReplica } from "../repo/repair/verify.ts";
+import { statementLayout } from "../repo/commit/statement.ts";
 import { isStatement, recordKind } from "../repo/log/format.ts";
 import { encodeText } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { type Files, filesOf, withFile } from "./kit/images.ts";
 import { Place, rootSigner } from "./kit/replica_place.ts";
-import { statementBytes } from "./kit/statements.ts";
 
 const TEXTS = ["one", "two", "three"];
 /** Before, between and behind the batches. */
@@ -34,8 +34,8 @@ function statementIn(
 ): Uint8Array {
   const { genesisId } = place.replica.loaded;
   const content = encodeText(text);
-  const said = { kind, genesisId, wall: place.world.now(), content };
-  return statementBytes(said, by);
+  const said = { genesisId, wall: place.world.now(), content };
+  return statementLayout(kind).sign(said, by).bytes;
 }
 
 /** A place whose log has a record of a kind at a position among its batches. */

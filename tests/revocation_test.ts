@@ -14,7 +14,7 @@ import {
   type ServerOptions,
 } from "../server/mod.ts";
 import type { MessageOf } from "../sync/message.ts";
-import { signWitness } from "../sync/witness.ts";
+import { witnessLayout } from "../sync/witness.ts";
 import { forge } from "./kit/forge.ts";
 import { until } from "./kit/patience.ts";
 import { genesisOf, RawPeer, rawSession, ROOT_SECRET } from "./raw_peer.ts";
@@ -28,6 +28,9 @@ import {
   serverOptions,
 } from "./server_place.ts";
 import { recordKind } from "../repo/log/format.ts";
+
+const signWitness = (...asked: Parameters<typeof witnessLayout.sign>) =>
+  witnessLayout.sign(...asked).bytes;
 
 const [SHARED, SECRET] = ["team/a", "team/b"] as const;
 const WRITE = 2;
@@ -261,7 +264,7 @@ Deno.test("what a revoked server signs of what there was holds nobody up", async
       commits: 1_000,
       digest: digestOfSummary(genesisId, summary),
       wall: Date.now(),
-    }, { publicKey, sign, certificates });
+    }, { publicKey, sign });
     await using peer = await RawPeer.opened(server, SHARED);
     peer.send({ is: "proof", channel: 1, witness, certificates, summary });
     peer.send({ is: "ping", token: 1 });

@@ -5,19 +5,17 @@
  * @module
  */
 
-import { verify } from "../../crypto/mod.ts";
-import { concatBytes, equalBytes } from "../../src/base/bytes.ts";
+import { equalBytes } from "../../src/base/bytes.ts";
 import { type Refusal, refuse } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import { checkCertificate } from "../commit/certificate.ts";
 import type { Credential, Credentials } from "../commit/credentials.ts";
 import {
-  DOMAIN,
   type Revocation,
+  revocationLayout,
   type Revocations,
-  SIGNATURE_LENGTH,
 } from "../commit/revocation.ts";
-import { signedPart, type Statement } from "../commit/statement.ts";
+import { type Statement, statementLayout } from "../commit/statement.ts";
 
 /** What the check depends on. */
 export interface CredentialContext {
@@ -44,7 +42,7 @@ function checkRevocation(
   revocation: Revocation,
   { genesisId, rootKey, credentials }: CredentialContext,
 ): Refusal | undefined {
-  const { bytes, issuerKey, sessionKey, wall } = revocation;
+  const { issuerKey, sessionKey, wall } = revocation;
   if (!equalBytes(revocation.genesisId, genesisId)) {
     return refuse("malformed", "The revocation is for another repository");
   }
@@ -57,9 +55,7 @@ function checkRevocation(
   if (!mayIssue) {
     return refuse("bad-certificate", "Its issuer may not revoke sessions");
   }
-  const end = bytes.length - SIGNATURE_LENGTH;
-  const message = concatBytes(DOMAIN, bytes.subarray(0, end));
-  if (!verify(bytes.subarray(end), message, issuerKey)) {
+  if (!revocationLayout.isSigned(revocation)) {
     return refuse("bad-signature", "Its issuer did not sign it");
   }
   return undefined;
@@ -81,19 +77,18 @@ function checkStatement(
   statement: Statement,
   { genesisId, rootKey, credentials }: CredentialContext,
 ): Refusal | undefined {
-  const { signerKey, wall } = statement;
+  const { issuerKey, wall, kind } = statement;
   if (!equalBytes(statement.genesisId, genesisId)) {
     return refuse("malformed", "The statement is for another repository");
   }
   // Or whoever may log in could fill every replica with what nobody understands.
-  const mayIssue = equalBytes(signerKey, rootKey) ||
-    credentials.certificates.mayIssue(signerKey, wall);
+  const mayIssue = equalBytes(issuerKey, rootKey) ||
+    credentials.certificates.mayIssue(issuerKey, wall);
   if (!mayIssue) {
-    return refuse("bad-certificate", "Its signer may not make statements");
+    return refuse("bad-certificate", "Its issuer may not make statements");
   }
-  const { message, signature } = signedPart(statement);
-  if (!verify(signature, message, signerKey)) {
-    return refuse("bad-signature", "Its signer did not sign it");
+  if (!statementLayout(kind).isSigned(statement)) {
+    return refuse("bad-signature", "Its issuer did not sign it");
   }
   return credentials.statements.hasRoomFor(statement)
     ? undefined

@@ -1,17 +1,25 @@
 /**
- * What a checkpoint remembers of a repository besides its tables:
- * `2 | genesis varint {n} | genesis id {32} | graph varint {n} | credentials varint | (kind u8 | varint {n})*
- * | withdrawals varint {n} | salvaged u8` (1 where the tables hold what a repair salvaged).
+ * What a checkpoint remembers of a repository besides its tables.
  *
  * @module
  */
 
-import { ByteReader, ByteWriter } from "../../src/base/bytes.ts";
+import { ByteReader } from "../../src/base/bytes.ts";
 import { Credentials, decodeCredential } from "../commit/credentials.ts";
 import { idLength } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
 import { Withdrawals } from "../refusal/withdrawals.ts";
-import { readBytes, writeBytes } from "../commit/canonical.ts";
+import {
+  bytes,
+  copied,
+  decodeRecord,
+  encodeRecord,
+  flag,
+  list,
+  ownBytes,
+  struct,
+  u8,
+} from "../../src/base/layout.ts";
 
 const FORMAT = 2;
 
@@ -31,42 +39,39 @@ export interface ReplicaMeta {
   readonly isSalvaged: boolean;
 }
 
+const layout = struct({
+  genesis: ownBytes,
+  genesisId: copied(idLength),
+  graph: bytes,
+  credentials: list(struct({ kind: u8, bytes }), Infinity),
+  withdrawals: bytes,
+  isSalvaged: flag,
+});
+
 /** The bytes of the meta. */
 export function encodeMeta(
   meta: Omit<ReplicaMeta, "isSalvaged"> & { readonly salvage?: unknown },
 ): Uint8Array {
-  const { genesis, graph } = meta;
-  const writer = new ByteWriter(1024);
-  writer.u8(FORMAT);
-  writeBytes(writer, genesis);
-  writer.bytes(meta.genesisId);
-  writeBytes(writer, graph.encode());
-  const credentials = [...meta.credentials];
-  writer.varint(credentials.length);
-  for (const { kind, bytes } of credentials) {
-    writer.u8(kind);
-    writeBytes(writer, bytes);
-  }
-  writeBytes(writer, meta.withdrawals.encode());
-  writer.u8(meta.salvage === undefined ? 0 : 1);
-  return writer.copy();
+  return encodeRecord(FORMAT, layout, {
+    ...meta,
+    graph: meta.graph.encode(),
+    credentials: [...meta.credentials],
+    withdrawals: meta.withdrawals.encode(),
+    isSalvaged: meta.salvage !== undefined,
+  });
 }
 
 /** Reads the meta; `SyntaxError` when the bytes are none. */
 export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
-  const reader = new ByteReader(bytes);
-  if (reader.u8() !== FORMAT) {
-    throw new SyntaxError("Cannot decode meta: its format is unknown");
-  }
-  const genesis = readBytes(reader).slice();
-  const genesisId = reader.take(idLength).slice();
-  const graph = Graph.decode(readBytes(reader), genesisId);
+  const said = decodeRecord(FORMAT, layout, bytes);
   const credentials = new Credentials();
-  const count = reader.varint();
-  for (let i = 0; i < count; i++) {
-    credentials.add(decodeCredential(reader.u8(), readBytes(reader)));
+  for (const { kind, bytes } of said.credentials) {
+    credentials.add(decodeCredential(kind, bytes));
   }
-  const withdrawals = Withdrawals.decode(new ByteReader(readBytes(reader)));
-  const isSalvaged = reader.u8() === 1;
-  return { genesis, genesisId, graph, credentials, withdrawals, isSalvaged };
+  return {
+    ...said,
+    graph: Graph.decode(said.graph, said.genesisId),
+    credentials,
+    withdrawals: Withdrawals.decode(new ByteReader(said.withdrawals)),
+  };
 }

@@ -11,7 +11,7 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
-import { readCount } from "../commit/canonical.ts";
+import { readCount } from "../../src/base/layout.ts";
 import type { ChainCount, Link } from "../history/touch_tail.ts";
 import {
   DATA,

@@ -26,7 +26,7 @@ import {
   type DecodedPatch,
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
-import { readCount } from "./canonical.ts";
+import { readCount } from "../../src/base/layout.ts";
 import { recordKind, SEAL_BYTES } from "../log/format.ts";
 import {
   chainBytes,

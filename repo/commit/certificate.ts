@@ -1,10 +1,8 @@
 /**
  * Session certificates: who may sign in whose name, and until when.
  *
- * `certificate = 1 | flags u8 | session key {32} | not before u48 | not after
- * u48 | user text | claims text | issuer key {32} | signature {64}`. The
- * signature covers everything before it under a domain of its own. Its issuer is
- * the root key, or a key whose own certificate may issue and spans the dates.
+ * Its issuer is the root key, or a key whose own certificate may issue and spans
+ * the dates.
  * Dates are compared with commits' clocks, never with a wall clock (law 7).
  *
  * @module
@@ -14,34 +12,40 @@ import {
   isWeakKey,
   type SessionSigner,
   type Signer,
-  verify,
 } from "../../crypto/mod.ts";
-import {
-  ByteReader,
-  ByteWriter,
-  concatBytes,
-  encodeText,
-  equalBytes,
-} from "../../src/base/bytes.ts";
+import { encodeText, equalBytes } from "../../src/base/bytes.ts";
 import { DatabaseError, type Refusal, refuse } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
-import { readText } from "./canonical.ts";
+import {
+  type Field,
+  fixed,
+  flag,
+  readText,
+  struct,
+  textUpTo,
+  u48,
+  unfit,
+} from "../../src/base/layout.ts";
+import { type Signed, SignedLayout } from "./signed_record.ts";
 import { nameOf } from "./commit.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
-const FORMAT = 1;
-const MAY_ISSUE = 1;
-const SIGNATURE_LENGTH = 64;
-const CERTIFICATE_DOMAIN = encodeText("sheaf certificate 1\n");
-const LENGTH_MAX = limits.userBytesMax + limits.claimsBytesMax + 256;
+const jsonObject: Field<string> = {
+  ...textUpTo(limits.claimsBytesMax),
+  read(reader) {
+    const text = readText(reader, limits.claimsBytesMax);
+    if (!isJsonObject(text)) throw unfit("claims are no JSON object");
+    return text;
+  },
+};
 
 /** What an issuer says of a session key. */
 export interface CertificateFields {
-  /** The key that signs batches: 32 bytes. */
-  readonly sessionKey: Uint8Array;
   /** May it issue certificates within its own dates? */
   readonly mayIssue: boolean;
+  /** The key that signs batches: 32 bytes. */
+  readonly sessionKey: Uint8Array;
   /** First wall millisecond of commits it covers. */
   readonly notBefore: number;
   /** Last wall millisecond of commits it covers. */
@@ -53,20 +57,30 @@ export interface CertificateFields {
 }
 
 /** A decoded certificate: well formed, not yet checked. */
-export interface Certificate extends CertificateFields {
-  /** All of it, as it is stored and travels. */
-  readonly bytes: Uint8Array;
-  /** The key that signed it: 32 bytes. */
-  readonly issuerKey: Uint8Array;
-}
+export interface Certificate extends CertificateFields, Signed {}
+
+/** A certificate's bytes. */
+export const certificateLayout: SignedLayout<CertificateFields> =
+  new SignedLayout(
+    "sheaf certificate 1",
+    struct({
+      mayIssue: flag,
+      sessionKey: fixed(32),
+      notBefore: u48,
+      notAfter: u48,
+      user: textUpTo(limits.userBytesMax),
+      claims: jsonObject,
+    }),
+    limits.userBytesMax + limits.claimsBytesMax + 256,
+  );
 
 /** Makes and signs a certificate. */
 export function issueCertificate(
   fields: CertificateFields,
   issuer: Signer,
 ): Certificate {
-  const unsigned = unsignedCertificate(fields, issuer.publicKey);
-  return certificateOf(unsigned, issuer.sign(messageOf(unsigned)));
+  checkFields(fields);
+  return certificateLayout.sign(fields, issuer);
 }
 
 /** The same by an issuer whose key signs later. */
@@ -74,36 +88,8 @@ export async function issueCertificateLater(
   fields: CertificateFields,
   issuer: SessionSigner,
 ): Promise<Certificate> {
-  const unsigned = unsignedCertificate(fields, issuer.publicKey);
-  return certificateOf(unsigned, await issuer.sign(messageOf(unsigned)));
-}
-
-function messageOf(unsigned: Uint8Array): Uint8Array {
-  return concatBytes(CERTIFICATE_DOMAIN, unsigned);
-}
-
-function certificateOf(
-  unsigned: Uint8Array,
-  signature: Uint8Array,
-): Certificate {
-  return decodeCertificate(concatBytes(unsigned, signature));
-}
-
-function unsignedCertificate(
-  fields: CertificateFields,
-  issuerKey: Uint8Array,
-): Uint8Array {
   checkFields(fields);
-  const writer = new ByteWriter();
-  writer.u8(FORMAT);
-  writer.u8(fields.mayIssue ? MAY_ISSUE : 0);
-  writer.bytes(fields.sessionKey);
-  writer.u48(fields.notBefore);
-  writer.u48(fields.notAfter);
-  writer.text(fields.user);
-  writer.text(fields.claims);
-  writer.bytes(issuerKey);
-  return writer.copy();
+  return await certificateLayout.signLater(fields, issuer);
 }
 
 function checkFields(fields: CertificateFields): void {
@@ -140,31 +126,11 @@ function isJsonObject(text: string): boolean {
 
 /** Reads a certificate and keeps a copy; `SyntaxError` when the bytes are none. */
 export function decodeCertificate(foreign: Uint8Array): Certificate {
-  const end = foreign.length - SIGNATURE_LENGTH;
-  if (foreign.length > LENGTH_MAX || end < 0) {
-    throw new SyntaxError("Cannot decode certificate: its size is not allowed");
+  const certificate = certificateLayout.decode(foreign);
+  if (certificate.notBefore > certificate.notAfter) {
+    throw unfit("a certificate ends before it begins");
   }
-  const bytes = foreign.slice();
-  const reader = new ByteReader(bytes, 0, end);
-  if (reader.u8() !== FORMAT) {
-    throw new SyntaxError("Cannot decode certificate: its format is unknown");
-  }
-  const flags = reader.u8();
-  const sessionKey = reader.take(32);
-  const notBefore = reader.u48();
-  const notAfter = reader.u48();
-  const user = readText(reader, limits.userBytesMax);
-  const claims = readText(reader, limits.claimsBytesMax);
-  const issuerKey = reader.take(32);
-  if (
-    flags > MAY_ISSUE || notBefore > notAfter || !isJsonObject(claims) ||
-    !reader.done
-  ) {
-    throw new SyntaxError("Cannot decode certificate: a field is not allowed");
-  }
-  const mayIssue = flags === MAY_ISSUE;
-  const fields = { sessionKey, mayIssue, notBefore, notAfter, user, claims };
-  return { ...fields, bytes, issuerKey };
+  return certificate;
 }
 
 /** The session key in a certificate's bytes, which are known to be one. */
@@ -174,7 +140,7 @@ export function sessionKeyIn(certificate: Uint8Array): Uint8Array {
 
 /** May the session of a certificate's bytes issue others? */
 export function mayIssueIn(certificate: Uint8Array): boolean {
-  return certificate[1] === MAY_ISSUE;
+  return certificate[1] === 1;
 }
 
 /** The checked certificates of a repository, by session key. */
@@ -251,15 +217,13 @@ export function checkIssued(
   if (isWeakKey(certificate.sessionKey)) {
     return refuse("bad-certificate", "Anybody can sign for its session key");
   }
-  const { bytes, issuerKey, notBefore, notAfter } = certificate;
+  const { issuerKey, notBefore, notAfter } = certificate;
   const mayIssue = equalBytes(issuerKey, rootKey) ||
     known.mayIssue(issuerKey, notBefore, notAfter);
   if (!mayIssue) {
     return refuse("bad-certificate", "Its issuer may not issue it");
   }
-  const end = bytes.length - SIGNATURE_LENGTH;
-  const message = concatBytes(CERTIFICATE_DOMAIN, bytes.subarray(0, end));
-  if (!verify(bytes.subarray(end), message, issuerKey)) {
+  if (!certificateLayout.isSigned(certificate)) {
     return refuse("bad-signature", "Its issuer did not sign it");
   }
   return undefined;

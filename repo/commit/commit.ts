@@ -24,7 +24,7 @@ import { assert } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
 import { native } from "../../src/base/system.ts";
-import { readCount } from "./canonical.ts";
+import { readCount } from "../../src/base/layout.ts";
 
 /** Bytes of a chain's name: session public key {32}, incarnation {8}. */
 export const chainBytesLength = 40;

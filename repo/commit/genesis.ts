@@ -9,15 +9,19 @@
  */
 
 import { sha256 } from "../../crypto/mod.ts";
-import {
-  ByteReader,
-  ByteWriter,
-  encodeText,
-  toHex,
-} from "../../src/base/bytes.ts";
+import { encodeText, toHex } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
-import { readText } from "./canonical.ts";
+import {
+  choice,
+  copied,
+  decodeRecord,
+  encodeRecord,
+  type Field,
+  readText,
+  struct,
+  unfit,
+} from "../../src/base/layout.ts";
 
 declare const checked: unique symbol;
 
@@ -37,13 +41,6 @@ export interface Genesis {
   readonly mode: Mode;
 }
 
-const FORMAT = 1;
-const MODES: readonly (Mode | undefined)[] = [
-  undefined,
-  "default",
-  "trusted",
-  "fast",
-];
 const GENESIS_DOMAIN = encodeText("sheaf genesis 1\n");
 const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -75,29 +72,33 @@ export function folderOf(name: RepositoryName): string {
   return toHex(sha256(encodeText(name)).subarray(0, 16));
 }
 
+const FORMAT = 1;
+
+const repositoryName: Field<RepositoryName> = {
+  says: "text",
+  write: (writer, name) => writer.text(name),
+  read(reader) {
+    const name = readText(reader, limits.nameSegmentsMax * 65);
+    if (!isRepositoryName(name)) throw unfit("a name is none");
+    return name;
+  },
+};
+
+/** Its bytes. */
+export const genesisLayout: Field<Genesis> = struct({
+  mode: choice([undefined, "default", "trusted", "fast"]),
+  rootKey: copied(32),
+  name: repositoryName,
+});
+
 /** The bytes of a genesis. */
 export function encodeGenesis(genesis: Genesis): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(128);
-  writer.u8(FORMAT);
-  writer.u8(MODES.indexOf(genesis.mode));
-  writer.bytes(genesis.rootKey);
-  writer.text(genesis.name);
-  return writer.copy();
+  return encodeRecord(FORMAT, genesisLayout, genesis);
 }
 
 /** Reads a genesis; `SyntaxError` when the bytes are none. */
 export function decodeGenesis(bytes: Uint8Array): Genesis {
-  const reader = new ByteReader(bytes);
-  if (reader.u8() !== FORMAT) {
-    throw new SyntaxError("Cannot decode genesis: its format is unknown");
-  }
-  const mode = MODES[reader.u8()];
-  const rootKey = reader.take(32).slice();
-  const name = readText(reader, limits.nameSegmentsMax * 65);
-  if (mode === undefined || !isRepositoryName(name) || !reader.done) {
-    throw new SyntaxError("Cannot decode genesis: mode or name is not allowed");
-  }
-  return { name, rootKey, mode };
+  return decodeRecord(FORMAT, genesisLayout, bytes);
 }
 
 /** The hash that stands under all others of the repository. */

@@ -1,11 +1,8 @@
 /**
  * Revocations: from which commit on nobody takes a session's commits any more.
  *
- * `revocation = 1 | genesis id {32} | session key {32} | cuts varint |
- * (incarnation {8} | count varint)* | wall u48 | reason text | issuer key {32} |
- * signature {64}`, incarnations ascending. The signature covers everything
- * before it under a domain of its own. A cut says how many commits of an
- * incarnation the server had accepted; an incarnation that is not listed, none.
+ * A cut says how many commits of an incarnation the server had accepted; an
+ * incarnation that is not listed, none.
  * Of several revocations of one key the largest cut of each incarnation counts,
  * so a later one can accept more and none can take back.
  *
@@ -16,28 +13,52 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import {
-  ByteReader,
-  ByteWriter,
-  concatBytes,
-  encodeText,
-} from "../../src/base/bytes.ts";
+import { encodeText } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
-import { readCount, readText } from "./canonical.ts";
+import {
+  type Field,
+  fixed,
+  readCount,
+  struct,
+  textUpTo,
+  u48,
+  unfit,
+} from "../../src/base/layout.ts";
+import { type Signed, SignedLayout } from "./signed_record.ts";
 import { nameOf } from "./commit.ts";
 import type { Graph } from "../graph/graph.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
-const FORMAT = 1;
 const INCARNATION = 8;
-/** Bytes of the signature, its last ones. */
-export const SIGNATURE_LENGTH = 64;
-/** What is signed before the bytes in front of the signature. */
-export const DOMAIN = encodeText("sheaf revocation 1\n");
-const LENGTH_MAX = limits.revocationCutsMax * (INCARNATION + 8) +
-  limits.revocationReasonBytesMax + 256;
+
+/** Incarnations, 8 characters, one a byte, ascending, and how many of their commits stand. */
+const cuts: Field<ReadonlyMap<string, number>> = {
+  says: "varint | (incarnation {8} | commits varint)*",
+  write(writer, cuts) {
+    writer.varint(cuts.size);
+    for (const incarnation of [...cuts.keys()].sort()) {
+      for (const character of incarnation) writer.u8(character.charCodeAt(0));
+      writer.varint(cuts.get(incarnation)!);
+    }
+  },
+  read(reader) {
+    const count = readCount(reader);
+    if (count > limits.revocationCutsMax) throw unfit("it has too many cuts");
+    const cuts = new Map<string, number>();
+    let last = "";
+    for (let i = 0; i < count; i++) {
+      const at = reader.at;
+      reader.skip(INCARNATION);
+      const incarnation = nameOf(reader.bytes, at, at + INCARNATION);
+      if (incarnation <= last) throw unfit("its cuts are not in order");
+      cuts.set(incarnation, readCount(reader));
+      last = incarnation;
+    }
+    return cuts;
+  },
+};
 
 /** What an issuer says of a session that is over. */
 export interface RevocationFields {
@@ -54,12 +75,22 @@ export interface RevocationFields {
 }
 
 /** A decoded revocation: well formed, not yet checked. */
-export interface Revocation extends RevocationFields {
-  /** All of it, as it is stored and travels. */
-  readonly bytes: Uint8Array;
-  /** The key that signed it: 32 bytes. */
-  readonly issuerKey: Uint8Array;
-}
+export interface Revocation extends RevocationFields, Signed {}
+
+/** A revocation's bytes. */
+export const revocationLayout: SignedLayout<RevocationFields> =
+  new SignedLayout(
+    "sheaf revocation 1",
+    struct({
+      genesisId: fixed(32),
+      sessionKey: fixed(32),
+      cuts,
+      wall: u48,
+      reason: textUpTo(limits.revocationReasonBytesMax),
+    }),
+    limits.revocationCutsMax * (INCARNATION + 8) +
+      limits.revocationReasonBytesMax + 256,
+  );
 
 /** Makes and signs a revocation. */
 export function issueRevocation(
@@ -67,22 +98,7 @@ export function issueRevocation(
   issuer: Signer,
 ): Revocation {
   checkFields(fields);
-  const writer = new ByteWriter();
-  writer.u8(FORMAT);
-  writer.bytes(fields.genesisId);
-  writer.bytes(fields.sessionKey);
-  writer.varint(fields.cuts.size);
-  for (const incarnation of [...fields.cuts.keys()].sort()) {
-    for (let i = 0; i < INCARNATION; i++) {
-      writer.u8(incarnation.charCodeAt(i));
-    }
-    writer.varint(fields.cuts.get(incarnation)!);
-  }
-  writer.u48(fields.wall);
-  writer.text(fields.reason);
-  writer.bytes(issuer.publicKey);
-  writer.bytes(issuer.sign(concatBytes(DOMAIN, writer.view())));
-  return decodeRevocation(writer.copy());
+  return revocationLayout.sign(fields, issuer);
 }
 
 /**
@@ -132,49 +148,7 @@ function checkFields(fields: RevocationFields): void {
 
 /** Reads a revocation and keeps a copy; `SyntaxError` when the bytes are none. */
 export function decodeRevocation(foreign: Uint8Array): Revocation {
-  const end = foreign.length - SIGNATURE_LENGTH;
-  if (foreign.length > LENGTH_MAX || end < 0) {
-    throw new SyntaxError("Cannot decode revocation: its size is not allowed");
-  }
-  const bytes = foreign.slice();
-  const reader = new ByteReader(bytes, 0, end);
-  if (reader.u8() !== FORMAT) {
-    throw new SyntaxError("Cannot decode revocation: its format is unknown");
-  }
-  const genesisId = reader.take(32);
-  const sessionKey = reader.take(32);
-  const cuts = readCuts(reader);
-  const wall = reader.u48();
-  const reason = readText(reader, limits.revocationReasonBytesMax);
-  const issuerKey = reader.take(32);
-  if (!reader.done) {
-    throw new SyntaxError(
-      "Cannot decode revocation: there are bytes after its end",
-    );
-  }
-  return { genesisId, sessionKey, cuts, wall, reason, bytes, issuerKey };
-}
-
-function readCuts(reader: ByteReader): ReadonlyMap<string, number> {
-  const count = readCount(reader);
-  if (count > limits.revocationCutsMax) {
-    throw new SyntaxError("Cannot decode revocation: it has too many cuts");
-  }
-  const cuts = new Map<string, number>();
-  let last = "";
-  for (let i = 0; i < count; i++) {
-    const at = reader.at;
-    reader.skip(INCARNATION);
-    const incarnation = nameOf(reader.bytes, at, at + INCARNATION);
-    if (incarnation <= last) {
-      throw new SyntaxError(
-        "Cannot decode revocation: its cuts are not in order",
-      );
-    }
-    cuts.set(incarnation, readCount(reader));
-    last = incarnation;
-  }
-  return cuts;
+  return revocationLayout.decode(foreign);
 }
 
 /** What is revoked of one session. */

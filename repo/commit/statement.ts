@@ -1,31 +1,21 @@
 /**
  * Statements: signed records of kinds 32 to 47, which every replica keeps and
- * passes on, whether it knows what they say or not (law 13).
+ * passes on, whether it knows what they say or not (law 13). The kind is a part of
+ * the signature's domain, so that a statement of one kind is none of another.
  *
- * `statement = 1 | genesis id {32} | wall u48 | content varint {n} | signer {32} |
- * signature {64}`. The signature covers the kind and everything before it under a
- * domain of its own, so that a statement of one kind is none of another. Who says
- * it is the root key, or a session that may issue at its wall.
- *
- * Architecture invariant: what nobody here understands is bounded by who signed it
- * (law 10).
+ * Architecture invariant: what nobody here understands comes from who may issue,
+ * and is bounded all the same (law 10).
  *
  * @module
  */
 
-import { ByteReader, concatBytes, encodeText } from "../../src/base/bytes.ts";
+import { bytes, fixed, struct, u48 } from "../../src/base/layout.ts";
 import { limits } from "../../src/base/limits.ts";
-import { readBytes } from "./canonical.ts";
 import { nameOf } from "./commit.ts";
+import { type Signed, SignedLayout } from "./signed_record.ts";
 
-const FORMAT = 1;
-const SIGNATURE_LENGTH = 64;
-const DOMAIN = encodeText("sheaf statement 1\n");
-
-/** What somebody says in one. */
+/** What an issuer says in a kind that may not be known. */
 export interface StatementFields {
-  /** What it is: a log's number, 32 to 47. */
-  readonly kind: number;
   /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
   /** Wall milliseconds. */
@@ -34,47 +24,23 @@ export interface StatementFields {
   readonly content: Uint8Array;
 }
 
-/** A decoded statement: well formed, not yet checked. */
-export interface Statement extends StatementFields {
-  /** All of it, as it is stored and travels. */
-  readonly bytes: Uint8Array;
-  /** The key that signed it: 32 bytes. */
-  readonly signerKey: Uint8Array;
+const layout = struct({ genesisId: fixed(32), wall: u48, content: bytes });
+
+/** The bytes of statements of a kind, 32 to 47. */
+export function statementLayout(kind: number): SignedLayout<StatementFields> {
+  const domain = `sheaf statement ${kind}`;
+  return new SignedLayout(domain, layout, limits.statementBytesMax);
 }
 
-/** What a statement's signature signs, and the signature. */
-export function signedPart(
-  { kind, bytes }: Statement,
-): { message: Uint8Array; signature: Uint8Array } {
-  const end = bytes.length - SIGNATURE_LENGTH;
-  const unsigned = bytes.subarray(0, end);
-  return {
-    message: concatBytes(DOMAIN, Uint8Array.of(kind), unsigned),
-    signature: bytes.subarray(end),
-  };
+/** A decoded statement: well formed, not yet checked. */
+export interface Statement extends StatementFields, Signed {
+  /** What it is: a log's number. */
+  readonly kind: number;
 }
 
 /** Reads a statement and keeps a copy; `SyntaxError` when the bytes are none. */
 export function decodeStatement(kind: number, foreign: Uint8Array): Statement {
-  const end = foreign.length - SIGNATURE_LENGTH;
-  if (foreign.length > limits.statementBytesMax || end < 0) {
-    throw new SyntaxError("Cannot decode statement: its size is not allowed");
-  }
-  const bytes = foreign.slice();
-  const reader = new ByteReader(bytes, 0, end);
-  if (reader.u8() !== FORMAT) {
-    throw new SyntaxError("Cannot decode statement: its format is unknown");
-  }
-  const genesisId = reader.take(32);
-  const wall = reader.u48();
-  const content = readBytes(reader);
-  const signerKey = reader.take(32);
-  if (!reader.done) {
-    throw new SyntaxError(
-      "Cannot decode statement: there are bytes after its end",
-    );
-  }
-  return { kind, genesisId, wall, content, bytes, signerKey };
+  return { ...statementLayout(kind).decode(foreign), kind };
 }
 
 /** The checked statements of a repository. */
@@ -102,7 +68,7 @@ export class Statements {
     return this.#known.has(nameIn(statement));
   }
 
-  /** Is there room for another one, of its signer too? */
+  /** Is there room for another one, of its issuer too? */
   hasRoomFor(statement: Statement): boolean {
     const bytes = this.#bytesOfKey.get(keyOf(statement)) ?? 0;
     return this.size < limits.statementsMax &&
@@ -115,8 +81,8 @@ export class Statements {
   }
 }
 
-function keyOf({ signerKey }: Statement): string {
-  return nameOf(signerKey, 0, 32);
+function keyOf({ issuerKey }: Statement): string {
+  return nameOf(issuerKey, 0, 32);
 }
 
 function nameIn({ kind, bytes }: Statement): string {

@@ -8,7 +8,7 @@
  */
 
 import { ByteReader, ByteWriter } from "../../src/base/bytes.ts";
-import { readCount } from "./canonical.ts";
+import { readCount } from "../../src/base/layout.ts";
 import { chainBytes, readChain } from "./commit.ts";
 
 /** Chain → how many of its commits; chains without commits do not stand in it. */

@@ -18,7 +18,7 @@ import { assert } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc, hlcZero, laterHlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { Batch } from "../commit/batch.ts";
-import { readCount } from "../commit/canonical.ts";
+import { readCount } from "../../src/base/layout.ts";
 import {
   chainBytes,
   chainBytesLength,

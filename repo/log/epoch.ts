@@ -1,10 +1,6 @@
 /**
  * The epoch of a server's log: one life, in which a position means one thing.
  *
- * ```text
- * sync   magic "SHEAFSYN" {8} | format u16 = 1 | epoch {16} | secret {16} | log end u48 | digest {32} | identity text | crc32 u32
- * ```
- *
  * The file `sync` stands in the repository's folder only while nobody serves
  * it: it is removed before the first position is given out, and written when
  * the log was closed in good order. So it is found again only by the log that
@@ -15,20 +11,27 @@
  */
 
 import { sha256 } from "../../crypto/mod.ts";
-import { ByteReader, ByteWriter, equalBytes } from "../../src/base/bytes.ts";
-import { crc32 } from "../../src/base/crc32.ts";
+import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
+import {
+  copied,
+  decodeFile,
+  encodeFile,
+  type FileLayout,
+  struct,
+  textUpTo,
+  u48,
+  type ValueOf,
+} from "../../src/base/layout.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { encodeVector } from "../commit/version_vector.ts";
+import { hasCode } from "../../src/base/errors.ts";
 
 const FILE = "sync";
-const MAGIC = "SHEAFSYN";
-const FORMAT = 1;
 const EPOCH_BYTES = 16;
 const SECRET_BYTES = 16;
-const DIGEST_BYTES = 32;
 const CHECK_BYTES = 8;
 /** The identity is a device and an inode, or as short. */
 const FILE_BYTES_MAX = 64 * 1024;
@@ -55,11 +58,25 @@ export interface Epoch {
   close(facts: EpochFacts): Promise<void>;
 }
 
-interface StoredEpoch extends EpochFacts {
-  readonly epoch: Uint8Array;
-  readonly secret: Uint8Array;
-  readonly identity: string;
-}
+const stored = struct({
+  epoch: copied(EPOCH_BYTES),
+  secret: copied(SECRET_BYTES),
+  /** Where the log ends. */
+  end: u48,
+  /** Of the commits in it. */
+  digest: copied(32),
+  /** Of the folder. */
+  identity: textUpTo(FILE_BYTES_MAX),
+});
+
+/** The file. */
+export const epochFile: FileLayout<StoredEpoch> = {
+  magic: "SHEAFSYN",
+  format: 1,
+  layout: stored,
+};
+
+type StoredEpoch = ValueOf<typeof stored>;
 
 /** A replica, as far as its log is served. */
 interface Served {
@@ -150,26 +167,13 @@ async function writeEpoch(
   const file = storage.open(`${name}.new`, { create: true })!;
   try {
     file.truncate(0);
-    file.writeAt(encodeEpoch(stored), 0);
+    file.writeAt(encodeFile(epochFile, stored), 0);
     await file.sync();
   } finally {
     file.close();
   }
   storage.rename(`${name}.new`, name);
   storage.syncFolder(folder);
-}
-
-function encodeEpoch(stored: StoredEpoch): Uint8Array {
-  const writer = new ByteWriter(128);
-  for (const char of MAGIC) writer.u8(char.charCodeAt(0));
-  writer.u16(FORMAT);
-  writer.bytes(stored.epoch);
-  writer.bytes(stored.secret);
-  writer.u48(stored.end);
-  writer.bytes(stored.digest);
-  writer.text(stored.identity);
-  writer.u32(crc32(writer.view()));
-  return writer.view();
 }
 
 /** `undefined` when there is no file, "damaged" when it is of no use. */
@@ -183,37 +187,14 @@ function readEpoch(
     const size = file.size();
     if (size > FILE_BYTES_MAX) return "damaged";
     const bytes = new Uint8Array(size);
-    return file.readAt(bytes, 0) === size ? decodeEpoch(bytes) : "damaged";
+    return file.readAt(bytes, 0) === size
+      ? decodeFile(epochFile, bytes)
+      : "damaged";
   } catch (cause) {
-    if (cause instanceof SyntaxError) return "damaged";
+    const isOther = hasCode(cause, "format-too-new", "format-too-old");
+    if (isOther || cause instanceof SyntaxError) return "damaged";
     throw cause;
   } finally {
     file.close();
   }
-}
-
-function decodeEpoch(bytes: Uint8Array): StoredEpoch {
-  const end = bytes.length - 4;
-  if (
-    end < 0 ||
-    new ByteReader(bytes, end).u32() !== crc32(bytes.subarray(0, end))
-  ) {
-    throw new SyntaxError("Cannot decode epoch: the checksum does not match");
-  }
-  const reader = new ByteReader(bytes, 0, end);
-  for (const char of MAGIC) {
-    if (reader.u8() !== char.charCodeAt(0)) {
-      throw new SyntaxError("Cannot decode epoch: it is another file");
-    }
-  }
-  if (reader.u16() !== FORMAT) {
-    throw new SyntaxError("Cannot decode epoch: its format is unknown");
-  }
-  return {
-    epoch: reader.take(EPOCH_BYTES).slice(),
-    secret: reader.take(SECRET_BYTES).slice(),
-    end: reader.u48(),
-    digest: reader.take(DIGEST_BYTES).slice(),
-    identity: reader.text(),
-  };
 }

@@ -24,7 +24,7 @@ import {
   readCount,
   readText,
   writeBytes,
-} from "../commit/canonical.ts";
+} from "../../src/base/layout.ts";
 import { chainBytes, readChain } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import { getOrMake } from "../../src/base/collections.ts";

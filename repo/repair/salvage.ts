@@ -28,7 +28,7 @@ import { readShape } from "../../src/schema/shape_codec.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Arrival } from "../admission/arrival.ts";
 import { decodeBatch, payloadOf } from "../commit/batch.ts";
-import { readCount } from "../commit/canonical.ts";
+import { readCount } from "../../src/base/layout.ts";
 import type { Graph } from "../graph/graph.ts";
 import { SALVAGE } from "../log/format.ts";
 import type { ItemName } from "../state/state.ts";

@@ -1,15 +1,6 @@
 /**
  * The `database` file: the keys of this replica, and whose copy it is.
- *
- * ```text
- * magic "SHEAFKEY" {8} | format u16 = 3 | root key | identity text | sessions varint | session* | crc32 u32
- * key      public key {32} | place u8 (0 elsewhere, 1 here, 2 vault) | secret {32 when the place is 1}
- * session  user text | key | certified u8 | certificate varint {n} (when certified is 1)
- *          | others varint | (certificate varint {n})* | lost varint | (public key {32})*
- * ```
- *
- * Format 2, which had no vault, and format 1, which had one certificate in every
- * session and nothing else, are read as well. The identity names the place where the folder lies.
+ * The identity names the place where the folder lies.
  *
  * `database.copy` says the same, and is read where that file rotted or is gone.
  * Nothing waits for it to be durable: it is written behind the file, and where a
@@ -22,36 +13,91 @@
  * @module
  */
 
-import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
-import { crc32 } from "../base/crc32.ts";
-import { DatabaseError } from "../base/errors.ts";
+import { type ByteReader, type ByteWriter, equalBytes } from "../base/bytes.ts";
+import { DatabaseError, hasCode } from "../base/errors.ts";
+import {
+  copied,
+  decodeFile,
+  encodeFile,
+  type Field,
+  type FileLayout,
+  flagged,
+  list,
+  ownBytes,
+  struct,
+  textUpTo,
+  unfit,
+  type ValueOf,
+} from "../base/layout.ts";
 import { limits } from "../base/limits.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { replaceDurably, rewritten } from "./local_file.ts";
-import { keyOfSeed, type StoredKey, storedKeyOf } from "./session_key.ts";
+import type { StoredKey } from "./session_key.ts";
 
 /** Their file. */
 export const KEYS = "database";
 /** Says the same. */
 export const KEYS_COPY = "database.copy";
-const MAGIC = "SHEAFKEY";
-const FORMAT = 3;
-/** Where a secret is. */
-const place = { elsewhere: 0, here: 1, vault: 2 } as const;
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A session as the file has it. */
-export interface StoredSession {
+/** Where a secret is. */
+const place = { elsewhere: 0, here: 1, vault: 2 } as const;
+
+/** A key, and where its secret is; absent where somebody else has that. */
+const secret: Field<Pick<StoredKey, "secret"> | undefined> = {
+  says: "0 elsewhere, 1 here | {32}, or 2 in the vault",
+  write(writer, key) {
+    if (key === undefined) return writer.u8(place.elsewhere);
+    writer.u8(key.secret === undefined ? place.vault : place.here);
+    if (key.secret !== undefined) writer.bytes(key.secret);
+  },
+  read(reader) {
+    const where = reader.u8();
+    if (where === place.elsewhere) return undefined;
+    if (where > place.vault) throw unfit("a key is nowhere");
+    const isHere = where === place.here;
+    return { secret: isHere ? reader.take(32).slice() : undefined };
+  },
+};
+
+const key = struct({ publicKey: copied(32), secret });
+
+const session = struct({
   /** The user that `openDatabase()` names it by. */
-  readonly user: string;
-  readonly key: StoredKey;
+  user: textUpTo(FILE_BYTES_MAX),
+  key: {
+    fields: key.fields,
+    write: (writer: ByteWriter, { publicKey, secret }: StoredKey) =>
+      key.write(writer, { publicKey, secret: { secret } }),
+    read(reader: ByteReader): StoredKey {
+      const { publicKey, secret } = key.read(reader);
+      if (secret === undefined) throw unfit("a session has no key");
+      return { publicKey, ...secret };
+    },
+  },
   /** Absent until somebody certified the key. */
-  readonly certificate: Uint8Array | undefined;
+  certificate: flagged(ownBytes),
   /** Certificates of its issuers, from the root on, and of keys it had before. */
-  readonly others: readonly Uint8Array[];
+  others: list(ownBytes, limits.pastCertificatesMax),
   /** Public keys that it wrote with, and that were lost before anybody certified them. */
-  readonly lost: readonly Uint8Array[];
-}
+  lost: list(copied(32), limits.pastCertificatesMax),
+});
+
+const layout = struct({
+  root: key,
+  identity: textUpTo(FILE_BYTES_MAX),
+  sessions: list(session, limits.sessionsMax),
+});
+
+/** The file. */
+export const keysFile: FileLayout<ValueOf<typeof layout>> = {
+  magic: "SHEAFKEY",
+  format: 3,
+  layout,
+};
+
+/** A session as the file has it. */
+export type StoredSession = ValueOf<typeof session>;
 
 /** What the file says. */
 export interface Keys {
@@ -95,44 +141,14 @@ export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
 }
 
 /** The bytes of a file of keys. */
-export function encodeKeys(keys: Keys): Uint8Array {
-  const writer = new ByteWriter(512);
-  for (const char of MAGIC) writer.u8(char.charCodeAt(0));
-  writer.u16(FORMAT);
-  writeKey(writer, keys.rootKey, keys.root);
-  writer.text(keys.identity);
-  writer.varint(keys.sessions.length);
-  for (const session of keys.sessions) writeSession(writer, session);
-  writer.u32(crc32(writer.view()));
-  return writer.copy();
-}
-
-function writeSession(writer: ByteWriter, session: StoredSession): void {
-  const { user, key, certificate, others, lost } = session;
-  writer.text(user);
-  writeKey(writer, key.publicKey, key);
-  writer.u8(certificate === undefined ? 0 : 1);
-  if (certificate !== undefined) writeBytes(writer, certificate);
-  writer.varint(others.length);
-  for (const other of others) writeBytes(writer, other);
-  writer.varint(lost.length);
-  for (const publicKey of lost) writer.bytes(publicKey);
-}
-
-function writeKey(
-  writer: ByteWriter,
-  publicKey: Uint8Array,
-  key: StoredKey | undefined,
-): void {
-  writer.bytes(publicKey);
-  if (key === undefined) return writer.u8(place.elsewhere);
-  writer.u8(key.secret === undefined ? place.vault : place.here);
-  if (key.secret !== undefined) writer.bytes(key.secret);
-}
-
-function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
-  writer.varint(bytes.length);
-  writer.bytes(bytes);
+export function encodeKeys(
+  { rootKey, root, identity, sessions }: Keys,
+): Uint8Array {
+  return encodeFile(keysFile, {
+    root: { publicKey: rootKey, secret: root },
+    identity,
+    sessions,
+  });
 }
 
 /** A file of keys as it is. */
@@ -173,91 +189,17 @@ function damaged(cause: unknown): DatabaseError {
 }
 
 function parseKeys(bytes: Uint8Array): Keys {
-  const reader = new ByteReader(bytes, 0, Math.max(0, bytes.length - 4));
-  for (const char of MAGIC) {
-    if (reader.u8() !== char.charCodeAt(0)) {
-      throw new SyntaxError("the magic is missing");
-    }
-  }
-  const format = reader.u16();
-  if (format > FORMAT) {
-    throw new DatabaseError(
-      "format-too-new",
-      `Cannot open: the folder has format ${format}; this Sheaf reads up to ${FORMAT}. Update Sheaf`,
-    );
-  }
-  const sum = new ByteReader(bytes, bytes.length - 4).u32();
-  if (crc32(bytes.subarray(0, -4)) !== sum) {
-    throw new SyntaxError("the checksum does not match");
-  }
-  const rootKey = reader.take(32).slice();
-  const root = parsePlace(reader, rootKey);
-  const identity = reader.text();
-  const sessions = parseSessions(reader, format);
-  return { rootKey, root, identity, sessions };
-}
-
-function parsePlace(
-  reader: ByteReader,
-  publicKey: Uint8Array,
-): StoredKey | undefined {
-  const where = reader.u8();
-  if (where === place.elsewhere) return undefined;
-  if (where > place.vault) throw new SyntaxError("a key is nowhere");
-  const isHere = where === place.here;
-  return { publicKey, secret: isHere ? reader.take(32).slice() : undefined };
-}
-
-function parseKey(reader: ByteReader, format: number): StoredKey {
-  if (format < 3) {
-    const { signer, secret } = keyOfSeed(reader.take(32).slice());
-    return storedKeyOf({ signer, secret });
-  }
-  const key = parsePlace(reader, reader.take(32).slice());
-  if (key === undefined) throw new SyntaxError("a session has no key");
-  return key;
-}
-
-function parseSessions(reader: ByteReader, format: number): StoredSession[] {
-  const count = reader.varint();
-  if (count > limits.sessionsMax) {
-    throw new SyntaxError("it has too many sessions");
-  }
-  const sessions: StoredSession[] = [];
-  for (let i = 0; i < count; i++) sessions.push(parseSession(reader, format));
-  return sessions;
-}
-
-function parseSession(reader: ByteReader, format: number): StoredSession {
-  const user = reader.text();
-  const key = parseKey(reader, format);
-  const isCertified = format === 1 || reader.u8() === 1;
-  const certificate = isCertified ? readBytes(reader) : undefined;
-  const others = readList(reader, format > 1, () => readBytes(reader));
-  const lost = readList(reader, format > 2, () => reader.take(32).slice());
-  return { user, key, certificate, others, lost };
-}
-
-function readList(
-  reader: ByteReader,
-  isThere: boolean,
-  read: () => Uint8Array,
-): Uint8Array[] {
-  const count = isThere ? reader.varint() : 0;
-  if (count > limits.pastCertificatesMax) {
-    throw new SyntaxError("a session has too many keys or certificates");
-  }
-  return Array.from({ length: count }, read);
-}
-
-function readBytes(reader: ByteReader): Uint8Array {
-  return reader.take(reader.varint()).slice();
+  const { root, identity, sessions } = decodeFile(keysFile, bytes);
+  const { publicKey, secret } = root;
+  return {
+    rootKey: publicKey,
+    root: secret && { publicKey, ...secret },
+    identity,
+    sessions,
+  };
 }
 
 const ASIDE = `quarantine-${KEYS}`;
-/** Behind magic and format. */
-const CONTENT_AT = 10;
-
 /** Keys, and where they were found. */
 interface FoundKeys {
   readonly keys: Keys;
@@ -275,20 +217,13 @@ export function findKeys(storage: Storage): FoundKeys | undefined {
     damage = cause;
   }
   const keys = readCopy(storage);
-  if (damage !== undefined && !(keys && isRot(storage, damage))) throw damage;
+  if (damage !== undefined && !(keys && isRot(damage))) throw damage;
   return keys && { keys, isCopy: true };
 }
 
-/** Is it the file that is at fault? What a newer version wrote is sound, unless only its format differs. */
-function isRot(storage: Storage, cause: unknown): boolean {
-  if (!(cause instanceof DatabaseError)) return false;
-  if (cause.code !== "format-too-new") {
-    return cause.code === "format-unknown" || cause.code === "storage-failed";
-  }
-  const [own, copy] = [KEYS, KEYS_COPY].map((name) =>
-    keyBytes(storage, name)!.subarray(CONTENT_AT)
-  );
-  return equalBytes(own!, copy!);
+/** Is it the file that is at fault? */
+function isRot(cause: unknown): boolean {
+  return hasCode(cause, "format-unknown", "storage-failed");
 }
 
 function readCopy(storage: Storage): Keys | undefined {

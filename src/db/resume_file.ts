@@ -1,11 +1,6 @@
 /**
  * The `resume` file of a repository: from where its next connection goes on.
  *
- * ```text
- * magic "SHEAFRES" {8} | format u16 = 1 | genesis id {32} | log end u48 | known u48 | crc32 u32 of what is before known
- * | conversation bytes {n} | crc32 u32
- * ```
- *
  * It is a shortcut, never a truth: damaged, stale or missing it is as if there
  * had been no connection before, and the two sides compare all they have.
  *
@@ -15,7 +10,18 @@
  * @module
  */
 
-import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
+import { equalBytes } from "../base/bytes.ts";
+import {
+  decodeFile,
+  encodeFile,
+  type FileLayout,
+  fixed,
+  ownBytes,
+  struct,
+  u32,
+  u48,
+  type ValueOf,
+} from "../base/layout.ts";
 import { crc32 } from "../base/crc32.ts";
 import { limits } from "../base/limits.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -23,11 +29,26 @@ import type { Replica } from "../../repo/mod.ts";
 import { readWhole, replace } from "./local_file.ts";
 
 const FILE = "resume";
-const MAGIC = "SHEAFRES";
-const FORMAT = 1;
-const OVERHEAD_BYTES = 8 + 2 + 32 + 6 + 6 + 4 + 4;
+/** Around the conversation's bytes, at most. */
+const OVERHEAD_BYTES = 80;
 /** So many bytes of the log before the known address must be those that were there. */
 const TAIL_BYTES = 32;
+
+const layout = struct({
+  genesisId: fixed(32),
+  logEnd: u48,
+  known: u48,
+  /** Checksum of what is before `known` in the log. */
+  sum: u32,
+  conversation: ownBytes,
+});
+
+/** The file. */
+export const resumeFile: FileLayout<ValueOf<typeof layout>> = {
+  magic: "SHEAFRES",
+  format: 2,
+  layout,
+};
 
 /** What a repository knows of its server. */
 export interface Resume {
@@ -74,41 +95,32 @@ function factsOf({ loaded, mode }: Replica): LogFacts {
   return { genesisId, end: mode === "fast" ? log.end : log.synced, sumBefore };
 }
 
-/** Reads its bytes; `undefined` when they do not hold for a log; may throw `SyntaxError`. */
+/** Reads its bytes; `undefined` when they do not hold for a log; may throw. */
 export function parseResume(
-  bytes: Uint8Array,
+  file: Uint8Array,
   log: LogFacts,
 ): Resume | undefined {
-  if (bytes.length < OVERHEAD_BYTES) return undefined;
-  const end = bytes.length - 4;
-  if (new ByteReader(bytes, end).u32() !== crc32(bytes.subarray(0, end))) {
-    return undefined;
-  }
-  const reader = new ByteReader(bytes, 0, end);
-  for (const char of MAGIC) if (reader.u8() !== char.charCodeAt(0)) return;
-  if (reader.u16() !== FORMAT) return undefined;
-  if (!equalBytes(reader.take(32), log.genesisId)) return undefined;
-  const [wasEnd, known] = [reader.u48(), reader.u48()];
-  if (wasEnd > log.end || known > wasEnd) return undefined;
-  if (reader.u32() !== log.sumBefore(known)) return undefined;
-  return { bytes: bytes.slice(OVERHEAD_BYTES - 4, end), known };
+  const { genesisId, logEnd, known, sum, conversation } = decodeFile(
+    resumeFile,
+    file,
+  );
+  const isOfLog = equalBytes(genesisId, log.genesisId) &&
+    logEnd <= log.end && known <= logEnd && sum === log.sumBefore(known);
+  return isOfLog ? { bytes: conversation, known } : undefined;
 }
 
 /** Its bytes. */
 export function encodeResume(
   { bytes, known }: Resume,
-  log: LogFacts,
+  { genesisId, end, sumBefore }: LogFacts,
 ): Uint8Array {
-  const writer = new ByteWriter(bytes.length + OVERHEAD_BYTES);
-  for (const char of MAGIC) writer.u8(char.charCodeAt(0));
-  writer.u16(FORMAT);
-  writer.bytes(log.genesisId);
-  writer.u48(log.end);
-  writer.u48(known);
-  writer.u32(log.sumBefore(known));
-  writer.bytes(bytes);
-  writer.u32(crc32(writer.view()));
-  return writer.copy();
+  return encodeFile(resumeFile, {
+    genesisId,
+    logEnd: end,
+    known,
+    sum: sumBefore(known),
+    conversation: bytes,
+  });
 }
 
 /**

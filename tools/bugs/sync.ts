@@ -170,8 +170,8 @@ export const syncBugs: readonly Bug[] = [
     breaks: "Whoever may log in fills every replica with what nobody reads",
     file: "repo/admission/credential_check.ts",
     before:
-      `    return refuse("bad-certificate", "Its signer may not make statements");`,
-    after: `    void signerKey;`,
+      `    return refuse("bad-certificate", "Its issuer may not make statements");`,
+    after: `    void issuerKey;`,
     foundBy: ["tests/later_version_test.ts"],
   },
 ];

@@ -1,6 +1,6 @@
 import { equal, throws } from "node:assert/strict";
-import { ByteReader } from "../../src/base/bytes.ts";
-import { readCount } from "./canonical.ts";
+import { ByteReader } from "./bytes.ts";
+import { readCount } from "./layout.ts";
 
 const read = (...bytes: number[]) =>
   readCount(new ByteReader(Uint8Array.from(bytes)));
