@@ -219,6 +219,20 @@ Deno.test("who needs a feature that the other side does not know is told so, and
   assertFailed(server, "wrong-version");
 });
 
+Deno.test("a client whose server sends records that it must know, and does not, goes no further", async () => {
+  const { client } = await live();
+  const newer = { kind: 8, bytes: new Uint8Array(60) };
+  client.message({
+    ...records(newer),
+    cursor: {
+      epoch: new Uint8Array(16),
+      position: 1,
+      check: new Uint8Array(8),
+    },
+  } as Message);
+  assertFailed(client, "wrong-version");
+});
+
 Deno.test("frames of a later version are skipped once both are known, and none is a greeting", async () => {
   const skipped = new Uint8Array([0x80, 1, 2, 3]);
   const { server, client } = await live();

@@ -169,6 +169,8 @@ export class Download {
     const { line, port: { name }, doubts } = this.#parts;
     const { refused: reason, detail = "" } = refusal;
     this.#hasHole = true;
+    // What comes behind it may mean something else without it.
+    if (reason === "unknown-kind") return line.fail("wrong-version", detail);
     if (["gap", "fork"].includes(reason) && doubts.of(chain)) return;
     const isCut = this.#parts.cursor !== undefined && BEFORE.has(reason);
     if (isCut || reason === "gap" || reason === "missing-parent") {
