@@ -8,7 +8,8 @@
  */
 
 import type { QueryEngine } from "../query/engine.ts";
-import type { OrderField, Query, QueryStore, Where } from "../query/mod.ts";
+import { Query } from "../query/query.ts";
+import type { OrderField, QueryStore, Where } from "../query/mod.ts";
 import { itemStore } from "../query/store.ts";
 import { lateRich } from "../schema/late_rich.ts";
 import {
@@ -137,7 +138,7 @@ export class ReadableCollection<S extends Schema>
   /** A query over every item. */
   query(): Query<Infer<S>> {
     this.#parts.check();
-    return this.#parts.engine.query<Infer<S>>();
+    return new Query<Infer<S>>(this.#parts.engine);
   }
 
   /** A query for the items that fit conditions, or that a predicate takes. */

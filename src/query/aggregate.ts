@@ -10,7 +10,6 @@
 import type { Item, Value } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import { ExactSum } from "./exact_sum.ts";
-import type { groupedQuery } from "./grouped_query.ts";
 import { invalidQuery, unknownField } from "./parse_where.ts";
 import { compareValues, isOrderable } from "./value.ts";
 import type { AnyRow, NumberField, OrderField } from "./where.ts";
@@ -24,7 +23,7 @@ export interface Aggregate<
   /** Empty for a count. */
   readonly field: Field;
   /** What works it out: a page that asks for no aggregate does not load it. */
-  readonly by: typeof groupedQuery;
+  readonly by: unknown;
 }
 
 /** Aggregates by the names of the results. */

@@ -16,15 +16,15 @@ import type { Condition, Fields } from "./condition.ts";
 import { type Effort, Executor } from "./execute.ts";
 import type { IndexSet, Slices } from "./index_set.ts";
 import { lateIndexes } from "./late_indexes.ts";
-import { type Plan, planIds, type Request, scanPlan } from "./plan.ts";
-import { helpfulIndex } from "./explain.ts";
-import type { Include } from "./include.ts";
-import { emptyState, Query } from "./query.ts";
-import type { Interest } from "./interest.ts";
-import { Routes } from "./routes.ts";
-import { asRow, asRows } from "./rows.ts";
-import type { QueryStore } from "./store.ts";
-import type { AnyRow } from "./where.ts";
+import {
+  helpfulIndex,
+  type Plan,
+  planIds,
+  type Request,
+  scanPlan,
+} from "./plan.ts";
+import { type CostedResult, type Follower, Routes } from "./routes.ts";
+import { asRow } from "./rows.ts";
 import type { ItemChange, Source } from "../schema/source.ts";
 
 /** What an engine is told about its collection. */
@@ -55,26 +55,6 @@ export interface EngineOptions {
   readonly deliver?: (task: () => void) => void;
   /** Hears what a callback threw; when absent it is thrown in a microtask. */
   readonly onError?: (error: unknown) => void;
-}
-
-/** Something that is kept up to date with a collection. */
-export interface Follower {
-  /** Takes the new state of these ordinals; callbacks go through `tell`. */
-  absorb(ordinals: readonly number[]): void;
-  /** The engine was closed. */
-  end(): void;
-  /** What can touch it; absent when anything can. */
-  readonly interest?: Interest;
-  /** What is kept up to date, for who asks what it costs. */
-  readonly about?: CostedResult;
-}
-
-/** A live result, as far as who watches costs wants to know it. */
-export interface CostedResult {
-  /** What it asks. */
-  readonly request: Request;
-  /** How many rows it has. */
-  count(): number;
 }
 
 /** What keeping one live result up to date has cost while somebody measured. */
@@ -118,7 +98,7 @@ export class QueryEngine {
   readonly #executor: Executor;
   readonly #routes = new Routes();
   /** Stores in use, by what they ask for. */
-  readonly stores: Map<string, QueryStore<unknown>> = new Map();
+  readonly stores: Map<string, object> = new Map();
   /** Live results in use, by what they ask for. */
   readonly results: Map<string, object> = new Map();
   readonly #predicates = new WeakMap<object, Condition>();
@@ -151,11 +131,6 @@ export class QueryEngine {
     );
   }
 
-  /** A query for everything. */
-  query<Row extends AnyRow>(): Query<Row> {
-    return new Query<Row>(this, emptyState);
-  }
-
   /** Changes whenever cached plans go stale. */
   get epoch(): number {
     return this.#indexes?.epoch ?? 0;
@@ -178,15 +153,6 @@ export class QueryEngine {
   read(item: Item): Item {
     const { reader } = this.options;
     return reader === undefined ? item : reader(item);
-  }
-
-  /** Items as rows, with references followed. */
-  rows<Row>(items: Item[], include: Include | undefined): Row[] {
-    const { reader } = this.options;
-    if (include !== undefined) {
-      return asRows(items.map((i) => include.make(i, include.resolve(i))));
-    }
-    return asRows(reader === undefined ? items : items.map(reader));
   }
 
   /** Live results that follow the collection. */

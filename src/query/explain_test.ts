@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { lateIndexes } from "./late_indexes.ts";
 import { indexes } from "./indexes.ts";
 import { type Task, task, taskEngine } from "./kit_test.ts";
+import { Query } from "./query.ts";
 
 function filled(columnar: boolean, count = 1_000) {
   const hints: string[] = [];
@@ -23,7 +24,7 @@ function filled(columnar: boolean, count = 1_000) {
       return [id, task(id, fields)] as const;
     }),
   );
-  return { ...made, hints, all: made.engine.query<Task>() };
+  return { ...made, hints, all: new Query<Task>(made.engine) };
 }
 
 Deno.test("Query.explain() names the index and the entries it read", () => {

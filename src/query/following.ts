@@ -15,9 +15,10 @@ import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
 import { askedKey } from "./asked.ts";
 import type { Condition } from "./condition.ts";
-import type { Follower, QueryEngine } from "./engine.ts";
+import type { QueryEngine } from "./engine.ts";
 import type { Interest } from "./interest.ts";
 import type { Request } from "./plan.ts";
+import type { Follower } from "./routes.ts";
 
 /** Options of a subscription. */
 export interface FollowOptions {

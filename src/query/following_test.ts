@@ -3,7 +3,7 @@ import { count } from "./grouped_query.ts";
 import type { QueryEngine } from "./engine.ts";
 import { type MemorySource, type Task, task, taskEngine } from "./kit_test.ts";
 import type { LiveChange } from "./live.ts";
-import type { Query } from "./query.ts";
+import { Query } from "./query.ts";
 
 /** Counts looks at items: each live result looks at what it is told of. */
 function looksAt(source: MemorySource): () => number {
@@ -29,7 +29,7 @@ for (const [name, ask] of Object.entries(shapes)) {
       const { source, engine } = taskEngine(false);
       const told: number[] = [];
       for (let n = 0; n < subscribers; n++) {
-        ask(engine.query<Task>()).subscribe(() => told.push(n));
+        ask(new Query<Task>(engine)).subscribe(() => told.push(n));
       }
       equal(engine.followers, 1);
       const looks = looksAt(source);
@@ -46,7 +46,7 @@ for (const [name, ask] of Object.entries(shapes)) {
 Deno.test("equal subscriptions to groups, and loops over them, are worked out once", async () => {
   const { source, engine } = taskEngine(false);
   const groups = () =>
-    engine.query<Task>().groupBy("author").aggregate({ n: count() });
+    new Query<Task>(engine).groupBy("author").aggregate({ n: count() });
   using first = groups().subscribe(() => {});
   using second = groups().subscribe(() => {});
   const loop = groups().live()[Symbol.asyncIterator]();
@@ -55,7 +55,7 @@ Deno.test("equal subscriptions to groups, and loops over them, are worked out on
   equal(first.rows, second.rows);
   deepEqual((await loop.next()).value, [{ author: "ada", n: 1 }]);
   await loop.return!();
-  using total = engine.query<Task>().aggregate({ n: count() }).subscribe(
+  using total = new Query<Task>(engine).aggregate({ n: count() }).subscribe(
     () => {},
   );
   deepEqual([engine.followers, total.rows], [2, [{ n: 1 }]]);
@@ -63,7 +63,7 @@ Deno.test("equal subscriptions to groups, and loops over them, are worked out on
 
 Deno.test("questions are equal however their conditions are put, and no others", () => {
   const { engine } = taskEngine(false);
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   const followersOf = (queries: readonly Query<Task>[]) => {
     const lives = queries.map((query) => query.subscribe(() => {}));
     const { followers } = engine;
@@ -121,7 +121,7 @@ Deno.test("each of equal subscriptions ends for itself, and keeps its rows then"
   const told: string[] = [];
   const stop = new AbortController();
   const ask = (name: string, signal?: AbortSignal) =>
-    engine.query<Task>().where({ rank: { gt: 1 } }).subscribe(
+    new Query<Task>(engine).where({ rank: { gt: 1 } }).subscribe(
       ({ rows }) => told.push(`${name} ${rows.length}`),
       { ...signal && { signal } },
     );
@@ -154,7 +154,7 @@ Deno.test("who subscribes in a callback has the rows of now, and hears of what c
   const { source, engine } = taskEngine(false);
   const told: string[] = [];
   const ask = (name: string) =>
-    engine.query<Task>().orderBy("rank").subscribe(({ rows }) => {
+    new Query<Task>(engine).orderBy("rank").subscribe(({ rows }) => {
       told.push(`${name} ${rows.length}`);
       if (name === "first" && rows.length === 1) {
         equal(ask("late").rows, rows);
@@ -169,7 +169,7 @@ Deno.test("who subscribes in a callback has the rows of now, and hears of what c
 
 Deno.test("a subscriber cannot change what the next one is told", () => {
   const { source, engine } = taskEngine(false);
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   const asked = [all, all.groupBy("author").aggregate({ n: count() })];
   for (const query of asked as readonly Query<Task>[]) {
     const changes: LiveChange<Task>[] = [];
@@ -190,7 +190,7 @@ Deno.test("callbacks of one transaction come in the order of their subscriptions
   const told: string[] = [];
   const follow = (name: string, ask: (engine: QueryEngine) => Query<Task>) =>
     ask(engine).subscribe(() => told.push(name));
-  const all = (one: QueryEngine) => one.query<Task>();
+  const all = (one: QueryEngine) => new Query<Task>(one);
   const ranked = (one: QueryEngine) => all(one).where({ rank: { gt: 1 } });
   for (const name of ["1", "4"]) follow(`all ${name}`, all);
   for (const name of ["2", "3"]) follow(`ranked ${name}`, ranked);

@@ -5,6 +5,7 @@ import { avg, count, max, min, sum } from "./grouped_query.ts";
 import { ExactSum } from "./exact_sum.ts";
 import { type Task, task, taskEngine } from "./kit_test.ts";
 import { compareValues } from "./value.ts";
+import { Query } from "./query.ts";
 
 const seed = 11;
 const amount = fc.constantFrom(0, -0, 1, 2.5, -7, 1e16, 1, -1e16, 0.1, 1e-20);
@@ -79,7 +80,7 @@ Deno.test("groupBy().aggregate() equals grouping by hand, once and live", () => 
       fc.constantFrom(Infinity, 3),
       (writes, by, limit) => {
         const { source, engine } = taskEngine(false);
-        const all = engine.query<Task>().where({ done: { not: true } });
+        const all = new Query<Task>(engine).where({ done: { not: true } });
         const base = limit === Infinity
           ? all
           : all.orderBy("rank").limit(limit);
@@ -112,7 +113,7 @@ Deno.test("groupBy().aggregate() equals grouping by hand, once and live", () => 
 
 Deno.test("aggregate() over all gives one row, of no items too", async () => {
   const { source, engine } = taskEngine(true);
-  const query = engine.query<Task>().aggregate(spec);
+  const query = new Query<Task>(engine).aggregate(spec);
   deepStrictEqual({ ...await query }, {
     n: 0,
     total: 0,
@@ -177,7 +178,7 @@ Deno.test("sum() and avg() are exact in every history, once and live", () => {
       fc.array(fc.tuple(id, values), { minLength: 1, maxLength: 60 }),
       (writes) => {
         const { source, engine } = taskEngine(true);
-        const query = engine.query<Task>().aggregate({
+        const query = new Query<Task>(engine).aggregate({
           total: sum("rank"),
           mean: avg("rank"),
         });
@@ -202,7 +203,7 @@ Deno.test("sum() and avg() are exact in every history, once and live", () => {
 
 Deno.test("sum() comes back from an overflow", () => {
   const { source, engine } = taskEngine(true);
-  const live = engine.query<Task>().aggregate({ total: sum("rank") })
+  const live = new Query<Task>(engine).aggregate({ total: sum("rank") })
     .subscribe(() => {});
   const totals = (["a", "b"] as const).map((key) => {
     source.write([key, task(key, { rank: 1e308 })]);
@@ -232,7 +233,7 @@ Deno.test("live groups of a part behind an offset hear of what leaves before it"
     task(id, { author, rank }),
   ];
   source.write(put("a", "ada", 1), put("b", "ada", 2), put("c", "ada", 3));
-  const query = engine.query<Task>().where({ author: "ada" }).orderBy("rank")
+  const query = new Query<Task>(engine).where({ author: "ada" }).orderBy("rank")
     .offset(1).groupBy("author").aggregate({ n: count(), least: min("rank") });
   const live = query.subscribe(() => {});
   for (const change of [put("a", "bob", 1), ["b", undefined]] as const) {

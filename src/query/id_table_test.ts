@@ -7,6 +7,7 @@ import {
   taskFields,
   taskIndexes,
 } from "./kit_test.ts";
+import { Query } from "./query.ts";
 
 function taskOf(n: number) {
   return task(`t${n * 37 % 200}`, { author: `a${n % 3}`, rank: n });
@@ -30,13 +31,13 @@ Deno.test("an index that is built after writes knows them, though another was bu
     fields: taskFields,
     indexes: taskIndexes,
   });
-  const byRank = engine.query<Task>().where({ rank: { gte: 2, lt: 12 } })
+  const byRank = new Query<Task>(engine).where({ rank: { gte: 2, lt: 12 } })
     .orderBy("rank");
   strictEqual(byRank.run().length, 9);
   deepStrictEqual(byRank.explain().index, ["rank"]);
   // As many items and ordinals as before: only hearing of it helps.
   source.write([gone.id, undefined], [back.id, back]);
-  const byAuthor = engine.query<Task>()
+  const byAuthor = new Query<Task>(engine)
     .where({ author: "a1", rank: { gte: 2, lt: 12 } }).orderBy("rank");
   const found = byAuthor.run().map(({ id }) => id);
   deepStrictEqual(byAuthor.explain().index, ["author", "rank"]);

@@ -10,6 +10,7 @@ import {
 import { OrderedIndex } from "./ordered_index.ts";
 import { stepSize } from "./steps.ts";
 import { compareText } from "./value.ts";
+import { Query } from "./query.ts";
 
 const count = 20_000;
 const kinds = new Map([...taskFields, ["id", "string" as const]]);
@@ -44,7 +45,9 @@ function open(columnar: boolean) {
 for (const columnar of [true, false]) {
   Deno.test(`IndexSet builds a large index in slices while all goes on (${columnar ? "with" : "without"} columns)`, () => {
     const { source, slices, engine } = open(columnar);
-    const query = engine.query<Task>().where({ author: "a1" }).orderBy("rank")
+    const query = new Query<Task>(engine).where({ author: "a1" }).orderBy(
+      "rank",
+    )
       .limit(30);
     const expected = () =>
       source.items().filter(({ author }) => author === "a1")
@@ -89,7 +92,7 @@ for (const columnar of [true, false]) {
 
 Deno.test("IndexSet has who asks run slices where the thread is never free", () => {
   const { engine, pass, slices } = open(true);
-  const query = engine.query<Task>().where({ rank: { gte: 5, lt: 9 } });
+  const query = new Query<Task>(engine).where({ rank: { gte: 5, lt: 9 } });
   let asked = 0;
   while (query.explain().index === undefined) {
     query.run();
@@ -103,7 +106,7 @@ Deno.test("IndexSet has who asks run slices where the thread is never free", () 
 
 Deno.test("IndexSet builds nothing more, and leaves no timer, when closed", () => {
   const { engine, slices } = open(true);
-  const query = engine.query<Task>().where({ rank: { gte: 5, lt: 9 } });
+  const query = new Query<Task>(engine).where({ rank: { gte: 5, lt: 9 } });
   for (let i = 0; i < 3; i++) query.run();
   strictEqual(slices.length, 1);
   engine.dispose();
@@ -112,7 +115,7 @@ Deno.test("IndexSet builds nothing more, and leaves no timer, when closed", () =
 
 Deno.test("IndexSet leaves it to scans to tell of what cannot be read", () => {
   const { source, engine, slices } = open(false);
-  const query = engine.query<Task>().where({ rank: { gte: 5, lt: 9 } });
+  const query = new Query<Task>(engine).where({ rank: { gte: 5, lt: 9 } });
   const expected = query.run();
   const { itemAt, items } = source;
   source.itemAt = source.items = () => {

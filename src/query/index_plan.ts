@@ -20,11 +20,9 @@ import {
   type Range,
   textAfter,
 } from "./condition.ts";
-import type { DeclaredIndex, IndexSet } from "./index_set.ts";
 import type { OrderTerm } from "./order.ts";
-import type { KeyRange } from "./ordered_index.ts";
+import type { KeyRange, OrderedIndex } from "./ordered_index.ts";
 import { type IndexPlan, type Reading, type Request, without } from "./plan.ts";
-import type { Source } from "../schema/source.ts";
 import type { Key } from "./value.ts";
 
 /** Entries of an index that a condition turns away cost a look at the item. */
@@ -33,17 +31,23 @@ const residualFactor = 8;
 /** An ordered index without any bound field is read up to this share. */
 const walkShare = 16;
 
-/** The index that answers a request best, if any does. */
+/** An index that may be planned by. */
+export interface IndexOption {
+  readonly fields: readonly string[];
+  /** The index, if it is there or worth building now. */
+  want(): OrderedIndex | undefined;
+}
+
+/** The index that answers a request over `count` items best, if any does. */
 export function chooseIndex(
   request: Request,
-  indexes: IndexSet,
-  source: Source,
+  options: readonly IndexOption[],
+  count: number,
 ): IndexPlan | undefined {
-  const { declared } = indexes;
   let best: IndexPlan | undefined;
   let bestCost = Infinity;
-  for (let i = 0; i < declared.length; i++) {
-    const plan = planIndex(request, declared[i]!, indexes, source);
+  for (let i = 0; i < options.length; i++) {
+    const plan = planIndex(request, options[i]!, count);
     if (plan === undefined) continue;
     const cost = costOf(plan, request);
     if (cost >= bestCost) continue;
@@ -55,20 +59,20 @@ export function chooseIndex(
 
 function planIndex(
   request: Request,
-  declared: DeclaredIndex,
-  indexes: IndexSet,
-  source: Source,
+  option: IndexOption,
+  count: number,
 ): IndexPlan | undefined {
   const { parts } = request;
-  const binding = bind(declared.fields, parts);
-  const reading = readingOf(request.order, declared.fields, binding);
+  const { fields } = option;
+  const binding = bind(fields, parts);
+  const reading = readingOf(request.order, fields, binding);
   const bound = binding.used.length > 0;
   const walks = reading !== "unordered" && request.limit < Infinity;
   if (!bound && !walks) return undefined;
   // Rows in order of their ids are wanted often, and seldom for what else is
   // asked: columns then find them sooner than a walk.
-  if (!bound && isOfIds(declared) && parts.length > 0) return undefined;
-  const index = indexes.want(declared);
+  if (!bound && fields[0] === "id" && parts.length > 0) return undefined;
+  const index = option.want();
   if (index === undefined) return undefined;
   const residual = without(parts, binding.used);
   const mayGiveUp = !bound && residual.length > 0;
@@ -79,12 +83,8 @@ function planIndex(
     single: binding.single,
     reading,
     residual,
-    budget: mayGiveUp ? Math.ceil(source.count / walkShare) : Infinity,
+    budget: mayGiveUp ? Math.ceil(count / walkShare) : Infinity,
   };
-}
-
-function isOfIds({ fields }: DeclaredIndex): boolean {
-  return fields[0] === "id";
 }
 
 /** Do entries come in the wanted order: the rest of the fields, all one way? */

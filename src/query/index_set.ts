@@ -14,7 +14,7 @@
 import type { World } from "../base/world.ts";
 import type { Fields } from "./condition.ts";
 import { IdTable } from "./key_table.ts";
-import { chooseIndex } from "./index_plan.ts";
+import { chooseIndex, type IndexOption } from "./index_plan.ts";
 import { OrderedIndex } from "./ordered_index.ts";
 import type { IndexPlan, Request } from "./plan.ts";
 import type { Source } from "../schema/source.ts";
@@ -42,11 +42,7 @@ interface Building {
 }
 
 /** A declared index. */
-export interface DeclaredIndex {
-  readonly fields: readonly string[];
-}
-
-interface Slot extends DeclaredIndex {
+interface Slot extends IndexOption {
   built: OrderedIndex | undefined;
   building: Building | undefined;
   wants: number;
@@ -81,32 +77,29 @@ export class IndexSet {
   ) {
     this.#onBuilt = onBuilt;
     this.#slices = slices;
-    this.#slots = [...indexes, ofIds].map((index) => ({
-      fields: [...index],
-      built: undefined,
-      building: undefined,
-      wants: 0,
-      givenUp: false,
-    }));
+    this.#slots = [...indexes, ofIds].map((index) => {
+      const slot: Slot = {
+        fields: [...index],
+        want: () => this.#want(slot),
+        built: undefined,
+        building: undefined,
+        wants: 0,
+        givenUp: false,
+      };
+      return slot;
+    });
     this.#source = source;
     this.#fields = fields;
     this.#ids = new IdTable(source);
   }
 
-  /** What was declared, and that of the ids. */
-  get declared(): readonly DeclaredIndex[] {
-    return this.#slots;
-  }
-
   /** The index that answers a request best; `undefined` where a scan does. */
   plan(request: Request): IndexPlan | undefined {
-    return chooseIndex(request, this, this.#source);
+    return chooseIndex(request, this.#slots, this.#source.count);
   }
 
-  /** The index, if it is there or worth building now. */
-  want(declared: DeclaredIndex): OrderedIndex | undefined {
-    const slot = this.#slots.find((one) => one === declared);
-    if (slot === undefined || slot.givenUp) return undefined;
+  #want(slot: Slot): OrderedIndex | undefined {
+    if (slot.givenUp) return undefined;
     if (slot.built !== undefined) return slot.built;
     slot.wants++;
     const isLarge = this.#source.count > smallCount;

@@ -15,15 +15,14 @@
 
 import { limits } from "../base/limits.ts";
 import type { FieldKind } from "../schema/patch.ts";
+import type { Source } from "../schema/source.ts";
 import {
   type Condition,
   type Prefix,
   type Range,
   textAfter,
 } from "./condition.ts";
-import type { QueryEngine } from "./engine.ts";
 import type { Request } from "./plan.ts";
-import type { Held } from "./routes.ts";
 import { everything, intersection, type Span } from "./spans.ts";
 import { isNumeric, type Key } from "./value.ts";
 
@@ -40,6 +39,43 @@ export interface Route {
   readonly span: Span;
   /** Does the window's reach count, too? */
   readonly isCut: boolean;
+}
+
+/** Items by ordinal, as a live result has them; who is told of each hears of no other. */
+export class Held<T> extends Map<number, T> {
+  #hold: ((ordinal: number) => void) | undefined;
+  #release: ((ordinal: number) => void) | undefined;
+
+  /** Tells of each ordinal that is held, and then of those that come and go. */
+  watch(
+    hold: (ordinal: number) => void,
+    release: (ordinal: number) => void,
+  ): void {
+    for (const ordinal of this.keys()) hold(ordinal);
+    this.#hold = hold;
+    this.#release = release;
+  }
+
+  /** Tells that none is held, and of nothing more. */
+  unwatch(): void {
+    for (const ordinal of this.keys()) this.#release?.(ordinal);
+    this.#hold = this.#release = undefined;
+  }
+
+  override set(ordinal: number, value: T): this {
+    this.#hold?.(ordinal);
+    return super.set(ordinal, value);
+  }
+
+  override delete(ordinal: number): boolean {
+    this.#release?.(ordinal);
+    return super.delete(ordinal);
+  }
+
+  override clear(): void {
+    for (const ordinal of this.keys()) this.#release?.(ordinal);
+    super.clear();
+  }
 }
 
 /** A window over ordered rows. */
@@ -73,13 +109,13 @@ const largeShare = 8;
 
 /** What can touch the rows of a request; `undefined` for anything. */
 export function interestOf(
-  { source }: QueryEngine,
+  { count }: Source,
   request: Request,
   held: Held<unknown>,
   cut?: Cut,
 ): Interest | undefined {
   const { size } = held;
-  if (size >= largeCount && size * largeShare > source.count) return undefined;
+  if (size >= largeCount && size * largeShare > count) return undefined;
   const isCut = request.limit < Infinity || request.after !== undefined;
   const window = isCut ? cut : undefined;
   const routes = routesOf(request.parts, window?.by);

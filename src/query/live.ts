@@ -15,7 +15,7 @@ import { applyEdits, type RowAt, type RowChanges } from "./live_change.ts";
 import { interestOf } from "./interest.ts";
 import { type Edits, type Entry, LiveWindow } from "./live_window.ts";
 import type { Request } from "./plan.ts";
-import { asChanges, asRows } from "./rows.ts";
+import { asRows } from "./rows.ts";
 
 /** What one transaction did to the rows of a live query. */
 export interface LiveChange<Row> extends RowChanges<Row> {
@@ -51,7 +51,12 @@ export class LiveRows<Row> extends Following<readonly Row[], LiveChange<Row>> {
     this.#showAll();
     // What is included may change with any item.
     const interest = include === undefined
-      ? interestOf(engine, request, this.#window.byOrdinal, this.#window)
+      ? interestOf(
+        engine.source,
+        request,
+        this.#window.byOrdinal,
+        this.#window,
+      )
       : undefined;
     this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
     if (include !== undefined) this.#followRelated(include);
@@ -138,7 +143,9 @@ export function frozen<Row>(
   changes: RowChanges<Item>,
   rows: readonly Row[],
 ): LiveChange<Row> {
-  const { added, removed, moved, changed } = asChanges<Row>(changes);
+  const { added, removed, moved, changed } = changes as unknown as RowChanges<
+    Row
+  >; // proof: they are of its rows
   for (const list of [added, removed, moved, changed]) {
     for (const one of list) Object.freeze(one);
     Object.freeze(list);

@@ -18,11 +18,10 @@ import {
   Grouping,
   type GroupRequest,
 } from "./grouping.ts";
-import { interestOf } from "./interest.ts";
+import { Held, interestOf } from "./interest.ts";
 import { frozen, type LiveChange } from "./live.ts";
 import type { RowAt, RowChanged } from "./live_change.ts";
 import type { Request } from "./plan.ts";
-import { Held } from "./routes.ts";
 import { asRows } from "./rows.ts";
 import { sameScalar } from "./value.ts";
 
@@ -60,7 +59,7 @@ export class LiveGroups<Row>
     this.#list = this.#groups.map((group) => group.toRow(groups.fields));
     // Who leaves before the offset is no member, and makes others members.
     const interest = request.offset === 0
-      ? interestOf(engine, request, this.#members)
+      ? interestOf(engine.source, request, this.#members)
       : undefined;
     this.follow(engine, (ordinals) => this.#absorb(ordinals), interest);
   }

@@ -9,6 +9,7 @@ import {
   taskFields,
 } from "./kit_test.ts";
 import type { LiveChange } from "./live.ts";
+import { Query } from "./query.ts";
 
 function ranked(count: number, columnar = false) {
   const made = taskEngine(columnar);
@@ -56,7 +57,7 @@ Deno.test("Live looks at what a transaction changed, however many items there ar
         return [idOf(n), task(idOf(n), fields)] as const;
       }),
     );
-    const all = engine.query<Task>();
+    const all = new Query<Task>(engine);
     const open = all.where({ done: false }).orderBy("rank");
     const heard: number[] = [];
     const follow = (rows: { readonly length: number }) =>
@@ -80,7 +81,7 @@ Deno.test("Live looks at what a transaction changed, however many items there ar
 
 Deno.test("Query.subscribe() keeps the identity of rows and snapshot", () => {
   const { source, engine } = ranked(5);
-  const live = engine.query<Task>().where({ rank: { lt: 3 } }).subscribe(
+  const live = new Query<Task>(engine).where({ rank: { lt: 3 } }).subscribe(
     () => {},
   );
   const before = live.getSnapshot();
@@ -98,7 +99,7 @@ Deno.test("Query.subscribe() tells a callback that throws without harm to others
   const { source, engine } = taskEngine(false, {
     onError: (error) => errors.push(error),
   });
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   const told: string[] = [];
   all.subscribe(() => {
     throw new Error("mine");
@@ -114,7 +115,7 @@ Deno.test("Query.subscribe() reports a function in where that throws, and goes o
   const { source, engine } = taskEngine(false, {
     onError: (error) => errors.push(error),
   });
-  const live = engine.query<Task>().where((row) => {
+  const live = new Query<Task>(engine).where((row) => {
     if (row.rank === 13) throw new Error("unlucky");
     return true;
   }).subscribe(() => {});
@@ -125,7 +126,7 @@ Deno.test("Query.subscribe() reports a function in where that throws, and goes o
 
 Deno.test("Query.subscribe() delivers a write made in a callback afterwards", () => {
   const { source, engine } = taskEngine(false);
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   const told: string[] = [];
   const first = all.subscribe((change) => {
     told.push(`first ${change.rows.length}`);
@@ -142,7 +143,7 @@ Deno.test("Query.subscribe() delivers a write made in a callback afterwards", ()
 
 Deno.test("Live ends on abort and on disposal and leaves nothing behind", async () => {
   const { source, engine } = ranked(3);
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   const controller = new AbortController();
   all.subscribe(() => {}, { signal: controller.signal });
   const reading = (async () => {
@@ -173,7 +174,7 @@ Deno.test("Live ends on abort and on disposal and leaves nothing behind", async 
 
 Deno.test("Query.live() gives a slow reader the latest rows only", async () => {
   const { source, engine } = ranked(0);
-  const reader = engine.query<Task>().live()[Symbol.asyncIterator]();
+  const reader = new Query<Task>(engine).live()[Symbol.asyncIterator]();
   strictEqual((await reader.next()).value?.length, 0);
   for (let n = 0; n < 50; n++) source.write([`i${n}`, task(`i${n}`)]);
   strictEqual((await reader.next()).value?.length, 50);
@@ -187,7 +188,7 @@ Deno.test("Query.live() gives a slow reader the latest rows only", async () => {
 
 Deno.test("QueryEngine.dispose() ends live results and refuses queries", () => {
   const { source, engine } = ranked(2);
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   let ended = 0;
   all.subscribe(() => {}).onEnd(() => ended++);
   engine.dispose();
@@ -200,7 +201,7 @@ Deno.test("QueryEngine.dispose() ends live results and refuses queries", () => {
 Deno.test("Live refills a limited window that runs dry and stays exact", () => {
   const { source, engine } = ranked(500);
   const changes: LiveChange<Task>[] = [];
-  const query = engine.query<Task>().orderBy("rank").limit(5);
+  const query = new Query<Task>(engine).orderBy("rank").limit(5);
   const live = query.subscribe((change) => changes.push(change));
   for (let n = 0; n < 480; n++) {
     source.write([`i${String(n).padStart(4, "0")}`, undefined]);
@@ -216,7 +217,7 @@ Deno.test("Live refills a limited window that runs dry and stays exact", () => {
 for (const direction of ["asc", "desc"] as const) {
   Deno.test(`Live hears as far as a window reaches that was filled again: ${direction}`, () => {
     const { source, engine } = ranked(300);
-    const query = engine.query<Task>().orderBy("rank", direction).limit(5);
+    const query = new Query<Task>(engine).orderBy("rank", direction).limit(5);
     const live = query.subscribe(() => {});
     const sign = direction === "asc" ? 1 : -1;
     for (let n = 0; n < 250; n++) {
@@ -231,7 +232,7 @@ for (const direction of ["asc", "desc"] as const) {
 
 Deno.test("Live shows what comes next when much of a window leaves behind its end", () => {
   const { source, engine } = ranked(500);
-  const query = engine.query<Task>().orderBy("rank").limit(40);
+  const query = new Query<Task>(engine).orderBy("rank").limit(40);
   const live = query.subscribe(() => {});
   const moved = query.run().slice(0, 10);
   source.write(
@@ -270,7 +271,7 @@ Deno.test("Query.include() puts related items in place of their ids", () => {
     ["b", task("b", { author: "gone" })],
     ["c", task("c")],
   );
-  const query = engine.query<Task>().include({ author: true }).orderBy(
+  const query = new Query<Task>(engine).include({ author: true }).orderBy(
     "author",
   );
   const rows = query.run();
@@ -291,7 +292,7 @@ Deno.test("Live rows follow what they include, once per change", () => {
     ["b", task("b", { author: "u2" })],
   );
   const changes: number[][] = [];
-  const live = engine.query<Task>().include({ author: true }).subscribe(
+  const live = new Query<Task>(engine).include({ author: true }).subscribe(
     (change) => changes.push(change.changed.map((row) => row.index)),
   );
   const untouched = live.rows[0];
@@ -314,7 +315,7 @@ Deno.test("Live survives a function that throws while its window is refilled", (
     onError: (error) => errors.push(error),
   });
   let isUnlucky = false;
-  const live = engine.query<Task>().where((row) => {
+  const live = new Query<Task>(engine).where((row) => {
     if (isUnlucky && row.rank === 40) throw new Error("unlucky");
     return true;
   }).orderBy("rank").limit(2).subscribe(() => {});
@@ -341,7 +342,7 @@ Deno.test("QueryEngine is right when news of a write comes after that of a later
     fields: taskFields,
     indexes: [["rank"]],
   });
-  const query = engine.query<Task>().orderBy("rank").limit(5);
+  const query = new Query<Task>(engine).orderBy("rank").limit(5);
   const changes: LiveChange<Task>[] = [];
   const live = query.subscribe((change) => changes.push(change));
   source.write(

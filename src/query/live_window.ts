@@ -20,13 +20,12 @@
 import type { Item, Value } from "../schema/patch.ts";
 import type { QueryEngine } from "./engine.ts";
 import type { Relations } from "./include.ts";
-import type { NamedField } from "./interest.ts";
+import { Held, type NamedField } from "./interest.ts";
 import type { ItemTest } from "./item_check.ts";
 import type { Compare } from "./order.ts";
 import { compileItemOrder } from "./order.ts";
 import { testOf } from "./execute.ts";
 import type { Request } from "./plan.ts";
-import { Held } from "./routes.ts";
 import type { Span } from "./spans.ts";
 import { compareValues, keyOf } from "./value.ts";
 

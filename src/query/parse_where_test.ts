@@ -4,6 +4,7 @@ import { limits } from "../base/limits.ts";
 import { count, sum } from "./grouped_query.ts";
 import { taskEngine, taskFields } from "./kit_test.ts";
 import { parseWhere } from "./parse_where.ts";
+import { Query } from "./query.ts";
 
 const fields = new Map([...taskFields, ["id", "string"] as const]);
 
@@ -90,7 +91,7 @@ Deno.test("parseWhere() keeps nothing of what the caller may change", () => {
   const { source, engine } = taskEngine(false);
   source.write(["a", Object.freeze({ id: "a", author: "ada" })]);
   const wanted = ["ada"];
-  const query = engine.query<{ id: string; author: string }>()
+  const query = new Query<{ id: string; author: string }>(engine)
     .where({ author: { in: wanted } });
   wanted[0] = "bob";
   strictEqual(query.count(), 1);
@@ -104,7 +105,7 @@ Deno.test("parseWhere() takes an object without a prototype", () => {
 Deno.test("Query refuses bad orders, limits, cursors, includes and groups", () => {
   const { engine } = taskEngine(false);
   // deno-lint-ignore no-explicit-any -- plain JavaScript may call it like this
-  const query: any = engine.query();
+  const query: any = new Query(engine);
   const calls: (() => unknown)[] = [
     () => query.orderBy("colour"),
     () => query.orderBy("tags"),
@@ -138,7 +139,7 @@ Deno.test("Query refuses bad orders, limits, cursors, includes and groups", () =
 Deno.test("Query.after() refuses a cursor with any character changed", () => {
   const { source, engine } = taskEngine(false);
   source.write(["a", Object.freeze({ id: "a", rank: 1 })]);
-  const query = engine.query<{ id: string; rank: number }>().orderBy("rank");
+  const query = new Query<{ id: string; rank: number }>(engine).orderBy("rank");
   const cursor = query.cursor(query.first()!);
   for (let at = 0; at < cursor.length; at++) {
     const other = cursor[at] === "A" ? "B" : "A";

@@ -23,7 +23,7 @@ import { placeOf } from "./cursor.ts";
 import { parseWhere } from "./parse_where.ts";
 import type { Request } from "./plan.ts";
 import type { ItemChange } from "../schema/source.ts";
-import type { Query } from "./query.ts";
+import { Query } from "./query.ts";
 import { sized } from "../../tests/kit/tier.ts";
 
 const fields = new Map([...taskFields, ["id", "string"] as const]);
@@ -255,7 +255,7 @@ Deno.test("Query.run() and count() equal the naive evaluator", () => {
   fc.assert(
     fc.property(world, ({ columnar, steps, questions }) => {
       const { source, engine } = taskEngine(columnar);
-      const all = engine.query<Task>();
+      const all = new Query<Task>(engine);
       for (const step of steps) {
         source.write(...put(step));
         for (const question of questions) {
@@ -314,7 +314,7 @@ Deno.test("Live rows equal the naive evaluator after every transaction, and chan
       const { source, engine } = taskEngine(columnar);
       const first = steps[0]!;
       source.write(...put(first));
-      const all = engine.query<Task>();
+      const all = new Query<Task>(engine);
       const followed = questions.map((question) => {
         const items = source.items();
         const request = withAfter(question, items);
@@ -396,7 +396,9 @@ Deno.test("Live windows that run dry and fill again equal the naive evaluator", 
             wheres: [rest.where],
             after: undefined,
           };
-          const live = build(engine.query<Task>(), asked).subscribe(() => {});
+          const live = build(new Query<Task>(engine), asked).subscribe(
+            () => {},
+          );
           return { request: toRequest(asked), live };
         });
         for (const { goes, from, to, done } of changes) {
@@ -469,7 +471,7 @@ Deno.test("Live rows are right again when late news have come, and for equal sub
       };
       for (const { step, question, tells } of events) {
         const ask = () =>
-          build(engine.query<Task>(), question).subscribe(() => {});
+          build(new Query<Task>(engine), question).subscribe(() => {});
         const early = ask();
         source.write(...put(step));
         const lives = [early, ask()];
@@ -491,7 +493,7 @@ Deno.test("Live rows are right where an index had not heard of a write when they
     indexes: taskIndexes,
   });
   source.write(["a", task("a", { rank: 1 })]);
-  const query = () => engine.query<Task>().where({ rank: { gte: 1 } });
+  const query = () => new Query<Task>(engine).where({ rank: { gte: 1 } });
   for (let i = 0; i < 3; i++) query().run(); // Builds the index.
   source.tell(Infinity);
   source.write(["a", task("a", { rank: 0 })]);
@@ -509,7 +511,7 @@ Deno.test("Query.after() walks every row exactly once, ties included", () => {
         const { source, engine } = taskEngine(columnar);
         for (const step of steps) source.write(...put(step));
         const question = { ...questions[0]!, offset: 0, limit: Infinity };
-        const query = build(engine.query<Task>(), question);
+        const query = build(new Query<Task>(engine), question);
         const walked: Task[] = [];
         let rows = query.limit(page).run();
         while (rows.length > 0) {

@@ -34,11 +34,12 @@ import { type Live, type LiveChange, LiveRows } from "./live.ts";
 import { addTerm, type OrderTerm, type Place } from "./order.ts";
 import { invalidQuery, parseWhere } from "./parse_where.ts";
 import type { Plan, Request } from "./plan.ts";
+import { asRows } from "./rows.ts";
 import { type QueryStore, storeOf } from "./store.ts";
 import type { AnyRow, Direction, OrderField, Where } from "./where.ts";
 
 /** What a query has been told so far. */
-export interface QueryState {
+interface QueryState {
   readonly parts: readonly Condition[];
   readonly order: readonly OrderTerm[];
   readonly offset: number;
@@ -49,7 +50,7 @@ export interface QueryState {
 }
 
 /** The state of a query for everything. */
-export const emptyState: QueryState = {
+const emptyState: QueryState = {
   parts: [],
   order: [],
   offset: 0,
@@ -73,7 +74,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   #epoch = -1;
 
   /** Made by a collection, not by users. */
-  constructor(engine: QueryEngine, state: QueryState) {
+  constructor(engine: QueryEngine, state: QueryState = emptyState) {
     this.#engine = engine;
     this.#state = state;
   }
@@ -278,7 +279,11 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
 
   #rows(items: Item[]): Row[] {
     const include = this.#include();
-    return this.#engine.rows<Row>(items, include);
+    const { reader } = this.#engine.options;
+    if (include !== undefined) {
+      return asRows(items.map((i) => include.make(i, include.resolve(i))));
+    }
+    return asRows(reader === undefined ? items : items.map(reader));
   }
 }
 

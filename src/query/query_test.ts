@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { type Task, task, taskEngine } from "./kit_test.ts";
+import { Query } from "./query.ts";
 
 function ids(rows: Iterable<{ readonly id: string }>): string[] {
   return Array.from(rows, (row) => row.id);
@@ -18,7 +19,7 @@ for (const columnar of [true, false]) {
     ["b", task("b", { author: "ada", rank: 1, done: true, title: "Sheaf" })],
     ["d", task("d", { author: undefined, rank: 2, title: "Other" })],
   );
-  const all = engine.query<Task>();
+  const all = new Query<Task>(engine);
   const kind = columnar ? "with columns" : "without columns";
 
   Deno.test(`Query gives rows by conditions, order and limit ${kind}`, () => {

@@ -11,47 +11,35 @@
  */
 
 import type { Item } from "../schema/patch.ts";
-import type { Follower } from "./engine.ts";
-import { jointKey, type NamedField, type Route } from "./interest.ts";
+import {
+  type Interest,
+  jointKey,
+  type NamedField,
+  type Route,
+} from "./interest.ts";
+import type { Request } from "./plan.ts";
 import type { Source } from "../schema/source.ts";
 import { intersection, type Span, type Spanned, Spans } from "./spans.ts";
 import { type Key, keyOf } from "./value.ts";
 
-/** Items by ordinal, as a live result has them; who is told of each hears of no other. */
-export class Held<T> extends Map<number, T> {
-  #hold: ((ordinal: number) => void) | undefined;
-  #release: ((ordinal: number) => void) | undefined;
+/** Something that is kept up to date with a collection. */
+export interface Follower {
+  /** Takes the new state of these ordinals; callbacks go through `tell`. */
+  absorb(ordinals: readonly number[]): void;
+  /** The engine was closed. */
+  end(): void;
+  /** What can touch it; absent when anything can. */
+  readonly interest?: Interest;
+  /** What is kept up to date, for who asks what it costs. */
+  readonly about?: CostedResult;
+}
 
-  /** Tells of each ordinal that is held, and then of those that come and go. */
-  watch(
-    hold: (ordinal: number) => void,
-    release: (ordinal: number) => void,
-  ): void {
-    for (const ordinal of this.keys()) hold(ordinal);
-    this.#hold = hold;
-    this.#release = release;
-  }
-
-  /** Tells that none is held, and of nothing more. */
-  unwatch(): void {
-    for (const ordinal of this.keys()) this.#release?.(ordinal);
-    this.#hold = this.#release = undefined;
-  }
-
-  override set(ordinal: number, value: T): this {
-    this.#hold?.(ordinal);
-    return super.set(ordinal, value);
-  }
-
-  override delete(ordinal: number): boolean {
-    this.#release?.(ordinal);
-    return super.delete(ordinal);
-  }
-
-  override clear(): void {
-    for (const ordinal of this.keys()) this.#release?.(ordinal);
-    super.clear();
-  }
+/** A live result, as far as who watches costs wants to know it. */
+export interface CostedResult {
+  /** What it asks. */
+  readonly request: Request;
+  /** How many rows it has. */
+  count(): number;
 }
 
 /** Followers that ask for values of the same fields. */

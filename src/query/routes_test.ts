@@ -6,6 +6,7 @@ import { count } from "./grouped_query.ts";
 import { type MemorySource, type Task, task, taskEngine } from "./kit_test.ts";
 import type { QueryEngine } from "./engine.ts";
 import { itemStore } from "./store.ts";
+import { Query } from "./query.ts";
 
 const authors = 1_000;
 
@@ -41,34 +42,34 @@ function place(ask: (engine: QueryEngine, n: number) => { dispose(): void }) {
 
 const queries = {
   "one field": (engine, n) =>
-    engine.query<Task>().where({ author: `a${n}` }).subscribe(() => {}),
+    new Query<Task>(engine).where({ author: `a${n}` }).subscribe(() => {}),
   "several fields, a limit and an order": (engine, n) =>
-    engine.query<Task>().where({ done: false, author: `a${n}` })
+    new Query<Task>(engine).where({ done: false, author: `a${n}` })
       .orderBy("rank").limit(3).subscribe(() => {}),
   "one of several values": (engine, n) =>
-    engine.query<Task>().where({ author: { in: [`a${n}`, `b${n}`] } })
+    new Query<Task>(engine).where({ author: { in: [`a${n}`, `b${n}`] } })
       .subscribe(() => {}),
   "groups": (engine, n) =>
-    engine.query<Task>().where({ author: `a${n}` }).groupBy("done")
+    new Query<Task>(engine).where({ author: `a${n}` }).groupBy("done")
       .aggregate({ n: count() }).subscribe(() => {}),
   "an id": (engine, n) => {
     const end = itemStore(engine, `t${n}`).subscribe(() => {});
     return { dispose: end };
   },
   "values between two": (engine, n) =>
-    engine.query<Task>().where({ rank: { gt: n - 0.5, lt: n + 0.5 } })
+    new Query<Task>(engine).where({ rank: { gt: n - 0.5, lt: n + 0.5 } })
       .subscribe(() => {}),
   "values below one": (engine, n) =>
-    engine.query<Task>().where({ rank: { lt: -n } }).subscribe(() => {}),
+    new Query<Task>(engine).where({ rank: { lt: -n } }).subscribe(() => {}),
   "one field, and values between two of another": (engine, n) =>
-    engine.query<Task>().where({ done: false })
+    new Query<Task>(engine).where({ done: false })
       .where({ rank: { gte: n } }).where({ rank: { lt: n + 1 } })
       .subscribe(() => {}),
   "how a text starts": (engine, n) =>
-    engine.query<Task>().where({ title: { prefix: `t${n}.` } })
+    new Query<Task>(engine).where({ title: { prefix: `t${n}.` } })
       .subscribe(() => {}),
   "alternatives": (engine, n) =>
-    engine.query<Task>().where({
+    new Query<Task>(engine).where({
       done: false,
       or: [
         { author: `a${n}` },
@@ -77,17 +78,17 @@ const queries = {
       ],
     }).subscribe(() => {}),
   "groups of values between two": (engine, n) =>
-    engine.query<Task>().where({ rank: { gte: n, lt: n + 1 } })
+    new Query<Task>(engine).where({ rank: { gte: n, lt: n + 1 } })
       .groupBy("done").aggregate({ n: count() }).subscribe(() => {}),
   "what is in the first rows from a value on": (engine, n) =>
-    engine.query<Task>().where({ rank: { lte: n } }).orderBy("rank", "desc")
+    new Query<Task>(engine).where({ rank: { lte: n } }).orderBy("rank", "desc")
       .limit(1).subscribe(() => {}),
   "what is in the first rows behind a row": (engine, n) =>
-    engine.query<Task>().where((row) => row.title !== `${n}`)
+    new Query<Task>(engine).where((row) => row.title !== `${n}`)
       .orderBy("rank", "desc").limit(1)
       .after(task("t", { rank: n }) as unknown as Task).subscribe(() => {}),
   "the first of ids": (engine, n) =>
-    engine.query<Task>().where((row) => row.title !== `${n}`).limit(1)
+    new Query<Task>(engine).where((row) => row.title !== `${n}`).limit(1)
       .after(task(`t${n}`) as unknown as Task).subscribe(() => {}),
 } satisfies Record<
   string,
@@ -117,7 +118,7 @@ Deno.test("a live result lets go of what changed and came before anybody told of
   const { source, engine } = taskEngine(false);
   const put = (title: string) => source.write(["t", task("t", { title })]);
   put("ann");
-  const first = engine.query<Task>().where({ title: "cid" }).subscribe(
+  const first = new Query<Task>(engine).where({ title: "cid" }).subscribe(
     () => {},
   );
   // What happens meanwhile is told as one: from ann to cid, though it was bob's when it was asked for.
@@ -126,7 +127,7 @@ Deno.test("a live result lets go of what changed and came before anybody told of
   let now: Item = bob!;
   source.itemAt = () => now;
   source.items = () => [now];
-  const live = engine.query<Task>().where({ title: "bob" }).subscribe(
+  const live = new Query<Task>(engine).where({ title: "bob" }).subscribe(
     () => {},
   );
   deepEqual(live.rows, [bob]);
@@ -141,7 +142,7 @@ Deno.test("live results hear of a transaction in the order in which they came, a
   const { source, engine } = taskEngine(false);
   const heard: string[] = [];
   const follow = (name: string, where: { author?: string }) =>
-    engine.query<Task>().where(where).subscribe(() => heard.push(name));
+    new Query<Task>(engine).where(where).subscribe(() => heard.push(name));
   follow("all", {});
   const end = follow("ann", { author: "ann" });
   follow("all too", {});
@@ -169,7 +170,7 @@ Deno.test("a live result is told of what is in its range, or was, and of nothing
         const { source, engine } = taskEngine(false, { world });
         engine.measure(true);
         const lives = ranges.map(([low, size]) =>
-          engine.query<Task>().where({ rank: { gte: low, lte: low + size } })
+          new Query<Task>(engine).where({ rank: { gte: low, lte: low + size } })
             .subscribe(() => {})
         );
         const expected = lives.map(() => 0);

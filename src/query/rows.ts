@@ -6,7 +6,6 @@
  */
 
 import type { Item } from "../schema/patch.ts";
-import type { RowChanges } from "./live_change.ts";
 
 /** An item as a row: whoever made the engine chose `Row` by the schema. */
 export function asRow<Row>(item: Item): Row {
@@ -16,9 +15,4 @@ export function asRow<Row>(item: Item): Row {
 /** The same for a whole list, without copying it. */
 export function asRows<Row>(items: readonly Item[]): Row[] {
   return items as unknown as Row[];
-}
-
-/** The same for what changed in a list. */
-export function asChanges<Row>(changes: RowChanges<Item>): RowChanges<Row> {
-  return changes as unknown as RowChanges<Row>;
 }

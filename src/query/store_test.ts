@@ -4,6 +4,7 @@ import { count } from "./grouped_query.ts";
 import { QueryEngine } from "./engine.ts";
 import { MemorySource } from "./kit_test.ts";
 import { itemStore } from "./store.ts";
+import { Query } from "./query.ts";
 
 interface Row {
   readonly id: string;
@@ -42,7 +43,7 @@ function place() {
     }
   };
   source.write(["a", { id: "a", rank: 1, name: "x" }]);
-  return { source, engine, timers, wait, query: () => engine.query<Row>() };
+  return { source, engine, timers, wait, query: () => new Query<Row>(engine) };
 }
 
 Deno.test("store() is the same for equal queries while it is in use, and for no others", () => {
@@ -166,7 +167,7 @@ Deno.test("store() of a listener that throws does not keep others from hearing",
     indexes: [],
     onError: (error) => errors.push(error),
   });
-  const store = engine.query<Row>().store();
+  const store = new Query<Row>(engine).store();
   const seen: number[] = [];
   const ends = [
     store.subscribe(() => {

@@ -10,6 +10,7 @@ import { field } from "../schema/field.ts";
 import type { Infer } from "../schema/schema.ts";
 import { avg, count, max, sum } from "./grouped_query.ts";
 import { taskEngine } from "./kit_test.ts";
+import { Query } from "./query.ts";
 
 const User = defineSchema("user", { name: field.string() });
 const Note = defineSchema("note", {
@@ -34,7 +35,7 @@ function proves<T extends true>(proof: T): T {
   return proof;
 }
 
-const all = taskEngine(false).engine.query<NoteItem>();
+const all = new Query<NoteItem>(taskEngine(false).engine);
 
 /** Never called: only its types matter. */
 function allowed(): unknown[] {
