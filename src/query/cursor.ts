@@ -32,15 +32,16 @@ const cursorLengthMax = 1 << 24;
 
 /** The place just behind an item. */
 export function placeOf(order: readonly OrderTerm[], item: Item): Place {
-  return { values: order.map(({ field }) => item[field]), id: item.id };
+  const values = order.map(({ field }) => [field, item[field]] as const);
+  return { ...Object.fromEntries(values), id: item.id };
 }
 
-/** A place as text. */
-export function encodeCursor(order: readonly OrderTerm[], at: Place): string {
+/** The place just behind an item as text. */
+export function encodeCursor(order: readonly OrderTerm[], item: Item): string {
   const body = JSON.stringify([
     signature(order),
-    at.values.map(packValue),
-    at.id,
+    order.map(({ field }) => packValue(item[field])),
+    item.id,
   ]);
   const bytes = encodeText(body);
   const writer = new ByteWriter(crcBytes);
@@ -68,7 +69,10 @@ function readPlace(order: readonly OrderTerm[], parsed: unknown): Place {
   if (made !== signature(order) || packed.length !== order.length) {
     throw invalidQuery("Cannot continue: the cursor belongs to another order");
   }
-  return { values: packed.map(unpackValue), id };
+  const values = order.map(({ field }, i) =>
+    [field, unpackValue(packed[i])] as const
+  );
+  return { ...Object.fromEntries(values), id };
 }
 
 /** `SyntaxError` when it is not base64, not checked, or no JSON. */

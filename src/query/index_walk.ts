@@ -109,31 +109,21 @@ function restOfRun(
 
 /** Keys of the cursor in the index; `undefined` when it does not say them all. */
 function placeKeys(
-  plan: IndexPlan,
-  request: Request,
+  { ranges, single, index }: IndexPlan,
+  { order }: Request,
   after: Place,
   fields: Fields,
 ): Key[] | undefined {
-  const keys: Key[] = plan.ranges[0]!.low.slice(0, plan.single);
-  for (let i = 0; i < plan.single; i++) {
-    // A cursor of another query may stand before or behind all of this one.
-    const field = plan.index.fields[i]!;
-    const at = request.order.findIndex((term) => term.field === field);
-    if (at < 0) continue;
-    if (keyOf(fields.get(field)!, after.values[at]) !== keys[i]) {
-      return undefined;
-    }
-  }
-  for (let i = plan.single; i < plan.index.fields.length; i++) {
-    const field = plan.index.fields[i]!;
-    if (field === "id") {
-      keys.push(after.id);
-      continue;
-    }
-    const at = request.order.findIndex((term) => term.field === field);
-    const key = at < 0 ? null : keyOf(fields.get(field)!, after.values[at]);
-    if (key === null || key === -Infinity) return undefined;
-    keys.push(key);
+  const keys: Key[] = ranges[0]!.low.slice(0, single);
+  for (const [i, field] of index.fields.entries()) {
+    const isOrdered = order.some((term) => term.field === field);
+    const isSaid = isOrdered || field === "id" && i >= single;
+    const key = isSaid ? keyOf(fields.get(field)!, after[field]) : null;
+    if (i >= single) {
+      if (key === null || key === -Infinity) return undefined;
+      keys.push(key);
+      // A cursor of another query may stand before or behind all of this one.
+    } else if (isOrdered && key !== keys[i]) return undefined;
   }
   return keys;
 }

@@ -117,11 +117,10 @@ export class LiveWindow {
    * `after`, or behind the last entry where others follow, has no place here.
    */
   reach(): Span {
-    const { after, order } = this.#request;
-    const [, kind] = this.by;
+    const { after } = this.#request;
+    const [field, kind] = this.by;
     const last = this.complete ? undefined : this.entries.at(-1);
-    const from = order.length > 0 ? after?.values[0] : after?.id;
-    const start = after === undefined ? null : keyOf(kind, from);
+    const start = after === undefined ? null : keyOf(kind, after[field]);
     const end = last === undefined ? null : keyOf(kind, last.key);
     return this.#keySign > 0
       ? { low: start ?? undefined, high: end }

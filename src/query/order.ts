@@ -13,7 +13,7 @@
  */
 
 import { limits } from "../base/limits.ts";
-import type { Item, Value } from "../schema/patch.ts";
+import type { Item } from "../schema/patch.ts";
 import type { Column, Source } from "../schema/source.ts";
 import type { Fields } from "./condition.ts";
 import { invalidQuery, unknownField } from "./parse_where.ts";
@@ -30,11 +30,8 @@ export interface OrderTerm {
   readonly descending: boolean;
 }
 
-/** A place in an order: just behind the item with these values and this id. */
-export interface Place {
-  readonly values: readonly Value[];
-  readonly id: string;
-}
+/** A place in an order: just behind the item with this id and these values of the ordered fields. */
+export type Place = Item;
 
 /** Negative, zero or positive. */
 export type Compare<T> = (a: T, b: T) => number;
@@ -89,12 +86,7 @@ export function isBehind(
   item: Item,
   place: Place,
 ): boolean {
-  for (let i = 0; i < order.length; i++) {
-    const { field, descending } = order[i]!;
-    const found = compareValues(item[field], place.values[i]);
-    if (found !== 0) return (descending ? -found : found) > 0;
-  }
-  return item.id > place.id;
+  return compareByTerms(order, item, place) > 0;
 }
 
 /** Orders ordinals by columns; `undefined` when a column is missing. */

@@ -135,7 +135,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     const item: unknown = row;
     if (!isItem(item)) throw invalidQuery("Cannot point at what is no row");
     const { order } = this.#asked();
-    return encodeCursor(order, placeOf(order, originOf(item)));
+    return encodeCursor(order, originOf(item));
   }
 
   /** Puts related items in place of their ids. */

@@ -173,8 +173,8 @@ export const dataBugs: readonly Bug[] = [
     name: "page-repeats-a-row",
     breaks: "The next page begins with the row that the last one ended with",
     file: "src/query/order.ts",
-    before: `  return item.id > place.id;`,
-    after: `  return item.id >= place.id;`,
+    before: `  return compareByTerms(order, item, place) > 0;`,
+    after: `  return compareByTerms(order, item, place) >= 0;`,
     foundBy: ["src/query/property_test.ts"],
   },
   {
