@@ -8,7 +8,7 @@
 
 import type { Stamp } from "../src/base/hlc.ts";
 import { isOfKind } from "../src/schema/kinds.ts";
-import { nameOf } from "../src/schema/merge_rich.ts";
+import { nameOf } from "../src/schema/created_name.ts";
 import type {
   Change,
   FieldKind,

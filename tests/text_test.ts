@@ -14,7 +14,7 @@ import {
   type Repository,
   rulesFor,
 } from "../mod.ts";
-import { textIn } from "../src/schema/prepare_text.ts";
+import { stateIn } from "../src/schema/merge.ts";
 import { TextState } from "../src/schema/text_state.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { bindTextarea, field, textEngine } from "../src/text/mod.ts";
@@ -430,14 +430,17 @@ Deno.test("a refused update of a text takes nothing with it but what stands on i
     void leaves.update(tx, "n", { body: "half one secret three four five" })
   );
   // The create's, and one of all that followed.
-  equal(textIn(place.editor.table.cellOf("n")!, "body").clients.size, 2);
+  equal(
+    stateIn(place.editor.table.cellOf("n")!, "body", "text").clients.size,
+    2,
+  );
   place.replica.withdraw(chain, number, [refusedAt(number)]);
   equal(place.get("n")!.body, "half one three four five");
   await place.agrees("without it");
   place.write((tx, leaves) =>
     void leaves.update(tx, "n", { body: "half one three four five six" })
   );
-  const state = textIn(place.editor.table.cellOf("n")!, "body");
+  const state = stateIn(place.editor.table.cellOf("n")!, "body", "text");
   for (const [client, { runs }] of state.clients) {
     equal(state.endOf(client), runs.reduce((n, one) => n + one.length, 0));
   }

@@ -19,8 +19,9 @@
 import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import { type Cell, dueGeneration } from "../../src/schema/cell.ts";
-import { countedBy, mayCount, totalIn } from "../../src/schema/count.ts";
+import { countedBy, mayCount } from "../../src/schema/count.ts";
 import { mergeClassOf } from "../../src/schema/kinds.ts";
+import { stateIn } from "../../src/schema/merge.ts";
 import type { FieldKind, Operation } from "../../src/schema/patch.ts";
 import {
   countOperations,
@@ -134,7 +135,9 @@ class Begun {
     for (const [name, amount] of countedBy(operation)) {
       const key = `${name} ${generation} ${collection} ${id}`; // Only an id has spaces.
       const total = this.#sums.get(key) ??
-        (cell?.generation === generation ? totalIn(cell, name) : 0n);
+        (cell?.generation === generation
+          ? stateIn(cell, name, "counter").total
+          : 0n);
       const sum = total + BigInt(amount);
       this.#sums.set(key, sum);
       if (mayCount(total, sum)) continue;

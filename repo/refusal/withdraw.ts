@@ -20,6 +20,7 @@ import { blankCell, type Cell, type Origin } from "../../src/schema/cell.ts";
 import { equalValues } from "../../src/schema/json.ts";
 import type { Item } from "../../src/schema/patch.ts";
 import {
+  changesIn,
   type DecodedPatch,
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
@@ -263,7 +264,7 @@ class Withdrawing {
     for (const one of this.#plan.voided) {
       parents.follow(one);
       if (!kept.has(one)) {
-        this.#lost?.add(this.#payloadOf(one));
+        this.#lost?.add(changesIn(this.#payloadOf(one)));
         continue;
       }
       const stamp = last !== undefined && compareHlc(one, last) <= 0

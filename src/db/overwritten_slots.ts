@@ -12,7 +12,7 @@ import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell, Origin } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
-import type { ListState, MapState } from "../schema/merge_state.ts";
+import type { ListState } from "../schema/rich_list.ts";
 import type { Change, Item, Operation, Value } from "../schema/patch.ts";
 
 /** A field that is a register, a map's key, or a list element's value or place. */
@@ -43,10 +43,10 @@ export function standingIn(
   }
   if (part === "entry") {
     if (merge !== "map") return undefined;
-    return (stateIn(cell, field, "map") as MapState).entries.get(key);
+    return stateIn(cell, field, "map").entries.get(key);
   }
   if (merge !== "list") return undefined;
-  const list = stateIn(cell, field, "list") as ListState;
+  const list = stateIn(cell, field, "list");
   const element = list.elements.get(key);
   if (element?.isInserted !== true) return undefined;
   const { value, valueStamp, position, positionStamp } = element;
@@ -126,7 +126,7 @@ function changeWrites(
         write("element", key, { value })
       );
     case "move": {
-      const list = stateIn(after, field, "list") as ListState;
+      const list = stateIn(after, field, "list");
       return change.moves.map(({ element, position }) =>
         write("place", element, { value: indexIn(list, element, position) })
       );

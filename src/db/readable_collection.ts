@@ -11,7 +11,7 @@ import type { QueryEngine } from "../query/engine.ts";
 import { Query } from "../query/query.ts";
 import type { OrderField, QueryStore, Where } from "../query/mod.ts";
 import { itemStore } from "../query/store.ts";
-import { lateRich } from "../schema/late_rich.ts";
+import { stateIn } from "../schema/merge.ts";
 import {
   hasMutableValues,
   type RowReader,
@@ -72,10 +72,8 @@ export class ReadableCollection<S extends Schema>
   /** What is known of a text field: for `@sheaf/sheaf/text`. `undefined` when the item is not there. */
   textOf(id: string, field: string): TextState | undefined {
     if (!this.has(id)) return undefined;
-    return lateRich.code.textIn(
-      this.#parts.table.cellAt(this.#parts.table.ordinalOf(id)),
-      field,
-    );
+    const { table } = this.#parts;
+    return stateIn(table.cellAt(table.ordinalOf(id)), field, "text");
   }
 
   /** Is there an item with this id? */

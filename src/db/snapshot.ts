@@ -13,7 +13,7 @@
 
 import type { World } from "../base/world.ts";
 import { type Cell, isThere } from "../schema/cell.ts";
-import { lateRich } from "../schema/late_rich.ts";
+import { stateIn } from "../schema/merge.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { TextState } from "../schema/text_state.ts";
 import type { View } from "../schema/view.ts";
@@ -157,7 +157,7 @@ class PastCollection<S extends Schema> extends ReadableCollection<S> {
 
   override textOf(id: string, field: string): TextState | undefined {
     const cell = this.#cellOf(id);
-    return cell && lateRich.code.textIn(cell, field);
+    return cell && stateIn(cell, field, "text");
   }
 }
 

@@ -7,13 +7,13 @@
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
-import { mayCount, totalIn } from "../schema/count.ts";
+import { mayCount } from "../schema/count.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
-import { tagsOf } from "../schema/merge_state.ts";
 import type { IdSource } from "../schema/names.ts";
 import type { Change, FieldChange, Value } from "../schema/patch.ts";
-import { richChanges } from "../schema/prepare_rich.ts";
+import { richChanges } from "../schema/prepare.ts";
+import { tagsOf } from "../schema/rich_set.ts";
 import type { DraftItem, Schema } from "../schema/schema.ts";
 import type { Table, Transaction } from "../../repo/mod.ts";
 import {
@@ -246,7 +246,7 @@ export class Inversion {
         names.moved(mark, mark.was, to);
         return [{ what: "set", value: mark.value }];
       case "increment": {
-        const total = totalIn(cell, field);
+        const { total } = stateIn(cell, field, "counter");
         if (!mayCount(total, total - BigInt(mark.amount))) return undefined;
         return [{ what: "increment", amount: -mark.amount }];
       }
@@ -272,8 +272,7 @@ export class Inversion {
     const { names, ids, stampOf } = this.#parts;
     const to = this.#origin;
     if (mark.what === "add") {
-      const state = stateIn(cell, field, "set");
-      const alive = state.merge === "set" ? tagsOf(state, mark.value) : [];
+      const alive = tagsOf(stateIn(cell, field, "set"), mark.value);
       const tags = mark.tags.map(stampOf)
         .filter((tag) =>
           alive.some((other) => compareStamps(tag, other) === 0)
@@ -283,10 +282,8 @@ export class Inversion {
         : [{ what: "remove", values: [{ value: mark.value, tags }] }];
     }
     if (mark.what === "entry") {
-      const state = stateIn(cell, field, "map");
-      const stamp = state.merge === "map"
-        ? state.entries.get(mark.key)?.stamp ?? state.dropped.get(mark.key)
-        : undefined;
+      const { entries, dropped } = stateIn(cell, field, "map");
+      const stamp = entries.get(mark.key)?.stamp ?? dropped.get(mark.key);
       // A key that was dropped before its item came back has no stamp but the item's.
       if (!this.#is(stamp ?? cell.origin, mark.stamp)) return undefined;
       names.moved(mark, mark.was, to);
@@ -307,10 +304,7 @@ export class Inversion {
     mark: FieldMark & { readonly what: "insert" | "move" | "replace" },
     cell: Cell,
   ): readonly Change[] | undefined {
-    const state = stateIn(cell, mark.field, "list");
-    const now = state.merge === "list"
-      ? state.elements.get(mark.key)
-      : undefined;
+    const now = stateIn(cell, mark.field, "list").elements.get(mark.key);
     if (now?.isInserted !== true) return undefined;
     const { what, key } = mark;
     const stamp = what === "move" ? now.positionStamp : now.valueStamp;

@@ -12,7 +12,6 @@ import type { Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { expand, mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
-import type { ListState } from "../schema/merge_state.ts";
 import type {
   Change,
   Item,
@@ -193,15 +192,14 @@ function richMarks(change: Change, before: Cell, of: OfField): Mark[] {
 }
 
 function entryMark(key: string, before: Cell, of: OfField): Mark {
-  const state = stateIn(before, of.field, "map");
-  const map = state.merge === "map" ? state : undefined;
-  const entry = map?.entries.get(key);
-  const was = plainStamp(entry?.stamp ?? map?.dropped.get(key));
+  const { entries, dropped } = stateIn(before, of.field, "map");
+  const entry = entries.get(key);
+  const was = plainStamp(entry?.stamp ?? dropped.get(key));
   return { ...of, what: "entry", key, value: entry?.value, was };
 }
 
 function listMarks(change: Change, before: Cell, of: OfField): Mark[] {
-  const { elements } = stateIn(before, of.field, "list") as ListState; // Proof: by the class asked for.
+  const { elements } = stateIn(before, of.field, "list");
   const marks: Mark[] = [];
   if (change.what === "insert") {
     for (const { element } of change.elements) {

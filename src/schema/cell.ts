@@ -12,7 +12,7 @@
 
 import type { Stamp } from "../base/hlc.ts";
 import type { Item, Operation, Shape, Value } from "./patch.ts";
-import type { RichState } from "./merge_state.ts";
+import type { RichState } from "./rich_state.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 
 /**
@@ -141,6 +141,36 @@ export function isHistory(
   return generation < dueGeneration(before);
 }
 
+/** A cell that nothing but one operation has made. */
+export function bareCell(
+  id: string,
+  generation: number,
+  item: Item | undefined,
+  shape: Shape,
+  origin: Origin,
+  createAt = -1,
+): Cell {
+  return {
+    id,
+    generation,
+    item,
+    shape,
+    origin,
+    createAt,
+    stamps: undefined,
+    rich: undefined,
+    hidden: undefined,
+  };
+}
+
+/** A commit before all others: where a create has not arrived. */
+export const nowhere: Origin = Object.freeze({
+  wall: 0,
+  count: 0,
+  chain: "",
+  operationsAt: -1,
+});
+
 const BLANK = -1;
 
 /**
@@ -148,17 +178,8 @@ const BLANK = -1;
  * commits that made it were withdrawn. The next create makes generation 0.
  */
 export function blankCell(id: string, collection: string): Cell {
-  return {
-    id,
-    generation: BLANK,
-    item: undefined,
-    shape: { collection, version: 0, fields: [] },
-    origin: { wall: 0, count: 0, chain: "", operationsAt: -1 },
-    createAt: -1,
-    stamps: undefined,
-    rich: undefined,
-    hidden: undefined,
-  };
+  const shape = { collection, version: 0, fields: [] };
+  return bareCell(id, BLANK, undefined, shape, { ...nowhere });
 }
 
 /** Is it the cell of an item that nobody made? It is no part of the state. */

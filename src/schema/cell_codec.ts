@@ -11,16 +11,16 @@
 
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
-import type { Cell, Origin } from "./cell.ts";
+import { bareCell, type Cell, nowhere, type Origin } from "./cell.ts";
 import { isOfKind, isRich } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
-import { expand, nowhere } from "./merge.ts";
-import type { RichState } from "./merge_state.ts";
+import { expand } from "./merge.ts";
+import type { RichState } from "./rich_state.ts";
 import { isFieldName } from "./names.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
 import { readStamp, writeStamp } from "./shape_codec.ts";
-import type { ReadStamp } from "./state_codec.ts";
+import type { ReadStamp } from "./rich_kind.ts";
 import {
   malformed,
   readAny,
@@ -70,17 +70,7 @@ export function decodeCell(
   const shape = tables.shape(r.varint()) ?? malformed("a cell has no shape");
   const origin = flags & ORPHAN ? nowhere : originOf(tables, r.varint());
   if (flags & DELETED) {
-    return {
-      id,
-      generation,
-      item: undefined,
-      shape,
-      origin,
-      createAt: -1,
-      stamps: undefined,
-      rich: undefined,
-      hidden: undefined,
-    };
+    return bareCell(id, generation, undefined, shape, origin);
   }
   const head = { id, generation, shape, origin };
   return decodeLive(r, tables, view, flags, head, shown);

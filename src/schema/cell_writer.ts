@@ -7,7 +7,7 @@
 
 import type { ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
-import { type Cell, type Origin, valueIn } from "./cell.ts";
+import { type Cell, nowhere, type Origin, valueIn } from "./cell.ts";
 import {
   DELETED,
   ORPHAN,
@@ -18,8 +18,7 @@ import {
 } from "./cell_codec.ts";
 import { isRich } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
-import { nowhere } from "./merge.ts";
-import type { RichState } from "./merge_state.ts";
+import type { RichState } from "./rich_state.ts";
 import type { OrderedMap } from "./ordered_map.ts";
 import type { Shape } from "./patch.ts";
 import { writeStamp } from "./shape_codec.ts";

@@ -12,6 +12,7 @@ import type {
   Element,
   MergeClass,
   Placement,
+  RichChange,
   ShapeField,
   TaggedValue,
   Value,
@@ -54,9 +55,6 @@ const classes: readonly (MergeClass | undefined)[] = [
   "list",
   "text",
 ];
-
-/** A change of a field of a rich kind. */
-export type RichChange = Exclude<Change, { readonly what: "set" }>;
 
 /** Writes one change of a field. */
 export function writeChange(w: ByteWriter, change: RichChange): void {

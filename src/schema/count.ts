@@ -7,8 +7,6 @@
  */
 
 import { limits } from "../base/limits.ts";
-import type { Cell } from "./cell.ts";
-import { stateIn } from "./merge.ts";
 import type { Operation } from "./patch.ts";
 
 /** May a counter go there? From too far away it may come nearer. */
@@ -19,12 +17,6 @@ export function mayCount(from: bigint, to: bigint): boolean {
 
 function sizeOf(sum: bigint): bigint {
   return sum < 0n ? -sum : sum;
-}
-
-/** The exact sum of a counter; 0 where the field is none. */
-export function totalIn(cell: Cell, name: string): bigint {
-  const state = stateIn(cell, name, "counter");
-  return state.merge === "counter" ? state.total : 0n;
 }
 
 /** What an operation adds to counters, by field, in its order. */

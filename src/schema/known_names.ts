@@ -19,14 +19,16 @@ import {
   type Stamp,
 } from "../base/hlc.ts";
 import { isHistory, type Origin } from "./cell.ts";
+import { parseCreatedName, partOf } from "./created_name.ts";
 import type { CommitJudge, JudgedWrite } from "./judge.ts";
 import { isRichClass, mergeClassOf, type RichClass } from "./kinds.ts";
 import { stateIn } from "./merge.ts";
-import { changeState, emptyState } from "./merge_rich.ts";
-import type { ListState, RichState, SetState } from "./merge_state.ts";
 import type { Change, Operation, UpdateOperation } from "./patch.ts";
 import type { DecodedPatch } from "./patch_codec.ts";
-import { parseCreatedName, partOf } from "./rechain.ts";
+import { rich } from "./rich.ts";
+import type { ListState } from "./rich_list.ts";
+import type { SetState } from "./rich_set.ts";
+import type { RichState } from "./rich_state.ts";
 import type { TextState } from "./text_state.ts";
 
 /** A chain as names of elements have it, and the clock of its last commit. */
@@ -114,7 +116,7 @@ export class NameJudge implements CommitJudge {
     const states = new Map<string, RichState>();
     const stateOf = (name: string, merge: RichClass) =>
       states.get(name) ??
-        (isThere ? stateIn(before, name, merge) : emptyState(merge));
+        (isThere ? stateIn(before, name, merge) : rich.kinds[merge].empty);
     const { changes } = operation;
     const last = new Map(changes.map(({ field }, i) => [field.name, i]));
     for (const [i, { field: { name, kind }, change }] of changes.entries()) {
@@ -125,7 +127,7 @@ export class NameJudge implements CommitJudge {
       if (unknown !== undefined) return `${unknown} in ${name}`;
       // Only a later change of the field needs to know.
       if (last.get(name) === i) continue;
-      states.set(name, changeState(state, change, origin));
+      states.set(name, rich.changeState(state, change, origin));
     }
     return undefined;
   }

@@ -9,8 +9,29 @@
  * @module
  */
 
+import type { ByteReader, ByteWriter } from "../base/bytes.ts";
+import type { Stamp } from "../base/hlc.ts";
 import { Late } from "../base/late.ts";
-import type { rich } from "./rich.ts";
+import type { RichClass } from "./kinds.ts";
+import type { LostUnits } from "./lost_units.ts";
+import type { Change, RichChange, Shape, ShapeField, Value } from "./patch.ts";
+import type { ReadStamp, RichKind, WriteStamp } from "./rich_kind.ts";
+import type { RichState } from "./rich_state.ts";
+import type { TextState } from "./text_state.ts";
+
+/** What `rich.ts` has, each function as it stands there. */
+export interface RichCode {
+  readonly kinds: Readonly<Record<RichClass, RichKind<RichState>>>;
+  beginState(merge: RichClass, value: Value, stamp: Stamp): RichState;
+  changeState(state: RichState, change: Change, stamp: Stamp): RichState;
+  writeState(w: ByteWriter, state: RichState, stamp: WriteStamp): void;
+  readState(r: ByteReader, stamp: ReadStamp): RichState;
+  shownTextOf(bytes: Uint8Array, shown: string): TextState;
+  writeChange(w: ByteWriter, change: RichChange): void;
+  readChange(r: ByteReader, field: ShapeField): Change;
+  shapeOfEdit(shape: Shape, field: ShapeField): Shape;
+  readonly LostUnits: new () => LostUnits;
+}
 
 /** The code of rich kinds. */
-export const lateRich: Late<typeof rich> = /* @__PURE__ */ new Late();
+export const lateRich: Late<RichCode> = /* @__PURE__ */ new Late();

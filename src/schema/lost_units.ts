@@ -8,7 +8,7 @@
  * @module
  */
 
-import { changesIn } from "./patch_codec.ts";
+import type { FieldChange } from "./patch.ts";
 import { endOf, SpanSet, type TextSpan } from "./span_set.ts";
 import {
   clientOf,
@@ -26,9 +26,9 @@ interface NamedSpan extends TextSpan {
 export class LostUnits {
   readonly #lost = new Map<number, SpanSet>();
 
-  /** Takes all units that a payload brings. */
-  add(payload: Uint8Array): void {
-    for (const { change } of changesIn(payload)) {
+  /** Takes all units that changes bring. */
+  add(changes: Iterable<FieldChange>): void {
+    for (const { change } of changes) {
       if (change.what !== "edit") continue;
       for (const [client, { runs }] of change.text.clients) {
         for (const run of runs) {

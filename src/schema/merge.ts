@@ -23,9 +23,11 @@
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import {
+  bareCell,
   type Cell,
   isThere,
   noStates,
+  nowhere,
   type Origin,
   valueIn,
   WideCell,
@@ -33,7 +35,6 @@ import {
 } from "./cell.ts";
 import { isRichClass, mergeClassOf, type RichClass } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
-import type { RichState } from "./merge_state.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 import type {
   CreateOperation,
@@ -45,16 +46,9 @@ import type {
   UpdateOperation,
   Value,
 } from "./patch.ts";
+import type { RichState, StateOf } from "./rich_state.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
-
-/** A commit before all others: where a create has not arrived. */
-export const nowhere: Origin = Object.freeze({
-  wall: 0,
-  count: 0,
-  chain: "",
-  operationsAt: -1,
-});
 
 /**
  * What is known of an item after one more operation.
@@ -92,11 +86,11 @@ function begin(
   const { id, generation, shape } = op;
   if (op.what === "update") {
     const item = view.build(id, orphanOf(shape), new Map());
-    const orphan = cellOf(id, generation, item, orphanOf(shape), nowhere, -1);
+    const orphan = bareCell(id, generation, item, orphanOf(shape), nowhere);
     return applyUpdate(orphan, op, origin, view);
   }
   if (op.what === "delete") {
-    return cellOf(id, generation, undefined, orphanOf(shape), origin, -1);
+    return bareCell(id, generation, undefined, orphanOf(shape), origin);
   }
   return createdCell(op, origin, createAt, view);
 }
@@ -109,31 +103,10 @@ export function createdCell(
   view: View,
 ): Cell {
   const shown = view.show(shape, item);
-  const cell = cellOf(id, generation, shown, shape, origin, createAt);
+  const cell = bareCell(id, generation, shown, shape, origin, createAt);
   if (view.planFor(shape).isFitting) return cell;
   const values = shape.fields.map(({ name }) => [name, item[name]] as const);
   return { ...cell, hidden: view.hidden(shape, values) };
-}
-
-function cellOf(
-  id: string,
-  generation: number,
-  item: Item | undefined,
-  shape: Shape,
-  origin: Origin,
-  createAt: number,
-): Cell {
-  return {
-    id,
-    generation,
-    item,
-    shape,
-    origin,
-    createAt,
-    stamps: undefined,
-    rich: undefined,
-    hidden: undefined,
-  };
 }
 
 /**
@@ -144,7 +117,7 @@ function bury(cell: Cell, origin: Origin): Cell {
   const isKept = !isThere(cell) &&
     compareStamps(cell.origin, origin) >= 0;
   if (isKept) return cell;
-  return cellOf(cell.id, cell.generation, undefined, cell.shape, origin, -1);
+  return bareCell(cell.id, cell.generation, undefined, cell.shape, origin);
 }
 
 const orphans = new WeakMap<Shape, Shape>();
@@ -196,14 +169,21 @@ function createStampIn({ shape, origin }: Cell, name: string) {
 }
 
 /** The state of a rich field, also where only its create wrote it. */
-export function stateIn(cell: Cell, name: string, merge: RichClass): RichState {
-  const state = cell.rich?.get(name);
-  if (state?.merge === merge) return state;
+export function stateIn<C extends RichClass>(
+  cell: Cell,
+  name: string,
+  merge: C,
+): StateOf<C> {
+  const known = cell.rich?.get(name);
+  const state = known?.merge === merge ? known : begunIn(cell, name, merge);
+  return state as StateOf<C>; // proof: it is of this class
+}
+
+function begunIn(cell: Cell, name: string, merge: RichClass): RichState {
   const field = shapeFieldOf(cell.shape, name);
-  if (field === undefined || mergeClassOf(field.kind) !== merge) {
-    return lateRich.code.emptyState(merge);
-  }
-  return lateRich.code.beginState(merge, valueIn(cell, name), cell.origin);
+  return field === undefined || mergeClassOf(field.kind) !== merge
+    ? lateRich.code.kinds[merge].empty
+    : lateRich.code.beginState(merge, valueIn(cell, name), cell.origin);
 }
 
 const noStamps = /* @__PURE__ */ OrderedMap.of<string, Stamp>(compareText);
@@ -371,8 +351,8 @@ function mergeCreate(
     view.meet(kind);
     if (isRichClass(merge)) {
       const before = stateFor(cell, edit, name, merge);
-      const { stateOfCreate } = lateRich.code;
-      editState(edit, name, stateOfCreate(before, value, origin));
+      const { create } = lateRich.code.kinds[merge];
+      editState(edit, name, create(before, value, origin));
     } else editRegister(cell, edit, name, value, origin);
   }
   if (!isLater) return withEdit(cell, edit, cell, view);
@@ -455,11 +435,10 @@ function copyWith(
     draft[name] = value;
   }
   for (const [name, state] of states) {
-    const { isShownLater, showState } = lateRich.code;
-    const isPlain = Object.hasOwn(draft, name) && !isShownLater(state) &&
+    const isPlain = Object.hasOwn(draft, name) && !state.isShownLater &&
       view.fits(name, state.merge);
     if (!isPlain) return undefined;
-    draft[name] = showState(state);
+    draft[name] = state.show();
   }
   return Object.freeze(draft);
 }

@@ -7,8 +7,7 @@ import { sized } from "../../tests/kit/tier.ts";
 import { workOf } from "../../tests/kit/work.ts";
 import { type Cell, type Origin, WideCell } from "./cell.ts";
 import { fold } from "./merge.ts";
-import { changeState, emptyState, showState } from "./merge_rich.ts";
-import type { ListState } from "./merge_state.ts";
+import type { ListState } from "./rich_list.ts";
 import type { Change, Item, Shape, UpdateOperation, Value } from "./patch.ts";
 import { field } from "./field.ts";
 import { positionAt } from "./position.ts";
@@ -353,15 +352,15 @@ for (const merge of ["map", "set", "list"] as const) {
     const step = fc.tuple(changes[merge], fc.integer({ min: 1, max: 60 }));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        let state = emptyState(merge);
+        let state = rich.kinds[merge].empty;
         const naive = new NaiveState();
         for (const [change, wall] of steps) {
-          const before = [state, showState(state)] as const;
-          state = changeState(state, change, originAt(wall));
+          const before = [state, state.show(undefined)] as const;
+          state = rich.changeState(state, change, originAt(wall));
           naive.add(change, originAt(wall));
-          deepEqual(showState(before[0]), before[1]);
+          deepEqual(before[0].show(undefined), before[1]);
         }
-        deepEqual(showState(state), naive[merge]());
+        deepEqual(state.show(undefined), naive[merge]());
         if (state.merge === "list") deepEqual(listed(state), naive.list());
       }),
       { seed: 17, numRuns: sized(150, 1_500) },

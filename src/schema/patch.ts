@@ -90,6 +90,9 @@ export type Change =
   }
   | { readonly what: "edit"; readonly text: TextState };
 
+/** A change of a field of a rich kind. */
+export type RichChange = Exclude<Change, { readonly what: "set" }>;
+
 /** A set element with the adds of it that the remover had seen. */
 export interface TaggedValue {
   readonly value: Value;

@@ -11,9 +11,9 @@ import { assert, DatabaseError } from "../base/errors.ts";
 import type { Stamp } from "../base/hlc.ts";
 import type { Cell } from "./cell.ts";
 import { equalValues } from "./json.ts";
-import { isRich, mergeClassOf } from "./kinds.ts";
+import { isRich, isRichClass, mergeClassOf } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
-import { mergeClassIn } from "./merge.ts";
+import { mergeClassIn, stateIn } from "./merge.ts";
 import { parseItemId, show } from "./names.ts";
 import type {
   Change,
@@ -23,15 +23,14 @@ import type {
   UpdateOperation,
   Value,
 } from "./patch.ts";
+import type { ElementIds } from "./rich_kind.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import { parseValue, type SchemaField } from "./validate.ts";
 
 /** What preparing needs of the transaction around it. */
-export interface PrepareContext {
+export interface PrepareContext extends ElementIds {
   /** An id for an item that was given none. */
   newId(): string;
-  /** An id for a list element, unlike all others. */
-  elementId(): string;
   /** The stamp that the commit will have. */
   readonly origin: Stamp;
   /** The generation that a create begins: 0, or one after the deleted one. */
@@ -162,11 +161,24 @@ function prepareField(
   const field = schema.plan[ordinal]!;
   checkClass(field, cell);
   const made = isRich(field.kind)
-    ? lateRich.code.richChanges(field, cell, value, context)
+    ? richChanges(field, cell, value, context)
     : registerChanges(field, cell, value);
   for (const change of made) {
     changes.push({ field: schema.shape.fields[ordinal]!, change });
   }
+}
+
+/** The changes of a field of a rich kind that an update asks for. */
+export function richChanges(
+  field: SchemaField,
+  cell: Cell,
+  given: unknown,
+  ids: ElementIds,
+): readonly Change[] {
+  const merge = mergeClassOf(field.kind);
+  assert(isRichClass(merge), "only rich kinds have changes of their own");
+  return lateRich.code.kinds[merge]
+    .prepare(field, stateIn(cell, field.name, merge), given, ids);
 }
 
 /** Another writer may have given the field a greater merge class: our change would be lost. */

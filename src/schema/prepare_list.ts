@@ -10,12 +10,10 @@
  */
 
 import { limits } from "../base/limits.ts";
-import type { Cell } from "./cell.ts";
-import { type ElementIds, explicitParts } from "./explicit.ts";
 import { equalValues } from "./json.ts";
-import { stateIn } from "./merge.ts";
 import type { Change, Element, Placement, Value } from "./patch.ts";
 import { positionAt, positionBetween } from "./position.ts";
+import { type ElementIds, explicitParts } from "./rich_kind.ts";
 import {
   checkCount,
   isPlainObject,
@@ -34,15 +32,13 @@ interface Slot {
   readonly isMoved: boolean;
 }
 
-/** The changes of a list that an update asks for. */
+/** The changes of a list of these elements that an update asks for. */
 export function listChanges(
   field: SchemaField,
-  cell: Cell,
+  now: readonly Element[],
   given: unknown,
   ids: ElementIds,
 ): readonly Change[] {
-  const state = stateIn(cell, field.name, "list");
-  const now = state.merge === "list" ? state.visible : [];
   const parts = explicitParts(given, ["replace", "delete", "move", "insert"]);
   const wanted = parts === undefined
     ? slotsOfWhole(field, now, given)

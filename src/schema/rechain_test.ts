@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { engine } from "../text/engine.ts";
 import { compareHlc, type Stamp } from "../base/hlc.ts";
 import { LostUnits } from "./lost_units.ts";
-import { nameOf } from "./merge_rich.ts";
+import { nameOf } from "./created_name.ts";
 import type { Change, Operation, ShapeField } from "./patch.ts";
-import { decodePatch, PatchWriter } from "./patch_codec.ts";
+import { changesIn, decodePatch, PatchWriter } from "./patch_codec.ts";
 import { rechainOperation, rechainPayload, type Renaming } from "./rechain.ts";
 import {
   emptyText,
@@ -220,7 +220,7 @@ Deno.test("rechainPayload() keeps what was typed elsewhere after a refusal, and 
         }
         refused.push(change);
         const lost = new LostUnits();
-        lost.add(payloads[i]!);
+        lost.add(changesIn(payloads[i]!));
         for (let later = i + 1; later < payloads.length; later++) {
           const payload = payloads[later]!;
           payloads[later] = rechainPayload(payload, { ...renaming, lost });
@@ -247,7 +247,7 @@ Deno.test("rechainPayload() gives units a client of their own behind refused one
   const kept = joinTexts(emptyText, apart);
   ok(!isTaken(kept, textIn(rest)));
   const lost = new LostUnits();
-  lost.add(secret);
+  lost.add(changesIn(secret));
   const again = textIn(rechainPayload(rest, { ...renaming, lost }));
   ok(isTaken(kept, again));
   equal(joinTexts(kept, again).show(engine), "012345x6789");

@@ -13,7 +13,6 @@
  */
 
 import { type Cell, valueIn } from "./cell.ts";
-import { lateRich } from "./late_rich.ts";
 import type { Item, Value } from "./patch.ts";
 import { copyValue } from "./reader.ts";
 import type { DraftItem } from "./schema.ts";
@@ -115,7 +114,7 @@ function fieldOf(cell: Cell, name: string, view: View): Value {
   const state = cell.rich?.get(name);
   if (state !== undefined) {
     return view.fits(name, state.merge)
-      ? lateRich.code.showState(state, view.engineOf(name))
+      ? state.show(view.engineOf(name))
       : template[name];
   }
   const merge = merges.get(name);

@@ -93,6 +93,8 @@ type UnitsByClient = OrderedMap<number, Units>;
 export class TextState {
   /** How it merges. */
   readonly merge = "text";
+  /** It is put in order when somebody reads it. */
+  readonly isShownLater = true;
   #clients: ReadonlyMap<number, TextClient> | undefined;
   #units: UnitsByClient | undefined;
   #shown: string | undefined;

@@ -14,10 +14,9 @@
 import { limits } from "../base/limits.ts";
 import { noStates } from "./cell.ts";
 import { emptyOf, isOfKind, mergeClassOf } from "./kinds.ts";
-import { lateRich } from "./late_rich.ts";
-import type { RichState } from "./merge_state.ts";
 import type { OrderedMap } from "./ordered_map.ts";
 import type { FieldKind, Item, MergeClass, Shape, Value } from "./patch.ts";
+import type { RichState } from "./rich_state.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import type { TextEngine } from "./text_state.ts";
 import type { SchemaField } from "./validate.ts";
@@ -211,9 +210,8 @@ export class View {
   #putState(draft: DraftItem, name: string, state: RichState): void {
     if (!this.fitsAsWritten(name, state.merge)) return;
     const engine = this.engineOf(name);
-    const { showState, isShownLater } = lateRich.code;
-    const get = () => showState(state, engine);
-    if (!isShownLater(state)) draft[name] = get();
+    const get = () => state.show(engine);
+    if (!state.isShownLater) draft[name] = get();
     else {
       Object.defineProperty(draft, name, { enumerable: true, get });
       later.add(draft);

@@ -10,7 +10,7 @@
  */
 
 import { limits } from "../base/limits.ts";
-import { isWithinCharacter } from "../schema/prepare_text.ts";
+import { isWithinCharacter } from "../schema/rich_text.ts";
 import type {
   TextEngine,
   TextSplice,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isWithinCharacter } from "../schema/prepare_text.ts";
+import { isWithinCharacter } from "../schema/rich_text.ts";
 import type { TextSplice } from "../schema/text_state.ts";
 
 /** A splice with all its parts. */

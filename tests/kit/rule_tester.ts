@@ -13,7 +13,8 @@ import type {
 import type { Cell } from "../../src/schema/cell.ts";
 import { parseJson } from "../../src/schema/json.ts";
 import { type FoldedCells, judgeCommits } from "../../src/schema/judge.ts";
-import { fold, nowhere } from "../../src/schema/merge.ts";
+import { nowhere } from "../../src/schema/cell.ts";
+import { fold } from "../../src/schema/merge.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import {
   prepareCreate,

@@ -49,7 +49,7 @@ export const dataBugs: readonly Bug[] = [
     name: "set-remove-takes-concurrent-add",
     breaks:
       "A tag that somebody adds is gone because somebody else removed it without having seen that",
-    file: "src/schema/merge_state.ts",
+    file: "src/schema/rich_set.ts",
     before: `      tags = tags.without(tag);`,
     after: `      for (const other of tags.keys()) {
         if (other.value === value) tags = tags.without(other);
@@ -77,19 +77,15 @@ export const dataBugs: readonly Bug[] = [
   {
     name: "counter-rounds",
     breaks: "Large counters differ by the order in which increments came",
-    file: "src/schema/merge_rich.ts",
-    before:
-      `  return { merge: "counter", total: state.total + BigInt(amount) };`,
-    after: `  return {
-    merge: "counter",
-    total: BigInt(Number(state.total) + amount),
-  };`,
+    file: "src/schema/rich_counter.ts",
+    before: `  return new CounterState(total + added);`,
+    after: `  return new CounterState(BigInt(Number(total) + Number(added)));`,
     foundBy: ["src/schema/merge_test.ts"],
   },
   {
     name: "map-key-last-come-wins",
     breaks: "A key of a map shows on each device what came there last",
-    file: "src/schema/merge_state.ts",
+    file: "src/schema/rich_map.ts",
     before:
       `    if (before !== undefined && compareStamps(before, stamp) > 0) continue;
 `,
@@ -100,7 +96,7 @@ export const dataBugs: readonly Bug[] = [
     name: "deleted-element-comes-back",
     breaks:
       "A row of a list that was deleted is there again when its insert comes late",
-    file: "src/schema/merge_state.ts",
+    file: "src/schema/rich_list.ts",
     before: `    if (deleted.has(id)) continue;
 `,
     after: "",
@@ -109,9 +105,9 @@ export const dataBugs: readonly Bug[] = [
   {
     name: "whole-map-shown-at-each-write",
     breaks: "Writing one key of a large map holds the server for a while",
-    file: "src/schema/merge_rich.ts",
-    before: `      return state.size > limits.shownAtOnceMax;`,
-    after: `      return false;`,
+    file: "src/schema/rich_kind.ts",
+    before: `    return this.size > limits.shownAtOnceMax;`,
+    after: `    return this.size < 0;`,
     foundBy: ["src/schema/merge_work_test.ts"],
   },
   {

@@ -7,7 +7,7 @@
 
 import type { Stamp } from "../../../src/base/hlc.ts";
 import { mergeClassOf } from "../../../src/schema/kinds.ts";
-import { emptyState, stateOfCreate } from "../../../src/schema/merge_rich.ts";
+import { rich } from "../../../src/schema/rich.ts";
 import type {
   Change,
   MergeClass,
@@ -84,7 +84,7 @@ export class Names {
   ): void {
     const merge = mergeClassOf(kind);
     if (merge !== "list" && merge !== "text") return;
-    const state = stateOfCreate(emptyState(merge), value, origin);
+    const state = rich.kinds[merge].begin(value, origin);
     if (state.merge === "text") this.#typed(field, state);
     if (state.merge !== "list") return;
     for (const element of state.elements.keys()) {

@@ -1,5 +1,5 @@
 import { equal, match } from "node:assert/strict";
-import { nameOf } from "../../../src/schema/merge_rich.ts";
+import { nameOf } from "../../../src/schema/created_name.ts";
 import type { Change } from "../../../src/schema/patch.ts";
 import { clientOf, TextState } from "../../../src/schema/text_state.ts";
 import { changing, creating } from "../../kit/forge.ts";

@@ -1,33 +1,49 @@
 /**
- * From a whole text, or splices of one, to the least change that says the same.
+ * Texts: characters merge, as `text_state.ts` says. And from a whole text, or
+ * splices of one, to the least change that says the same.
  *
  * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
-import type { Cell } from "./cell.ts";
-import { type ElementIds, explicitParts } from "./explicit.ts";
-import { stateIn } from "./merge.ts";
-import type { Change, Shape, ShapeField } from "./patch.ts";
+import type { Change, Shape, ShapeField, Value } from "./patch.ts";
+import { type ElementIds, explicitParts, type RichKind } from "./rich_kind.ts";
+import { readTextState, writeTextState } from "./text_codec.ts";
 import {
   clientOf,
   emptyText,
   joinAhead,
+  joinTexts,
   type TextEngine,
+  textOfCreate,
   type TextSplice,
   TextState,
 } from "./text_state.ts";
 import { parseValue, refuseValue, type SchemaField } from "./validate.ts";
 
-/** The change of a text that an update asks for. */
-export function textChanges(
+/** Texts. */
+export const text: RichKind<TextState> = {
+  empty: emptyText,
+  begin: (value) => textOfCreate(stringOf(value)),
+  create: (state, value) => joinTexts(state, textOfCreate(stringOf(value))),
+  change: (state, change) =>
+    change.what === "edit" ? joinTexts(state, change.text) : state,
+  write: writeTextState,
+  read: readTextState,
+  prepare,
+};
+
+function stringOf(value: Value): string {
+  return typeof value === "string" ? value : "";
+}
+
+function prepare(
   field: SchemaField,
-  cell: Cell,
+  before: TextState,
   given: unknown,
   ids: ElementIds,
 ): readonly Change[] {
-  const before = textIn(cell, field.name);
   const text = given instanceof TextState
     ? given
     : editOf(field, before, given, ids);
@@ -35,12 +51,6 @@ export function textChanges(
   const after = joinAhead(before, text);
   checkText(field, text, after);
   return [{ what: "edit", text }];
-}
-
-/** The text that a cell holds in a field. */
-export function textIn(cell: Cell, name: string): TextState {
-  const state = stateIn(cell, name, "text");
-  return state.merge === "text" ? state : emptyText;
 }
 
 function editOf(
