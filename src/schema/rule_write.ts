@@ -11,13 +11,10 @@
  * @module
  */
 
-import { type Cell, dueGeneration, isHistory, isThere } from "./cell.ts";
+import { type Cell, dueGeneration, isThere } from "./cell.ts";
 import { mergeClassOf } from "./kinds.ts";
 import type { Operation, ShapeField } from "./patch.ts";
-import { ruleItem } from "./rule_item.ts";
-import type { Around } from "./rule_look_ups.ts";
-import { allowed, type Decision, type RuleSession } from "./rule_types.ts";
-import type { RepositoryRules } from "./rules.ts";
+import type { RuleSession } from "./rule_types.ts";
 import type { Schema } from "./schema.ts";
 
 /** One operation and what it does. */
@@ -30,34 +27,6 @@ export interface WrittenCell {
   readonly before: Cell | undefined;
   /** Its item after it; only computed where a rule looks at it. */
   readonly after: () => Cell;
-}
-
-/** May the session write this? `undefined` when that depends on what is not known of `around`. */
-export function judgeWrite(
-  rules: RepositoryRules,
-  { session, wall, operation, before, after }: WrittenCell,
-  around: Around,
-): Decision | undefined {
-  const { collection } = operation.shape;
-  const entry = rules.collection(collection);
-  if ("allowed" in entry) return entry;
-  if (isHistory(operation, before)) return allowed;
-  const fault = faultOf(operation, before) ??
-    kindFault(operation, entry.schema);
-  if (fault !== undefined) return rules.deny(collection, operation.what, fault);
-  if (session === undefined) return allowed;
-  const isOld = before !== undefined && isThere(before);
-  const isOver = operation.what === "create" && isOld;
-  return rules.ask(entry, {
-    session,
-    wall,
-    action: isOver ? "update" : operation.what,
-    before: isOld ? ruleItem(() => before, entry.view) : undefined,
-    after: operation.what === "delete"
-      ? undefined
-      : ruleItem(after, entry.view),
-    changed: changedBy(operation, isOver),
-  }, around);
 }
 
 /** Why no honest writer makes this operation on this cell; `undefined` when one may. */
@@ -96,7 +65,7 @@ function fieldsOf(operation: Operation): readonly ShapeField[] {
  * Every field that is written, also with the value that was there: it may win
  * over others' writes. A create over what is there writes its whole shape.
  */
-function changedBy(operation: Operation, isOver: boolean): string[] {
+export function changedBy(operation: Operation, isOver: boolean): string[] {
   const names = [...new Set(fieldsOf(operation).map(({ name }) => name))];
   return operation.what === "create" && !isOver
     ? names.filter((name) => operation.item[name] !== undefined)

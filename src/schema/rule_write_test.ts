@@ -11,7 +11,6 @@ import type { FieldChange, Operation, Shape } from "./patch.ts";
 import { compareText } from "./ordered_map.ts";
 import { OrderedMap } from "./ordered_map.ts";
 import { showCell } from "./rule_item.ts";
-import { judgeWrite } from "./rule_write.ts";
 import { defineRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
@@ -85,7 +84,7 @@ function judge(history: Operation[], operation: Operation): string {
   }
   const after = () => fold(before, operation, originOf(9), -1, view);
   const written = { session, wall: 9, operation, before, after };
-  const decision = judgeWrite(rules, written, {})!;
+  const decision = rules.judge(written, {})!;
   return decision.allowed ? seen : decision.reason;
 }
 
@@ -199,7 +198,7 @@ Deno.test("to ask a rule takes what it reads, whatever else the item holds", () 
         throw new Error("no rule looks at it");
       };
       const write = { session, wall: 9, operation, before, after };
-      ok(judgeWrite(rules, write, around)!.allowed);
+      ok(rules.judge(write, around)!.allowed);
     }
   });
   equal(touched(), 4);

@@ -14,10 +14,11 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import { isHistory, isThere } from "./cell.ts";
 import type { Cells } from "./judge.ts";
 import { show } from "./names.ts";
-import type { Item } from "./patch.ts";
 import { denial } from "./rule_call.ts";
+import { ruleItem } from "./rule_item.ts";
 import { type Around, LookUps } from "./rule_look_ups.ts";
 import {
   isNeverAsked,
@@ -39,7 +40,12 @@ import {
   type RuleSession,
   type WriteRules,
 } from "./rule_types.ts";
-import { judgeWrite, type WrittenCell } from "./rule_write.ts";
+import {
+  changedBy,
+  faultOf,
+  kindFault,
+  type WrittenCell,
+} from "./rule_write.ts";
 import type { Schema } from "./schema.ts";
 import { isPlainObject } from "./validate.ts";
 import { createView, type View } from "./view.ts";
@@ -126,7 +132,7 @@ function parseRule(name: string, what: string, rule: unknown): AnyRule {
 }
 
 /** One collection's rules, ready to be asked. */
-export interface CompiledCollection {
+interface CompiledCollection {
   readonly schema: Schema;
   /** How its rules see items, on every replica alike. */
   readonly view: View;
@@ -170,18 +176,6 @@ function compile(
     collections: compiled,
     others,
   };
-}
-
-/** One write that a rule is asked about. */
-export interface AskedWrite {
-  readonly session: RuleSession;
-  /** Wall milliseconds of its commit. */
-  readonly wall: number;
-  readonly action: RuleAction;
-  /** The item as the rules' view shows it. */
-  readonly before: Item | undefined;
-  readonly after: Item | undefined;
-  readonly changed: readonly string[];
 }
 
 /** The rules of one repository. */
@@ -261,42 +255,46 @@ export class RepositoryRules {
   }
 
   /**
-   * May a session write this? Asked here and not beside it, so that the rules bring what judges by them:
+   * May the session write this? Asked here and not beside it, so that the rules bring what judges by them:
    * a page that has none does not load it.
    *
    * @returns `undefined` when that depends on what is not known of `around`
    */
-  judge(write: WrittenCell, around: Around): Decision | undefined {
-    return judgeWrite(this, write, around);
-  }
-
-  /** Asks the rule of a collection for one write. */
-  ask(
-    { schema, actions }: CompiledCollection,
-    write: AskedWrite,
+  judge(
+    { session, wall, operation, before, after }: WrittenCell,
     around: Around,
   ): Decision | undefined {
-    const { session, wall, action, before, after } = write;
-    const name = this.#nameOf(schema.name, action);
+    const { what, shape: { collection } } = operation;
+    const entry = this.collection(collection);
+    if ("allowed" in entry) return entry;
+    if (isHistory(operation, before)) return allowed;
+    const { schema, actions, view } = entry;
+    const fault = faultOf(operation, before) ?? kindFault(operation, schema);
+    if (fault !== undefined) return this.deny(collection, what, fault);
+    if (session === undefined) return allowed;
+    const isOld = before !== undefined && isThere(before);
+    const isOver = what === "create" && isOld;
+    const action = isOver ? "update" : what;
     const rule = actions.get(action);
     if (rule === undefined) {
-      const items = show(schema.name);
-      return denial(name, `No rule lets anybody ${action} ${items} items`);
+      const items = show(collection);
+      const reason = `No rule lets anybody ${action} ${items} items`;
+      return this.deny(collection, action, reason);
     }
     const context = Object.freeze({
       session,
       repository: this.repository,
       params: this.#params,
       at: new Date(wall),
-      before,
-      after,
-      changed: Object.freeze(write.changed),
+      before: isOld ? ruleItem(() => before, view) : undefined,
+      after: what === "delete" ? undefined : ruleItem(after, view),
+      changed: Object.freeze(changedBy(operation, isOver)),
       get: this.#lookUps.get,
       getAfter: this.#lookUps.getAfter,
     });
     return this.#lookUps.ask(
       around,
-      name,
+      this.#nameOf(collection, action),
       rule as (given: typeof context) => RuleResult,
       context,
     );

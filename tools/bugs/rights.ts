@@ -10,18 +10,18 @@ export const rightsBugs: readonly Bug[] = [
   {
     name: "rule-not-asked-for-deletes",
     breaks: "Everybody may delete every item, whatever the rules say",
-    file: "src/schema/rule_write.ts",
-    before: `  if ("allowed" in entry) return entry;`,
-    after: `  if ("allowed" in entry) return entry;
-  if (operation.what === "delete") return { allowed: true };`,
+    file: "src/schema/rules.ts",
+    before: `    if ("allowed" in entry) return entry;`,
+    after: `    if ("allowed" in entry) return entry;
+    if (what === "delete") return { allowed: true };`,
     foundBy: ["src/schema/rule_write_test.ts"],
   },
   {
     name: "create-of-what-is-there-not-asked",
     breaks: "Whoever creates an item that is there already takes it over",
-    file: "src/schema/rule_write.ts",
-    before: `    action: isOver ? "update" : operation.what,`,
-    after: `    action: operation.what,`,
+    file: "src/schema/rules.ts",
+    before: `    const action = isOver ? "update" : what;`,
+    after: `    const action = what;`,
     foundBy: ["repo/admission/rule_gate_test.ts"],
   },
   {
