@@ -7,6 +7,7 @@
  * @module
  */
 
+import { copyValue } from "../schema/json.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import {
   accumulate,
@@ -87,11 +88,7 @@ export class Group {
 /** Results may have any name; dates and bytes are copies. */
 function define(row: Record<string, Value>, name: string, value: Value): void {
   Object.defineProperty(row, name, {
-    value: value instanceof Date
-      ? new Date(value)
-      : value instanceof Uint8Array
-      ? value.slice()
-      : value,
+    value: copyValue(value),
     enumerable: true,
   });
 }

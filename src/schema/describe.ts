@@ -4,9 +4,8 @@
  * @module
  */
 
-import { equalValues } from "./json.ts";
+import { copyValue, equalValues } from "./json.ts";
 import type { Change, Item, Operation, Value } from "./patch.ts";
-import { copyValue } from "./reader.ts";
 
 /** What one field went through. */
 export interface FieldDescription {

@@ -235,71 +235,42 @@ function begin(kind: FieldKind): FieldDefinition {
   return { kind, mode: "required", checks: [] };
 }
 
-function withCheck(d: FieldDefinition, check: AnyCheck): FieldDefinition {
-  return { ...d, checks: [...d.checks, check] };
-}
+/** What methods of builders record. */
+const recorders = {
+  optional: () => ({ mode: "optional" }),
+  default: (initial: unknown) => ({ mode: "default", initial }),
+  check: (check: AnyCheck, { checks }: FieldDefinition) => ({
+    checks: [...checks, check],
+  }),
+  min: (min: number) => ({ min }),
+  max: (max: number) => ({ max }),
+  int: () => ({ isInteger: true }),
+  exists: () => ({ mustExist: true }),
+} satisfies Record<string, Recorder>;
 
-function scalar<T, Mode extends FieldMode>(
-  definition: FieldDefinition,
-): ScalarField<T, Mode> {
-  return Object.freeze<ScalarField<T, Mode>>({
-    definition: Object.freeze(definition),
-    optional: () => scalar({ ...definition, mode: "optional" }),
-    default: (initial) => scalar({ ...definition, mode: "default", initial }),
-    check: (check) => scalar(withCheck(definition, check)),
-  });
-}
+type Recorder = (
+  given: never,
+  before: FieldDefinition,
+) => Partial<FieldDefinition>;
+type Methods = readonly (keyof typeof recorders)[];
+const ofScalar: Methods = ["optional", "default", "check"];
+const ofSized: Methods = [...ofScalar, "min", "max"];
+const ofNumber: Methods = [...ofSized, "int"];
+const ofRef: Methods = [...ofScalar, "exists"];
+const ofRich: Methods = ["default", "check", "min", "max"];
 
-function sized<T, Mode extends FieldMode>(
+/** A builder of this type, which has these methods. */
+function build<F extends AnyField>(
+  methods: Methods,
   definition: FieldDefinition,
-): SizedField<T, Mode> {
-  return Object.freeze<SizedField<T, Mode>>({
-    definition: Object.freeze(definition),
-    optional: () => sized({ ...definition, mode: "optional" }),
-    default: (initial) => sized({ ...definition, mode: "default", initial }),
-    check: (check) => sized(withCheck(definition, check)),
-    min: (min) => sized({ ...definition, min }),
-    max: (max) => sized({ ...definition, max }),
-  });
-}
-
-function numeric<Mode extends FieldMode>(
-  definition: FieldDefinition,
-): NumberField<Mode> {
-  return Object.freeze<NumberField<Mode>>({
-    definition: Object.freeze(definition),
-    optional: () => numeric({ ...definition, mode: "optional" }),
-    default: (initial) => numeric({ ...definition, mode: "default", initial }),
-    check: (check) => numeric(withCheck(definition, check)),
-    min: (min) => numeric({ ...definition, min }),
-    max: (max) => numeric({ ...definition, max }),
-    int: () => numeric({ ...definition, isInteger: true }),
-  });
-}
-
-function reference<Mode extends FieldMode>(
-  definition: FieldDefinition,
-): RefField<Mode> {
-  return Object.freeze<RefField<Mode>>({
-    definition: Object.freeze(definition),
-    optional: () => reference({ ...definition, mode: "optional" }),
-    default: (initial) =>
-      reference({ ...definition, mode: "default", initial }),
-    check: (check) => reference(withCheck(definition, check)),
-    exists: () => reference({ ...definition, mustExist: true }),
-  });
-}
-
-function rich<Read, Write, Change>(
-  definition: FieldDefinition,
-): RichField<Read, Write, Change> {
-  return Object.freeze<RichField<Read, Write, Change>>({
-    definition: Object.freeze(definition),
-    default: (initial) => rich({ ...definition, initial }),
-    check: (check) => rich(withCheck(definition, check)),
-    min: (min) => rich({ ...definition, min }),
-    max: (max) => rich({ ...definition, max }),
-  });
+): F {
+  const field: Record<string, unknown> = { definition };
+  Object.freeze(definition);
+  for (const name of methods) {
+    field[name] = (given: never) =>
+      build(methods, { ...definition, ...recorders[name](given, definition) });
+  }
+  return Object.freeze(field) as unknown as F; // proof: `F` has these methods
 }
 
 function collectionOf(kind: FieldKind, inner: AnyField): FieldDefinition {
@@ -315,41 +286,43 @@ function collectionOf(kind: FieldKind, inner: AnyField): FieldDefinition {
 
 /** A text field over an engine: `text()` of `@sheaf/sheaf/text` has one. */
 export function textField(engine: TextEngine): TextField {
-  return rich({ ...begin("text"), mode: "default", engine });
+  return build(ofRich, { ...begin("text"), mode: "default", engine });
 }
 
 /** Builders of fields, one for each kind. */
 export const field = {
   /** Text. */
-  string: (): SizedField<string> => sized(begin("string")),
+  string: (): SizedField<string> => build(ofSized, begin("string")),
   /** A finite number. */
-  number: (): NumberField => numeric(begin("number")),
+  number: (): NumberField => build(ofNumber, begin("number")),
   /** True or false. */
-  boolean: (): ScalarField<boolean> => scalar(begin("boolean")),
+  boolean: (): ScalarField<boolean> => build(ofScalar, begin("boolean")),
   /** A moment, to the millisecond. */
-  date: (): ScalarField<Date> => scalar(begin("date")),
+  date: (): ScalarField<Date> => build(ofScalar, begin("date")),
   /** Bytes. */
-  bytes: (): SizedField<Uint8Array> => sized(begin("bytes")),
+  bytes: (): SizedField<Uint8Array> => build(ofSized, begin("bytes")),
   /** One of the given strings. */
   enum: <const T extends string>(options: readonly T[]): ScalarField<T> =>
-    scalar({
+    build(ofScalar, {
       ...begin("enum"),
       options: Object.freeze(Array.isArray(options) ? [...options] : []),
     }),
   /** Whatever JSON can say, as one value: its last writer wins. */
-  json: <T = JsonValue>(): ScalarField<FrozenJson<T>> => scalar(begin("json")),
+  json: <T = JsonValue>(): ScalarField<FrozenJson<T>> =>
+    build(ofScalar, begin("json")),
   /** The id of an item of another collection. */
   ref: (collection: string): RefField =>
-    reference({ ...begin("ref"), target: collection }),
+    build(ofRef, { ...begin("ref"), target: collection }),
   /** A whole number whose concurrent increments add up. */
   counter: (): RichField<number, number, CounterChange> =>
-    rich({ ...begin("counter"), mode: "default" }),
+    build(ofRich, { ...begin("counter"), mode: "default" }),
   /** Distinct values in ascending order: an add wins over a concurrent remove. */
   set: <T extends string | number | boolean>(inner: ScalarField<T>): SetOf<T> =>
-    rich(collectionOf("set", inner)),
+    build(ofRich, collectionOf("set", inner)),
   /** Values by key: the last writer wins for each key. */
-  map: <T>(inner: ScalarField<T>): MapOf<T> => rich(collectionOf("map", inner)),
+  map: <T>(inner: ScalarField<T>): MapOf<T> =>
+    build(ofRich, collectionOf("map", inner)),
   /** Values in an order: inserts never clobber, a move never duplicates. */
   list: <T>(inner: ScalarField<T>): ListOf<T> =>
-    rich(collectionOf("list", inner)),
+    build(ofRich, collectionOf("list", inner)),
 } as const;

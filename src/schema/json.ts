@@ -149,3 +149,9 @@ function equalRecords(a: object, b: object): boolean {
     right.has(key) && equalValues(value, right.get(key))
   );
 }
+
+/** A value that its holder may change without harm. */
+export function copyValue(value: Value): Value {
+  if (value instanceof Date) return new Date(value.getTime());
+  return value instanceof Uint8Array ? value.slice() : value;
+}

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { copyValue } from "./json.ts";
 import type { Item, Value } from "./patch.ts";
 import type { Infer, Schema } from "./schema.ts";
 import type { View } from "./view.ts";
@@ -37,12 +38,6 @@ function copyItem(item: Item): Item {
     copy[name] = own;
   }
   return copy === undefined ? item : Object.freeze(copy);
-}
-
-/** A value that its holder may change without harm. */
-export function copyValue(value: Value): Value {
-  if (value instanceof Date) return new Date(value.getTime());
-  return value instanceof Uint8Array ? value.slice() : value;
 }
 
 /** Gives readers of one schema what they may have of an item. */

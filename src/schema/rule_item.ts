@@ -13,8 +13,8 @@
  */
 
 import { type Cell, valueIn } from "./cell.ts";
+import { copyValue } from "./json.ts";
 import type { Item, Value } from "./patch.ts";
-import { copyValue } from "./reader.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
 

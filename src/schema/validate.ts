@@ -9,7 +9,7 @@
 import { DatabaseError, type ErrorCode } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { AnyCheck } from "./field.ts";
-import { copyJson, equalValues } from "./json.ts";
+import { copyJson, copyValue, equalValues } from "./json.ts";
 import { isLongerThan, itemIdFault, show, textBytes } from "./names.ts";
 import type { FieldKind, Value } from "./patch.ts";
 import type { TextEngine } from "./text_state.ts";
@@ -363,12 +363,13 @@ export function runChecks(field: SchemaField, value: Value): Value {
   return current;
 }
 
+// A validator gets its own dates and bytes, so that it cannot change ours.
 function askFunction(
   field: SchemaField,
   check: (value: Value) => unknown,
   value: Value,
 ): Value {
-  const answer = check(handOut(value));
+  const answer = check(copyValue(value));
   if (answer === true) return value;
   const why = typeof answer === "string"
     ? answer
@@ -381,7 +382,7 @@ function askStandard(
   check: Exclude<AnyCheck, (value: never) => unknown>,
   value: Value,
 ): Value {
-  const result = check["~standard"].validate(handOut(value));
+  const result = check["~standard"].validate(copyValue(value));
   if (result instanceof Promise || "then" in result) {
     throw new DatabaseError(
       "invalid-schema",
@@ -394,10 +395,4 @@ function askStandard(
     refuseValue(field, `a value that its validator takes (${why})`, value);
   }
   return parseKind(field, result.value);
-}
-
-/** A validator gets its own dates and bytes, so that it cannot change ours. */
-function handOut(value: Value): Value {
-  if (value instanceof Date) return new Date(value);
-  return value instanceof Uint8Array ? value.slice() : value;
 }
