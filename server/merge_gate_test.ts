@@ -8,7 +8,7 @@ import { checkMerge } from "../repo/admission/merge_gate.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import type { Stamp } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
-import { nameOf } from "../src/schema/created_name.ts";
+import { nameOf } from "../src/schema/rich_list.ts";
 import type {
   Change,
   FieldKind,

@@ -8,7 +8,7 @@
 
 import type { Stamp } from "../src/base/hlc.ts";
 import { isOfKind } from "../src/schema/kinds.ts";
-import { nameOf } from "../src/schema/created_name.ts";
+import { nameOf } from "../src/schema/rich_list.ts";
 import type {
   Change,
   FieldKind,

@@ -35,7 +35,7 @@ export const features: readonly (readonly [name: string, sources: RegExp])[] = [
   ["ordered indexes", /^src\/query\/(index_|ordered_index|radix|sort_)/],
   [
     "rich kinds: set, map, list, text",
-    /^src\/schema\/(\w+_(list|map|rich|set|text)\.|position|span_set|text_)/,
+    /^src\/schema\/(late_rich|rich|prepare_list|position|span_set|text_)/,
   ],
   ["IndexedDB", /^src\/storage\/indexeddb_/],
   ["history, undo, overwritten edits", /^src\/db\/(undo|overwritten|history)/],

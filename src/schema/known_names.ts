@@ -19,12 +19,12 @@ import {
   type Stamp,
 } from "../base/hlc.ts";
 import { isHistory, type Origin } from "./cell.ts";
-import { parseCreatedName, partOf } from "./created_name.ts";
 import type { CommitJudge, JudgedWrite } from "./judge.ts";
 import { isRichClass, mergeClassOf, type RichClass } from "./kinds.ts";
 import { stateIn } from "./merge.ts";
 import type { Change, Operation, UpdateOperation } from "./patch.ts";
 import type { DecodedPatch } from "./patch_codec.ts";
+import { parseCreatedName, partOf } from "./rechain.ts";
 import { rich } from "./rich.ts";
 import type { ListState } from "./rich_list.ts";
 import type { SetState } from "./rich_set.ts";

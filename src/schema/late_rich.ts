@@ -31,6 +31,7 @@ export interface RichCode {
   readChange(r: ByteReader, field: ShapeField): Change;
   shapeOfEdit(shape: Shape, field: ShapeField): Shape;
   readonly LostUnits: new () => LostUnits;
+  nameOf(commit: Stamp): string;
 }
 
 /** The code of rich kinds. */

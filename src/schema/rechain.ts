@@ -13,9 +13,8 @@
  * @module
  */
 
-import { ByteWriter } from "../base/bytes.ts";
-import type { Stamp } from "../base/hlc.ts";
-import { nameOf, parseCreatedName, partOf } from "./created_name.ts";
+import { ByteWriter, fromHex } from "../base/bytes.ts";
+import type { Hlc, Stamp } from "../base/hlc.ts";
 import type { LostUnits } from "./lost_units.ts";
 import { lateRich } from "./late_rich.ts";
 import type { Change, Operation } from "./patch.ts";
@@ -32,6 +31,8 @@ export interface Renaming {
   /** Units of texts that commits brought which are not written again. */
   readonly lost?: LostUnits | undefined;
 }
+
+const ELEMENT = /^(\d{1,15})\.(\d{1,5})\.([0-9a-f]{32})\.(\d{1,5})$/;
 
 /** The payload with the names of commits that moved; the same bytes where it names none. */
 export function rechainPayload(
@@ -112,6 +113,27 @@ function renamed<T extends { readonly element: string }>(
   return element === one.element ? one : { ...one, element };
 }
 
+/** A commit as the names of elements have it that its create wrote. */
+export interface CreatedName extends Hlc {
+  /** 8 characters of its session's key and its incarnation, a byte each. */
+  readonly part: string;
+  readonly index: string;
+}
+
+/** Which commit's create an element is named after; `undefined` for any other name. */
+export function parseCreatedName(element: string): CreatedName | undefined {
+  const match = ELEMENT.exec(element);
+  if (match === null) return undefined;
+  const [, wall, count, hex, index] = match;
+  const part = String.fromCharCode(...fromHex(hex!));
+  return { wall: Number(wall), count: Number(count), part, index: index! };
+}
+
+/** As much of a chain as an element's name has of it. */
+export function partOf(chain: string): string {
+  return chain.slice(0, 8) + chain.slice(32);
+}
+
 function rechainElement(element: string, renaming: Renaming): string {
   const named = parseCreatedName(element);
   if (named === undefined) return element;
@@ -120,7 +142,7 @@ function rechainElement(element: string, renaming: Renaming): string {
   const stamp = { wall: named.wall, count: named.count, chain };
   const now = renaming.stampOf(stamp);
   if (now === stamp) return element;
-  return `${nameOf(now)}.${named.index}`;
+  return `${lateRich.code.nameOf(now)}.${named.index}`;
 }
 
 /** The same array where nothing changes. */

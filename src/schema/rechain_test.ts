@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { engine } from "../text/engine.ts";
 import { compareHlc, type Stamp } from "../base/hlc.ts";
 import { LostUnits } from "./lost_units.ts";
-import { nameOf } from "./created_name.ts";
+import { nameOf } from "./rich_list.ts";
 import type { Change, Operation, ShapeField } from "./patch.ts";
 import { changesIn, decodePatch, PatchWriter } from "./patch_codec.ts";
 import { rechainOperation, rechainPayload, type Renaming } from "./rechain.ts";

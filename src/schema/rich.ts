@@ -13,7 +13,7 @@ import { LostUnits } from "./lost_units.ts";
 import type { Change, Value } from "./patch.ts";
 import { counter } from "./rich_counter.ts";
 import type { ReadStamp, WriteStamp } from "./rich_kind.ts";
-import { list } from "./rich_list.ts";
+import { list, nameOf } from "./rich_list.ts";
 import { map } from "./rich_map.ts";
 import { set } from "./rich_set.ts";
 import type { RichState } from "./rich_state.ts";
@@ -90,4 +90,5 @@ export const rich: RichCode = {
   readChange,
   shapeOfEdit,
   LostUnits,
+  nameOf,
 };

@@ -7,9 +7,8 @@
  * @module
  */
 
-import type { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { type ByteReader, type ByteWriter, toHex } from "../base/bytes.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { nameOf } from "./created_name.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Element, Value } from "./patch.ts";
 import { positionAt } from "./position.ts";
@@ -154,6 +153,13 @@ function elementsOfCreate(value: Value, stamp: Stamp): Element[] {
     position: positionAt(i),
     value: inner,
   }));
+}
+
+/** A commit's name: enough of its chain (64 bits of the key, and the incarnation) to tell it apart. */
+export function nameOf({ wall, count, chain }: Stamp): string {
+  const part = chain.slice(0, 8) + chain.slice(32);
+  const bytes = Uint8Array.from(part, (character) => character.charCodeAt(0));
+  return `${wall}.${count}.${toHex(bytes)}`;
 }
 
 function wins(stamp: Stamp, other: Stamp | undefined): boolean {

@@ -13,6 +13,7 @@ import { readTextState, writeTextState } from "./text_codec.ts";
 import {
   clientOf,
   emptyText,
+  isWithinCharacter,
   joinAhead,
   joinTexts,
   type TextEngine,
@@ -131,12 +132,6 @@ function parseSplice(field: SchemaField, given: unknown) {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-/** Does this place stand within a character? */
-export function isWithinCharacter(text: string, at: number): boolean {
-  const [high, low] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
-  return high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000;
 }
 
 function checkText(

@@ -445,3 +445,9 @@ function bury(
   for (; run !== undefined; run = runs[++next]) push(out, client, run);
   return { runs: out, gone };
 }
+
+/** Does this place stand within a character? */
+export function isWithinCharacter(text: string, at: number): boolean {
+  const [high, low] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+}

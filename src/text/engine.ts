@@ -10,11 +10,11 @@
  */
 
 import { limits } from "../base/limits.ts";
-import { isWithinCharacter } from "../schema/rich_text.ts";
-import type {
-  TextEngine,
-  TextSplice,
-  TextState,
+import {
+  isWithinCharacter,
+  type TextEngine,
+  type TextSplice,
+  type TextState,
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
 import { applySplices, splicesOf } from "./splices.ts";

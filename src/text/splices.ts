@@ -4,8 +4,7 @@
  * @module
  */
 
-import { isWithinCharacter } from "../schema/rich_text.ts";
-import type { TextSplice } from "../schema/text_state.ts";
+import { isWithinCharacter, type TextSplice } from "../schema/text_state.ts";
 
 /** A splice with all its parts. */
 export type Splice = Required<TextSplice>;

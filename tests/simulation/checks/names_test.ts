@@ -1,5 +1,5 @@
 import { equal, match } from "node:assert/strict";
-import { nameOf } from "../../../src/schema/created_name.ts";
+import { nameOf } from "../../../src/schema/rich_list.ts";
 import type { Change } from "../../../src/schema/patch.ts";
 import { clientOf, TextState } from "../../../src/schema/text_state.ts";
 import { changing, creating } from "../../kit/forge.ts";
