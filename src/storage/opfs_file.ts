@@ -8,23 +8,17 @@
  */
 
 import type { DatabaseError } from "../base/errors.ts";
+import type { BrowserWatch } from "./browser_watch.ts";
 import { lostForWriting, storageFailure } from "./failure.ts";
+import type { Guard } from "./opfs_guard.ts";
 import type { AccessHandle } from "./opfs_types.ts";
 import { resize, writeAll } from "./opfs_write.ts";
 import type { StorageFile } from "./storage.ts";
 
 /** What a file needs of its storage. */
 export interface FileHost {
-  /** Stands before a change of the file with this id. */
-  before(id: string): void;
-  /** Throws when this storage is fenced. */
-  check(): void;
-  /** A write found the medium full. */
-  full(): void;
-  /** Something else failed: are the files still there? */
-  failed(): void;
-  /** A flush succeeded. */
-  flushed(): void;
+  readonly guard: Guard;
+  readonly watch: BrowserWatch;
   /** An open handle of the file was closed. */
   closed(file: PoolFile): void;
 }
@@ -95,7 +89,7 @@ export class OpfsFile implements StorageFile {
   writeAt(bytes: Uint8Array, offset: number): void {
     this.#checkWritable("write");
     try {
-      this.#host.before(this.#file.id);
+      this.#host.guard.before(this.#file.id);
       this.#at.at = offset;
       writeAll(this.#handle, bytes, this.#at);
     } catch (cause) {
@@ -106,7 +100,7 @@ export class OpfsFile implements StorageFile {
   truncate(length: number): void {
     this.#checkWritable("cut");
     try {
-      this.#host.before(this.#file.id);
+      this.#host.guard.before(this.#file.id);
       resize(this.#handle, length);
     } catch (cause) {
       throw this.#failed("cut", cause);
@@ -120,8 +114,8 @@ export class OpfsFile implements StorageFile {
     } catch (cause) {
       throw this.#file.failure = this.#failed("sync", cause);
     }
-    this.#host.check();
-    this.#host.flushed();
+    this.#host.guard.check();
+    this.#host.watch.lookSoon();
   }
 
   close(): void {
@@ -139,8 +133,8 @@ export class OpfsFile implements StorageFile {
   #failed(verb: string, cause: unknown): DatabaseError {
     const { name, id } = this.#file;
     const failure = storageFailure(`${verb} ${name ?? id}`, cause);
-    if (failure.code === "storage-full") this.#host.full();
-    else this.#host.failed();
+    if (failure.code === "storage-full") this.#host.watch.full();
+    else this.#host.watch.lookSoon(); // Are the files still there?
     return failure;
   }
 }

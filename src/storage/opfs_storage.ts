@@ -98,14 +98,8 @@ export class OpfsStorage implements BrowserStorage {
       syncTable: () => this.#syncTable(),
       compact: () => this.#compact(),
     });
-    this.#host = {
-      before: (id) => guard.before(id),
-      check: () => guard.check(),
-      full: () => this.#watch.full(),
-      failed: () => this.#watch.lookSoon(),
-      flushed: () => this.#watch.lookSoon(),
-      closed: (file) => this.#settle(file),
-    };
+    const closed = (file: PoolFile) => this.#settle(file);
+    this.#host = { guard, watch: this.#watch, closed };
   }
 
   /** Opens what stands at the root, and some spares. */

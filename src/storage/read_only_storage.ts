@@ -17,7 +17,6 @@ import type {
   StorageFile,
   StorageUsage,
 } from "./storage.ts";
-import { StorageOver } from "./storage_over.ts";
 
 /** Written bytes are kept in pieces of this size. */
 const PIECE_BYTES = 4_096;
@@ -27,7 +26,7 @@ export function readOnlyStorage(inner: Storage): Storage {
   return new ReadOnlyStorage(inner);
 }
 
-class ReadOnlyStorage extends StorageOver {
+class ReadOnlyStorage implements Storage {
   readonly #inner: Storage;
   /** Files that were made here. */
   readonly #own = memoryStorage();
@@ -35,11 +34,10 @@ class ReadOnlyStorage extends StorageOver {
   readonly #changed = new Map<string, Changed | undefined>();
 
   constructor(inner: Storage) {
-    super(inner);
     this.#inner = inner;
   }
 
-  override open(
+  open(
     name: string,
     options: OpenFileOptions = {},
   ): StorageFile | undefined {
@@ -57,7 +55,7 @@ class ReadOnlyStorage extends StorageOver {
     return options.create === true ? this.#own.open(name, options) : undefined;
   }
 
-  override list(folder: string): string[] {
+  list(folder: string): string[] {
     const names = new Set([
       ...this.#inner.list(folder),
       ...this.#own.list(folder),
@@ -72,7 +70,7 @@ class ReadOnlyStorage extends StorageOver {
     return [...names];
   }
 
-  override folders(folder: string): string[] {
+  folders(folder: string): string[] {
     return [
       ...new Set([
         ...this.#inner.folders(folder),
@@ -81,11 +79,11 @@ class ReadOnlyStorage extends StorageOver {
     ];
   }
 
-  override makeFolder(): void {}
+  makeFolder(): void {}
 
-  override syncFolder(): void {}
+  syncFolder(): void {}
 
-  override rename(from: string, to: string): void {
+  rename(from: string, to: string): void {
     const own = this.#own.open(from);
     if (own !== undefined) {
       this.#own.rename(from, to);
@@ -98,25 +96,25 @@ class ReadOnlyStorage extends StorageOver {
     this.#changed.set(from, undefined);
   }
 
-  override remove(name: string): void {
+  remove(name: string): void {
     this.#own.remove(name);
     this.#changed.set(name, undefined);
   }
 
-  override lock(): () => void {
+  lock(): () => void {
     return () => {};
   }
 
-  override identity(): string {
+  identity(): string {
     try {
-      return super.identity();
+      return this.#inner.identity();
     } catch {
       return "read-only"; // Nobody ever locked it: a copy.
     }
   }
 
-  override usage(): StorageUsage {
-    return { ...super.usage(), persisted: false };
+  usage(): StorageUsage {
+    return { ...this.#inner.usage(), persisted: false };
   }
 }
 
