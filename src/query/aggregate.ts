@@ -41,7 +41,6 @@ type ResultOf<Base, A> = A extends Aggregate<infer What, infer Field>
   : never
   : never;
 
-/** What aggregates give. */
 export type Aggregated<Base, Spec> = {
   readonly [Name in keyof Spec]: ResultOf<Base, Spec[Name]>;
 };
@@ -53,7 +52,6 @@ export interface AggregateTerm {
   readonly field: string;
 }
 
-/** Checks aggregates. */
 export function parseAggregates(
   engine: QueryEngine,
   spec: object,
@@ -99,7 +97,6 @@ export interface Accumulator {
   readonly value: Value;
 }
 
-/** An accumulator for a term. */
 export function accumulate(term: AggregateTerm): Accumulator {
   switch (term.what) {
     case "count":

@@ -29,7 +29,6 @@ import type { ItemChange, Source } from "../schema/source.ts";
 
 /** What an engine is told about its collection. */
 export interface EngineOptions {
-  /** The collection's name. */
   readonly name: string;
   /** Its fields, without `id`. */
   readonly fields: ReadonlyMap<string, FieldKind>;
@@ -89,9 +88,7 @@ export class QueryEngine {
   readonly name: string;
   /** Fields with `id`. */
   readonly fields: Fields;
-  /** The collection. */
   readonly source: Source;
-  /** What it was told. */
   readonly options: EngineOptions;
   /** Once there is something to plan by. */
   #indexes: IndexSet | undefined;

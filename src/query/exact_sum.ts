@@ -14,7 +14,6 @@
 /** Of smaller numbers, 2^53 cannot overflow. */
 const largeMin = 2 ** 970;
 
-/** The exact sum of numbers. */
 export class ExactSum {
   #partials: number[] = [];
   /** The sum of the large ones, in units of 2^-1074. */
@@ -22,7 +21,6 @@ export class ExactSum {
   #above = 0;
   #below = 0;
 
-  /** Adds a number. */
   add(value: number): void {
     if (Number.isFinite(value)) this.#addFinite(value);
     else if (value > 0) this.#above++;

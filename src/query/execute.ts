@@ -33,11 +33,9 @@ const LOAD_MIN = 8;
 export interface Effort {
   /** Entries, column slots or items looked at. */
   rowsScanned: number;
-  /** How it was done. */
   how: string;
 }
 
-/** Runs plans over one collection. */
 export class Executor {
   readonly #source: Source;
   readonly #columns: Columns;

@@ -38,7 +38,6 @@ export function overAll<Row>(
   return answer(engine, request, [], spec, (rows) => asRow(rows[0]!));
 }
 
-/** Checks fields to group by. */
 export function parseGroupFields(
   engine: QueryEngine,
   fields: readonly string[],

@@ -25,7 +25,6 @@ export interface GroupRequest {
   readonly terms: readonly AggregateTerm[];
 }
 
-/** One group. */
 export class Group {
   /** Tells groups apart. */
   readonly key: string;
@@ -50,13 +49,11 @@ export class Group {
     this.#accumulators = terms.map(accumulate);
   }
 
-  /** Takes an item in. */
   add(item: Item): void {
     this.size++;
     for (const accumulator of this.#accumulators) accumulator.add(item);
   }
 
-  /** Lets an item go. */
   remove(item: Item): void {
     this.size--;
     for (const accumulator of this.#accumulators) {

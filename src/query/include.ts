@@ -37,7 +37,6 @@ export function originOf(row: Item): Item {
   return origins.get(row) ?? row;
 }
 
-/** Checks which references to follow. */
 export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
   const terms: IncludeTerm[] = [];
   for (const [field, wanted] of Object.entries(spec)) {
@@ -79,7 +78,6 @@ export class Include {
     return this.#engine.options.related?.(term.collection);
   }
 
-  /** Looks the related items up. */
   resolve(item: Item): Relations {
     return this.terms.map((term) => {
       const id = item[term.field];

@@ -41,7 +41,6 @@ interface Building {
   readonly changed: Set<number>;
 }
 
-/** A declared index. */
 interface Slot extends IndexOption {
   built: OrderedIndex | undefined;
   building: Building | undefined;

@@ -7,5 +7,4 @@
 import { IndexSet } from "./index_set.ts";
 import { indexOrderedWalk } from "./index_walk.ts";
 
-/** The code of ordered indexes. */
 export const indexes = { IndexSet, indexOrderedWalk } as const;

@@ -26,7 +26,6 @@ import type { Request } from "./plan.ts";
 import { everything, intersection, type Span } from "./spans.ts";
 import { isNumeric, type Key } from "./value.ts";
 
-/** A field and its kind. */
 export type NamedField = readonly [name: string, kind: FieldKind];
 
 /** Items with some values, and with one within a span. */

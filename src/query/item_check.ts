@@ -29,7 +29,6 @@ function compileAll(parts: readonly Condition[]): ItemTest {
   };
 }
 
-/** A test for one condition. */
 export function compileItemTest(condition: Condition): ItemTest {
   switch (condition.what) {
     case "all":

@@ -76,7 +76,6 @@ export class KeyTable {
     return key === undefined ? absentNumber : headOf(key);
   }
 
-  /** The key kept for `ordinal`. */
   get(ordinal: number): Key {
     if (!this.numeric) return this.#texts[ordinal];
     const number = this.#numbers[ordinal]!;
@@ -88,7 +87,6 @@ export class KeyTable {
     return this.get(ordinal) === key;
   }
 
-  /** Keeps a key. */
   set(ordinal: number, key: Key): void {
     this.#numbers[ordinal] = this.numberOf(key);
     if (!this.numeric) {
@@ -184,7 +182,6 @@ function compareTexts(a: string | undefined, b: Key): number {
   return a < b ? -1 : 1;
 }
 
-/** Ids by ordinal. */
 export class IdTable extends KeyTable {
   readonly #source: Source;
 
@@ -194,7 +191,6 @@ export class IdTable extends KeyTable {
     this.#source = source;
   }
 
-  /** The id of an ordinal. */
   idOf(ordinal: number): string {
     return this.get(ordinal) as string; // Each has one.
   }

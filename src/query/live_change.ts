@@ -44,7 +44,6 @@ export interface RowChanges<Row> {
   readonly changed: readonly RowChanged<Row>[];
 }
 
-/** Makes an entry's row. */
 export type RowMaker = (entry: Entry) => Item;
 
 /** More edits than this are answered by a full comparison. */
@@ -57,7 +56,6 @@ interface Before {
   readonly row: Item;
 }
 
-/** Changes being gathered. */
 class Gathered {
   readonly added: RowAt<Item>[] = [];
   readonly removed: RowAt<Item>[] = [];

@@ -29,7 +29,6 @@ import type { Request } from "./plan.ts";
 import type { Span } from "./spans.ts";
 import { compareValues, keyOf } from "./value.ts";
 
-/** One item in the window. */
 export interface Entry {
   readonly ordinal: number;
   /** The item as it was when the entry was placed. */
@@ -92,7 +91,6 @@ export class LiveWindow {
     this.load();
   }
 
-  /** First visible entry. */
   get start(): number {
     return Math.min(this.#request.offset, this.entries.length);
   }
@@ -243,7 +241,6 @@ export class LiveWindow {
     return last === undefined || this.#compare(item, last) > 0;
   }
 
-  /** Takes an item's new state. */
   #renew(entry: Entry, item: Item | undefined): void {
     if (item === undefined || entry.item === item) return;
     entry.item = item;

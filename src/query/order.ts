@@ -24,7 +24,6 @@ import {
   isOrderable,
 } from "./value.ts";
 
-/** One field of an order. */
 export interface OrderTerm {
   readonly field: string;
   readonly descending: boolean;
@@ -60,7 +59,6 @@ export function addTerm(
   return [...order, { field, descending: direction === "desc" }];
 }
 
-/** Orders items. */
 export function compileItemOrder(order: readonly OrderTerm[]): Compare<Item> {
   const first = order[0];
   if (first === undefined) return (a, b) => compareText(a.id, b.id);

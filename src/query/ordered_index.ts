@@ -40,7 +40,6 @@ export interface KeyRange {
 /** Ordinals in the order of some fields. */
 export class OrderedIndex extends Chunks {
   readonly fields: readonly string[];
-  /** Entries. */
   count = 0;
   /** A value did not fit its field's kind: the index can no longer be trusted. */
   broken = false;
@@ -274,7 +273,6 @@ export class OrderedIndex extends Chunks {
     return seatOf(low, start);
   }
 
-  /** Entries of a range. */
   countIn(range: KeyRange): number {
     return this.countBetween(
       this.seat(range.low, range.lowAfter),

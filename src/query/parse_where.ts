@@ -34,7 +34,6 @@ export function unknownField(
   );
 }
 
-/** Checks a `where` object. */
 export function parseWhere(where: unknown, fields: Fields): Condition[] {
   const parser = new Parser(fields);
   return parser.object(where, 0);

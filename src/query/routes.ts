@@ -65,7 +65,6 @@ interface Member {
   told: number[];
 }
 
-/** All followers of one collection. */
 export class Routes {
   /** Those that anything can touch have no places. */
   readonly #members = new Map<Follower, Member>();
@@ -74,12 +73,10 @@ export class Routes {
   /** Most items are held once: a set of one would cost more than the rest. */
   readonly #holders = new Map<number, Member | Set<Member>>();
 
-  /** How many there are. */
   get size(): number {
     return this.#members.size;
   }
 
-  /** All of them. */
   followers(): Follower[] {
     return [...this.#members.keys()];
   }
@@ -192,7 +189,6 @@ export class Routes {
     return touched;
   }
 
-  /** Lets all go. */
   clear(): void {
     this.#members.clear();
     this.#ofAll.clear();

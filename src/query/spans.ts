@@ -67,17 +67,14 @@ function hash(turn: number): number {
 
 type Tree<T> = Spanned<T> | undefined;
 
-/** Spans and their owners. */
 export class Spans<T> {
   #root: Tree<T>;
   #turn = 0;
 
-  /** Are there none? */
   get isEmpty(): boolean {
     return this.#root === undefined;
   }
 
-  /** Takes one. */
   add(span: Span, owner: T): Spanned<T> {
     const one = new Spanned(span, owner, this.#turn++);
     this.#root = put(this.#root, one);

@@ -52,7 +52,6 @@ export interface CollectionConstraints {
   readonly bounds: readonly BoundConstraint[];
 }
 
-/** The constraints of a schema. */
 export function constraintsOf(schema: Schema): CollectionConstraints {
   const { name: collection } = schema;
   const references: ReferenceConstraint[] = [];

@@ -127,7 +127,6 @@ export class IdSource {
     this.#world = world;
   }
 
-  /** A new id. */
   next(): string {
     const nowMs = this.#world.now();
     if (nowMs !== this.#timeMs) {

@@ -121,7 +121,6 @@ export class OrderedMap<K, V> {
     return new OrderedMap(this.#order, root);
   }
 
-  /** The map without a key. */
   without(key: K): OrderedMap<K, V> {
     return this.has(key) ? this.withoutRange(key, key) : this;
   }
@@ -146,7 +145,6 @@ export class OrderedMap<K, V> {
     return this.entries();
   }
 
-  /** The keys in ascending order. */
   *keys(): Generator<K> {
     for (const [key] of this.entries()) yield key;
   }

@@ -92,7 +92,6 @@ export class PatchWriter {
     return this.#body.length - HEAD_ROOM;
   }
 
-  /** Operations so far. */
   get count(): number {
     return this.#count;
   }

@@ -202,7 +202,6 @@ function registerChanges(
   return [{ what: "set", value }];
 }
 
-/** The delete of an item. */
 export function prepareDelete(schema: Schema, cell: Cell): DeleteOperation {
   const { id, generation } = cell;
   return { what: "delete", shape: schema.shape, id, generation };

@@ -22,7 +22,6 @@ import { textStateOf } from "./text_codec.ts";
 import type { TextState } from "./text_state.ts";
 import { malformed } from "./value_codec.ts";
 
-/** All kinds. */
 const kinds: RichCode["kinds"] = { counter, set, map, list, text };
 /** In the order of their numbers in bytes of states. */
 const classes = ["counter", "set", "map", "list", "text"] as const;
@@ -66,7 +65,6 @@ function writeState(w: ByteWriter, state: RichState, stamp: WriteStamp): void {
   kinds[state.merge].write(w, state, stamp);
 }
 
-/** Reads a state. */
 function readState(r: ByteReader, stamp: ReadStamp): RichState {
   const merge = classes[r.u8()] ?? malformed("a state is of an unknown class");
   return kinds[merge].read(r, stamp);
@@ -78,7 +76,6 @@ function shownTextOf(bytes: Uint8Array, shown: string): TextState {
   return textStateOf(bytes.subarray(1), shown);
 }
 
-/** The code of rich kinds. */
 export const rich: RichCode = {
   kinds,
   beginState,

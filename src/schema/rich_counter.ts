@@ -21,7 +21,6 @@ export class CounterState {
     this.total = total;
   }
 
-  /** What readers see. */
   show(): number {
     return Number(this.total);
   }
@@ -34,7 +33,6 @@ function plus({ total }: CounterState, amount: unknown): CounterState {
   return new CounterState(total + added);
 }
 
-/** Counters. */
 export const counter: RichKind<CounterState> = {
   empty,
   begin: (value) => plus(empty, value),

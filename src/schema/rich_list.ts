@@ -90,7 +90,6 @@ const empty = /* @__PURE__ */ new ListState(
   noneDeleted,
 );
 
-/** Lists. */
 export const list: RichKind<ListState> = {
   empty,
   begin(value, stamp) {

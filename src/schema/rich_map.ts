@@ -27,7 +27,6 @@ import {
 } from "./validate.ts";
 import { readAny, readCount, writeAny } from "./value_codec.ts";
 
-/** One key of a map. */
 interface MapEntry {
   readonly value: Value;
   readonly stamp: Stamp;
@@ -67,7 +66,6 @@ const empty = /* @__PURE__ */ new MapState(
   noKeys,
 );
 
-/** Maps. */
 export const map: RichKind<MapState> = {
   empty,
   begin(value, stamp) {

@@ -76,7 +76,6 @@ const noTags = /* @__PURE__ */ OrderedMap.of<Tag, true>(compareTags);
 const empty = /* @__PURE__ */ new SetState(noTags, noTags);
 const nothing: readonly Value[] = [];
 
-/** Sets. */
 export const set: RichKind<SetState> = {
   empty,
   begin(value, stamp) {

@@ -23,7 +23,6 @@ import {
 } from "./text_state.ts";
 import { parseValue, refuseValue, type SchemaField } from "./validate.ts";
 
-/** Texts. */
 export const text: RichKind<TextState> = {
   empty: emptyText,
   begin: (value) => textOfCreate(stringOf(value)),

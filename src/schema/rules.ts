@@ -180,7 +180,6 @@ function compile(
 
 /** The rules of one repository. */
 export class RepositoryRules {
-  /** The repository's name. */
   readonly repository: string;
   readonly #compiled: CompiledPattern | undefined;
   readonly #params: RuleParams;

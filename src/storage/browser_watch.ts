@@ -19,9 +19,7 @@ export interface WatchParts {
   hasRoom?(): Promise<boolean>;
 }
 
-/** See the module. */
 export class BrowserWatch {
-  /** The last answer. */
   usage: StorageUsage;
   /** Was a write refused, and is there no room yet? */
   isFull = false;
@@ -37,22 +35,16 @@ export class BrowserWatch {
   #hasRoom = true;
   #hasWritten = true;
 
-  /**
-   * @param backend of the storage
-   * @param parts of the storage
-   */
   constructor(backend: string, parts: WatchParts) {
     this.usage = { backend, persisted: false };
     this.#parts = parts;
   }
 
-  /** Begins to look. */
   start(): void {
     this.#timer = setInterval(() => void this.#turn(), limits.storageLookMs);
     void this.#turn();
   }
 
-  /** Looks no more. */
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -76,7 +68,6 @@ export class BrowserWatch {
     return () => this.#listeners.delete(onIncident);
   }
 
-  /** Tells everybody. */
   raise({ code, message }: DatabaseError): void {
     this.#tell(code as IncidentCode, message);
   }
@@ -92,7 +83,6 @@ export class BrowserWatch {
     );
   }
 
-  /** Asks the browser again. */
   async refresh(): Promise<StorageUsage> {
     const wasNearlyFull = this.usage.isNearlyFull;
     const quota = await estimateQuota();
@@ -149,7 +139,6 @@ interface Manager {
   persisted?(): Promise<boolean>;
 }
 
-/** The browser's answers. */
 interface Quota {
   /** Will the browser ask before it removes anything? */
   readonly persisted: boolean;

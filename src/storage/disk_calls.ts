@@ -17,7 +17,6 @@ export interface FileMarks {
   readonly birthtimeMs: number | bigint;
 }
 
-/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   isFile(): boolean;

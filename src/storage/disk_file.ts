@@ -34,7 +34,6 @@ export type FileCalls = Pick<
   | "writeSync"
 >;
 
-/** A file behind a descriptor. */
 export class DiskFile implements StorageFile {
   readonly #fs: FileCalls;
   readonly #descriptor: number;
@@ -45,11 +44,6 @@ export class DiskFile implements StorageFile {
   #failure: DatabaseError | undefined;
   #closed = false;
 
-  /**
-   * @param fs the system's calls
-   * @param descriptor open for reading and writing
-   * @param path for messages
-   */
   constructor(fs: FileCalls, descriptor: number, path: string) {
     this.#fs = fs;
     this.#descriptor = descriptor;

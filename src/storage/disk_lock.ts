@@ -20,11 +20,9 @@
 import { builtin, operatingSystem } from "../base/system.ts";
 import type { DiskCalls, FileMarks } from "./disk_calls.ts";
 
-/** A lock that is held. */
 export interface DiskLock {
   /** Of the locked file, wherever it was moved. */
   marks(): FileMarks;
-  /** Gives the lock back. */
   release(): void;
 }
 

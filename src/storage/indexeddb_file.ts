@@ -99,10 +99,6 @@ export class IdbFile implements StorageFile {
   readonly #host: IdbHost;
   #isClosed = false;
 
-  /**
-   * @param content with its bytes
-   * @param host its storage
-   */
   constructor(content: IdbContent, host: IdbHost) {
     this.#content = content;
     this.#host = host;

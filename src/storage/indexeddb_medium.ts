@@ -53,7 +53,6 @@ export class Medium {
   readonly term: number;
   /** Of the database, for as long as it exists. */
   readonly identity: string;
-  /** All names. */
   readonly names: ReadonlyMap<string, NameRecord>;
   readonly #connection: Connection;
   readonly #database: string;

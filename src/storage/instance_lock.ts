@@ -7,7 +7,6 @@
 
 import { DatabaseError } from "../base/errors.ts";
 
-/** Taken once at a time. */
 export class InstanceLock {
   #isTaken = false;
 

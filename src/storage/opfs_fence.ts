@@ -33,7 +33,6 @@ export interface Root {
   readonly table: number;
 }
 
-/** The open fence. */
 export class Fence {
   /** Of this storage; 0 before `raise`. */
   term = 0;
@@ -92,7 +91,6 @@ export class Fence {
     this.#handle.flush();
   }
 
-  /** Gives the handle back. */
   close(): void {
     this.#handle.close();
   }

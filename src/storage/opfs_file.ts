@@ -23,7 +23,6 @@ export interface FileHost {
   closed(file: PoolFile): void;
 }
 
-/** A file of the pool. */
 export class PoolFile {
   /** Its name in the pool. */
   readonly id: string;
@@ -31,17 +30,11 @@ export class PoolFile {
   name: string | undefined;
   /** Present while its folder is prepared. */
   handle: AccessHandle | undefined;
-  /** Being opened. */
   opening: Promise<void> | undefined;
   /** Open handles of the storage's users. */
   users = 0;
-  /** The flush that failed. */
   failure: DatabaseError | undefined;
 
-  /**
-   * @param id its name in the pool
-   * @param name its name in the storage
-   */
   constructor(id: string, name?: string) {
     this.id = id;
     this.name = name;
@@ -57,11 +50,6 @@ export class OpfsFile implements StorageFile {
   readonly #at = { at: 0 };
   #isClosed = false;
 
-  /**
-   * @param file with its handle
-   * @param handle of the file
-   * @param host its storage
-   */
   constructor(file: PoolFile, handle: AccessHandle, host: FileHost) {
     this.#file = file;
     this.#handle = handle;

@@ -25,11 +25,9 @@ const ROOM_BYTES = 64 * 1024;
 /** A table is replaced before its room is used up. */
 const SLACK_BYTES = ROOM_BYTES / 2;
 
-/** An open table. */
 export class Table {
   /** Has it records that were not flushed? */
   isDirty = false;
-  /** Its file. */
   readonly file: PoolFile;
   readonly #handle: AccessHandle;
   readonly #encoder: TableEncoder;
@@ -55,7 +53,6 @@ export class Table {
     this.flush();
   }
 
-  /** Appends a change. */
   append(change: TableChange): void {
     const record = this.#encoder.encode(change, this.#end);
     this.isDirty = true;
@@ -116,12 +113,10 @@ export class Names {
     return [...this.#folders.get(folder)?.values() ?? []];
   }
 
-  /** All files. */
   *files(): Iterable<PoolFile> {
     for (const files of this.#folders.values()) yield* files.values();
   }
 
-  /** Names of all files. */
   *[Symbol.iterator](): Iterator<readonly [name: string, id: string]> {
     for (const files of this.#folders.values()) {
       for (const [name, { id }] of files) yield [name, id];

@@ -46,21 +46,15 @@ export async function isHeld(
 
 /** The files of a pool, for one term. */
 export class Pool {
-  /** Where the files lie. */
   readonly folder: OpfsFolder;
   readonly #term: number;
   #number = 0;
 
-  /**
-   * @param folder where the files lie
-   * @param term that makes new ones
-   */
   constructor(folder: OpfsFolder, term: number) {
     this.folder = folder;
     this.#term = term;
   }
 
-  /** A new, empty file. */
   async create(mode: AccessOptions["mode"] = SHARED): Promise<PoolFile> {
     const file = new PoolFile(fileId(this.#term, this.#number++));
     const handle = await openHandle(this.folder, file.id, mode);

@@ -19,13 +19,11 @@ export interface StockParts {
   readonly guard: Guard;
   /** Spares that there should be. */
   wanted(): number;
-  /** Makes the table durable. */
   syncTable(): void;
   /** Replaces the table when most of it is history. */
   compact(): Promise<void>;
 }
 
-/** See the module. */
 export class Stock {
   readonly #parts: StockParts;
   #spares: PoolFile[] = [];
@@ -34,7 +32,6 @@ export class Stock {
   #tending: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @param parts of its storage */
   constructor(parts: StockParts) {
     this.#parts = parts;
   }
@@ -74,7 +71,6 @@ export class Stock {
     await this.#tending;
   }
 
-  /** Gives all handles back. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#tending?.catch(() => {});

@@ -56,7 +56,6 @@ export interface OpenedPool {
   readonly isDamaged: boolean;
 }
 
-/** See the module. */
 export class OpfsStorage implements BrowserStorage {
   readonly term: number;
   readonly canBeStolen: boolean;
@@ -72,7 +71,6 @@ export class OpfsStorage implements BrowserStorage {
   #table: Table;
   #isClosed = false;
 
-  /** @param opened what opening the pool found and made */
   constructor(opened: OpenedPool) {
     const { fence, pool, table } = opened;
     this.#opened = opened;

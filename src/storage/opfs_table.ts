@@ -25,12 +25,10 @@ const INTENT_BYTES = 16;
 const FRAME_BYTES = 6;
 const FILE_ID = /^([1-9]\d{0,14})-(0|[1-9]\d{0,9})$/;
 
-/** Kinds of records. */
 const PUT = 1;
 const DROP = 2;
 const MOVE = 3;
 
-/** One change of names. */
 export type TableChange =
   | readonly [kind: "put", name: string, id: string]
   | readonly [kind: "drop", name: string, id: ""]
@@ -38,7 +36,6 @@ export type TableChange =
 
 const KINDS = { put: PUT, drop: DROP, move: MOVE } as const;
 
-/** What a table says. */
 export interface TableContent {
   /** Id of the file of each name. */
   readonly names: Map<string, string>;
@@ -59,7 +56,6 @@ export function parseFileId(id: string): [number, number] | undefined {
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2])];
 }
 
-/** The header of a table. */
 export function encodeTableHeader(
   identity: Uint8Array,
   term: number,
@@ -91,7 +87,6 @@ export class TableEncoder {
   readonly #saltCrc: number;
   readonly #writer = new ByteWriter();
 
-  /** @param header of the table */
   constructor(header: Uint8Array) {
     this.#saltCrc = saltOf(header);
   }

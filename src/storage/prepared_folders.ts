@@ -5,16 +5,13 @@
  * @module
  */
 
-/** Folders in use. */
 export class PreparedFolders {
   readonly #counts = new Map<string, number>();
 
-  /** How many there are. */
   get size(): number {
     return this.#counts.size;
   }
 
-  /** Is it prepared? */
   has(folder: string): boolean {
     return this.#counts.has(folder);
   }

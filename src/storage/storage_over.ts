@@ -14,11 +14,9 @@ import type {
   StorageUsage,
 } from "./storage.ts";
 
-/** See the module. */
 export class StorageOver implements Storage {
   readonly #inner: Storage;
 
-  /** @param inner what does the work */
   constructor(inner: Storage) {
     this.#inner = inner;
   }

@@ -26,7 +26,6 @@ export interface TextOrder {
    * so it is with what is typed next into a document of it.
    */
   readonly isLinear: boolean;
-  /** What a linear text shows. */
   show(): string;
 }
 
@@ -47,7 +46,6 @@ interface Pieces {
   readonly clocks: Float64Array;
   /** The number of the first piece. */
   readonly first: number;
-  /** Runs that were placed. */
   placed: number;
   /** The next piece to be placed. */
   next: number;

@@ -177,7 +177,6 @@ export function windowOf(element: Pick<TextElement, "ownerDocument">) {
   return page as TextWindow; // Every window has timers and events.
 }
 
-/** Timers of a window. */
 export function timerOf(page: TextWindow) {
   return (delayMs: number, task: () => void): () => void => {
     const timer = page.setTimeout(task, delayMs);

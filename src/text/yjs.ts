@@ -29,7 +29,6 @@ const HAS_RIGHT = 0x40;
 const DELETED = 1;
 const STRING = 4;
 
-/** The text of a document. */
 export function rootOf(doc: Y.Doc): Y.Text {
   return doc.getText(ROOT);
 }
