@@ -14,7 +14,8 @@ import type { Key } from "./value.ts";
 /** Names of checked fields with their kinds; `id` is one of them. */
 export type Fields = ReadonlyMap<string, FieldKind>;
 
-interface OfField {
+/** Which field a condition is on. */
+export interface OfField {
   readonly field: string;
   readonly kind: FieldKind;
 }

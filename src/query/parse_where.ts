@@ -12,7 +12,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { show } from "../schema/names.ts";
 import type { FieldKind, Value } from "../schema/patch.ts";
-import type { Condition, Fields, Range } from "./condition.ts";
+import type { Condition, Fields, OfField, Range } from "./condition.ts";
 import { isOrderable, isText, type Key, keyOf } from "./value.ts";
 
 /** The one error of this folder for a caller's mistakes. */
@@ -101,7 +101,7 @@ class Parser {
     if (kind === undefined) {
       throw unknownField("query", name, this.#fields);
     }
-    this.#field(parts, name, kind, value, depth);
+    this.#field(parts, { field: name, kind }, value, depth);
   }
 
   #list(value: unknown, name: string): unknown[] {
@@ -119,26 +119,23 @@ class Parser {
 
   #field(
     parts: Condition[],
-    field: string,
-    kind: FieldKind,
+    of: OfField,
     value: unknown,
     depth: number,
   ): void {
-    if (isPlain(value)) {
-      this.#operators(parts, field, kind, value, depth);
-      return;
-    }
+    if (isPlain(value)) return this.#operators(parts, of, value, depth);
     this.#count();
-    parts.push({ what: "equal", field, kind, key: toKey(field, kind, value) });
+    const { field, kind } = of;
+    parts.push({ what: "equal", field, kind, key: toKey(of, value) });
   }
 
   #operators(
     parts: Condition[],
-    field: string,
-    kind: FieldKind,
+    of: OfField,
     operators: Record<string, unknown>,
     depth: number,
   ): void {
+    const { field, kind } = of;
     const range: Draft = {
       what: "range",
       field,
@@ -156,33 +153,28 @@ class Parser {
       this.#count();
       const value = operators[name];
       if (narrow(range, name, value)) continue;
-      parts.push(this.#operator(field, kind, name, value, depth));
+      parts.push(this.#operator(of, name, value, depth));
     }
     if (range.low !== undefined || range.high !== undefined) parts.push(range);
   }
 
   #operator(
-    field: string,
-    kind: FieldKind,
+    of: OfField,
     name: string,
     value: unknown,
     depth: number,
   ): Condition {
+    const { field, kind } = of;
     switch (name) {
       case "in":
-        return { what: "in", field, kind, keys: toKeys(field, kind, value) };
+        return { what: "in", field, kind, keys: toKeys(of, value) };
       case "not":
-        return this.#negated(field, kind, value, depth);
+        return this.#negated(of, value, depth);
       case "prefix":
         if (!isText(kind) || typeof value !== "string") break;
         return { what: "prefix", field, kind, text: value };
       case "contains":
-        return {
-          what: "contains",
-          field,
-          kind,
-          value: part(field, kind, value),
-        };
+        return { what: "contains", field, kind, value: part(of, value) };
     }
     throw invalidQuery(
       `Cannot query: '${name}' does not fit field '${field}' (${kind}) or its value. ` +
@@ -190,17 +182,12 @@ class Parser {
     );
   }
 
-  #negated(
-    field: string,
-    kind: FieldKind,
-    value: unknown,
-    depth: number,
-  ): Condition {
+  #negated(of: OfField, value: unknown, depth: number): Condition {
     if (depth >= limits.queryDepthMax) {
       throw invalidQuery("Cannot query: conditions nest too deep");
     }
     const parts: Condition[] = [];
-    this.#field(parts, field, kind, value, depth + 1);
+    this.#field(parts, of, value, depth + 1);
     return { what: "not", part: allOf(parts) };
   }
 }
@@ -238,35 +225,30 @@ function narrow(range: Draft, name: string, value: unknown): boolean {
   if (!isOrderable(kind)) {
     throw invalidQuery(`Cannot query: '${field}' (${kind}) has no order`);
   }
-  const key = toKey(field, kind, value);
+  const key = toKey(range, value);
   if (key === undefined) {
     throw invalidQuery(`Cannot query: '${name}' of '${field}' needs a value`);
   }
   const open = name === "gt" || name === "lt";
-  if (low) raise(range, key, open);
-  else lower(range, key, open);
+  if (low) {
+    const is = range.low;
+    if (is !== undefined && (is > key || is === key && range.lowOpen)) {
+      return true;
+    }
+    range.low = key;
+    range.lowOpen = open;
+  } else {
+    const is = range.high;
+    if (is !== undefined && (is < key || is === key && range.highOpen)) {
+      return true;
+    }
+    range.high = key;
+    range.highOpen = open;
+  }
   return true;
 }
 
-function raise(range: Draft, key: number | string, open: boolean): void {
-  const { low } = range;
-  if (low !== undefined && (low > key || (low === key && range.lowOpen))) {
-    return;
-  }
-  range.low = key;
-  range.lowOpen = open;
-}
-
-function lower(range: Draft, key: number | string, open: boolean): void {
-  const { high } = range;
-  if (high !== undefined && (high < key || (high === key && range.highOpen))) {
-    return;
-  }
-  range.high = key;
-  range.highOpen = open;
-}
-
-function toKey(field: string, kind: FieldKind, value: unknown): Key {
+function toKey({ field, kind }: OfField, value: unknown): Key {
   if (value === undefined) return undefined;
   const key = isScalar(value) ? keyOf(kind, value) : null;
   if (key === null || key === undefined) {
@@ -279,16 +261,16 @@ function toKey(field: string, kind: FieldKind, value: unknown): Key {
   return key;
 }
 
-function toKeys(field: string, kind: FieldKind, value: unknown): Key[] {
+function toKeys(of: OfField, value: unknown): Key[] {
   if (!Array.isArray(value)) {
-    throw invalidQuery(`Cannot query: 'in' of '${field}' takes a list`);
+    throw invalidQuery(`Cannot query: 'in' of '${of.field}' takes a list`);
   }
   if (value.length > limits.elementsMax) {
     throw invalidQuery(
       `Cannot query: 'in' takes at most ${limits.elementsMax} values`,
     );
   }
-  const keys = Array.from(value, (one: unknown) => toKey(field, kind, one));
+  const keys = Array.from(value, (one: unknown) => toKey(of, one));
   return [...new Set(keys)];
 }
 
@@ -301,7 +283,7 @@ function isScalar(
 }
 
 /** What `contains` looks for; dates and bytes are copied. */
-function part(field: string, kind: FieldKind, value: unknown): Value {
+function part({ field, kind }: OfField, value: unknown): Value {
   if (isText(kind) || kind === "map") {
     if (typeof value === "string") return value;
   } else if (kind === "set" || kind === "list") {
