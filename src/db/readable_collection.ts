@@ -12,11 +12,7 @@ import { Query } from "../query/query.ts";
 import type { OrderField, QueryStore, Where } from "../query/mod.ts";
 import { itemStore } from "../query/store.ts";
 import { stateIn } from "../schema/merge.ts";
-import {
-  hasMutableValues,
-  type RowReader,
-  rowReader,
-} from "../schema/reader.ts";
+import { type RowReader, rowReader } from "../schema/reader.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { TextState } from "../schema/text_state.ts";
 import type { View } from "../schema/view.ts";
@@ -100,7 +96,8 @@ export class ReadableCollection<S extends Schema>
   all(): Infer<S>[] {
     this.#parts.check();
     const items = this.#parts.table.items();
-    if (hasMutableValues(this.#parts.table.view)) return items.map(this.row);
+    const { hasMutableValues } = this.#parts.table.view;
+    if (hasMutableValues) return items.map(this.row);
     return items as unknown as Infer<S>[];
   }
 

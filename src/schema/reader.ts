@@ -13,18 +13,9 @@ import type { Item, Value } from "./patch.ts";
 import type { Infer, Schema } from "./schema.ts";
 import type { View } from "./view.ts";
 
-/**
- * May items hold dates or bytes? A view also knows of fields that only other
- * writers' schemas have.
- */
-export function hasMutableValues(of: Schema | View): boolean {
-  if ("hasMutableValues" in of) return of.hasMutableValues;
-  return of.plan.some(({ kind }) => kind === "date" || kind === "bytes");
-}
-
-/** The item itself, or a copy with its own dates and bytes when it holds any. */
-export function copyForReader(item: Item, of: Schema | View): Item {
-  return hasMutableValues(of) ? copyItem(item) : item;
+/** The item itself, or a copy with its own dates and bytes when items of this view may hold any. */
+export function copyForReader(item: Item, view: View): Item {
+  return view.hasMutableValues ? copyItem(item) : item;
 }
 
 function copyItem(item: Item): Item {
