@@ -76,7 +76,7 @@ export const parts: readonly Part[] = [
       rules:
         `export { avg, count, defineRules, max, min, rulesFor, sum } from "@sheaf/sheaf/browser";`,
     },
-    atOnce: 6_100,
+    atOnce: 6_000,
     later: 100,
   },
   {
@@ -109,7 +109,7 @@ export const parts: readonly Part[] = [
     on: "core",
     entries: { text: `export * from "@sheaf/sheaf/text";` },
     external: ["@codemirror/*"],
-    atOnce: 34_600,
+    atOnce: 33_000,
     later: 200,
   },
   {
