@@ -22,6 +22,7 @@ import {
 } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 import type { Item, Value } from "../schema/patch.ts";
+import type { DraftItem } from "../schema/schema.ts";
 import type { OrderTerm, Place } from "./order.ts";
 import { invalidQuery } from "./parse_where.ts";
 
@@ -32,8 +33,12 @@ const cursorLengthMax = 1 << 24;
 
 /** The place just behind an item. */
 export function placeOf(order: readonly OrderTerm[], item: Item): Place {
-  const values = order.map(({ field }) => [field, item[field]] as const);
-  return { ...Object.fromEntries(values), id: item.id };
+  const place: DraftItem = { id: item.id };
+  for (let i = 0; i < order.length; i++) {
+    const { field } = order[i]!;
+    place[field] = item[field];
+  }
+  return place;
 }
 
 /** The place just behind an item as text. */

@@ -115,7 +115,8 @@ function placeKeys(
   fields: Fields,
 ): Key[] | undefined {
   const keys: Key[] = ranges[0]!.low.slice(0, single);
-  for (const [i, field] of index.fields.entries()) {
+  for (let i = 0; i < index.fields.length; i++) {
+    const field = index.fields[i]!;
     const isOrdered = order.some((term) => term.field === field);
     const isSaid = isOrdered || field === "id" && i >= single;
     const key = isSaid ? keyOf(fields.get(field)!, after[field]) : null;
