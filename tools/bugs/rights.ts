@@ -134,9 +134,9 @@ export const rightsBugs: readonly Bug[] = [
     name: "revocation-forgotten-by-checkpoint",
     breaks: "A stolen device may write again to everybody who has a checkpoint",
     file: "repo/checkpoint/replica_meta.ts",
-    before: `  const credentials = [...meta.credentials];`,
+    before: `    credentials: [...meta.credentials],`,
     after:
-      `  const credentials = [...meta.credentials].filter(({ kind }) => kind !== 5);`,
+      `    credentials: [...meta.credentials].filter(({ kind }) => kind !== 5),`,
     foundBy: ["repo/commit/revocation_test.ts"],
   },
   {

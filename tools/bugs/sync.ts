@@ -131,9 +131,11 @@ export const syncBugs: readonly Bug[] = [
     name: "witness-not-checked",
     breaks: "Anybody in between can make a client believe what the server has",
     file: "sync/channel_watch.ts",
-    before:
-      `      equalBytes(witness.signer, server.key) && isSigned(witness);`,
-    after: `      equalBytes(witness.signer, server.key);`,
+    before: `
+      equalBytes(witness.issuerKey, server.key) &&
+      witnessLayout.isSigned(witness);`,
+    after: `
+      equalBytes(witness.issuerKey, server.key);`,
     foundBy: ["sync/witness_test.ts"],
   },
   {
