@@ -23,7 +23,7 @@ import {
 } from "./commit/batch.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
-import { withdrawing } from "./refusal/late_withdrawing.ts";
+import { lateWithdrawing } from "./refusal/late_withdrawing.ts";
 import { Mirror, type OwnRecord } from "./log/own_log.ts";
 import { Outgoing } from "./write/outgoing.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
@@ -289,7 +289,7 @@ export class Device {
 
   #withdraw(withdrawal: Withdrawal): void {
     if (this.outgoing === undefined) return; // An owner takes back itself.
-    const { withdrawAsTold } = withdrawing();
+    const { withdrawAsTold } = lateWithdrawing.code;
     const done = this.#foreign(() =>
       withdrawAsTold(this.#toldParts(), withdrawal)
     );
@@ -307,7 +307,7 @@ export class Device {
     const { writer } = this.#parts;
     const unchecked = () => {}; // Also while it closes.
     for (let told = this.#nextTold(); told; told = this.#nextTold()) {
-      withdrawing().writeLost(told.lost, this.#toldParts(), (run) => {
+      lateWithdrawing.code.writeLost(told.lost, this.#toldParts(), (run) => {
         try {
           return writer.transact(run, unchecked, true).commit;
         } catch (cause) {
@@ -342,7 +342,7 @@ export class Device {
   /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */
   leaveChain(chain: string): void {
     const { withdraw, loaded, writer } = this.#parts;
-    withdrawing(); // Where it is not loaded, nothing is dropped yet.
+    lateWithdrawing.code; // Where it is not loaded, nothing is dropped yet.
     const from = this.outgoing?.firstUnechoed(chain) ?? Infinity;
     this.outgoing?.drop(chain);
     if (from >= loaded.graph.lengthOf(chain)) return writer.leave(chain);

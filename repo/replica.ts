@@ -22,7 +22,7 @@ import { Device } from "./device.ts";
 import type { Intake } from "./admission/intake.ts";
 import type { Epoch, EpochFacts } from "./log/epoch.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
-import { withdrawing } from "./refusal/late_withdrawing.ts";
+import { lateWithdrawing } from "./refusal/late_withdrawing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusal/refusals.ts";
 import type { Certificates } from "./commit/certificate.ts";
@@ -168,7 +168,7 @@ export class Replica {
       ...{ loaded, commits, rootKey, storage, viewOf },
       flush: () => this.flush(),
       withdrawAgain: (one) =>
-        withdrawing().withdrawAgain(this.#takeBackParts(), one),
+        lateWithdrawing.code.withdrawAgain(this.#takeBackParts(), one),
       took: (...batch) => this.device.took(...batch),
     });
   }
@@ -226,7 +226,7 @@ export class Replica {
     options: ReceiveOptions = {},
   ): Judged[] {
     this.#checkWritable();
-    return withdrawing().receiveBack(arrivals, {
+    return lateWithdrawing.code.receiveBack(arrivals, {
       chain: this.#writer.written.chain,
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
       withdraw: (chain, from) => this.withdraw(chain, from, [], "fork"),
@@ -285,7 +285,7 @@ export class Replica {
     ...[chain, from, refused, others]: Parameters<RepositoryPort["withdraw"]>
   ): void {
     this.#checkWritable();
-    const { withdraw } = withdrawing();
+    const { withdraw } = lateWithdrawing.code;
     this.publishing(() => {
       const parts = { ...this.#takeBackParts(), writer: this.#writer };
       const tell = withdraw(parts, { chain, from, refused, others });

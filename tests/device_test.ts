@@ -16,10 +16,7 @@ import { FaultyStorage } from "./kit/faulty_storage.ts";
 import { trips } from "./kit/patience.ts";
 import type { LentChain } from "../repo/graph/continuity.ts";
 import { type Mode, parseRepositoryName } from "../repo/commit/genesis.ts";
-import {
-  provideWithdrawing,
-  unloaded,
-} from "../repo/refusal/late_withdrawing.ts";
+import { lateWithdrawing } from "../repo/refusal/late_withdrawing.ts";
 import type { LogPoint, Mirror } from "../repo/log/own_log.ts";
 import { Replica } from "../repo/replica.ts";
 import type { Session } from "../repo/commit/session.ts";
@@ -484,17 +481,13 @@ Deno.test("device: a tab that lacks what takes commits back follows a refusal wh
   await refuse(owner, tab.device.chain, 1);
   write(tab, "unsent");
   const { records } = owner.device.mirror().read(next, 1e6);
-  provideWithdrawing({
-    ...withdrawing,
-    get withdrawAsTold(): never {
-      throw unloaded;
-    },
-  });
+  lateWithdrawing.provide(undefined);
   try {
+    const { unloaded } = lateWithdrawing;
     assert.throws(() => tab.device.follow(records), unloaded);
     assert.deepEqual(titles(tab), ["refused", "stays", "unsent"]);
   } finally {
-    provideWithdrawing(withdrawing);
+    lateWithdrawing.provide(withdrawing);
   }
   assert.equal(tab.device.follow(records).missing, undefined);
   assert.deepEqual(titles(tab), ["stays", "unsent"]);

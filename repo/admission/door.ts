@@ -10,7 +10,7 @@ import type { LoadedReplica } from "../loaded_replica.ts";
 import { assert } from "../../src/base/errors.ts";
 import type { epochFactsOf, openEpoch } from "../log/epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
-import { provideWithdrawing } from "../refusal/late_withdrawing.ts";
+import { lateWithdrawing } from "../refusal/late_withdrawing.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
 import type { withdrawing } from "../refusal/withdrawing.ts";
 
@@ -51,7 +51,7 @@ export function lateDoor(load: () => Promise<DoorCode>): Door {
   return {
     async prepare() {
       loaded ??= await load();
-      provideWithdrawing(loaded.withdrawing);
+      lateWithdrawing.provide(loaded.withdrawing);
     },
     intake: (parts) => new (code().Intake)(parts),
     port: (parts) => new (code().ReplicaPort)(parts),

@@ -2,32 +2,14 @@
  * What takes commits back, as far as it is loaded: few pages ever see a refusal.
  *
  * It is there once the door is prepared. A tab follows withdrawals that it did
- * not foresee: {@linkcode unloaded} says so before anything has changed, and
- * they are followed again.
+ * not foresee: it is told so before anything has changed, and follows them again.
  *
  * @module
  */
 
-import { DatabaseError } from "../../src/base/errors.ts";
-import type { withdrawing as code } from "./withdrawing.ts";
-
-type Code = typeof code;
-
-let loaded: Code | undefined;
-
-/** What is thrown where it is needed and not loaded. */
-export const unloaded: DatabaseError = new DatabaseError(
-  "unreachable",
-  "The code that acts on refused writes could not be loaded yet: try again",
-);
+import { Late } from "../../src/base/late.ts";
+import type { withdrawing } from "./withdrawing.ts";
 
 /** What takes commits back. */
-export function withdrawing(): Code {
-  if (loaded === undefined) throw unloaded;
-  return loaded;
-}
-
-/** It is loaded. */
-export function provideWithdrawing(code: Code): void {
-  loaded = code;
-}
+export const lateWithdrawing: Late<typeof withdrawing> =
+  /* @__PURE__ */ new Late();

@@ -18,7 +18,7 @@ import type { Renaming } from "../../src/schema/rechain.ts";
 import { payloadOf } from "../commit/batch.ts";
 import { displayChain, type Position } from "../commit/commit.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import { withdrawing } from "./late_withdrawing.ts";
+import { lateWithdrawing } from "./late_withdrawing.ts";
 import { recordKind } from "../log/format.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import type { Transaction } from "../write/transaction.ts";
@@ -86,7 +86,7 @@ export class Refusals {
     const { loaded, flush, transact } = this.#parts;
     const { chain, number } = this.#find(entry);
     const { operations } = entry.patch;
-    const { rechainOperation } = withdrawing();
+    const { rechainOperation } = lateWithdrawing.code;
     flush(); // The record stands right before the commit that it speaks of.
     let stamp: Stamp | undefined;
     const done = transact((tx) => {

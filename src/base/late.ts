@@ -21,14 +21,22 @@ export class Unloaded extends DatabaseError {
 
 /** Code that may not be here yet. */
 export class Late<Code> {
-  /** What is thrown where it is needed and not loaded. */
-  readonly unloaded: Unloaded = new Unloaded();
+  #unloaded: Unloaded | undefined;
   #code: Code | undefined;
   #import: (() => Promise<Code>) | undefined;
 
   /** Says how it is loaded: who knows that stands on a higher floor. */
   by(load: () => Promise<Code>): void {
     this.#import = load;
+  }
+
+  /**
+   * What is thrown where it is needed and not loaded. Not made before: where an
+   * error is made as modules are loaded, V8 parses the whole file again for the
+   * place, and a built file is all of the core (12 ms).
+   */
+  get unloaded(): Unloaded {
+    return this.#unloaded ??= new Unloaded();
   }
 
   /** The code; where it is not here it is sent for, so that who asks again later has it. */

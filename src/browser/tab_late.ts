@@ -12,16 +12,16 @@
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { lateRich } from "../schema/late_rich.ts";
-import { provideWithdrawing, unloaded } from "../../repo/mod.ts";
+import { lateWithdrawing } from "../../repo/mod.ts";
 
 /** Did something fail for want of code that can be loaded? */
 export function isUnloaded(cause: unknown): boolean {
-  return cause === unloaded || cause === lateRich.unloaded;
+  return cause === lateWithdrawing.unloaded || cause === lateRich.unloaded;
 }
 
 /** Loads what takes commits back. */
 export async function loadWithdrawing(): Promise<void> {
-  provideWithdrawing((await import("../db/online.ts")).withdrawing);
+  lateWithdrawing.provide((await import("../db/online.ts")).withdrawing);
 }
 
 /** Runs `then` when that is loaded for whose want something failed; where it cannot be, that is tried again and again. */
@@ -30,7 +30,9 @@ export function whenLoaded(
   cause: unknown,
   then: () => void,
 ): void {
-  const load = cause === unloaded ? loadWithdrawing() : lateRich.load();
+  const load = cause === lateWithdrawing.unloaded
+    ? loadWithdrawing()
+    : lateRich.load();
   const again = () => whenLoaded(world, cause, then);
   load.then(then, () => world.after(limits.tabPingMs, again));
 }

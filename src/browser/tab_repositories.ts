@@ -19,13 +19,13 @@ import { UnfitFields } from "../db/unfit_fields.ts";
 import type { OverwrittenSource, Told } from "../db/overwritten.ts";
 import type { LocalFile } from "../db/local_file.ts";
 import {
+  lateWithdrawing,
   type LentChain,
   parseRepositoryName,
   Replica,
   replicaFolder,
   type RepositoryName,
   type Session,
-  unloaded,
   type VerifyReport,
 } from "../../repo/mod.ts";
 import type { Standing, Welcome } from "./messages.ts";
@@ -273,7 +273,9 @@ export class TabRepositories {
     // What was refused may be retried at once.
     if (replica.refusals().length > 0) {
       await loadWithdrawing()
-        .catch(() => whenLoaded(this.#clock, unloaded, () => {}));
+        .catch(() =>
+          whenLoaded(this.#clock, lateWithdrawing.unloaded, () => {})
+        );
     }
     return replica;
   }
