@@ -7,11 +7,15 @@
 
 import { allowance, native } from "./system.ts";
 
-/** Tables for a byte that stands before 0 to 7 others ("slicing by 8", Kounavis and Berry, 2005). */
+/**
+ * Tables for a byte that stands before 0 to 7 others ("slicing by 8", Kounavis
+ * and Berry, 2005). Signed, as half of the unsigned ones are objects to code
+ * that is not compiled yet.
+ */
 const TABLES = /* @__PURE__ */ makeTables();
 
-function makeTables(): Uint32Array {
-  const tables = new Uint32Array(8 * 256);
+function makeTables(): Int32Array {
+  const tables = new Int32Array(8 * 256);
   for (let i = 0; i < 256; i++) {
     let rest = i;
     for (let bit = 0; bit < 8; bit++) {

@@ -21,32 +21,36 @@ export interface Native {
   readonly zlib: typeof import("node:zlib") | undefined;
 }
 
+/** In Deno `process` is the dearest: to touch it takes 15 ms of CPU, `Buffer` 4. */
 interface Platform {
   process?: {
     getBuiltinModule?: (name: string) => unknown;
     platform?: string;
   };
+  Buffer?: { prototype: { latin1Slice?: Latin1Slice } };
+  Deno?: { build?: { os: string } };
 }
+
+type Latin1Slice = (this: Uint8Array, start: number, end: number) => string;
+
+const platform = globalThis as Platform;
 
 /** A module of Node, where the platform has them; bundlers for browsers see none. */
 export function builtin<T>(name: string): T | undefined {
-  const { process } = globalThis as unknown as Platform;
-  return process?.getBuiltinModule?.(name) as T | undefined;
+  return platform.process?.getBuiltinModule?.(name) as T | undefined;
 }
 
-/** The operating system as Node names it; empty in browsers. Not at import: as all of Node's, it takes long to load. */
+/** The operating system as Node names it; empty in browsers. */
 export function operatingSystem(): string {
-  return (globalThis as unknown as Platform).process?.platform ?? "";
+  const os = platform.Deno?.build?.os;
+  if (os !== undefined) return os === "windows" ? "win32" : os;
+  return platform.process?.platform ?? "";
 }
-
-type BufferClass = typeof import("node:buffer").Buffer;
 
 /** `Buffer.prototype.latin1Slice` works on any `Uint8Array`, without a copy. */
-function latin1From(Buffer: BufferClass): NonNullable<Native["latin1"]> {
-  const slice = (Buffer.prototype as unknown as {
-    latin1Slice(this: Uint8Array, start: number, end: number): string;
-  }).latin1Slice;
-  return (bytes, start, end) => slice.call(bytes, start, end);
+function latin1Here(): Native["latin1"] {
+  const slice = platform.Buffer?.prototype.latin1Slice;
+  return slice && ((bytes, start, end) => slice.call(bytes, start, end));
 }
 
 /** A value that is made when it is first asked for, also where it is `undefined`. */
@@ -58,10 +62,7 @@ function once<T>(make: () => T): () => T {
 const modules = {
   crypto: once(() => builtin<typeof import("node:crypto")>("node:crypto")),
   zlib: once(() => builtin<typeof import("node:zlib")>("node:zlib")),
-  latin1: once(() => {
-    const buffer = builtin<typeof import("node:buffer")>("node:buffer");
-    return buffer && latin1From(buffer.Buffer);
-  }),
+  latin1: once(latin1Here),
 };
 
 /** Texts that are read before Node's `Buffer` is loaded. */
