@@ -7,12 +7,19 @@
 
 import type { Contestant, Engine } from "./engine.ts";
 
-/** Loads it. */
-export async function loadEngine(contestant: Contestant): Promise<Engine> {
+/**
+ * Loads it.
+ *
+ * @param core where Sheaf's module is, if not among the sources
+ */
+export async function loadEngine(
+  contestant: Contestant,
+  core?: string,
+): Promise<Engine> {
   if (contestant === "sqlite-full" || contestant === "sqlite-off") {
     const { sqliteEngine } = await import("./sqlite_engine.ts");
     return sqliteEngine(contestant === "sqlite-full" ? "FULL" : "OFF");
   }
   const { sheafEngine } = await import("./sheaf_engine.ts");
-  return await sheafEngine(contestant);
+  return await sheafEngine(contestant, core);
 }

@@ -18,6 +18,7 @@ import type { Reply } from "./protocol.ts";
 import { isFor } from "./contestants.ts";
 import { buildFigures, type Measurement } from "./results.ts";
 import { Runner } from "./runner.ts";
+import { packagedCore } from "./packaged_core.ts";
 import { timeStart } from "./starts.ts";
 import {
   type Measure,
@@ -194,13 +195,17 @@ class GroupRun {
   async #inWholeProcesses({ workload, store }: Measure): Promise<void> {
     await this.#release();
     const next = numbers(5);
+    const core = workload.startsWith("package")
+      ? await packagedCore(this.#order.folder)
+      : undefined;
     for (const contestant of this.#turns(this.#order.budget.freshRuns)) {
       const reply = await timeStart({
         contestant,
         folder: `${this.#home(contestant)}/${store}`,
         shape: shapeOf(store),
-        index: next(this.#size),
-        isCold: workload === "start-cold",
+        index: workload === "package-import" ? undefined : next(this.#size),
+        core,
+        isCold: workload.endsWith("cold"),
       }).catch((error): Reply => ({ failed: String(error) }));
       this.#collect(contestant, reply);
     }

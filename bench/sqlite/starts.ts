@@ -20,8 +20,8 @@ const startMsMax = 60_000;
 
 /** Whose first read is timed. */
 export interface StartOrder extends Omit<FirstRead, "id"> {
-  /** The number of the item that is read. */
-  readonly index: number;
+  /** The number of the item that is read, if one is. */
+  readonly index?: number | undefined;
   readonly isCold: boolean;
 }
 
@@ -29,9 +29,12 @@ export interface StartOrder extends Omit<FirstRead, "id"> {
 export async function timeStart(
   { index, isCold, ...program }: StartOrder,
 ): Promise<Reply> {
-  const argument: FirstRead = { ...program, id: idOf(index) };
-  const read = () => timeProcess("first_read.ts", argument, isCold);
-  const nothing = () => timeProcess("empty_start.ts", {}, isCold);
+  const { core } = program;
+  const id = index === undefined ? undefined : idOf(index);
+  const argument: FirstRead = { ...program, id };
+  const options = { isCold, isPackaged: core !== undefined };
+  const read = () => timeProcess("first_read.ts", argument, options);
+  const nothing = () => timeProcess("empty_start.ts", {}, options);
   for (let turn = 0; !isCold && turn < warmUps; turn++) {
     await read();
     await nothing();
@@ -39,7 +42,9 @@ export async function timeStart(
   if (isCold) await dropFromMemory(program.folder);
   const { ms, said } = await read();
   const item = said === "undefined" ? undefined : JSON.parse(said);
-  const wrong = difference(item, itemAt(index));
+  const wrong = index === undefined
+    ? undefined
+    : difference(item, itemAt(index));
   return {
     samples: [ms],
     floor: (await nothing()).ms,
@@ -50,7 +55,10 @@ export async function timeStart(
 async function timeProcess(
   module: string,
   argument: unknown,
-  isCold: boolean,
+  { isCold, isPackaged }: {
+    readonly isCold: boolean;
+    readonly isPackaged: boolean;
+  },
 ): Promise<{ ms: number; said: string }> {
   const cache = isCold ? await Deno.makeTempDir() : undefined;
   const command = new Deno.Command(Deno.execPath(), {
@@ -60,6 +68,8 @@ async function timeProcess(
       "--quiet",
       "--cached-only",
       "--allow-all",
+      // Who has the package has none of what the clone's own says.
+      ...isPackaged ? ["--no-config"] : [],
       new URL(module, import.meta.url).href,
       JSON.stringify(argument),
     ],

@@ -19,6 +19,7 @@ Deno.test("timeStart() times whole processes and empty ones, cold and warm, and 
         ok(Number(ms) > 0);
       }
       match((await timeStart({ ...order, index: 100 })).wrong ?? "", /missing/);
+      equal((await timeStart(order)).wrong, undefined, "nothing is read");
     }
   } finally {
     Deno.removeSync(folder, { recursive: true });

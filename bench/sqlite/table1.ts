@@ -16,7 +16,7 @@ import type { TaskName, ValueName } from "./workloads.ts";
 export type Measure =
   | {
     readonly process: "whole";
-    readonly workload: "start-cold" | "start-warm";
+    readonly workload: WholeName;
     readonly store: StoreName;
   }
   | {
@@ -29,6 +29,14 @@ export type Measure =
     readonly workload: ValueName;
     readonly store: StoreName;
   };
+
+/** What is read by a whole process, of which code, and how warm Deno is. */
+export type WholeName =
+  | "start-cold"
+  | "start-warm"
+  | "package-cold"
+  | "package-warm"
+  | "package-import";
 
 /** The units that figures are shown in. */
 export type Unit = "µs" | "ms" | "MB";
@@ -58,7 +66,7 @@ const fresh = (workload: TaskName, store: StoreName = "plain"): Measure => ({
   workload,
   store,
 });
-const whole = (workload: "start-cold" | "start-warm"): Measure => ({
+const whole = (workload: WholeName): Measure => ({
   process: "whole",
   workload,
   store: "plain",
@@ -157,6 +165,24 @@ export const rowPlans: readonly RowPlan[] = [
     "start of the process → first read by id, warm",
     "ms",
     whole("start-warm"),
+    same(0),
+  ),
+  row(
+    "start of the process → first read by id, of the package, cold",
+    "ms",
+    whole("package-cold"),
+    same(0),
+  ),
+  row(
+    "start of the process → first read by id, of the package, warm",
+    "ms",
+    whole("package-warm"),
+    same(0),
+  ),
+  row(
+    "start of the process → imported, of the package, warm",
+    "ms",
+    whole("package-import"),
     same(0),
   ),
   row("open empty", "ms", warm("open", "empty"), same(1)),

@@ -25,7 +25,7 @@ Deno.test("rowPlans has a target in every row of which the targets speak", () =>
   ).map((plan) => plan.operation);
   equal(
     open.join("; "),
-    "create instance, relaxed; start of the process → first read by id, cold; start of the process → first read by id, warm; open all items' database; open + 1,000 random reads by id, warm process; read by id, first touch; read by id, later touch, SQLite locked exclusively; live result of 1,000, all re-run, indexed, with the write itself; bulk load of all in one transaction, relaxed; resident memory after reading all, SQLite with its default cache",
+    "create instance, relaxed; start of the process → first read by id, cold; start of the process → first read by id, warm; start of the process → first read by id, of the package, cold; start of the process → first read by id, of the package, warm; start of the process → imported, of the package, warm; open all items' database; open + 1,000 random reads by id, warm process; read by id, first touch; read by id, later touch, SQLite locked exclusively; live result of 1,000, all re-run, indexed, with the write itself; bulk load of all in one transaction, relaxed; resident memory after reading all, SQLite with its default cache",
   );
 });
 

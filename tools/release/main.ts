@@ -2,7 +2,8 @@
  * `deno task release`: makes the npm package in `.release/` and checks it as a
  * user would have it: installed in empty folders, under each runtime.
  *
- * `--pack` only makes it; `--runtime NAME` (repeatable) checks under those alone.
+ * `--pack` only makes it; `--runtime NAME` (repeatable) checks under those alone;
+ * `--scripts FOLDER` makes nothing but what runs, there.
  *
  * @module
  */
@@ -10,7 +11,7 @@
 import { parseArgs } from "node:util";
 import { checkUnder, runtimes } from "./check.ts";
 import { config } from "./manifest.ts";
-import { pack } from "./pack.ts";
+import { buildPackage, pack } from "./pack.ts";
 
 const target = new URL("../../.release", import.meta.url).pathname;
 
@@ -18,9 +19,15 @@ const { values } = parseArgs({
   args: Deno.args,
   options: {
     pack: { type: "boolean" },
+    scripts: { type: "string" },
     runtime: { type: "string", multiple: true },
   },
 });
+
+if (values.scripts !== undefined) {
+  await buildPackage(values.scripts);
+  Deno.exit(0);
+}
 
 await Deno.remove(target, { recursive: true }).catch(() => {});
 await Deno.mkdir(target);
