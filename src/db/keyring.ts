@@ -74,7 +74,7 @@ export async function openKeyring(
   if (found === undefined) {
     return await createKeyring(storage, world, options, identity);
   }
-  const { keys: stored, isCopy } = found;
+  const { keys: stored, bytes, isCopy } = found;
   checkRoot(stored.rootKey, options);
   const isOriginal = stored.identity === identity;
   // A copy signs with keys of its own: none of its repositories, whenever it is
@@ -101,7 +101,7 @@ export async function openKeyring(
   const isChanged = !isKept || !isOriginal || keys.root !== stored.root;
   if (isCopy) await mendKeys(storage, next);
   else if (isChanged) await replaceKeys(storage, next);
-  keepCopy(storage, next);
+  keepCopy(storage, next, isCopy || isChanged ? undefined : bytes);
   return new Keyring({
     storage,
     world,

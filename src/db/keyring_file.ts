@@ -108,13 +108,9 @@ export interface Keys {
   readonly sessions: readonly StoredSession[];
 }
 
-/** Reads the keys, or a copy of them; `undefined` when there are none yet. */
-export function readKeys(
-  storage: Storage,
-  name: string = KEYS,
-): Keys | undefined {
-  const bytes = keyBytes(storage, name);
-  return bytes && keysIn(bytes);
+/** Reads the keys; `undefined` when there are none yet. */
+export function readKeys(storage: Storage): Keys | undefined {
+  return keysAt(storage, KEYS)?.keys;
 }
 
 /** The file of keys that are there. */
@@ -169,6 +165,16 @@ export function keyBytes(
   }
 }
 
+function keysAt(
+  storage: Storage,
+  name: string,
+): Pick<FoundKeys, "keys" | "bytes"> | undefined {
+  const bytes = keyBytes(storage, name);
+  if (bytes === undefined) return undefined;
+  const keys = keysIn(bytes);
+  return keys && { keys, bytes };
+}
+
 /** A power cut before the first sync leaves nothing, or nothing but zeros. */
 function keysIn(bytes: Uint8Array): Keys | undefined {
   if (bytes.every((byte) => byte === 0)) return undefined;
@@ -203,6 +209,8 @@ const ASIDE = `quarantine-${KEYS}`;
 /** Keys, and where they were found. */
 interface FoundKeys {
   readonly keys: Keys;
+  /** As they stand there. */
+  readonly bytes: Uint8Array;
   /** In the copy, because their own file is damaged or gone? */
   readonly isCopy: boolean;
 }
@@ -211,14 +219,14 @@ interface FoundKeys {
 export function findKeys(storage: Storage): FoundKeys | undefined {
   let damage: unknown;
   try {
-    const keys = readKeys(storage);
-    if (keys !== undefined) return { keys, isCopy: false };
+    const found = keysAt(storage, KEYS);
+    if (found !== undefined) return { ...found, isCopy: false };
   } catch (cause) {
     damage = cause;
   }
-  const keys = readCopy(storage);
-  if (damage !== undefined && !(keys && isRot(damage))) throw damage;
-  return keys && { keys, isCopy: true };
+  const found = inCopy(() => keysAt(storage, KEYS_COPY));
+  if (damage !== undefined && !(found && isRot(damage))) throw damage;
+  return found && { ...found, isCopy: true };
 }
 
 /** Is it the file that is at fault? */
@@ -226,21 +234,30 @@ function isRot(cause: unknown): boolean {
   return hasCode(cause, "format-unknown", "storage-failed");
 }
 
-function readCopy(storage: Storage): Keys | undefined {
+/** What `read` finds in the copy; `undefined` where that cannot be read. */
+function inCopy<T>(read: () => T): T | undefined {
   try {
-    return readKeys(storage, KEYS_COPY);
+    return read();
   } catch (cause) {
     if (cause instanceof DatabaseError) return undefined;
     throw cause;
   }
 }
 
-/** Writes the copy where it says something else; that of another database stays. */
-export function keepCopy(storage: Storage, keys: Keys): void {
-  const before = readCopy(storage);
-  if (before && !equalBytes(before.rootKey, keys.rootKey)) return;
-  const bytes = encodeKeys(keys);
-  if (before && equalBytes(encodeKeys(before), bytes)) return;
+/**
+ * Writes the copy where it differs; that of another database stays.
+ *
+ * @param bytes what it shall be a copy of
+ */
+export function keepCopy(
+  storage: Storage,
+  keys: Keys,
+  bytes: Uint8Array = encodeKeys(keys),
+): void {
+  const before = inCopy(() => keyBytes(storage, KEYS_COPY));
+  if (before && equalBytes(before, bytes)) return;
+  const said = before && inCopy(() => keysIn(before));
+  if (said && !equalBytes(said.rootKey, keys.rootKey)) return;
   try {
     rewritten(storage, KEYS_COPY, bytes).close();
   } catch (cause) {
