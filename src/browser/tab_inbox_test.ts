@@ -4,6 +4,7 @@ import { until } from "../../tests/kit/patience.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
+import "../db/schemas.ts"; // Says how rich kinds are loaded.
 import { TabInbox } from "./tab_inbox.ts";
 import { lateRich } from "../schema/late_rich.ts";
 import { loadWithdrawing } from "./tab_late.ts";
