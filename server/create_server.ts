@@ -6,7 +6,7 @@
 
 import { checkOptions } from "../src/base/known_options.ts";
 import { system } from "../src/base/system.ts";
-import { Memory, processHeap } from "./memory.ts";
+import { Memory, processHeap } from "../src/base/memory.ts";
 import type { EmbeddedServer, Server } from "./api.ts";
 import {
   type EmbedOptions,

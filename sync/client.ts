@@ -45,6 +45,8 @@ export interface SyncClientOptions {
   follow?(clockOffsetMs: number): void;
   /** Keeps what is known of the server, at most once a second and at the end. */
   keepResume?(name: string, bytes: Uint8Array): void;
+  /** Is there no memory for more? */
+  isFull?(): boolean;
   /** Sees every frame that comes or goes, for an inspector. */
   frame?(way: "in" | "out", bytes: Uint8Array): void;
   /** Hears of faults of ours; each also ends the connection and is its reason. */
@@ -166,6 +168,7 @@ export class SyncClient {
       random: (target) => world.random(target),
       isPlaceProven: connector.address.startsWith("wss:"),
       canRenew: !this.#isFresh,
+      isFull: this.#options.isFull,
     });
     const driver = new Driver(core, transport, world, {
       tell: (event) => this.#tell(event),

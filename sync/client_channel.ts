@@ -63,6 +63,7 @@ const PASSING = new Set([
   "internal",
   "shutting-down",
   "timeout",
+  "memory-full",
 ]);
 
 type Phase = "closed" | "opening" | "catching-up" | "live" | "declined";

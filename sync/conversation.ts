@@ -275,6 +275,8 @@ export interface ClientOptions {
   readonly canRenew?: boolean;
   /** Bytes that the server may send before credit comes; default `limits.windowBytes`. */
   readonly windowBytes?: number;
+  /** Is there no memory for more? Then a repository that gets some is left: `memory-full`. */
+  readonly isFull?: (() => boolean) | undefined;
 }
 
 /** Is a record wanted: a credential, or a batch of a chain? */

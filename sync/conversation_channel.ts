@@ -32,6 +32,12 @@ import type { PartBudget } from "./window.ts";
 /** Refusals that belong together come within this; then they are acted on. */
 const GATHER_MS = 50;
 
+const MEMORY_FULL = {
+  code: "memory-full",
+  detail:
+    "This process has no memory for more of it: what is here stays. Close what is not needed, or give it more",
+};
+
 /** What a channel of a client works with. */
 export interface ClientChannelParts {
   readonly line: Line;
@@ -159,9 +165,11 @@ export class ClientChannel {
     const { up, down } = ways;
     switch (message.is) {
       case "records":
+        if (this.#isFull(frameBytes)) return;
         if (down.records(message, frameBytes)) this.#watch.disturb();
         break;
       case "part":
+        if (this.#isFull(frameBytes)) return;
         if (down.part(message, frameBytes)) this.#watch.disturb();
         break;
       case "live":
@@ -185,6 +193,16 @@ export class ClientChannel {
       case "presence":
         this.#presence(message);
     }
+  }
+
+  /** Is there no memory for what has come? Then it is left out, and the channel, before the process ends of it. */
+  #isFull(frameBytes: number): boolean {
+    const { line, options } = this.#parts;
+    if (options.isFull?.() !== true) return false;
+    line.receiving.release(frameBytes);
+    line.send({ is: "close", channel: this.#channel });
+    this.#declined(MEMORY_FULL);
+    return true;
   }
 
   #expect(isSound: boolean, { is }: ServerWord): void {

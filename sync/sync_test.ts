@@ -105,6 +105,27 @@ Deno.test("a client whose clock is too far off to be followed is told so, once, 
   await end(server, ann, ben);
 });
 
+Deno.test("a client without memory for more leaves what gets some, says so, and comes back when it has", async () => {
+  const server = await ServerPlace.start();
+  let isFull = false;
+  const ann = await ClientPlace.connect(server, 1);
+  const ben = await ClientPlace.connect(server, 2, { isFull: () => isFull });
+  await ann.live();
+  await ben.live();
+  isFull = true;
+  await ann.write("a", "from ann");
+  const { world } = server;
+  await until(world, () => ben.channel.status.state === "refused");
+  assert.equal(ben.channel.status.reason?.code, "memory-full");
+  assert.equal(ben.place.text("a"), undefined);
+  assert.equal(ben.client.status.state, "ready");
+  isFull = false;
+  await ben.write("b", "from ben");
+  await settled(server, ann, ben);
+  assert.equal(ben.place.text("a"), "from ann");
+  await end(server, ann, ben);
+});
+
 Deno.test("what was written offline arrives when a client connects", async () => {
   const server = await ServerPlace.start();
   const { world } = server;

@@ -33,6 +33,7 @@ const FLOORS: readonly (readonly string[])[] = [
 
 /** Modules that may touch the outside world; everything else is pure. */
 const WORLD = [
+  "src/base/memory.ts",
   "src/base/system.ts",
   "src/storage",
   "sync/transport",

@@ -139,11 +139,12 @@ export class DatabaseConnection implements Connection {
     const { follow, prepare } = this.#parts;
     for (const link of links()) link.sync.without("connecting");
     try {
-      const [{ Renewal, SyncClient }, connector] = await Promise.all([
-        import("./online.ts"),
-        this.#connector(),
-        prepare?.(),
-      ]);
+      const [{ fullMemory, Renewal, SyncClient }, connector] = await Promise
+        .all([
+          import("./online.ts"),
+          this.#connector(),
+          prepare?.(),
+        ]);
       if (this.#stop.signal.aborted) return;
       const renewal = new Renewal({
         keeper,
@@ -160,6 +161,7 @@ export class DatabaseConnection implements Connection {
         prover: (renew: boolean, signal: AbortSignal) =>
           renewal.prover(renew, signal),
         follow,
+        isFull: fullMemory(world),
         ...(tap !== undefined && { frame: tap }),
       });
       this.#client = client;

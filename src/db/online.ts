@@ -11,6 +11,7 @@ import "../../repo/mod.ts";
 import "./bare_repository.ts";
 import "./repository_sync.ts";
 
+import { Memory, processHeap } from "../base/memory.ts";
 import type { World } from "../base/world.ts";
 import { decodeMessage } from "../../sync/message_codec.ts";
 import type { FrameTap, Tap } from "./internals.ts";
@@ -22,6 +23,12 @@ export { Renewal } from "./session_login.ts";
 export { SyncClient } from "../../sync/client.ts";
 export { serverInfo } from "../../sync/transport/login.ts";
 export { websocketConnector } from "../../sync/transport/websocket_client.ts";
+
+/** Says when there is no memory for what comes. */
+export function fullMemory(world: World): () => boolean {
+  const memory = new Memory(processHeap, () => world.monotonic());
+  return () => memory.isFull();
+}
 
 /** Names the frames that a connection's tap sees. */
 export function framesTo(tap: FrameTap, world: World): Tap {

@@ -209,6 +209,8 @@ export interface ClientParts {
   readonly world?: World;
   /** What dates its commits: it follows the server's clock. */
   readonly clock?: FollowingWorld;
+  /** Has it no memory for more? */
+  readonly isFull?: () => boolean;
 }
 
 /** A client of it. */
@@ -236,6 +238,7 @@ export class ClientPlace {
           parts.prover?.(renew) ?? proverOf(place.replica.session),
         ),
       follow: (offsetMs) => parts.clock?.follow(offsetMs),
+      isFull: () => parts.isFull?.() ?? false,
     });
     this.channel = this.client.add(place.replica.port(), parts.resume);
     this.states.push(this.channel.status.state);

@@ -1,12 +1,13 @@
 /**
- * Memory: is there room for more? What is accepted takes up to sixty times its
- * bytes, and a process without room ends, with every repository that it has open.
+ * Memory: is there room for more? What is accepted takes up to eighty times its
+ * bytes, and a process without room ends, with all that it has open.
+ *
+ * One of the few files that may touch the platform.
  *
  * @module
  */
 
-import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { builtin } from "./system.ts";
 
 /** The other half is for what is being judged, opened and written: a map of millions that grows takes a quarter. */
 const FULL = 0.5;
@@ -21,21 +22,43 @@ export interface Heap {
   readonly collect: () => void;
 }
 
-/** The heap of this process. */
+/** The heap of this process; where nobody tells, as in Firefox and in workers, it is never full. */
 export const processHeap: Heap = {
   used() {
-    const { used_heap_size, heap_size_limit } = getHeapStatistics();
-    return used_heap_size / heap_size_limit;
+    const v8 = builtin<typeof import("node:v8")>("node:v8");
+    if (v8 === undefined) return usedInPage();
+    const { used_heap_size, heap_size_limit } = v8.getHeapStatistics();
+    return partOf(used_heap_size, heap_size_limit);
   },
   collect() {
     try {
-      setFlagsFromString("--expose-gc");
-      runInNewContext("gc")();
+      builtin<typeof import("node:v8")>("node:v8")!
+        .setFlagsFromString("--expose-gc");
+      builtin<typeof import("node:vm")>("node:vm")!.runInNewContext("gc")();
     } catch {
       // Elsewhere it is collected when the platform likes to.
     }
   },
 };
+
+/** V8's limit has room for what is young, too, which nothing that stays can take. */
+const YOUNG_BYTES = 96 * 1024 * 1024;
+
+function partOf(used: number, limit: number): number {
+  return used / Math.max(limit - YOUNG_BYTES, limit / 2);
+}
+
+interface PageMemory {
+  readonly usedJSHeapSize: number;
+  readonly jsHeapSizeLimit: number;
+}
+
+/** Pages of Chromium know. */
+function usedInPage(): number {
+  const { memory } = performance as { readonly memory?: PageMemory };
+  if (memory === undefined) return 0;
+  return partOf(memory.usedJSHeapSize, memory.jsHeapSizeLimit);
+}
 
 /** Says when a heap is full. */
 export class Memory {
