@@ -276,9 +276,8 @@ export class ServerHooks implements Required<HostHooks> {
     name: RepositoryName,
     { commits }: Batch,
   ): Refusal | undefined {
-    const { world, quotas, hub, isFull, shed } = this.#parts;
-    if (isFull()) {
-      shed(name);
+    const { world, quotas, hub } = this.#parts;
+    if (!this.hasRoom(name)) {
       return refuse("quota", "The server's memory is full");
     }
     if (hub.logBytes(name) > quotas.repositoryBytes) {
@@ -294,6 +293,14 @@ export class ServerHooks implements Required<HostHooks> {
     // A batch counts whole, however large: who owes for it waits afterwards.
     this.#commits.take(who, commits.length, nowMs);
     return undefined;
+  }
+
+  /** Where there is no memory for more, what is for this repository is given back. */
+  hasRoom(name: RepositoryName): boolean {
+    const { isFull, shed } = this.#parts;
+    const isShort = isFull();
+    if (isShort) shed(name);
+    return !isShort;
   }
 
   /**

@@ -315,9 +315,12 @@ Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () 
   equal(hooks.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused, "quota");
 });
 
-Deno.test("ServerHooks.gate() refuses commits where there is no memory for them, and sheds what they are for", () => {
+Deno.test("ServerHooks refuses commits and audits where there is no memory for them, and sheds what they are for", () => {
   const shed: string[] = [];
   const hooks = hooksIn({ isFull: true, shed });
   equal(hooks.gate(peer, name("a"), batchOf(1), 0, unasked)?.refused, "quota");
-  deepEqual(shed, ["a"]);
+  equal(hooks.hasRoom(name("b")), false);
+  deepEqual(shed, ["a", "b"]);
+  equal(hooksIn({ shed }).hasRoom(name("c")), true);
+  deepEqual(shed, ["a", "b"]);
 });

@@ -14,6 +14,9 @@ import { limits } from "../src/base/limits.ts";
 import type { ServerOptions } from "./conversation.ts";
 import type { Line } from "./line.ts";
 
+/** Where there is no memory for an answer it is asked again so often. */
+const FULL_MS = 1_000;
+
 /** A question whose answer takes more than one slice. */
 interface Waiting {
   readonly work: Sliced<Uint8Array>;
@@ -24,15 +27,22 @@ interface Waiting {
 export class AuditDesk {
   readonly #line: Line;
   readonly #charge: NonNullable<ServerOptions["chargeAudit"]>;
+  readonly #hasRoom: NonNullable<ServerOptions["hasRoom"]>;
   /** By channel, in the order in which they came. */
   readonly #waiting = new Map<number, Waiting>();
   /** When the next slice is due, on the monotonic clock. */
   #dueMs = 0;
 
-  /** @param charge charges for items; says how long to rest, in milliseconds */
-  constructor(line: Line, charge: ServerOptions["chargeAudit"] = () => 0) {
+  constructor(
+    line: Line,
+    { chargeAudit = () => 0, hasRoom = () => true }: Pick<
+      ServerOptions,
+      "chargeAudit" | "hasRoom"
+    >,
+  ) {
     this.#line = line;
-    this.#charge = charge;
+    this.#charge = chargeAudit;
+    this.#hasRoom = hasRoom;
   }
 
   /** Begins an answer; tells it now where one slice is enough. */
@@ -60,6 +70,12 @@ export class AuditDesk {
   }
 
   #slice(channel: number, waiting: Waiting): void {
+    const { monotonicMs } = this.#line.moment;
+    if (!this.#hasRoom(channel)) {
+      this.#waiting.set(channel, waiting);
+      this.#dueMs = monotonicMs + FULL_MS;
+      return this.#line.due(this.#dueMs);
+    }
     const step = waiting.work.next();
     if (step.done === true) {
       this.#waiting.delete(channel);
@@ -67,7 +83,7 @@ export class AuditDesk {
     } else {
       this.#waiting.set(channel, waiting);
       const restMs = this.#charge(limits.auditItemsPerSlice);
-      this.#dueMs = this.#line.moment.monotonicMs + restMs;
+      this.#dueMs = monotonicMs + restMs;
     }
     if (this.#waiting.size > 0) this.#line.due(this.#dueMs);
   }

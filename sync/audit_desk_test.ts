@@ -6,19 +6,21 @@ import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { finished } from "../tests/kit/sliced.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
 import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";
+import type { ServerOptions } from "./conversation.ts";
 import type { Message } from "./message.ts";
 
 const SLICES = 5;
 const ITEMS = SLICES * limits.auditItemsPerSlice - 1;
 
 /** A client that is live with a server of some slices of items. */
-async function live(chargeAudit?: (items: number) => number) {
+async function live(
+  options: Pick<ServerOptions, "chargeAudit" | "hasRoom"> = {},
+) {
   const world = new ManualWorld();
   const serving = await Serving.open(world);
   for (let i = 0; i < ITEMS; i++) void serving.place.write(`n${i}`, "text");
   await serving.place.replica.durable();
   const place = await Place.open({ world, seed: 1 });
-  const options = chargeAudit && { chargeAudit };
   const server = new ServerSide(world, serving, options);
   const talk = new Talk(world, server, new ClientSide(world, place));
   await talk.settle();
@@ -59,9 +61,9 @@ Deno.test("a server hashes so many items a turn, answers others in between, and 
 
 Deno.test("a server goes on with an audit as fast as it is paid for", async () => {
   const charged: number[] = [];
-  const { server, world, talk } = await live((items) =>
-    charged.push(items) * 50
-  );
+  const { server, world, talk } = await live({
+    chargeAudit: (items) => charged.push(items) * 50,
+  });
   server.message(asking(1));
   for (let turn = 1; turn < SLICES; turn++) {
     deepEqual(charged, new Array(turn).fill(limits.auditItemsPerSlice));
@@ -75,6 +77,25 @@ Deno.test("a server goes on with an audit as fast as it is paid for", async () =
   talk.end();
 });
 
+Deno.test("a server does nothing for an audit while it has no memory for it", async () => {
+  let hasRoom = false;
+  const { server, world, talk } = await live({ hasRoom: () => hasRoom });
+  server.message(asking(1));
+  for (let turn = 0; turn < 2 * SLICES; turn++) {
+    equal(server.wakeMs, world.monotonic() + 1_000);
+    world.advance(1_000);
+    server.tick();
+  }
+  hasRoom = true;
+  for (let turn = 0; turn < SLICES; turn++) {
+    deepEqual(answersOf(server), []);
+    world.advance(1_000);
+    server.tick();
+  }
+  deepEqual(answersOf(server), [1]);
+  talk.end();
+});
+
 Deno.test("a question before the last one was answered ends the conversation, and a closed channel is not worked for", async () => {
   const one = await live();
   one.server.message(asking(1));
@@ -82,7 +103,7 @@ Deno.test("a question before the last one was answered ends the conversation, an
   equal(one.server.ended?.code, "bad-message");
   one.talk.end();
   let charged = 0;
-  const other = await live(() => ++charged);
+  const other = await live({ chargeAudit: () => ++charged });
   other.server.message(asking(1));
   other.server.message({ is: "close", channel: 1 });
   for (let turn = 0; turn < SLICES; turn++) {

@@ -297,6 +297,8 @@ export interface ServerOptions {
   readonly holdsCredit?: boolean;
   /** Charges for so many items that an audit hashed; says for how many milliseconds it rests. */
   readonly chargeAudit?: (items: number) => number;
+  /** Is there memory for more of what is asked on a channel? Asked before each slice: an audit takes some for each item. */
+  readonly hasRoom?: (channel: number) => boolean;
   readonly budget?: PartBudget;
   readonly windowBytes?: number;
 }

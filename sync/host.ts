@@ -93,6 +93,7 @@ export class SyncHost {
       holdsCredit: hooks.creditDelay !== undefined,
       chargeAudit: (items) =>
         hooks.workDelay?.(connection, items * AUDITED_MS) ?? 0,
+      hasRoom: (channel) => connection.hasRoom(channel),
       budget: this.#budget,
     };
     return new ServerConversation(options);

@@ -120,6 +120,13 @@ export class HostConnection implements HostPeer {
     }
   }
 
+  /** Is there memory for more work on a channel? */
+  hasRoom(number: number): boolean {
+    const channel = this.#channels.get(number);
+    return channel === undefined ||
+      (this.#parts.hooks.hasRoom?.(channel.name) ?? true);
+  }
+
   /** Judges its channels anew. */
   async reauthorize(): Promise<void> {
     await Promise.all(

@@ -150,6 +150,8 @@ export interface HostHooks {
   creditDelay?(peer: HostPeer, bytes: number): number;
   /** Charges work that frames besides records cost, in milliseconds; says how long the peer's next frames wait. */
   workDelay?(peer: HostPeer, workMs: number): number;
+  /** Is there memory for work on a repository that takes some? Where there is not, it waits. */
+  hasRoom?(name: RepositoryName): boolean;
   /** Hears everything. */
   event?(peer: HostPeer, event: HostEvent): void;
 }

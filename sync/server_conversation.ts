@@ -71,7 +71,7 @@ export class ServerConversation {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
-    this.#audits = new AuditDesk(this.#line, options.chargeAudit);
+    this.#audits = new AuditDesk(this.#line, options);
     this.#budget = options.budget ?? new PartBudget(limits.recordBytesMax);
   }
 
