@@ -15,6 +15,7 @@ import type { Judged, Parking } from "./admission/admit.ts";
 import type { Arrival, Gate } from "./admission/arrival.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { Revocations } from "./commit/revocation.ts";
+import type { Refusal } from "../src/base/errors.ts";
 import type { VersionVector } from "./commit/version_vector.ts";
 
 /** A record of the log as a peer gets it. */
@@ -46,6 +47,10 @@ export interface ReceiveOptions {
   readonly parking?: Parking;
   /** Asked once of every sound batch with new commits. */
   readonly gate?: Gate;
+  /** Which chain an arrival is of, or "": of one of which a batch was refused nothing more is looked at. */
+  readonly chainOf?: (arrival: Arrival) => string;
+  /** Is nothing more to be looked at behind such a refusal? */
+  readonly isLast?: (refusal: Refusal) => boolean;
   /** Revocations to judge by in the place of those that are known: to ask what would be, with a gate that lets nothing in. */
   readonly revocations?: Revocations;
 }

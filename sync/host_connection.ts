@@ -50,6 +50,8 @@ export class HostConnection implements HostPeer {
   readonly #channels = new Map<number, HostChannel>();
   #toOpen: HostChannel[] = [];
   #opening = 0;
+  /** Was a batch refused for whose work nobody has paid? */
+  #hasRefused = false;
   #session: PeerSession | undefined;
   #cancelExpiry: (() => void) | undefined;
   #cancelCredit: (() => void) | undefined;
@@ -76,6 +78,11 @@ export class HostConnection implements HostPeer {
     return new PacedTransport(transport, {
       world,
       charge: (workMs) => hooks.workDelay?.(this, workMs) ?? 0,
+      hasRefused: () => {
+        const hasRefused = this.#hasRefused;
+        this.#hasRefused = false;
+        return hasRefused;
+      },
       flooded: () =>
         this.finish((core) => core.fail("rate-limited", "Too many frames")),
     });
@@ -151,6 +158,7 @@ export class HostConnection implements HostPeer {
       case "received":
         return this.event({ ...event, kind: "received" });
       case "refused-batch":
+        this.#hasRefused = true;
         return this.event({ ...event, kind: "refused" });
       case "live":
         return this.event({ kind: "live", name: event.name });

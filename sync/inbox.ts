@@ -233,13 +233,29 @@ export class Inbox {
     if (arrivals.length === 0) return { judged: [], refused };
     const { port, gate } = this.#options;
     const parking = this.#parking;
-    const judged = port.receive(
-      arrivals,
-      gate ? { parking, gate } : { parking },
-    );
+    const chainOf = (one: Arrival) => this.#waiting.get(one)?.chain ?? "";
+    const judged = port.receive(arrivals, {
+      parking,
+      chainOf,
+      isLast: isForgery, // It ends the conversation.
+      ...(gate && { gate }),
+    });
     port.settle();
     refused.push(...this.#sort(judged, monotonicMs));
+    this.#leave(arrivals, judged);
     return { judged, refused };
+  }
+
+  /** What nobody looked at follows a batch of its chain that was refused. */
+  #leave(arrivals: readonly Arrival[], judged: readonly Judged[]): void {
+    if (this.#ignored.size === 0) return;
+    const seen = new Set(judged.map(({ arrival }) => arrival));
+    for (const arrival of arrivals) {
+      const pending = seen.has(arrival)
+        ? undefined
+        : this.#waiting.get(arrival);
+      if (pending && this.#ignored.has(pending.chain)) this.#finish(pending);
+    }
   }
 
   #isWanted({ arrival, chain }: Pending): boolean {

@@ -10,7 +10,7 @@ import { limits } from "../src/base/limits.ts";
 import { dayOne, prepare } from "../tests/kit/door.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { Staging } from "./conversation.ts";
-import { Inbox, type Intake } from "./inbox.ts";
+import { Inbox, type InboxOptions, type Intake } from "./inbox.ts";
 import { PartBudget } from "./window.ts";
 import { workOf } from "../tests/kit/work.ts";
 import { recordKind } from "../repo/log/format.ts";
@@ -32,7 +32,10 @@ class Threes implements Staging {
 }
 
 /** An inbox before an empty replica, and three records of somebody else. */
-async function inboxOf(budgetBytes = 1_000_000) {
+async function inboxOf(
+  budgetBytes = 1_000_000,
+  options: Pick<InboxOptions, "gate" | "staging"> = { staging: new Threes() },
+) {
   const [ada, replica] = [
     await RuledDevice.open({ seed: 1 }),
     await RuledDevice.open({ seed: 2 }),
@@ -47,11 +50,10 @@ async function inboxOf(budgetBytes = 1_000_000) {
   );
   const free = { window: 0 };
   const budget = new PartBudget(budgetBytes);
-  const staging = new Threes();
   const inbox = new Inbox({
     port: replica.replica.port(),
     budget,
-    staging,
+    ...options,
     release: (bytes) => free.window += bytes,
     noteHas: () => {},
     noteCredential: () => {},
@@ -64,8 +66,35 @@ async function inboxOf(budgetBytes = 1_000_000) {
   const close = async () => {
     for (const device of [ada, replica]) await device.replica.close();
   };
+  // Proof: it is what was given, or nobody asks for it.
+  const staging = options.staging as Threes;
   return { inbox, staging, budget, free, records, bring, replica, close };
 }
+
+Deno.test("Inbox: what follows a refused batch of its chain is not looked at, however much there is in its frame", async () => {
+  const refusesAll = { gate: () => refuse("denied") };
+  const { inbox, free, records, close } = await inboxOf(0, refusesAll);
+  const all = Array.from({ length: 300 }, (_, i) => ({ ...records[i % 3]! }));
+  const { judged, refused } = inbox.records(all, 90_000, 0);
+  equal(judged.length, 1);
+  deepEqual(refused.map(({ pending }) => pending.sequence), [1]);
+  equal(inbox.acknowledge(), 300);
+  equal(free.window, 90_000);
+  await close();
+});
+
+Deno.test("Inbox: nothing is looked at behind what no honest peer sends", async () => {
+  const { inbox, records, replica, close } = await inboxOf(0, {});
+  const [{ kind, bytes }] = records as [Arrival];
+  const at = bytes.length - 1;
+  const forged = { kind, bytes: bytes.with(at, bytes[at]! ^ 1) };
+  const all = [forged, ...records];
+  const { judged, refused } = inbox.records(all, 1_000, 0);
+  equal(judged.length, 1);
+  deepEqual(refused.map(({ refusal }) => refusal.refused), ["bad-signature"]);
+  equal(replica.replica.graph.commits, 0);
+  await close();
+});
 
 function verdicts({ judged }: Intake): string[] {
   return judged.map(({ verdict }) => verdict.verdict);

@@ -123,18 +123,28 @@ export class Intake {
   #receive(
     arrivals: Iterable<Arrival>,
     knowledge: Knowledge,
-    { parking = this.parking, gate }: ReceiveOptions,
+    { parking = this.parking, gate, chainOf, isLast }: ReceiveOptions,
     ends?: (judged: Judged) => boolean,
   ): Judged[] {
     this.#parts.flush();
     this.#commits.hashAll();
     const judged: Judged[] = [];
+    const refused = new Set<string>();
     const take = (admitted: Admitted, bytes: Uint8Array) =>
       this.#take(admitted, bytes);
     try {
       for (const arrival of arrivals) {
+        if (refused.size > 0 && refused.has(chainOf!(arrival))) continue;
         const verdicts = admit(arrival, knowledge, parking, take, gate);
         judged.push(...verdicts);
+        let isOver = false;
+        for (const { arrival, verdict } of verdicts) {
+          if (verdict.verdict !== "refuse") continue;
+          isOver ||= isLast?.(verdict.refusal) === true;
+          const chain = chainOf?.(arrival) ?? "";
+          if (chain !== "") refused.add(chain);
+        }
+        if (isOver) break;
         if (ends !== undefined && verdicts.some(ends)) break;
       }
     } finally {

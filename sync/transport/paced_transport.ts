@@ -3,7 +3,7 @@
  * work: what comes faster waits, and who sends on is a flood.
  *
  * Records and credit have windows and quotas of their own and cost nothing
- * here, but keep their place in the order.
+ * here, unless some were refused, but keep their place in the order.
  *
  * Architecture invariant: what waits is bounded in frames and bytes (law 10).
  *
@@ -19,6 +19,8 @@ export interface Pace {
   readonly world: Pick<World, "monotonic" | "after">;
   /** Charges milliseconds of work; says how long to wait before more is done. */
   charge(workMs: number): number;
+  /** Was anything refused since this was last asked? */
+  hasRefused(): boolean;
   /** More came than may wait. */
   flooded(): void;
 }
@@ -88,11 +90,12 @@ export class PacedTransport implements Transport {
   }
 
   #work(bytes: Uint8Array): void {
-    const { world, charge } = this.#pace;
+    const { world, charge, hasRefused } = this.#pace;
     const kind = bytes[0] ?? 0;
     const begunMs = world.monotonic();
     this.#events?.frame(bytes);
-    if (FREE.has(kind) || this.#isOver) return;
+    const isFree = FREE.has(kind) && !hasRefused();
+    if (isFree || this.#isOver) return;
     const workMs = world.monotonic() - begunMs + FRAME_MS;
     const delayMs = charge(kind === OPEN ? workMs + OPEN_MS : workMs);
     if (delayMs > 0) this.#cancel = world.after(delayMs, () => this.#goOn());

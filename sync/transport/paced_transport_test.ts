@@ -4,7 +4,10 @@ import { ManualWorld } from "../../tests/kit/replica_place.ts";
 import { PacedTransport } from "./paced_transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
-function start(charge: (workMs: number) => number) {
+function start(
+  charge: (workMs: number) => number,
+  hasRefused: () => boolean = () => false,
+) {
   const world = new ManualWorld();
   let events: TransportEvents | undefined;
   const said: string[] = [];
@@ -14,10 +17,11 @@ function start(charge: (workMs: number) => number) {
     send: (frame) => void said.push(`sent ${frame.length}`),
     close: (code) => void said.push(`closed ${code}`),
   };
-  const paced = new PacedTransport(wire, {
+  const paced: PacedTransport = new PacedTransport(wire, {
     world,
     charge,
-    flooded: () => paced.close("rate-limited", ""),
+    hasRefused,
+    flooded: (): void => paced.close("rate-limited", ""),
   });
   paced.listen({
     frame: ([kind, number]) => void said.push(`${kind} ${number}`),
@@ -43,6 +47,20 @@ Deno.test("a paced wire is a wire while nothing is to wait for", () => {
   assert.equal(paced.buffered, 7);
   end();
   assert.deepEqual(said, ["64 0", "64 1", "64 2", "sent 5", "ended lost"]);
+});
+
+Deno.test("records of which some were refused are charged for", () => {
+  let hasRefused = false;
+  const { world, said, come } = start(() => 100, () => hasRefused);
+  come(0x20, 0);
+  hasRefused = true;
+  come(0x20, 1);
+  come(0x20, 2);
+  assert.deepEqual(said, ["32 0", "32 1"]);
+  hasRefused = false;
+  world.advance(100);
+  come(0x20, 3);
+  assert.deepEqual(said.slice(2), ["32 2", "32 3"]);
 });
 
 Deno.test("frames that come too fast wait, in order, and records with them", () => {
