@@ -124,7 +124,10 @@ export interface RepositoryPort {
   /** SHA-256 over domain, genesis id and a summary. */
   digestOf(summary: Uint8Array): Uint8Array;
   /** Ids of commits of a chain; `undefined` when one of them is not known. */
-  idsAt(chain: string, numbers: readonly number[]): Uint8Array[] | undefined;
+  idsAt(
+    chain: string,
+    numbers: readonly number[],
+  ): Sliced<Uint8Array[] | undefined>;
   /** 16 digests of the merged state, one per next half-byte below a prefix of half-bytes of the items' hashes. */
   stateDigests(prefix: readonly number[]): Sliced<Uint8Array[]>;
   /** Names of the items below a prefix, at most `limit`. */

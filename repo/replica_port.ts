@@ -166,14 +166,17 @@ export class ReplicaPort implements RepositoryPort {
     return digestOfSummary(this.genesisId, summary);
   }
 
-  idsAt(chain: string, numbers: readonly number[]): Uint8Array[] | undefined {
+  *idsAt(
+    chain: string,
+    numbers: readonly number[],
+  ): Sliced<Uint8Array[] | undefined> {
     const length = this.lengthOf(chain);
     for (const number of numbers) {
       if (!Number.isInteger(number) || number < 0 || number >= length) {
         return undefined;
       }
     }
-    return this.#ids.at(chain, numbers);
+    return yield* this.#ids.at(chain, numbers);
   }
 
   stateDigests(prefix: readonly number[]): Sliced<Uint8Array[]> {

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { countReads } from "../tests/kit/counted_reads.ts";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
+import { finished } from "../tests/kit/sliced.ts";
+import { ChainIds } from "./graph/chain_ids.ts";
 import { filesOf } from "../tests/kit/images.ts";
 import { seededRandom } from "../tests/kit/random.ts";
 import {
@@ -321,14 +323,17 @@ Deno.test("idsAt() gives the ids along a chain, near ones and far ones, and none
   });
   equal(expected.length, 2503);
   for (const numbers of [[2502, 0, 2047, 0], [1024, 1023, 1025], [7], [2500]]) {
-    const ids = port.idsAt(chain!, numbers);
+    const ids = finished(port.idsAt(chain!, numbers));
     deepEqual(ids, numbers.map((number) => expected[number]));
   }
   for (const none of [2503, -1, 0.5]) {
-    equal(port.idsAt(chain!, [0, none]), undefined);
+    equal(finished(port.idsAt(chain!, [0, none])), undefined);
   }
-  equal(port.idsAt("z".repeat(40), [0]), undefined);
-  deepEqual(port.idsAt(chain!, []), []);
+  equal(finished(port.idsAt("z".repeat(40), [0])), undefined);
+  deepEqual(finished(port.idsAt(chain!, [])), []);
+  const fresh = new ChainIds(ada.replica.commits, port.genesisId);
+  const slices = [...fresh.at(chain!, [2502])].length;
+  ok(slices >= 2502 / 128 - 1, `${slices} slices`);
 });
 
 Deno.test("receive() asks the gate once of new commits, and parks where the peer has its place", async () => {

@@ -71,7 +71,7 @@ export function* answerAudit(
       writeSummaryAnswer(writer, port);
       break;
     case "ids":
-      for (const id of port.idsAt(query.chain, query.numbers) ?? []) {
+      for (const id of (yield* port.idsAt(query.chain, query.numbers)) ?? []) {
         writer.bytes(id);
       }
       break;
@@ -213,7 +213,7 @@ function* firstDifference(
   while (same < differs) {
     const numbers = spread(same, differs);
     const answer = yield { ask: "ids", chain, numbers };
-    const ours = port.idsAt(chain, numbers) ?? [];
+    const ours = (yield* port.idsAt(chain, numbers)) ?? [];
     const at = numbers.findIndex((_, i) =>
       ours[i] === undefined ||
       !equalBytes(ours[i], answer.subarray(i * HASH, (i + 1) * HASH))

@@ -380,10 +380,10 @@ Deno.test("an audit finds the first commit that differs, in few questions", asyn
   const from = 321;
   const theirs = withAnswers(port, {
     summary: () => summary,
-    idsAt: (chain, numbers) =>
-      port.idsAt(chain, numbers)?.map((id, i) =>
-        numbers[i]! < from ? id : new Uint8Array(32)
-      ),
+    *idsAt(chain, numbers) {
+      const ids = yield* port.idsAt(chain, numbers);
+      return ids?.map((id, i) => numbers[i]! < from ? id : new Uint8Array(32));
+    },
   });
   const { report, questions } = audited(port, theirs);
   assert.deepEqual(report.commits, [{

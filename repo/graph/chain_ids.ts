@@ -3,20 +3,24 @@
  *
  * Memory holds only the id at the end of each chain. Here every 128th is
  * kept once it was computed, so that a search along a long chain hashes it once.
+ * That may be much at first: it is done in slices for who can wait.
  *
  * Architecture invariant: derived data is disposable (law 5).
  *
  * @module
  */
 
-import { assert } from "../../src/base/errors.ts";
 import { bytesOf } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { ChainHash, chainStart } from "../commit/commit.ts";
+import type { Sliced } from "../port.ts";
+import { limits } from "../../src/base/limits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
 /** Commits between two ids that are kept. */
 const STEP = 128;
+/** Bytes of commits that are hashed in one slice, some 1 ms, where a few commits are as many. */
+const SLICE_BYTES = 1024 * 1024;
 
 /** Computes ids of one repository. */
 export class ChainIds {
@@ -35,8 +39,11 @@ export class ChainIds {
     this.#kept.clear();
   }
 
-  /** The ids of commits that are in the log, in the order of `numbers`. */
-  at(chain: string, numbers: readonly number[]): Uint8Array[] {
+  /** The ids of commits, in the order of `numbers`; `undefined` where one is not in the log any more. */
+  *at(
+    chain: string,
+    numbers: readonly number[],
+  ): Sliced<Uint8Array[] | undefined> {
     const order = [...new Set(numbers)].sort((a, b) => a - b);
     const ids = new Map<number, Uint8Array>();
     let at = -1;
@@ -47,7 +54,8 @@ export class ChainIds {
       if (id === undefined || kept.number > at + 1) {
         [id, at] = [kept.id, kept.number - 1];
       }
-      id = this.#hash(chain, at + 1, number, id);
+      id = yield* this.#hash(chain, at + 1, number, id);
+      if (id === undefined) return undefined;
       at = number;
       ids.set(number, id);
     }
@@ -58,7 +66,11 @@ export class ChainIds {
   before(chain: string, number: number): Uint8Array | undefined {
     if (number === 0) return chainStart(this.#genesisId, chain);
     if (this.#commits.find(chain, number - 1) === undefined) return undefined;
-    return this.at(chain, [number - 1])[0];
+    const work = this.at(chain, [number - 1]);
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value?.[0];
+    }
   }
 
   /** The nearest kept id at or before a commit: that of the commit before `number`. */
@@ -70,18 +82,19 @@ export class ChainIds {
   }
 
   /** The id of commit `to`, from the id before commit `from`. */
-  #hash(
+  *#hash(
     chain: string,
     from: number,
     to: number,
     previousId: Uint8Array,
-  ): Uint8Array {
+  ): Sliced<Uint8Array | undefined> {
+    let left = SLICE_BYTES;
     const kept = this.#kept.get(chain)!;
     const hash = new ChainHash().start(previousId);
     for (let number = from; number <= to; number++) {
       if (number === kept.length * STEP) kept.push(hash.id.slice());
       const found = this.#commits.read(chain, number);
-      assert(found !== undefined, "the commit is in the log");
+      if (found === undefined) return undefined; // Withdrawn since the last slice.
       const { batch } = found.logged;
       const { at, headerEnd, payloadAt } = found.commit;
       const bytes = bytesOf(batch, found.commit);
@@ -89,6 +102,10 @@ export class ChainIds {
         bytes.subarray(0, headerEnd - at),
         bytes.subarray(payloadAt - at),
       );
+      left -= bytes.length;
+      if (left > 0 && (number + 1) % limits.auditItemsPerSlice !== 0) continue;
+      left = SLICE_BYTES;
+      yield;
     }
     return hash.id.slice();
   }
