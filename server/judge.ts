@@ -12,16 +12,19 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
+import type { Hlc } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import { entrySchema } from "../src/kv/entry.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
 import { judgeCommits } from "../src/schema/judge.ts";
 import { NameJudge, namingCollections } from "../src/schema/known_names.ts";
+import { partOf } from "../src/schema/rechain.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import type { Gate } from "../repo/admission/arrival.ts";
 import { type Batch, hashBatch } from "../repo/commit/batch.ts";
 import { nameOf } from "../repo/commit/commit.ts";
+import type { Graph } from "../repo/graph/graph.ts";
 import { ConstraintJudge, RuleGate } from "../repo/admission/rule_gate.ts";
 import type { Constraints } from "../repo/admission/constraints.ts";
 import { boundedPatches, checkMerge } from "../repo/admission/merge_gate.ts";
@@ -49,6 +52,8 @@ const KEY_CHARACTERS = 32;
 export class Judge {
   readonly #parts: JudgeParts;
   readonly #gates = new WeakMap<Replica, RuleGate>();
+  /** Chains by the part that stands in names of elements: not looked through for each batch. */
+  readonly #chainsByPart = new WeakMap<Graph, ReadonlyMap<string, string>>();
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
@@ -109,12 +114,23 @@ export class Judge {
     if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
     const naming = namingCollections(fresh);
     if (naming.size > 0) {
-      judges.push(new NameJudge(naming, () => graph.chains()));
+      judges.push(new NameJudge(naming, (part) => this.#lastOf(graph, part)));
     }
     if (isAwaited && judges.length > 0 || restores.isUnknown()) {
       return restoringFrom(batch.first + next);
     }
     return judgeCommits(batch, from, patches, state, judges, accepted);
+  }
+
+  /** The clock of the last commit of the chain whose name has this part. */
+  #lastOf(graph: Graph, part: string): Hlc | undefined {
+    const known = graph.chain(this.#chainsByPart.get(graph)?.get(part) ?? "");
+    if (known !== undefined) return known.last;
+    const chains = new Map(
+      Array.from(graph.chains(), ({ name }) => [partOf(name), name]),
+    );
+    this.#chainsByPart.set(graph, chains);
+    return graph.chain(chains.get(part) ?? "")?.last;
   }
 
   /** Has its author a certificate that is good now, if somebody else brings it? */

@@ -31,12 +31,6 @@ import type { SetState } from "./rich_set.ts";
 import type { RichState } from "./rich_state.ts";
 import type { TextState } from "./text_state.ts";
 
-/** A chain as names of elements have it, and the clock of its last commit. */
-export interface KnownChain {
-  readonly name: string;
-  readonly last: Hlc;
-}
-
 /** The collections in which operations name what others have brought, or bring units of texts. */
 export function namingCollections(
   patches: readonly DecodedPatch[],
@@ -75,19 +69,18 @@ function names(change: Change): boolean {
 /** Judges names of what is in some collections. */
 export class NameJudge implements CommitJudge {
   readonly #collections: ReadonlySet<string>;
-  readonly #chains: () => Iterable<KnownChain>;
-  #lastOf: Map<string, Hlc> | undefined;
+  readonly #lastOf: (part: string) => Hlc | undefined;
 
   /**
    * @param collections in which operations name anything
-   * @param chains every chain of which commits are known; asked seldom
+   * @param lastOf the clock of the last commit of a chain, by the part of its name that stands in names of elements
    */
   constructor(
     collections: ReadonlySet<string>,
-    chains: () => Iterable<KnownChain>,
+    lastOf: (part: string) => Hlc | undefined,
   ) {
     this.#collections = collections;
-    this.#chains = chains;
+    this.#lastOf = lastOf;
   }
 
   asksOf(collection: string): boolean {
@@ -181,10 +174,7 @@ export class NameJudge implements CommitJudge {
     if (created.part === partOf(origin.chain)) {
       return compareHlc(created, origin) <= 0;
     }
-    this.#lastOf ??= new Map(
-      Array.from(this.#chains(), ({ name, last }) => [partOf(name), last]),
-    );
-    const last = this.#lastOf.get(created.part);
+    const last = this.#lastOf(created.part);
     return last !== undefined && compareHlc(created, last) <= 0;
   }
 }
