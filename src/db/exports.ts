@@ -105,7 +105,13 @@ export type {
   JsonValue,
 } from "../schema/mod.ts";
 export { defineSchema, field } from "../schema/mod.ts";
-export type { CreateInput, Infer, Schema, UpdateInput } from "../schema/mod.ts";
+export type {
+  CreateInput,
+  Infer,
+  RefsOf,
+  Schema,
+  UpdateInput,
+} from "../schema/mod.ts";
 export { memoryStorage } from "../storage/memory_storage.ts";
 export type {
   OpenFileOptions,

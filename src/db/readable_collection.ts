@@ -13,7 +13,7 @@ import type { OrderField, QueryStore, Where } from "../query/mod.ts";
 import { itemStore } from "../query/store.ts";
 import { stateIn } from "../schema/merge.ts";
 import { type RowReader, rowReader } from "../schema/reader.ts";
-import type { Infer, Schema } from "../schema/schema.ts";
+import type { Infer, RefsOf, Schema } from "../schema/schema.ts";
 import type { TextState } from "../schema/text_state.ts";
 import type { View } from "../schema/view.ts";
 import type { Table } from "../../repo/mod.ts";
@@ -131,15 +131,15 @@ export class ReadableCollection<S extends Schema>
   }
 
   /** A query over every item. */
-  query(): Query<Infer<S>> {
+  query(): Query<Infer<S>, Infer<S>, RefsOf<S>> {
     this.#parts.check();
-    return new Query<Infer<S>>(this.#parts.engine);
+    return new Query<Infer<S>, Infer<S>, RefsOf<S>>(this.#parts.engine);
   }
 
   /** A query for the items that fit conditions, or that a predicate takes. */
   where(
     condition: Where<Infer<S>> | ((item: Infer<S>) => boolean),
-  ): Query<Infer<S>> {
+  ): Query<Infer<S>, Infer<S>, RefsOf<S>> {
     return this.query().where(condition);
   }
 
@@ -147,7 +147,7 @@ export class ReadableCollection<S extends Schema>
   orderBy(
     field: OrderField<Infer<S>>,
     direction: "asc" | "desc" = "asc",
-  ): Query<Infer<S>> {
+  ): Query<Infer<S>, Infer<S>, RefsOf<S>> {
     return this.query().orderBy(field, direction);
   }
 }

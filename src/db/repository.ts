@@ -34,10 +34,9 @@ import { RepositoryUndo, type Undo } from "./undo.ts";
 import { Write } from "./write.ts";
 
 /** No promise: what is awaited in a transaction would not be in it. */
-export type Synchronous<R> = [R] extends [never] ? unknown
-  : R extends PromiseLike<unknown>
-    ? "The callback of a transaction must be synchronous: await first"
-  : unknown;
+export type Synchronous<R> = 0 extends 1 & R ? unknown
+  : [Extract<R, PromiseLike<unknown>>] extends [never] ? unknown
+  : "The callback of a transaction must be synchronous: await first";
 
 /** What a repository is made of. */
 export interface RepositoryParts extends BareParts {

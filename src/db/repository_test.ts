@@ -105,6 +105,11 @@ Deno.test("transact() refuses asynchronous callbacks and transactions within", (
     throws(() => repo.transact(() => Promise.resolve()), {
       code: "invalid-option",
     });
+    const sometimes = (isLate: boolean) => isLate ? Promise.resolve() : 5;
+    // @ts-expect-error A promise now and then is one, too.
+    throws(() => repo.transact(() => sometimes(true)), {
+      code: "invalid-option",
+    });
     // @ts-expect-error It gives a write, which can be awaited.
     throws(() => repo.transact(() => repo.transact(() => {})), {
       code: "invalid-option",

@@ -8,11 +8,14 @@ import type { Item, Value } from "../schema/patch.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { QueryEngine } from "./engine.ts";
 import { invalidQuery } from "./parse_where.ts";
-import type { AnyRow } from "./where.ts";
 
-/** Reference fields to follow: `true`, or the schema that they refer to. */
-export type IncludeSpec<Base extends AnyRow> = {
-  readonly [F in keyof Base & string]?: true | Schema;
+/** Fields to follow: `true`, or the schema that they refer to. */
+export type IncludeSpec = { readonly [field: string]: true | Schema };
+
+/** Nothing but references. */
+export type OnlyRefs<Spec, Ref extends string> = {
+  readonly [F in Exclude<keyof Spec, Ref>]:
+    "It is no reference: use field.ref()";
 };
 
 /** What stands in place of an id: the item, or `undefined` when it is not there. */

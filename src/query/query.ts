@@ -21,6 +21,7 @@ import {
   type Included,
   type IncludeSpec,
   type IncludeTerm,
+  type OnlyRefs,
   originOf,
   parseInclude,
 } from "./include.ts";
@@ -61,10 +62,13 @@ const emptyState: QueryState = {
 
 /**
  * A query. `Row` is what it gives; `Base` is the item that conditions and
- * order speak of, before references are followed.
+ * order speak of, before references are followed; `Ref` names the references.
  */
-export class Query<Row extends AnyRow, Base extends AnyRow = Row>
-  implements PromiseLike<Row[]>, Iterable<Row> {
+export class Query<
+  Row extends AnyRow,
+  Base extends AnyRow = Row,
+  Ref extends string = keyof Base & string,
+> implements PromiseLike<Row[]>, Iterable<Row> {
   readonly #engine: QueryEngine;
   readonly #state: QueryState;
   #request: Request | undefined;
@@ -79,12 +83,14 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
     this.#state = state;
   }
 
-  #with(change: Partial<QueryState>): Query<Row, Base> {
+  #with(change: Partial<QueryState>): Query<Row, Base, Ref> {
     return new Query(this.#engine, { ...this.#state, ...change });
   }
 
   /** Only rows that satisfy this too: an object of conditions, or a function. */
-  where(condition: Where<Base> | ((row: Base) => boolean)): Query<Row, Base> {
+  where(
+    condition: Where<Base> | ((row: Base) => boolean),
+  ): Query<Row, Base, Ref> {
     const engine = this.#engine;
     const parts: readonly Condition[] = typeof condition === "function"
       ? [engine.predicate(condition)]
@@ -102,7 +108,7 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   orderBy(
     field: OrderField<Base> | readonly OrderField<Base>[],
     direction: Direction = "asc",
-  ): Query<Row, Base> {
+  ): Query<Row, Base, Ref> {
     const fields: readonly unknown[] = Array.isArray(field) ? field : [field];
     let { order } = this.#state;
     for (const one of fields) {
@@ -112,17 +118,17 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   }
 
   /** At most this many rows. */
-  limit(count: number): Query<Row, Base> {
+  limit(count: number): Query<Row, Base, Ref> {
     return this.#with({ limit: checkCount(count, "limit") });
   }
 
   /** Skips this many rows. */
-  offset(count: number): Query<Row, Base> {
+  offset(count: number): Query<Row, Base, Ref> {
     return this.#with({ offset: checkCount(count, "offset") });
   }
 
   /** Only rows behind this row, or behind where this cursor stands. */
-  after(position: string | Row): Query<Row, Base> {
+  after(position: string | Row): Query<Row, Base, Ref> {
     const after: unknown = position;
     if (typeof after !== "string" && !isItem(after)) {
       throw invalidQuery("Cannot continue: 'after' takes a row or a cursor");
@@ -139,9 +145,9 @@ export class Query<Row extends AnyRow, Base extends AnyRow = Row>
   }
 
   /** Puts related items in place of their ids. */
-  include<const Spec extends IncludeSpec<Base>>(
-    spec: Spec,
-  ): Query<Included<Row, Spec> & AnyRow, Base> {
+  include<const Spec extends IncludeSpec>(
+    spec: Spec & OnlyRefs<Spec, Ref>,
+  ): Query<Included<Row, Spec> & AnyRow, Base, Ref> {
     const terms = parseInclude(this.#engine, spec);
     const include = [
       ...this.#state.include.filter((old) =>

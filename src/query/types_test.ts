@@ -7,7 +7,7 @@
 import { strictEqual } from "node:assert/strict";
 import { defineSchema } from "../schema/schema.ts";
 import { field } from "../schema/field.ts";
-import type { Infer } from "../schema/schema.ts";
+import type { Infer, RefsOf } from "../schema/schema.ts";
 import { avg, count, max, sum } from "./grouped_query.ts";
 import { taskEngine } from "./kit_test.ts";
 import { Query } from "./query.ts";
@@ -35,7 +35,9 @@ function proves<T extends true>(proof: T): T {
   return proof;
 }
 
-const all = new Query<NoteItem>(taskEngine(false).engine);
+const all = new Query<NoteItem, NoteItem, RefsOf<typeof Note>>(
+  taskEngine(false).engine,
+);
 
 /** Never called: only its types matter. */
 function allowed(): unknown[] {
@@ -78,6 +80,10 @@ function refused(): unknown[] {
     all.aggregate({ total: sum("title") }),
     // @ts-expect-error no such field to follow
     all.include({ writer: true }),
+    // @ts-expect-error a title refers to nothing
+    all.include({ title: true }),
+    // @ts-expect-error nor does it beside what does
+    all.include({ author: User, title: true }),
     // @ts-expect-error a set is no group
     all.groupBy("tags"),
   ];

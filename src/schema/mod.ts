@@ -13,6 +13,7 @@ export {
   type CreateInput,
   defineSchema,
   type Infer,
+  type RefsOf,
   type Schema,
   type UpdateInput,
 } from "./schema.ts";

@@ -12,6 +12,7 @@ import type {
   FieldDefinition,
   FieldMode,
   FieldTypes,
+  RefField,
 } from "./field.ts";
 import { isCollectionName, isFieldName, show } from "./names.ts";
 import { emptyOf, isRich } from "./kinds.ts";
@@ -106,6 +107,14 @@ type UpdateOf<Fields extends FieldMap> = {
 
 /** The type of a schema's items, as readers see them. */
 export type Infer<S> = S extends Schema<string, infer Fields> ? ItemOf<Fields>
+  : never;
+
+/** The names of a schema's fields that refer to items. */
+export type RefsOf<S> = S extends Schema<string, infer Fields> ? {
+    [Name in keyof Fields & string]: Fields[Name] extends RefField<FieldMode>
+      ? Name
+      : never;
+  }[keyof Fields & string]
   : never;
 
 /** What a create takes. */
