@@ -21,7 +21,7 @@
 import { ByteReader } from "../../src/base/bytes.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import type { Cell, Origin } from "../../src/schema/cell.ts";
-import { fold } from "../../src/schema/merge.ts";
+import { ItemFold } from "../../src/schema/item_fold.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -31,6 +31,7 @@ import type { CommitReader } from "./commit_reader.ts";
 import { type CommitHead, CommitSpans, type Marks } from "./commit_spans.ts";
 import type { Log } from "../log/log.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
+import { pastState } from "./past_state.ts";
 import { type RecentPast, recentPast } from "./recent_past.ts";
 import type { State } from "../state/state.ts";
 import type { ItemName } from "../state/state.ts";
@@ -184,7 +185,7 @@ export class ItemTouches implements Marks {
     const hash = hashItem(item.collection, item.id);
     return this.#reading(() => {
       const places = this.#placesOf(hash);
-      let cell: Cell | undefined;
+      const fold = new ItemFold(view);
       for (let i = 0; i < places.count && places.at(i) < to; i++) {
         const touch = this.#touch(places.at(i), item, hash, to);
         if (touch === undefined) continue;
@@ -192,15 +193,20 @@ export class ItemTouches implements Marks {
         if (!includes(chain, number, wall)) continue;
         // Nobody asks where it stands: no checkpoint is made of it.
         const origin: Origin = { wall, count, chain, operationsAt: -1 };
-        cell = fold(cell, touch.operation, origin, -1, view);
+        fold.add(touch.operation, origin);
       }
-      return cell;
+      return fold.cell;
     });
   }
 
   /** The state of commits that were nearly all there are; `undefined` where they are not. */
   recentPast(past: RecentPast): State | undefined {
     return recentPast(this, past);
+  }
+
+  /** The state of the chosen commits, of those that the log held when it ended at `to`. */
+  stateOf(...asked: Parameters<typeof pastState>): State {
+    return pastState(...asked);
   }
 
   /** How many operations there may be on an item. */

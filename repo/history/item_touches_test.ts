@@ -134,18 +134,22 @@ function checkPast(
   deepEqual(at(), before, what);
   const includes = ancestry(commits, position);
   deepEqual(past(place, includes, log.end), before, `${what}, up to now`);
-  const state = stateOf(commits, () => place.editor.table.view, includes);
+  const whole = () => stateOf(commits, () => place.editor.table.view, includes);
+  const state = whole();
   const items = IDS.map((id) => state.cellOf(Leaf.name, id)?.item);
   deepEqual(items, before.items, `${what}, all of it`);
+  const judge = digestOf(scanning(place, whole));
+  deepEqual(digestOf(state), judge, `${what}, its cells`);
   return checkRecent(place, includes, what);
 }
 
 /** Is what is made from the present what the log says, where it is? */
 function checkRecent(
-  { replica, editor }: AuthorPlace,
+  place: AuthorPlace,
   includes: Includes,
   what: string,
 ): boolean {
+  const { replica, editor } = place;
   const { commits, graph, loaded: { log }, state: present } = replica;
   const viewOf = () => editor.table.view;
   const recent = commits.touches?.recentPast({
@@ -154,8 +158,8 @@ function checkRecent(
     to: log.end,
     end: log.end,
   });
-  const judge = stateOf(commits, viewOf, includes);
   if (recent === undefined) return false;
+  const judge = scanning(place, () => stateOf(commits, viewOf, includes));
   deepEqual(digestOf(recent), digestOf(judge), `${what}, from the present`);
   return true;
 }

@@ -148,6 +148,16 @@ export function stateOf(
   includes: Includes,
   to?: number,
 ): State {
+  return reader.touches?.stateOf(reader, viewOf, includes, to) ??
+    scannedStateOf(reader, viewOf, includes, to);
+}
+
+function scannedStateOf(
+  reader: CommitReader,
+  viewOf: ViewOf,
+  includes: Includes,
+  to: number | undefined,
+): State {
   const state = new State(viewOf);
   let left = includes.count ?? Infinity;
   reader.each(

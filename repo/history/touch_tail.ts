@@ -13,13 +13,12 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
-import type { Shape } from "../../src/schema/patch.ts";
-import { readOperation } from "../../src/schema/patch_codec.ts";
-import { readShape } from "../../src/schema/shape_codec.ts";
+import { skimOperation } from "../../src/schema/skim.ts";
 import type { Batch } from "../commit/batch.ts";
 import { hashId } from "../checkpoint/layout.ts";
 import type { Cut } from "../refusal/withdrawals.ts";
 import { lowerBound } from "../../src/base/collections.ts";
+import { PayloadHead } from "./payload_head.ts";
 
 /** So many operations are sorted at once, within a few milliseconds. */
 const RUN_MAX = 65_536;
@@ -27,6 +26,7 @@ const RUN_MAX = 65_536;
 const SPAN_BYTES = 512;
 const FIRST = 64;
 const SEED = 0x5eaf;
+const pass = () => {};
 
 /** What an item's operations are found by. */
 export function hashItem(collection: string, id: string): number {
@@ -76,10 +76,11 @@ export class TouchTail {
   readonly #chains: string[] = [];
   readonly #lengths: number[] = [];
   readonly #numbers = new Map<string, number>();
-  /** What stood first in the last payload: its shapes, and what hashes of their items start with. */
-  #head = new Uint8Array(0);
-  #shapes: readonly Shape[] = [];
-  #seeds: readonly number[] = [];
+  /** Shapes, and what hashes of their items start with. */
+  readonly #head = new PayloadHead((shape) => ({
+    shape,
+    seed: hashId(shape.collection, SEED),
+  }));
 
   /** @param chains what stands before `end` */
   constructor(end: number, chains: readonly ChainCount[]) {
@@ -126,9 +127,10 @@ export class TouchTail {
   add({ bytes, chain, first, commits }: Batch, address: number): void {
     const own = this.#numberOf(chain);
     const known = this.#lengths[own]!;
+    const reader = new ByteReader(bytes);
     let marked = -Infinity;
     for (let i = 0; i < commits.length; i++) {
-      const { at, payloadAt, end, parents } = commits[i]!;
+      const { at, payloadAt, parents } = commits[i]!;
       if (at - marked >= SPAN_BYTES) {
         this.#mark(i === 0 ? address : address + at, i);
         marked = at;
@@ -137,9 +139,8 @@ export class TouchTail {
       for (const { chain, number } of parents) {
         this.#link(own, first + i, this.#numberOf(chain), number);
       }
-      const reader = new ByteReader(bytes, payloadAt, end);
-      this.#readHead(reader);
-      this.#addOperations(reader, reader.varint(), address);
+      reader.at = payloadAt;
+      this.#addOperations(reader, address);
     }
     this.#lengths[own] = Math.max(known, first + commits.length);
   }
@@ -170,33 +171,15 @@ export class TouchTail {
     this.#links.set(link, at);
   }
 
-  /** Reads the shapes of a payload; nearly always they are those of the one before. */
-  #readHead(reader: ByteReader): void {
-    const { bytes, at: start } = reader;
-    const head = this.#head;
-    let same = 0;
-    while (same < head.length && bytes[start + same] === head[same]) same++;
-    if (same > 0 && same === head.length) return reader.skip(same);
-    reader.skip(1);
-    const shapes: Shape[] = [];
+  #addOperations(reader: ByteReader, address: number): void {
+    const shapes = this.#head.read(reader);
     for (let left = reader.varint(); left > 0; left--) {
-      shapes.push(readShape(reader));
-    }
-    this.#shapes = shapes;
-    this.#seeds = shapes.map(({ collection }) => hashId(collection, SEED));
-    this.#head = bytes.slice(start, reader.at);
-  }
-
-  #addOperations(reader: ByteReader, count: number, address: number): void {
-    for (let left = count; left > 0; left--) {
       const { at } = reader;
-      const shape = Math.floor(reader.varint() / 4);
+      const head = reader.varint();
+      const { shape, seed } = shapes[Math.floor(head / 4)]!;
       reader.varint();
-      const hash = hashId(reader.text(), this.#seeds[shape]!);
-      this.#addOperation(hash, address + at);
-      if (left === 1) return; // Nobody asks where the last one ends.
-      reader.at = at;
-      readOperation(reader, this.#shapes);
+      this.#addOperation(hashId(reader.text(), seed), address + at);
+      skimOperation(reader, head % 4, shape, left === 1, pass);
     }
   }
 

@@ -112,9 +112,9 @@ export class State {
     return table;
   }
 
-  /** Puts an item in the place of what is known of it: for who has folded it elsewhere. */
-  put(collection: string, cell: Cell): void {
-    this.#admitted(collection).put(cell);
+  /** Puts an item in the place of what is known of it: for who has folded it elsewhere; `ordinal` is -1 of a new one. */
+  put(collection: string, cell: Cell, ordinal?: number): void {
+    this.#admitted(collection).put(cell, ordinal);
   }
 
   /** Folds one commit's patch. */

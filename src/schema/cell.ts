@@ -27,6 +27,7 @@ export interface Origin extends Stamp {
   operationsAt: number;
 }
 
+/** One item's state. */
 export interface Cell {
   readonly id: string;
   /** 0 at first; each create after a delete begins the next one. */

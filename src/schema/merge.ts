@@ -74,7 +74,7 @@ export function fold(
   if (!isThere(cell)) return cell;
   return op.what === "create"
     ? mergeCreate(cell, op, origin, view)
-    : applyUpdate(cell, op, origin, view);
+    : afterEdit(cell, editUpdate(cell, op, origin, view), view);
 }
 
 function begin(
@@ -87,7 +87,7 @@ function begin(
   if (op.what === "update") {
     const item = view.build(id, orphanOf(shape), new Map());
     const orphan = bareCell(id, generation, item, orphanOf(shape), nowhere);
-    return applyUpdate(orphan, op, origin, view);
+    return afterEdit(orphan, editUpdate(orphan, op, origin, view), view);
   }
   if (op.what === "delete") {
     return bareCell(id, generation, undefined, orphanOf(shape), origin);
@@ -194,8 +194,8 @@ function unlessEmpty<M extends { readonly size: number }>(
   return map.size > 0 ? map : undefined;
 }
 
-/** What an update changes, gathered before the new cell is made. */
-interface Edit {
+/** What updates change, gathered before the new cell is made. */
+export interface Edit {
   readonly registers: Map<string, Value>;
   readonly states: Map<string, RichState>;
   stamps: OrderedMap<string, Stamp>;
@@ -205,13 +205,14 @@ function editOf({ stamps = noStamps }: Cell): Edit {
   return { registers: new Map(), states: new Map(), stamps };
 }
 
-function applyUpdate(
+/** What an update changes, after what was gathered already. */
+export function editUpdate(
   cell: Cell,
   op: UpdateOperation,
   origin: Origin,
   view: View,
-): Cell {
-  const edit = editOf(cell);
+  edit: Edit = editOf(cell),
+): Edit {
   for (let i = 0; i < op.changes.length; i++) {
     const { field, change } = op.changes[i]!;
     const merge = mergeFor(cell, edit, field);
@@ -225,8 +226,13 @@ function applyUpdate(
       editRegister(cell, edit, field.name, change.value, origin);
     }
   }
-  if (edit.registers.size + edit.states.size === 0) return cell;
-  return withEdit(cell, edit, cell, view);
+  return edit;
+}
+
+/** The cell after updates. */
+export function afterEdit(cell: Cell, edit: Edit, view: View): Cell {
+  const isChanged = edit.registers.size + edit.states.size > 0;
+  return isChanged ? withEdit(cell, edit, cell, view) : cell;
 }
 
 /** The cell after an edit, whose base is this create from then on. */

@@ -39,8 +39,9 @@ import {
 import { createView, type View } from "./view.ts";
 
 const FORMAT = 1;
-const CREATE = 0;
-const UPDATE = 1;
+/** What an operation is stands in two bits. */
+export const CREATE = 0;
+export const UPDATE = 1;
 const DELETE = 2;
 /** The change of a register, which gets another value; those of rich kinds have codes of their own. */
 const SET = 0;

@@ -17,7 +17,7 @@ import { emptyOf } from "./kinds.ts";
 import type { FieldKind, Value } from "./patch.ts";
 
 /** First byte of a value. */
-const tags = {
+export const tags = {
   absent: 0,
   false: 1,
   true: 2,

@@ -10,10 +10,9 @@ import type {
   RuleClaims,
   RuleSession,
 } from "../../src/schema/rule_types.ts";
-import type { Cell } from "../../src/schema/cell.ts";
+import { type Cell, nowhere } from "../../src/schema/cell.ts";
 import { parseJson } from "../../src/schema/json.ts";
 import { type FoldedCells, judgeCommits } from "../../src/schema/judge.ts";
-import { nowhere } from "../../src/schema/cell.ts";
 import { fold } from "../../src/schema/merge.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import {
