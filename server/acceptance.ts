@@ -18,15 +18,13 @@ import { refuse } from "../src/base/errors.ts";
 import { checkGate, Parking } from "../repo/admission/admit.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { chainName } from "../repo/commit/commit.ts";
-import type { Replica, RepositoryName } from "../repo/mod.ts";
+import { recordKind, type Replica, type RepositoryName } from "../repo/mod.ts";
 import { Revocations } from "../repo/commit/revocation.ts";
 import { HttpFault } from "./body.ts";
 import type { QuarantineItem } from "./books.ts";
 import type { Hub } from "./hub.ts";
 import type { Judge } from "./judge.ts";
-import { cutsToIssue } from "./revocation_cuts.ts";
-import { admittedOf, type RevocationList } from "./revocations.ts";
-import { recordKind } from "../repo/mod.ts";
+import { admittedOf, cutsToIssue, type RevocationList } from "./revocations.ts";
 
 /** What accepting works with. */
 export interface AcceptanceParts {

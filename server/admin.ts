@@ -9,64 +9,70 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { HttpFault, jsonResponse, readJson } from "./body.ts";
-import type { Asked } from "./http.ts";
+import { system } from "../src/base/system.ts";
+import type { EmbeddedServer, Whom } from "./api.ts";
+import {
+  type Asked,
+  HttpFault,
+  isRecord,
+  jsonResponse,
+  readJson,
+} from "./body.ts";
 import type { Log } from "./log.ts";
-import { isSecret } from "./login_tokens.ts";
+import { isSecret } from "./login.ts";
 import type { Buckets } from "./quotas.ts";
-import { isRecord } from "./settings.ts";
-import type { QuarantineEntry } from "./quarantine.ts";
 
-/** What an administrator may do. */
-export interface AdminActions {
-  revoke(
-    whom: { readonly sessionKey: string } | { readonly user: string },
-    reason: string,
-  ): Promise<{ sessions: readonly string[]; repositories: number }>;
-  quarantine(): QuarantineEntry[];
-  accept(id: string): Promise<number>;
-  drop(id: string): Promise<void>;
-  backup(folder: string): Promise<unknown>;
-}
-
-/** What the routes work with. */
-export interface AdminParts {
-  readonly token: string;
-  readonly actions: AdminActions;
-  readonly rate: Buckets;
-  readonly log: Log;
-  readonly monotonic: () => number;
-}
+/** What an administrator may do, and where it is logged. */
+export type Administered =
+  & Pick<
+    EmbeddedServer,
+    "revoke" | "quarantine" | "accept" | "drop" | "backup"
+  >
+  & { readonly log: Log };
 
 type Action = (body: Record<string, unknown>) => Promise<unknown>;
 
 /** Makes what answers `/admin`. */
 export function adminRoutes(
-  parts: AdminParts,
+  token: string,
+  server: Administered,
+  wrongTokens: Buckets,
 ): (asked: Asked) => Promise<Response> {
-  const { actions, log } = parts;
   const posts: Readonly<Record<string, Action>> = {
-    "/admin/revoke": (body) => actions.revoke(whomOf(body), reasonOf(body)),
-    "/admin/backup": (body) => actions.backup(textOf(body, "folder")),
+    "/admin/revoke": (body) => server.revoke(whomOf(body), reasonOf(body)),
+    "/admin/backup": (body) => server.backup(textOf(body, "folder")),
     "/admin/quarantine/accept": async (body) => ({
-      commits: await actions.accept(textOf(body, "id")),
+      commits: await server.accept(textOf(body, "id")),
     }),
     "/admin/quarantine/drop": async (body) => {
-      await actions.drop(textOf(body, "id"));
+      await server.drop(textOf(body, "id"));
       return {};
     },
   };
+  const checkToken = (request: Request, address: string): void => {
+    const shown = /^Bearer (.+)$/.exec(
+      request.headers.get("authorization") ?? "",
+    )?.[1];
+    const nowMs = system.monotonic();
+    if (wrongTokens.debt(address, nowMs) > 0) {
+      throw new HttpFault(429, "rate-limited", "Too many wrong tokens");
+    }
+    if (shown !== undefined && isSecret(shown, token)) return;
+    wrongTokens.take(address, 1, nowMs);
+    server.log.write("warn", "admin-refused", { address });
+    throw new HttpFault(401, "login-failed", "The admin token is wrong");
+  };
   return async ({ request, path, address }) => {
-    checkToken(request, address, parts);
+    checkToken(request, address);
     if (request.method === "GET" && path === "/admin/quarantine") {
-      return jsonResponse({ entries: actions.quarantine() });
+      return jsonResponse({ entries: server.quarantine() });
     }
     const isKnown = request.method === "POST" && Object.hasOwn(posts, path);
     if (!isKnown) throw new HttpFault(404, "not-found", "No such action");
     const body = await readJson(request);
     if (!isRecord(body)) throw bad("The body must be a JSON object");
     const answer = await done(posts[path]!(body));
-    log.write("info", "admin", { action: path, address });
+    server.log.write("info", "admin", { action: path, address });
     return jsonResponse(answer);
   };
 }
@@ -79,24 +85,6 @@ async function done(action: Promise<unknown>): Promise<unknown> {
     if (!(error instanceof DatabaseError)) throw error;
     throw new HttpFault(409, error.code, error.message);
   }
-}
-
-function checkToken(
-  request: Request,
-  address: string,
-  { token, rate, log, monotonic }: AdminParts,
-): void {
-  const shown = /^Bearer (.+)$/.exec(
-    request.headers.get("authorization") ?? "",
-  )?.[1];
-  const nowMs = monotonic();
-  if (rate.debt(address, nowMs) > 0) {
-    throw new HttpFault(429, "rate-limited", "Too many wrong tokens");
-  }
-  if (shown !== undefined && isSecret(shown, token)) return;
-  rate.take(address, 1, nowMs);
-  log.write("warn", "admin-refused", { address });
-  throw new HttpFault(401, "login-failed", "The admin token is wrong");
 }
 
 function bad(message: string): HttpFault {
@@ -114,9 +102,7 @@ function reasonOf({ reason = "" }: Record<string, unknown>): string {
   throw bad("`reason` must be a text");
 }
 
-function whomOf(
-  body: Record<string, unknown>,
-): { sessionKey: string } | { user: string } {
+function whomOf(body: Record<string, unknown>): Whom {
   if (body["sessionKey"] !== undefined) {
     return { sessionKey: textOf(body, "sessionKey") };
   }

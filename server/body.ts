@@ -4,8 +4,18 @@
  * @module
  */
 
-import { decodeText } from "../src/base/bytes.ts";
+import { isWeakKey } from "../crypto/mod.ts";
+import { concatBytes, decodeText, fromHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
+
+/** A request, and what is known of it. */
+export interface Asked {
+  readonly request: Request;
+  /** Without the base. */
+  readonly path: string;
+  /** For quotas and logs. */
+  readonly address: string;
+}
 
 /** A request that cannot be answered as it was meant. */
 export class HttpFault extends Error {
@@ -90,13 +100,7 @@ async function gather(
     if (length > limits.httpBodyBytesMax) throw tooLarge();
     pieces.push(value);
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return concatBytes(...pieces);
 }
 
 /** Answers with JSON that nobody caches. */
@@ -123,4 +127,24 @@ export function faultResponse(
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   return jsonResponse({ code, message }, status, headers);
+}
+
+/** Is it an object with keys? */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const KEY = /^[0-9a-f]{64}$/;
+
+/** Reads a session's public key as clients write it. */
+export function parseSessionKey(value: unknown): string {
+  const key = typeof value === "string" ? value.toLowerCase() : "";
+  if (!KEY.test(key) || isWeakKey(fromHex(key))) {
+    throw new HttpFault(
+      400,
+      "bad-request",
+      "`sessionKey` must be an Ed25519 public key of 64 hexadecimal digits",
+    );
+  }
+  return key;
 }

@@ -8,12 +8,17 @@ import type { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { system } from "../src/base/system.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { createServer } from "./create_server.ts";
+import { withDefaults } from "./options.ts";
+import { createServer } from "./server.ts";
 import { layFoundation } from "./foundation.ts";
 import type { LogRecord } from "./log.ts";
 
 function open(storage: Storage) {
-  return layFoundation({ storage, scrub: false }, system, () => {});
+  return layFoundation(
+    withDefaults({ storage, scrub: false }),
+    system,
+    () => {},
+  );
 }
 
 /** Files of a server that has issued so many sessions and was closed, and the name of its checkpoint. */
@@ -128,7 +133,7 @@ async function startsOver(
 ): Promise<void> {
   const storage = restored(files);
   const { database, books, own } = await layFoundation(
-    { storage },
+    withDefaults({ storage }),
     system,
     () => {},
   );
@@ -182,7 +187,7 @@ Deno.test("a server without repairs, and one whose books cannot be repaired, say
     const image = withFile(files, name, spoiled);
     const storage = restored(image);
     await rejects(
-      layFoundation({ storage, scrub }, system, () => {}),
+      layFoundation(withDefaults({ storage, scrub }), system, () => {}),
       (error: DatabaseError) => {
         ok(["log-damaged", "format-unknown"].includes(error.code));
         match(error.message, /own records.*move the folder.*away/s);

@@ -1,10 +1,17 @@
 /**
  * Connections: who may open one, what became of it, and what its trouble was,
  * each kind told once. Whose wire it is, a socket's or another, is not asked
- * here: `upgrade.ts` makes one of a request.
+ * here.
  *
  * Architecture invariant: places are bounded in total, by address and for those
  * who have not proved themselves, before anything is kept of a stranger
+ * (law 10).
+ *
+ * Sockets that outlive their conversation: their peer neither reads nor lets
+ * go, and the platform cannot terminate them.
+ *
+ * Architecture invariant: what waits in such sockets is memory that only their
+ * peer can free: an address has so many, and no new socket while it does
  * (law 10).
  *
  * @module
@@ -17,12 +24,12 @@ import type { HostEvent, HostPeer } from "../sync/host_hooks.ts";
 import type { Transport } from "../sync/transport/transport.ts";
 import { HttpFault } from "./body.ts";
 import type { Latencies } from "./latencies.ts";
-import { Lingering } from "./lingering.ts";
 import { type Log, messageOf, type TroubleLog } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Quotas } from "./options.ts";
 import { Buckets, Places } from "./quotas.ts";
 import type { Tracing } from "./tracing.ts";
+import { limits } from "../src/base/limits.ts";
 
 /** So many connections of an address may fail at once, and one a second. */
 const FAILURES = 60;
@@ -309,3 +316,41 @@ const NOBODY: Arriving = { unproved() {}, closed: Promise.resolve() };
 
 /** Ends that nobody need look at. */
 const QUIET_ENDS = new Set(["lost", "closed", "shutting-down", "goodbye"]);
+
+/** Sockets by address, from the end of their conversation until they are gone. */
+export class Lingering {
+  readonly #endedMs = new Map<string, Map<object, number>>();
+
+  /**
+   * The conversation of a socket ended.
+   *
+   * @returns says that the socket is gone
+   */
+  add(address: string, nowMs: number): () => void {
+    const socket = {};
+    let sockets = this.#endedMs.get(address);
+    if (sockets === undefined) {
+      this.#endedMs.set(address, sockets = new Map());
+    }
+    sockets.set(socket, nowMs);
+    return () => this.#gone(address, socket);
+  }
+
+  #gone(address: string, socket: object): void {
+    const sockets = this.#endedMs.get(address);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) this.#endedMs.delete(address);
+  }
+
+  /** Has an address so many that it gets no other one? Those that ended just now may be closing yet. */
+  isFull(address: string, nowMs: number): boolean {
+    const sockets = this.#endedMs.get(address);
+    if (sockets === undefined || sockets.size < limits.lingeringSocketsMax) {
+      return false;
+    }
+    const beforeMs = nowMs - limits.lingerMs;
+    let count = 0;
+    for (const endedMs of sockets.values()) if (endedMs <= beforeMs) count++;
+    return count >= limits.lingeringSocketsMax;
+  }
+}

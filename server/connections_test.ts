@@ -11,16 +11,6 @@ import { Metrics } from "./metrics.ts";
 import { defaultQuotas } from "./options.ts";
 import { noTracing } from "./tracing.ts";
 
-const nothing = {
-  connections: () => 0,
-  sessions: () => 0,
-  openRepositories: () => 0,
-  quarantineEntries: () => 0,
-  quarantineBytes: () => 0,
-  restoring: () => 0,
-  failing: () => 0,
-};
-
 const transport: Transport = {
   listen: () => {},
   send: () => {},
@@ -31,7 +21,7 @@ const transport: Transport = {
 /** Connections of which each ends as a test says. */
 function start() {
   const world = new ManualWorld();
-  const metrics = new Metrics(nothing);
+  const metrics = new Metrics();
   const parts: ConnectionParts = {
     quotas: defaultQuotas,
     metrics,

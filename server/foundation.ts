@@ -13,7 +13,11 @@ import { type Database, openDatabase } from "../src/db/database.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import type { Keyring } from "../src/db/keyring.ts";
 import { diskStorage } from "../src/storage/disk_storage.ts";
-import type { Storage } from "../src/storage/storage.ts";
+import type {
+  OpenFileOptions,
+  Storage,
+  StorageFile,
+} from "../src/storage/storage.ts";
 import { decodeCertificate, type Replica } from "../repo/mod.ts";
 import type { ServerProver } from "../sync/conversation.ts";
 import {
@@ -23,14 +27,19 @@ import {
   repairBooks,
   SERVER_REPOSITORY,
 } from "./books.ts";
-import { CountedStorage } from "./counted_storage.ts";
-import { defaultQuotas, type Quotas, type ServerOptions } from "./options.ts";
+import {
+  defaultQuotas,
+  type KnownOptions,
+  type Quotas,
+  type ServerOptions,
+} from "./options.ts";
 import {
   checkRootSecret,
   readRootKeyFile,
   writeRootKeyFile,
 } from "./root_key_file.ts";
 import type { Issuer } from "./sessions.ts";
+import { StorageOver } from "../src/storage/storage_over.ts";
 
 /** Who writes the server's own records. */
 const SERVER_USER = "server";
@@ -55,7 +64,7 @@ export interface Foundation {
 
 /** Opens medium, keys, database and books. */
 export async function layFoundation(
-  options: ServerOptions,
+  options: KnownOptions,
   world: World,
   synced: () => void,
 ): Promise<Foundation> {
@@ -69,7 +78,7 @@ export async function layFoundation(
     user: SERVER_USER,
     mayIssue: true,
     schemas: [...bookSchemas, ...options.schemas ?? []],
-    scrub: options.scrub ?? true,
+    scrub: options.scrub,
     ...(options.mode !== undefined && { mode: options.mode }),
     ...(options.rules !== undefined && { rules: options.rules }),
     ...(rootSecret !== undefined && { rootSecret }),
@@ -201,4 +210,40 @@ function issuerOf({ rootSecret }: Keyring, prover: ServerProver): Issuer {
   assert(own !== undefined, "a prover has a certificate");
   const { notAfter } = decodeCertificate(own);
   return { signer: prover, certificates: prover.certificates, notAfter };
+}
+
+/** See the module. */
+export class CountedStorage extends StorageOver {
+  readonly #synced: () => void;
+
+  /**
+   * @param storage what does the work
+   * @param synced runs before every sync of a file
+   */
+  constructor(storage: Storage, synced: () => void) {
+    super(storage);
+    this.#synced = synced;
+  }
+
+  override open(
+    name: string,
+    options?: OpenFileOptions,
+  ): StorageFile | undefined {
+    const file = super.open(name, options);
+    return file && countedFile(file, this.#synced);
+  }
+}
+
+function countedFile(file: StorageFile, synced: () => void): StorageFile {
+  return {
+    size: () => file.size(),
+    readAt: (target, offset) => file.readAt(target, offset),
+    writeAt: (bytes, offset) => file.writeAt(bytes, offset),
+    truncate: (length) => file.truncate(length),
+    sync(isMet) {
+      synced();
+      return file.sync(isMet);
+    },
+    close: () => file.close(),
+  };
 }

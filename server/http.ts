@@ -16,46 +16,29 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { addressOf } from "./address.ts";
-import { faultResponse, HttpFault, jsonResponse } from "./body.ts";
-import { type Log, messageOf } from "./log.ts";
-import type { LoginRoute } from "./login_route.ts";
-import type { Metrics } from "./metrics.ts";
-import { isHost, type OriginCheck } from "./origin.ts";
-import type { StaticFiles } from "./static_files.ts";
+import {
+  pickProtocol,
+  upgradeRequest,
+} from "../sync/transport/websocket_server.ts";
+import {
+  addressOf,
+  isHost,
+  normalOrigin,
+  type OriginCheck,
+  originCheck,
+} from "./origin.ts";
+import { adminRoutes } from "./admin.ts";
+import type { EmbeddedServer } from "./api.ts";
+import { type Asked, faultResponse, HttpFault, jsonResponse } from "./body.ts";
+import { messageOf } from "./log.ts";
+import type { ServerOptions } from "./options.ts";
+import { perMinute } from "./quotas.ts";
+import type { Service } from "./service.ts";
+import { StaticFiles } from "./static_files.ts";
+import type { Connections } from "./connections.ts";
 
-/** How a server is. */
-export interface Health {
-  readonly status: "ok" | "restoring" | "failing" | "shutting-down";
-  readonly [detail: string]: unknown;
-}
-
-/** What the routes lead to. */
-export interface HttpParts {
-  /** What all addresses begin with: empty, or `/api/sheaf`. */
-  readonly base: string;
-  readonly origin: OriginCheck;
-  readonly login: LoginRoute;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly trustsProxy: boolean;
-  readonly isClosing: () => boolean;
-  readonly health: () => Health;
-  /** What everybody may know of this server. */
-  readonly info: () => unknown;
-  readonly upgrade: (request: Request, address: string) => Response;
-  readonly admin: ((asked: Asked) => Promise<Response>) | undefined;
-  readonly files: StaticFiles | undefined;
-}
-
-/** A request, and what is known of it. */
-export interface Asked {
-  readonly request: Request;
-  /** Without the base. */
-  readonly path: string;
-  /** For quotas and logs. */
-  readonly address: string;
-}
+/** The server behind the routes. */
+export type Served = Service & Pick<EmbeddedServer, "backup">;
 
 interface Route {
   /** For metrics. */
@@ -69,50 +52,59 @@ interface Route {
 const UPGRADE_PATHS = ["/", "/sync"];
 const ADMIN = "/admin/";
 
+/** Wrong admin tokens that an address may show in a minute. */
+const WRONG_TOKENS = 10;
+const ADMIN_TOKEN_MIN = 8;
+/** Segments that no browser and no proxy changes on the way. */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
+
 /** Answers requests. */
 export class Http {
-  readonly #parts: HttpParts;
+  /** What all addresses begin with: empty, or `/api/sheaf`. */
+  readonly base: string;
+  readonly #server: Served;
+  readonly #isOrigin: OriginCheck;
+  readonly #files: StaticFiles | undefined;
   readonly #routes: Readonly<Record<string, Route>>;
   readonly #upgrade: Route;
   readonly #admin: Route | undefined;
   readonly #running = new Set<Promise<Response>>();
 
-  /** @param parts what the routes lead to */
-  constructor(parts: HttpParts) {
-    this.#parts = parts;
+  private constructor(server: Served, files: StaticFiles | undefined) {
+    const { options } = server;
+    this.#server = server;
+    this.base = baseOf(options.path);
+    this.#isOrigin = originCheck(checkOrigins(options.origins ?? []));
+    this.#files = files;
+    const { connections, login, tracing } = server;
     const get = ["GET", "HEAD"];
     this.#routes = {
       "/healthz": open("healthz", get, () => this.#health()),
       "/metrics": open("metrics", get, () => this.#metrics()),
-      "/sheaf": open("sheaf", get, () => jsonResponse(parts.info())),
+      "/sheaf": open("sheaf", get, () => jsonResponse(server.info())),
       "/login": guarded(
         "login",
         ["POST"],
-        ({ request, address }) => parts.login.answer(request, address),
+        ({ request, address }) => login.answer(request, address),
       ),
     };
-    this.#upgrade = guarded(
-      "sync",
-      ["GET"],
-      ({ request, address }) => parts.upgrade(request, address),
-    );
-    const { admin } = parts;
-    this.#admin = admin && guarded(
-      "admin",
-      ["GET", "POST"],
-      (asked) => admin(asked),
-    );
+    this.#upgrade = guarded("sync", ["GET"], ({ request, address }) => {
+      const attributes = { "client.address": address };
+      const answer = () => upgrade(request, address, connections);
+      return tracing.span("sheaf.upgrade", attributes, answer);
+    });
+    const admin = adminOf(server);
+    this.#admin = admin && guarded("admin", ["GET", "POST"], admin);
   }
 
-  /** What all addresses begin with: empty, or `/api/sheaf`. */
-  get base(): string {
-    return this.#parts.base;
+  /** Makes the routes of a server; rejects with `invalid-option`. */
+  static async open(server: Served): Promise<Http> {
+    return new Http(server, await filesOf(server.options));
   }
 
   /** Does an address lie below the base? */
   isBelow(pathname: string): boolean {
-    const { base } = this.#parts;
-    return pathname === base || pathname.startsWith(`${base}/`);
+    return pathname === this.base || pathname.startsWith(`${this.base}/`);
   }
 
   /** Answers one request; never throws. */
@@ -128,19 +120,18 @@ export class Http {
   }
 
   async #respond(request: Request, remote: string): Promise<Response> {
-    const { base, metrics, trustsProxy } = this.#parts;
-    const address = addressOf(request, remote, trustsProxy);
+    const address = addressOf(request, remote, this.#server.options.trustProxy);
     // The platform makes the address of it.
     if (!isHost(request.headers.get("host") ?? "x")) {
       return faultResponse(400, "bad-request", "This is no host");
     }
     const { pathname } = new URL(request.url);
     if (!this.isBelow(pathname)) return nothingHere();
-    const path = pathname.slice(base.length) || "/";
+    const path = pathname.slice(this.base.length) || "/";
     const asked = { request, path, address };
     const route = this.#routeOf(asked);
     const response = await this.#answer(route, asked);
-    metrics.request(route?.name ?? "static", response.status);
+    this.#server.metrics.request(route?.name ?? "static", response.status);
     return response;
   }
 
@@ -157,7 +148,7 @@ export class Http {
     const { request } = asked;
     // Read now: an upgraded request tells nothing any more.
     const origin = request.headers.get("origin");
-    const isForeign = !this.#parts.origin(request);
+    const isForeign = !this.#isOrigin(request);
     try {
       if (route === undefined) return await this.#file(asked);
       if (isForeign && route.isGuarded) return this.#refuseOrigin(asked);
@@ -174,7 +165,7 @@ export class Http {
           allow,
         );
       }
-      if (route.isGuarded && this.#parts.isClosing()) {
+      if (route.isGuarded && this.#server.isClosing) {
         throw new HttpFault(503, "shutting-down", "The server is closing");
       }
       const response = await route.answer(asked);
@@ -187,9 +178,9 @@ export class Http {
 
   #refuseOrigin({ request, address, path }: Asked): Response {
     const origin = request.headers.get("origin") ?? "";
-    this.#parts.metrics.protocolError("foreign-origin");
+    this.#server.metrics.protocolError("foreign-origin");
     const fields = { kind: "foreign-origin", origin, path };
-    this.#parts.log.tellOf(address, "warn", "foreign-origin", fields);
+    this.#server.log.tellOf(address, "warn", "foreign-origin", fields);
     return faultResponse(
       403,
       "foreign-origin",
@@ -209,7 +200,7 @@ export class Http {
       return faultResponse(503, "shutting-down", "The server is closed");
     }
     const message = messageOf(error);
-    this.#parts.log.tellOf(address, "error", "request-failed", {
+    this.#server.log.tellOf(address, "error", "request-failed", {
       path,
       message,
     });
@@ -217,13 +208,13 @@ export class Http {
   }
 
   #health(): Response {
-    const health = this.#parts.health();
+    const health = this.#server.health();
     const isWell = health.status === "ok" || health.status === "restoring";
     return jsonResponse(health, isWell ? 200 : 503);
   }
 
   async #metrics(): Promise<Response> {
-    const metrics = await this.#parts.metrics.text();
+    const metrics = await this.#server.metrics.text();
     if (metrics === undefined) {
       throw new HttpFault(
         404,
@@ -236,9 +227,8 @@ export class Http {
   }
 
   async #file({ request, path }: Asked): Promise<Response> {
-    const { files } = this.#parts;
     const reads = request.method === "GET" || request.method === "HEAD";
-    const found = reads ? await files?.answer(request, path) : undefined;
+    const found = reads ? await this.#files?.answer(request, path) : undefined;
     return found ?? nothingHere();
   }
 }
@@ -281,4 +271,100 @@ function shareWithPage(origin: string | null, response: Response): Response {
   response.headers.set("access-control-allow-origin", origin);
   response.headers.append("vary", "origin");
   return response;
+}
+
+/** The platform pings a silent socket after this long and lets go of a dead one. */
+const IDLE_SECONDS = 30;
+
+/**
+ * Upgrades a request.
+ *
+ * @throws {HttpFault} `wrong-version`, `too-many-connections`, `bad-request`
+ */
+export function upgrade(
+  request: Request,
+  address: string,
+  connections: Connections,
+): Response {
+  const offered = request.headers.get("sec-websocket-protocol");
+  const protocol = pickProtocol(offered ?? "");
+  if (protocol === undefined) {
+    throw connections.declined(
+      address,
+      400,
+      "wrong-version",
+      "This server speaks the subprotocols sheaf.1, sheaf.1.zstd and sheaf.1.deflate",
+    );
+  }
+  const places = connections.take(address);
+  try {
+    const options = { idleTimeout: IDLE_SECONDS };
+    const wire = upgradeRequest(request, protocol, options);
+    connections.begin(wire, address, places);
+    return wire.response;
+  } catch (error) {
+    places.connection();
+    places.unproved();
+    if (!(error instanceof TypeError)) throw error;
+    throw new HttpFault(
+      400,
+      "bad-request",
+      "This is no WebSocket upgrade, or not the request as it came",
+    );
+  }
+}
+
+function adminOf(server: Served) {
+  const { adminToken: token } = server.options;
+  if (token === undefined) return undefined;
+  if (token.length < ADMIN_TOKEN_MIN) {
+    throw new DatabaseError(
+      "invalid-option",
+      `\`adminToken\` takes ${ADMIN_TOKEN_MIN} characters or more`,
+    );
+  }
+  return adminRoutes(token, server, perMinute(WRONG_TOKENS));
+}
+
+function checkOrigins(origins: readonly string[]): readonly string[] {
+  const odd = origins.find((one) =>
+    one !== "*" && normalOrigin(one) === undefined
+  );
+  if (odd === undefined) return origins;
+  throw new DatabaseError(
+    "invalid-option",
+    `\`origins\` has ${JSON.stringify(odd)}: give https://host[:port] or "*"`,
+  );
+}
+
+async function filesOf(
+  { static: folder, data, rootKeyFile, tls }: ServerOptions,
+): Promise<StaticFiles | undefined> {
+  if (folder === undefined) return undefined;
+  const secrets = [data, rootKeyFile, tls?.key].filter((one) =>
+    one !== undefined
+  );
+  const files = new StaticFiles(folder);
+  try {
+    await files.check();
+    for (const secret of secrets) await files.checkApart(secret);
+    return files;
+  } catch (cause) {
+    if (cause instanceof DatabaseError) throw cause;
+    throw new DatabaseError(
+      "invalid-option",
+      `\`static\` names ${folder}, which cannot be read`,
+      { cause },
+    );
+  }
+}
+
+/** The path without a slash at its end. */
+function baseOf(path: string): string {
+  const base = typeof path === "string" ? path.replace(/\/$/, "") : "?";
+  if (PATH.test(base)) return base;
+  throw new DatabaseError(
+    "invalid-option",
+    `\`path\` is ${JSON.stringify(path)}: it begins with "/", as "/api/sheaf"`,
+  );
 }

@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
-import { Lingering } from "./lingering.ts";
+import { Lingering } from "./connections.ts";
 
 Deno.test("Lingering counts the sockets of an address that stay, and no others", () => {
   const { lingeringSocketsMax: most, lingerMs } = limits;

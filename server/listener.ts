@@ -1,27 +1,18 @@
 /**
  * The listening socket: address, TLS, and how long its requests get on close.
+ * `Deno.serve`, or elsewhere `node:http`.
  *
  * @module
  */
 
 import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { DatabaseError } from "../src/base/errors.ts";
+import { system } from "../src/base/system.ts";
 import type { Http } from "./http.ts";
-import {
-  type HttpServer,
-  type HttpServerOptions,
-  serveHttp,
-} from "./http_server.ts";
 import { messageOf } from "./log.ts";
-import type { ServerOptions } from "./options.ts";
-
-/** What a listener works with. */
-export interface ListenerParts {
-  readonly options: ServerOptions;
-  readonly http: Http;
-  /** Hears of what was thrown instead of an answer. */
-  readonly failed: (error: unknown) => void;
-}
+import type { KnownOptions, ServerOptions } from "./options.ts";
+import { atMost } from "./service.ts";
 
 /** A socket that listens. */
 export interface Listener {
@@ -31,16 +22,30 @@ export interface Listener {
   close(endMs: number): Promise<void>;
 }
 
-const PORT = 8080;
-const HOSTNAME = "127.0.0.1";
+interface Listening {
+  readonly port: number;
+  readonly close: Listener["close"];
+}
+
+/** Where to listen, and what answers. */
+interface Place {
+  readonly hostname: string;
+  readonly port: number;
+  /** Certificate chain and key (PEM). */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly answer: Http["answer"];
+  /** Hears of what was thrown instead of an answer. */
+  readonly failed: (error: unknown) => void;
+}
 
 /** Begins to listen. */
 export async function listen(
-  { options, http: { base, answer }, failed }: ListenerParts,
+  options: KnownOptions,
+  { base, answer }: Http,
+  failed: (error: unknown) => void,
 ): Promise<Listener> {
   const tls = await tlsOf(options);
-  const hostname = options.hostname ?? HOSTNAME;
-  const port = options.port ?? PORT;
+  const { hostname, port } = options;
   if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
     throw new DatabaseError(
       "invalid-option",
@@ -49,37 +54,29 @@ export async function listen(
       }`,
     );
   }
-  const server = await serve({ hostname, port, tls, answer, failed });
+  const listening = await serve({ hostname, port, tls, answer, failed });
   const scheme = tls === undefined ? "http" : "https";
-  return {
-    url: `${scheme}://${shownHost(hostname)}:${server.port}${base}`,
-    close: (endMs) => server.close(endMs),
-  };
+  const url = `${scheme}://${shownHost(hostname)}:${listening.port}${base}`;
+  return { url, close: listening.close };
 }
 
-async function serve(options: HttpServerOptions): Promise<HttpServer> {
+async function serve(place: Place): Promise<Listening> {
   try {
-    return await serveHttp(options);
+    return await ("Deno" in globalThis ? serveDeno(place) : serveNode(place));
   } catch (cause) {
-    const { hostname, port } = options;
     throw new DatabaseError(
       "invalid-option",
-      `Cannot listen on ${hostname}:${port}: ${messageOf(cause)}`,
+      `Cannot listen on ${place.hostname}:${place.port}: ${messageOf(cause)}`,
       { cause },
     );
   }
 }
 
-async function tlsOf(
-  { tls }: ServerOptions,
-): Promise<{ cert: string; key: string } | undefined> {
+async function tlsOf({ tls }: ServerOptions): Promise<Place["tls"]> {
   if (tls === undefined) return undefined;
   try {
-    const [cert, key] = await Promise.all([
-      readFile(tls.cert, "utf8"),
-      readFile(tls.key, "utf8"),
-    ]);
-    return { cert, key };
+    const cert = await readFile(tls.cert, "utf8");
+    return { cert, key: await readFile(tls.key, "utf8") };
   } catch (cause) {
     throw new DatabaseError(
       "invalid-option",
@@ -92,4 +89,46 @@ async function tlsOf(
 function shownHost(hostname: string): string {
   if (hostname === "0.0.0.0" || hostname === "::") return "127.0.0.1";
   return hostname.includes(":") ? `[${hostname}]` : hostname;
+}
+
+function serveDeno({ hostname, port, tls, answer, failed }: Place): Listening {
+  const server = Deno.serve({
+    hostname,
+    port,
+    ...tls,
+    onListen() {},
+    onError(error) {
+      failed(error);
+      return new Response(null, { status: 500 });
+    },
+  }, (request, { remoteAddr }) => answer(request, remoteAddr.hostname));
+  return {
+    port: server.addr.port,
+    close: (endMs) => atMost(endMs, server.shutdown(), system),
+  };
+}
+
+async function serveNode(
+  { hostname, port, tls, answer, failed }: Place,
+): Promise<Listening> {
+  const { openNodeDoor } = await import("./node_door.ts");
+  const server = tls === undefined
+    ? (await import("node:http")).createServer()
+    : (await import("node:https")).createServer(tls);
+  const isOurs = () => true;
+  const door = await openNodeDoor(server, { isOurs, answer, failed });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, hostname, resolve);
+  });
+  server.on("error", failed);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close(endMs) {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      await atMost(endMs, closed, system);
+      server.closeAllConnections();
+      door.close();
+    },
+  };
 }

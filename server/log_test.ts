@@ -1,16 +1,19 @@
 import { deepEqual, doesNotThrow, equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { Log, type LogRecord } from "./log.ts";
+import type { ServerStatus } from "./api.ts";
 import { Metrics, openMetrics } from "./metrics.ts";
 
-const nothing = {
-  connections: () => 3,
-  sessions: () => 2,
-  openRepositories: () => 1,
-  quarantineEntries: () => 0,
-  quarantineBytes: () => 0,
-  restoring: () => 0,
-  failing: () => 0,
+const status: ServerStatus = {
+  name: "s",
+  mode: "default",
+  isClosing: false,
+  connections: 3,
+  sessions: 0,
+  open: [],
+  quarantine: { entries: 0, bytes: 0 },
+  restoring: [],
+  failing: 0,
 };
 
 Deno.test("Log.write() leaves out what is below its level and cuts long texts", () => {
@@ -81,7 +84,8 @@ Deno.test("Log.tellOf() gives an address so many lines a minute, and says how ma
 });
 
 Deno.test("Metrics are text that Prometheus reads, without labels that strangers choose", async () => {
-  const metrics = await openMetrics(nothing);
+  const metrics = await openMetrics();
+  metrics.show(() => status);
   metrics.admitted(5);
   metrics.refused("bad-signature");
   metrics.protocolError("bad-message");
@@ -104,7 +108,7 @@ Deno.test("Metrics are text that Prometheus reads, without labels that strangers
 });
 
 Deno.test("Metrics without the package that keeps them count nothing, and say so", async () => {
-  const metrics = new Metrics(nothing);
+  const metrics = new Metrics();
   metrics.admitted(3);
   metrics.acknowledged(0.1);
   equal(await metrics.text(), undefined);

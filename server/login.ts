@@ -8,69 +8,31 @@
  * Architecture invariant: credentials are foreign input: parsed, bounded, never
  * logged.
  *
+ * Static tokens: a list of secrets, each for one user.
+ *
+ * Architecture invariant: in memory there are only hashes of tokens, and a
+ * look-up takes the same time whichever token is shown.
+ *
  * @module
  */
 
-import { encodeText } from "../src/base/bytes.ts";
+import { encodeText, fromHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import { checkOptions } from "../src/base/known_options.ts";
 import { limits } from "../src/base/limits.ts";
-import { type JwtOptions, jwtOptions } from "./jwt_options.ts";
+import { sha256 } from "../crypto/mod.ts";
+import {
+  type AppAnswer,
+  type Credentials,
+  isUser,
+  type Json,
+  type JwtOptions,
+  type LoggedIn,
+  type LoginOptions,
+  type LoginRefusal,
+  type TokenUser,
+} from "./login_options.ts";
+import { isRecord } from "./body.ts";
 import { loadOptional, packageMissing } from "./optional_package.ts";
-import { StaticTokens, type TokenUser } from "./login_tokens.ts";
-
-/** A JSON value. */
-export type Json =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly Json[]
-  | { readonly [key: string]: Json };
-
-/** What rules may read of a session. */
-export type Claims = Readonly<Record<string, Json>>;
-
-/** What a client shows. */
-export type Credentials =
-  | { readonly kind: "anonymous" }
-  | { readonly kind: "token"; readonly token: string }
-  | { readonly kind: "jwt"; readonly jwt: string }
-  | { readonly kind: "app"; readonly app: Json };
-
-/** Who somebody is. */
-export interface LoggedIn {
-  readonly user: string;
-  readonly claims: Claims;
-}
-
-/** Why somebody is nobody, for them to read. */
-export interface LoginRefusal {
-  readonly refused: string;
-}
-
-/** What an app's own function answers. */
-export type AppLogin = (
-  credentials: Json,
-  request: Request,
-) => AppAnswer | Promise<AppAnswer>;
-
-/** A user, or a refusal with its reason. */
-export type AppAnswer =
-  | { readonly user: string; readonly claims?: Claims }
-  | LoginRefusal;
-
-/** Which kinds of login a server offers. */
-export interface LoginOptions {
-  /** Everybody may come; each session key is a user of its own. Claims for all of them may be given. */
-  readonly anonymous?: boolean | { readonly claims?: Claims };
-  /** Users by token; a key `sha256:<64 hex digits>` is the hash of one. */
-  readonly tokens?: Readonly<Record<string, TokenUser>>;
-  readonly jwt?: JwtOptions;
-  readonly app?: AppLogin;
-}
-
-const loginOptions = { anonymous: 0, tokens: 0, jwt: 0, app: 0 };
 
 /** The kinds of login that are offered. */
 export interface Login {
@@ -169,16 +131,6 @@ function checkAnswer(answer: AppAnswer): LoggedIn | LoginRefusal {
   return { user, claims };
 }
 
-/** Can it be a user's name in a certificate? */
-export function isUser(user: unknown): user is string {
-  return typeof user === "string" && user !== "" && user.isWellFormed() &&
-    encodeText(user).length <= limits.userBytesMax;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** JSON with sorted keys, so that equal claims are equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
@@ -209,18 +161,65 @@ function isSecretText(value: unknown): value is string {
     value.length <= limits.httpBodyBytesMax;
 }
 
-/** Refuses options of which somebody will be surprised. */
-export function checkLoginOptions(options: LoginOptions): void {
-  checkOptions(options, loginOptions, "login.");
-  checkOptions(options.jwt ?? {}, jwtOptions, "login.jwt.");
-  for (const [token, { user }] of Object.entries(options.tokens ?? {})) {
-    if (token.length >= 8 && isUser(user)) continue;
-    throw new DatabaseError(
-      "invalid-option",
-      `\`login.tokens\` has an entry for user ${
-        JSON.stringify(user)
-      } that is not allowed: ` +
-        "a token takes 8 characters or more, a user 1 to 256 bytes",
-    );
+const HASHED = /^sha256:([0-9a-f]{64})$/i;
+
+/** The tokens of a configuration. */
+export class StaticTokens {
+  readonly #entries: readonly {
+    readonly hash: Uint8Array;
+    readonly user: TokenUser;
+  }[];
+
+  /** @param users by token, or by `sha256:` and its hash */
+  constructor(users: Readonly<Record<string, TokenUser>>) {
+    const entries = Object.entries(users);
+    if (entries.length > limits.configEntriesMax) {
+      throw new DatabaseError(
+        "invalid-option",
+        `\`login.tokens\` has more than ${limits.configEntriesMax} entries`,
+      );
+    }
+    this.#entries = entries.map(([token, user]) => ({
+      hash: hashOf(token),
+      user,
+    }));
   }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** The user of a token. */
+  find(token: string): TokenUser | undefined {
+    const hash = sha256(encodeText(token));
+    let found: TokenUser | undefined;
+    for (const entry of this.#entries) {
+      if (isEqualInConstantTime(entry.hash, hash)) found = entry.user;
+    }
+    return found;
+  }
+}
+
+function hashOf(token: string): Uint8Array {
+  const hashed = HASHED.exec(token)?.[1];
+  return hashed === undefined
+    ? sha256(encodeText(token))
+    : fromHex(hashed.toLowerCase());
+}
+
+/** Compares equally long bytes without telling where they differ. */
+function isEqualInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+  return difference === 0;
+}
+
+/** Is it this secret? Both are hashed first, so that lengths do not tell either. */
+export function isSecret(shown: string, secret: string): boolean {
+  return isEqualInConstantTime(
+    sha256(encodeText(shown)),
+    sha256(encodeText(secret)),
+  );
 }

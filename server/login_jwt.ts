@@ -19,8 +19,7 @@ import {
 } from "jose";
 import { encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import type { JwtOptions } from "./jwt_options.ts";
-import type { AppAnswer, Json } from "./login.ts";
+import type { AppAnswer, Json, JwtOptions } from "./login_options.ts";
 
 interface Keys {
   readonly algorithms: string[];

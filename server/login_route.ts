@@ -16,19 +16,14 @@ import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import { HttpFault, jsonResponse, readJson } from "./body.ts";
+import { HttpFault, jsonResponse, parseSessionKey, readJson } from "./body.ts";
 import { type Log, messageOf } from "./log.ts";
-import {
-  type Credentials,
-  type LoggedIn,
-  type Login,
-  type LoginRefusal,
-  parseCredentials,
-} from "./login.ts";
+import { type Login, parseCredentials } from "./login.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Buckets } from "./quotas.ts";
-import { parseSessionKey, type Sessions } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
+import type { Credentials, LoggedIn, LoginRefusal } from "./login_options.ts";
 
 /** What a login works with. */
 export interface LoginParts {

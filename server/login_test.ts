@@ -6,14 +6,16 @@ import { encodeText } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import {
   canonicalJson,
-  checkLoginOptions,
   createLogin,
-  type Credentials,
-  type LoginOptions,
   parseCredentials,
+  StaticTokens,
 } from "./login.ts";
 import { KeysUnavailable } from "./login_jwt.ts";
-import { StaticTokens } from "./login_tokens.ts";
+import {
+  checkLoginOptions,
+  type Credentials,
+  type LoginOptions,
+} from "./login_options.ts";
 
 const KEY = "ab".repeat(32);
 const SECRET = "a secret of at least thirty-two bytes";

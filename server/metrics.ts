@@ -10,6 +10,7 @@
 
 import process from "node:process";
 import type { Counter, Histogram, Registry } from "prom-client";
+import type { ServerStatus } from "./api.ts";
 import { loadOptional } from "./optional_package.ts";
 
 /** Reasons at the door and codes of conversations that get a series of their own. */
@@ -68,214 +69,159 @@ const LOGIN_RESULTS = [
 
 /** From half a millisecond to ten seconds. */
 const SECONDS = [
-  0.0005,
-  0.001,
-  0.0025,
-  0.005,
-  0.01,
-  0.025,
-  0.05,
-  0.1,
-  0.25,
-  0.5,
-  1,
-  2.5,
-  10,
+  ...[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
+  ...[0.1, 0.25, 0.5, 1, 2.5, 10],
 ];
 
-/** Values that are asked for when somebody reads the metrics. */
-export interface Gauges {
-  connections(): number;
-  sessions(): number;
-  openRepositories(): number;
-  quarantineEntries(): number;
-  quarantineBytes(): number;
-  restoring(): number;
-  failing(): number;
-}
+/** What is counted: its name, what it is, and its labels. */
+const COUNTERS = {
+  admitted: [
+    "sheaf_commits_admitted_total",
+    "Commits of peers that were admitted.",
+  ],
+  refused: [
+    "sheaf_batches_refused_total",
+    "Batches of peers that were refused.",
+    "reason",
+  ],
+  received: ["sheaf_received_bytes_total", "Bytes of frames received."],
+  sent: ["sheaf_sent_bytes_total", "Bytes of frames sent."],
+  errors: [
+    "sheaf_protocol_errors_total",
+    "Connections and channels that were ended with an error.",
+    "code",
+  ],
+  logins: ["sheaf_logins_total", "Logins.", "kind", "result"],
+  requests: ["sheaf_http_requests_total", "HTTP requests.", "route", "status"],
+  synced: ["sheaf_fsyncs_total", "Syncs of files to the medium."],
+  revoked: ["sheaf_revocations_total", "Sessions that were revoked."],
+} as const;
+
+/** What is timed. */
+const TIMES = {
+  acknowledged: [
+    "sheaf_ack_seconds",
+    "From a commit's arrival until it is acknowledged as durable.",
+  ],
+  fannedOut: [
+    "sheaf_fan_out_seconds",
+    "From a commit's arrival until it is handed to the other peers.",
+  ],
+} as const;
+
+/** What is asked for when somebody reads the metrics. */
+const GAUGES: readonly [
+  name: string,
+  help: string,
+  read: (status: ServerStatus) => number,
+][] = [
+  ["sheaf_connections", "Open connections.", ({ connections }) => connections],
+  ["sheaf_sessions", "Sessions connected.", ({ sessions }) => sessions],
+  [
+    "sheaf_open_repositories",
+    "Repositories that are open.",
+    ({ open }) => open.length,
+  ],
+  [
+    "sheaf_quarantine_entries",
+    "Batches in quarantine.",
+    ({ quarantine }) => quarantine.entries,
+  ],
+  [
+    "sheaf_quarantine_bytes",
+    "Bytes in quarantine.",
+    ({ quarantine }) => quarantine.bytes,
+  ],
+  [
+    "sheaf_restoring_repositories",
+    "Repositories that are known to be incomplete after a loss.",
+    ({ restoring }) => restoring.length,
+  ],
+  [
+    "sheaf_failing_repositories",
+    "Repositories that cannot be used because their storage fails.",
+    ({ failing }) => failing,
+  ],
+  [
+    "process_resident_memory_bytes",
+    "Resident memory size.",
+    () => process.memoryUsage().rss,
+  ],
+];
 
 type Prometheus = typeof import("prom-client");
 
-/** Metrics of a server with these gauges. */
-export async function openMetrics(gauges: Gauges): Promise<Metrics> {
-  return new Metrics(gauges, await loadOptional(() => import("prom-client")));
+/** The metrics of a server. */
+export async function openMetrics(): Promise<Metrics> {
+  return new Metrics(await loadOptional(() => import("prom-client")));
 }
 
 /** What a server counts. */
 export class Metrics {
   readonly #prometheus: Prometheus | undefined;
   readonly #registry: Registry | undefined;
-  readonly #committed: Counter | undefined;
-  readonly #refused: Counter | undefined;
-  readonly #bytesIn: Counter | undefined;
-  readonly #bytesOut: Counter | undefined;
-  readonly #errors: Counter | undefined;
-  readonly #logins: Counter | undefined;
-  readonly #requests: Counter | undefined;
-  readonly #syncs: Counter | undefined;
-  readonly #revocations: Counter | undefined;
-  readonly #ack: Histogram | undefined;
-  readonly #fanOut: Histogram | undefined;
+  readonly #counters = new Map<keyof typeof COUNTERS, Counter>();
+  readonly #times = new Map<keyof typeof TIMES, Histogram>();
 
-  /**
-   * @param gauges values that are asked for
-   * @param prometheus what keeps them; without it nothing is counted
-   */
-  constructor(gauges: Gauges, prometheus?: Prometheus) {
+  /** @param prometheus what keeps them; without it nothing is counted */
+  constructor(prometheus?: Prometheus) {
     this.#prometheus = prometheus;
-    this.#registry = prometheus && new prometheus.Registry();
-    this.#gauges(gauges);
-    this.#committed = this.#counter(
-      "sheaf_commits_admitted_total",
-      "Commits of peers that were admitted.",
-    );
-    this.#refused = this.#counter(
-      "sheaf_batches_refused_total",
-      "Batches of peers that were refused.",
-      ["reason"],
-    );
-    this.#bytesIn = this.#counter(
-      "sheaf_received_bytes_total",
-      "Bytes of frames received.",
-    );
-    this.#bytesOut = this.#counter(
-      "sheaf_sent_bytes_total",
-      "Bytes of frames sent.",
-    );
-    this.#errors = this.#counter(
-      "sheaf_protocol_errors_total",
-      "Connections and channels that were ended with an error.",
-      ["code"],
-    );
-    this.#logins = this.#counter(
-      "sheaf_logins_total",
-      "Logins.",
-      ["kind", "result"],
-    );
-    this.#requests = this.#counter(
-      "sheaf_http_requests_total",
-      "HTTP requests.",
-      ["route", "status"],
-    );
-    this.#syncs = this.#counter(
-      "sheaf_fsyncs_total",
-      "Syncs of files to the medium.",
-    );
-    this.#revocations = this.#counter(
-      "sheaf_revocations_total",
-      "Sessions that were revoked.",
-    );
-    this.#ack = this.#histogram(
-      "sheaf_ack_seconds",
-      "From a commit's arrival until it is acknowledged as durable.",
-    );
-    this.#fanOut = this.#histogram(
-      "sheaf_fan_out_seconds",
-      "From a commit's arrival until it is handed to the other peers.",
-    );
+    if (prometheus === undefined) return;
+    const registry = this.#registry = new prometheus.Registry();
+    const registers = [registry];
+    for (const [key, [name, help, ...labelNames]] of entriesOf(COUNTERS)) {
+      const options = { name, help, labelNames, registers };
+      this.#counters.set(key, new prometheus.Counter(options));
+    }
+    for (const [key, [name, help]] of entriesOf(TIMES)) {
+      const options = { name, help, buckets: SECONDS, registers };
+      this.#times.set(key, new prometheus.Histogram(options));
+    }
   }
 
-  #gauges(gauges: Gauges): void {
-    this.#gauge("sheaf_connections", "Open connections.", gauges.connections);
-    this.#gauge("sheaf_sessions", "Sessions connected.", gauges.sessions);
-    this.#gauge(
-      "sheaf_open_repositories",
-      "Repositories that are open.",
-      gauges.openRepositories,
-    );
-    this.#gauge(
-      "sheaf_quarantine_entries",
-      "Batches in quarantine.",
-      gauges.quarantineEntries,
-    );
-    this.#gauge(
-      "sheaf_quarantine_bytes",
-      "Bytes in quarantine.",
-      gauges.quarantineBytes,
-    );
-    this.#gauge(
-      "sheaf_restoring_repositories",
-      "Repositories that are known to be incomplete after a loss.",
-      gauges.restoring,
-    );
-    this.#gauge(
-      "sheaf_failing_repositories",
-      "Repositories that cannot be used because their storage fails.",
-      gauges.failing,
-    );
-    this.#gauge(
-      "process_resident_memory_bytes",
-      "Resident memory size.",
-      () => process.memoryUsage().rss,
-    );
-  }
-
-  #counter(
-    name: string,
-    help: string,
-    labelNames: readonly string[] = [],
-  ): Counter | undefined {
-    return this.#prometheus && new this.#prometheus.Counter({
-      name,
-      help,
-      labelNames: [...labelNames],
-      registers: this.#registers,
-    });
-  }
-
-  #gauge(name: string, help: string, read: () => number): void {
+  /** Shows how a server is to who reads the metrics. */
+  show(status: () => ServerStatus): void {
     if (this.#prometheus === undefined) return;
-    new this.#prometheus.Gauge({
-      name,
-      help,
-      registers: this.#registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-
-  #histogram(name: string, help: string): Histogram | undefined {
-    return this.#prometheus && new this.#prometheus.Histogram({
-      name,
-      help,
-      buckets: SECONDS,
-      registers: this.#registers,
-    });
-  }
-
-  get #registers(): Registry[] {
-    return this.#registry === undefined ? [] : [this.#registry];
+    for (const [name, help, read] of GAUGES) {
+      new this.#prometheus.Gauge({
+        name,
+        help,
+        registers: [this.#registry!],
+        collect() {
+          this.set(read(status()));
+        },
+      });
+    }
   }
 
   /** Commits came in. */
   admitted(commits: number): void {
-    this.#committed?.inc(commits);
+    this.#counters.get("admitted")?.inc(commits);
   }
 
   /** A batch was refused. */
   refused(reason: string): void {
-    this.#refused?.inc({ reason: among(REASONS, reason) });
+    this.#counters.get("refused")?.inc({ reason: among(REASONS, reason) });
   }
 
   /** Frames came in. */
   received(bytes: number): void {
-    this.#bytesIn?.inc(bytes);
+    this.#counters.get("received")?.inc(bytes);
   }
 
   /** Frames went out. */
   sent(bytes: number): void {
-    this.#bytesOut?.inc(bytes);
+    this.#counters.get("sent")?.inc(bytes);
   }
 
   /** A connection or channel ended with an error. */
   protocolError(code: string): void {
-    this.#errors?.inc({ code: among(CODES, code) });
+    this.#counters.get("errors")?.inc({ code: among(CODES, code) });
   }
 
   /** Somebody logged in, or tried to. */
   login(kind: string, result: string): void {
-    this.#logins?.inc({
+    this.#counters.get("logins")?.inc({
       kind: among(LOGIN_KINDS, kind),
       result: among(LOGIN_RESULTS, result),
     });
@@ -283,27 +229,27 @@ export class Metrics {
 
   /** A request was answered; `route` is a route's name, not its path. */
   request(route: string, status: number): void {
-    this.#requests?.inc({ route, status: String(status) });
+    this.#counters.get("requests")?.inc({ route, status: String(status) });
   }
 
   /** A file was made durable. */
   synced(): void {
-    this.#syncs?.inc();
+    this.#counters.get("synced")?.inc();
   }
 
   /** A session was revoked. */
   revoked(): void {
-    this.#revocations?.inc();
+    this.#counters.get("revoked")?.inc();
   }
 
   /** A commit was acknowledged. */
   acknowledged(seconds: number): void {
-    this.#ack?.observe(seconds);
+    this.#times.get("acknowledged")?.observe(seconds);
   }
 
   /** A commit was handed to the other peers. */
   fannedOut(seconds: number): void {
-    this.#fanOut?.observe(seconds);
+    this.#times.get("fannedOut")?.observe(seconds);
   }
 
   /** All of it as text, of a media type; `undefined` where nothing is counted. */
@@ -316,4 +262,11 @@ export class Metrics {
 
 function among(known: readonly string[], value: string): string {
   return known.includes(value) ? value : "other";
+}
+
+function entriesOf<K extends string>(
+  table: Readonly<Record<K, readonly [string, string, ...string[]]>>,
+): [K, readonly [string, string, ...string[]]][] {
+  // Proof: the table is one of the literals above.
+  return Object.entries(table) as [K, readonly [string, string]][];
 }

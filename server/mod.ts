@@ -16,11 +16,11 @@ export type {
   AppLogin,
   Claims,
   Json,
+  JwtOptions,
   LoginOptions,
   LoginRefusal,
-} from "./login.ts";
-export type { JwtOptions } from "./jwt_options.ts";
-export type { TokenUser } from "./login_tokens.ts";
+  TokenUser,
+} from "./login_options.ts";
 export type { LogLevel, LogRecord, LogSink } from "./log.ts";
 export type { EmbedOptions, QuotaOptions, ServerOptions } from "./options.ts";
 export type { QuarantineEntry } from "./quarantine.ts";
@@ -32,4 +32,4 @@ export type {
   ServerStatus,
   Whom,
 } from "./api.ts";
-export { createServer, embedServer } from "./create_server.ts";
+export { createServer, embedServer } from "./server.ts";

@@ -10,7 +10,7 @@ import type { Rules } from "../src/schema/rules.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Mode, ScrubPace } from "../repo/mod.ts";
 import type { LogLevel, LogSink } from "./log.ts";
-import type { LoginOptions } from "./login.ts";
+import type { LoginOptions } from "./login_options.ts";
 
 /** How much somebody may cost. Each has a default that suits a small machine. */
 export interface QuotaOptions {
@@ -58,6 +58,21 @@ export const defaultQuotas: Quotas = {
   chainsPerMinute: 600,
   repositoriesPerMinute: 300,
 };
+
+/** What else holds when nothing is said. */
+export const defaultOptions = {
+  port: 8080,
+  hostname: "127.0.0.1",
+  path: "/",
+  name: "sheaf",
+  sessionDays: 30,
+  trustProxy: false,
+  logLevel: "info",
+  idleMs: 60_000,
+  openMax: 1_000,
+  drainMs: 5_000,
+  scrub: true,
+} as const;
 
 /** How a server is made. */
 export interface ServerOptions {
@@ -129,18 +144,26 @@ export interface ServerOptions {
   readonly scrub?: boolean | ScrubPace;
 }
 
+/** Options, and what holds where they say nothing. */
+export type KnownOptions =
+  & ServerOptions
+  & Required<Pick<ServerOptions, keyof typeof defaultOptions>>;
+
+/** Fills in what options do not say. */
+export function withDefaults(options: ServerOptions): KnownOptions {
+  const given = Object.entries(options).filter(([, one]) => one !== undefined);
+  return { ...defaultOptions, ...Object.fromEntries(given) };
+}
+
 /** How a server is made that another one answers for. */
 export type EmbedOptions = Omit<ServerOptions, "port" | "hostname" | "tls">;
 
 /** The names of {@linkcode ServerOptions}. */
-export const serverOptions: Readonly<Record<keyof ServerOptions, 0>> = {
+export const serverOptions: Readonly<Record<keyof ServerOptions, unknown>> = {
+  ...defaultOptions,
   data: 0,
   storage: 0,
   world: 0,
-  port: 0,
-  hostname: 0,
-  path: 0,
-  name: 0,
   mode: 0,
   rules: 0,
   noRules: 0,
@@ -149,22 +172,16 @@ export const serverOptions: Readonly<Record<keyof ServerOptions, 0>> = {
   rootSecret: 0,
   rootKeyFile: 0,
   login: 0,
-  sessionDays: 0,
   origins: 0,
   tls: 0,
   quotas: 0,
   static: 0,
   adminToken: 0,
-  trustProxy: 0,
   log: 0,
-  logLevel: 0,
-  idleMs: 0,
-  openMax: 0,
-  drainMs: 0,
-  scrub: 0,
 };
 
 const { port: _port, hostname: _hostname, tls: _tls, ...embed } = serverOptions;
 
 /** The names of {@linkcode EmbedOptions}. */
-export const embedOptions: Readonly<Record<keyof EmbedOptions, 0>> = embed;
+export const embedOptions: Readonly<Record<keyof EmbedOptions, unknown>> =
+  embed;

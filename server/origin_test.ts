@@ -1,6 +1,5 @@
 import { equal } from "node:assert/strict";
-import { addressOf, networkOf } from "./address.ts";
-import { originCheck } from "./origin.ts";
+import { addressOf, networkOf, originCheck } from "./origin.ts";
 
 function asks(origin: string | undefined, host = "data.example.org"): Request {
   const headers = new Headers({ host });

@@ -5,7 +5,7 @@ import { chainBytes } from "../repo/commit/commit.ts";
 import { issueRevocation } from "../repo/commit/revocation.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { chainEndsOf } from "../sync/summary.ts";
-import { cutsToIssue } from "./revocation_cuts.ts";
+import { cutsToIssue } from "./revocations.ts";
 
 Deno.test("chainEndsOf() reads a summary", async () => {
   const place = await Place.open();

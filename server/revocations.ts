@@ -10,6 +10,13 @@
  * comes later does not, whatever the author's clock says (law 7): the books are
  * written first, so that the gate takes nothing more while cuts are being read.
  *
+ * What stands of a revoked session: the commits that are here, and those that a
+ * true witness saw, which is proof that they were accepted before a log was
+ * lost.
+ *
+ * Architecture invariant: cuts only ever rise, so that nobody who took a commit
+ * from this server, in any life of its log, holds one that it refuses (law 7).
+ *
  * @module
  */
 
@@ -22,16 +29,14 @@ import type { Judged } from "../repo/admission/admit.ts";
 import { nameOf } from "../repo/commit/commit.ts";
 import { issueRevocations } from "../repo/commit/revocation.ts";
 import type { PeerSession } from "../sync/conversation.ts";
+import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import type { Whom } from "./api.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";
-import { HttpFault } from "./body.ts";
+import { HttpFault, parseSessionKey } from "./body.ts";
 import type { Hub } from "./hub.ts";
 import { type Log, messageOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RestoreReport } from "./restore_report.ts";
-import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
-import { cutsToIssue } from "./revocation_cuts.ts";
-import { parseSessionKey } from "./sessions.ts";
 
 /** What revoking works with. */
 export interface RevocationParts {
@@ -395,4 +400,37 @@ function checkUser(user: string): void {
     "invalid-option",
     `A user is a text of 1 to ${limits.userBytesMax} bytes`,
   );
+}
+
+/**
+ * Cuts that let everything stand that was accepted of a session, as far as none
+ * in force does: what stands here came before they did, or a crash came between
+ * the records of one revocation. `undefined` when what is in force says it all.
+ *
+ * @param replica the server's
+ * @param sessionKey whose commits
+ * @param accepted what else is known to have been accepted, by chain
+ */
+export function cutsToIssue(
+  { graph, loaded: { credentials: { revocations } } }: Replica,
+  sessionKey: Uint8Array,
+  accepted: ReadonlyMap<string, Pick<ChainEnd, "count">>,
+): Map<string, number> | undefined {
+  const key = nameOf(sessionKey, 0, KEY_CHARACTERS);
+  const isRevoked = revocations.of(key).length > 0;
+  const cuts = new Map<string, number>();
+  const raise = (chain: string, count: number) => {
+    const incarnation = chain.slice(KEY_CHARACTERS);
+    const inForce = isRevoked ? revocations.cutOf(chain) : 0;
+    if (count > Math.max(inForce, cuts.get(incarnation) ?? 0)) {
+      cuts.set(incarnation, count);
+    }
+  };
+  for (const { name, length } of graph.chains()) {
+    if (name.startsWith(key)) raise(name, length);
+  }
+  for (const [chain, { count }] of accepted) {
+    if (chain.startsWith(key)) raise(chain, count);
+  }
+  return isRevoked && cuts.size === 0 ? undefined : cuts;
 }

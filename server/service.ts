@@ -19,23 +19,27 @@ import type { Database } from "../src/db/database.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { SyncHost } from "../sync/host.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { Acceptance } from "./acceptance.ts";
-import { atMost } from "./at_most.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
 import { failedOpening, Failures } from "./failures.ts";
-import type { Foundation } from "./foundation.ts";
+import { type Foundation, layFoundation, quotasOf } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
-import type { Health } from "./http.ts";
 import { Hub } from "./hub.ts";
 import { Latencies } from "./latencies.ts";
 import { Log, standardSink } from "./log.ts";
-import type { Login } from "./login.ts";
+import { createLogin, type Login } from "./login.ts";
 import { LoginRoute } from "./login_route.ts";
-import type { Metrics } from "./metrics.ts";
-import type { Quotas, ServerOptions } from "./options.ts";
+import { type Metrics, openMetrics } from "./metrics.ts";
+import {
+  type KnownOptions,
+  type Quotas,
+  type ServerOptions,
+  withDefaults,
+} from "./options.ts";
 import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
 import { perMinute } from "./quotas.ts";
 import { Judge } from "./judge.ts";
@@ -44,19 +48,21 @@ import { RestoreReport } from "./restore_report.ts";
 import { RevocationList } from "./revocations.ts";
 import { lastEnd, Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
-import type { Storage } from "../src/storage/storage.ts";
+import { checkLoginOptions } from "./login_options.ts";
 
 /** Clients that are told to come back wait for so long. */
 const COME_BACK_MS = 1_000;
-const IDLE_MS = 60_000;
-const OPEN_MAX = 1_000;
-const DRAIN_MS = 5_000;
-const SESSION_DAYS = 30;
+
+/** How a server is. */
+export interface Health {
+  readonly status: "ok" | "restoring" | "failing" | "shutting-down";
+  readonly [detail: string]: unknown;
+}
 
 /** What a service is made of. */
 export interface ServiceParts {
   readonly world: World;
-  readonly options: ServerOptions;
+  readonly options: KnownOptions;
   readonly quotas: Quotas;
   readonly tracing: Tracing;
   readonly metrics: Metrics;
@@ -99,15 +105,10 @@ export class Service {
     this.metrics = metrics;
     this.tracing = tracing;
     const now = () => world.now();
-    this.log = new Log(
-      options.log ?? standardSink(),
-      options.logLevel ?? "info",
-      now,
-    );
+    this.log = new Log(options.log ?? standardSink(), options.logLevel, now);
     this.#latencies = new Latencies(metrics, world);
     const hub = this.#hub = this.#createHub();
-    const days = options.sessionDays ?? SESSION_DAYS;
-    const { restored = false } = options;
+    const { sessionDays: days, restored = false } = options;
     this.#restores = new RestoreReport(books, this.log, world, restored);
     const revocations = this.#revocations = new RevocationList({
       books,
@@ -142,6 +143,7 @@ export class Service {
       decline: (...asked) => this.#host.decline(...asked),
       ...{ own: foundation.own, database: foundation.database },
     });
+    metrics.show(() => this.status());
     this.#tellRepairs();
     this.#judgeLater();
   }
@@ -182,8 +184,8 @@ export class Service {
       isFull,
       database: foundation.database,
       world,
-      idleMs: options.idleMs ?? IDLE_MS,
-      openMax: options.openMax ?? OPEN_MAX,
+      idleMs: options.idleMs,
+      openMax: options.openMax,
       repositoriesMax: quotas.repositories,
       opened: (replica) => this.#opened(replica),
       failed: failedOpening(
@@ -290,9 +292,14 @@ export class Service {
     });
   }
 
+  /** What it was told, and what holds beside that. */
+  get options(): KnownOptions {
+    return this.#parts.options;
+  }
+
   /** What clients call it. */
   get name(): string {
-    return this.#parts.options.name ?? "sheaf";
+    return this.options.name;
   }
 
   /** The root public key, 32 bytes: clients need it. */
@@ -402,7 +409,7 @@ export class Service {
   }
 
   /** Copies the database to an empty storage, while it is in use. */
-  async backup(target: Storage): Promise<CopyReport> {
+  async copyTo(target: Storage): Promise<CopyReport> {
     this.#check();
     const { foundation, world } = this.#parts;
     return await copyDatabase(foundation.storage, target, world);
@@ -417,9 +424,8 @@ export class Service {
   async drain(): Promise<void> {
     this.#isClosing = true;
     this.#cancelJudging?.();
-    const { options, world } = this.#parts;
+    const { options: { drainMs }, world } = this.#parts;
     this.log.write("info", "closing", { connections: this.connections.size });
-    const drainMs = options.drainMs ?? DRAIN_MS;
     await atMost(drainMs, this.#host.close(COME_BACK_MS), world);
   }
 
@@ -433,4 +439,52 @@ export class Service {
 
 function noEntry(): HttpFault {
   return new HttpFault(404, "not-found", "The quarantine has no such entry");
+}
+
+/** Waits for work, but not for ever. */
+export async function atMost(
+  ms: number,
+  work: Promise<unknown>,
+  world: Pick<World, "after">,
+): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = world.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  cancel();
+}
+
+/** Opens a service; what `options` say of a listener is not looked at. */
+export function openService(
+  options: ServerOptions,
+  world: World,
+  tracing: Tracing,
+): Promise<Service> {
+  const make = (parts: ServiceParts) => new Service(parts);
+  return makeService(make, options, world, tracing, () => false);
+}
+
+/** Makes a service of a kind over keys, database and books that it opens. */
+export async function makeService<S extends Service>(
+  make: (parts: ServiceParts) => S,
+  given: ServerOptions,
+  world: World,
+  tracing: Tracing,
+  isFull: () => boolean,
+): Promise<S> {
+  const options = withDefaults(given);
+  checkLoginOptions(options.login ?? {});
+  const quotas = quotasOf(options);
+  const login = await createLogin(options.login ?? {}, world);
+  const metrics = await openMetrics();
+  const synced = () => metrics.synced();
+  const foundation = await layFoundation(options, world, synced);
+  const ground = { world, options, quotas, tracing, metrics, login, isFull };
+  try {
+    return make({ ...ground, foundation });
+  } catch (cause) {
+    await foundation.database.close();
+    throw cause;
+  }
 }

@@ -13,7 +13,6 @@
  */
 
 import type { Signer } from "../crypto/mod.ts";
-import { isWeakKey } from "../crypto/mod.ts";
 import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
@@ -30,11 +29,11 @@ import {
 } from "../repo/mod.ts";
 import { HttpFault } from "./body.ts";
 import type { Books } from "./books.ts";
-import { canonicalJson, type Claims, type LoggedIn } from "./login.ts";
+import { canonicalJson } from "./login.ts";
 import type { RevocationList } from "./revocations.ts";
+import type { Claims, LoggedIn } from "./login_options.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const KEY = /^[0-9a-f]{64}$/;
 
 /** Who certifies sessions here. */
 export interface Issuer {
@@ -79,19 +78,6 @@ export interface SessionParts {
 
 /** Whose a key is. */
 export type KeyOwner = Pick<Certificate, "user" | "claims" | "notAfter">;
-
-/** Reads a session's public key as clients write it. */
-export function parseSessionKey(value: unknown): string {
-  const key = typeof value === "string" ? value.toLowerCase() : "";
-  if (!KEY.test(key) || isWeakKey(fromHex(key))) {
-    throw new HttpFault(
-      400,
-      "bad-request",
-      "`sessionKey` must be an Ed25519 public key of 64 hexadecimal digits",
-    );
-  }
-  return key;
-}
 
 /** Issues certificates and remembers for whom. */
 export class Sessions {

@@ -5,12 +5,22 @@
  * Architecture invariant: a key that is not known and a value that is not
  * allowed are errors that name the key and where it stood; nothing is ignored.
  *
+ * What holds: defaults, then a JSON file, then the environment, then flags.
+ *
  * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
+import { limits } from "../src/base/limits.ts";
+import { isRecord } from "./body.ts";
 import { logLevels } from "./log.ts";
-import { defaultQuotas } from "./options.ts";
+import type { Json, LoginOptions, TokenUser } from "./login_options.ts";
+import {
+  defaultOptions,
+  defaultQuotas,
+  type QuotaOptions,
+  type ServerOptions,
+} from "./options.ts";
 
 /** What a setting's value is. */
 export type SettingKind =
@@ -29,8 +39,8 @@ export interface Setting {
   readonly kind: SettingKind;
   /** For a person; also the flag's help. */
   readonly help: string;
-  /** The flag, where it is not the key in kebab case. */
-  readonly flag?: string;
+  /** The flag, without dashes. */
+  readonly flag: string;
   /** What a flag's value is called. */
   readonly value?: string;
   /** Lowest number that is allowed (default: 1). */
@@ -56,174 +66,123 @@ export type SettingValue =
 const PORT_MAX = 65_535;
 const DAYS_MAX = 3_650;
 
-const toggle = (key: string, help: string): Setting => (
-  { key, kind: "boolean", help }
-);
+const text = (key: string, value: string, help: string) =>
+  setting({ key, kind: "text", value, help });
+const secret = (key: string, value: string, help: string) =>
+  setting({ key, kind: "secret", value, help });
+const count = (key: string, value: string, help: string, bounds = {}) =>
+  setting({ key, kind: "count", value, help, ...bounds });
+const toggle = (key: string, help: string) =>
+  setting({ key, kind: "boolean", help });
+const quota = (name: keyof typeof defaultQuotas, what: string) =>
+  count(`quotas.${name}`, "n", `${what} (default: ${defaultQuotas[name]})`);
 
-const text = (key: string, value: string, help: string): Setting => ({
-  ...{ key, value, help },
-  kind: "text",
-});
-
-const quota = (name: keyof typeof defaultQuotas, what: string): Setting => ({
-  key: `quotas.${name}`,
-  kind: "count",
-  help: `${what} (default: ${defaultQuotas[name]})`,
-  flag: `quota-${kebab(name)}`,
-  value: "n",
-});
+/** A flag names one of many, and says no section where it is clear without. */
+function setting(known: Omit<Setting, "flag">): Setting {
+  const { key } = known;
+  const name = key.replace(/^login\./, "").replace(/^quotas\./, "quota.");
+  return {
+    ...known,
+    flag: kebab(isPlural(known) ? name.replace(/s$/, "") : name),
+  };
+}
 
 /** All of them. */
 export const settings: readonly Setting[] = [
-  { key: "data", kind: "text", value: "dir", help: "folder of the database" },
-  {
-    key: "port",
-    kind: "count",
-    value: "n",
-    min: 0,
-    max: PORT_MAX,
-    help: "TCP port; 0 picks a free one",
-  },
+  text("data", "dir", "folder of the database"),
+  count("port", "n", "TCP port; 0 picks a free one", { min: 0, max: PORT_MAX }),
   text("hostname", "host", "interface to listen on; 0.0.0.0 is all of them"),
   text("path", "path", "what all addresses begin with, as /api/sheaf"),
   text("name", "name", "what clients call this server"),
-  {
+  setting({
     key: "mode",
     kind: ["default", "trusted", "fast"],
     value: "mode",
     help: "mode of repositories that are new",
-  },
+  }),
   text("rules", "module", "module that default-exports the rules"),
-  { key: "noRules", kind: "boolean", help: "start without earlier rules" },
-  { key: "restored", kind: "boolean", help: "wait for what a disk lost" },
+  toggle("noRules", "start without earlier rules"),
+  toggle("restored", "wait for what a disk lost"),
   text(
     "schemas",
     "module",
     "module that default-exports schemas, whose constraints hold",
   ),
-  {
-    key: "login.anonymous",
-    kind: "boolean",
-    flag: "anonymous",
-    help: "let everybody log in",
-  },
-  {
+  toggle("login.anonymous", "let everybody log in"),
+  setting({
     key: "login.tokens",
     kind: "users",
-    flag: "token",
     value: "user=secret",
     help: "let a user log in with a token; may be repeated",
-  },
-  {
-    key: "login.jwt.secret",
-    kind: "secret",
-    flag: "jwt-secret",
-    value: "text",
-    help: "accept JSON Web Tokens (HS256) of this secret",
-  },
-  {
-    key: "login.jwt.publicKey",
-    kind: "text",
-    flag: "jwt-public-key",
-    value: "pem",
-    help: "accept JSON Web Tokens of this public key, PEM or JWK",
-  },
-  {
-    key: "login.jwt.jwksUrl",
-    kind: "text",
-    flag: "jwt-jwks-url",
-    value: "url",
-    help: "accept JSON Web Tokens of the keys published there",
-  },
-  {
-    key: "login.jwt.issuer",
-    kind: "text",
-    flag: "jwt-issuer",
-    value: "text",
-    help: "who must have issued them",
-  },
-  {
-    key: "login.jwt.audience",
-    kind: "text",
-    flag: "jwt-audience",
-    value: "text",
-    help: "for whom they must have been issued",
-  },
-  {
-    key: "login.jwt.userClaim",
-    kind: "text",
-    flag: "jwt-user-claim",
-    value: "name",
-    help: "which of their claims names the user (default: sub)",
-  },
-  {
+  }),
+  secret(
+    "login.jwt.secret",
+    "text",
+    "accept JSON Web Tokens (HS256) of this secret",
+  ),
+  text(
+    "login.jwt.publicKey",
+    "pem",
+    "accept JSON Web Tokens of this public key, PEM or JWK",
+  ),
+  text(
+    "login.jwt.jwksUrl",
+    "url",
+    "accept JSON Web Tokens of the keys published there",
+  ),
+  text("login.jwt.issuer", "text", "who must have issued them"),
+  text(
+    "login.jwt.audience",
+    "text",
+    "for whom they must have been issued",
+  ),
+  text(
+    "login.jwt.userClaim",
+    "name",
+    "which of their claims names the user (default: sub)",
+  ),
+  setting({
     key: "login.jwt.claims",
     kind: "list",
-    flag: "jwt-claim",
     value: "name",
     help: "a claim that rules may read; may be repeated",
-  },
+  }),
   {
-    key: "login.module",
-    kind: "text",
+    ...text(
+      "login.module",
+      "module",
+      "module that default-exports a login function of your own",
+    ),
     flag: "login",
-    value: "module",
-    help: "module that default-exports a login function of your own",
   },
-  {
-    key: "sessionDays",
-    kind: "count",
-    value: "days",
+  count("sessionDays", "days", "how long a session's certificate is good for", {
     max: DAYS_MAX,
-    help: "how long a session's certificate is good for",
-  },
-  {
+  }),
+  setting({
     key: "origins",
     kind: "list",
-    flag: "origin",
     value: "origin",
     help: "web pages that may connect (default: of the same host; * is all)",
-  },
+  }),
   text("tls.cert", "file", "certificate chain, PEM"),
-  { key: "tls.key", kind: "text", value: "file", help: "private key, PEM" },
+  text("tls.key", "file", "private key, PEM"),
   text("static", "dir", "folder of static files to serve"),
-  {
-    key: "adminToken",
-    kind: "secret",
-    value: "secret",
-    help: "allow /admin to who shows this",
-  },
+  secret("adminToken", "secret", "allow /admin to who shows this"),
   text(
     "rootKeyFile",
     "file",
     "keep a copy of the root secret there; a new database takes it over",
   ),
   toggle("trustProxy", "believe x-forwarded-for: only behind your own proxy"),
-  {
+  setting({
     key: "logLevel",
     kind: logLevels,
     value: "level",
     help: "lowest level that is logged",
-  },
-  {
-    key: "idleMs",
-    kind: "count",
-    value: "ms",
-    help: "close a repository that nobody uses after this long",
-  },
-  {
-    key: "openMax",
-    kind: "count",
-    value: "n",
-    help: "repositories that are open at once",
-  },
-  {
-    key: "drainMs",
-    kind: "count",
-    value: "ms",
-    min: 0,
-    help: "how long a shutdown waits for clients",
-  },
+  }),
+  count("idleMs", "ms", "close a repository that nobody uses after this long"),
+  count("openMax", "n", "repositories that are open at once"),
+  count("drainMs", "ms", "how long a shutdown waits for clients", { min: 0 }),
   toggle("scrub", "read all files now and then, to find rot in time"),
   quota("connections", "connections in total"),
   quota("connectionsPerAddress", "connections of one address"),
@@ -240,14 +199,9 @@ export const settings: readonly Setting[] = [
 ];
 
 /** `someName.of` as `some-name-of`. */
-export function kebab(name: string): string {
+function kebab(name: string): string {
   return name.replaceAll(".", "-")
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** The flag of a setting, without dashes. */
-export function flagOf({ key, flag }: Setting): string {
-  return flag ?? kebab(key);
 }
 
 /** The environment variable of a setting. */
@@ -256,12 +210,12 @@ export function variableOf(setting: Setting): string {
 }
 
 /** An error about one key. */
-export function badSetting(where: string, why: string): DatabaseError {
+function badSetting(where: string, why: string): DatabaseError {
   return new DatabaseError("invalid-option", `${where}: ${why}`);
 }
 
 /** Reads a value as it stands in JSON. */
-export function parseJsonValue(
+function parseJsonValue(
   setting: Setting,
   value: unknown,
   where: string,
@@ -269,21 +223,20 @@ export function parseJsonValue(
   const { kind } = setting;
   if (kind === "list") return parseList(value, where);
   if (kind === "users") return parseUsers(value, where);
-  if (kind === "count" && typeof value !== "number") {
-    throw badSetting(where, `takes a number, not ${display(value)}`);
-  }
-  if (kind === "boolean" && typeof value !== "boolean") {
-    throw badSetting(where, `takes true or false, not ${display(value)}`);
-  }
-  const isText = kind !== "count" && kind !== "boolean";
-  if (isText && typeof value !== "string") {
-    throw badSetting(where, `takes a text, not ${display(value)}`);
+  const isOf: string = typeof value;
+  const [type, what] = kind === "count"
+    ? ["number", "a number"]
+    : kind === "boolean"
+    ? ["boolean", "true or false"]
+    : ["string", "a text"];
+  if (isOf !== type) {
+    throw badSetting(where, `takes ${what}, not ${display(value)}`);
   }
   return checkValue(setting, value as string | number | boolean, where);
 }
 
 /** Reads a value as it stands in the environment or in flags. */
-export function parseTextValue(
+function parseTextValue(
   setting: Setting,
   texts: readonly string[],
   where: string,
@@ -375,12 +328,172 @@ function parseUsers(value: unknown, where: string): TokenSetting[] {
   });
 }
 
-/** Is it an object with keys? */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function display(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** Where a value was said. */
+export type Source = "default" | "file" | "environment" | "flag";
+
+/** What holds, and since where. */
+export type Config = ReadonlyMap<
+  string,
+  { readonly value: SettingValue; readonly source: Source }
+>;
+
+/** What a configuration is read from. */
+export interface ConfigInput {
+  /** Text of the JSON file, and its name for messages. */
+  readonly file?: { readonly name: string; readonly text: string };
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Values of flags, by key. */
+  readonly flags?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What holds when nothing is said. */
+const defaults: Readonly<Record<string, SettingValue>> = {
+  ...defaultOptions,
+  data: "./data",
+  mode: "default",
+  "login.anonymous": false,
+};
+
+/** Ours, but for the name of the file, and what tests are told. */
+const VARIABLE = /^SHEAF_(?!CONFIG$|TEST_)/;
+
+/**
+ * Reads a configuration.
+ *
+ * @throws {DatabaseError} `invalid-option`, which names the key
+ */
+export function readConfig(input: ConfigInput): Config {
+  const config = new Map<string, { value: SettingValue; source: Source }>();
+  const said: [Source, Iterable<[string, SettingValue]>][] = [
+    ["default", Object.entries(defaults)],
+    ["file", fileValues(input.file)],
+    ["environment", environmentValues(input.environment ?? {})],
+    ["flag", flagValues(input.flags ?? new Map())],
+  ];
+  for (const [source, values] of said) {
+    for (const [key, value] of values) config.set(key, { value, source });
+  }
+  return config;
+}
+
+function* flagValues(
+  flags: NonNullable<ConfigInput["flags"]>,
+): Generator<[string, SettingValue]> {
+  for (const [key, texts] of flags) {
+    const setting = settings.find((one) => one.key === key)!;
+    yield [key, parseTextValue(setting, texts, `Flag for "${key}"`)];
+  }
+}
+
+function* fileValues(
+  file: ConfigInput["file"],
+): Generator<[string, SettingValue]> {
+  if (file === undefined) return;
+  const { name, text } = file;
+  if (text.length > limits.configBytesMax) {
+    throw badSetting(name, `is over ${limits.configBytesMax} bytes`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw badSetting(name, `is no JSON: ${(cause as Error).message}`);
+  }
+  if (!isRecord(value)) throw badSetting(name, "must hold a JSON object");
+  yield* nestedValues(value, "", name);
+}
+
+function* nestedValues(
+  record: Record<string, unknown>,
+  prefix: string,
+  file: string,
+): Generator<[string, SettingValue]> {
+  for (const [name, value] of Object.entries(record)) {
+    const key = `${prefix}${name}`;
+    const where = `Key "${key}" in ${file}`;
+    const setting = settings.find((one) => one.key === key);
+    if (setting !== undefined) {
+      yield [key, parseJsonValue(setting, value, where)];
+    } else if (
+      isRecord(value) && settings.some((one) => one.key.startsWith(`${key}.`))
+    ) {
+      yield* nestedValues(value, `${key}.`, file);
+    } else {
+      throw badSetting(where, "is not known");
+    }
+  }
+}
+
+function* environmentValues(
+  environment: Readonly<Record<string, string>>,
+): Generator<[string, SettingValue]> {
+  const byVariable = new Map(settings.map((one) => [variableOf(one), one]));
+  for (const [name, text] of Object.entries(environment)) {
+    if (!VARIABLE.test(name)) continue;
+    const setting = byVariable.get(name);
+    const where = `Environment variable ${name}`;
+    if (setting === undefined) throw badSetting(where, "is not known");
+    const texts = isPlural(setting) ? text.split(",") : [text];
+    yield [setting.key, parseTextValue(setting, texts, where)];
+  }
+}
+
+/** May it have several values? */
+export function isPlural({ kind }: Pick<Setting, "kind">): boolean {
+  return kind === "list" || kind === "users";
+}
+
+/** The value of a key, where it has one. */
+export function valueOf(config: Config, key: string): SettingValue | undefined {
+  return config.get(key)?.value;
+}
+
+/** A server's options, but for what is to be loaded from modules. */
+export function optionsOf(config: Config): ServerOptions {
+  const { rules: _, schemas: __, ...options } = section(config, "");
+  return {
+    ...options,
+    ...tlsOf(config),
+    quotas: section(config, "quotas.") as QuotaOptions,
+    login: loginOf(config),
+  };
+}
+
+function tlsOf(config: Config): Pick<ServerOptions, "tls"> {
+  const { cert, key } = section(config, "tls.");
+  if (cert === undefined && key === undefined) return {};
+  if (typeof cert === "string" && typeof key === "string") {
+    return { tls: { cert, key } };
+  }
+  throw badSetting("tls", "takes both a `cert` and a `key` file");
+}
+
+function loginOf(config: Config): LoginOptions {
+  const jwt = section(config, "login.jwt.");
+  const users = valueOf(config, "login.tokens");
+  return {
+    anonymous: valueOf(config, "login.anonymous") === true,
+    ...(users && { tokens: tokensOf(users as readonly TokenSetting[]) }),
+    ...(Object.keys(jwt).length > 0 && { jwt }),
+  };
+}
+
+function tokensOf(users: readonly TokenSetting[]): Record<string, TokenUser> {
+  return Object.fromEntries(users.map(({ token, user, claims = {} }) => // Proof: claims came out of JSON.parse.
+  [token, { user, claims: claims as Record<string, Json> }]));
+}
+
+/** The keys of a section, without its name: those in no section below it. */
+function section(config: Config, prefix: string): Record<string, SettingValue> {
+  const found: Record<string, SettingValue> = {};
+  for (const [key, { value }] of config) {
+    const name = key.startsWith(prefix) ? key.slice(prefix.length) : ".";
+    if (!name.includes(".")) found[name] = value;
+  }
+  return found;
 }

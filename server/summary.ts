@@ -7,8 +7,13 @@
  */
 
 import { toHex } from "../src/base/bytes.ts";
-import { type Config, valueOf } from "./config.ts";
-import { settings, type SettingValue, type TokenSetting } from "./settings.ts";
+import {
+  type Config,
+  settings,
+  type SettingValue,
+  type TokenSetting,
+  valueOf,
+} from "./settings.ts";
 
 /** What is known of a server that has started. */
 export interface Started {

@@ -7,21 +7,11 @@ import { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { quotasOf } from "./foundation.ts";
 import { noTracing } from "./tracing.ts";
-import { upgrade } from "./upgrade.ts";
-
-const none = () => 0;
+import { upgrade } from "./http.ts";
 
 /** Connections of a server with one place. */
 function quiet(): Connections {
-  const metrics = new Metrics({
-    connections: none,
-    sessions: none,
-    openRepositories: none,
-    quarantineEntries: none,
-    quarantineBytes: none,
-    restoring: none,
-    failing: none,
-  });
+  const metrics = new Metrics();
   return new Connections({
     quotas: quotasOf({ quotas: { connectionsPerAddress: 1 } }),
     metrics,
@@ -30,7 +20,7 @@ function quiet(): Connections {
     tracing: noTracing,
     latencies: new Latencies(metrics, system),
     accept: () => fail("nobody comes so far"),
-    proven: none,
+    proven: () => {},
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { DatabaseError, memoryStorage } from "../mod.ts";
-import { CountedStorage } from "../server/counted_storage.ts";
+import { CountedStorage } from "../server/foundation.ts";
 import { createServer } from "../server/mod.ts";
 import { until } from "./kit/patience.ts";
 import { clientOf } from "./server_clients.ts";

@@ -10,7 +10,7 @@ import {
   InvalidArgumentError,
   Option,
 } from "commander";
-import { flagOf, type Setting, settings } from "../../server/settings.ts";
+import { type Setting, settings } from "../../server/settings.ts";
 import {
   type AdminOptions,
   runAccept,
@@ -267,7 +267,7 @@ function addServe(program: Command, context: Context): void {
 
 function optionOf(setting: Setting): Option {
   const { kind, value = "value", help } = setting;
-  const name = `--${flagOf(setting)}`;
+  const name = `--${setting.flag}`;
   if (kind === "boolean") return new Option(name, help);
   const option = new Option(`${name} <${value}>`, help);
   const isPlural = kind === "list" || kind === "users";
@@ -280,7 +280,7 @@ function optionOf(setting: Setting): Option {
 function flagsOf(given: Record<string, unknown>): Map<string, string[]> {
   const flags = new Map<string, string[]>();
   for (const setting of settings) {
-    const value = valueOf(given, flagOf(setting));
+    const value = valueOf(given, setting.flag);
     if (value === true) flags.set(setting.key, ["true"]);
     else if (Array.isArray(value)) flags.set(setting.key, value);
   }

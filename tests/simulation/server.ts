@@ -10,15 +10,14 @@ import { HttpFault } from "../../server/body.ts";
 import { SERVER_REPOSITORY } from "../../server/books.ts";
 import type { Wire } from "../../server/connections.ts";
 import type { LogRecord } from "../../server/log.ts";
-import type { AppAnswer } from "../../server/login.ts";
 import type { QuarantineEntry } from "../../server/quarantine.ts";
-import { openService } from "../../server/open_service.ts";
-import type { Service } from "../../server/service.ts";
+import { openService, type Service } from "../../server/service.ts";
 import { noTracing } from "../../server/tracing.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { observableOf } from "../../src/db/internals.ts";
 import type { FaultyStorage } from "../kit/mod.ts";
+import type { AppAnswer } from "../../server/login_options.ts";
 import { Actor } from "./actor.ts";
 import type { ActorWorld } from "./actor_world.ts";
 import type { Client } from "./client.ts";
@@ -365,7 +364,7 @@ export class Server extends Actor {
     if (this.state !== "up") return;
     const { world } = this;
     const target = this.disk.empty();
-    const copied = this.#service!.backup(target).then((report) => {
+    const copied = this.#service!.copyTo(target).then((report) => {
       if (world.isDead) return;
       this.copy = target;
       this.#isCopyRotten = this.#isRotten;

@@ -12,14 +12,14 @@ import {
   optionsOf,
   readConfig,
   valueOf,
-} from "../../../server/config.ts";
-import type { AppLogin } from "../../../server/login.ts";
+} from "../../../server/settings.ts";
 import { createServer } from "../../../server/mod.ts";
 import { summaryOf } from "../../../server/summary.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { escapeControls } from "../escape.ts";
 import { type Expected, loadModule, rulesModule } from "../load_module.ts";
 import type { Context } from "../session.ts";
+import type { AppLogin } from "../../../server/login_options.ts";
 
 /** Runs `sheaf serve`. */
 export async function runServe(
