@@ -15,9 +15,9 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import type { DeleteOptions } from "../db/deletion.ts";
 import { internalsOf, observableOf } from "../db/internals.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { DeleteOptions } from "../db/face.ts";
 import { failureOf, isGone } from "./failure.ts";
 import type { Locks } from "./locks.ts";
 import {

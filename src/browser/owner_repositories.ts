@@ -8,10 +8,10 @@
 import { parseRepositoryName, replicaFolder } from "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
-import type { DeleteOptions } from "../db/deletion.ts";
 import type { DatabaseOf } from "../db/local_database.ts";
 import type { DatabaseInternals } from "../db/internals.ts";
 import type { BareRepository } from "../db/bare_repository.ts";
+import type { DeleteOptions } from "../db/face.ts";
 import type { Open, WriteRecords } from "./messages.ts";
 import { lifeOf } from "./owner_image.ts";
 import type { Member } from "./owner_members.ts";

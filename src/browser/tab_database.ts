@@ -18,12 +18,12 @@ import { checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type { Connection, ConnectOptions } from "../db/connect.ts";
 import { parseAddress } from "../db/connectors.ts";
-import type { DeleteOptions } from "../db/deletion.ts";
 import {
   closedError,
   connectedError,
   type Database,
   type DatabaseTabs,
+  type DeleteOptions,
   type TabsStatus,
 } from "../db/face.ts";
 import { type Frame, type FrameTap, noteObservable } from "../db/internals.ts";

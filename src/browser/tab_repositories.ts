@@ -8,7 +8,6 @@
 import { FollowingWorld } from "../base/server_clock.ts";
 import type { World } from "../base/world.ts";
 import { DatabaseError } from "../base/errors.ts";
-import type { DeleteOptions } from "../db/deletion.ts";
 import { openedOf, type OpenRepository } from "../db/internals.ts";
 import { type DatabaseOptions, hooksOf } from "../db/options.ts";
 import type { RemoteRepository } from "../db/bare_repository.ts";
@@ -28,6 +27,7 @@ import {
   type Session,
   type VerifyReport,
 } from "../../repo/mod.ts";
+import type { DeleteOptions } from "../db/face.ts";
 import type { Standing, Welcome } from "./messages.ts";
 import type { Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";

@@ -10,10 +10,9 @@
 
 import { fromBase64 } from "../base/bytes.ts";
 import { InexactJson, isExactNumber, parseExactJson } from "./exact_json.ts";
-import type { Draft, Field, FieldKind, Value } from "./field.ts";
+import type { Draft, Field, FieldKind, RawRow, Value } from "./field.ts";
 import { fieldName, parseBoolean } from "./infer.ts";
 import { parseIsoDate } from "./iso_date.ts";
-import type { RawRow } from "./rows.ts";
 
 /** Reads rows of one input for one schema. */
 export class RowReader {

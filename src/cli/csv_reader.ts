@@ -9,7 +9,7 @@
 
 import { CsvError, parse, type Parser } from "csv-parse";
 import { rowFailure } from "./failure.ts";
-import type { RawRow, RowGroups } from "./rows.ts";
+import type { RawRow, RowGroups } from "./field.ts";
 
 type Cells = readonly (string | undefined)[];
 

@@ -1,5 +1,5 @@
 /**
- * Fields, items and drafts, as the command line reads and prints them.
+ * Fields, items, rows and drafts, as the command line reads and prints them.
  *
  * Types only.
  *
@@ -27,3 +27,14 @@ export interface Draft {
   readonly id: string | undefined;
   readonly values: { readonly [field: string]: Value };
 }
+
+/** One row as it stands in the input. */
+export interface RawRow {
+  /** The line its first character stands in; of MessagePack the item's number: from 1. */
+  readonly line: number;
+  /** Values by field name: an object without prototype. */
+  readonly values: { readonly [field: string]: unknown };
+}
+
+/** Rows arrive in groups, so that a million rows are not a million awaits. */
+export type RowGroups = AsyncGenerator<readonly RawRow[]>;

@@ -12,9 +12,8 @@ import { RowReader } from "./coerce.ts";
 import { type ImportTransaction, type Target, write } from "./database.ts";
 import { explain, Failure, rowFailure } from "./failure.ts";
 import { formatAmount } from "./figures.ts";
-import type { RowGroups } from "./rows.ts";
 import { checkInterrupt } from "./session.ts";
-import type { Draft } from "./field.ts";
+import type { Draft, RowGroups } from "./field.ts";
 
 /** What happens to a row whose id is there already. */
 export type Conflict = "error" | "skip" | "replace";

@@ -12,9 +12,8 @@
 import { isFieldName } from "../schema/names.ts";
 import { isExactNumber, parseExactJson } from "./exact_json.ts";
 import { usageFailure } from "./failure.ts";
-import type { Field, FieldKind } from "./field.ts";
+import type { Field, FieldKind, RawRow } from "./field.ts";
 import { parseIsoDate } from "./iso_date.ts";
-import type { RawRow } from "./rows.ts";
 
 /** What was seen of one field. */
 interface Seen {

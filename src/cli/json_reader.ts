@@ -10,7 +10,7 @@
 
 import { InexactJson, parseExactJson } from "./exact_json.ts";
 import { rowFailure } from "./failure.ts";
-import type { RawRow, RowGroups } from "./rows.ts";
+import type { RawRow, RowGroups } from "./field.ts";
 
 /** One element is one item (`limits.itemBytesMax`), escapes included. */
 const elementCharactersMax = 64 * 1024 * 1024;

@@ -24,8 +24,14 @@ import { concatBytes } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
 import { fieldKinds } from "../schema/patch.ts";
 import { rowFailure } from "./failure.ts";
-import type { RawRow, RowGroups } from "./rows.ts";
-import type { Field, FieldKind, Item, Value } from "./field.ts";
+import type {
+  Field,
+  FieldKind,
+  Item,
+  RawRow,
+  RowGroups,
+  Value,
+} from "./field.ts";
 import type { ItemWriter } from "./writers.ts";
 
 const FORMAT = 1;

@@ -10,30 +10,27 @@ import {
   InvalidArgumentError,
   Option,
 } from "commander";
-import { type Setting, settings } from "../../server/settings.ts";
+import { isPlural, type Setting, settings } from "../../server/settings.ts";
 import {
-  type AdminOptions,
   runAccept,
   runDrop,
   runQuarantine,
   runRevoke,
 } from "./commands/admin.ts";
-import { runAudit } from "./commands/audit.ts";
 import { runBackup, runRestore } from "./commands/backup.ts";
-import { type DeleteOptions, runDelete } from "./commands/delete.ts";
+import { runDelete } from "./commands/delete.ts";
 import { runExplain } from "./commands/explain.ts";
-import { type ExportOptions, runExport } from "./commands/export.ts";
-import { type HistoryOptions, runHistory } from "./commands/history.ts";
-import { type ImportOptions, runImport } from "./commands/import.ts";
-import { type KeysOptions, runKeys } from "./commands/keys.ts";
-import { type QueryOptions, runQuery } from "./commands/query.ts";
+import { runExport } from "./commands/export.ts";
+import { runHistory } from "./commands/history.ts";
+import { runImport } from "./commands/import.ts";
+import { runKeys } from "./commands/keys.ts";
+import { runQuery } from "./commands/query.ts";
 import { runServe } from "./commands/serve.ts";
-import { runStats, type StatsOptions } from "./commands/stats.ts";
+import { runStats } from "./commands/stats.ts";
 import { runVerify } from "./commands/verify.ts";
-import { sheaf } from "./command_name.ts";
 import { exitCodes, type Failure, usageFailure } from "./failure.ts";
 import { formats, textFormats } from "./input.ts";
-import type { CommonOptions, Context } from "./session.ts";
+import type { Context } from "./session.ts";
 
 /**
  * Runs the command that the arguments name.
@@ -68,201 +65,264 @@ function usageOf(error: CommanderError): Failure {
   );
 }
 
+/** How the command line is called here: from a clone, or from npm's package. */
+const sheaf = import.meta.url.endsWith(".ts") ? "deno task sheaf" : "npx sheaf";
+
+/** A command, whose work gets the context, its arguments and its options. */
+interface Described {
+  readonly usage: string;
+  readonly description: string;
+  readonly options?: readonly Option[];
+  readonly notes?: string;
+  readonly examples?: readonly string[];
+  readonly run: (context: Context, ...given: never[]) => Promise<void> | void;
+}
+
+const debug = option("--debug", "show where an error came from");
+const data = option("--data <dir>", "folder of the database", "./data");
+const json = option("--json", "print JSON");
+const collection = option(
+  "--collection <name>",
+  "collection; may be omitted when there is one",
+);
+const stored = [
+  data,
+  option("--repo <name>", "repository; may be omitted when there is one"),
+  debug,
+];
+const modes = ["default", "trusted", "fast"];
+
+const commands: readonly Described[] = [
+  {
+    usage: "import <file>",
+    description: "Import JSON, JSONL, CSV or MessagePack; - is stdin.",
+    options: [
+      ...stored,
+      collection,
+      formatOption(formats),
+      option(
+        "--schema <module>",
+        "module that default-exports the schema (default: infer it and print it)",
+      ),
+      option("--id <field>", "field that holds the item's id", "id"),
+      option("--batch <rows>", "rows per transaction", 10_000)
+        .argParser(parseCount),
+      option("--on-conflict <what>", "when an id is there already", "error")
+        .choices(["error", "skip", "replace"]),
+      option("--mode <mode>", "mode of a repository that is new")
+        .choices(modes),
+      option("--dry-run", "read and check everything, write nothing"),
+    ],
+    examples: [
+      "import cities.csv --data ./data --repo world --collection city",
+      "import cities.csv --repo world --collection city --dry-run > city.ts",
+    ],
+    run: runImport,
+  },
+  {
+    usage: "export",
+    description: "Write all items of a collection.",
+    options: [
+      ...stored,
+      collection,
+      formatOption(formats),
+      option("--out <file>", "write to a file instead of standard output"),
+    ],
+    examples: [
+      "export --collection city --out cities.csv",
+      "export --collection city --out cities.msgpack",
+    ],
+    run: runExport,
+  },
+  {
+    usage: "query",
+    description: "Ask a collection.",
+    options: [
+      ...stored,
+      collection,
+      option("--where <json>", "conditions; null means missing"),
+      option("--order-by <keys>", "field, or field:desc; several with commas"),
+      option("--limit <items>", "at most so many").argParser(parseCount),
+      option("--count", "print only how many there are"),
+      option("--explain", "print how the query is answered"),
+      formatOption(["table", ...textFormats]).default("table"),
+    ],
+    examples: [
+      `query --collection city --where '{"country": "IS"}' --order-by lat:desc --limit 5`,
+    ],
+    run: runQuery,
+  },
+  {
+    usage: "stats",
+    description: "What a repository holds, in figures.",
+    options: [...stored, json],
+    examples: ["stats --data ./data --repo world"],
+    run: runStats,
+  },
+  {
+    usage: "history [id]",
+    description: "Who changed what and when, newest last.",
+    options: [
+      ...stored,
+      collection,
+      option("--limit <commits>", "only the newest").argParser(parseCount),
+      option("--json", "print a JSON object a line"),
+    ],
+    examples: ["history --limit 10", "history reykjavik --collection city"],
+    run: runHistory,
+  },
+  {
+    usage: "verify",
+    description: "Hash and verify everything again.",
+    options: [
+      ...stored,
+      option(
+        "--rules <module>",
+        "instead: what these rules would have said of every commit",
+      ),
+    ],
+    examples: [
+      "verify --data ./data --repo world",
+      "verify --data ./data --repo team/acme --rules ./rules.ts",
+    ],
+    run: runVerify,
+  },
+  {
+    usage: "keys",
+    description: "List the ids of a collection, or public keys.",
+    options: [
+      ...stored,
+      collection,
+      option("--identity", "show the public keys of this replica instead"),
+    ],
+    examples: ["keys --collection city", "keys --identity"],
+    run: runKeys,
+  },
+  {
+    usage: "delete <repository>",
+    description: "Delete a repository with its history, after asking.",
+    options: [data, option("--yes", "do not ask"), debug],
+    examples: ["delete team/acme --data ./data"],
+    run: runDelete,
+  },
+  {
+    usage: "explain <message>",
+    description: "The text of a message that a page told by its number.",
+    options: [debug],
+    examples: [`explain '#0.1.0-41["task","title"]'`],
+    run: runExplain,
+  },
+  {
+    usage: "serve",
+    description: "Serve a database: sync, login, metrics.",
+    options: [
+      option("--config <file>", "JSON file of settings"),
+      debug,
+      ...settings.map(optionOf),
+    ],
+    notes:
+      "\nEvery setting is also a key of the file and an environment variable SHEAF_…;" +
+      "\nflags win over the environment, that over the file.\n",
+    examples: [
+      "serve --data ./data --port 8080 --token ann=secret-of-ann",
+    ],
+    run: (context, given: Record<string, unknown>) =>
+      runServe(context, given["config"] as string | undefined, flagsOf(given)),
+  },
+  {
+    usage: "backup",
+    description: "Copy a database, also while a server writes it.",
+    options: [data, needed("--to <dir>", "new folder for the copy"), debug],
+    examples: ["backup --data ./data --to ./backup-monday"],
+    run: runBackup,
+  },
+  {
+    usage: "restore",
+    description: "Make a database out of a backup.",
+    options: [
+      needed("--from <dir>", "folder of the backup"),
+      needed("--to <dir>", "new folder for the database"),
+      debug,
+    ],
+    examples: ["restore --from ./backup-monday --to ./data"],
+    run: runRestore,
+  },
+];
+
+const server = [
+  option("--url <url>", "the server", "http://127.0.0.1:8080"),
+  option(
+    "--admin-token <secret>",
+    "its admin token (default: SHEAF_ADMIN_TOKEN)",
+  ),
+  json,
+  debug,
+];
+
+const adminCommands: readonly Described[] = [
+  {
+    usage: "revoke",
+    description: "End a session, or all sessions of a user, for ever.",
+    options: [
+      ...server,
+      option("--key <hex>", "public key of the session"),
+      option("--user <user>", "every session of this user"),
+      option("--reason <text>", "what people will read", ""),
+    ],
+    examples: ['admin revoke --user ann --reason "laptop was stolen"'],
+    run: runRevoke,
+  },
+  {
+    usage: "quarantine",
+    description: "List what revoked sessions wrote before they knew.",
+    options: server,
+    run: runQuarantine,
+  },
+  {
+    usage: "accept <id>",
+    description: "Admit a batch in quarantine.",
+    options: server,
+    run: runAccept,
+  },
+  {
+    usage: "drop <id>",
+    description: "Forget a batch in quarantine.",
+    options: server,
+    run: runDrop,
+  },
+];
+
 /** All commands over a context. */
 function createProgram(context: Context): Command {
   const program = new Command("sheaf")
     .description("Look into a Sheaf database, fill it, check it, serve it.")
-    .option("--debug", "show where an error came from")
+    .addOption(debug)
     .configureOutput({
       writeOut: (text) => context.out.print(text),
       writeErr: () => {},
     })
     .exitOverride();
-  addImport(program, context);
-  addExport(program, context);
-  addQuery(program, context);
-  addStats(program, context);
-  addHistory(program, context);
-  addVerify(program, context);
-  addKeys(program, context);
-  addDelete(program, context);
-  addExplain(program, context);
-  addServe(program, context);
-  addBackup(program, context);
-  addRestore(program, context);
-  addAdmin(program, context);
+  for (const one of commands) add(program, one, context);
+  const admin = program.command("admin")
+    .description("Revoke sessions, look through the quarantine.");
+  for (const one of adminCommands) add(admin, one, context);
   return program;
 }
 
-/** A command with the options that all share. */
-function command(
+function add(
   program: Command,
-  usage: string,
-  description: string,
-): Command {
-  return program.command(usage).description(description)
-    .option("--data <dir>", "folder of the database", "./data")
-    .option("--repo <name>", "repository; may be omitted when there is one")
-    .option("--debug", "show where an error came from");
-}
-
-const collectionHelp = "collection; may be omitted when there is one";
-
-function example(...lines: readonly string[]): string {
-  const text = lines.map((line) => `  ${sheaf} ${line}\n`).join("");
-  return `\nExample:\n${text}`;
-}
-
-function addImport(program: Command, context: Context): void {
-  command(
-    program,
-    "import <file>",
-    "Import JSON, JSONL, CSV or MessagePack; - is stdin.",
-  )
-    .option("--collection <name>", collectionHelp)
-    .addOption(formatOption(formats))
-    .option(
-      "--schema <module>",
-      "module that default-exports the schema (default: infer it and print it)",
-    )
-    .option("--id <field>", "field that holds the item's id", "id")
-    .option("--batch <rows>", "rows per transaction", parseCount, 10_000)
-    .addOption(
-      new Option("--on-conflict <what>", "when an id is there already")
-        .choices(["error", "skip", "replace"]).default("error"),
-    )
-    .addOption(
-      new Option("--mode <mode>", "mode of a repository that is new")
-        .choices(["default", "trusted", "fast"]),
-    )
-    .option("--dry-run", "read and check everything, write nothing")
-    .addHelpText(
-      "after",
-      example(
-        "import cities.csv --data ./data --repo world --collection city",
-        "import cities.csv --repo world --collection city --dry-run > city.ts",
-      ),
-    )
-    .action((file: string, options: ImportOptions) =>
-      runImport(context, file, options)
-    );
-}
-
-function addExport(program: Command, context: Context): void {
-  command(program, "export", "Write all items of a collection.")
-    .option("--collection <name>", collectionHelp)
-    .addOption(formatOption(formats))
-    .option("--out <file>", "write to a file instead of standard output")
-    .addHelpText(
-      "after",
-      example(
-        "export --collection city --out cities.csv",
-        "export --collection city --out cities.msgpack",
-      ),
-    )
-    .action((options: ExportOptions) => runExport(context, options));
-}
-
-function addQuery(program: Command, context: Context): void {
-  command(program, "query", "Ask a collection.")
-    .option("--collection <name>", collectionHelp)
-    .option("--where <json>", "conditions; null means missing")
-    .option("--order-by <keys>", "field, or field:desc; several with commas")
-    .option("--limit <items>", "at most so many", parseCount)
-    .option("--count", "print only how many there are")
-    .option("--explain", "print how the query is answered")
-    .addOption(formatOption(["table", ...textFormats]).default("table"))
-    .addHelpText(
-      "after",
-      example(
-        `query --collection city --where '{"country": "IS"}' --order-by lat:desc --limit 5`,
-      ),
-    )
-    .action((options: QueryOptions) => runQuery(context, options));
-}
-
-function addStats(program: Command, context: Context): void {
-  command(program, "stats", "What a repository holds, in figures.")
-    .option("--json", "print JSON")
-    .addHelpText("after", example("stats --data ./data --repo world"))
-    .action((options: StatsOptions) => runStats(context, options));
-}
-
-function addHistory(program: Command, context: Context): void {
-  command(program, "history [id]", "Who changed what and when, newest last.")
-    .option("--collection <name>", collectionHelp)
-    .option("--limit <commits>", "only the newest", parseCount)
-    .option("--json", "print a JSON object a line")
-    .addHelpText(
-      "after",
-      example("history --limit 10", "history reykjavik --collection city"),
-    )
-    .action((id: string | undefined, options: HistoryOptions) =>
-      runHistory(context, id, options)
-    );
-}
-
-interface VerifyOptions extends CommonOptions {
-  readonly rules?: string;
-}
-
-function addVerify(program: Command, context: Context): void {
-  command(program, "verify", "Hash and verify everything again.")
-    .option(
-      "--rules <module>",
-      "instead: what these rules would have said of every commit",
-    )
-    .addHelpText(
-      "after",
-      example(
-        "verify --data ./data --repo world",
-        "verify --data ./data --repo team/acme --rules ./rules.ts",
-      ),
-    )
-    .action((options: VerifyOptions) =>
-      options.rules === undefined
-        ? runVerify(context, options)
-        : runAudit(context, options, options.rules)
-    );
-}
-
-function addKeys(program: Command, context: Context): void {
-  command(program, "keys", "List the ids of a collection, or public keys.")
-    .option("--collection <name>", collectionHelp)
-    .option("--identity", "show the public keys of this replica instead")
-    .addHelpText(
-      "after",
-      example("keys --collection city", "keys --identity"),
-    )
-    .action((options: KeysOptions) => runKeys(context, options));
-}
-
-function addDelete(program: Command, context: Context): void {
-  program.command("delete <repository>")
-    .description("Delete a repository with its history, after asking.")
-    .option("--data <dir>", "folder of the database", "./data")
-    .option("--yes", "do not ask")
-    .option("--debug", "show where an error came from")
-    .addHelpText("after", example("delete team/acme --data ./data"))
-    .action((name: string, options: DeleteOptions) =>
-      runDelete(context, name, options)
-    );
-}
-
-function addServe(program: Command, context: Context): void {
-  const serve = program.command("serve")
-    .description("Serve a database: sync, login, metrics.")
-    .option("--config <file>", "JSON file of settings")
-    .option("--debug", "show where an error came from");
-  for (const setting of settings) serve.addOption(optionOf(setting));
-  serve.addHelpText(
-    "after",
-    "\nEvery setting is also a key of the file and an environment variable SHEAF_…;" +
-      "\nflags win over the environment, that over the file.\n\nExample:\n" +
-      `  ${sheaf} serve --data ./data --port 8080 --token ann=secret-of-ann\n`,
-  ).action((given: Record<string, unknown>) =>
-    runServe(context, given["config"] as string | undefined, flagsOf(given))
-  );
+  { usage, description, options = [], notes = "", examples = [], run }:
+    Described,
+  context: Context,
+): void {
+  const command = program.command(usage).description(description);
+  for (const one of options) command.addOption(one);
+  if (examples.length > 0) {
+    const lines = examples.map((line) => `  ${sheaf} ${line}\n`);
+    command.addHelpText("after", `${notes}\nExample:\n${lines.join("")}`);
+  }
+  // Behind arguments and options commander gives the command itself. Proof: its usage and options are those of `run`.
+  command.action((...given) => run(context, ...given.slice(0, -1) as never[]));
 }
 
 function optionOf(setting: Setting): Option {
@@ -270,9 +330,8 @@ function optionOf(setting: Setting): Option {
   const name = `--${setting.flag}`;
   if (kind === "boolean") return new Option(name, help);
   const option = new Option(`${name} <${value}>`, help);
-  const isPlural = kind === "list" || kind === "users";
   return option.argParser((text: string, before?: string[]) =>
-    isPlural ? [...before ?? [], text] : [text]
+    isPlural(setting) ? [...before ?? [], text] : [text]
   );
 }
 
@@ -299,69 +358,13 @@ function camel(flag: string): string {
   return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function addBackup(program: Command, context: Context): void {
-  program.command("backup")
-    .description("Copy a database, also while a server writes it.")
-    .option("--data <dir>", "folder of the database", "./data")
-    .requiredOption("--to <dir>", "new folder for the copy")
-    .option("--debug", "show where an error came from")
-    .addHelpText("after", example("backup --data ./data --to ./backup-monday"))
-    .action((options: { data: string; to: string }) =>
-      runBackup(context, options)
-    );
+function option(flags: string, help: string, initial?: unknown): Option {
+  const one = new Option(flags, help);
+  return initial === undefined ? one : one.default(initial);
 }
 
-function addRestore(program: Command, context: Context): void {
-  program.command("restore")
-    .description("Make a database out of a backup.")
-    .requiredOption("--from <dir>", "folder of the backup")
-    .requiredOption("--to <dir>", "new folder for the database")
-    .option("--debug", "show where an error came from")
-    .addHelpText("after", example("restore --from ./backup-monday --to ./data"))
-    .action((options: { from: string; to: string }) =>
-      runRestore(context, options)
-    );
-}
-
-function addAdmin(program: Command, context: Context): void {
-  const admin = program.command("admin")
-    .description("Revoke sessions, look through the quarantine.");
-  const add = (usage: string, description: string) =>
-    admin.command(usage).description(description)
-      .option("--url <url>", "the server", "http://127.0.0.1:8080")
-      .option(
-        "--admin-token <secret>",
-        "its admin token (default: SHEAF_ADMIN_TOKEN)",
-      )
-      .option("--json", "print JSON")
-      .option("--debug", "show where an error came from");
-  add("revoke", "End a session, or all sessions of a user, for ever.")
-    .option("--key <hex>", "public key of the session")
-    .option("--user <user>", "every session of this user")
-    .option("--reason <text>", "what people will read", "")
-    .addHelpText(
-      "after",
-      example('admin revoke --user ann --reason "laptop was stolen"'),
-    )
-    .action((options: AdminOptions) => runRevoke(context, options));
-  add("quarantine", "List what revoked sessions wrote before they knew.")
-    .action((options: AdminOptions) => runQuarantine(context, options));
-  add("accept <id>", "Admit a batch in quarantine.")
-    .action((id: string, options: AdminOptions) =>
-      runAccept(context, id, options)
-    );
-  add("drop <id>", "Forget a batch in quarantine.")
-    .action((id: string, options: AdminOptions) =>
-      runDrop(context, id, options)
-    );
-}
-
-function addExplain(program: Command, context: Context): void {
-  program.command("explain <message>")
-    .description("The text of a message that a page told by its number.")
-    .option("--debug", "show where an error came from")
-    .addHelpText("after", example(`explain '#0.1.0-41["task","title"]'`))
-    .action((message: string) => runExplain(context, message));
+function needed(flags: string, help: string): Option {
+  return option(flags, help).makeOptionMandatory();
 }
 
 function formatOption(choices: readonly string[]): Option {

@@ -9,20 +9,10 @@
  */
 
 import { type Format, type Input, textOf } from "./input.ts";
+import type { RowGroups } from "./field.ts";
 import { readCsv } from "./csv_reader.ts";
 import { readJson, readJsonLines } from "./json_reader.ts";
 import { readMsgpack } from "./msgpack.ts";
-
-/** One row as it stands in the input. */
-export interface RawRow {
-  /** The line its first character stands in; of MessagePack the item's number: from 1. */
-  readonly line: number;
-  /** Values by field name: an object without prototype. */
-  readonly values: { readonly [field: string]: unknown };
-}
-
-/** Rows arrive in groups, so that a million rows are not a million awaits. */
-export type RowGroups = AsyncGenerator<readonly RawRow[]>;
 
 /** Reads the rows of an input; `onBytes` hears how far it was read. */
 export function readRows(

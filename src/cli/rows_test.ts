@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { concatBytes, encodeText } from "../base/bytes.ts";
 import { readCsv } from "./csv_reader.ts";
 import { Failure } from "./failure.ts";
-import { concatBytes, encodeText } from "../base/bytes.ts";
 import { type Format, formats, type Input } from "./input.ts";
 import { readJson, readJsonLines } from "./json_reader.ts";
 import { msgpackWriter } from "./msgpack.ts";
-import { type RawRow, readRows, type RowGroups } from "./rows.ts";
+import { readRows } from "./rows.ts";
 import { itemWriter, toCell } from "./writers.ts";
+import type { RawRow, RowGroups } from "./field.ts";
 
 type Reader = (name: string, text: AsyncIterable<string>) => RowGroups;
 

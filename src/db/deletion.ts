@@ -9,17 +9,11 @@
 import "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
-import { readOnlyError } from "./face.ts";
+import { type DeleteOptions, readOnlyError } from "./face.ts";
 import type { DatabaseOptions } from "./options.ts";
 import type { RepositoryLink } from "./repository_link.ts";
 
 export { deleteReplica, finishDeletions } from "../../repo/deletion.ts";
-
-/** How a repository is deleted. */
-export interface DeleteOptions {
-  /** What becomes of commits that no server has; when absent, they keep it from being deleted. */
-  readonly unsent?: "discard";
-}
 
 /** Is what no server has to be deleted, too? Or `invalid-option`. */
 export function parseDiscard(options: DeleteOptions): boolean {

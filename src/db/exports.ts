@@ -18,7 +18,7 @@ export type {
   ConnectionStatus,
   ConnectOptions,
 } from "./connect.ts";
-export type { DeleteOptions } from "./deletion.ts";
+export type { DeleteOptions } from "./face.ts";
 export {
   type Acceptor,
   memoryConnector,

@@ -11,9 +11,14 @@ import { DatabaseError } from "../base/errors.ts";
 import type { Mode } from "../../repo/mod.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import type { Connection, ConnectOptions } from "./connect.ts";
-import type { DeleteOptions } from "./deletion.ts";
 import type { Repository } from "./repository.ts";
 import type { DatabaseStorage } from "./storage_status.ts";
+
+/** How a repository is deleted. */
+export interface DeleteOptions {
+  /** What becomes of commits that no server has; when absent, they keep it from being deleted. */
+  readonly unsent?: "discard";
+}
 
 /** The pages of this device that share a database. */
 export interface TabsStatus {

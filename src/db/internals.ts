@@ -13,7 +13,6 @@ import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
 import type { Engines } from "./engines.ts";
 import type { Keyring } from "./keyring.ts";
-import type { Repository } from "./repository.ts";
 import type { HearDamage } from "./scrubbing.ts";
 import type { Arrivals } from "./write.ts";
 
@@ -74,7 +73,8 @@ export type FrameTap = (frame: Frame) => void;
 
 /** A repository that is open. */
 export interface OpenRepository {
-  readonly repository: Repository;
+  /** The `Repository` that its user holds. */
+  readonly repository: object;
   readonly replica: Replica;
   readonly engines: Engines;
   readonly world: World;
@@ -110,7 +110,7 @@ export function observableOf(database: object): Observable {
 
 /** Notes what else is behind a repository. */
 export function noteOpened(
-  repository: Repository,
+  repository: object,
   parts: Omit<OpenRepository, "repository" | "replica">,
 ): void {
   const replica = replicaOf(repository);

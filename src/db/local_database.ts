@@ -44,10 +44,10 @@ import {
   connectedError,
   type Database,
   type DatabaseTabs,
+  type DeleteOptions,
   noTabs,
   readOnlyError,
 } from "./face.ts";
-import type { DeleteOptions } from "./deletion.ts";
 import { type Keyring, openKeyring } from "./keyring.ts";
 import { localFileOf, overwrittenFile, undoFile } from "./local_file.ts";
 import {

@@ -8,15 +8,10 @@
  * @module
  */
 
-import type { World } from "../base/world.ts";
-import type { IdSource } from "../schema/names.ts";
-import type { Schema } from "../schema/schema.ts";
-import type { Replica } from "../../repo/mod.ts";
 import { Listeners } from "./listeners.ts";
-import type { LocalFile } from "./local_file.ts";
-import type { UndoResult } from "./undo_apply.ts";
+import type { UndoParts, UndoResult } from "./undo_apply.ts";
 import type { UndoHistory } from "./undo_history.ts";
-import type { Arrivals, Write } from "./write.ts";
+import type { Write } from "./write.ts";
 
 export type { LeftAlone, UndoResult } from "./undo_apply.ts";
 
@@ -49,19 +44,6 @@ export interface Undo extends UndoState {
   readonly subscribe: (listener: () => void) => () => void;
   /** The same object until something changes. */
   readonly getSnapshot: () => UndoState;
-}
-
-/** What it works with. */
-export interface UndoParts {
-  readonly replica: Replica;
-  readonly schemaOf: (collection: string) => Schema | undefined;
-  readonly ids: IdSource;
-  readonly arrivals: Arrivals;
-  readonly world: World;
-  /** Keeps the steps over a reload. */
-  readonly file: LocalFile | undefined;
-  /** Hears what listeners throw. */
-  readonly report?: ((error: unknown) => void) | undefined;
 }
 
 /** The undo of one repository. */

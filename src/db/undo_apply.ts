@@ -6,6 +6,7 @@
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";
+import type { World } from "../base/world.ts";
 import type { Cell } from "../schema/cell.ts";
 import { mayCount } from "../schema/count.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
@@ -15,7 +16,8 @@ import type { Change, FieldChange, Value } from "../schema/patch.ts";
 import { richChanges } from "../schema/prepare.ts";
 import { tagsOf } from "../schema/rich_set.ts";
 import type { DraftItem, Schema } from "../schema/schema.ts";
-import type { Table, Transaction } from "../../repo/mod.ts";
+import type { Replica, Table, Transaction } from "../../repo/mod.ts";
+import type { LocalFile } from "./local_file.ts";
 import {
   authorsOf,
   type Created,
@@ -26,6 +28,7 @@ import {
   slotOf,
 } from "./undo_marks.ts";
 import type { MarkNames } from "./undo_names.ts";
+import type { Arrivals } from "./write.ts";
 
 /** Something that was left as it is: somebody else changed it since, or it is not there any more. */
 export interface LeftAlone {
@@ -43,11 +46,22 @@ export interface UndoResult {
   readonly leftAlone: readonly LeftAlone[];
 }
 
-/** What taking back works with. */
-export interface InversionParts {
+/** What undo works with. */
+export interface UndoParts {
+  readonly replica: Replica;
   readonly schemaOf: (collection: string) => Schema | undefined;
-  readonly tableOf: (collection: string) => Table;
   readonly ids: IdSource;
+  readonly arrivals: Arrivals;
+  readonly world: World;
+  /** Keeps the steps over a reload. */
+  readonly file: LocalFile | undefined;
+  /** Hears what listeners throw. */
+  readonly report?: ((error: unknown) => void) | undefined;
+}
+
+/** What taking back works with. */
+interface InversionParts extends Pick<UndoParts, "schemaOf" | "ids"> {
+  readonly tableOf: (collection: string) => Table;
   /** By which stamp a commit is known now. */
   readonly stampOf: (stamp: Stamp) => Stamp;
   readonly names: MarkNames;

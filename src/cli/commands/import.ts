@@ -15,7 +15,7 @@ import {
   targetOf,
 } from "../database.ts";
 import { usageFailure } from "../failure.ts";
-import type { Field } from "../field.ts";
+import type { Field, RowGroups } from "../field.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
 import { type Conflict, type ImportResult, importRows } from "../importer.ts";
 import { Inference } from "../infer.ts";
@@ -23,7 +23,7 @@ import { type Format, formatOf, type Input, openInput } from "../input.ts";
 import { type Expected, loadModule } from "../load_module.ts";
 import { readKinds } from "../msgpack.ts";
 import { startProgress } from "../progress.ts";
-import { readRows, type RowGroups } from "../rows.ts";
+import { readRows } from "../rows.ts";
 import { schemaCode } from "../schema_code.ts";
 import {
   checkInterrupt,
