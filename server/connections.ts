@@ -22,14 +22,13 @@ import type { World } from "../src/base/world.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import type { HostEvent, HostPeer } from "../sync/host_hooks.ts";
 import type { Transport } from "../sync/transport/transport.ts";
+import { limits } from "../src/base/limits.ts";
 import { HttpFault } from "./body.ts";
-import type { Latencies } from "./latencies.ts";
+import type { Latencies, Metrics } from "./metrics.ts";
 import { type Log, messageOf, type TroubleLog } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
 import type { Quotas } from "./options.ts";
 import { Buckets, Places } from "./quotas.ts";
 import type { Tracing } from "./tracing.ts";
-import { limits } from "../src/base/limits.ts";
 
 /** So many connections of an address may fail at once, and one a second. */
 const FAILURES = 60;

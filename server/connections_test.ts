@@ -5,9 +5,8 @@ import type { Transport } from "../sync/transport/transport.ts";
 import { ManualWorld } from "../tests/kit/replica_place.ts";
 import { HttpFault } from "./body.ts";
 import { type ConnectionParts, Connections } from "./connections.ts";
-import { Latencies } from "./latencies.ts";
+import { Latencies, Metrics } from "./metrics.ts";
 import { Log } from "./log.ts";
-import { Metrics } from "./metrics.ts";
 import { defaultQuotas } from "./options.ts";
 import { noTracing } from "./tracing.ts";
 

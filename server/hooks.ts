@@ -42,12 +42,11 @@ import type { Judge } from "./judge.ts";
 import type { Quotas } from "./options.ts";
 import { ChainGate } from "./chain_gate.ts";
 import type { Quarantine } from "./quarantine.ts";
-import type { RestoreReport } from "./restore_report.ts";
+import { ChainStaging, type RestoreReport } from "./restore_report.ts";
 import { Buckets, perMinute } from "./quotas.ts";
 import { forbidden, type Readers } from "./readers.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
-import { ChainStaging } from "./staging.ts";
 import type { Tracing } from "./tracing.ts";
 import { recordKind } from "../repo/mod.ts";
 

@@ -1,7 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { ManualWorld, Place, turns } from "../tests/kit/replica_place.ts";
-import { Latencies } from "./latencies.ts";
-import type { Metrics } from "./metrics.ts";
+import { Latencies, type Metrics } from "./metrics.ts";
 
 /** A repository whose commits are timed, and what was measured, in seconds. */
 async function timed() {

@@ -25,15 +25,13 @@ import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { ServerStatus, Whom } from "./api.ts";
-import { failedOpening, Failures } from "./failures.ts";
+import { failedOpening, Failures, Hub } from "./hub.ts";
 import { type Foundation, layFoundation, quotasOf } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
-import { Hub } from "./hub.ts";
-import { Latencies } from "./latencies.ts";
+import { Latencies, type Metrics, openMetrics } from "./metrics.ts";
 import { Log, standardSink } from "./log.ts";
 import { createLogin, type Login } from "./login.ts";
 import { LoginRoute } from "./login_route.ts";
-import { type Metrics, openMetrics } from "./metrics.ts";
 import {
   type KnownOptions,
   type Quotas,

@@ -6,7 +6,7 @@ import {
   valueOf,
 } from "./settings.ts";
 import { type Setting, settings, variableOf } from "./settings.ts";
-import { summaryOf, warningsOf } from "./summary.ts";
+import { summaryOf, warningsOf } from "../src/cli/commands/serve.ts";
 
 const file = (value: unknown) => ({
   name: "sheaf.json",

@@ -1,9 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
-import type { ChainEnds } from "./restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
-import { ChainStaging } from "./staging.ts";
+import { type ChainEnds, ChainStaging } from "./restore_report.ts";
 import { recordKind } from "../repo/mod.ts";
 
 /** A server that lost what a device had written, as records of a commit each. */

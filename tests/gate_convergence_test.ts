@@ -1,12 +1,3 @@
-/**
- * A gate with rules and constraints says what a plain judge says, commit by
- * commit: twenty sets of rules, five users, two of whom write what they like;
- * who was refused takes it back and goes on; devices and the gate are reopened,
- * the gate loses its disk and is told what it had accepted. In the end everybody
- * has the same, it is what the plain model has, and nothing in it is against a
- * constraint.
- */
-
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { checkGate } from "../repo/admission/admit.ts";
 import type { Arrival, Gate, Verdict } from "../repo/admission/arrival.ts";
@@ -23,9 +14,12 @@ import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import { field } from "../src/schema/field.ts";
 import { createView } from "../src/schema/view.ts";
 import { Judge, type JudgeParts } from "../server/judge.ts";
-import type { ChainEnds } from "../server/restore_report.ts";
+import {
+  type ChainEnds,
+  ChainStaging,
+  type StagingRestores,
+} from "../server/restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
-import { ChainStaging, type StagingRestores } from "../server/staging.ts";
 import type { PeerSession } from "../sync/conversation.ts";
 import { seededRandom, shuffle } from "./kit/mod.ts";
 import { rootSigner, RuledDevice } from "./kit/ruled_device.ts";
@@ -47,6 +41,15 @@ import {
   wrongIn,
 } from "./rule_sets.ts";
 import { recordKind } from "../repo/log/format.ts";
+
+/**
+ * A gate with rules and constraints says what a plain judge says, commit by
+ * commit: twenty sets of rules, five users, two of whom write what they like;
+ * who was refused takes it back and goes on; devices and the gate are reopened,
+ * the gate loses its disk and is told what it had accepted. In the end everybody
+ * has the same, it is what the plain model has, and nothing in it is against a
+ * constraint.
+ */
 
 type Random = () => number;
 

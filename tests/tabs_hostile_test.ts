@@ -4,7 +4,7 @@ import type { Repository } from "../mod.ts";
 import { holdLock, tabLock, webLocks } from "../src/browser/locks.ts";
 import type { Envelope, TabMessage } from "../src/browser/messages.ts";
 import { limits } from "../src/base/limits.ts";
-import { parseEnvelope } from "../src/browser/parse_message.ts";
+import { parseEnvelope } from "../src/browser/route.ts";
 import { Origin } from "./kit/origin.ts";
 import { Card, schemas } from "./kit/tab_cards.ts";
 import { Tab } from "./kit/tab_place.ts";

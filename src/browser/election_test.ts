@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { trips } from "../../tests/kit/patience.ts";
 import { assert } from "../base/errors.ts";
-import { Election, type Tenure } from "./election.ts";
+import { Election, type Tenure } from "./owner_worker.ts";
 import {
   holdLock,
   livingTabs,

@@ -4,19 +4,20 @@
  * @module
  */
 
-// As in src/db/online.ts.
-import "./failure.ts";
-import "./locks.ts";
-import "./parse_message.ts";
-import "./route.ts";
-import "./tab_left.ts";
-import "./tab_session.ts";
 import { lateDoor } from "../../repo/admission/door.ts";
 import type { Database } from "../db/face.ts";
 import { openFilesAs } from "../db/local_database.ts";
 import { Repository, type RepositoryParts } from "../db/repository.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
+import "./failure.ts";
+import "./locks.ts";
+import "./route.ts";
+import "./route.ts";
+import "./tab_left.ts";
+import "./tab_session.ts";
 import type { TabOptions } from "./open.ts";
+
+// As in src/db/online.ts.
 
 /** Opens a database in memory. */
 export async function openMemory(options: TabOptions): Promise<Database> {

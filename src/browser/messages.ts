@@ -1,7 +1,7 @@
 /**
  * What tabs and the owner of a database say to each other; docs/tabs.md is the
  * protocol. Each message is declared once, as the checks of its fields: types
- * follow from them, and `parse_message.ts` reads what arrives by them.
+ * follow from them, and `route.ts` reads what arrives by them.
  *
  * Everything here survives a structured clone. Bytes are `Uint8Array`s; images
  * are transferred to the owner's own page and travel as `Blob`s to others.

@@ -1,11 +1,21 @@
 /**
  * The owner: the one `Database` of a device, and the tabs that share it.
  *
- * It wires and delegates. Which tab writes what is in `owner_loans.ts`, what a
+ * It wires and delegates. Which tab writes what is in `owner_members.ts`, what a
  * repository shows and takes in `owner_repository.ts`.
  *
  * Architecture invariant: an owner that is closed or fenced says nothing any
  * more; only a tab that is a member is heard.
+ *
+ * Small files of tabs beside the log: what can be undone, for one.
+ *
+ * Architecture invariant: a file is what was written last as a whole, or what
+ * it was before; never a piece of either.
+ *
+ * The connection's frames for tabs that inspect them: collected for a moment,
+ * the newest ones where there are many.
+ *
+ * Architecture invariant: nothing is collected for who does not look.
  *
  * @module
  */
@@ -15,9 +25,15 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import { internalsOf, observableOf } from "../db/internals.ts";
+import {
+  type Frame,
+  internalsOf,
+  type Observable,
+  observableOf,
+} from "../db/internals.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DeleteOptions } from "../db/face.ts";
+import { type LocalFile, localFileOf } from "../db/local_file.ts";
 import { failureOf, isGone } from "./failure.ts";
 import type { Locks } from "./locks.ts";
 import {
@@ -34,17 +50,15 @@ import {
   type Wishes,
 } from "./messages.ts";
 import { Asks, OwnerConnection } from "./owner_connection.ts";
-import { SmallFiles } from "./owner_files.ts";
-import { Loans } from "./owner_loans.ts";
 import {
   type Broadcast,
+  Loans,
   type Member,
   Members,
   type Post,
 } from "./owner_members.ts";
 import { DatabaseReports, sessionOf } from "./owner_reports.ts";
 import type { OwnedRepository } from "./owner_repository.ts";
-import { OwnerTap } from "./owner_tap.ts";
 import { type OwnedDatabase, OwnedRepositories } from "./owner_repositories.ts";
 
 /** What an owner is made of. */
@@ -324,4 +338,116 @@ function failed(call: number, repository: string, failure: Failure): Opened {
     known: [],
     sync: { kind: "sync", repository, ...empty },
   };
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** Reads and writes small files in folders of repositories. */
+class SmallFiles {
+  readonly #storage: Storage;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** The bytes of a file; `undefined` when it was never written. */
+  read(folder: string, name: unknown): Promise<Uint8Array | undefined> {
+    return this.#file(folder, name).read();
+  }
+
+  /** Replaces a file; durable when it resolves. One after the other. */
+  write(folder: string, name: unknown, bytes: unknown): Promise<void> {
+    const file = this.#file(folder, name);
+    const fits = bytes instanceof Uint8Array &&
+      bytes.length <= limits.tabFileBytesMax;
+    if (!fits) {
+      throw new DatabaseError(
+        "value-too-large",
+        `A small file takes ${limits.tabFileBytesMax} bytes at most`,
+      );
+    }
+    const writing = this.#writing.then(() => file.write(bytes));
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+
+  #file(folder: string, name: unknown): LocalFile {
+    if (typeof name !== "string" || !NAME.test(name)) {
+      throw new DatabaseError(
+        "invalid-name",
+        "A small file's name is 1 to 32 characters of a-z, 0-9 and -",
+      );
+    }
+    const charsMax = limits.tabFileBytesMax;
+    const options = { name: `file-${name}`, charsMax, isDurable: true };
+    return localFileOf(this.#storage, folder, options);
+  }
+}
+
+/** What it works with. */
+interface OwnerTapParts {
+  readonly observable: Pick<Observable, "tap">;
+  readonly world: World;
+  readonly tabs: () => readonly Member[];
+}
+
+/** Shows frames to those who look. */
+class OwnerTap {
+  readonly #parts: OwnerTapParts;
+  readonly #lookers = new Set<string>();
+  #frames: Frame[] = [];
+  #cancel: (() => void) | undefined;
+
+  constructor(parts: OwnerTapParts) {
+    this.#parts = parts;
+  }
+
+  /** A tab begins to look, or looks no more. */
+  set({ id }: Pick<Member, "id">, isLooking: boolean): void {
+    const had = this.#lookers.size > 0;
+    if (isLooking) this.#lookers.add(id);
+    else this.#lookers.delete(id);
+    const has = this.#lookers.size > 0;
+    if (had === has) return;
+    this.#parts.observable.tap(
+      has ? (frame) => this.#note(frame) : undefined,
+    );
+    if (!has) this.#drop();
+  }
+
+  #note(frame: Frame): void {
+    this.#frames.push(frame);
+    if (this.#frames.length > 2 * limits.tabFramesMax) this.#trim();
+    this.#cancel ??= this.#parts.world.after(
+      limits.tabFramesMs,
+      () => this.#tell(),
+    );
+  }
+
+  #trim(): void {
+    this.#frames = this.#frames.slice(-limits.tabFramesMax);
+  }
+
+  #tell(): void {
+    this.#trim();
+    const frames = this.#frames;
+    this.#drop();
+    for (const tab of this.#parts.tabs()) {
+      if (this.#lookers.has(tab.id)) tab.post({ kind: "frames", frames });
+    }
+  }
+
+  #drop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#frames = [];
+  }
+
+  /** Shows nothing more to anybody. */
+  close(): void {
+    this.#lookers.clear();
+    this.#parts.observable.tap(undefined);
+    this.#drop();
+  }
 }

@@ -1,5 +1,5 @@
 import { deepEqual, equal } from "node:assert/strict";
-import { Loans } from "./owner_loans.ts";
+import { Loans } from "./owner_members.ts";
 
 Deno.test("Loans lend a chain to one tab at a time, in each repository apart", () => {
   const loans = new Loans();

@@ -10,7 +10,7 @@ import { SlowStorage, turns } from "../../tests/kit/replica_place.ts";
 import { system } from "../base/system.ts";
 import { openDatabase } from "../db/database.ts";
 import type { OwnerMessage } from "./messages.ts";
-import { Loans } from "./owner_loans.ts";
+import { Loans } from "./owner_members.ts";
 import { OwnedRepository } from "./owner_repository.ts";
 import { recordKind } from "../../repo/mod.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { limits } from "../base/limits.ts";
 import { TABS_VERSION } from "./messages.ts";
-import { parseEnvelope } from "./parse_message.ts";
+import { parseEnvelope } from "./route.ts";
 import { recordKind } from "../../repo/mod.ts";
 
 function envelope(message: unknown, more: object = {}): unknown {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { anyCharacter } from "../../tests/kit/any_text.ts";
 import { sized } from "../../tests/kit/tier.ts";
-import { escapeControls, escapeJson } from "./escape.ts";
+import { escapeControls, escapeJson } from "./output.ts";
 
 const steering = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\u200b]/u;
 

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { escapeControls } from "./escape.ts";
+import { escapeControls } from "./output.ts";
 
 /** Exit codes of every command. */
 export const exitCodes = {

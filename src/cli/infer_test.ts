@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { RowReader } from "./coerce.ts";
-import { Inference } from "./infer.ts";
-import { schemaCode } from "./schema_code.ts";
+import { RowReader } from "./importer.ts";
+import { Inference, schemaCode } from "./infer.ts";
 import type { Field } from "./field.ts";
 
 type Values = { readonly [field: string]: unknown };

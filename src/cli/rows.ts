@@ -3,7 +3,7 @@
  *
  * A raw row is what stands in the file: strings in CSV, JSON values in JSON, and
  * values as they are in MessagePack.
- * What a field makes of it is decided in `infer.ts` and `coerce.ts`.
+ * What a field makes of it is decided in `infer.ts` and `importer.ts`.
  *
  * @module
  */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { escapeControls } from "./escape.ts";
+import { escapeControls } from "./output.ts";
 
 /** One column of a table. */
 export interface TableColumn {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Field } from "./field.ts";
-import { parseOrderBy, parseWhere } from "./where.ts";
+import { parseOrderBy, parseWhere } from "./commands/query.ts";
 
 const fields: Field[] = [
   { name: "rank", kind: "number", optional: false },

@@ -9,7 +9,7 @@
  */
 
 import { toBase64 } from "../base/bytes.ts";
-import { escapeControls, escapeJson } from "./escape.ts";
+import { escapeControls, escapeJson } from "./output.ts";
 import type { TextFormat } from "./input.ts";
 import type { Field, FieldKind, Item, Value } from "./field.ts";
 

@@ -48,7 +48,7 @@ export const deviceBugs: readonly Bug[] = [
     name: "chain-lent-twice",
     breaks:
       "Two tabs write under one name, and one's writes are refused as a forgery",
-    file: "src/browser/owner_loans.ts",
+    file: "src/browser/owner_members.ts",
     before: `    if (holder !== undefined) return holder === tab;
 `,
     after: "",
@@ -140,10 +140,10 @@ export const deviceBugs: readonly Bug[] = [
   {
     name: "admin-token-any",
     breaks: "Everybody may revoke everybody",
-    file: "server/admin.ts",
-    before: `  if (shown !== undefined && isSecret(shown, token)) return;`,
+    file: "server/http.ts",
+    before: `    if (shown !== undefined && isSecret(shown, token)) return;`,
     after:
-      `  if (shown !== undefined && shown.length > 0 && token !== "") return;`,
+      `    if (shown !== undefined && shown.length > 0 && token !== "") return;`,
     foundBy: ["tests/server_http_test.ts"],
   },
   {

@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { escapeControls } from "../escape.ts";
+import { escapeControls } from "../output.ts";
 import { Failure, usageFailure } from "../failure.ts";
 import { formatAmount, formatBytes } from "../figures.ts";
 import type { Context } from "../session.ts";

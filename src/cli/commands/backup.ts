@@ -8,7 +8,7 @@
 
 import { copyDatabase } from "../../../server/backup.ts";
 import { diskStorage } from "../../storage/disk_storage.ts";
-import { escapeControls } from "../escape.ts";
+import { escapeControls } from "../output.ts";
 import { formatAmount, formatBytes, formatDuration } from "../figures.ts";
 import type { Context } from "../session.ts";
 

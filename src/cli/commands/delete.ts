@@ -7,7 +7,7 @@
 
 import { SERVER_REPOSITORY } from "../../../server/books.ts";
 import type { Database } from "../../db/database.ts";
-import { escapeControls } from "../escape.ts";
+import { escapeControls } from "../output.ts";
 import { explain, Failure, usageFailure } from "../failure.ts";
 import { formatAmount, formatBytes } from "../figures.ts";
 import {

@@ -6,7 +6,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { escapeControls } from "../escape.ts";
+import { escapeControls } from "../output.ts";
 import { Failure, usageFailure } from "../failure.ts";
 import type { Context } from "../session.ts";
 

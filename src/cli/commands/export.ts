@@ -6,12 +6,11 @@
  */
 
 import { itemsOf } from "../database.ts";
-import { escapeControls } from "../escape.ts";
+import { escapeControls, fileOutput, type Output } from "../output.ts";
 import { usageFailure } from "../failure.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
 import { type Format, formatOf } from "../input.ts";
 import { msgpackWriter } from "../msgpack.ts";
-import { fileOutput, type Output } from "../output.ts";
 import {
   breathe,
   chooseCollection,

@@ -6,10 +6,9 @@
 
 import type { CommitSummary } from "../../db/history.ts";
 import type { Repository } from "../../db/repository.ts";
-import { escapeControls, escapeJson } from "../escape.ts";
+import { escapeControls, escapeJson, type Output } from "../output.ts";
 import { Failure } from "../failure.ts";
 import { formatMoment } from "../figures.ts";
-import type { Output } from "../output.ts";
 import {
   chooseCollection,
   type CommonOptions,

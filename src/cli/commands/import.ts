@@ -18,13 +18,12 @@ import { usageFailure } from "../failure.ts";
 import type { Field, RowGroups } from "../field.ts";
 import { formatAmount, formatDuration } from "../figures.ts";
 import { type Conflict, type ImportResult, importRows } from "../importer.ts";
-import { Inference } from "../infer.ts";
+import { Inference, schemaCode } from "../infer.ts";
 import { type Format, formatOf, type Input, openInput } from "../input.ts";
 import { type Expected, loadModule } from "../load_module.ts";
 import { readKinds } from "../msgpack.ts";
 import { startProgress } from "../progress.ts";
 import { readRows } from "../rows.ts";
-import { schemaCode } from "../schema_code.ts";
 import {
   checkInterrupt,
   type CommonOptions,

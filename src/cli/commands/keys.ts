@@ -7,7 +7,7 @@
  */
 
 import { toHex } from "../../base/bytes.ts";
-import { escapeControls } from "../escape.ts";
+import { escapeControls } from "../output.ts";
 import {
   breathe,
   chooseCollection,

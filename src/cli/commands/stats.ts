@@ -11,9 +11,8 @@ import {
   type Context,
   withRepository,
 } from "../session.ts";
-import type { Output } from "../output.ts";
+import { escapeControls, escapeJson, type Output } from "../output.ts";
 import { formatTable } from "../table.ts";
-import { escapeControls, escapeJson } from "../escape.ts";
 
 /** Options of `sheaf stats`. */
 export interface StatsOptions extends CommonOptions {

@@ -20,7 +20,7 @@ import type { BookedFinding } from "../../../server/audit.ts";
 import type { AuditReport } from "../../../repo/admission/rule_audit.ts";
 import { commitName } from "../../db/commit_name.ts";
 import type { Repository } from "../../db/repository.ts";
-import { escapeControls } from "../escape.ts";
+import { escapeControls } from "../output.ts";
 import { loadModule, rulesModule } from "../load_module.ts";
 
 /** Options of `sheaf verify`. */
