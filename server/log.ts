@@ -39,6 +39,11 @@ export interface LogRecord {
 /** Takes events. */
 export type LogSink = (record: LogRecord) => void;
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whom a connection is with, and what else is told of it each time. */
+type Stranger = Fields & { readonly address: string };
+
 const TEXT_MAX = 512;
 const MINUTE_SECONDS = 60;
 /** What a terminal or a reader of lines would take for more than text. */
@@ -73,7 +78,7 @@ export class Log {
   write(
     level: LogLevel,
     event: string,
-    fields: Readonly<Record<string, unknown>> = {},
+    fields: Fields = {},
   ): void {
     if (logLevels.indexOf(level) < this.#level) return;
     const time = new Date(this.#now()).toISOString();
@@ -89,7 +94,7 @@ export class Log {
     address: string,
     level: LogLevel,
     event: string,
-    fields: Readonly<Record<string, unknown>>,
+    fields: Fields,
   ): void {
     if (!this.#lines.tryTake(address, 1, this.#now())) {
       this.#leftOut++;
@@ -101,9 +106,7 @@ export class Log {
   }
 
   /** Tells of each kind of trouble once. */
-  once(
-    fields: Readonly<Record<string, unknown>> & { readonly address: string },
-  ): TroubleLog {
+  once(fields: Stranger): TroubleLog {
     return new TroubleLog(this, fields);
   }
 }
@@ -111,16 +114,11 @@ export class Log {
 /** The log of one connection. */
 export class TroubleLog {
   readonly #log: Log;
-  readonly #fields: Readonly<Record<string, unknown>> & {
-    readonly address: string;
-  };
+  readonly #fields: Stranger;
   readonly #told = new Set<string>();
 
   /** Use {@linkcode Log.once}. */
-  constructor(
-    log: Log,
-    fields: Readonly<Record<string, unknown>> & { readonly address: string },
-  ) {
+  constructor(log: Log, fields: Stranger) {
     this.#log = log;
     this.#fields = fields;
   }
@@ -129,7 +127,7 @@ export class TroubleLog {
   warn(
     event: string,
     kind: string,
-    fields: Readonly<Record<string, unknown>> = {},
+    fields: Fields = {},
   ): void {
     const name = `${event} ${kind}`;
     if (this.#told.has(name) || this.#told.size >= limits.troubleKindsMax) {
@@ -143,7 +141,7 @@ export class TroubleLog {
 }
 
 function cutAll(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Fields,
 ): Record<string, unknown> {
   const cut: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {

@@ -14,17 +14,7 @@ import { limits } from "../src/base/limits.ts";
 import type { Books, QuarantineItem } from "./books.ts";
 
 /** A batch that was refused. */
-export interface RefusedBatch {
-  readonly repository: string;
-  /** Hexadecimal. */
-  readonly chain: string;
-  readonly first: number;
-  readonly count: number;
-  readonly user: string;
-  readonly reason: string;
-  readonly signed: boolean;
-  readonly bytes: Uint8Array;
-}
+export type RefusedBatch = Omit<QuarantineItem, "id" | "at">;
 
 /** A kept batch as it is shown: without its bytes. */
 export interface QuarantineEntry {

@@ -24,7 +24,7 @@ import { Acceptance } from "./acceptance.ts";
 import { copyDatabase, type CopyReport } from "./backup.ts";
 import { HttpFault } from "./body.ts";
 import { Connections } from "./connections.ts";
-import type { ServerStatus, Whom } from "./api.ts";
+import type { EmbeddedServer, ServerStatus, Whom } from "./api.ts";
 import { failedOpening, Failures, Hub } from "./hub.ts";
 import { type Foundation, layFoundation, quotasOf } from "./foundation.ts";
 import { ServerHooks } from "./hooks.ts";
@@ -57,6 +57,12 @@ export interface Health {
   readonly [detail: string]: unknown;
 }
 
+type Operated = Pick<
+  EmbeddedServer,
+  | ("name" | "rootKey" | "isNew" | "database" | "status")
+  | ("revoke" | "quarantine" | "accept" | "drop")
+>;
+
 /** What a service is made of. */
 export interface ServiceParts {
   readonly world: World;
@@ -70,8 +76,8 @@ export interface ServiceParts {
   readonly isFull: () => boolean;
 }
 
-/** What peers use, and those who run it. */
-export class Service {
+/** What peers use, and those who run it: their words are in `api.ts`. */
+export class Service implements Operated {
   readonly #parts: ServiceParts;
   readonly #hub: Hub;
   readonly #sessions: Sessions;
@@ -295,17 +301,14 @@ export class Service {
     return this.#parts.options;
   }
 
-  /** What clients call it. */
   get name(): string {
     return this.options.name;
   }
 
-  /** The root public key, 32 bytes: clients need it. */
   get rootKey(): Uint8Array {
     return this.database.rootKey;
   }
 
-  /** Was its database made just now? */
   get isNew(): boolean {
     return this.#parts.foundation.isNew;
   }
@@ -315,12 +318,10 @@ export class Service {
     return this.#isClosing;
   }
 
-  /** The database behind it. */
   get database(): Database {
     return this.#parts.foundation.database;
   }
 
-  /** How it is. */
   status(): ServerStatus {
     return {
       name: this.name,
@@ -361,12 +362,6 @@ export class Service {
     return { status: "restoring", repositories: restoring, missing };
   }
 
-  /**
-   * Ends a session, or all sessions that a user has by now, for ever: what they
-   * wrote and the server has stands, what comes later goes to quarantine.
-   *
-   * @returns the keys of the sessions that are known and how many open repositories took a record
-   */
   async revoke(
     whom: Whom,
     reason = "",
@@ -383,12 +378,10 @@ export class Service {
     );
   }
 
-  /** What revoked sessions wrote before they knew, oldest first. */
   quarantine(): QuarantineEntry[] {
     return this.#quarantine.list();
   }
 
-  /** Admits a batch in quarantine; says how many commits are new. */
   async accept(id: string): Promise<number> {
     this.#check();
     const item = this.#quarantine.get(id);
@@ -399,7 +392,6 @@ export class Service {
     return commits;
   }
 
-  /** Forgets a batch in quarantine. */
   async drop(id: string): Promise<void> {
     this.#check();
     if (!(await this.#quarantine.drop(id))) throw noEntry();

@@ -11,20 +11,16 @@ import { DatabaseError } from "../base/errors.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import type { ReadableCollection } from "../db/readable_collection.ts";
 import type { Repository } from "../db/repository.ts";
+import { scalarOf } from "../db/stored.ts";
 import type { TransactionScope } from "../db/transaction_scope.ts";
 import { entrySchema, isThere, readEntry } from "../kv/entry.ts";
 import { type KvScope, openKv } from "../kv/mod.ts";
-import {
-  type AnyField,
-  field,
-  type ScalarField,
-  textField,
-} from "../schema/field.ts";
+import { type AnyField, field, textField } from "../schema/field.ts";
 import { defineSchema, type Schema } from "../schema/schema.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import { Failure } from "./failure.ts";
-import type { Draft, Field, FieldKind, Item } from "./field.ts";
+import type { Draft, Field, Item } from "./field.ts";
 
 /** How a database is opened. */
 export interface OpenRequest {
@@ -250,28 +246,20 @@ function builderOf(description: Field, engine: TextEngine): AnyField {
     case "list":
       return field.list(elementOf(description));
     default: {
-      const builder = scalarOf(description);
+      const builder = scalarFor(description);
       return optional ? builder.optional() : builder;
     }
   }
 }
 
-type Scalar = ScalarField<string | number | boolean>;
-
-function elementOf({ name, element }: Field): Scalar {
-  return scalarOf({ name, kind: element ?? "string", optional: false });
+function elementOf({ name, element = "string" }: Field) {
+  return scalarFor({ name, kind: element });
 }
 
-/** Builders differ in what they give; only their definitions matter here. */
-function scalarOf({ name, kind, options }: Field): Scalar {
-  const builders: Partial<Record<FieldKind, () => AnyField>> = {
-    number: field.number,
-    boolean: field.boolean,
-    date: field.date,
-    bytes: field.bytes,
-    json: field.json,
-    enum: () => field.enum(options ?? []),
-    ref: () => field.ref(name),
-  };
-  return (builders[kind] ?? field.string)() as Scalar;
+function scalarFor({ name, kind, options = [] }: Field) {
+  type Scalar = ReturnType<typeof scalarOf>; // As there: only definitions matter.
+  if (kind === "enum") return field.enum(options) as AnyField as Scalar;
+  return kind === "ref"
+    ? field.ref(name) as AnyField as Scalar
+    : scalarOf(kind);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type AnyField, field } from "../schema/field.ts";
+import { type AnyField, field, type ScalarField } from "../schema/field.ts";
 import type { FieldKind } from "../schema/patch.ts";
 import { defineSchema, type Schema } from "../schema/schema.ts";
 import type { Table } from "../../repo/mod.ts";
@@ -45,19 +45,21 @@ export function schemaOfStored({ name, fields }: StoredCollection): Schema {
   return defineSchema(name, builders);
 }
 
+type Scalar = ScalarField<string | number | boolean>;
+
+/** Makes a field of one value; of a kind that it does not know, a string. */
+export function scalarOf(kind: FieldKind): Scalar {
+  const { number, boolean, date, bytes, json, string } = field;
+  const kinds: Partial<Record<FieldKind, () => AnyField>> = {
+    ...{ number, boolean, date, bytes, json },
+  };
+  // They differ in what they give; only their definitions matter here.
+  return (kinds[kind] ?? string)() as Scalar;
+}
+
 /** Elements are read as they are; their kind matters to writers only. */
 function builderOf(kind: FieldKind): AnyField {
   switch (kind) {
-    case "number":
-      return field.number().optional();
-    case "boolean":
-      return field.boolean().optional();
-    case "date":
-      return field.date().optional();
-    case "bytes":
-      return field.bytes().optional();
-    case "json":
-      return field.json<unknown>().optional();
     case "counter":
       return field.counter();
     case "set":
@@ -67,6 +69,6 @@ function builderOf(kind: FieldKind): AnyField {
     case "list":
       return field.list(field.json<unknown>());
     default:
-      return field.string().optional();
+      return scalarOf(kind).optional();
   }
 }

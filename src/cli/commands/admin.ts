@@ -5,6 +5,7 @@
  */
 
 import process from "node:process";
+import type { QuarantineEntry } from "../../../server/quarantine.ts";
 import { escapeControls } from "../output.ts";
 import { Failure, usageFailure } from "../failure.ts";
 import { formatAmount, formatBytes } from "../figures.ts";
@@ -111,15 +112,8 @@ interface Answer {
   readonly message?: string;
 }
 
-interface Entry {
-  readonly id: string;
-  readonly repository: string;
-  readonly user: string;
-  readonly count: number;
-  readonly bytes: number;
-  readonly at: string;
-  readonly reason: string;
-}
+/** A kept batch, as JSON has it. */
+type Entry = Omit<QuarantineEntry, "at"> & { readonly at: string };
 
 async function ask(
   { url, adminToken }: AdminOptions,
