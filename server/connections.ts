@@ -7,13 +7,6 @@
  * who have not proved themselves, before anything is kept of a stranger
  * (law 10).
  *
- * Sockets that outlive their conversation: their peer neither reads nor lets
- * go, and the platform cannot terminate them.
- *
- * Architecture invariant: what waits in such sockets is memory that only their
- * peer can free: an address has so many, and no new socket while it does
- * (law 10).
- *
  * @module
  */
 
@@ -316,7 +309,14 @@ const NOBODY: Arriving = { unproved() {}, closed: Promise.resolve() };
 /** Ends that nobody need look at. */
 const QUIET_ENDS = new Set(["lost", "closed", "shutting-down", "goodbye"]);
 
-/** Sockets by address, from the end of their conversation until they are gone. */
+/**
+ * Sockets that outlive their conversation: their peer neither reads nor lets
+ * go, and the platform cannot terminate them.
+ *
+ * Architecture invariant: what waits in such sockets is memory that only their
+ * peer can free: an address has so many, and no new socket while it does
+ * (law 10).
+ */
 export class Lingering {
   readonly #endedMs = new Map<string, Map<object, number>>();
 

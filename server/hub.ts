@@ -6,12 +6,6 @@
  * opened without memory; who comes when all of them are in use is told to come
  * back.
  *
- * Repositories whose storage fails: told in the log and to those who use them,
- * and counted for who asks how the server is.
- *
- * Architecture invariant: a client is never left to believe that a server keeps
- * what it cannot keep.
- *
  * @module
  */
 
@@ -382,7 +376,13 @@ interface FailuresParts {
   readonly database: Database;
 }
 
-/** What fails now. */
+/**
+ * Repositories whose storage fails: told in the log and to those who use them,
+ * and counted for who asks how the server is.
+ *
+ * Architecture invariant: a client is never left to believe that a server keeps
+ * what it cannot keep.
+ */
 export class Failures {
   readonly #parts: FailuresParts;
   #isOwnFailing = false;

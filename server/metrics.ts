@@ -5,12 +5,6 @@
  * Architecture invariant: a label's values come from a list here; whatever else
  * comes is counted as "other", so that nobody can make series (law 10).
  *
- * How long commits take: from their arrival until they are durable here and
- * acknowledged, and until they were handed to the other peers.
- *
- * Acknowledging and pushing happen in the turn in which a repository tells that
- * it became shareable up to where the commits stand; so that is what is timed.
- *
  * @module
  */
 
@@ -293,7 +287,13 @@ interface Followed {
 /** More than this many are not timed one by one. */
 const WAITING_MAX = 1_024;
 
-/** Times commits of all repositories that are open. */
+/**
+ * How long commits take: from their arrival until they are durable here and
+ * acknowledged, and until they were handed to the other peers.
+ *
+ * Acknowledging and pushing happen in the turn in which a repository tells that
+ * it became shareable up to where the commits stand; so that is what is timed.
+ */
 export class Latencies {
   readonly #metrics: Pick<Metrics, "acknowledged" | "fannedOut">;
   readonly #world: Pick<World, "monotonic">;

@@ -7,13 +7,6 @@
  * Architecture invariant: a client cannot make one up: the witness was signed
  * by this database's root or under it, and was checked before it came here.
  *
- * Staging: pieces of a chain that was accepted before the server lost it, until
- * the commit has come whose id a witness proves. One piece alone shows nothing:
- * its author could put any other commits in its place.
- *
- * Architecture invariant: nothing staged is part of the repository, nor judged.
- * Whoever holds it bounds its bytes, and drops it with the peer.
- *
  * @module
  */
 
@@ -309,7 +302,14 @@ interface Staged {
   readonly arrivals: Arrival[];
 }
 
-/** What a peer has brought of chains whose proved ends have not come. */
+/**
+ * Staging: pieces of a chain that was accepted before the server lost it, until
+ * the commit has come whose id a witness proves. One piece alone shows nothing:
+ * its author could put any other commits in its place.
+ *
+ * Architecture invariant: nothing staged is part of the repository, nor judged.
+ * Whoever holds it bounds its bytes, and drops it with the peer.
+ */
 export class ChainStaging implements Staging {
   readonly #replica: Replica;
   readonly #restores: StagingRestores;

@@ -7,16 +7,6 @@
  * Architecture invariant: an owner that is closed or fenced says nothing any
  * more; only a tab that is a member is heard.
  *
- * Small files of tabs beside the log: what can be undone, for one.
- *
- * Architecture invariant: a file is what was written last as a whole, or what
- * it was before; never a piece of either.
- *
- * The connection's frames for tabs that inspect them: collected for a moment,
- * the newest ones where there are many.
- *
- * Architecture invariant: nothing is collected for who does not look.
- *
  * @module
  */
 
@@ -109,11 +99,7 @@ export class Owner {
     const broadcast: Broadcast = (...said) =>
       this.#isClosed || parts.broadcast(...said);
     this.#files = new SmallFiles(storage);
-    this.#tap = new OwnerTap({
-      observable: observableOf(database),
-      world,
-      tabs,
-    });
+    this.#tap = new OwnerTap(observableOf(database), world, tabs);
     this.#reports = new DatabaseReports({
       database,
       world,
@@ -342,7 +328,13 @@ function failed(call: number, repository: string, failure: Failure): Opened {
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Reads and writes small files in folders of repositories. */
+/**
+ * Small files of tabs beside the log, in folders of repositories: what can be
+ * undone, for one.
+ *
+ * Architecture invariant: a file is what was written last as a whole, or what
+ * it was before; never a piece of either.
+ */
 class SmallFiles {
   readonly #storage: Storage;
   #writing: Promise<void> = Promise.resolve();
@@ -385,22 +377,28 @@ class SmallFiles {
   }
 }
 
-/** What it works with. */
-interface OwnerTapParts {
-  readonly observable: Pick<Observable, "tap">;
-  readonly world: World;
-  readonly tabs: () => readonly Member[];
-}
-
-/** Shows frames to those who look. */
+/**
+ * The connection's frames for tabs that inspect them: collected for a moment,
+ * the newest ones where there are many.
+ *
+ * Architecture invariant: nothing is collected for who does not look.
+ */
 class OwnerTap {
-  readonly #parts: OwnerTapParts;
+  readonly #observable: Pick<Observable, "tap">;
+  readonly #world: World;
+  readonly #tabs: () => readonly Member[];
   readonly #lookers = new Set<string>();
   #frames: Frame[] = [];
   #cancel: (() => void) | undefined;
 
-  constructor(parts: OwnerTapParts) {
-    this.#parts = parts;
+  constructor(
+    observable: Pick<Observable, "tap">,
+    world: World,
+    tabs: () => readonly Member[],
+  ) {
+    this.#observable = observable;
+    this.#world = world;
+    this.#tabs = tabs;
   }
 
   /** A tab begins to look, or looks no more. */
@@ -410,7 +408,7 @@ class OwnerTap {
     else this.#lookers.delete(id);
     const has = this.#lookers.size > 0;
     if (had === has) return;
-    this.#parts.observable.tap(
+    this.#observable.tap(
       has ? (frame) => this.#note(frame) : undefined,
     );
     if (!has) this.#drop();
@@ -419,7 +417,7 @@ class OwnerTap {
   #note(frame: Frame): void {
     this.#frames.push(frame);
     if (this.#frames.length > 2 * limits.tabFramesMax) this.#trim();
-    this.#cancel ??= this.#parts.world.after(
+    this.#cancel ??= this.#world.after(
       limits.tabFramesMs,
       () => this.#tell(),
     );
@@ -433,7 +431,7 @@ class OwnerTap {
     this.#trim();
     const frames = this.#frames;
     this.#drop();
-    for (const tab of this.#parts.tabs()) {
+    for (const tab of this.#tabs()) {
       if (this.#lookers.has(tab.id)) tab.post({ kind: "frames", frames });
     }
   }
@@ -447,7 +445,7 @@ class OwnerTap {
   /** Shows nothing more to anybody. */
   close(): void {
     this.#lookers.clear();
-    this.#parts.observable.tap(undefined);
+    this.#observable.tap(undefined);
     this.#drop();
   }
 }

@@ -5,12 +5,6 @@
  * Architecture invariant: a tab is gone when its lock was granted to us, or it
  * said so; silence proves nothing. Nothing of a tab that is gone is heard.
  *
- * Which tab writes which of the device's chains.
- *
- * Architecture invariant: a chain is lent to one tab at a time, and to another
- * only when that tab is gone for certain or gave it back, and all of the chain
- * is here: no number of a chain ever stands for two commits.
- *
  * @module
  */
 
@@ -141,7 +135,13 @@ export class Members {
   }
 }
 
-/** The chains of one owner's repositories that tabs hold. */
+/**
+ * Which tab writes which of the device's chains.
+ *
+ * Architecture invariant: a chain is lent to one tab at a time, and to another
+ * only when that tab is gone for certain or gave it back, and all of the chain
+ * is here: no number of a chain ever stands for two commits.
+ */
 export class Loans {
   /** Repository → chain → tab. */
   readonly #holders = new Map<string, Map<string, string>>();

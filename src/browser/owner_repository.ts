@@ -8,11 +8,6 @@
  * Architecture invariant: acknowledged means durable (Fast: handed to the
  * medium in order); what another tab is shown is durable, too (law 3).
  *
- * Own edits that lost, at the owner of the files: found for all tabs of the
- * device, and told to one of them at a time.
- *
- * What finds them is loaded when a page first listens.
- *
  * @module
  */
 
@@ -436,7 +431,12 @@ interface OwnedOverwrittenParts {
   readonly tabs: () => readonly Member[];
 }
 
-/** Those of one repository. */
+/**
+ * Own edits that lost, at the owner of the files: found for all tabs of the
+ * device, and told to one of them at a time.
+ *
+ * What finds them is loaded when a page first listens.
+ */
 class OwnedOverwritten {
   readonly #parts: OwnedOverwrittenParts;
   #edits: Promise<OverwrittenEdits> | undefined;

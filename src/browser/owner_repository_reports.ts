@@ -8,8 +8,6 @@
  * @module
  */
 
-import { certificatesOf } from "../../repo/commit/session.ts";
-import { nameOf } from "../../repo/commit/commit.ts";
 import { assert } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
@@ -86,13 +84,7 @@ export class RepositoryReports {
   /** What the server has of the chains that this device wrote. */
   #acknowledged(): [string, number][] {
     const replica = replicaOf(this.#parts.repository);
-    const { session } = replica;
-    const keys = new Set(
-      certificatesOf(session).map(({ sessionKey }) =>
-        nameOf(sessionKey, 0, 32)
-      ),
-    );
-    keys.add(nameOf(session.signer.publicKey, 0, 32));
+    const { keys } = replica.device;
     const counts: [string, number][] = [];
     for (const { name } of replica.graph.chains()) {
       if (!keys.has(name.slice(0, 32))) continue;

@@ -6,14 +6,6 @@
  * Architecture invariant: files are touched only between the moment in which
  * the lock was granted and the moment in which it is given back or lost.
  *
- * Who owns the files: stands in line for the lock of a database, takes it by
- * force when told, gives it back, and says when it was taken away.
- *
- * It knows nothing of what an owner does.
- *
- * Architecture invariant: one election has at most one tenure at a time, and a
- * tenure that ended never comes back.
- *
  * @module
  */
 
@@ -379,7 +371,15 @@ interface Attempt {
   isHolding: boolean;
 }
 
-/** A candidate. */
+/**
+ * Who owns the files: stands in line for the lock of a database, takes it by
+ * force when told, gives it back, and says when it was taken away.
+ *
+ * It knows nothing of what an owner does.
+ *
+ * Architecture invariant: one election has at most one tenure at a time, and a
+ * tenure that ended never comes back.
+ */
 export class Election {
   readonly #parts: ElectionParts;
   #attempt: Attempt | undefined;

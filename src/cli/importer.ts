@@ -4,12 +4,6 @@
  * Architecture invariant: a batch is written whole or not at all; the row that
  * stops it is named by its line.
  *
- * Turns a raw row into a draft: text into numbers, dates, bytes and nested
- * values, as the field's kind says.
- *
- * Whether a value is allowed is the schema's business; here it only has to
- * have a reading. `SyntaxError` says that it has none.
- *
  * @module
  */
 
@@ -208,7 +202,13 @@ class Importer {
   }
 }
 
-/** Reads rows of one input for one schema. */
+/**
+ * Turns a raw row into a draft: text into numbers, dates, bytes and nested
+ * values, as the field's kind says.
+ *
+ * Whether a value is allowed is the schema's business; here it only has to
+ * have a reading. `SyntaxError` says that it has none.
+ */
 export class RowReader {
   readonly #fields: ReadonlyMap<string, Field>;
   readonly #idField: string;

@@ -25,35 +25,23 @@ export interface DatabaseInternals {
   readonly onDamaged?: (hear: HearDamage) => void;
 }
 
-const databases = new WeakMap<object, DatabaseInternals>();
-const replicas = new WeakMap<object, Replica>();
-
-/** Notes what a database is made of. */
-export function noteInternals(
-  database: object,
-  internals: DatabaseInternals,
-): void {
-  databases.set(database, internals);
+/** Notes something of objects that users hold, and says what was noted. */
+function notes<T>() {
+  const known = new WeakMap<object, T>();
+  const note = (object: object, what: T): void => void known.set(object, what);
+  const of = (object: object): T => {
+    const what = known.get(object);
+    assert(what !== undefined, "openDatabase() made it, or its repositories");
+    return what;
+  };
+  return [note, of] as const;
 }
 
 /** What a database is made of. */
-export function internalsOf(database: object): DatabaseInternals {
-  const internals = databases.get(database);
-  assert(internals !== undefined, "it was made by openDatabase()");
-  return internals;
-}
-
-/** Notes the replica behind a repository. */
-export function noteReplica(repository: object, replica: Replica): void {
-  replicas.set(repository, replica);
-}
+export const [noteInternals, internalsOf] = notes<DatabaseInternals>();
 
 /** The replica behind a repository. */
-export function replicaOf(repository: object): Replica {
-  const replica = replicas.get(repository);
-  assert(replica !== undefined, "it was opened by a database");
-  return replica;
-}
+export const [noteReplica, replicaOf] = notes<Replica>();
 
 /** Sees every frame of a connection, which it must not change or keep. */
 export type Tap = (way: "in" | "out", frame: Uint8Array) => void;
@@ -93,20 +81,10 @@ export interface Observable {
   tap(tap: FrameTap | undefined): void;
 }
 
-const observables = new WeakMap<object, Observable>();
-const opened = new WeakMap<object, OpenRepository>();
-
-/** Notes how to look into a database. */
-export function noteObservable(database: object, one: Observable): void {
-  observables.set(database, one);
-}
-
 /** How to look into a database. */
-export function observableOf(database: object): Observable {
-  const observable = observables.get(database);
-  assert(observable !== undefined, "it was opened by openDatabase()");
-  return observable;
-}
+export const [noteObservable, observableOf] = notes<Observable>();
+
+const opened = new WeakMap<object, OpenRepository>();
 
 /** Notes what else is behind a repository. */
 export function noteOpened(
