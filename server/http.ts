@@ -77,6 +77,7 @@ export class Http {
   /** What all addresses begin with: empty, or `/api/sheaf`. */
   readonly base: string;
   readonly #server: Served;
+  readonly #trustsProxy: boolean;
   readonly #isOrigin: OriginCheck;
   readonly #files: StaticFiles | undefined;
   readonly #routes: Readonly<Record<string, Route>>;
@@ -88,6 +89,8 @@ export class Http {
     const { options } = server;
     this.#server = server;
     this.base = baseOf(options.path);
+    // What is no boolean believes nobody.
+    this.#trustsProxy = options.trustProxy === true;
     this.#isOrigin = originCheck(checkOrigins(options.origins ?? []));
     this.#files = files;
     const { connections, login, tracing } = server;
@@ -134,7 +137,7 @@ export class Http {
   }
 
   async #respond(request: Request, remote: string): Promise<Response> {
-    const address = addressOf(request, remote, this.#server.options.trustProxy);
+    const address = addressOf(request, remote, this.#trustsProxy);
     // The platform makes the address of it.
     if (!isHost(request.headers.get("host") ?? "x")) {
       return faultResponse(400, "bad-request", "This is no host");

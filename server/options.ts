@@ -151,8 +151,10 @@ export type KnownOptions =
 
 /** Fills in what options do not say. */
 export function withDefaults(options: ServerOptions): KnownOptions {
-  const given = Object.entries(options).filter(([, one]) => one !== undefined);
-  return { ...defaultOptions, ...Object.fromEntries(given) };
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  const missing = Object.entries(defaultOptions)
+    .map(([name, value]) => [name, given[name] ?? value]);
+  return { ...options, ...Object.fromEntries(missing) };
 }
 
 /** How a server is made that another one answers for. */
