@@ -239,7 +239,7 @@ Deno.test("nobody says more than there is room for", async () => {
   });
   equal(verdicts[0], "admit-credential");
   equal(verdicts.at(-1), "refuse");
-  const long = statementIn(place, { text: text + "y".repeat(200) });
-  const [judged] = place.replica.receive([{ kind: 40, bytes: long }]);
+  const bytes = new Uint8Array(limits.statementBytesMax + 1).fill(1);
+  const [judged] = place.replica.receive([{ kind: 40, bytes }]);
   equal(judged!.verdict.verdict, "refuse");
 });
