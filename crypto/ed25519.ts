@@ -27,6 +27,7 @@ import {
 } from "../src/base/bytes.ts";
 import { assert } from "../src/base/errors.ts";
 import { type Native, native } from "../src/base/system.ts";
+import { lateEd25519 } from "./late_ed25519.ts";
 
 hashes.sha512 = sha512;
 
@@ -231,3 +232,5 @@ export function isWeakKey(publicKey: Uint8Array): boolean {
     return true;
   }
 }
+
+lateEd25519.provide({ createSigner, generateKeyPair });

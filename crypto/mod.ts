@@ -4,7 +4,8 @@
  * The only folder that imports noble. Where the platform has a synchronous
  * native implementation it goes first; noble is the twin that runs everywhere
  * and has the last word. This folder knows bytes and nothing else: what a
- * message means is decided by whoever signs it.
+ * message means is decided by whoever signs it. What pages load imports its
+ * files by name, and `ed25519.ts` not before it is needed.
  *
  * @module
  */

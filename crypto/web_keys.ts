@@ -3,13 +3,14 @@
  *
  * Whoever runs code in the page can sign as long as it runs, and no longer:
  * there is no secret that could be carried away. Where a platform has no
- * Ed25519, there is no such key, and noble signs with a secret as bytes.
+ * Ed25519, there is no such key, and noble signs with a secret as bytes; who has
+ * one loads no noble.
  *
  * @module
  */
 
 import { encodeText } from "../src/base/bytes.ts";
-import { type SessionSigner, verify } from "./ed25519.ts";
+import type { SessionSigner } from "./ed25519.ts";
 
 /** A secret key of the platform: a `CryptoKey`. It survives a structured clone. */
 export interface WebKey {
@@ -33,9 +34,15 @@ export interface Subtle {
   ): Promise<unknown>;
   exportKey(format: string, key: WebKey): Promise<unknown>;
   sign(algorithm: string, key: WebKey, data: Uint8Array): Promise<ArrayBuffer>;
+  verify(
+    algorithm: string,
+    key: WebKey,
+    signature: Uint8Array,
+    data: Uint8Array,
+  ): Promise<boolean>;
 }
 
-/** Signed once with each new key: a platform is believed when our own verdict is good. */
+/** Signed once with each new key: a platform is believed when it knows its own signature (law 6). */
 const EXAMPLE = encodeText("sheaf web key 1\n");
 
 /** The platform's; `undefined` in a page that was not loaded securely. */
@@ -59,7 +66,8 @@ export async function generateWebKey(
     const raw = await subtle.exportKey("raw", open) as ArrayBuffer;
     const publicKey = new Uint8Array(raw);
     const signature = await webSigner(key, publicKey, subtle).sign(EXAMPLE);
-    const isSound = isWebKey(key) && verify(signature, EXAMPLE, publicKey);
+    const isSound = isWebKey(key) &&
+      await subtle.verify("Ed25519", open, signature, EXAMPLE);
     return isSound ? { publicKey, key } : undefined;
   } catch {
     return undefined; // Platforms say in several ways that they lack it.

@@ -16,11 +16,7 @@ import type { Signer } from "../crypto/mod.ts";
 import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
-import {
-  type Certificate,
-  type Certificates,
-  checkIssued,
-} from "../repo/commit/certificate.ts";
+import type { Certificate, Certificates } from "../repo/commit/certificate.ts";
 import { nameOf } from "../repo/commit/commit.ts";
 import {
   decodeCertificate,
@@ -32,6 +28,7 @@ import type { Books } from "./books.ts";
 import { canonicalJson } from "./login.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Claims, LoggedIn } from "./login_options.ts";
+import { checkIssued } from "../repo/admission/signature_check.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -25,6 +25,7 @@ import {
   witnessLayout,
   type WitnessOrder,
 } from "./witness.ts";
+import { isSigned } from "../repo/admission/signature_check.ts";
 
 const NOTHING = new Uint8Array();
 
@@ -219,7 +220,7 @@ export class ChannelWatch {
       equalBytes(witness.genesisId, this.#port.genesisId) &&
       equalBytes(witness.epoch, epoch) &&
       equalBytes(witness.issuerKey, server.key) &&
-      witnessLayout.isSigned(witness);
+      isSigned(witnessLayout, witness);
     if (!isSound) return undefined;
     const order = this.#newest === undefined
       ? "sound"

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { SessionSigner } from "../crypto/mod.ts";
+import type { SessionSigner } from "../crypto/ed25519.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
 import type { RepositoryName } from "../repo/commit/genesis.ts";

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { sha256 } from "../crypto/mod.ts";
+import { sha256 } from "../crypto/sha256.ts";
 import { ByteWriter, encodeText } from "../src/base/bytes.ts";
 
 const DOMAIN = encodeText("sheaf login 1\n");

@@ -10,13 +10,13 @@
 import {
   type Certificate,
   Certificates,
-  checkCertificate,
   decodeCertificate,
 } from "../repo/commit/certificate.ts";
-import { verify } from "../crypto/mod.ts";
+import { verify } from "../crypto/ed25519.ts";
 import { concatBytes, encodeText } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import type { PeerSession } from "./conversation.ts";
+import { checkCertificate } from "../repo/admission/signature_check.ts";
 
 const CLIENT_DOMAIN = encodeText("sheaf prove client 1\n");
 const SERVER_DOMAIN = encodeText("sheaf prove server 1\n");

@@ -20,6 +20,7 @@ import { fixed, struct, u48, type ValueOf } from "../src/base/layout.ts";
 import type { MessageOf } from "./message.ts";
 import { checkCertificates } from "./proof.ts";
 import { readSummary } from "./summary.ts";
+import { isSigned } from "../repo/admission/signature_check.ts";
 
 const layout = struct({
   genesisId: fixed(32),
@@ -154,7 +155,7 @@ export function checkProof(
       !proof.certificates.map(decodeCertificate).some((session) =>
         port.isRevoked(session.sessionKey) || isRevoked?.(session)
       ) &&
-      witnessLayout.isSigned(witness);
+      isSigned(witnessLayout, witness);
     return isSound ? witness : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

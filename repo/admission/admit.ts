@@ -42,12 +42,7 @@ import type {
   Refuse,
   Verdict,
 } from "./arrival.ts";
-import {
-  type Batch,
-  decodeBatch,
-  payloadOf,
-  verifyBatch,
-} from "../commit/batch.ts";
+import { type Batch, decodeBatch, payloadOf } from "../commit/batch.ts";
 import {
   type Credential,
   decodeCredential,
@@ -59,8 +54,9 @@ import type { Graph } from "../graph/graph.ts";
 import { isBatch, recordKind } from "../log/format.ts";
 import { checkCredential } from "./credential_check.ts";
 import { toHex } from "../../src/base/bytes.ts";
-import { sha256 } from "../../crypto/mod.ts";
+import { sha256 } from "../../crypto/sha256.ts";
 import { getOrMake } from "../../src/base/collections.ts";
+import { verifyBatch } from "./signature_check.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 const NOT_LATER = "A commit is not later than its predecessor";

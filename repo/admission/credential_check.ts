@@ -8,7 +8,6 @@
 import { equalBytes } from "../../src/base/bytes.ts";
 import { type Refusal, refuse } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
-import { checkCertificate } from "../commit/certificate.ts";
 import type { Credential, Credentials } from "../commit/credentials.ts";
 import {
   type Revocation,
@@ -16,6 +15,7 @@ import {
   type Revocations,
 } from "../commit/revocation.ts";
 import { type Statement, statementLayout } from "../commit/statement.ts";
+import { checkCertificate, isSigned } from "./signature_check.ts";
 
 /** What the check depends on. */
 export interface CredentialContext {
@@ -55,7 +55,7 @@ function checkRevocation(
   if (!mayIssue) {
     return refuse("bad-certificate", "Its issuer may not revoke sessions");
   }
-  if (!revocationLayout.isSigned(revocation)) {
+  if (!isSigned(revocationLayout, revocation)) {
     return refuse("bad-signature", "Its issuer did not sign it");
   }
   return undefined;
@@ -87,7 +87,7 @@ function checkStatement(
   if (!mayIssue) {
     return refuse("bad-certificate", "Its issuer may not make statements");
   }
-  if (!statementLayout(kind).isSigned(statement)) {
+  if (!isSigned(statementLayout(kind), statement)) {
     return refuse("bad-signature", "Its issuer did not sign it");
   }
   return credentials.statements.hasRoomFor(statement)

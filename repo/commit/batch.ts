@@ -12,14 +12,13 @@
  * @module
  */
 
-import { type SessionSigner, verify } from "../../crypto/mod.ts";
+import type { SessionSigner } from "../../crypto/ed25519.ts";
 import {
   ByteReader,
   ByteWriter,
   encodeText,
   varintLength,
 } from "../../src/base/bytes.ts";
-import { type Refusal, refuse } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { Origin } from "../../src/schema/cell.ts";
 import {
@@ -36,7 +35,6 @@ import {
   type Header,
   idLength,
   readParents,
-  sessionKeyOf,
 } from "./commit.ts";
 
 const FORMAT = 1;
@@ -187,7 +185,7 @@ export function sealRun<S extends SessionSigner>(
 }
 
 /** What a seal signs. */
-function sealMessage(
+export function sealMessage(
   genesisId: Uint8Array,
   chain: string,
   lastId: Uint8Array,
@@ -284,23 +282,6 @@ export function hashBatch(
     );
   }
   return chainHash.id.slice();
-}
-
-/**
- * Checks the seal of a signed batch over the commits from index `from` on, the
- * ones before it being known already; the result is the last id.
- */
-export function verifyBatch(
-  batch: Batch,
-  previousId: Uint8Array,
-  genesisId: Uint8Array,
-  from = 0,
-): Uint8Array<ArrayBuffer> | Refusal {
-  if (batch.seal === undefined) return refuse("unsigned");
-  const lastId = hashBatch(batch, previousId, from);
-  const message = sealMessage(genesisId, batch.chain, lastId);
-  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
-  return sound ? lastId : refuse("bad-signature");
 }
 
 /** Reads what stands before the commits of a batch that was admitted. */

@@ -20,11 +20,11 @@ import {
   payloadOf,
   type PreparedCommit,
   type Run,
-  verifyBatch,
   writeBatch,
 } from "./batch.ts";
 import { commitId, writeSealedBatch } from "../../tests/kit/chain.ts";
 import { chainStart, encodeHeader, joinChain } from "./commit.ts";
+import { verifyBatch } from "../admission/signature_check.ts";
 
 const signer = signerOf(1);
 const chain = joinChain(signer.publicKey, new Uint8Array(8));

@@ -8,11 +8,7 @@
  * @module
  */
 
-import {
-  isWeakKey,
-  type SessionSigner,
-  type Signer,
-} from "../../crypto/mod.ts";
+import type { SessionSigner, Signer } from "../../crypto/ed25519.ts";
 import { encodeText, equalBytes } from "../../src/base/bytes.ts";
 import { DatabaseError, type Refusal, refuse } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";
@@ -154,7 +150,7 @@ export class Certificates {
     return this.#inOrder.length;
   }
 
-  /** Takes a certificate that {@linkcode checkCertificate} found sound. */
+  /** Takes a certificate that is sound. */
   add(certificate: Certificate): void {
     const key = nameOf(certificate.sessionKey, 0, 32);
     if (this.has(certificate)) return;
@@ -198,35 +194,28 @@ export class Certificates {
   }
 }
 
-/** Is the certificate sound, and is there room for it? `undefined` when it is. */
-export function checkCertificate(
-  certificate: Certificate,
+/**
+ * May its issuer issue it? `undefined` when it may. Whether it did is asked of the
+ * signature, by the door.
+ */
+export function checkIssuer(
+  { issuerKey, notBefore, notAfter }: Certificate,
   rootKey: Uint8Array,
   known: Certificates,
 ): Refusal | undefined {
-  return checkIssued(certificate, rootKey, known) ??
-    checkSame(certificate, known) ?? checkRoom(certificate, known);
-}
-
-/** Did somebody sign it who may, for a key that is one? `undefined` when it is so. */
-export function checkIssued(
-  certificate: Certificate,
-  rootKey: Uint8Array,
-  known: Certificates,
-): Refusal | undefined {
-  if (isWeakKey(certificate.sessionKey)) {
-    return refuse("bad-certificate", "Anybody can sign for its session key");
-  }
-  const { issuerKey, notBefore, notAfter } = certificate;
   const mayIssue = equalBytes(issuerKey, rootKey) ||
     known.mayIssue(issuerKey, notBefore, notAfter);
-  if (!mayIssue) {
-    return refuse("bad-certificate", "Its issuer may not issue it");
-  }
-  if (!certificateLayout.isSigned(certificate)) {
-    return refuse("bad-signature", "Its issuer did not sign it");
-  }
-  return undefined;
+  return mayIssue
+    ? undefined
+    : refuse("bad-certificate", "Its issuer may not issue it");
+}
+
+/** Does it say what others of its key do, and is there room for it? `undefined` when it is so. */
+export function checkPlace(
+  certificate: Certificate,
+  known: Certificates,
+): Refusal | undefined {
+  return checkSame(certificate, known) ?? checkRoom(certificate, known);
 }
 
 /**

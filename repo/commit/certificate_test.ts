@@ -4,12 +4,9 @@ import { throwsOnlySyntaxError } from "../../tests/kit/garbage.ts";
 import { ByteWriter, concatBytes, encodeText } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
-import {
-  Certificates,
-  checkCertificate,
-  decodeCertificate,
-} from "./certificate.ts";
+import { Certificates, decodeCertificate } from "./certificate.ts";
 import { nameOf } from "./commit.ts";
+import { checkCertificate } from "../admission/signature_check.ts";
 
 const ada = signerOf(1);
 const office = signerOf(2);

@@ -12,7 +12,7 @@
  * @module
  */
 
-import { sha256, sha256Into } from "../../crypto/mod.ts";
+import { sha256, sha256Into } from "../../crypto/sha256.ts";
 import {
   type ByteReader,
   ByteWriter,

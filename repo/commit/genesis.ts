@@ -8,7 +8,7 @@
  * @module
  */
 
-import { sha256 } from "../../crypto/mod.ts";
+import { sha256 } from "../../crypto/sha256.ts";
 import { encodeText, toHex } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";

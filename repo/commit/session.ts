@@ -7,11 +7,12 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/mod.ts";
+import type { SessionSigner } from "../../crypto/ed25519.ts";
 import {
   type Certificate,
   type Certificates,
-  checkCertificate,
+  checkIssuer,
+  checkPlace,
   decodeCertificate,
   sessionKeyIn,
 } from "./certificate.ts";
@@ -54,7 +55,8 @@ export function certificatesOf(
 
 /**
  * Tells a log what issuers say of a session. Each certificate goes back to the
- * root through those that are known, or is left out: nobody would take it.
+ * root through those that are known, or is left out: nobody would take it. Their
+ * signatures were checked when the session got them.
  */
 export function introduce(
   session: Session,
@@ -64,7 +66,8 @@ export function introduce(
 ): void {
   for (const certificate of certificatesOf(session)) {
     if (known.has(certificate)) continue;
-    if (checkCertificate(certificate, rootKey, known) !== undefined) continue;
+    if (checkIssuer(certificate, rootKey, known) !== undefined) continue;
+    if (checkPlace(certificate, known) !== undefined) continue;
     append(certificate.bytes);
     known.add(certificate);
   }

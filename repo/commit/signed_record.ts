@@ -10,7 +10,7 @@
  * @module
  */
 
-import { type SessionSigner, type Signer, verify } from "../../crypto/mod.ts";
+import type { SessionSigner, Signer } from "../../crypto/ed25519.ts";
 import {
   ByteReader,
   ByteWriter,
@@ -95,10 +95,12 @@ export class SignedLayout<Said extends object> {
     return { ...said, bytes, issuerKey };
   }
 
-  /** Did its issuer sign it? Whether he may is the caller's question. */
-  isSigned({ bytes, issuerKey }: Signed): boolean {
+  /** What its issuer says to have signed: `isSigned()` of the door asks whether he did. */
+  signedPart(
+    { bytes }: Signed,
+  ): { message: Uint8Array; signature: Uint8Array } {
     const end = bytes.length - SIGNATURE_BYTES;
     const message = this.#message(bytes.subarray(0, end));
-    return verify(bytes.subarray(end), message, issuerKey);
+    return { message, signature: bytes.subarray(end) };
   }
 }

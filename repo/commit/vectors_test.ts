@@ -13,10 +13,9 @@ import {
 } from "../../src/base/bytes.ts";
 import vectors from "../../tests/vectors/format.json" with { type: "json" };
 import { commitId, writeSealedBatch } from "../../tests/kit/chain.ts";
-import { decodeBatch, type Run, verifyBatch, writeBatch } from "./batch.ts";
+import { decodeBatch, type Run, writeBatch } from "./batch.ts";
 import {
   Certificates,
-  checkCertificate,
   decodeCertificate,
   issueCertificate,
 } from "./certificate.ts";
@@ -31,6 +30,7 @@ import {
 } from "./genesis.ts";
 import { Graph } from "../graph/graph.ts";
 import { decodeVector, encodeVector } from "./version_vector.ts";
+import { checkCertificate, verifyBatch } from "../admission/signature_check.ts";
 
 const { keys } = vectors;
 const root = createSigner(fromHex(keys.rootSecret));

@@ -12,7 +12,7 @@
  * @module
  */
 
-import { sha256 } from "../../crypto/mod.ts";
+import { sha256 } from "../../crypto/sha256.ts";
 import { ByteReader, ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc, hlcZero, laterHlc } from "../../src/base/hlc.ts";

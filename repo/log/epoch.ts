@@ -10,7 +10,7 @@
  * @module
  */
 
-import { sha256 } from "../../crypto/mod.ts";
+import { sha256 } from "../../crypto/sha256.ts";
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import {
   copied,

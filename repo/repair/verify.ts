@@ -25,7 +25,6 @@ import {
   decodeBatch,
   hashBatch,
   payloadOf,
-  verifyBatch,
 } from "../commit/batch.ts";
 import {
   type Credential,
@@ -52,6 +51,7 @@ import {
 import { checkCredential } from "../admission/credential_check.ts";
 import { chainStart, type Position } from "../commit/commit.ts";
 import { getOrMake } from "../../src/base/collections.ts";
+import { verifyBatch } from "../admission/signature_check.ts";
 
 /** How far a verification has come. */
 export interface VerifyProgress {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { sha256 } from "../../crypto/mod.ts";
+import { sha256 } from "../../crypto/sha256.ts";
 import { encodeText, toHex } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { isThere, type Shown } from "../../src/schema/cell.ts";

@@ -14,7 +14,7 @@
  * @module
  */
 
-import { createSha256, type Sha256, sha256 } from "../../crypto/mod.ts";
+import { createSha256, type Sha256, sha256 } from "../../crypto/sha256.ts";
 import { encodeText } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { isBlank } from "../../src/schema/cell.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/mod.ts";
+import type { SessionSigner } from "../../crypto/ed25519.ts";
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { assert, DatabaseError } from "../../src/base/errors.ts";
 import { compareHlc, nextHlc, wallMax } from "../../src/base/hlc.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isWebKey } from "../../crypto/mod.ts";
+import { isWebKey } from "../../crypto/web_keys.ts";
 import { decodeCertificate, type Session } from "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { KeptSession } from "../db/keyring.ts";

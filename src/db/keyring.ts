@@ -19,7 +19,7 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
-import { createSigner } from "../../crypto/mod.ts";
+import { lateEd25519 } from "../../crypto/late_ed25519.ts";
 import {
   decodeCertificate,
   issueCertificateLater,
@@ -64,6 +64,14 @@ export interface KeptSession extends Omit<Session, "user" | "signer"> {
 
 /** Reads the keys, or makes them when the database is new. */
 export async function openKeyring(
+  storage: Storage,
+  world: World,
+  options: KeyringOptions,
+): Promise<Keyring> {
+  return await lateEd25519.within(() => openHere(storage, world, options));
+}
+
+async function openHere(
   storage: Storage,
   world: World,
   options: KeyringOptions,
@@ -202,7 +210,9 @@ function checkRoot(
   { rootKey: expected, rootSecret }: KeyringOptions,
 ): void {
   const keys = [expected];
-  if (rootSecret !== undefined) keys.push(createSigner(rootSecret).publicKey);
+  if (rootSecret !== undefined) {
+    keys.push(keyOfSeed(rootSecret).signer.publicKey);
+  }
   for (const key of keys) {
     if (key === undefined || equalBytes(rootKey, key)) continue;
     throw new DatabaseError(

@@ -12,6 +12,7 @@ import {
   isWebKey,
   verify,
 } from "../../crypto/mod.ts";
+import { lateEd25519 } from "../../crypto/late_ed25519.ts";
 import {
   decodeCertificate,
   issueCertificate,
@@ -27,7 +28,7 @@ import type { Storage } from "../storage/storage.ts";
 import { type Keyring, type KeyringOptions, openKeyring } from "./keyring.ts";
 import { readKeys, replaceKeys } from "./keyring_file.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
-import { newKey } from "./session_key.ts";
+import { newKey, signerOf } from "./session_key.ts";
 
 const world = new ManualWorld();
 
@@ -496,4 +497,17 @@ Deno.test("copyTo() has the vault keep its keys again", async () => {
   const copy = await openVaulted(other, vault);
   deepEqual(shown(copy), shown(keyring));
   equal(copy.isKeyLost, false);
+});
+
+Deno.test("signerOf() signs with a seed once its code is here", async () => {
+  const { publicKey, secretKey } = generateKeyPair(world.random);
+  const message = encodeText("message");
+  const ed25519 = lateEd25519.code;
+  lateEd25519.provide(undefined);
+  try {
+    const { sign } = signerOf(secretKey, publicKey);
+    equal(verify(await sign(message), message, publicKey), true);
+  } finally {
+    lateEd25519.provide(ed25519);
+  }
 });

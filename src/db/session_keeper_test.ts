@@ -159,6 +159,12 @@ Deno.test("an answer that is no certificate of this key changes nothing", async 
     const login: Login = () => Promise.resolve({ certificate });
     await rejects(logins.login(login, token, never), { code: "login-failed" });
   }
+  const forged: Login = ({ sessionKey }) => {
+    const certificate = certify(sessionKey);
+    certificate[certificate.length - 1]! ^= 1;
+    return Promise.resolve({ certificate });
+  };
+  await rejects(logins.login(forged, token, never), { code: "login-failed" });
   const taken: Login = () => Promise.resolve("key-taken");
   await rejects(logins.login(taken, token, never), { code: "login-failed" });
   deepEqual([used, keeper.certificate], [[], undefined]);

@@ -5,17 +5,18 @@
  * @module
  */
 
+import type { SessionSigner } from "../../crypto/ed25519.ts";
+import { lateEd25519 } from "../../crypto/late_ed25519.ts";
 import {
-  createSigner,
-  generateKeyPair,
   generateWebKey,
   isWebKey,
-  type SessionSigner,
   type WebKey,
   webSigner,
-} from "../../crypto/mod.ts";
+} from "../../crypto/web_keys.ts";
 import type { World } from "../base/world.ts";
 import type { KeyVault } from "../storage/key_vault.ts";
+
+lateEd25519.by(() => import("../../crypto/ed25519.ts"));
 
 /** A key that signs here. */
 export interface SessionKey {
@@ -37,9 +38,16 @@ export function signerOf(
   secret: SessionKey["secret"],
   publicKey: Uint8Array,
 ): SessionSigner {
-  return secret instanceof Uint8Array
-    ? createSigner(secret, publicKey)
-    : webSigner(secret, publicKey);
+  if (!(secret instanceof Uint8Array)) return webSigner(secret, publicKey);
+  const make = () => lateEd25519.code.createSigner(secret, publicKey);
+  if (lateEd25519.isLoaded) return make();
+  return {
+    publicKey,
+    async sign(message) {
+      await lateEd25519.load();
+      return make().sign(message);
+    },
+  };
 }
 
 /** The key of a seed; its public key is derived when it is first asked for, unless it is known. */
@@ -47,6 +55,7 @@ export function keyOfSeed(
   secret: Uint8Array,
   publicKey?: Uint8Array,
 ): SessionKey {
+  const { createSigner } = lateEd25519.code;
   return { signer: createSigner(secret, publicKey), secret };
 }
 
@@ -60,6 +69,8 @@ export async function newKey(
     const { publicKey, key } = made;
     return { signer: webSigner(key, publicKey), secret: key };
   }
+  await lateEd25519.load();
+  const { generateKeyPair } = lateEd25519.code;
   const { secretKey } = generateKeyPair((target) => world.random(target));
   return keyOfSeed(secretKey);
 }
@@ -90,10 +101,12 @@ export async function findKey(
   { publicKey, secret }: StoredKey,
   vault: KeyVault | undefined,
 ): Promise<SessionKey | undefined> {
-  if (secret !== undefined) return keyOfSeed(secret, publicKey);
+  if (secret !== undefined) {
+    return { signer: signerOf(secret, publicKey), secret };
+  }
   const key = await vault?.get(publicKey);
   if (!isWebKey(key)) return undefined;
-  return { signer: webSigner(key, publicKey), secret: key };
+  return { signer: signerOf(key, publicKey), secret: key };
 }
 
 /** Has a vault keep a key again that it may have lost. */

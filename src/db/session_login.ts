@@ -13,6 +13,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { type Certificate, decodeCertificate } from "../../repo/mod.ts";
+import { checkSigned } from "../../repo/admission/signature_check.ts";
 import type { Prover } from "../../sync/conversation.ts";
 import { loginTo } from "../../sync/transport/login.ts";
 import {
@@ -235,11 +236,12 @@ function readCertificate(
   sessionKey: Uint8Array,
 ): Certificate {
   try {
-    const bytes = answer === "key-taken"
-      ? new Uint8Array()
-      : answer.certificate;
-    const certificate = decodeCertificate(bytes);
-    if (equalBytes(certificate.sessionKey, sessionKey)) return certificate;
+    const given = answer === "key-taken"
+      ? []
+      : [answer.certificate, ...answer.issuers ?? []].map(decodeCertificate);
+    const [own] = given;
+    const isSigned = given.every((one) => checkSigned(one) === undefined);
+    if (own && isSigned && equalBytes(own.sessionKey, sessionKey)) return own;
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
   }

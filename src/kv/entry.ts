@@ -13,7 +13,7 @@
  * @module
  */
 
-import { sha256 } from "../../crypto/mod.ts";
+import { sha256 } from "../../crypto/sha256.ts";
 import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { field } from "../schema/field.ts";
