@@ -342,7 +342,7 @@ export class Device {
   /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */
   leaveChain(chain: string): void {
     const { withdraw, loaded, writer } = this.#parts;
-    lateWithdrawing.code; // Where it is not loaded, nothing is dropped yet.
+    void lateWithdrawing.code; // Where it is not loaded, nothing is dropped yet.
     const from = this.outgoing?.firstUnechoed(chain) ?? Infinity;
     this.outgoing?.drop(chain);
     if (from >= loaded.graph.lengthOf(chain)) return writer.leave(chain);

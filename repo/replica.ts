@@ -82,6 +82,10 @@ export class Replica {
       if (options.door !== undefined) await replica.#readmit();
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
+      // What was refused may be retried at once.
+      if (replica.refusals().length > 0) {
+        await lateWithdrawing.load().catch(() => {});
+      }
     } catch (cause) {
       await replica.#giveFilesBack();
       throw cause;
@@ -177,7 +181,10 @@ export class Replica {
   async #readmit(): Promise<void> {
     const { log, recovery: { survivors }, saved } = this.loaded;
     if (survivors.length === 0 && saved === undefined) await log.sync();
-    else await this.#entrance.readmit();
+    else {
+      await lateWithdrawing.load();
+      await this.#entrance.readmit();
+    }
   }
 
   /** Was it closed, or is it being closed? */
@@ -226,7 +233,7 @@ export class Replica {
     options: ReceiveOptions = {},
   ): Judged[] {
     this.#checkWritable();
-    return lateWithdrawing.code.receiveBack(arrivals, {
+    return this.#entrance.receiveBack(arrivals, {
       chain: this.#writer.written.chain,
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
       withdraw: (chain, from) => this.withdraw(chain, from, [], "fork"),

@@ -35,6 +35,7 @@ import { type Again, type Ground, Replay } from "./replay.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { introduce, sessionName } from "./commit/session.ts";
 import { State } from "./state/state.ts";
+import { lateWithdrawing } from "./refusal/late_withdrawing.ts";
 import { Withdrawals } from "./refusal/withdrawals.ts";
 import { hasCode } from "../src/base/errors.ts";
 
@@ -86,6 +87,7 @@ async function loadOver(
   if (repair || names.includes(DAMAGED)) {
     await door?.prepare?.(); // What remains comes in again, whatever it names.
     await lateRich.load();
+    await lateWithdrawing.load();
     const { loadRepaired } = await import("./seldom.ts");
     const repairing = { ...options, repair: true };
     const openers = { load, create };

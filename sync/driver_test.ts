@@ -166,7 +166,7 @@ Deno.test("a fault of ours ends one connection and is told", async () => {
 
 Deno.test("what comes before the code that it takes ends the connection, and is no fault", async () => {
   const { driver, got, ends, faults } = start(() => {
-    throw new Unloaded();
+    throw new Unloaded(() => Promise.resolve());
   });
   driver.start();
   await turns();

@@ -481,10 +481,14 @@ Deno.test("device: a tab that lacks what takes commits back follows a refusal wh
   await refuse(owner, tab.device.chain, 1);
   write(tab, "unsent");
   const { records } = owner.device.mirror().read(next, 1e6);
-  lateWithdrawing.provide(undefined);
+  lateWithdrawing.provide({
+    ...withdrawing,
+    get withdrawAsTold(): never {
+      throw lateWithdrawing.unloaded;
+    },
+  });
   try {
-    const { unloaded } = lateWithdrawing;
-    assert.throws(() => tab.device.follow(records), unloaded);
+    assert.throws(() => tab.device.follow(records), lateWithdrawing.unloaded);
     assert.deepEqual(titles(tab), ["refused", "stays", "unsent"]);
   } finally {
     lateWithdrawing.provide(withdrawing);

@@ -10,9 +10,7 @@ import type { LoadedReplica } from "../loaded_replica.ts";
 import { assert } from "../../src/base/errors.ts";
 import type { epochFactsOf, openEpoch } from "../log/epoch.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
-import { lateWithdrawing } from "../refusal/late_withdrawing.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
-import type { withdrawing } from "../refusal/withdrawing.ts";
 
 /** How a replica deals with others. */
 export interface Door {
@@ -38,7 +36,6 @@ export interface Door {
 interface DoorCode {
   readonly Intake: typeof Intake;
   readonly ReplicaPort: typeof ReplicaPort;
-  readonly withdrawing: typeof withdrawing;
 }
 
 /** A door where nothing is served; what it takes is loaded when somebody is about to come. */
@@ -51,7 +48,6 @@ export function lateDoor(load: () => Promise<DoorCode>): Door {
   return {
     async prepare() {
       loaded ??= await load();
-      lateWithdrawing.provide(loaded.withdrawing);
     },
     intake: (parts) => new (code().Intake)(parts),
     port: (parts) => new (code().ReplicaPort)(parts),

@@ -3,9 +3,8 @@ import { Place } from "../../tests/kit/replica_place.ts";
 import { lateDoor } from "./door.ts";
 import { Intake } from "./intake.ts";
 import { ReplicaPort } from "../replica_port.ts";
-import { withdrawing } from "../refusal/withdrawing.ts";
 
-const code = { Intake, ReplicaPort, withdrawing };
+const code = { Intake, ReplicaPort };
 
 /** A door whose code is there when the test says so. */
 class Loading {

@@ -32,6 +32,7 @@ import {
   type Withdrawal,
 } from "../refusal/withdrawals.ts";
 import { ByteReader } from "../../src/base/bytes.ts";
+import { type OwnChain, receiveBack } from "./set_back.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
@@ -105,6 +106,11 @@ export class Intake {
     const judged = this.#receive(arrivals, knowledge, options, ends);
     this.#connect();
     return judged;
+  }
+
+  /** As {@linkcode receiveBack}. */
+  receiveBack(arrivals: Iterable<Arrival>, own: OwnChain): Judged[] {
+    return receiveBack(arrivals, own);
   }
 
   /** What a repair kept aside comes in when it connects again. */

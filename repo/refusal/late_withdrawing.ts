@@ -1,8 +1,8 @@
 /**
  * What takes commits back, as far as it is loaded: few pages ever see a refusal.
  *
- * It is there once the door is prepared. A tab follows withdrawals that it did
- * not foresee: it is told so before anything has changed, and follows them again.
+ * Who meets the first one without it says so before anything has changed, and is
+ * told of it again: a tab by its inbox, a conversation by its next connection.
  *
  * @module
  */
@@ -13,3 +13,5 @@ import type { withdrawing } from "./withdrawing.ts";
 /** What takes commits back. */
 export const lateWithdrawing: Late<typeof withdrawing> =
   /* @__PURE__ */ new Late();
+
+lateWithdrawing.by(async () => (await import("./withdrawing.ts")).withdrawing);

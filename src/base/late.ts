@@ -11,11 +11,15 @@ import { DatabaseError } from "./errors.ts";
 
 /** What is thrown where code is needed and not loaded: before anything has changed. */
 export class Unloaded extends DatabaseError {
-  constructor() {
+  /** Loads it. */
+  readonly load: () => Promise<void>;
+
+  constructor(load: () => Promise<void>) {
     super(
       "unreachable",
       "Code that this takes could not be loaded yet: try again",
     );
+    this.load = load;
   }
 }
 
@@ -36,7 +40,7 @@ export class Late<Code> {
    * place, and a built file is all of the core (12 ms).
    */
   get unloaded(): Unloaded {
-    return this.#unloaded ??= new Unloaded();
+    return this.#unloaded ??= new Unloaded(() => this.load());
   }
 
   /** The code; where it is not here it is sent for, so that who asks again later has it. */

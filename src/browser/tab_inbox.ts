@@ -12,7 +12,8 @@ import type { Followed, LogPoint, OwnRecord } from "../../repo/mod.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
-import { isUnloaded, whenLoaded } from "./tab_late.ts";
+import { Unloaded } from "../base/late.ts";
+import { whenLoaded } from "./tab_late.ts";
 
 /** Records are followed in runs of about so many bytes: one look at the clock each. */
 const RUN_BYTES = 8 * 1024;
@@ -119,7 +120,7 @@ export class TabInbox {
       followed = this.#parts.follow(run);
     } catch (cause) {
       const life = this.#life;
-      if (!isUnloaded(cause)) this.#parts.failed(cause);
+      if (!(cause instanceof Unloaded)) this.#parts.failed(cause);
       else {
         const goOn = () => life === this.#life && this.#run();
         whenLoaded(this.#parts.world, cause, goOn);

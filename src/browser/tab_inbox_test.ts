@@ -4,10 +4,9 @@ import { until } from "../../tests/kit/patience.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
-import "../db/schemas.ts"; // Says how rich kinds are loaded.
 import { TabInbox } from "./tab_inbox.ts";
+import "../db/schemas.ts"; // Says how rich kinds are loaded.
 import { lateRich } from "../schema/late_rich.ts";
-import { loadWithdrawing } from "./tab_late.ts";
 import { recordKind } from "../../repo/mod.ts";
 
 /** An inbox in a world in which following a run of records takes a millisecond. */
@@ -132,9 +131,9 @@ Deno.test("an inbox that lacks something reads the whole log once, and then give
 });
 
 Deno.test("an inbox waits for code that it lacks, and follows the same run again", async () => {
-  for (const why of [lateWithdrawing.unloaded, lateRich.unloaded]) {
+  for (const { unloaded } of [lateWithdrawing, lateRich]) {
     const place = new Place();
-    place.unloaded = why;
+    place.unloaded = unloaded;
     place.inbox.take(records(100, 2));
     assert.deepEqual([place.now, place.followed.length], [1, 0]);
     place.inbox.take(records(102, 1));
@@ -152,7 +151,7 @@ Deno.test("an inbox that another owner begins forgets what waits for code", asyn
   place.inbox.take(records(100, 2));
   place.inbox.begin({ address: 50, crc: 2 });
   place.unloaded = undefined;
-  await loadWithdrawing();
+  await lateWithdrawing.load();
   await Promise.resolve();
   place.inbox.take(records(50, 1));
   assert.equal(place.followed.length, 1);

@@ -33,7 +33,6 @@ import type { Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
 import type { TabStorage } from "./tab_storage.ts";
-import { loadWithdrawing, whenLoaded } from "./tab_late.ts";
 
 /** What they work with. */
 export interface TabRepositoriesParts {
@@ -253,7 +252,7 @@ export class TabRepositories {
     const { schemas, options, welcome, session } = this.#parts;
     const { mode, rootKey } = welcome();
     await schemas.prepare();
-    const replica = await Replica.open({
+    return await Replica.open({
       door: undefined,
       storage,
       world: this.#clock,
@@ -270,14 +269,6 @@ export class TabRepositories {
       settle: () => Promise.resolve(),
       ...options.rules && { rules: options.rules },
     });
-    // What was refused may be retried at once.
-    if (replica.refusals().length > 0) {
-      await loadWithdrawing()
-        .catch(() =>
-          whenLoaded(this.#clock, lateWithdrawing.unloaded, () => {})
-        );
-    }
-    return replica;
   }
 
   /** What is done where the files are. */

@@ -27,7 +27,8 @@ import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
 import type { TabLink } from "./tab_link.ts";
 import { filesOf, TabStorage } from "./tab_storage.ts";
-import { isUnloaded, whenLoaded } from "./tab_late.ts";
+import { Unloaded } from "../base/late.ts";
+import { whenLoaded } from "./tab_late.ts";
 
 /** What the owner says about one repository. */
 export type RepositoryMessage = Extract<
@@ -364,7 +365,7 @@ export class TabRepository {
       try {
         open.replica.device.leaveChain(leaving.chain);
       } catch (cause) {
-        if (!isUnloaded(cause)) throw cause;
+        if (!(cause instanceof Unloaded)) throw cause;
         this.#leaving = leaving;
         return whenLoaded(this.#parts.world, cause, () => this.#leave());
       }

@@ -17,6 +17,7 @@ import {
   deletionsIn,
   type Door,
   hasReplica,
+  lateWithdrawing,
   listReplicas,
   lookForReplicas,
   type Mode,
@@ -275,12 +276,12 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   }
 
   async #openRepository(name: RepositoryName): Promise<R> {
-    const { make, options, schemas, storage, keyring, door } = this.#parts;
+    const { make, options, schemas, storage, keyring } = this.#parts;
     const world = this.#clock;
     await this.#closings.get(name);
     if (this.#deleted.has(name)) await endDeletions(this.#parts.options);
     this.#deleted.delete(name);
-    if (keyring.lost.length > 0) await door.prepare?.(); // It takes commits back.
+    if (keyring.lost.length > 0) await lateWithdrawing.load();
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
     await storage.prepare?.(folder);

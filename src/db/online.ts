@@ -18,7 +18,6 @@ import type { FrameTap, Tap } from "./internals.ts";
 
 export { Intake } from "../../repo/admission/intake.ts";
 export { ReplicaPort } from "../../repo/replica_port.ts";
-export { withdrawing } from "../../repo/refusal/withdrawing.ts";
 export { Renewal } from "./session_login.ts";
 export { SyncClient } from "../../sync/client.ts";
 export { serverInfo } from "../../sync/transport/login.ts";

@@ -19,7 +19,9 @@ import { rich } from "../../src/schema/rich.ts";
 // What is loaded where it is used is here already: nobody waits for its file.
 await Promise.all([
   import("prom-client"),
+  import("../../crypto/ed25519.ts"),
   import("../../repo/admission/constraints.ts"),
+  import("../../repo/refusal/withdrawing.ts"),
   import("../../repo/seldom.ts"),
   import("../../src/db/deletion.ts"),
   import("../../src/db/online.ts"),
