@@ -70,7 +70,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "preact": ["src/hooks", "web-demo", "tests"],
   "react": ["src/hooks/react.ts", "tests"],
   "react-dom": ["tests"],
-  "rollup": ["tools/release/declarations.ts"],
+  "rollup": ["tools/browser/built.ts", "tools/release/declarations.ts"],
   "rollup-plugin-dts": ["tools/release/declarations.ts"],
   "typescript": ["tools"],
   "ws": ["sync/transport", "bench"],

@@ -11,28 +11,32 @@ import { keptFolder } from "./kept.ts";
 
 const root = new URL("../../", import.meta.url);
 
-/** Where our own package's names lead, `@sheaf/sheaf/browser` to its file. */
-function ownNames(): Map<string, string> {
-  const config = JSON.parse(Deno.readTextFileSync(new URL("deno.json", root)));
-  const names = new Map<string, string>();
-  for (const [name, path] of Object.entries<string>(config.exports)) {
-    const file = new URL(path, root).pathname;
-    names.set(`${config.name}${name.slice(1)}`, file);
-  }
-  return names;
+/** The files of our own package, by their subpaths: `./browser`. */
+export function ownFiles(): Map<string, string> {
+  const { exports } = JSON.parse(
+    Deno.readTextFileSync(new URL("deno.json", root)),
+  );
+  return new Map(
+    Object.entries<string>(exports)
+      .map(([subpath, path]) => [subpath, new URL(path, root).pathname]),
+  );
 }
 
-/** Resolves the names by which an app imports us. */
-export function ownPackage(): esbuild.Plugin {
-  const names = ownNames();
+const OWN_NAME = "@sheaf/sheaf";
+
+/** Resolves the names by which an app imports us, to files by their subpaths. */
+export function ownPackage(
+  files: ReadonlyMap<string, string> = ownFiles(),
+  namespace = "file",
+): esbuild.Plugin {
   return {
     name: "own-package",
     setup(build) {
       build.onResolve({ filter: /^@sheaf\/sheaf/ }, ({ path }) => {
-        const file = names.get(path);
+        const file = files.get(`.${path.slice(OWN_NAME.length)}`);
         return file === undefined
           ? { errors: [{ text: `deno.json exports no "${path}"` }] }
-          : { path: file };
+          : { path: file, namespace };
       });
     },
   };

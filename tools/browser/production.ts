@@ -5,7 +5,6 @@
  * @module
  */
 
-import type * as esbuild from "esbuild";
 import ts from "typescript";
 import { recordKind } from "../../repo/log/format.ts";
 import { widths } from "../../repo/checkpoint/layout.ts";
@@ -55,20 +54,6 @@ let made: Production | undefined;
 /** Makes them, once. */
 export function production(): Production {
   return made ??= make();
-}
-
-/** Bundles the sources of production. */
-export function productionPlugin(): esbuild.Plugin {
-  return {
-    name: "production",
-    setup(build) {
-      build.onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
-        const contents = production().sources.get(path);
-        const loader = path.endsWith("x") ? "tsx" : "ts";
-        return contents === undefined ? undefined : { contents, loader };
-      });
-    },
-  };
 }
 
 function make(): Production {

@@ -1,12 +1,11 @@
 /** The browser's production build tells what the sources tell, by numbers. */
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import * as esbuild from "esbuild";
 import * as sources from "../../mod.ts";
 import { explainMessage } from "../../src/cli/commands/explain.ts";
-import { production, productionPlugin } from "./production.ts";
-
-const root = new URL("../../", import.meta.url).pathname;
+import { writePages } from "./built.ts";
+import { endBundling } from "./bundle.ts";
+import { production } from "./production.ts";
 
 /** Our modules, bundled as for production. */
 async function withProduction(
@@ -14,17 +13,8 @@ async function withProduction(
 ): Promise<void> {
   const folder = Deno.makeTempDirSync({ prefix: "sheaf-production-" });
   try {
-    await esbuild.build({
-      entryPoints: [`${root}mod.ts`],
-      outfile: `${folder}/mod.js`,
-      nodePaths: [`${root}node_modules`],
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      plugins: [productionPlugin()],
-      logLevel: "error",
-    });
-    await esbuild.stop();
+    await writePages(folder);
+    await endBundling();
     await work(await import(`file://${folder}/mod.js`));
   } finally {
     Deno.removeSync(folder, { recursive: true });

@@ -8,7 +8,12 @@
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { bundleOptions, textEntries } from "./bundle.ts";
-import { productionPlugin } from "./production.ts";
+import {
+  buildPages,
+  type Built,
+  builtScript,
+  publishedPackage,
+} from "./built.ts";
 
 /** What is weighed: modules by name, each as TypeScript text. */
 export interface Scale {
@@ -71,10 +76,16 @@ function nameOf(path: string): string {
 function sharesOf(
   inputs: Outputs[string]["inputs"],
   gzipBytes: number,
+  built: Built,
 ): Map<string, number> {
-  const sizes = Object.entries(inputs).map(([path, { bytesInOutput }]) =>
-    [path, bytesInOutput] as const
-  );
+  const sizes = Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => {
+    const bytes = builtScript(built, path)?.bytes ?? new Map([[path, 1]]);
+    const all = [...bytes.values()].reduce((sum, one) => sum + one, 0);
+    return Array.from(
+      bytes,
+      ([source, one]) => [source, bytesInOutput * one / all] as const,
+    );
+  });
   const sum = sizes.reduce((total, [, size]) => total + size, 0);
   return new Map(
     sizes.map(([path, size]) => [path, gzipBytes * size / Math.max(1, sum)]),
@@ -85,10 +96,11 @@ function sharesOf(
 export async function weigh(scale: Scale): Promise<Weight> {
   const options = bundleOptions();
   const texts = textEntries(scale.entries, scale.packages);
+  const built = await buildPages();
   const { metafile, outputFiles } = await esbuild.build({
     ...options,
     ...texts,
-    plugins: [...texts.plugins ?? [], productionPlugin()],
+    plugins: [...publishedPackage(built), ...texts.plugins ?? []],
     external: [...scale.external ?? []],
     minify: true,
     write: false,
@@ -102,7 +114,11 @@ export async function weigh(scale: Scale): Promise<Weight> {
     .filter(([, { entryPoint }]) => entryPoint?.startsWith("text:"))
     .map(([path]) => path);
   const fetched = Object.entries(metafile.outputs)
-    .filter(([, { entryPoint = "" }]) => scale.fetched?.includes(entryPoint))
+    .filter(([, { entryPoint = "" }]) =>
+      scale.fetched?.includes(
+        builtScript(built, entryPoint)?.source ?? entryPoint,
+      )
+    )
     .map(([path]) => path);
   const eager = reached(metafile.outputs, [...starts, ...fetched], false);
   const chunks: Chunk[] = [];
@@ -116,7 +132,7 @@ export async function weigh(scale: Scale): Promise<Weight> {
       name: nameOf(path),
       gzipBytes,
       isLazy: !eager.has(path),
-      shares: sharesOf(output.inputs, gzipBytes),
+      shares: sharesOf(output.inputs, gzipBytes, built),
     });
     forbidden.push(...forbiddenIn(new TextDecoder().decode(bytes)));
   }

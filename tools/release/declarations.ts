@@ -9,7 +9,8 @@
 import { type OutputChunk, type Plugin, rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 import ts from "typescript";
-import { config, outputName, packageOf } from "./manifest.ts";
+import { outputName } from "../browser/built.ts";
+import { config, packageOf } from "./manifest.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const cache = `${root}node_modules/.cache/`;

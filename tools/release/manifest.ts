@@ -8,6 +8,8 @@
  * @module
  */
 
+import { NO_PAGES, outputName } from "../browser/built.ts";
+
 /** What is read of deno.json. */
 export interface Config {
   readonly name: string;
@@ -32,9 +34,6 @@ const PEERS = [
 /** Entries that do something when they are only imported. */
 const EFFECTS = ["worker", "production/worker", "cli"];
 
-/** Subpaths that no page imports: they have no production build of the browser's. */
-const NO_PAGES = ["./server", "./testing"];
-
 /** The command line, which is no subpath. */
 const CLI = { name: "cli", path: "src/cli/main.ts" } as const;
 
@@ -48,28 +47,14 @@ export const config: Config = JSON.parse(
 
 /** Our own source by the name of the file that is made of it, without its ending. */
 export function entryPoints(): Record<string, string> {
-  return { [CLI.name]: CLI.path, ...entriesOf(Object.keys(config.exports)) };
-}
-
-/** Those that pages import. */
-export function pageEntryPoints(): Record<string, string> {
-  return entriesOf(Object.keys(config.exports).filter(isForPages));
-}
-
-function entriesOf(subpaths: readonly string[]): Record<string, string> {
-  return Object.fromEntries(subpaths.map((subpath) => [
-    outputName(subpath),
-    config.exports[subpath]!.replace(/^\.\//, ""),
-  ]));
+  const own = Object.entries(config.exports).map(([subpath, path]) =>
+    [outputName(subpath), path.replace(/^\.\//, "")] as const
+  );
+  return { [CLI.name]: CLI.path, ...Object.fromEntries(own) };
 }
 
 function isForPages(subpath: string): boolean {
   return !NO_PAGES.includes(subpath);
-}
-
-/** The name of the files that are made of an entry point, without their endings. */
-export function outputName(subpath: string): string {
-  return subpath === "." ? "mod" : subpath.replace(/^\.\//, "");
 }
 
 /**

@@ -8,8 +8,9 @@
  */
 
 import * as esbuild from "esbuild";
-import { production, productionPlugin } from "../browser/production.ts";
-import { config, entryPoints, packageOf, pageEntryPoints } from "./manifest.ts";
+import { writePages } from "../browser/built.ts";
+import { production } from "../browser/production.ts";
+import { config, entryPoints, packageOf } from "./manifest.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
@@ -69,17 +70,8 @@ function licensesInside(): string {
  */
 export async function buildScripts(folder: string): Promise<Set<string>> {
   const dist = `${folder}/dist`;
-  const outputs = await buildInto(dist, {
-    entryPoints: entryPoints(),
-    plugins: [corePlugin],
-  });
-  await buildInto(`${dist}/production`, {
-    entryPoints: pageEntryPoints(),
-    plugins: [productionPlugin()],
-    // The names stay instead of maps: an app's own maps lead here.
-    minifyIdentifiers: false,
-    sourcemap: false,
-  });
+  const outputs = await buildInto(dist);
+  await writePages(`${dist}/production`);
   await esbuild.stop();
   const { version, messages } = production();
   Deno.writeTextFileSync(
@@ -99,9 +91,10 @@ export async function buildScripts(folder: string): Promise<Set<string>> {
 
 async function buildInto(
   outdir: string,
-  options: esbuild.BuildOptions,
 ): Promise<esbuild.Metafile["outputs"]> {
   const { metafile } = await esbuild.build({
+    entryPoints: entryPoints(),
+    plugins: [corePlugin],
     outdir,
     chunkNames: "chunks/[hash]",
     absWorkingDir: root,
@@ -120,7 +113,6 @@ async function buildInto(
     // In Node only the newest know which module was started.
     define: { "import.meta.main": "true" },
     logLevel: "warning",
-    ...options,
   });
   return metafile!.outputs;
 }
