@@ -12,7 +12,7 @@ import { crc32 } from "../../src/base/crc32.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { Cell, Origin } from "../../src/schema/cell.ts";
-import { cellDigestBytes } from "../../src/schema/cell_codec.ts";
+import { cellDigestBytes } from "../../src/schema/cell_digest.ts";
 import { encodeCell } from "../../src/schema/cell_writer.ts";
 import { fold } from "../../src/schema/merge.ts";
 import type { Shape } from "../../src/schema/patch.ts";

@@ -18,7 +18,7 @@ import { createSha256, type Sha256, sha256 } from "../../crypto/sha256.ts";
 import { encodeText } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { isBlank } from "../../src/schema/cell.ts";
-import { cellDigestBytes } from "../../src/schema/cell_codec.ts";
+import { cellDigestBytes } from "../../src/schema/cell_digest.ts";
 import { compareText, OrderedMap } from "../../src/schema/ordered_map.ts";
 import { nameOf } from "../commit/commit.ts";
 import type { Sliced } from "../port.ts";

@@ -3,7 +3,7 @@ import { sha256 } from "../../crypto/mod.ts";
 import { concatBytes, encodeText } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { blankCell } from "../../src/schema/cell.ts";
-import { cellDigestBytes } from "../../src/schema/cell_codec.ts";
+import { cellDigestBytes } from "../../src/schema/cell_digest.ts";
 import { field } from "../../src/schema/field.ts";
 import { defineSchema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";

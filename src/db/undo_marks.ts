@@ -11,7 +11,8 @@
 import type { Stamp } from "../base/hlc.ts";
 import type { Cell } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
-import { expand, mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
+import { expand } from "../schema/cell_digest.ts";
+import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
 import type {
   Change,
   Item,

@@ -1,6 +1,5 @@
 /**
- * Bytes of cells: checkpoint rows of changed and deleted items, and the digest
- * by which two replicas compare what they know.
+ * Bytes of cells: checkpoint rows of changed and deleted items.
  *
  * Origins and shapes stand in tables of the checkpoint; a row refers to them by
  * number. A row is derived data: it may be thrown away and folded again from the
@@ -9,25 +8,18 @@
  * @module
  */
 
-import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { ByteReader } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { bareCell, type Cell, nowhere, type Origin } from "./cell.ts";
 import { isOfKind, isRich } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
-import { expand } from "./merge.ts";
 import type { RichState } from "./rich_state.ts";
 import { isFieldName } from "./names.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
-import { readStamp, writeStamp } from "./shape_codec.ts";
+import { readStamp } from "./shape_codec.ts";
 import type { ReadStamp } from "./rich_kind.ts";
-import {
-  malformed,
-  readAny,
-  readCount,
-  readValue,
-  writeAny,
-} from "./value_codec.ts";
+import { malformed, readAny, readCount, readValue } from "./value_codec.ts";
 import type { View } from "./view.ts";
 
 /** The objects behind the numbers; `undefined` for a number that was never given. */
@@ -210,31 +202,4 @@ function readRegisters(
 function readName(r: ByteReader): string {
   const name = r.text();
   return isFieldName(name) ? name : malformed("a field name is invalid");
-}
-
-/**
- * What a cell says, in bytes that do not depend on the order in which its
- * operations came, on where the log holds them, or on the readers' schema.
- */
-export function cellDigestBytes(cell: Cell): Uint8Array<ArrayBuffer> {
-  const w = new ByteWriter(256);
-  w.text(cell.shape.collection);
-  w.text(cell.id);
-  w.varint(cell.generation);
-  w.u8(cell.item === undefined ? DELETED : 0);
-  if (cell.item === undefined) return w.copy();
-  const { registers, rich } = expand(cell);
-  w.varint(registers.size);
-  for (const name of [...registers.keys()].sort()) {
-    const { stamp, value } = registers.get(name)!;
-    w.text(name);
-    writeStamp(w, stamp);
-    writeAny(w, value);
-  }
-  w.varint(rich.size);
-  for (const name of [...rich.keys()].sort()) {
-    w.text(name);
-    lateRich.code.writeState(w, rich.get(name)!, writeStamp);
-  }
-  return w.copy();
 }

@@ -309,37 +309,6 @@ function editState(edit: Edit, name: string, state: RichState): void {
   edit.stamps = edit.stamps.without(name);
 }
 
-/** A register with the commit that wrote it. */
-export interface Register {
-  readonly stamp: Stamp;
-  readonly value: Value;
-}
-
-/** A cell with nothing left implicit. */
-export interface Expanded {
-  readonly registers: Map<string, Register>;
-  readonly rich: Map<string, RichState>;
-}
-
-/** Every field that anybody wrote, with its own stamp or state. */
-export function expand(cell: Cell): Expanded {
-  const registers = new Map<string, Register>();
-  const rich = new Map<string, RichState>(cell.rich);
-  for (const [name, stamp] of cell.stamps ?? []) {
-    registers.set(name, { stamp, value: valueIn(cell, name) });
-  }
-  for (const { name, kind } of cell.shape.fields) {
-    if (rich.has(name) || registers.has(name)) continue;
-    const merge = mergeClassOf(kind);
-    if (isRichClass(merge)) rich.set(name, stateIn(cell, name, merge));
-    else {
-      const value = valueIn(cell, name);
-      registers.set(name, { stamp: cell.origin, value });
-    }
-  }
-  return { registers, rich };
-}
-
 function mergeCreate(
   cell: Cell,
   op: CreateOperation,

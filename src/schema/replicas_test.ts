@@ -3,7 +3,7 @@ import { rich } from "./rich.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Cell, Origin } from "./cell.ts";
-import { cellDigestBytes } from "./cell_codec.ts";
+import { cellDigestBytes } from "./cell_digest.ts";
 import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import { engine } from "../text/engine.ts";

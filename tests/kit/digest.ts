@@ -13,7 +13,7 @@ import type { State } from "../../repo/state/state.ts";
 import type { Table } from "../../repo/state/table.ts";
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { type Cell, isBlank } from "../../src/schema/cell.ts";
-import { cellDigestBytes } from "../../src/schema/cell_codec.ts";
+import { cellDigestBytes } from "../../src/schema/cell_digest.ts";
 
 /** The digest of a whole state. */
 export function digestOf(state: State): Uint8Array {
