@@ -1,25 +1,21 @@
 /**
  * SHA-256 (FIPS 180-4), synchronous: the platform's where it has one, else
- * ours. Never asynchronous, because a promise costs twenty times the hash.
+ * noble's. Never asynchronous, because a promise costs twenty times the hash.
  *
  * @module
  */
 
-import { PortableSha256 } from "./sha256_portable.ts";
+import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText, toHex } from "../src/base/bytes.ts";
 import { allowance, type Native, native } from "../src/base/system.ts";
 
 /** Hashes `bytes` into `target`, which is 32 bytes long. */
 export type HashInto = (target: Uint8Array, bytes: Uint8Array) => void;
 
-/** In plain code. */
-const hashHere: HashInto = (target, bytes) =>
-  target.set(new PortableSha256().update(bytes).digest());
-
-/** {@linkcode sha256Into} over a given platform; `undefined` is ours alone. */
+/** {@linkcode sha256Into} over a given platform; `undefined` is noble alone. */
 export function sha256IntoWith(platform: Native["crypto"]): HashInto {
   if (platform === undefined) {
-    return hashHere;
+    return (target, bytes) => target.set(nobleSha256(bytes));
   }
   if (
     typeof platform.hash === "function" && "setFromHex" in Uint8Array.prototype
@@ -45,7 +41,7 @@ function believed(platform: Native["crypto"]): Native["crypto"] {
   return toHex(digest) === ABC ? platform : undefined;
 }
 
-/** Bytes that are hashed here before the platform's module is loaded: a few milliseconds' work. */
+/** Bytes that noble hashes before the platform's module is loaded: a few milliseconds' work. */
 const isLittle = /* @__PURE__ */ allowance(64 * 1024);
 
 let chosen: { readonly platform: Native["crypto"]; into: HashInto } | undefined;
@@ -59,7 +55,7 @@ function here(): NonNullable<typeof chosen> {
 /** Hashes `bytes` into `target`, which is 32 bytes long and may overlap them. */
 export function sha256Into(target: Uint8Array, bytes: Uint8Array): void {
   if (chosen === undefined && isLittle(bytes.length + 64)) {
-    return hashHere(target, bytes);
+    return target.set(nobleSha256(bytes));
   }
   here().into(target, bytes);
 }
@@ -72,7 +68,7 @@ export interface Sha256 {
 
 /** The hash of what it is given, one piece after the other. */
 export function createSha256(): Sha256 {
-  return here().platform?.createHash("sha256") ?? new PortableSha256();
+  return here().platform?.createHash("sha256") ?? nobleSha256.create();
 }
 
 /** The hash of the parts, one after the other: 32 bytes. */

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { encodeText, toHex } from "../src/base/bytes.ts";
 import { native } from "../src/base/system.ts";
 import { sha256, sha256Into, sha256IntoWith } from "./sha256.ts";
-import { PortableSha256 } from "./sha256_portable.ts";
 
 // FIPS 180-4 examples, and the empty string.
 const VECTORS: readonly (readonly [string, string])[] = [
@@ -20,7 +19,7 @@ for (
   const [path, hashInto] of [
     ["one call", sha256IntoWith(native.crypto)],
     ["createHash", sha256IntoWith({ ...withoutOneShot, hash: undefined! })],
-    ["plain code", sha256IntoWith(undefined)],
+    ["noble", sha256IntoWith(undefined)],
   ] as const
 ) {
   Deno.test(`sha256Into() gives the vectors of FIPS 180-4 (${path})`, () => {
@@ -49,19 +48,4 @@ Deno.test("sha256() hashes its parts one after the other", () => {
   sha256Into(whole, encodeText("abc"));
   assert.deepEqual(sha256(...parts), whole);
   assert.deepEqual(sha256(), sha256(new Uint8Array()));
-});
-
-Deno.test("PortableSha256 hashes what the platform does, in whatever pieces it comes", () => {
-  const whole = Uint8Array.from({ length: 300 }, (_, i) => i * i);
-  for (let length = 0; length <= whole.length; length++) {
-    const bytes = whole.subarray(0, length);
-    const expected = native.crypto!.hash("sha256", bytes, "hex");
-    for (const step of [1, 7, 63, 64, 65, 300]) {
-      const hash = new PortableSha256();
-      for (let at = 0; at < length; at += step) {
-        hash.update(bytes.subarray(at, at + step));
-      }
-      assert.equal(toHex(hash.digest()), expected, `${length} by ${step}`);
-    }
-  }
 });
