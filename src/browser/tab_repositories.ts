@@ -18,7 +18,6 @@ import { UnfitFields } from "../db/unfit_fields.ts";
 import type { OverwrittenSource, Told } from "../db/overwritten.ts";
 import type { LocalFile } from "../db/local_file.ts";
 import {
-  lateWithdrawing,
   type LentChain,
   parseRepositoryName,
   Replica,
