@@ -133,7 +133,7 @@ export const syncBugs: readonly Bug[] = [
     file: "sync/channel_watch.ts",
     before: `
       equalBytes(witness.issuerKey, server.key) &&
-      witnessLayout.isSigned(witness);`,
+      isSigned(witnessLayout, witness);`,
     after: `
       equalBytes(witness.issuerKey, server.key);`,
     foundBy: ["sync/witness_test.ts"],
