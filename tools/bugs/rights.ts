@@ -204,7 +204,7 @@ export const rightsBugs: readonly Bug[] = [
     name: "seal-verified-once",
     breaks:
       "After an honest first batch anybody can write in somebody else's name",
-    file: "repo/commit/batch.ts",
+    file: "repo/admission/signature_check.ts",
     before:
       `  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
   return sound`,
@@ -227,8 +227,10 @@ export const rightsBugs: readonly Bug[] = [
     name: "anybody-issues",
     breaks: "Every user can make certificates for any other user",
     file: "repo/commit/certificate.ts",
-    before: `  if (!mayIssue) {`,
-    after: `  if (!mayIssue && known === undefined) {`,
+    before: `  return mayIssue
+    ? undefined`,
+    after: `  return mayIssue || known !== undefined
+    ? undefined`,
     foundBy: ["repo/commit/certificate_test.ts"],
   },
   {
