@@ -80,24 +80,34 @@ async function build(): Promise<Built> {
   }));
 }
 
-/** Who loads a module at once: page, worker or both; the rest is cut by who needs what. */
+/**
+ * Who loads a module, at once or late: page, worker or both; what neither loads
+ * at once is cut by who needs what. What one of them loads late is in no script
+ * that the other one has to itself, or it would come with all of that.
+ */
 const chunkOf: GetManualChunk = (path, { getModuleInfo }) => {
   const files = ownFiles();
-  const loads = ["./browser", "./worker"].filter((subpath) =>
-    importedBy(files.get(subpath)!, getModuleInfo).has(path)
-  );
-  return loads.length > 0 ? loads.join() : undefined;
+  const loads = ["./browser", "./worker"].map((subpath) => {
+    const start = files.get(subpath)!;
+    if (loadedWith(start, getModuleInfo, false).has(path)) return "at once";
+    return loadedWith(start, getModuleInfo, true).has(path) ? "late" : "never";
+  });
+  return loads.includes("at once") ? loads.join() : undefined;
 };
 
-/** What is loaded at once with a module. */
-function importedBy(
+/** What is loaded with a module, at once or ever. */
+function loadedWith(
   start: string,
   getModuleInfo: GetModuleInfo,
+  isLate: boolean,
 ): Set<string> {
   const loaded = new Set([start]);
   // It grows while it is walked through.
   for (const path of loaded) {
-    for (const next of getModuleInfo(path)?.importedIds ?? []) loaded.add(next);
+    const info = getModuleInfo(path);
+    for (const next of info?.importedIds ?? []) loaded.add(next);
+    if (!isLate) continue;
+    for (const next of info?.dynamicallyImportedIds ?? []) loaded.add(next);
   }
   return loaded;
 }
