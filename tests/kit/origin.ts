@@ -352,6 +352,15 @@ function worldOf(life: Life, world: World, aheadMs: () => number): World {
     now: () => world.now() + aheadMs(),
     monotonic: () => world.monotonic(),
     random: (target) => world.random(target),
-    after: (delayMs, task) => world.after(delayMs, () => life.run(task)),
+    after(delayMs, task) {
+      let isCancelled = false;
+      // One that is due while it is frozen waits, and may be cancelled still.
+      const run = () => isCancelled || task();
+      const cancel = world.after(delayMs, () => life.run(run));
+      return () => {
+        isCancelled = true;
+        cancel();
+      };
+    },
   };
 }
