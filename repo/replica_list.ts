@@ -18,10 +18,10 @@ import {
 import {
   DAMAGED,
   decodeSegmentHeader,
+  isBatch,
   LIFE,
   readU32,
   RECORD_HEADER_BYTES,
-  recordKind,
   SEGMENT_HEADER_BYTES,
   segmentName,
 } from "./log/format.ts";
@@ -205,8 +205,6 @@ function hasCommits(file: StorageFile, where: string): boolean {
   try {
     const segment = new Segment(file, decodeSegmentHeader(head, where), size);
     let found = false;
-    const isBatch = (kind: number) =>
-      kind === recordKind.signedBatch || kind === recordKind.unsignedBatch;
     const isSearched = findRecords(segment, segment.start, size, ({ kind }) => {
       found = isBatch(kind);
       return found;

@@ -48,7 +48,7 @@ import { forbidden, type Readers } from "./readers.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
-import { recordKind } from "../repo/mod.ts";
+import { isBatch, recordKind } from "../repo/mod.ts";
 
 /** What the hooks work with. */
 export interface HookParts {
@@ -316,9 +316,7 @@ export class ServerHooks implements Required<HostHooks> {
       const replica = this.#parts.hub.replicaOf(name);
       if (replica !== undefined) this.#parts.sessions.refused(replica, bytes);
     }
-    const isBatch = kind === recordKind.signedBatch ||
-      kind === recordKind.unsignedBatch;
-    if (refused !== "revoked" || session === undefined || !isBatch) {
+    if (refused !== "revoked" || session === undefined || !isBatch(kind)) {
       return false;
     }
     const batch = decodeBatch(bytes, kind === recordKind.signedBatch);

@@ -19,7 +19,7 @@ import { limits } from "../src/base/limits.ts";
 import type { Staging, Wants } from "./conversation.ts";
 import type { PartBudget } from "./window.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
-import { recordKind } from "../repo/log/format.ts";
+import { isBatch } from "../repo/log/format.ts";
 
 /** A record that came, until it is dealt with. */
 export interface Pending {
@@ -466,7 +466,7 @@ function headOf({ kind, bytes }: WireRecord): {
   first: number;
   end: number;
 } {
-  if (kind === recordKind.signedBatch || kind === recordKind.unsignedBatch) {
+  if (isBatch(kind)) {
     try {
       const { chain, first, count } = batchHead(bytes);
       return { chain, first, end: first + count };

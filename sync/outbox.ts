@@ -14,7 +14,7 @@ import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
-import { recordKind } from "../repo/log/format.ts";
+import { isBatch, recordKind } from "../repo/log/format.ts";
 
 /** What a frame of records takes besides them: kind, channel, count, cursor. */
 const FRAME_BYTES = 64;
@@ -290,7 +290,7 @@ export class Outbox {
   }
 
   #isLacking({ kind, chain, first, count, bytes, next }: FeedRecord): boolean {
-    if (kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch) {
+    if (!isBatch(kind)) {
       return next > this.#credentialsTo && !this.#shown.delete(toHex(bytes)) &&
         this.#options.knows?.(bytes) !== true;
     }

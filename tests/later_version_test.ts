@@ -9,6 +9,7 @@ import { verifyReplica } from "../repo/repair/verify.ts";
 import { statementLayout } from "../repo/commit/statement.ts";
 import { isStatement, recordKind } from "../repo/log/format.ts";
 import { encodeText } from "../src/base/bytes.ts";
+import { crc32 } from "../src/base/crc32.ts";
 import { limits } from "../src/base/limits.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { type Files, filesOf, withFile } from "./kit/images.ts";
@@ -123,6 +124,34 @@ Deno.test("a log with a record that everybody must know is not opened, and not c
         });
         deepEqual(filesOf(storage), files);
       }
+    }
+  }
+});
+
+Deno.test("a log of format 1 is named, and not changed, by a repair neither", async () => {
+  const place = await Place.open();
+  await place.write("n0", "one");
+  const files = filesOf(place.storage);
+  const name = `${place.folder}/log-00000000`;
+  await place.replica.close();
+  const old = files.find(([found]) => found === name)![1].slice();
+  old[8] = 1;
+  new DataView(old.buffer).setUint32(60, crc32(old.subarray(0, 60)), true);
+  // Its second segment is one of these days: a repair would set the first one aside.
+  const later = old.slice();
+  later[12] = 1;
+  new DataView(later.buffer).setUint32(60, crc32(later.subarray(0, 60)), true);
+  const all = [
+    withFile(files, name, old),
+    [...withFile(files, name, old), [`${place.folder}/log-00000001`, later]],
+  ] as Files[];
+  for (const one of all) {
+    for (const repair of [false, true]) {
+      const storage = memoryStorage(one);
+      await rejects(Place.open({ storage, repair }), {
+        code: "format-too-old",
+      });
+      deepEqual(filesOf(storage), filesOf(memoryStorage(one)));
     }
   }
 });

@@ -11,7 +11,7 @@
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
 import { type Batch, decodeBatch } from "../commit/batch.ts";
-import { recordKind } from "../log/format.ts";
+import { isBatch, recordKind } from "../log/format.ts";
 
 /** What is known of the own chain, and what can be done about it. */
 export interface OwnChain {
@@ -66,9 +66,7 @@ function refusedOf(judged: readonly Judged[], chain: string): Arrival[] {
 
 /** The batch of an arrival, where it is one of this chain. */
 function batchOf({ kind, bytes }: Arrival, chain: string): Batch | undefined {
-  if (kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch) {
-    return undefined;
-  }
+  if (!isBatch(kind)) return undefined;
   try {
     const batch = decodeBatch(bytes, kind === recordKind.signedBatch);
     return batch.chain === chain ? batch : undefined;

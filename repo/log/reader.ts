@@ -8,7 +8,7 @@
  * @module
  */
 
-import { assert, DatabaseError } from "../../src/base/errors.ts";
+import { assert, DatabaseError, hasCode } from "../../src/base/errors.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import {
   decodeSegmentHeader,
@@ -242,7 +242,7 @@ function loadHeader(
     return { name, file, size, segment: undefined, damage };
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    if (error.code === "format-too-new") throw error;
+    if (hasCode(error, "format-too-new", "format-too-old")) throw error;
     if (mend && mendSegmentHeader(bytes)) {
       file.writeAt(bytes, 0);
       const mended = loadHeader(name, file, size, bytes, index, false);

@@ -45,7 +45,7 @@ import {
 } from "./checks.ts";
 
 /** Version of this protocol; pages of other versions do not share an owner. */
-export const TABS_VERSION = 1;
+export const TABS_VERSION = 2;
 
 /** A name of a user, tab or file, or a code. */
 export const id = text(limits.idBytesMax);

@@ -45,7 +45,7 @@ import {
 import { RepositoryReports } from "./owner_repository_reports.ts";
 import { whenLoaded } from "./tab_late.ts";
 import { chainsOf } from "./tab_left.ts";
-import { recordKind } from "../../repo/mod.ts";
+import { isBatch } from "../../repo/mod.ts";
 
 /** The point before everything: a tab that is told it reads the whole log. */
 const START: LogPoint = { address: 0, crc: 0 };
@@ -270,9 +270,7 @@ export class OwnedRepository {
     const { loans } = this.#parts;
     const { device, loaded: { withdrawals } } = this.#replica;
     for (const { kind, bytes } of records) {
-      if (
-        kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch
-      ) continue;
+      if (!isBatch(kind)) continue;
       const { chain, first } = batchHead(bytes);
       if (withdrawals.isClosed(chain)) {
         const message = "The chain was taken back: go on in another one";

@@ -16,7 +16,7 @@ import { batchHead } from "../../repo/commit/batch.ts";
 import type { OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
 import { isRecords } from "./messages.ts";
-import { recordKind } from "../../repo/mod.ts";
+import { isBatch } from "../../repo/mod.ts";
 
 /** What is needed of a `localStorage`. */
 export interface KeptTexts {
@@ -131,9 +131,7 @@ export class Left {
 export function chainsOf(records: readonly OwnRecord[]): string[] {
   const chains = new Set<string>();
   for (const { kind, bytes } of records) {
-    if (kind !== recordKind.signedBatch && kind !== recordKind.unsignedBatch) {
-      continue;
-    }
+    if (!isBatch(kind)) continue;
     try {
       chains.add(batchHead(bytes).chain);
     } catch {

@@ -29,6 +29,7 @@ import {
 } from "./tab_ledger.ts";
 import { Tab } from "./tab_place.ts";
 import { pause, trips, until } from "./patience.ts";
+import { TABS_VERSION } from "../../src/browser/messages.ts";
 
 /** What happens in a life, and how often. */
 export interface LifeOptions {
@@ -189,7 +190,7 @@ export class TabLife {
       case 12: // Its worker takes the files, whoever has them.
         this.#note("steal", tab);
         return tab.page.port.postMessage({
-          sheaf: 1,
+          sheaf: TABS_VERSION,
           from: "somebody",
           to: undefined,
           term: 0,
