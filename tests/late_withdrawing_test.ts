@@ -3,7 +3,7 @@ import { lateWithdrawing } from "../repo/mod.ts";
 import { Card, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
 import { until } from "./kit/patience.ts";
 
-Deno.test("pages and their owner that lack what takes commits back load it at the first refusal", async () => {
+Deno.test("pages and their owner that lack what takes commits back load it before the first refusal, which comes once", async () => {
   const place = new ServedOrigin();
   const [tab, one] = await place.tab();
   const [, two] = await place.tab();
@@ -15,6 +15,7 @@ Deno.test("pages and their owner that lack what takes commits back load it at th
   await assert.rejects(bad.synced, { code: "refused" });
   await good.synced;
   assert.ok(lateWithdrawing.isLoaded, "it was loaded");
+  assert.equal(place.server.connections, 1, "and nothing was said twice");
   await until(() => titlesOf(two).join() === "good", "the other page follows");
   assert.deepEqual(titlesOf(one), ["good"]);
   assert.equal(one.sync.status.refusals.length, 1);

@@ -9,7 +9,7 @@
  */
 
 import { decodeAscii, decodeText } from "../../src/base/bytes.ts";
-import { blankCell, type Cell } from "../../src/schema/cell.ts";
+import { bareCell, blankCell, type Cell } from "../../src/schema/cell.ts";
 import { createdCell } from "../../src/schema/merge.ts";
 import { asWritten, decodeCreateAt } from "../../src/schema/patch_codec.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
@@ -168,17 +168,7 @@ export class Base {
       return known === undefined ? cell : { ...cell, item: known };
     }
     const item = known ?? this.#readItem(row);
-    return {
-      id: item.id,
-      generation: 0,
-      item,
-      shape,
-      origin,
-      createAt,
-      stamps: undefined,
-      rich: undefined,
-      hidden: undefined,
-    };
+    return bareCell(item.id, 0, item, shape, origin, createAt);
   }
 
   /** The bytes of a cell in the heap. */

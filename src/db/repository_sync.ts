@@ -16,6 +16,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import {
   decodeBatch,
+  lateWithdrawing,
   recordKind,
   type RefusedEntry,
   type Replica,
@@ -313,8 +314,13 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   /** Something changed: of the channel, of the refusals, of the connection. */
   changed(): void {
     this.#checkSoon();
-    const isFirst = !this.#isReady && this.#channel?.status.state === "live";
-    if (isFirst) {
+    const channel = this.#channel?.status;
+    const isLive = channel?.state === "live";
+    // What acts on refusals comes before the first of them, or that one would come a second time.
+    if (isLive || (channel?.unsent.commits ?? 0) > 0) {
+      if (!lateWithdrawing.isLoaded) lateWithdrawing.load().catch(() => {});
+    }
+    if (!this.#isReady && isLive) {
       this.#isReady = true;
       this.#ready?.resolve();
     }

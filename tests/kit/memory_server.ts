@@ -83,6 +83,8 @@ export class MemoryServer {
   certificateMs = 365 * 24 * 3_600_000;
   /** How many logins were asked for. */
   logins = 0;
+  /** How many connections were made. */
+  connections = 0;
   /** Refuses batches, where it is set. */
   gate: (() => Refusal | undefined) | undefined;
   /** Declines repositories, where it says so. */
@@ -215,6 +217,7 @@ export class MemoryServer {
   get connector(): Connector {
     return memoryConnector("memory:server", (transport, wire) => {
       if (this.isDown) throw { code: "lost", detail: "It is down" };
+      this.connections++;
       this.#wires.add(wire);
       this.#host.accept(transport, "memory");
     });
