@@ -11,6 +11,7 @@
  */
 
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";
+import { limits } from "../src/base/limits.ts";
 import { type Field, struct, unfit } from "../src/base/layout.ts";
 import {
   type Foreign,
@@ -52,15 +53,24 @@ export function decodeMessage(frame: Uint8Array): Message | Foreign {
   const kind = reader.u8();
   const found = byKind.get(kind);
   if (found === undefined) {
-    if (kind >= skippedFrameMin) return { is: "skipped" };
-    throw unfit("its kind is unknown");
+    if (kind < skippedFrameMin) throw unfit("its kind is unknown");
+    checkGrowth(reader);
+    return { is: "skipped" };
   }
   const { body, hasVersion } = found;
   const version = hasVersion ? reader.u8() : wireVersion;
   if (version !== wireVersion) return { is: "other-version", version };
   const message = body.read(reader);
   if (message.is === "part") checkPart(message);
+  checkGrowth(reader);
   return message;
+}
+
+/** What is ignored is bounded. */
+function checkGrowth({ at, end }: ByteReader): void {
+  if (end - at > limits.frameGrowthBytesMax) {
+    throw unfit("too much of it is unknown");
+  }
 }
 
 function checkPart({ bytes, offset, total }: MessageOf<"part">): void {

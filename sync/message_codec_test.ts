@@ -201,6 +201,20 @@ function onlySyntaxError(act: () => void): void {
   }
 }
 
+Deno.test("what is ignored of a frame is bounded: no quota would count it", () => {
+  const { frameGrowthBytesMax: most } = limits;
+  const frames = [
+    encodeMessage({ is: "ping", token: 1 }),
+    encodeMessage({ is: "credit", bytes: 5 }),
+    Uint8Array.of(0x80),
+  ];
+  for (const frame of frames) {
+    decodeMessage(concatBytes(frame, new Uint8Array(most)));
+    const longer = concatBytes(frame, new Uint8Array(most + 1));
+    assert.throws(() => decodeMessage(longer), SyntaxError);
+  }
+});
+
 Deno.test("decodeMessage() throws nothing but SyntaxError on garbage of every kind", () => {
   const garbage = fc.tuple(fc.nat(255), fc.uint8Array({ maxLength: 200 }));
   fc.assert(

@@ -216,6 +216,8 @@ export const limits = {
   goodbyeMsMax: 10 * 60_000,
   /** One frame of the protocol, as it is and when it is unpacked. */
   frameBytesMax: 2 * MiB,
+  /** What of a frame is ignored, as a later version's: no quota counts it. */
+  frameGrowthBytesMax: 1 * KiB,
   /** One record on the wire; a larger batch is refused, because a peer must put it together in memory. */
   recordBytesMax: 64 * MiB,
   /** A records frame is cut here, and larger records into parts: so long a pong may have to wait. */
