@@ -79,8 +79,6 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "zod": ["tests"],
 };
 
-const FUNCTION_LINES_MAX = 60;
-const FILE_LINES_MAX = 500;
 /** The formatter wraps code at 80; this bounds what it cannot wrap. */
 const LINE_COLUMNS_MAX = 130;
 
@@ -289,34 +287,6 @@ const noCodeFromText: Deno.lint.Rule = {
   },
 };
 
-function lineCount(text: string): number {
-  return text.trimEnd().split("\n").length;
-}
-
-const fitsOnScreen: Deno.lint.Rule = {
-  create(context) {
-    if (subject(context) === undefined) return {};
-    const check = (node: Deno.lint.Node) => {
-      const lines = lineCount(context.sourceCode.getText(node));
-      if (lines <= FUNCTION_LINES_MAX) return;
-      const message =
-        `function has ${lines} lines; at most ${FUNCTION_LINES_MAX}`;
-      context.report({ node, message });
-    };
-    return {
-      FunctionDeclaration: check,
-      FunctionExpression: check,
-      ArrowFunctionExpression: check,
-      Program(node) {
-        const lines = lineCount(context.sourceCode.text);
-        if (lines <= FILE_LINES_MAX) return;
-        const message = `file has ${lines} lines; at most ${FILE_LINES_MAX}`;
-        context.report({ node, message });
-      },
-    };
-  },
-};
-
 /** Columns of lines past the limit; a line with an address may be long. */
 export function longLines(text: string): { range: [number, number] }[] {
   const found: { range: [number, number] }[] = [];
@@ -388,7 +358,6 @@ const plugin: Deno.lint.Plugin = {
     "imports-point-down": importsPointDown,
     "no-ambient-world": noAmbientWorld,
     "no-code-from-text": noCodeFromText,
-    "fits-on-screen": fitsOnScreen,
     "short-lines": shortLines,
     "opens-with-header": opensWithHeader,
     "finished-work": finishedWork,

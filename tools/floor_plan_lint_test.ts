@@ -125,16 +125,6 @@ Deno.test("no-ambient-world sees clock, dice, disk and wire", () => {
   deepEqual(lint("repo/x.ts", header + pure), []);
 });
 
-Deno.test("fits-on-screen counts the lines of functions and files", () => {
-  const body = (lines: number) =>
-    `export function f() {\n${"//\n".repeat(lines - 2)}}\n`;
-  deepEqual(lint("repo/x.ts", header + body(60)), []);
-  deepEqual(lint("repo/x.ts", header + body(61)), ["fits-on-screen"]);
-  deepEqual(lint("repo/x_test.ts", header + body(61)), []);
-  deepEqual(lint("repo/x.ts", header + "//\n".repeat(399)), []);
-  deepEqual(lint("repo/x.ts", header + "//\n".repeat(500)), ["fits-on-screen"]);
-});
-
 Deno.test("longLines() bounds what the formatter cannot wrap", () => {
   deepEqual(longLines("a".repeat(130)), []);
   deepEqual(longLines(`a\n${"b".repeat(132)}`), [{ range: [132, 134] }]);
