@@ -10,7 +10,7 @@
  * @module
  */
 
-export { createSha256, type Sha256, sha256, sha256Into } from "./sha256.ts";
+export { sha256, sha256Into } from "./sha256.ts";
 export {
   createSigner,
   generateKeyPair,

@@ -60,17 +60,6 @@ export function sha256Into(target: Uint8Array, bytes: Uint8Array): void {
   here().into(target, bytes);
 }
 
-/** A hash of bytes that come piece by piece. */
-export interface Sha256 {
-  update(bytes: Uint8Array): unknown;
-  digest(): Uint8Array;
-}
-
-/** The hash of what it is given, one piece after the other. */
-export function createSha256(): Sha256 {
-  return here().platform?.createHash("sha256") ?? nobleSha256.create();
-}
-
 /** The hash of the parts, one after the other: 32 bytes. */
 export function sha256(
   ...parts: readonly Uint8Array[]

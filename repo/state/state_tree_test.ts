@@ -1,27 +1,46 @@
 import { deepEqual, equal, notDeepEqual, ok, throws } from "node:assert/strict";
-import { sha256 } from "../../crypto/mod.ts";
-import { concatBytes, encodeText } from "../../src/base/bytes.ts";
+import {
+  concatBytes,
+  equalBytes,
+  fromHex,
+  toHex,
+} from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { blankCell } from "../../src/schema/cell.ts";
 import { cellDigestBytes } from "../../src/schema/cell_digest.ts";
 import { field } from "../../src/schema/field.ts";
+import { compareText, OrderedMap } from "../../src/schema/ordered_map.ts";
 import { defineSchema } from "../../src/schema/schema.ts";
 import { createView } from "../../src/schema/view.ts";
+import { hashesOf } from "../../tests/kit/hash_count.ts";
 import { Note, Place } from "../../tests/kit/replica_place.ts";
 import { seededRandom } from "../../tests/kit/random.ts";
 import { finished } from "../../tests/kit/sliced.ts";
+import {
+  halfBytesOf,
+  nodeDigest,
+  oracleDigest,
+  oracleLeaf,
+} from "../../tests/kit/state_oracle.ts";
+import vectors from "../../tests/vectors/format.json" with { type: "json" };
 import { withAnswers } from "../../tests/kit/with_answers.ts";
+import { chainName } from "../commit/commit.ts";
 import type { Sliced } from "../port.ts";
 import { State, type ViewOf } from "./state.ts";
 import { StateTree } from "./state_tree.ts";
+import type { Table } from "./table.ts";
 import { decodeCommit } from "../commit/batch.ts";
 
-function halfBytesOf(bytes: Uint8Array): number[] {
-  return [...bytes].flatMap((byte) => [byte >> 4, byte & 15]);
-}
+const NO_DIGEST = new Uint8Array(32);
 
-function placeOf(collection: string, id: string): Uint8Array {
-  return sha256(encodeText(`${collection}\0${id}`));
+/** All items as the oracle sees them, in the order of their places. */
+function leavesIn(table: Table) {
+  const { name: collection } = table;
+  const leaves = table.ids().map((id) => {
+    const cell = cellDigestBytes(table.cellOf(id)!);
+    return { id, cell, ...oracleLeaf({ collection, id }, cell) };
+  });
+  return leaves.sort((a, b) => a.place < b.place ? -1 : 1);
 }
 
 async function written(count = 200): Promise<Place> {
@@ -35,29 +54,111 @@ async function written(count = 200): Promise<Place> {
 Deno.test("a digest covers the items below its prefix, in the order of their places", async () => {
   const { replica } = await written();
   const tree = new StateTree(replica.state);
-  const table = replica.state.table(Note.name);
-  const ids = table.ids().map((id) => ({ id, place: placeOf("note", id) }));
-  for (const prefix of [[], [3], [0, 15]]) {
-    const digests = finished(tree.digests(prefix));
+  const leaves = leavesIn(replica.state.table(Note.name));
+  for (const prefix of ["", "3", "0f"]) {
+    const digests = finished(tree.digests(halfBytesOf(prefix)));
     equal(digests.length, 16);
     digests.forEach((digest, half) => {
-      const below = ids.filter(({ place }) =>
-        [...prefix, half].every((next, i) => halfBytesOf(place)[i] === next)
-      );
-      below.sort((a, b) => a.place.toHex() < b.place.toHex() ? -1 : 1);
-      const entries = below.flatMap(({ id, place }) => [
-        place,
-        sha256(cellDigestBytes(table.cellOf(id)!)),
-      ]);
-      const expected = below.length === 0
-        ? new Uint8Array(32)
-        : sha256(concatBytes(encodeText("sheaf state 1\n"), ...entries));
-      deepEqual(digest, expected);
+      const below = prefix + half.toString(16);
+      deepEqual(digest, oracleDigest(leaves, below));
       deepEqual(
-        finished(tree.items([...prefix, half], 1000)).map(({ id }) => id),
-        below.map(({ id }) => id),
+        finished(tree.items(halfBytesOf(below), 1000)).map(({ id }) => id),
+        leaves.filter(({ place }) => place.startsWith(below))
+          .map(({ id }) => id),
       );
     });
+  }
+});
+
+/** Some items, and the 16 digests of each node above them, the root's first. */
+interface Page {
+  readonly cells: readonly { readonly id: string; readonly cell: Uint8Array }[];
+  readonly above: readonly (readonly Uint8Array[])[];
+}
+
+/** Are these all the notes below a prefix of the state that has this root? */
+function isProved(root: Uint8Array, prefix: string, page: Page): boolean {
+  let digest = root;
+  for (const [depth, digests] of page.above.entries()) {
+    if (!equalBytes(nodeDigest(digests), digest)) return false;
+    digest = digests[halfBytesOf(prefix)[depth]!]!;
+  }
+  const leaves = page.cells.map(({ id, cell }) =>
+    oracleLeaf({ collection: Note.name, id }, cell)
+  );
+  const start = prefix.slice(0, page.above.length);
+  return leaves.every(({ place }) => place.startsWith(prefix)) &&
+    equalBytes(oracleDigest(leaves, start), digest);
+}
+
+Deno.test("a page proves itself with the digests beside it, and a spoilt one does not", async () => {
+  const { replica: { state } } = await written(400);
+  const tree = new StateTree(state);
+  const leaves = leavesIn(state.table(Note.name));
+  const isMany = (prefix: string) =>
+    leaves.filter(({ place }) => place.startsWith(prefix)).length > 1;
+  const digestsAt = (prefix: string) =>
+    finished(tree.digests(halfBytesOf(prefix)));
+  const root = nodeDigest(digestsAt(""));
+  deepEqual(root, oracleDigest(leaves));
+  const pages = Array.from({ length: 256 }, (_, i) => toHex(Uint8Array.of(i)));
+  const items = leaves.slice(0, 50).map(({ place }) => place);
+  for (const prefix of [...pages, ...items]) {
+    const cells = leaves.filter(({ place }) => place.startsWith(prefix));
+    const above = [...prefix].map((_, i) => prefix.slice(0, i))
+      .filter(isMany).map(digestsAt);
+    ok(isProved(root, prefix, { cells, above }), `page ${prefix}`);
+    ok(!isProved(NO_DIGEST, prefix, { cells, above }), "another root");
+    const stranger = leaves.find(({ place }) => !place.startsWith(prefix))!;
+    const spoilt = [[...cells, stranger]];
+    const [first, ...others] = cells;
+    if (first !== undefined) {
+      spoilt.push(
+        others,
+        [{ ...first, cell: first.cell.map((byte) => byte ^ 1) }, ...others],
+        [{ ...first, id: stranger.id }, ...others],
+        [{ ...first, cell: concatBytes(...digestsAt(prefix)) }],
+      );
+    }
+    for (const cells of spoilt) ok(!isProved(root, prefix, { cells, above }));
+    above.forEach((digests, depth) => {
+      const half = halfBytesOf(prefix)[depth]!;
+      for (const at of [half, (half + 1) % 16]) {
+        const other = digests.with(at, digests[at]!.map((byte) => byte ^ 1));
+        const page = { cells, above: above.with(depth, other) };
+        ok(!isProved(root, prefix, page));
+      }
+    });
+  }
+});
+
+Deno.test("cells and digests are the pinned ones", () => {
+  const { chain, cells, digests } = vectors.state;
+  const state = new State(() => createView(undefined));
+  for (const { collection, id, generation, registers, bytes } of cells) {
+    const fields = registers?.map(({ name }) => ({
+      name,
+      kind: "string" as const,
+    }));
+    const values = registers?.map(({ name, value }) => [name, value] as const);
+    const stamps = registers?.map(({ name, wall, count }) =>
+      [name, { wall, count, chain: chainName(fromHex(chain)) }] as const
+    );
+    const cell = {
+      ...blankCell(id, collection),
+      generation,
+      item: values && { id, ...Object.fromEntries(values) },
+      shape: { collection, version: 1, fields: fields ?? [] },
+      stamps: OrderedMap.of(compareText, stamps),
+    };
+    equal(toHex(cellDigestBytes(cell)), bytes);
+    state.put(collection, cell);
+  }
+  const tree = new StateTree(state);
+  for (const { prefix, digest } of digests) {
+    const all = finished(tree.digests(halfBytesOf(prefix.slice(0, -1))));
+    const half = halfBytesOf(prefix).at(-1);
+    equal(toHex(half === undefined ? nodeDigest(all) : all[half]!), digest);
   }
 });
 
@@ -65,7 +166,8 @@ Deno.test("items() names at most as many as are asked for", async () => {
   const tree = new StateTree((await written()).replica.state);
   equal(finished(tree.items([], 5)).length, 5);
   equal(finished(tree.items([], 1000)).length, 200);
-  const place = halfBytesOf(placeOf("note", "n17"));
+  const name = { collection: "note", id: "n17" };
+  const place = halfBytesOf(oracleLeaf(name, NO_DIGEST).place);
   deepEqual(finished(tree.items(place, 10)), [{
     collection: "note",
     id: "n17",
@@ -153,14 +255,14 @@ Deno.test("a tree that follows the state says what a fresh one says, also when i
   }
 });
 
-Deno.test("a tree is made in slices of so many items, and its digests in slices, whatever is written in between", async () => {
+Deno.test("a tree is made and hashed in slices, whatever is written in between, and after a change only what it changed", async () => {
   const { replica } = await written(0);
   const { state } = replica;
   const cellOf = (i: number, generation = 0) => ({
     ...blankCell(`n${i}`, "note"),
     generation,
   });
-  const count = 2 * limits.auditDigestsPerSlice;
+  const count = 4 * limits.auditDigestsPerSlice;
   for (let i = 0; i < count; i++) state.put("note", cellOf(i));
   const table = state.table("note");
   let read = 0;
@@ -171,24 +273,32 @@ Deno.test("a tree is made in slices of so many items, and its digests in slices,
     },
   });
   const tree = new StateTree(withAnswers(state, { tables: () => [counted] }));
+  const { auditItemsPerSlice, auditDigestsPerSlice } = limits;
   const slicesOf = <T>(work: Sliced<T>, meanwhile: (slice: number) => void) => {
-    for (let slice = 1;; slice++) {
+    for (let slice = 1, all = 0;; slice++) {
       read = 0;
-      const step = work.next();
-      ok(read <= limits.auditItemsPerSlice, `${read} items in one slice`);
-      if (step.done === true) return [slice, step.value] as const;
+      const [hashes, step] = hashesOf(() => work.next());
+      ok(read <= auditItemsPerSlice, `${read} items in one slice`);
+      const nodes = hashes - 2 * read;
+      ok(nodes <= auditDigestsPerSlice, `${nodes} nodes in one slice`);
+      all += hashes;
+      if (step.done === true) return { slice, all, digests: step.value };
       meanwhile(slice);
     }
   };
-  const least = count / limits.auditItemsPerSlice + 2;
-  const [slices, digests] = slicesOf(tree.digests([]), (slice) => {
-    // Both what was read and what was not.
-    if (slice < 10) state.put("note", cellOf(slice * 500, slice));
+  const least = count / auditItemsPerSlice + 1;
+  const { slice, digests } = slicesOf(tree.digests([]), (slice) => {
+    // Both what was read and what was not, and at last what was hashed.
+    if (slice < 10) state.put("note", cellOf(slice * 400, slice));
+    if (slice > least - 2) state.put("note", cellOf(slice, slice));
   });
-  ok(slices >= least && slices < least + 5, `${slices} slices`);
+  ok(slice >= least && slice < least + 5, `${slice} slices`);
   deepEqual(digests, finished(new StateTree(state).digests([])));
-  const [again] = slicesOf(tree.digests([]), () => {});
-  ok(again >= 2, "digests of many items are put together in slices");
+  state.put("note", cellOf(7, 100));
+  const again = slicesOf(tree.digests([]), () => {});
+  equal(again.slice, 1);
+  ok(again.all > 2 && again.all < 10, `${again.all} hashes after one change`);
+  deepEqual(again.digests, finished(new StateTree(state).digests([])));
 });
 
 Deno.test("a tree counts an item of many bytes as several", async () => {
