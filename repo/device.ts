@@ -30,9 +30,11 @@ import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./graph/sharing.ts";
 import type { Told, ToldParts } from "./refusal/withdraw_told.ts";
 import {
+  decodeRefusal,
   decodeResolution,
   decodeWithdrawal,
   encodeResolution,
+  type Refusal,
   type Withdrawal,
 } from "./refusal/withdrawals.ts";
 import type { Writer } from "./write/writer.ts";
@@ -166,10 +168,12 @@ export class Device {
     if (isBatch(kind)) return this.#batch(record, held);
     if (isCredential(kind)) this.#credential(record);
     else if (kind === recordKind.resolution) held.push(record);
-    else if (kind === recordKind.withdrawal) {
+    else if (kind === recordKind.withdrawal || kind === recordKind.refusal) {
       this.#resolve(held);
       this.#changes.publish(); // Told in order: what is taken back was there.
-      this.#withdraw(decodeWithdrawal(new ByteReader(bytes)));
+      const reader = new ByteReader(bytes);
+      if (kind === recordKind.refusal) this.#refuse(decodeRefusal(reader));
+      else this.#withdraw(decodeWithdrawal(reader));
     } else if (travels(kind)) throw new SyntaxError(`kind ${kind} is unknown`);
     return undefined;
   }
@@ -287,6 +291,17 @@ export class Device {
     };
   }
 
+  #refuse({ chain, refused }: Refusal): void {
+    const { loaded, commits, refusalsChanged } = this.#parts;
+    const { refuse } = lateWithdrawing.code;
+    const done = this.#foreign(() =>
+      refuse({ loaded, commits }, chain, refused)
+    );
+    if (done === undefined) return;
+    done.tell();
+    refusalsChanged();
+  }
+
   #withdraw(withdrawal: Withdrawal): void {
     if (this.outgoing === undefined) return; // An owner takes back itself.
     const { withdrawAsTold } = lateWithdrawing.code;
@@ -356,12 +371,14 @@ export class Device {
     const { loaded, commits } = this.#parts;
     const records: OwnRecord[] = [];
     loaded.log.records(0, loaded.log.sealed, (kind, body, address) => {
-      if (!travels(kind) && kind !== recordKind.resolution) return;
+      const isTold = travels(kind) || kind === recordKind.resolution ||
+        kind === recordKind.refusal;
+      if (!isTold) return;
       if (isBatch(kind)) {
         const { chain, first, count } = batchHead(body);
         const end = first + count;
         if (end <= (known.get(chain) ?? 0)) return;
-        if (commits.isVoid(chain, end - 1, address)) return;
+        if (commits.isWithdrawn(chain, end - 1, address)) return;
       }
       records.push({ kind, bytes: body.slice() });
     });

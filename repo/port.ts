@@ -58,10 +58,9 @@ export interface ReceiveOptions {
 /**
  * What others have to do with commits that are taken back: a "fork" of others
  * has their numbers, as after a folder was set back; "foreign" ones are not ours,
- * and the server does not take them; of "unproved" ones nothing shows that a
- * server ever took them. What others built on these goes with them.
+ * and the server does not take them. What others built on these goes with them.
  */
-export type Others = "fork" | "foreign" | "unproved";
+export type Others = "fork" | "foreign";
 
 /** One repository as its peers deal with it. */
 export interface RepositoryPort {
@@ -79,6 +78,10 @@ export interface RepositoryPort {
   vector(): VersionVector;
   /** Log address up to which everything may be shared. */
   readonly shareable: number;
+  /** Are there void commits in a chain? */
+  hasVoid(chain: string): boolean;
+  /** Where their author says that he gave up commits of a chain from `first` on, before `end`. */
+  voidsOf(chain: string, first: number, end: number): FeedRecord[];
   /** Is everything that is visible here shareable? */
   readonly isComplete: boolean;
   /** Runs whenever `shareable` has grown; the result ends it. */
@@ -104,13 +107,19 @@ export interface RepositoryPort {
   receive(arrivals: readonly Arrival[], options?: ReceiveOptions): Judged[];
   /** Makes everything received durable soon, once for all who ask in this turn; then `onShareable` tells. */
   settle(): void;
-  /** Takes back commits of `chain` from number `from` on: see `withdraw.ts`. */
-  withdraw(
+  /**
+   * Commits of an own chain were refused: they are void from now on, and wait for
+   * somebody to retry or discard them. The chain goes on, others get stubs in
+   * their place, but for what cannot go on without them: that is withdrawn.
+   *
+   * @returns once this log address is shareable, the stubs may go out; `undefined` where nothing has changed
+   */
+  refuse(
     chain: string,
-    from: number,
     refused: readonly RefusedCommit[],
-    others?: Others,
-  ): void;
+  ): number | undefined;
+  /** Takes back commits of `chain` from number `from` on: see `withdraw.ts`. */
+  withdraw(chain: string, from: number, others?: Others): void;
   /**
    * Takes back own commits that are dated later than `latestMs` and that nobody
    * has, and writes them again, dated now: see `redate.ts`.

@@ -39,8 +39,11 @@ import type { OpenReplicaOptions } from "./replica_options.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { State } from "./state/state.ts";
 import {
+  decodeRefusal,
   decodeResolution,
   decodeWithdrawal,
+  type LoggedRefusal,
+  type Refusal,
   type Resolution,
   type Withdrawal,
   Withdrawals,
@@ -68,7 +71,9 @@ export class Replay {
   readonly #salvage: Salvage | undefined;
   /** Is what was salvaged a part of the state? */
   #isSalvaged = false;
-  /** Were commits folded that a later record withdrew? */
+  /** Those that were met. */
+  readonly #refusals: LoggedRefusal[] = [];
+  /** Were commits folded that a later record voids? */
   #isStale = false;
 
   /**
@@ -130,6 +135,8 @@ export class Replay {
         this.#credentials.add(decodeCredential(kind, body));
       } else if (kind === recordKind.withdrawal) {
         this.#withdraw(decodeWithdrawal(new ByteReader(body)), address);
+      } else if (kind === recordKind.refusal) {
+        this.#refuse(decodeRefusal(new ByteReader(body)), address);
       } else if (kind === recordKind.resolution) {
         this.#resolve(decodeResolution(new ByteReader(body)), address);
       } else if (travels(kind)) throw unknownKind(kind, address);
@@ -161,6 +168,15 @@ export class Replay {
     if (isFolded) this.#isStale = true;
   }
 
+  #refuse(refusal: Refusal, address: number): void {
+    if (this.#withdrawals.hasRefusal(address)) return;
+    const { chain, refused } = refusal;
+    this.#withdrawals.refuse(address, refusal);
+    this.#refusals.push({ at: address, refusal });
+    const length = this.#graph?.lengthOf(chain) ?? 0;
+    if (refused.some(({ number }) => number < length)) this.#isStale = true;
+  }
+
   /** After a repair the commits may stand before the record that tells of them. */
   #beginGroup(address: number, chain: string, length: number): void {
     this.#groups.begin(address, chain, length);
@@ -181,7 +197,7 @@ export class Replay {
     }
     const { chain, first, commits } = batch;
     this.#groups.reach(chain, first + commits.length);
-    // Who has to start over only needs to hear of the other withdrawals.
+    // Who has to start over only needs to hear what else is void.
     if (this.#isStale) return;
     const end = this.#withdrawals.endOf(chain, address);
     if (end <= first) return;
@@ -195,7 +211,11 @@ export class Replay {
 
   #fold(batch: Batch, address: number, graph: Graph): void {
     const from = graph.lengthOf(batch.chain) - batch.first;
-    for (let i = from; i < batch.commits.length; i++) {
+    const { chain, first, commits } = batch;
+    for (let i = from; i < commits.length; i++) {
+      const isRefused = commits[i]!.isVoid ||
+        this.#withdrawals.wasRefused(chain, first + i, address);
+      if (isRefused) continue;
       const { number, patch, origin } = decodeCommit(batch, i, address);
       const left = this.#isSalvaged
         ? this.#salvage!.unfolded(batch.chain, number, patch)
@@ -228,6 +248,12 @@ export class Replay {
       isUsable &&= withdrawal.cuts.every(({ chain, from }) =>
         (meta?.graph.lengthOf(chain) ?? 0) <= from
       );
+    }
+    for (const { at, refusal } of this.#refusals) {
+      if (known.hasRefusal(at) || at > (tornAt ?? Infinity)) continue;
+      known.refuse(at, refusal);
+      const length = meta?.graph.lengthOf(refusal.chain) ?? 0;
+      isUsable &&= refusal.refused.every(({ number }) => number >= length);
     }
     return { known, isUsable };
   }

@@ -35,7 +35,7 @@ import { Sharing } from "./graph/sharing.ts";
 import { OwnRules } from "./admission/own_rules.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Noting, Transaction } from "./write/transaction.ts";
-import type { TakeBackParts } from "./refusal/withdraw.ts";
+import type { TakeBackParts, WithdrawRequest } from "./refusal/withdraw.ts";
 import { type Done, Writer } from "./write/writer.ts";
 import { removeFiles } from "./replica_list.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
@@ -155,7 +155,7 @@ export class Replica {
       isSpotless: () => isSpotless(storage, loaded),
       check: () => this.#writer.checkWritable(), // Also while it closes: own writes may wait for what comes.
       publishing: (tell) => this.#publish(tell),
-      withdraw: (chain, from) => this.withdraw(chain, from, []),
+      withdraw: (chain, from) => this.withdraw(chain, from),
       refusalsChanged: () => this.#refusals.tell(),
     });
   }
@@ -173,6 +173,7 @@ export class Replica {
       flush: () => this.flush(),
       withdrawAgain: (one) =>
         lateWithdrawing.code.withdrawAgain(this.#takeBackParts(), one),
+      refuse: (chain, refused) => void this.refuse(chain, refused),
       took: (...batch) => this.device.took(...batch),
     });
   }
@@ -236,7 +237,7 @@ export class Replica {
     return this.#entrance.receiveBack(arrivals, {
       chain: this.#writer.written.chain,
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
-      withdraw: (chain, from) => this.withdraw(chain, from, [], "fork"),
+      withdraw: (chain, from) => this.withdraw(chain, from, "fork"),
     });
   }
 
@@ -284,24 +285,56 @@ export class Replica {
     });
   }
 
-  /**
-   * Takes back commits of `chain` from number `from` on, which no server has: own
-   * ones that were refused become refusals, the others are written again.
-   */
+  /** As {@linkcode RepositoryPort.refuse} has it. */
+  refuse(
+    ...[chain, refused]: Parameters<RepositoryPort["refuse"]>
+  ): number | undefined {
+    this.#checkWritable();
+    this.flush();
+    const { log } = this.loaded;
+    const before = log.end;
+    this.publishing(() => this.#refuse(chain, refused));
+    if (log.end === before) return undefined;
+    this.#sharing.settle();
+    return log.end;
+  }
+
+  #refuse(...[chain, refused]: Parameters<RepositoryPort["refuse"]>): void {
+    const { refuse } = lateWithdrawing.code;
+    const canSeal = this.#writer.canSeal(chain);
+    const signer = canSeal ? this.session.signer : undefined;
+    const done = refuse(this.#takeBackParts(), chain, refused, signer);
+    if (done === undefined) return;
+    const { numbers, typedFrom } = done;
+    this.#port?.forget();
+    done.tell();
+    this.#refusals.tell();
+    const { voids } = this.loaded.credentials;
+    if (!canSeal && !numbers.every((one) => voids.covers(chain, one))) {
+      // An old key's: nobody can give them up.
+      this.#withdraw({ chain, from: Math.min(...numbers) });
+    } else if (typedFrom !== undefined) {
+      this.#withdraw({ chain, from: typedFrom, isForRest: true });
+    }
+  }
+
+  /** Takes back commits of `chain` from number `from` on, which no server has; own ones are written again. */
   withdraw(
-    ...[chain, from, refused, others]: Parameters<RepositoryPort["withdraw"]>
+    ...[chain, from, others]: Parameters<RepositoryPort["withdraw"]>
   ): void {
     this.#checkWritable();
-    const { withdraw } = lateWithdrawing.code;
-    this.publishing(() => {
-      const parts = { ...this.#takeBackParts(), writer: this.#writer };
-      const tell = withdraw(parts, { chain, from, refused, others });
-      if (tell === undefined) return;
-      this.#port?.forget();
-      tell();
-      this.#refusals.tell();
-    });
+    this.publishing(() => this.#withdraw({ chain, from, others }));
     this.#sharing.settle();
+  }
+
+  #withdraw(request: WithdrawRequest): void {
+    const { withdraw } = lateWithdrawing.code;
+    const parts = { ...this.#takeBackParts(), writer: this.#writer };
+    const tell = withdraw(parts, request);
+    if (tell === undefined) return;
+    this.#port?.forget();
+    tell();
+    this.#refusals.tell();
   }
 
   /**
@@ -313,7 +346,7 @@ export class Replica {
     for (const key of keys.toReversed()) {
       const prefix = nameOf(key, 0, 32);
       for (const { name } of [...this.graph.chains()]) {
-        if (name.startsWith(prefix)) this.withdraw(name, 0, []);
+        if (name.startsWith(prefix)) this.withdraw(name, 0);
       }
     }
   }

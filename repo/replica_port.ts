@@ -12,9 +12,12 @@
 import { assert } from "../src/base/errors.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
+import { batchIn } from "./commit/batch.ts";
+import { stubbedBytes } from "./commit/stubs.ts";
 import { ChainIds } from "./graph/chain_ids.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
 import { Feed } from "./log/feed.ts";
+import { recordKind } from "./log/format.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import { digestOfSummary } from "./graph/graph.ts";
 import { isRecordStart } from "./log/own_log.ts";
@@ -41,7 +44,7 @@ export interface ReplicaPortParts {
   readonly commits: CommitReader;
   readonly sharing: Sharing;
   readonly writer: Pick<Writer, "ownKeys" | "moves">;
-  readonly replica: Dated & Pick<RepositoryPort, "receive">;
+  readonly replica: Dated & Pick<RepositoryPort, "receive" | "withdraw">;
 }
 
 /** The port of one open replica. */
@@ -64,9 +67,17 @@ export class ReplicaPort implements RepositoryPort {
     this.rootKey = rootKey;
     this.genesisId = genesisId;
     this.#parts = parts;
-    const isVoid = (chain: string, number: number, address: number) =>
-      commits.isVoid(chain, number, address);
-    this.#feed = new Feed({ log, mode, isVoid });
+    this.#feed = new Feed({
+      log,
+      mode,
+      isWithdrawn: (...commit) => commits.isWithdrawn(...commit),
+      stubbed: (chain, kind, body, address) => {
+        if (!loaded.withdrawals.hasRefused(chain)) return undefined;
+        const batch = batchIn(kind, body)!;
+        const others = commits.withRefused(batch, address);
+        return others === batch ? undefined : stubbedBytes(others);
+      },
+    });
     this.#ids = new ChainIds(commits, genesisId);
     sharing.open();
   }
@@ -89,6 +100,21 @@ export class ReplicaPort implements RepositoryPort {
 
   get shareable(): number {
     return this.#parts.sharing.shareable;
+  }
+
+  hasVoid(chain: string): boolean {
+    const { graph, withdrawals } = this.#parts.loaded;
+    const { voids = 0 } = graph.chain(chain) ?? {};
+    return voids > 0 || withdrawals.hasRefused(chain);
+  }
+
+  voidsOf(chain: string, first: number, end: number): FeedRecord[] {
+    if (this.mode !== "default") return [];
+    const { voids } = this.#parts.loaded.credentials;
+    const kind = recordKind.void;
+    return voids.of(chain, first, end).map(({ bytes }) => ({
+      ...{ kind, bytes, chain: "", first: 0, count: 0, next: 0 },
+    }));
   }
 
   get isComplete(): boolean {
@@ -137,6 +163,12 @@ export class ReplicaPort implements RepositoryPort {
 
   settle(): void {
     this.#parts.sharing.settle();
+  }
+
+  refuse(
+    ...request: Parameters<RepositoryPort["refuse"]>
+  ): number | undefined {
+    return this.#parts.replica.refuse(...request);
   }
 
   withdraw(...request: Parameters<RepositoryPort["withdraw"]>): void {

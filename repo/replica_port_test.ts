@@ -398,8 +398,8 @@ function shareableIn({ replica }: Place): Map<string, number> {
   return counts;
 }
 
-/** The server refuses one of the own commits. */
-function withdrawSome(
+/** The server refuses one of the own commits, or all of their chain is written again. */
+function voidSome(
   { replica }: Place,
   pick: (count: number) => number,
 ): void {
@@ -409,8 +409,7 @@ function withdrawSome(
   );
   const last = chains.at(-1);
   if (last === undefined) return;
-  const from = pick(last.length);
-  const number = from + pick(last.length - from);
+  const number = pick(last.length);
   const refused = {
     number,
     reason: "denied",
@@ -418,7 +417,8 @@ function withdrawSome(
     detail: "",
     kept: false,
   };
-  replica.port().withdraw(last.name, from, [refused]);
+  if (pick(2) === 0) replica.port().refuse(last.name, [refused]);
+  else replica.port().withdraw(last.name, 0);
 }
 
 Deno.test("vector, counts and log say the same of what may be shared, at every step", async () => {
@@ -438,7 +438,7 @@ Deno.test("vector, counts and log say the same of what may be shared, at every s
         if (what === 2) storage.releaseAt(0);
         if (what === 3) port.settle();
         if (what === 4) await turns(pick(4));
-        if (what === 7) withdrawSome(place, pick);
+        if (what === 7) voidSome(place, pick);
         if (what === 5 || what === 6) {
           const source = others[what - 5]!;
           await source.write("x", `${step}`);

@@ -1,10 +1,10 @@
 /**
  * Chains at the gate: how many a session may begin in a repository, how fast,
- * and that each commit says something.
+ * and that each commit says something, or is void because it was refused.
  *
  * A chain costs every replica memory for ever, and every revocation of its
- * session a cut. An honest session begins one for each tab and for each refusal;
- * nobody begins one with a commit that is refused.
+ * session a cut. An honest session begins one for each tab. Of one that may say
+ * nothing, no more than a few stubs are kept.
  *
  * Architecture invariant: what is counted stands in the graph, so it holds over
  * restarts; who is over a rate or a bound waits, and nobody else does.
@@ -40,15 +40,24 @@ export class ChainGate {
    */
   check(
     graph: Graph,
-    { chain, first }: Batch,
+    { chain, first, commits }: Batch,
     from: number,
     patches: readonly DecodedPatch[],
     accepted: number,
   ): Refusal | undefined {
     for (let i = 0; i < patches.length; i++) {
       const number = first + from + i;
-      if (number < accepted || patches[i]!.operations.length > 0) continue;
+      const isSaying = patches[i]!.operations.length > 0 ||
+        commits[from + i]!.isVoid;
+      if (number < accepted || isSaying) continue;
       return refuseAt(number, "denied", "A commit that changes nothing");
+    }
+    const end = first + commits.length;
+    const known = graph.chain(chain);
+    const isVoid = known?.voids === known?.length &&
+      commits.every(({ isVoid }, i) => i < from || isVoid);
+    if (isVoid && end > Math.max(accepted, limits.voidCommitsMax)) {
+      return refuse("quota", "Nothing of this chain was accepted so far");
     }
     if (graph.lengthOf(chain) > 0 || accepted > 0) return undefined;
     const max = graph.size < limits.summaryChainsMax

@@ -10,11 +10,14 @@ const full = { operations: [{}] } as unknown as DecodedPatch;
 const empty = { operations: [] } as unknown as DecodedPatch;
 let begun = 0;
 
-function batchOf(key: number, first = 0): Batch {
+function batchOf(key: number, first = 0, stubs = 0, count = 5): Batch {
   const incarnation = new Uint8Array(8);
   new DataView(incarnation.buffer).setUint32(0, ++begun);
   const chain = joinChain(new Uint8Array(32).fill(key), incarnation);
-  return { chain, first, commits: [{}] } as unknown as Batch;
+  const commits = Array.from({ length: count }, (_, i) => ({
+    isVoid: i < stubs,
+  }));
+  return { chain, first, commits } as unknown as Batch;
 }
 
 function grow(graph: Graph, { chain }: Batch): void {
@@ -42,6 +45,25 @@ Deno.test("ChainGate.check() refuses the first commit that changes nothing, unle
   const check = (accepted: number) =>
     gate.check(graph, batch, 2, [full, empty, empty], accepted)?.number;
   deepEqual([0, 8, 9, 10].map(check), [8, 8, 9, undefined]);
+});
+
+Deno.test("ChainGate.check() takes a few stubs of a chain that never said anything, and all that others follow", () => {
+  const gate = new ChainGate(100);
+  const graph = new Graph(new Uint8Array(32));
+  const max = limits.voidCommitsMax;
+  const check = (stubs: number, count: number, accepted = 0) => {
+    const batch = batchOf(1, 0, stubs, count);
+    const patches = batch.commits.map(({ isVoid }) => isVoid ? empty : full);
+    return gate.check(graph, batch, 0, patches, accepted)?.refused;
+  };
+  equal(check(max, max), undefined);
+  equal(check(max + 1, max + 1), "quota");
+  equal(check(max + 1, max + 1, max + 1), undefined, "accepted before");
+  equal(check(10 * max, 10 * max + 1), undefined, "one of them says something");
+  const known = batchOf(1, 1, max, max);
+  graph.add(known.chain, { wall: 1, count: 0, parents: [] });
+  const patches = known.commits.map(() => empty);
+  equal(gate.check(graph, known, 0, patches, 0), undefined, "it has spoken");
 });
 
 Deno.test("ChainGate counts chains by session, and lets the known and the accepted go on", () => {

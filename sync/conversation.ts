@@ -194,7 +194,7 @@ type Refused = Omit<
 >;
 
 /**
- * What follows a refusal: "withdrawn" = taken back and re-authored without it; "login" = a new certificate is needed;
+ * What follows a refusal: "withdrawn" = void here, or taken back, and the rest sent again; "login" = a new certificate is needed;
  * "later" = tried again on this connection after a while; "resynchronise" = the channel opens again with vectors;
  * "skipped" = another author's, not uploaded on this connection.
  */

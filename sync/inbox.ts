@@ -85,6 +85,17 @@ const FORGERIES: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
   "bad-signature",
 ]);
 
+/** Stubs come in the place of what is refused for this, and the chain goes on: what waits for a commit of it waits on. */
+const GOING_ON: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
+  "constraint",
+  "denied",
+  "expired-session",
+  "kv-conflict",
+  "too-large",
+  "unknown-name",
+  "wrong-kind",
+]);
+
 /** What a batch that is kept back costs beside its bytes. */
 const STAGED_BYTES = 1_024;
 
@@ -96,8 +107,8 @@ const UNWANTED = refuse("restoring", "Nothing proves that it was here");
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #parking = new Parking(limits.parkedMax, limits.recordBytesMax);
-  /** Chains of which a batch was refused: the rest is ignored. */
-  readonly #ignored = new Set<string>();
+  /** Chains of which a batch was refused: the rest is ignored, until a peer that voids what was refused sends stubs. */
+  readonly #ignored = new Map<string, "until stubs come" | "for good">();
   /** Those of which something that is parked may wait in vain. */
   readonly #lost = new Set<string>();
   /** What is parked, by the chain of the commit that it waits for. */
@@ -223,7 +234,7 @@ export class Inbox {
     const refused: RefusedRecord[] = [];
     const fresh = pending.filter((one) => {
       if (one.isDone) return false;
-      const isIgnored = this.#ignored.has(one.chain);
+      const isIgnored = this.#isIgnored(one);
       if (!isIgnored && this.#isWanted(one)) return true;
       if (isIgnored || one.chain === "") this.#finish(one);
       else refused.push(this.#refuse(one, UNWANTED));
@@ -244,6 +255,15 @@ export class Inbox {
     refused.push(...this.#sort(judged, monotonicMs));
     this.#leave(arrivals, judged);
     return { judged, refused };
+  }
+
+  /** Does it follow what was refused of its chain? A peer that has voided that begins again where the chain ends here. */
+  #isIgnored({ chain, first }: Pending): boolean {
+    const until = this.#ignored.get(chain);
+    if (until === undefined) return false;
+    if (until === "for good" || first > this.countOf(chain)) return true;
+    this.#ignored.delete(chain);
+    return false;
   }
 
   /** What nobody looked at follows a batch of its chain that was refused. */
@@ -317,7 +337,7 @@ export class Inbox {
     pending.missing = missing;
     if (missing === undefined) return;
     const { chain } = missing;
-    if (this.#ignored.has(chain)) this.#lost.add(chain);
+    if (this.#ignored.get(chain) === "for good") this.#lost.add(chain);
     const waiting = this.#parked.get(chain);
     if (waiting !== undefined) waiting.add(pending);
     else this.#parked.set(chain, new Set([pending]));
@@ -349,8 +369,13 @@ export class Inbox {
 
   #refuse(pending: Pending, refusal: Refusal): RefusedRecord {
     if (pending.chain !== "") {
-      this.#ignored.add(pending.chain);
-      this.#lost.add(pending.chain);
+      const goesOn = this.#options.gate !== undefined &&
+        GOING_ON.has(refusal.refused);
+      if (!goesOn) this.#lost.add(pending.chain);
+      this.#ignored.set(
+        pending.chain,
+        goesOn ? "until stubs come" : "for good",
+      );
     }
     this.#finish(pending);
     return { pending, refusal };

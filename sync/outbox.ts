@@ -62,6 +62,8 @@ export interface OutboxOptions {
   readonly credentials: boolean;
   /** Which chains are sent at all; default: all. */
   readonly wants?: (chain: string) => boolean;
+  /** Of which chains is the peer shown what is void, also where it has as many commits? */
+  readonly shows?: (chain: string) => boolean;
   /** Forget what the peer has as soon as it is not needed to follow the log: for whoever has many peers. */
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
@@ -82,9 +84,15 @@ export class Outbox {
   #credentials: readonly FeedRecord[];
   /** Credentials that the peer sent: they lie ahead in the log. */
   readonly #shown = new Set<string>();
+  /** Voids that went out before stubs. */
+  readonly #told = new Set<string>();
   #position: number;
   #partial: { record: FeedRecord; offset: number; from: number } | undefined;
-  /** Did the last look end for want of credit? */
+  /** How many commits of chains were sent and not acknowledged, when it was read once more. */
+  readonly #flying = new Map<string, number>();
+  /** What is read once more, as soon as what stands before `due` may be shared. */
+  #rewind: { readonly from: number; readonly due: number } | undefined;
+  /** Did the last look end for want of credit, or before what is to be read once more? */
   #isBlocked = false;
   /** When what comes next is not early any more, by the peer's clock; 0 while nothing is. */
   #dueMs = 0;
@@ -100,16 +108,40 @@ export class Outbox {
 
   /** Log address before which the peer was sent everything that it lacked. */
   get position(): number {
-    return this.#partial?.from ?? this.#position;
+    const position = this.#partial?.from ?? this.#position;
+    return Math.min(position, this.#rewind?.from ?? position);
   }
 
   /** Has everything that may be shared been sent? */
   get isDone(): boolean {
-    return this.#partial === undefined && this.#credentials.length === 0 &&
-      this.#position >= this.#port.shareable;
+    return this.#partial === undefined && this.#rewind === undefined &&
+      this.#credentials.length === 0 && this.#position >= this.#port.shareable;
   }
 
-  /** Did it stop for want of credit, with something to send? */
+  /**
+   * Reads on from an address where it was, once what stands before `due` may be
+   * shared: it reads otherwise now.
+   *
+   * @param flying what was sent and is about to be acknowledged: it does not go out twice
+   */
+  rewind(from: number, due: number, flying: readonly SentRecord[] = []): void {
+    const { from: before = from } = this.#rewind ?? {};
+    for (const { chain, end } of flying) this.#flying.set(chain, end);
+    this.#rewind = { from: Math.min(from, before), due };
+  }
+
+  /** Goes back where that is due; false while it waits, and nothing goes out before. */
+  #goBack(): boolean {
+    const rewind = this.#rewind;
+    if (rewind === undefined) return true;
+    if (this.#port.shareable < rewind.due) return false;
+    this.#position = Math.min(this.position, rewind.from);
+    this.#partial = undefined;
+    this.#rewind = undefined;
+    return true;
+  }
+
+  /** Did it stop for want of credit, or before what is to be read once more, with something to send? */
   get isBlocked(): boolean {
     return this.#isBlocked && !this.isDone;
   }
@@ -130,6 +162,7 @@ export class Outbox {
 
   /** Notes that the peer takes back what it has of a chain from a number on. */
   noteWithdrawn(chain: string, number: number): void {
+    this.#flying.delete(chain);
     if (this.countOf(chain) > number) this.#has.set(chain, number);
   }
 
@@ -151,6 +184,7 @@ export class Outbox {
   next(credit: number): Outgoing | undefined {
     this.#isBlocked = false;
     this.#dueMs = 0;
+    if (!this.#goBack()) return this.#block();
     if (this.isDone) return this.#forget();
     const room = Math.min(credit, limits.recordsBytesSoft) - FRAME_BYTES;
     if (room < CREDIT_MIN) return this.#block();
@@ -249,6 +283,11 @@ export class Outbox {
     let from = start;
     for (const record of read) {
       if (this.#isLacking(record)) {
+        for (const one of this.#voidsFor(record)) {
+          bytes += one.bytes.length + RECORD_BYTES;
+          records.push(one);
+          whole.push(sentOf(one, from));
+        }
         bytes += record.bytes.length + RECORD_BYTES;
         if (bytes > room) {
           if (records.length === 0) return this.#large(record, from, room);
@@ -289,14 +328,40 @@ export class Outbox {
     return { part, whole: [sentOf(partial.record, partial.from)] };
   }
 
+  /** Nobody takes a stub before its author's word that he gave the commit up. */
+  #voidsFor({ kind, chain, first, count, bytes }: FeedRecord): FeedRecord[] {
+    if (!isBatch(kind) || !this.#port.hasVoid(chain)) return [];
+    if (!hasStub({ kind, bytes })) return [];
+    return this.#port.voidsOf(chain, first, first + count).filter((one) => {
+      const name = toHex(one.bytes);
+      const isNew = !this.#told.has(name);
+      this.#told.add(name);
+      return isNew;
+    });
+  }
+
+  /** Has the peer to be shown again a batch that it has, since commits in it are void? */
+  #isShown(batch: Pick<FeedRecord, "kind" | "chain" | "bytes">): boolean {
+    return this.#options.shows?.(batch.chain) === true &&
+      this.#port.hasVoid(batch.chain) && hasStub(batch);
+  }
+
   #isLacking({ kind, chain, first, count, bytes, next }: FeedRecord): boolean {
     if (!isBatch(kind)) {
       return next > this.#credentialsTo && !this.#shown.delete(toHex(bytes)) &&
         this.#options.knows?.(bytes) !== true;
     }
-    if (this.countOf(chain) >= first + count) return false;
+    const end = first + count;
+    const has = Math.max(this.countOf(chain), this.#flying.get(chain) ?? 0);
+    if (has >= end && !this.#isShown({ kind, chain, bytes })) return false;
     return this.#options.wants?.(chain) ?? true;
   }
+}
+
+/** Is there a commit in a batch that says nothing? */
+function hasStub({ kind, bytes }: Pick<FeedRecord, "kind" | "bytes">): boolean {
+  const { commits } = decodeBatch(bytes, kind === recordKind.signedBatch);
+  return commits.some(({ isVoid }) => isVoid);
 }
 
 function sentOf(record: FeedRecord, from: number): SentRecord {

@@ -1,5 +1,7 @@
-import { deepEqual, equal } from "node:assert/strict";
-import { Place } from "../tests/kit/replica_place.ts";
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { decodeBatch } from "../repo/commit/batch.ts";
+import { isBatch } from "../repo/log/format.ts";
+import { Place, SlowStorage } from "../tests/kit/replica_place.ts";
 import { Outbox } from "./outbox.ts";
 
 Deno.test("Outbox.next() forgets at the end of the log what both sides have, and no more", async () => {
@@ -23,4 +25,38 @@ Deno.test("Outbox.next() forgets at the end of the log what both sides have, and
   const faithful = new Outbox(options);
   equal(faithful.next(10_000), undefined);
   equal(faithful.countOf(chain), count);
+});
+
+Deno.test("Outbox.rewind() reads again from where it was, as soon as what stands before is durable", async () => {
+  const storage = new SlowStorage();
+  const place = await Place.open({ storage });
+  await place.write("a", "1");
+  await place.write("b", "2");
+  await place.write("c", "3");
+  const port = place.replica.port();
+  const [chain] = [...port.vector().keys()] as [string];
+  const outbox = new Outbox({ port, from: 0, credentials: false });
+  const voids = () => {
+    const sent = outbox.next(10_000);
+    const records = sent !== undefined && "records" in sent ? sent.records : [];
+    const batches = records.filter(({ kind }) => isBatch(kind)).map((one) =>
+      decodeBatch(one.bytes, true)
+    );
+    return batches.flatMap(({ commits }) => commits.map((one) => one.isVoid));
+  };
+  deepEqual(voids(), [false, false, false]);
+  outbox.noteHas(chain, 1);
+  storage.isSlow = true;
+  const refused = { reason: "denied", rule: "", detail: "", kept: false };
+  const due = port.refuse(chain, [{ number: 1, ...refused }])!;
+  outbox.rewind(0, due);
+  deepEqual(voids(), []);
+  ok(!outbox.isDone, "it waits");
+  storage.isSlow = false;
+  storage.finish();
+  await place.replica.durable();
+  deepEqual(voids(), [false, true, false], "under the seal of the last one");
+  deepEqual(voids(), []);
+  ok(outbox.isDone);
+  equal(port.refuse(chain, [{ number: 1, ...refused }]), undefined, "once");
 });

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import type { Batch } from "../repo/commit/batch.ts";
+import { chainBytes } from "../repo/commit/commit.ts";
+import { voidLayout } from "../repo/commit/void.ts";
+import { recordKind } from "../repo/log/format.ts";
+import { encodeRefusal } from "../repo/refusal/withdrawals.ts";
+import { concatBytes } from "../src/base/bytes.ts";
+import { type Batch, decodeBatch } from "../repo/commit/batch.ts";
 import {
   type Refusal,
   type RefusalReason,
@@ -64,7 +69,12 @@ function once(refusalOf: (batch: Batch) => Refusal) {
   };
 }
 
-Deno.test("a refused commit is withdrawn alone: what came before stays, what came after arrives in a new chain", async () => {
+/** Is there a commit in it that says something? */
+function says({ commits }: Batch): boolean {
+  return commits.some(({ isVoid }) => !isVoid);
+}
+
+Deno.test("a refused commit is undone alone: what came before and after it arrives, and its chain goes on", async () => {
   const gate = once(({ first }) => refuseAt(first + 3, "denied", "not you"));
   const { serving, place, talk } = await start({ gate });
   for (let i = 0; i < 10; i++) void place.write(`a${i}`, "1");
@@ -83,6 +93,8 @@ Deno.test("a refused commit is withdrawn alone: what came before stays, what cam
     assert.equal(serving.place.text(`a${i}`), "1");
   }
   assert.deepEqual(digestOf(place), digestOf(serving.place));
+  const port = serving.place.replica.port();
+  assert.deepEqual([...port.vector().values()], [10]);
   await talk.pass(limits.witnessMs);
   assert.ok(talk.client.told("equal").length > 0);
   assert.deepEqual(talk.client.told("incident"), []);
@@ -133,7 +145,7 @@ Deno.test("what the server has admitted is never withdrawn, though its ack was l
   assert.equal(place.text("a3"), "1");
   assert.deepEqual(digestOf(place), digestOf(serving.place));
   const [chain = ""] = serving.place.replica.port().vector().keys();
-  assert.equal(place.replica.port().lengthOf(chain), 4, "none came twice");
+  assert.equal(place.replica.port().lengthOf(chain), 5, "none came twice");
   again.end();
 });
 
@@ -171,7 +183,7 @@ Deno.test("refusals that come together are acted on once", async () => {
   ]);
   assert.equal(place.text("a5"), "1");
   await disks();
-  assert.equal(place.replica.graph.commits, 4);
+  assert.equal(place.replica.graph.commits, 6);
   talk.end();
 });
 
@@ -418,7 +430,7 @@ Deno.test("the gate is not asked of a peer that may issue", async () => {
 });
 
 Deno.test("a session of which everything is refused hears it of each write, and is quiet in between", async () => {
-  const gate = () => refuse("denied");
+  const gate = (batch: Batch) => says(batch) ? refuse("denied") : undefined;
   const { place, talk } = await start({ gate });
   const { name } = place.replica.port();
   for (let i = 1; i <= 3; i++) {
@@ -447,7 +459,7 @@ Deno.test("what a server that is lost had admitted stays as it is when a later c
   const gate = ({ chain: name, first, commits }: Batch) => {
     if (name !== chain) return undefined;
     firsts.push(first);
-    const isMeant = first <= 2 && first + commits.length > 2;
+    const isMeant = first <= 2 && commits[2 - first]?.isVoid === false;
     return isMeant ? refuseAt(2, "denied", "not you") : undefined;
   };
   const again = new Talk(
@@ -460,7 +472,7 @@ Deno.test("what a server that is lost had admitted stays as it is when a later c
   await again.settle();
   assert.deepEqual(firsts, [0, 0]);
   assert.equal(again.client.told("refused").length, 1);
-  assert.equal(place.replica.graph.lengthOf(chain), 2);
+  assert.equal(place.replica.graph.lengthOf(chain), 4);
   assert.equal(other.place.text("a0"), "1");
   assert.equal(other.place.text("bad"), undefined);
   assert.equal(other.place.text("later"), "1");
@@ -468,7 +480,7 @@ Deno.test("what a server that is lost had admitted stays as it is when a later c
   again.end();
 });
 
-Deno.test("own commits that no witness shows go with what others built on them", async () => {
+Deno.test("own commits that a server refuses after a loss are undone, and what others built on them is not", async () => {
   const { world, place, talk } = await start();
   await place.write("own", "1");
   await talk.settle();
@@ -480,15 +492,17 @@ Deno.test("own commits that no witness shows go with what others built on them",
   await disks();
   talk.end();
   const [mine] = [...talk.server.serving.place.replica.graph.chains()];
-  const gate = ({ chain }: Batch) =>
-    chain === mine!.name ? refuse("denied", "not you") : undefined;
+  const gate = (batch: Batch) =>
+    batch.chain === mine!.name && says(batch)
+      ? refuse("denied", "not you")
+      : undefined;
   const there = await Serving.open(world);
   const again = meet(world, there, place, gate, talk.client.resume);
   await again.settle();
   await again.pass(100);
   assert.equal(place.text("own"), undefined);
-  assert.equal(place.text("theirs"), undefined);
-  assert.equal(place.replica.graph.commits, 0);
+  assert.equal(place.text("theirs"), "2");
+  assert.deepEqual(digestOf(place), digestOf(there.place));
   assert.ok(again.client.core.isQuiet(place.replica.port().name));
   assert.equal(
     again.client.told("refused").filter(({ chain }) => chain === mine!.name)
@@ -498,7 +512,7 @@ Deno.test("own commits that no witness shows go with what others built on them",
   again.end();
 });
 
-Deno.test("what was refused and is taken from somebody else comes to its author, too", async () => {
+Deno.test("what was refused never comes back as accepted", async () => {
   const gate = once(() => refuse("denied", "not you"));
   const { place, talk, serving } = await start({ gate });
   await place.write("own", "1");
@@ -511,8 +525,9 @@ Deno.test("what was refused and is taken from somebody else comes to its author,
   port.settle();
   await disks();
   await talk.settle();
-  assert.equal(serving.place.text("own"), "1");
-  assert.equal(place.text("own"), "1");
+  assert.equal(serving.place.text("own"), undefined);
+  assert.equal(place.text("own"), undefined);
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
   talk.end();
 });
 
@@ -549,4 +564,66 @@ Deno.test("what was refused for want of a certificate goes up again when one has
   assert.equal(serving.place.text("mine"), "1");
   assert.equal(again.client.told("opened").length, opened + 1);
   again.end();
+});
+
+Deno.test("nobody takes a stub of a commit that its author has not given up, from a client or from a server", async () => {
+  const { world, serving, place, talk } = await start();
+  await place.write("a", "1");
+  await talk.settle();
+  talk.end();
+  const [chain = ""] = place.replica.port().vector().keys();
+  const relay = await Place.open({ world, seed: 2 });
+  relay.replica.port().receive(await place.arrivals());
+  relay.replica.port().settle();
+  await disks();
+  const refused = { reason: "", rule: "", detail: "", kept: false };
+  // It blanks what another one wrote, as far as it can.
+  const { loaded } = relay.replica;
+  const at = loaded.log.append(recordKind.refusal, [
+    encodeRefusal({
+      chain,
+      refused: [{ ...refused, number: 0, wall: 0, count: 0, address: 1 }],
+    }),
+  ]);
+  loaded.withdrawals.refuse(at, {
+    chain,
+    refused: [{ ...refused, number: 0, wall: 0, count: 0, address: 1 }],
+  });
+  await relay.replica.durable();
+  const [blank] = relay.replica.port().read(0, 10_000).records.filter((one) =>
+    one.chain === chain
+  );
+  assert.ok(decodeBatch(blank!.bytes, true).commits[0]!.isVoid);
+  const fresh = await Serving.open(world);
+  const credentials = place.replica.port().credentials();
+  for (const { replica } of [fresh.place, serving.place]) {
+    replica.port().receive(credentials);
+    const judged = replica.port().receive([blank!]);
+    const { verdict } = judged.at(-1)!;
+    const isKnown = replica === serving.place.replica;
+    assert.equal(verdict.verdict, isKnown ? "known" : "refuse");
+  }
+  assert.equal(fresh.place.replica.graph.lengthOf(chain), 0);
+  assert.equal(serving.place.text("a"), "1");
+  // Nor does anybody else give it up.
+  const { genesisId } = loaded;
+  const { signer } = relay.replica.session;
+  const { unsigned, message } = voidLayout.begin({
+    genesisId,
+    chain: chainBytes(chain),
+    ranges: [{ first: 0, count: 1 }],
+  }, signer.publicKey);
+  const signature = await signer.sign(message);
+  const bytes = concatBytes(unsigned, signature);
+  const [judged] = serving.place.replica.port().receive([
+    { kind: recordKind.void, bytes },
+  ]);
+  assert.equal(judged!.verdict.verdict, "refuse");
+  // Its author may.
+  place.replica.refuse(chain, [{ ...refused, reason: "denied", number: 0 }]);
+  await place.replica.durable();
+  const own = place.replica.port();
+  fresh.place.replica.port().receive(own.credentials());
+  fresh.place.replica.port().receive(own.read(0, 10_000).records);
+  assert.equal(fresh.place.replica.graph.lengthOf(chain), 1);
 });

@@ -139,6 +139,7 @@ export class ServerChannel {
       ...(has && { has }),
       credentials: has !== undefined,
       forgets: true,
+      ...(has && { shows: () => true }),
       knows: (credential) => isAmong(peer.certificates, credential),
     });
   }

@@ -2,6 +2,10 @@
  * The client's way up: what was sent and not acknowledged, and what becomes of
  * what the server refuses.
  *
+ * Own commits that are refused are void from then on, and their chain is sent
+ * again from there, with stubs in their place; what was sent of it meanwhile the
+ * server passes over.
+ *
  * Architecture invariant: a refusal takes back own commits that the server has
  * not, and others' only where nothing proves that a server had accepted them
  * (law 11): no server can make its clients forget what it signed for.
@@ -34,6 +38,12 @@ export interface UploadParts {
 
 /** A server whose time goes back all the while has commits dated anew no more often; then the app hears of it. */
 const REDATES_MAX = 4;
+/** A chain of which something is refused for this takes nothing more, not even stubs. */
+const ENDING: ReadonlySet<string> = new Set([
+  "bad-clock",
+  "revoked",
+  "unknown-session",
+]);
 /** Characters of a moment as ISO 8601 has it. */
 const ISO_LENGTH = 24;
 
@@ -45,6 +55,14 @@ const GRAVITY: readonly FollowUp[] = [
   "later",
   "resynchronise",
 ];
+
+/** A chain of which something was refused. */
+interface Stop {
+  /** How many of its commits the server has. */
+  readonly from: number;
+  /** The first record that was sent after that was acted on. */
+  before: number;
+}
 
 interface Gathered {
   readonly entry: SentRecord;
@@ -84,8 +102,7 @@ export class Upload {
   #base = 1;
   /** Refusals that came and were not acted on: more may belong to them. */
   readonly #gathered = new Map<string, Gathered>();
-  /** Chains that were refused: how many of their commits the server has. */
-  readonly #refused = new Map<string, number>();
+  readonly #stops = new Map<string, Stop>();
   readonly #skipped: Set<string>;
   #isPrefixLeft = false;
   /** Was something refused for the time being, whoever wrote it? */
@@ -144,10 +161,15 @@ export class Upload {
     if (count < 1 || count > this.#sent.length) return false;
     const acked = new Map<string, number>();
     for (const { chain, end } of this.#sent.splice(0, count)) {
-      const keptTo = this.#refused.get(chain) ?? Infinity;
-      if (chain !== "" && end <= keptTo) acked.set(chain, end);
+      const stop = this.#stops.get(chain);
+      const isPassedOver = stop !== undefined && this.#base < stop.before &&
+        end > stop.from;
+      if (stop !== undefined && this.#base >= stop.before) {
+        this.#stops.delete(chain);
+      }
+      if (chain !== "" && !isPassedOver) acked.set(chain, end);
+      this.#base++;
     }
-    this.#base += count;
     const { line, port: { name } } = this.#parts;
     for (const [chain, count] of acked) {
       this.outbox.noteHas(chain, count);
@@ -168,7 +190,7 @@ export class Upload {
     const gathered = this.#gathered.get(chain);
     if (gathered !== undefined) gathered.messages.push(message);
     else this.#gathered.set(chain, { entry, messages: [message] });
-    this.#refused.set(chain, from);
+    this.#stops.set(chain, { from, before: Infinity });
     this.#isPutOff ||= isForNow(message);
     this.#readTime(message);
     return true;
@@ -226,8 +248,7 @@ export class Upload {
       this.#foreign(chain, messages[0]!, isGoing);
     }
     if (isGoing) {
-      const first = firstOf(messages);
-      this.#parts.port.withdraw(chain, first, [], "foreign");
+      this.#parts.port.withdraw(chain, firstOf(messages), "foreign");
     }
     return then;
   }
@@ -317,45 +338,67 @@ export class Upload {
     entry: SentRecord,
     messages: readonly MessageOf<"refuse">[],
   ): FollowUp {
-    const known = Math.max(this.outbox.countOf(chain), messages[0]!.from);
-    // What came before the first refused commit may have been admitted by a
-    // server that is lost: others have it, so it stays as it is.
+    const { port, line } = this.#parts;
+    const { from: has } = messages[0]!;
     const first = firstOf(messages);
     // Where the server has other commits of these numbers, this folder was set
     // back: nothing of it was refused, and all of it goes into a new chain. What
     // others built on the server's commits is asked for again, behind those.
-    const isFork = messages.some(({ reason }) => reason === "fork");
-    const from = isFork ? first : Math.max(known, first);
-    if (from > known) {
-      this.#isPrefixLeft = true;
-      this.#stuckAt = Math.min(this.#stuckAt, entry.from);
+    if (messages.some(({ reason }) => reason === "fork")) {
+      port.withdraw(chain, first, "fork");
+      return "resynchronise";
     }
     const refused: RefusedCommit[] = [];
     for (const { number, count, reason, rule, detail, kept } of messages) {
-      if (reason === "fork") continue;
-      for (let i = Math.max(number, from); i < number + count; i++) {
+      for (let i = number; i < number + count; i++) {
         refused.push({ number: i, reason, rule, detail, kept });
       }
     }
     refused.sort((a, b) => a.number - b.number);
-    const { port, line } = this.#parts;
     const latestMs = line.serverMs + limits.clockAheadMsMax;
     const isFollowed = Math.abs(line.serverMs - line.moment.nowMs) <=
       limits.clockCorrectionMsMax;
     const isAhead = isFollowed && port.clockOf(chain) > latestMs &&
       refused.every(({ reason }) => reason === "bad-clock");
-    if (!isFork && isAhead && line.redates++ < REDATES_MAX) {
-      const countOf = (one: string) => this.outbox.countOf(one);
-      port.redate(latestMs, (one) => one === chain ? from : countOf(one));
-      return "withdrawn";
+    let due: number | undefined = 0;
+    const isEnd = refused.some(({ reason }) => ENDING.has(reason));
+    if (isEnd && first > has) {
+      // What comes before it goes out by another channel: this one ignores the chain.
+      this.#isPrefixLeft = true;
+      this.#stuckAt = Math.min(this.#stuckAt, entry.from);
     }
-    const others = isFork
-      ? "fork"
-      : this.#isGoing(chain, messages)
-      ? "unproved"
-      : undefined;
-    port.withdraw(chain, from, refused, others);
-    return isFork ? "resynchronise" : "withdrawn";
+    if (isAhead && line.redates++ < REDATES_MAX) {
+      const countOf = (one: string) => this.outbox.countOf(one);
+      port.redate(
+        latestMs,
+        (one) => one === chain ? first : countOf(one),
+      );
+    } else {
+      due = port.refuse(chain, refused);
+      if (isEnd) port.withdraw(chain, first);
+      else if (due === undefined) {
+        // It refuses what says nothing: whoever says so would be asked for ever.
+        this.#skip(chain, entry);
+        return "skipped";
+      }
+    }
+    if (!isEnd) this.#sendAgain(chain, entry, has, due ?? 0);
+    return "withdrawn";
+  }
+
+  /** What is left of a chain goes out from there on, as it is once what stands before `due` may be shared. */
+  #sendAgain(
+    chain: string,
+    { from }: SentRecord,
+    has: number,
+    due: number,
+  ): void {
+    const { outbox } = this;
+    const end = this.#base + this.#sent.length;
+    this.#stops.set(chain, { from: has, before: end });
+    outbox.noteWithdrawn(chain, has);
+    const flying = this.#sent.filter((one) => !this.#stops.has(one.chain));
+    outbox.rewind(from, due, flying);
   }
 
   #tell(message: MessageOf<"refuse">, then: FollowUp): void {

@@ -261,7 +261,7 @@ for (const mode of ["default", "trusted"] as const) {
     write(tab, "stays", "refused", "goes on");
     const next = await exchange(owner, tab, start);
     const refusal = { reason: "denied", rule: "", detail: "", kept: true };
-    owner.withdraw(tab.device.chain, 1, [{ number: 1, ...refusal }]);
+    owner.refuse(tab.device.chain, [{ number: 1, ...refusal }]);
     await owner.durable();
     const { records } = owner.device.mirror().read(next, 1e6);
     assert.equal(tab.device.follow(records).missing, undefined);
@@ -288,25 +288,61 @@ async function taking(...had: string[]) {
   return { owner, tab, outgoing: tab.device.outgoing!, next };
 }
 
-/** The owner takes a commit of a chain of its device back. */
+/** A commit of a chain of the owner's device is refused. */
 async function refuse(owner: Replica, chain: string, number: number) {
-  owner.withdraw(chain, number, [{ number, ...refusal }]);
+  owner.refuse(chain, [{ number, ...refusal }]);
   await owner.durable();
 }
+
+/** It is refused, and its chain cannot go on. */
+async function takeBack(owner: Replica, chain: string, number: number) {
+  await refuse(owner, chain, number);
+  owner.withdraw(chain, number);
+  await owner.durable();
+}
+
+Deno.test("device: a tab's chain goes on where one of its commits is refused, whatever only the tab has of it", async () => {
+  const had = ["stays", "refused", "goes on"];
+  const { owner, tab, outgoing, ...place } = await taking(...had);
+  const { chain } = tab.device;
+  await refuse(owner, chain, 1);
+  let { next } = place;
+  const hear = () => {
+    const slice = owner.device.mirror().read(next, 1e6);
+    assert.equal(tab.device.follow(slice.records).missing, undefined);
+    next = slice.next.address;
+  };
+  hear();
+  assert.deepEqual(titles(tab), ["goes on", "only here", "stays"]);
+  assert.deepEqual(tab.refusals().map(({ number }) => number), [1]);
+  await exchange(owner, tab, next);
+  assert.deepEqual(titles(owner), ["goes on", "only here", "stays"]);
+  assert.equal(tab.device.chain, chain);
+  assert.equal(owner.graph.size, 1);
+  assert.equal(owner.graph.lengthOf(chain), 4);
+  hear();
+  assert.equal(outgoing.firstUnechoed(chain), Infinity);
+  // The next owner hears of the refusal from the tab.
+  const fresh = await open(memoryStorage(), "new");
+  const lacked = tab.device.lackedBy(fresh.graph.vector());
+  assert.equal(fresh.device.follow(lacked).missing, undefined);
+  assert.deepEqual(titles(fresh), ["goes on", "only here", "stays"]);
+  assert.equal(fresh.refusals().length, 1);
+});
 
 Deno.test("device: what only a tab has is written again, also where the owner took back twice before it heard of it", async () => {
   for (const slices of [1, 2]) {
     const had = ["stays", "refused", "refused later", "goes on"];
     const { owner, tab, ...place } = await taking(...had);
     let { next } = place;
-    await refuse(owner, tab.device.chain, 1);
+    await takeBack(owner, tab.device.chain, 1);
     const hear = () => {
       const slice = owner.device.mirror().read(next, 1e6);
       assert.equal(tab.device.follow(slice.records).missing, undefined);
       next = slice.next.address;
     };
     if (slices === 2) hear();
-    await refuse(owner, owner.device.chain, 0);
+    await takeBack(owner, owner.device.chain, 0);
     hear();
     assert.deepEqual(titles(tab), ["goes on", "only here", "stays"]);
     await tab.loaded.log.sync();
@@ -333,7 +369,7 @@ Deno.test("device: a tab knows where its commits are when those of others went t
   const commit = placeOf(tab, "own");
   const next = await exchange(owner, tab, start);
   const [theirs] = [...other.graph.vector().keys()];
-  owner.withdraw(theirs!, 0, [], "foreign");
+  owner.withdraw(theirs!, 0, "foreign");
   await owner.durable();
   const slice = owner.device.mirror().read(next, 1e6);
   assert.equal(tab.device.follow(slice.records).missing, undefined);
@@ -360,7 +396,7 @@ Deno.test("device: tabs that wrote at one moment know whose commit is which when
   const next = owner.device.mirror().next.address;
   const { records } = owner.device.mirror().read(start, 1e6);
   for (const { tab } of tabs) tab.device.follow(records);
-  await refuse(owner, owner.device.chain, 0);
+  await takeBack(owner, owner.device.chain, 0);
   const told = owner.device.mirror().read(next, 1e6);
   for (const { tab } of tabs) tab.device.follow(told.records);
   for (const { title, place: { chain, number } } of tabs) {
@@ -388,9 +424,9 @@ Deno.test("device: what a tab has to write again is not durable by an acknowledg
       next = slice.next.address;
       await tab.loaded.log.sync();
     };
-    await refuse(owner, tab.device.chain, 1);
+    await takeBack(owner, tab.device.chain, 1);
     if (slices === 2) await hear();
-    await refuse(owner, owner.device.chain, 0);
+    await takeBack(owner, owner.device.chain, 0);
     await hear();
     outgoing.acknowledged(sent.to);
     await Promise.resolve();
@@ -409,7 +445,7 @@ Deno.test("device: while its owner's new chain is on the way, nothing of a tab t
   const sent = outgoing.take(tab.loaded.log.sealed, 1e6)!;
   let isDurable = false;
   const before = outgoing.sync()!.then(() => isDurable = true);
-  await refuse(owner, tab.device.chain, 1);
+  await takeBack(owner, tab.device.chain, 1);
   const { records } = owner.device.mirror().read(next, 1e6);
   const behind = 1 +
     records.findIndex(({ kind }) => kind === recordKind.withdrawal);
@@ -483,7 +519,7 @@ Deno.test("device: a tab that lacks what takes commits back follows a refusal wh
   const { records } = owner.device.mirror().read(next, 1e6);
   lateWithdrawing.provide({
     ...withdrawing,
-    get withdrawAsTold(): never {
+    get refuse(): never {
       throw lateWithdrawing.unloaded;
     },
   });

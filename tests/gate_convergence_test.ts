@@ -307,7 +307,7 @@ class Run {
     const { number } = refusal;
     const { replica } = device;
     const told = { number, reason, rule, detail, kept: false };
-    replica.withdraw(chain, number, [told]);
+    replica.refuse(chain, [told]);
     const [entry] = replica.refusals() as RefusedEntry[];
     if (entry === undefined || this.random() < 0.3) return;
     if (this.random() < 0.5) void replica.discard(entry);
@@ -359,6 +359,7 @@ class Run {
     const records = await recordsOf(this.#gate, random() * 4_000);
     device.take([
       ...shuffle(this.#credentials.slice(), random),
+      ...records.filter(({ kind }) => kind === recordKind.void),
       ...shuffle(records, random),
     ]).forEach(({ verdict }) => {
       equal(verdict.verdict === "refuse" && verdict.refusal, false);
@@ -492,7 +493,9 @@ async function recordsOf(
 ): Promise<Arrival[]> {
   await device.replica.durable();
   const port = device.replica.port();
-  const records: Arrival[] = [];
+  const records: Arrival[] = port.credentials().filter(({ kind }) =>
+    kind === recordKind.void
+  );
   for (let at = 0; at < port.shareable;) {
     const { records: read, next } = port.read(at, Math.floor(bytesMax));
     for (const { kind, bytes } of read) {

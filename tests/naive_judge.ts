@@ -103,10 +103,11 @@ export class NaiveJudge {
       this.#oddForm(fresh, at);
     if (said !== undefined) return said;
     for (const [i, commit] of fresh.entries()) {
-      const earlier = fresh.slice(0, i);
-      const isBegun = known + i > 0 ||
-        [...this.#lengths.keys()].some((name) =>
-          name.startsWith(chain.slice(0, 32))
+      if (commit.isVoid) continue;
+      const earlier = fresh.slice(0, i).filter(({ isVoid }) => !isVoid);
+      const isBegun = earlier.length > 0 ||
+        this.#accepted.some(({ origin }) =>
+          origin.chain.startsWith(chain.slice(0, 32))
         );
       const now = new PlainState([...this.#accepted, ...earlier]);
       const refused = !this.#isKnown(commit, now)
@@ -116,17 +117,18 @@ export class NaiveJudge {
         : this.#meaning(commit, earlier, nowMs);
       if (refused !== undefined) return at(refused, i);
     }
-    this.#accepted.push(...fresh);
+    this.#accepted.push(...fresh.filter(({ isVoid }) => !isVoid));
     this.#lengths.set(chain, Math.max(known, first + commits.length));
     return undefined;
   }
 
-  #decode(view: Batch): PlainCommit[] {
+  #decode(view: Batch): (PlainCommit & { readonly isVoid: boolean })[] {
     const batch = decodeBatch(view.bytes.slice(), true);
     const { chain } = batch;
     return batch.commits.map((commit) => ({
       origin: { wall: commit.wall, count: commit.count, chain },
       operations: decodePatch(payloadOf(batch, commit)).operations,
+      isVoid: commit.isVoid,
     }));
   }
 

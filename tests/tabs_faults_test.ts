@@ -42,7 +42,7 @@ function played(
 }
 
 function openedAs(call: number, changes: Partial<Opened> = {}): Opened {
-  const empty = { status: undefined, acknowledged: [], others: [] };
+  const empty = { status: undefined, acknowledged: [], to: 0, others: [] };
   return {
     kind: "opened",
     call,

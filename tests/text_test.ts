@@ -357,7 +357,7 @@ Deno.test("what was typed into a refused text comes back with its retry", async 
   place.write((tx, leaves) =>
     void leaves.update(tx, "n", { body: "one two three" })
   );
-  place.replica.withdraw(kept.chain, 1, [refusedAt(1)]);
+  place.replica.refuse(kept.chain, [refusedAt(1)]);
   equal(place.get("n")?.body, "");
   await place.agrees("without its create");
   place.replica.retry(place.replica.refusals()[0]!);
@@ -434,7 +434,7 @@ Deno.test("a refused update of a text takes nothing with it but what stands on i
     stateIn(place.editor.table.cellOf("n")!, "body", "text").clients.size,
     2,
   );
-  place.replica.withdraw(chain, number, [refusedAt(number)]);
+  place.replica.refuse(chain, [refusedAt(number)]);
   equal(place.get("n")!.body, "half one three four five");
   await place.agrees("without it");
   place.write((tx, leaves) =>

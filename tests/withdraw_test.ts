@@ -1,6 +1,6 @@
 /**
- * Refused commits are withdrawn: what stays is what a replica has that never
- * saw them, here, after a restart, and for every peer.
+ * Refused commits are void: what stays is what a replica has that never saw
+ * them, here, after a restart, and for every peer.
  */
 
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
@@ -10,6 +10,7 @@ import { faultyStorage, type Files, filesOf } from "./kit/mod.ts";
 import { until } from "./kit/patience.ts";
 import { isTried } from "./kit/tier.ts";
 import { recordKind } from "../repo/log/format.ts";
+import { stubLength } from "../src/schema/stub.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 
 const modes: readonly Mode[] = ["default", "trusted", "fast"];
@@ -21,7 +22,7 @@ for (const mode of modes) {
     const refused = place.put("b", "refused").commit!;
     const moved = place.put("c", "moved").commit!;
     const { chain } = refused;
-    place.replica.withdraw(chain, 1, [refusedAt(1)]);
+    place.replica.refuse(chain, [refusedAt(1)]);
     deepEqual([place.get("a")?.title, place.get("b"), place.get("c")?.title], [
       "kept",
       undefined,
@@ -33,13 +34,13 @@ for (const mode of modes) {
       1,
       "refused",
     ]);
-    ok(moved.chain !== chain);
-    deepEqual([moved.number, moved.state], [0, "kept"]);
-    equal(place.replica.graph.lengthOf(chain), 1);
+    deepEqual([moved.chain, moved.number, moved.state], [chain, 2, "kept"]);
+    equal(place.replica.graph.lengthOf(chain), 3);
     await place.agrees("one refusal");
     place.put("d", "later");
     await place.agrees("and on");
-    equal(place.replica.graph.lengthOf(moved.chain), 2);
+    equal(place.replica.graph.lengthOf(chain), 4);
+    equal(place.replica.graph.size, 1);
   });
 }
 
@@ -74,27 +75,22 @@ Deno.test("an element that was added and removed again stays removed at every pe
   );
   const before = place.get("a");
   deepEqual(before?.tags, ["stays"]);
-  place.replica.withdraw(first.chain, 1, [refusedAt(1)]);
+  place.replica.refuse(first.chain, [refusedAt(1)]);
   deepEqual(place.get("a"), before);
   await place.agrees("tags and elements");
   const peer = await place.peer();
   deepEqual(peer.get("a"), before);
 });
 
-Deno.test("every commit may be refused: nothing is left to send, and the old chain never goes on", async () => {
+Deno.test("every commit may be refused, and the chain goes on", async () => {
   const place = await AuthorPlace.open();
   const places = ["a", "b", "c"].map((id) => place.put(id, id).commit!);
   const { chain } = places[0]!;
-  place.replica.withdraw(chain, 0, [0, 1, 2].map(refusedAt));
+  place.replica.refuse(chain, [0, 1, 2].map(refusedAt));
   deepEqual(place.editor.table.ids(), []);
   equal(place.editor.table.count, 0);
   equal(place.digest(), (await AuthorPlace.open({ seed: 5 })).digest());
   await place.agrees("nothing left");
-  equal(
-    place.replica.graph.commits,
-    0,
-    "nothing that could be refused in its turn",
-  );
   deepEqual(places.map(({ state }) => state), [
     "refused",
     "refused",
@@ -102,29 +98,29 @@ Deno.test("every commit may be refused: nothing is left to send, and the old cha
   ]);
   const again = await place.reopened();
   const next = again.put("d", "d").commit!;
-  ok(next.chain !== chain, "the old chain is closed");
-  equal(again.replica.graph.lengthOf(next.chain), 1);
+  deepEqual([next.chain, next.number], [chain, 3]);
   await again.agrees("after all were refused");
 });
 
-Deno.test("a withdrawal can begin in the middle of a batch and of a transaction's neighbours", async () => {
+Deno.test("a refused commit in the middle of a batch travels as a stub under the batch's seal", async () => {
   for (const mode of modes) {
     const place = await AuthorPlace.open({ mode });
     // One turn, one batch.
     const places = [..."abcdefgh"].map((id) => place.put(id, id).commit!);
     await place.replica.durable();
     const { chain } = places[0]!;
-    place.replica.withdraw(chain, 3, [refusedAt(5)]);
+    place.replica.refuse(chain, [refusedAt(5)]);
     deepEqual(place.editor.table.ids().sort(), [..."abcdegh"]);
-    equal(place.replica.graph.lengthOf(chain), 3);
-    deepEqual(places.map(({ number }) => number), [0, 1, 2, 0, 1, 5, 2, 3]);
+    deepEqual(places.map(({ number }) => number), [0, 1, 2, 3, 4, 5, 6, 7]);
     await place.agrees(`${mode}, in the middle`);
     const peer = await place.peer();
-    equal(peer.replica.graph.lengthOf(chain), 3, "the part that stays travels");
+    equal(peer.replica.graph.lengthOf(chain), 8);
+    const { commit } = peer.replica.commits.read(chain, 5)!;
+    ok(commit.isVoid && commit.end - commit.payloadAt === stubLength);
   }
 });
 
-Deno.test("withdrawals follow each other: the new chain is refused too", async () => {
+Deno.test("refusals follow each other", async () => {
   const place = await AuthorPlace.open();
   const places = [..."abcdef"].map((id) => {
     const { commit } = place.put(id, id);
@@ -138,7 +134,7 @@ Deno.test("withdrawals follow each other: the new chain is refused too", async (
   place.write((tx, leaves) => leaves.update(tx, "f", { tags: [] }));
   for (let round = 0; round < 4; round++) {
     const { chain, number } = places[round + 1]!;
-    place.replica.withdraw(chain, number, [refusedAt(number)]);
+    place.replica.refuse(chain, [refusedAt(number)]);
     equal(places[round + 1]!.state, "refused");
     await place.agrees(`round ${round}`);
   }
@@ -156,15 +152,15 @@ Deno.test("withdrawals follow each other: the new chain is refused too", async (
   await again.agrees("over a checkpoint");
 });
 
-Deno.test("what was written in the same turn goes on in the new chain", async () => {
+Deno.test("what was written in the same turn goes on in its chain", async () => {
   const place = await AuthorPlace.open();
   const one = place.put("a", "a").commit!;
   await place.replica.durable();
   const two = place.put("b", "b").commit!; // Waits in the queue.
-  place.replica.withdraw(one.chain, 0, [refusedAt(0)]);
+  place.replica.refuse(one.chain, [refusedAt(0)]);
   const three = place.put("c", "c");
   equal(two.chain, three.commit!.chain);
-  deepEqual([two.number, three.commit!.number], [0, 1]);
+  deepEqual([two.number, three.commit!.number], [1, 2]);
   await three.durability.promise;
   await place.agrees("one turn");
 });
@@ -176,8 +172,9 @@ Deno.test("a copy of a withdrawn commit that comes back is a commit like any oth
     const { chain } = places[0]!;
     // The server had them after all, and its answer was lost.
     const server = await place.peer();
-    place.replica.withdraw(chain, 1, [refusedAt(2)]);
+    place.replica.refuse(chain, [refusedAt(2)]);
     equal(place.get("c"), undefined);
+    place.replica.withdraw(chain, 2, "fork"); // As the server says when it hears of that.
     await server.tell(place);
     equal(place.replica.graph.lengthOf(chain), 3);
     equal(place.get("c")?.title, "c");
@@ -195,7 +192,7 @@ Deno.test("a copy of a withdrawn commit that comes back is a commit like any oth
   }
 });
 
-Deno.test("what somebody else's commit descends from is in other hands and stays", async () => {
+Deno.test("what somebody else's commit descends from stays", async () => {
   const place = await AuthorPlace.open();
   const places = [..."abcd"].map((id) => {
     const { commit } = place.put(id, id);
@@ -219,14 +216,14 @@ Deno.test("what somebody else's commit descends from is in other hands and stays
   early.put("answer", "to b");
   await early.tell(place);
   // The refusal is of "c"; that "a" and "b" were taken has not been heard.
-  place.replica.withdraw(places[0]!.chain, 0, [refusedAt(2)]);
-  equal(place.replica.graph.lengthOf(places[0]!.chain), 2);
+  place.replica.refuse(places[0]!.chain, [refusedAt(2)]);
+  equal(place.replica.graph.lengthOf(places[0]!.chain), 4);
   deepEqual(place.editor.table.ids().sort(), ["a", "answer", "b", "d"]);
   deepEqual(places.map(({ state, number }) => [state, number]), [
     ["kept", 0],
     ["kept", 1],
     ["refused", 2],
-    ["kept", 0],
+    ["kept", 3],
   ]);
   await place.agrees("in other hands");
 });
@@ -242,7 +239,7 @@ Deno.test("a later chain of ours that descends from the refused commit goes with
   const later = next.put("c", "c").commit!;
   const last = next.put("d", "d").commit!;
   ok(later.chain !== first.chain);
-  next.replica.withdraw(first.chain, 1, [refusedAt(refused.number)]);
+  next.replica.refuse(first.chain, [refusedAt(refused.number)]);
   deepEqual(next.editor.table.ids().sort(), ["a", "c", "d"]);
   equal(later.chain, last.chain);
   deepEqual([later.number, last.number], [0, 1]);
@@ -263,7 +260,7 @@ Deno.test("a refusal can be retried as a new commit, or discarded, and stays unt
   let heard = 0;
   place.replica.onRefusals(() => heard++);
   const { chain } = made;
-  place.replica.withdraw(chain, 1, [refusedAt(1), refusedAt(2), {
+  place.replica.refuse(chain, [refusedAt(1), refusedAt(2), {
     ...refusedAt(3),
     kept: true,
   }]);
@@ -291,7 +288,7 @@ Deno.test("a refusal can be retried as a new commit, or discarded, and stays unt
   deepEqual([place.get("a")?.tags, place.get("a")?.steps], [[], ["two"]]);
   deepEqual(place.replica.refusals(), [other]);
   await retried.durability.promise;
-  ok(retried.commit!.chain !== chain);
+  deepEqual([retried.commit!.chain, retried.commit!.number], [chain, 4]);
   await place.replica.discard(other!);
   deepEqual(place.replica.refusals(), []);
   await rejects(place.replica.discard(other!), { code: "commit-missing" });
@@ -304,7 +301,7 @@ Deno.test("a refusal can be retried as a new commit, or discarded, and stays unt
   ]);
   // Retried and refused once more.
   const { chain: now, number } = retried.commit!;
-  place.replica.withdraw(now, number, [refusedAt(number)]);
+  place.replica.refuse(now, [refusedAt(number)]);
   equal(place.replica.refusals().length, 1);
   await place.agrees("refused again");
 });
@@ -316,7 +313,7 @@ Deno.test("a checkpoint forgets items that only withdrawn commits made, and one 
   const from = place.put("ghost", "boo").commit!;
   place.put("kept-7", "seven");
   await place.replica.checkpoint();
-  place.replica.withdraw(from.chain, from.number, [refusedAt(from.number)]);
+  place.replica.refuse(from.chain, [refusedAt(from.number)]);
   await place.agrees("over a checkpoint that holds it");
   const torn = await place.reopened();
   equal(torn.replica.loaded.checkpoint, undefined);
@@ -347,7 +344,7 @@ async function refusedTwice(mode: Mode) {
   await other.tell(place);
   await place.replica.durable();
   const foreign = place.replica.loaded.log.end - 20;
-  place.replica.withdraw(places[0]!.chain, 1, [refusedAt(2), refusedAt(3)]);
+  place.replica.refuse(places[0]!.chain, [refusedAt(2), refusedAt(3)]);
   await place.replica.durable();
   await place.replica.discard(place.replica.refusals()[1]!);
   place.put("e", "e");
@@ -414,7 +411,7 @@ Deno.test("after a withdrawal a checkpoint is due, also where the log grew by li
     const { chain, number } = place.put("ghost", "boo").commit!;
     const running = place.replica.checkpoint();
     if (!isRunning) await running;
-    place.replica.withdraw(chain, number, [refusedAt(number)]);
+    place.replica.refuse(chain, [refusedAt(number)]);
     await running;
     await place.replica.close();
     const again = await place.reopened();
@@ -441,13 +438,13 @@ Deno.test("listeners hear of items that changed, and of no others", async () => 
       heard.push([before?.title, after?.title]);
     }
   });
-  place.replica.withdraw(chain, 0, [refusedAt(2)]);
+  place.replica.refuse(chain, [refusedAt(2)]);
   deepEqual(heard, [["refused", "before"]]);
   ok(place.get("a") === a && place.get("c") === c, "the same objects");
   await place.agrees("few changes");
 });
 
-Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take back", async () => {
+Deno.test("Fast mode shares nothing behind a refusal that a power cut could take back", async () => {
   const waiting: (() => void)[] = [];
   let isSlow = false;
   const storage = faultyStorage({
@@ -461,8 +458,7 @@ Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take 
   const isShared = () => port.shareable >= place.replica.loaded.log.end;
   await until(isShared, "all is shareable");
   isSlow = true;
-  port.withdraw(chain, 1, [refusedAt(1)]);
-  const { at } = place.replica.loaded.withdrawals.logged[0]!;
+  const at = port.refuse(chain, [refusedAt(1)])!;
   place.put("c", "c");
   place.replica.flush();
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
@@ -474,7 +470,7 @@ Deno.test("Fast mode shares nothing of a withdrawal that a power cut could take 
     for (const done of waiting.splice(0)) done();
     return isShared();
   }, "all is shareable after the sync");
-  equal(port.lengthOf(chain), 1);
+  equal(port.lengthOf(chain), 3);
 });
 
 Deno.test("chains that are not touched go on right after a withdrawal", async () => {
@@ -484,7 +480,7 @@ Deno.test("chains that are not touched go on right after a withdrawal", async ()
     other.put("o", "one");
     await other.tell(place);
     const { chain } = place.put("a", "a").commit!;
-    place.replica.withdraw(chain, 0, [refusedAt(0)]);
+    place.replica.refuse(chain, [refusedAt(0)]);
     other.put("o", "two");
     await other.tell(place);
     equal(place.get("o")?.title, "two", mode);
@@ -495,20 +491,20 @@ Deno.test("chains that are not touched go on right after a withdrawal", async ()
   }
 });
 
-Deno.test("an older incarnation does not go on when the latest was refused as a whole", async () => {
+Deno.test("the latest incarnation goes on, though all of it was refused, and no older one", async () => {
   const place = await AuthorPlace.open({ mode: "fast" });
   const old = place.put("a", "a").commit!;
   await place.replica.durable();
   // The process dies: others may have seen more of this chain than is left here.
   const next = await place.reopened();
   const { chain } = next.put("b", "b").commit!;
-  next.replica.withdraw(chain, 0, [refusedAt(0)]);
+  next.replica.refuse(chain, [refusedAt(0)]);
   deepEqual(next.replica.refusals().map(({ number }) => number), [0]);
-  equal(next.replica.graph.commits, 1);
   await next.replica.close();
   const last = await next.reopened();
   const now = last.put("c", "c").commit!;
-  ok(now.chain !== old.chain && now.chain !== chain);
+  ok(now.chain !== old.chain);
+  deepEqual([now.chain, now.number], [chain, 1]);
   deepEqual([last.get("a")?.title, last.get("b")], ["a", undefined]);
 });
 
@@ -516,17 +512,18 @@ Deno.test("a withdrawal names the chains that it closes, not those that were clo
   const place = await AuthorPlace.open();
   for (let round = 0; round < 6; round++) {
     place.put("a", `kept ${round}`);
-    const { chain, length } = place.last;
-    place.replica.withdraw(chain, length - 1, [refusedAt(length - 1)]);
+    const { chain, number } = place.put("a", `moves ${round}`).commit!;
+    place.replica.withdraw(chain, number);
     place.put("a", `on ${round}`);
   }
   const { logged } = place.replica.loaded.withdrawals;
   const closed = logged.map(({ withdrawal }) => withdrawal.closed.length);
+  equal(closed.length, 6);
   ok(Math.max(...closed) <= 1, `closed ${closed}`);
   await place.agrees("after six rounds");
 });
 
-Deno.test("of a batch that another key of the device sealed, all or nothing is taken back", async () => {
+Deno.test("of a batch that another key of the device sealed nobody can give up commits: all of it is taken back", async () => {
   const place = await AuthorPlace.open();
   place.put("a", "a");
   await place.replica.durable();
@@ -535,12 +532,8 @@ Deno.test("of a batch that another key of the device sealed, all or nothing is t
   const [chain] = place.replica.graph.vector().keys();
   const next = await place.reopened({ key: 1 });
   next.put("f", "f");
-  next.replica.withdraw(chain!, 3, [refusedAt(3)]);
-  equal(
-    next.replica.graph.lengthOf(chain!),
-    1,
-    "nobody can seal its beginning",
-  );
+  next.replica.refuse(chain!, [refusedAt(3)]);
+  equal(next.replica.graph.lengthOf(chain!), 1);
   deepEqual(next.editor.table.ids().sort(), ["a", "b", "c", "e", "f"]);
   await next.agrees("in batches of an old key");
 });

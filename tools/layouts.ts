@@ -12,6 +12,7 @@ import { certificateLayout } from "../repo/commit/certificate.ts";
 import { genesisLayout } from "../repo/commit/genesis.ts";
 import { revocationLayout } from "../repo/commit/revocation.ts";
 import type { SignedLayout } from "../repo/commit/signed_record.ts";
+import { voidLayout } from "../repo/commit/void.ts";
 import { statementLayout } from "../repo/commit/statement.ts";
 import { epochFile } from "../repo/log/epoch.ts";
 import { type Field, type FileLayout, struct } from "../src/base/layout.ts";
@@ -134,6 +135,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
       record("genesis", genesisLayout as Field<unknown>),
       signed("certificate", certificateLayout),
       signed("revocation", revocationLayout),
+      signed("void", voidLayout),
       signed("statement", statementLayout(32)),
     ].join("\n"),
   frames: frameLines,

@@ -37,6 +37,7 @@ import type {
   Admitted,
   Arrival,
   Gate,
+  GivenUp,
   Knowledge,
   Park,
   Refuse,
@@ -129,13 +130,21 @@ function judgeBatch(
   if (from < 0) return park(batch, { chain, number: first - 1 });
   const fork = checkKnown(batch, from, knowledge);
   if (fork !== undefined) return declined(fork);
-  if (from >= commits.length) return KNOWN;
+  const givenUp = givenUpIn(batch, from, knowledge);
+  if (gate !== undefined && givenUp !== undefined) {
+    const detail = "It was accepted";
+    return declined(refuseAt(givenUp.numbers[0]!, "fork", detail));
+  }
+  if (from >= commits.length) {
+    return givenUp === undefined ? KNOWN : { verdict: "known", givenUp };
+  }
 
   // The seal comes before the parents, so that what waits for parents is
   // known to come from its author.
   const lastId = lastIdOf(batch, from, knowledge);
   if (lastId !== undefined && "refused" in lastId) return declined(lastId);
-  const early = checkPredecessor(batch, from, graph) ??
+  const early = checkGivenUp(batch, from, knowledge) ??
+    checkPredecessor(batch, from, graph) ??
     checkRevoked(batch, from, knowledge);
   if (early !== undefined) return declined(early);
   const parents = judgeParents(batch, from, knowledge);
@@ -147,14 +156,33 @@ function judgeBatch(
   if (refusal !== undefined) return declined(refusal);
   const decoded = decode(patchesOf);
   if ("refused" in decoded) return declined(decoded);
-  return { verdict: "admit", batch, from, patches: decoded, lastId };
+  return { verdict: "admit", batch, from, patches: decoded, lastId, givenUp };
+}
+
+/**
+ * Known commits that say something here and nothing in the batch: a server was
+ * lost in between. A gate answers for what it accepted; who follows one has it so.
+ */
+function givenUpIn(
+  { chain, first, commits }: Batch,
+  from: number,
+  { isSilent, mode, credentials: { voids } }: Knowledge,
+): GivenUp | undefined {
+  const numbers: number[] = [];
+  for (let i = 0; i < Math.min(from, commits.length); i++) {
+    const number = first + i;
+    const isNew = commits[i]!.isVoid && !isSilent(chain, number) &&
+      (mode !== "default" || voids.covers(chain, number));
+    if (isNew) numbers.push(number);
+  }
+  return numbers.length === 0 ? undefined : { chain, numbers };
 }
 
 function park(batch: Batch, missing: Position): Park {
   return { verdict: "park", batch, missing };
 }
 
-/** Has the signer a certificate that covers every commit's date? */
+/** Has the signer a certificate that covers the date of every commit that says something? */
 function checkSession(
   { chain, first, commits }: Batch,
   { mode, credentials: { certificates }, mendedKey }: Knowledge,
@@ -166,8 +194,8 @@ function checkSession(
   const from = commits[0]!.wall;
   const to = commits[commits.length - 1]!.wall;
   if (certificates.covering(key, from, to) !== undefined) return undefined;
-  for (const [i, { wall }] of commits.entries()) {
-    if (certificates.covering(key, wall) === undefined) {
+  for (const [i, { wall, isVoid }] of commits.entries()) {
+    if (!isVoid && certificates.covering(key, wall) === undefined) {
       const detail = `No certificate covers ${new Date(wall).toISOString()}`;
       return refuseAt(first + i, "expired-session", detail);
     }
@@ -242,6 +270,21 @@ function lastIdOf(
     return refuse("fork", "This replica is writing that chain");
   }
   return verifySeal(batch, previousId, genesisId, from);
+}
+
+/** Has its author given up every commit that says nothing? Where nothing is signed, nobody can say so. */
+function checkGivenUp(
+  { chain, first, commits }: Batch,
+  from: number,
+  { mode, credentials: { voids } }: Knowledge,
+): Refusal | undefined {
+  if (mode !== "default") return undefined;
+  for (let i = from; i < commits.length; i++) {
+    const number = first + i;
+    if (!commits[i]!.isVoid || voids.covers(chain, number)) continue;
+    return refuseAt(number, "denied", "Its author has not given it up");
+  }
+  return undefined;
 }
 
 function checkPredecessor(

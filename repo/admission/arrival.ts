@@ -41,6 +41,8 @@ export interface Knowledge {
    * in nobody's hands but ours: no other replica can have it.
    */
   countEqual(batch: Batch, end: number): number;
+  /** Does a known commit say nothing here? */
+  isSilent(chain: string, number: number): boolean;
   /** The id before commit `number` of a chain that is known up to there; computed, so asked seldom. */
   idBefore(chain: string, number: number): Uint8Array | undefined;
 }
@@ -73,8 +75,20 @@ export type Verdict =
   | AdmitCredential
   | AdmitBatch
   | Park
-  | { readonly verdict: "known" }
+  | Known
   | Refuse;
+
+/** Nothing of it is new, but for commits that their author gave up elsewhere. */
+export interface Known {
+  readonly verdict: "known";
+  readonly givenUp?: GivenUp | undefined;
+}
+
+/** Commits that are known here, and are stubs in what came: this folder was set back, or a server was lost. */
+export interface GivenUp {
+  readonly chain: string;
+  readonly numbers: readonly number[];
+}
 
 /** A sound credential that says something new. */
 export interface AdmitCredential {
@@ -97,6 +111,7 @@ export interface AdmitBatch {
   readonly patches: readonly DecodedPatch[];
   /** The id of its last commit; not computed in the modes that do not sign. */
   readonly lastId: Uint8Array | undefined;
+  readonly givenUp?: GivenUp | undefined;
 }
 
 /** A batch that cannot be judged before another commit is known. */

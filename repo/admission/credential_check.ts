@@ -14,7 +14,9 @@ import {
   revocationLayout,
   type Revocations,
 } from "../commit/revocation.ts";
+import { nameOf } from "../commit/commit.ts";
 import { type Statement, statementLayout } from "../commit/statement.ts";
+import { type Void, voidLayout } from "../commit/void.ts";
 import { checkCertificate, isSigned } from "./signature_check.ts";
 
 /** What the check depends on. */
@@ -33,6 +35,7 @@ export function checkCredential(
   if (what === "certificate") {
     return checkCertificate(one, rootKey, credentials.certificates);
   }
+  if (what === "void") return checkVoid(one, context);
   return what === "revocation"
     ? checkRevocation(one, context) ?? checkRoom(credentials.revocations, one)
     : checkStatement(one, context);
@@ -71,6 +74,29 @@ function checkRoom(
   return isFull
     ? refuse("too-large", "There are too many revocations")
     : undefined;
+}
+
+function checkVoid(
+  one: Void,
+  { genesisId, credentials: { certificates, voids } }: CredentialContext,
+): Refusal | undefined {
+  if (!equalBytes(one.genesisId, genesisId)) {
+    return refuse("malformed", "The void is for another repository");
+  }
+  const isOwn = equalBytes(one.issuerKey, one.chain.subarray(0, 32));
+  if (!isOwn || !one.ranges.every(({ count }) => count > 0)) {
+    return refuse("malformed", "Another key than the chain's gives it up");
+  }
+  if (certificates.of(nameOf(one.issuerKey, 0, 32)).length === 0) {
+    return refuse("unknown-session");
+  }
+  // Before it is looked through: a few bytes name very many commits.
+  if (!voids.hasRoomFor(one)) {
+    return refuse("too-large", "Its key has given up too much");
+  }
+  return isSigned(voidLayout, one)
+    ? undefined
+    : refuse("bad-signature", "The chain's author did not sign it");
 }
 
 function checkStatement(

@@ -12,7 +12,13 @@
 
 import type { Storage } from "../../src/storage/storage.ts";
 import { admit, type Judged, Parking } from "./admit.ts";
-import type { AdmitBatch, Admitted, Arrival, Knowledge } from "./arrival.ts";
+import type {
+  AdmitBatch,
+  Admitted,
+  Arrival,
+  GivenUp,
+  Knowledge,
+} from "./arrival.ts";
 import {
   decodeCredential,
   isCredential,
@@ -20,18 +26,23 @@ import {
 } from "../commit/credentials.ts";
 import { ChainIds } from "../graph/chain_ids.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
+import { countEqual, isSilent } from "../history/known_commits.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
-import type { ReceiveOptions } from "../port.ts";
+import type { ReceiveOptions, RefusedCommit } from "../port.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { ChangeList, type ViewOf } from "../state/state.ts";
 import {
+  decodeRefusal,
   decodeResolution,
   decodeWithdrawal,
   encodeResolution,
+  GIVEN_UP,
+  type Refusal,
   type Resolution,
   type Withdrawal,
 } from "../refusal/withdrawals.ts";
 import { ByteReader } from "../../src/base/bytes.ts";
+import { lateWithdrawing } from "../refusal/late_withdrawing.ts";
 import { type OwnChain, receiveBack } from "./set_back.ts";
 
 /** What an intake works with. */
@@ -48,6 +59,8 @@ export interface IntakeParts {
   readonly took: (chain: string, first: number, count: number) => void;
   /** Takes own commits back once more, after a repair. */
   readonly withdrawAgain: (withdrawal: Withdrawal) => void;
+  /** Commits that are here were given up by their author, or refused before a repair. */
+  readonly refuse: (chain: string, refused: readonly RefusedCommit[]) => void;
 }
 
 /** Takes foreign records into one repository. */
@@ -75,7 +88,8 @@ export class Intake {
       revocations: loaded.credentials.revocations,
       rootKey,
       clockAt: (chain, number) => commits.clockAt(chain, number),
-      countEqual: (batch, end) => commits.countEqual(batch, end),
+      countEqual: (batch, end) => countEqual(commits, batch, end),
+      isSilent: (chain, number) => isSilent(commits, chain, number),
       idBefore: (chain, number) => this.#idBefore(chain, number),
     };
   }
@@ -129,9 +143,10 @@ export class Intake {
   #receive(
     arrivals: Iterable<Arrival>,
     knowledge: Knowledge,
-    { parking = this.parking, gate, chainOf, isLast }: ReceiveOptions,
+    options: ReceiveOptions,
     ends?: (judged: Judged) => boolean,
   ): Judged[] {
+    const { parking = this.parking, gate, chainOf, isLast } = options;
     this.#parts.flush();
     this.#commits.hashAll();
     const judged: Judged[] = [];
@@ -145,6 +160,7 @@ export class Intake {
         judged.push(...verdicts);
         let isOver = false;
         for (const { arrival, verdict } of verdicts) {
+          if ("givenUp" in verdict) this.#giveUp(verdict.givenUp);
           if (verdict.verdict !== "refuse") continue;
           isOver ||= isLast?.(verdict.refusal) === true;
           const chain = chainOf?.(arrival) ?? "";
@@ -159,6 +175,19 @@ export class Intake {
     return judged;
   }
 
+  /** What its author gave up is void here, too. */
+  #giveUp(givenUp: GivenUp | undefined): void {
+    if (givenUp === undefined) return;
+    const { chain, numbers } = givenUp;
+    // Its author was told so once, and has forgotten it.
+    const isOwn = chain.startsWith(this.#loaded.ownKey);
+    const reason = isOwn ? "denied" : GIVEN_UP;
+    const detail = isOwn ? "It was refused before" : "";
+    const told = { reason, rule: "", detail, kept: false };
+    this.#changes.publish();
+    this.#parts.refuse(chain, numbers.map((number) => ({ number, ...told })));
+  }
+
   #take(admitted: Admitted, bytes: Uint8Array): void {
     if (admitted.verdict === "admit") return this.#takeBatch(admitted, bytes);
     const { log, credentials } = this.#loaded;
@@ -167,9 +196,10 @@ export class Intake {
   }
 
   #takeBatch(
-    { batch, from, lastId, patches }: AdmitBatch,
+    { batch, from, lastId, patches, givenUp }: AdmitBatch,
     bytes: Uint8Array,
   ): void {
+    if (givenUp !== undefined) void lateWithdrawing.code; // Where it is not loaded, nothing is taken yet.
     const { log, graph, mode } = this.#loaded;
     const start = log.end;
     const kind = mode === "default"
@@ -200,7 +230,7 @@ export class Intake {
     for (const { kind, body } of survivors) {
       if (isCredential(kind)) this.#readmitCredential({ kind, bytes: body() });
     }
-    const local = new LocalRecords(this.#loaded, this.#parts.withdrawAgain);
+    const local = new LocalRecords(this.#loaded, this.#parts);
     for (const { kind, body } of survivors) {
       if (isCredential(kind)) continue;
       if (isBatch(kind)) {
@@ -226,20 +256,21 @@ export class Intake {
 
 type Waiting =
   | { readonly is: "withdrawal"; readonly withdrawal: Withdrawal }
+  | { readonly is: "refusal"; readonly refusal: Refusal }
   | { readonly is: "resolution"; readonly resolution: Resolution };
 
 /** Records that wait for the commits that they speak of. */
 class LocalRecords {
   readonly #loaded: LoadedReplica;
-  readonly #withdrawAgain: (withdrawal: Withdrawal) => void;
+  readonly #parts: Pick<IntakeParts, "withdrawAgain" | "refuse">;
   #waiting: readonly Waiting[] = [];
 
   constructor(
     loaded: LoadedReplica,
-    withdrawAgain: (withdrawal: Withdrawal) => void,
+    parts: Pick<IntakeParts, "withdrawAgain" | "refuse">,
   ) {
     this.#loaded = loaded;
-    this.#withdrawAgain = withdrawAgain;
+    this.#parts = parts;
   }
 
   /** Takes a record that survived. */
@@ -248,6 +279,9 @@ class LocalRecords {
     if (kind === recordKind.withdrawal) {
       const withdrawal = decodeWithdrawal(reader);
       this.#waiting = [...this.#waiting, { is: "withdrawal", withdrawal }];
+    } else if (kind === recordKind.refusal) {
+      const refusal = decodeRefusal(reader);
+      this.#waiting = [...this.#waiting, { is: "refusal", refusal }];
     } else if (kind === recordKind.resolution) {
       const resolution = decodeResolution(reader);
       this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
@@ -266,7 +300,14 @@ class LocalRecords {
     if (one.is === "withdrawal") {
       const { chain, count } = one.withdrawal;
       if (graph.lengthOf(chain) < count) return false;
-      this.#withdrawAgain(one.withdrawal);
+      this.#parts.withdrawAgain(one.withdrawal);
+      return true;
+    }
+    if (one.is === "refusal") {
+      const { chain, refused } = one.refusal;
+      const length = graph.lengthOf(chain);
+      if (refused.some(({ number }) => number >= length)) return false;
+      this.#parts.refuse(chain, refused);
       return true;
     }
     const { resolution } = one;

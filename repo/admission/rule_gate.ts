@@ -74,8 +74,8 @@ export class RuleGate implements Declared {
     if (known.mayIssue) return [];
     const session = isWaived ? undefined : known.session;
     const isNew = () =>
-      Array.from(this.#graph.chains()).every(({ name }) =>
-        !name.startsWith(key)
+      Array.from(this.#graph.chains()).every(({ name, length, voids }) =>
+        voids === length || !name.startsWith(key)
       );
     return [new RuleJudge(this.#rules, session, nowMs, isNew)];
   }
@@ -87,6 +87,7 @@ export class RuleJudge implements CommitJudge {
   readonly #session: RuleSession | undefined;
   readonly #nowMs: number;
   readonly #isNew: () => boolean;
+  #hasBegun = false;
 
   /** @param isNew whether nothing that the session wrote was ever accepted */
   constructor(
@@ -120,14 +121,22 @@ export class RuleJudge implements CommitJudge {
     return this.#beginning(commit);
   }
 
+  note({ operations }: JudgedCommit): void {
+    this.#hasBegun ||= operations > 0;
+  }
+
   /** Nobody begins with history: no rule is asked about it, so it would be open to who may write nothing. */
   #beginning(commit: JudgedCommit): Refusal | undefined {
-    const { number, operations, writes } = commit;
+    const { operations, writes } = commit;
     const [first] = writes;
-    const mayBe = number > 0 || this.#session === undefined ||
+    if (operations === 0) return undefined;
+    const mayBe = this.#hasBegun || this.#session === undefined ||
       first === undefined || writes.length < operations ||
       !writes.every((write) => this.#isLate(write)) || !this.#isNew();
-    if (mayBe) return undefined;
+    if (mayBe) {
+      this.#hasBegun = true; // What follows it in its batch.
+      return undefined;
+    }
     const { what, shape: { collection }, id } = first.operation;
     const reason = `${show(id)} was deleted meanwhile`;
     return refusalOf(commit, this.#rules.deny(collection, what, reason));

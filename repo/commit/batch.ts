@@ -26,6 +26,7 @@ import {
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
 import { readCount } from "../../src/base/layout.ts";
+import { encodeStub, isStub } from "../../src/schema/stub.ts";
 import { recordKind, SEAL_BYTES } from "../log/format.ts";
 import {
   chainBytes,
@@ -38,6 +39,7 @@ import {
 } from "./commit.ts";
 
 const FORMAT = 1;
+const nothing = /* @__PURE__ */ encodeStub(/* @__PURE__ */ new Uint8Array(32));
 const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
 
 /** One scratch space for all: no function here calls out while it hashes. */
@@ -88,6 +90,8 @@ export interface BatchCommit extends Header {
   readonly payloadAt: number;
   /** Where the payload ends. */
   readonly end: number;
+  /** Does it say nothing? Its payload is a stub, or it was refused here. */
+  readonly isVoid: boolean;
 }
 
 /** A decoded batch: well formed, not yet judged. */
@@ -249,17 +253,36 @@ function readCommit(reader: ByteReader, chain: string): BatchCommit {
   }
   const payloadAt = reader.at;
   reader.skip(length);
-  return { wall, count, parents, at, headerEnd, payloadAt, end: reader.at };
+  const end = reader.at;
+  const isVoid = isStub(reader.bytes, payloadAt, end);
+  return { wall, count, parents, at, headerEnd, payloadAt, end, isVoid };
 }
 
-/** A commit's payload: a view. */
+/** A commit's payload: a view; one that says nothing, where it is void. */
 export function payloadOf(batch: Batch, commit: BatchCommit): Uint8Array {
-  return batch.bytes.subarray(commit.payloadAt, commit.end);
+  return commit.isVoid
+    ? nothing
+    : batch.bytes.subarray(commit.payloadAt, commit.end);
 }
 
-/** A commit's own bytes, header to payload: equal bytes at one position, one commit. */
+/** A commit's own bytes, header to payload. */
 export function bytesOf(batch: Batch, commit: BatchCommit): Uint8Array {
   return batch.bytes.subarray(commit.at, commit.end);
+}
+
+/** The batch with the commits as void for which it holds; the same one where it holds for none. */
+export function withVoid(
+  batch: Batch,
+  isVoid: (number: number) => boolean,
+): Batch {
+  let commits: BatchCommit[] | undefined;
+  for (let i = 0; i < batch.commits.length; i++) {
+    const commit = batch.commits[i]!;
+    if (commit.isVoid || !isVoid(batch.first + i)) continue;
+    commits ??= batch.commits.slice();
+    commits[i] = { ...commit, isVoid: true };
+  }
+  return commits === undefined ? batch : { ...batch, commits };
 }
 
 /**

@@ -4,7 +4,7 @@
  * `header = wall u48 | counter u16 | parents u8 | (chain {40} | number varint)*`
  * and `id(n) = SHA-256(id(n-1) ‖ header(n) ‖ SHA-256(payload(n)))`. A parent is
  * a position in another chain, see docs/decisions/0002-parents-are-positions.md.
- * Never looks into a payload.
+ * Of a payload it only asks whether it is a stub, which has the hash of another.
  *
  * Architecture invariant: a commit is its bytes (law 1); an id is computed from
  * the bytes that are stored and travel, never from decoded fields.
@@ -25,6 +25,7 @@ import type { Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
 import { native } from "../../src/base/system.ts";
 import { readCount } from "../../src/base/layout.ts";
+import { hashInStub, isStub } from "../../src/schema/stub.ts";
 
 /** Bytes of a chain's name: session public key {32}, incarnation {8}. */
 export const chainBytesLength = 40;
@@ -199,7 +200,8 @@ export class ChainHash {
   next(header: Uint8Array, payload: Uint8Array): void {
     const end = idLength + header.length;
     this.#scratch.set(header, idLength);
-    sha256Into(this.#scratch.subarray(end, end + idLength), payload);
+    if (isStub(payload)) this.#scratch.set(hashInStub(payload), end);
+    else sha256Into(this.#scratch.subarray(end, end + idLength), payload);
     sha256Into(this.id, this.#scratch.subarray(0, end + idLength));
   }
 }

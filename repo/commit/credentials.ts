@@ -1,7 +1,7 @@
 /**
  * Credentials: the records of a log that are no commits and travel. Certificates
- * say who may write, revocations who may no more, and statements what their
- * kinds explain.
+ * say who may write, revocations who may no more, voids what authors gave up, and
+ * statements what their kinds explain.
  *
  * @module
  */
@@ -18,23 +18,28 @@ import {
   Revocations,
 } from "./revocation.ts";
 import { decodeStatement, type Statement, Statements } from "./statement.ts";
+import { type Void, voidLayout, Voids } from "./void.ts";
 
 /** A credential: well formed, not yet checked. */
 export type Credential =
   | { readonly what: "certificate"; readonly one: Certificate }
   | { readonly what: "revocation"; readonly one: Revocation }
+  | { readonly what: "void"; readonly one: Void }
   | { readonly what: "statement"; readonly one: Statement };
 
 /** Is it the kind of a credential? */
 export function isCredential(kind: number): boolean {
   return kind === recordKind.certificate || kind === recordKind.revocation ||
-    isStatement(kind);
+    kind === recordKind.void || isStatement(kind);
 }
 
 /** Reads a record of such a kind; `SyntaxError` when it is none. */
 export function decodeCredential(kind: number, bytes: Uint8Array): Credential {
   if (kind === recordKind.certificate) {
     return { what: "certificate", one: decodeCertificate(bytes) };
+  }
+  if (kind === recordKind.void) {
+    return { what: "void", one: voidLayout.decode(bytes) };
   }
   return kind === recordKind.revocation
     ? { what: "revocation", one: decodeRevocation(bytes) }
@@ -52,6 +57,7 @@ export function kindOfCredential(credential: Credential): number {
 export class Credentials {
   readonly certificates: Certificates = new Certificates();
   readonly revocations: Revocations = new Revocations();
+  readonly voids: Voids = new Voids();
   readonly statements: Statements = new Statements();
 
   /** Does it say nothing that is not known? */
@@ -61,6 +67,8 @@ export class Credentials {
         return this.certificates.has(credential.one);
       case "revocation":
         return this.revocations.tellsNothingNew(credential.one);
+      case "void":
+        return this.voids.has(credential.one);
       case "statement":
         return this.statements.has(credential.one);
     }
@@ -73,6 +81,8 @@ export class Credentials {
         return this.certificates.add(credential.one);
       case "revocation":
         return this.revocations.add(credential.one);
+      case "void":
+        return this.voids.add(credential.one);
       case "statement":
         return this.statements.add(credential.one);
     }
@@ -86,6 +96,7 @@ export class Credentials {
     for (const { bytes } of this.revocations) {
       yield { kind: recordKind.revocation, bytes };
     }
+    for (const { bytes } of this.voids) yield { kind: recordKind.void, bytes };
     for (const { kind, bytes } of this.statements) yield { kind, bytes };
   }
 }

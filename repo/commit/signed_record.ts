@@ -64,6 +64,15 @@ export class SignedLayout<Said extends object> {
     return this.#join(unsigned, await issuer.sign(this.#message(unsigned)));
   }
 
+  /** The bytes of one without its signature, and what is signed. */
+  begin(
+    said: Said,
+    key: Uint8Array,
+  ): { unsigned: Uint8Array; message: Uint8Array } {
+    const unsigned = this.#unsigned(said, key);
+    return { unsigned, message: this.#message(unsigned) };
+  }
+
   #unsigned(said: Said, key: Uint8Array): Uint8Array {
     const writer = new ByteWriter();
     writer.u8(FORMAT);

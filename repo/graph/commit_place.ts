@@ -1,6 +1,6 @@
 /**
- * Where a commit stands, also when it had to move: a commit that is withdrawn
- * beside a refused one is written again under another chain and number.
+ * Where a commit stands, also when it had to move: a commit that is withdrawn is
+ * written again under another chain and number.
  *
  * A place asks when it is read, so that a write pays for one small object and
  * nothing is kept for places that nobody holds.
@@ -35,8 +35,14 @@ export class Moves {
   readonly #moves = new Map<string, Move[]>();
   /** Of single commits, by chain and number. */
   readonly #redirected = new Map<string, Move>();
+  readonly #isRefused: (chain: string, number: number) => boolean;
   /** The last one that was made; see `Writer` why. */
   #place: CommitPlace | undefined;
+
+  /** @param isRefused whether a commit was refused where it stands */
+  constructor(isRefused: (chain: string, number: number) => boolean) {
+    this.#isRefused = isRefused;
+  }
 
   /** Notes that the end of `chain`, as it was then, moved. */
   note(chain: string, move: Move): void {
@@ -61,6 +67,11 @@ export class Moves {
     return this.#moves.get(chain)?.find(({ from, numbers }) =>
       from <= number && number < from + numbers.length
     );
+  }
+
+  /** Was a commit that did not move refused? */
+  isRefused(chain: string, number: number): boolean {
+    return this.#isRefused(chain, number);
   }
 
   /** The place of a commit that was written as `number` of `chain`. */
@@ -100,7 +111,11 @@ class MovingPlace implements CommitPlace {
   #follow(): void {
     while (this.#state === "kept") {
       const move = this.#moves.of(this.#chain, this.#number);
-      if (move === undefined) return;
+      if (move === undefined) {
+        const isRefused = this.#moves.isRefused(this.#chain, this.#number);
+        if (isRefused) this.#state = "refused";
+        return;
+      }
       const number = move.numbers[this.#number - move.from];
       if (number === undefined) this.#state = "refused";
       else {

@@ -30,7 +30,7 @@ import {
 } from "../commit/commit.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const DIGEST_DOMAIN = encodeText("sheaf commits 1\n");
 const NO_PARENTS: readonly Position[] = [];
 
@@ -48,6 +48,8 @@ export interface Chain {
   readonly hashedId: Uint8Array;
   /** Does no known commit name its last one as parent? */
   readonly isHead: boolean;
+  /** How many of its commits came as stubs. */
+  readonly voids: number;
 }
 
 type ChainState = { -readonly [Key in keyof Chain]: Chain[Key] };
@@ -126,8 +128,9 @@ export class Graph {
   }
 
   /** Adds the next commit of a chain; its parents are known. */
-  add(name: string, header: Header): void {
+  add(name: string, header: Header, isVoid = false): void {
     const chain = this.#chains.get(name) ?? this.#begin(name);
+    if (isVoid) chain.voids++;
     const { parents } = header;
     for (let i = 0; i < parents.length; i++) this.#cover(parents[i]!);
     chain.length++;
@@ -147,7 +150,9 @@ export class Graph {
     const { chain, first, commits } = batch;
     const from = this.lengthOf(chain) - first;
     assert(from >= 0, "a chain is admitted without gaps");
-    for (let i = from; i < commits.length; i++) this.add(chain, commits[i]!);
+    for (let i = from; i < commits.length; i++) {
+      this.add(chain, commits[i]!, commits[i]!.isVoid);
+    }
     if (lastId !== undefined) {
       this.setHashed(chain, first + commits.length, lastId);
     }
@@ -206,6 +211,7 @@ export class Graph {
       hashed: 0,
       hashedId: chainStart(this.#genesisId, name),
       isHead: false,
+      voids: 0,
     };
     this.#chains.set(name, chain);
     return chain;
@@ -278,6 +284,7 @@ export class Graph {
       writer.u48(chain.last.wall);
       writer.u16(chain.last.count);
       writer.u8(chain.isHead ? 1 : 0);
+      writer.varint(chain.voids);
       writer.varint(chain.hashed);
       writer.bytes(chain.hashedId);
     }
@@ -321,10 +328,12 @@ function readState(reader: ByteReader): ChainState {
     length: readCount(reader),
     last: { wall: reader.u48(), count: reader.u16() },
     isHead: reader.u8() === 1,
+    voids: readCount(reader),
     hashed: readCount(reader),
     hashedId: reader.take(idLength).slice(),
   };
-  if (chain.length === 0 || chain.hashed > chain.length) {
+  const { length, hashed, voids } = chain;
+  if (length === 0 || hashed > length || voids > length) {
     throw new SyntaxError(
       "Cannot decode graph: a chain's length is not allowed",
     );

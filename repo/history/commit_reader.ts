@@ -10,7 +10,6 @@
  * @module
  */
 
-import { equalBytes } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import {
@@ -19,6 +18,7 @@ import {
   batchIn,
   bytesOf,
   hashBatch,
+  withVoid,
 } from "../commit/batch.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -42,7 +42,7 @@ export interface LoggedBatch {
 export class CommitReader {
   /** What touches each item, where a door brings that: histories read all of the log without. */
   touches: ItemTouches | undefined;
-  readonly #log: Log;
+  readonly log: Log;
   readonly #graph: Graph;
   readonly #mode: Mode;
   readonly #withdrawals: Withdrawals;
@@ -61,7 +61,7 @@ export class CommitReader {
     >,
     mode: Mode,
   ) {
-    this.#log = log;
+    this.log = log;
     this.#graph = graph;
     this.#mode = mode;
     this.#withdrawals = withdrawals;
@@ -79,11 +79,11 @@ export class CommitReader {
   each(
     visit: (logged: LoggedBatch) => boolean | void,
     from = 0,
-    to: number = this.#log.end,
+    to: number = this.log.end,
     asOf?: number,
   ): void {
     const lengths = new Map<string, number>();
-    this.#log.records(from, to, (kind, body, address) => {
+    this.log.records(from, to, (kind, body, address) => {
       const all = batchIn(kind, body);
       const batch = all && this.#withoutVoid(all, address, asOf);
       if (batch === undefined) return;
@@ -101,27 +101,51 @@ export class CommitReader {
     });
   }
 
-  /** What is not void of a batch: its beginning, if anything. */
+  /** What was not withdrawn of a batch: its beginning, if anything; what was refused of that is void. */
   #withoutVoid(
     batch: Batch,
     address: number,
     asOf: number | undefined,
   ): Batch | undefined {
-    const end = this.#withdrawals.endOf(batch.chain, address, asOf);
-    const { first, commits } = batch;
-    if (end >= first + commits.length) return batch;
+    const { chain, first, commits } = batch;
+    const end = this.#withdrawals.endOf(chain, address, asOf);
     if (end <= first) return undefined;
-    return { ...batch, commits: commits.slice(0, end - first) };
+    const left = end >= first + commits.length
+      ? batch
+      : { ...batch, commits: commits.slice(0, end - first) };
+    return this.withRefused(left, address, asOf);
+  }
+
+  /** The batch at an address, with what was refused of it as void. */
+  withRefused(batch: Batch, address: number, asOf?: number): Batch {
+    const { chain } = batch;
+    const withdrawals = this.#withdrawals;
+    if (!withdrawals.hasRefused(chain)) return batch;
+    return withVoid(
+      batch,
+      (number) => withdrawals.wasRefused(chain, number, address, asOf),
+    );
   }
 
   /** Was this commit of the batch at `address` withdrawn before the log ended at `asOf`? */
-  isVoid(
+  isWithdrawn(
     chain: string,
     number: number,
     address: number,
     asOf?: number,
   ): boolean {
     return number >= this.#withdrawals.endOf(chain, address, asOf);
+  }
+
+  /** Was it refused or withdrawn? */
+  isVoid(...commit: Parameters<CommitReader["isWithdrawn"]>): boolean {
+    return this.isWithdrawn(...commit) ||
+      this.#withdrawals.wasRefused(...commit);
+  }
+
+  /** Commits were refused just now. */
+  refused(): void {
+    this.#withdrawn++;
   }
 
   /** Forgets where commits stand that were withdrawn just now. */
@@ -143,9 +167,9 @@ export class CommitReader {
 
   /** Hashes what is in the log and was not hashed, in every mode: for digests. */
   hashLazily(): void {
-    if (this.#hashedTo === this.#log.end) return;
+    if (this.#hashedTo === this.log.end) return;
     this.hashFrom(this.#hashedTo);
-    this.#hashedTo = this.#log.end;
+    this.#hashedTo = this.log.end;
   }
 
   /** Computes the ids of all commits from a log address on. */
@@ -169,7 +193,7 @@ export class CommitReader {
   /** Tells that what was appended from `from` on is hashed already. */
   appended(from: number): void {
     if (this.#mode === "default" && this.#hashedTo === from) {
-      this.#hashedTo = this.#log.end;
+      this.#hashedTo = this.log.end;
     }
   }
 
@@ -180,7 +204,7 @@ export class CommitReader {
   }
 
   #extend(): void {
-    const { end } = this.#log;
+    const { end } = this.log;
     if (this.#indexedTo === end) return;
     this.each(
       ({ batch, address }) => this.#index.add(batch, address),
@@ -212,34 +236,6 @@ export class CommitReader {
     };
   }
 
-  /**
-   * How many of a batch's commits before index `end` the log has by their
-   * numbers, up to the first that differs. Reads no more than their bytes: a
-   * commit says where it ends, so equal bytes are an equal commit.
-   */
-  countEqual(batch: Batch, end: number): number {
-    const { chain, first, commits, bytes } = batch;
-    for (let i = 0, next: number; i < end; i = next) {
-      const entry = this.find(chain, first + i);
-      if (entry === undefined) return i;
-      const { address, offset } = entry;
-      next = i + 1;
-      while (
-        next < end && this.find(chain, first + next)?.address === address
-      ) next++;
-      const run = bytes.subarray(commits[i]!.at, commits[next - 1]!.end);
-      const logged = new Uint8Array(run.length);
-      this.#log.readAt(logged, address + offset);
-      if (equalBytes(logged, run)) continue;
-      // The record's checksum tells whether these are the bytes that were written.
-      for (; i < next; i++) {
-        const known = bytesOfCommit(this, chain, first + i)!;
-        if (!equalBytes(known, bytesOf(batch, commits[i]!))) return i;
-      }
-    }
-    return end;
-  }
-
   #readBatch(address: number): LoggedBatch {
     return { batch: this.batchAt(address), address, from: 0 };
   }
@@ -248,10 +244,10 @@ export class CommitReader {
   batchAt(address: number): Batch {
     const start = address - RECORD_HEADER_BYTES;
     const header = new Uint8Array(RECORD_HEADER_BYTES);
-    this.#log.readAt(header, start);
+    this.log.readAt(header, start);
     const end = address + readU32(header, 0);
     let found: Batch | undefined;
-    this.#log.records(start, end, (kind, body) => {
+    this.log.records(start, end, (kind, body) => {
       // The record's bytes are the reader's own buffer: keep a copy.
       found = batchIn(kind, body.slice());
     });

@@ -303,7 +303,7 @@ function withdrawSome(
     for (let number = from; number < count; number++) {
       if (random() < 0.4) refused.push(refusedAt(number));
     }
-    replica.withdraw(chain, from, refused);
+    replica.refuse(chain, refused);
     return;
   }
 }
@@ -330,8 +330,9 @@ Deno.test("what was withdrawn is gone from a history that was shown before, and 
   place.replica.flush();
   equal(indexed(place, "a").length, 2);
   const peer = await place.peer();
-  place.replica.withdraw(chain, length, [refusedAt(length)]);
+  place.replica.refuse(chain, [refusedAt(length)]);
   equal(indexed(place, "a").length, 1);
+  place.replica.withdraw(chain, length, "fork");
   await peer.tell(place);
   equal(indexed(place, "a").length, 2);
   check(place, "came back");
@@ -364,7 +365,7 @@ Deno.test("a picture of the past stays what it was, whatever is withdrawn, comes
   const expected = pictures();
   deepEqual(expected.slice(0, 2), ["two", "three"]);
   const peer = await place.peer();
-  place.replica.withdraw(chain, length, [refusedAt(length)]);
+  place.replica.refuse(chain, [refusedAt(length)]);
   deepEqual(pictures(), expected, "withdrawn");
   await peer.tell(place);
   place.put("a", "four");

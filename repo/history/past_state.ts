@@ -236,6 +236,7 @@ class LastWrites {
     this.#firsts.push(this.items.length);
     this.#isInOrder = this.#latest < 0 || this.#isLater(commit, this.#latest);
     if (this.#isInOrder) this.#latest = commit;
+    if (commits[index]!.isVoid) return;
     r.at = payloadAt;
     const shapes = this.#head.read(r);
     for (let left = r.varint(); left > 0; left--) {

@@ -4,7 +4,7 @@
  * Neighbouring batches of one chain are joined while they are read, under the
  * last seal: it signs the id of the last commit, and ids are chained. Genesis,
  * local records and what was withdrawn are left out; so are certificates in the
- * modes whose door takes none.
+ * modes whose door takes none. Of what was refused nothing but stubs goes out.
  *
  * Followers of one log ask the same question at the same moment, so the last
  * answer is kept: a push to a thousand of them reads the file once.
@@ -47,7 +47,18 @@ export interface FeedParts {
   readonly log: Pick<Log, "records">;
   readonly mode: Mode;
   /** Was the commit that stands in the log record at `address` withdrawn? */
-  readonly isVoid: (chain: string, number: number, address: number) => boolean;
+  readonly isWithdrawn: (
+    chain: string,
+    number: number,
+    address: number,
+  ) => boolean;
+  /** A batch at an address as others get it; `undefined` where it is as it stands there. */
+  readonly stubbed: (
+    chain: string,
+    kind: number,
+    body: Uint8Array,
+    address: number,
+  ) => Uint8Array | undefined;
 }
 
 /** Reads one log for its followers. */
@@ -100,13 +111,19 @@ export class Feed {
     address: number,
   ): boolean {
     if (!this.#isTaken(kind)) return true;
+    const next = address + body.length;
     const head = isBatch(kind) ? batchHead(body) : undefined;
-    if (head !== undefined) {
-      const { chain, first, count } = head;
-      if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
+    if (head === undefined) {
+      if (!gathering.hasRoom(body.length)) return false;
+      gathering.add(kind, body, next, head);
+      return true;
     }
-    if (!gathering.hasRoom(body.length)) return false;
-    gathering.add(kind, body, address + body.length, head);
+    const { isWithdrawn, stubbed } = this.#parts;
+    const { chain, first, count } = head;
+    if (isWithdrawn(chain, first + count - 1, address)) return true;
+    const bytes = stubbed(chain, kind, body, address) ?? body;
+    if (!gathering.hasRoom(bytes.length)) return false;
+    gathering.add(kind, bytes, next, head);
     return true;
   }
 

@@ -27,7 +27,10 @@ function piece(chain: number, first: number, count: number, size = 10): Piece {
 }
 
 /** A log of pieces, and how many of its records were looked at. */
-function feedOf(pieces: readonly Piece[], isVoid: FeedParts["isVoid"] = none) {
+function feedOf(
+  pieces: readonly Piece[],
+  isWithdrawn: FeedParts["isWithdrawn"] = none,
+) {
   const tally = { looked: 0 };
   const records: FeedParts["log"]["records"] = (from, to, onRecord) => {
     let at = 0;
@@ -43,7 +46,9 @@ function feedOf(pieces: readonly Piece[], isVoid: FeedParts["isVoid"] = none) {
   };
   let to = 0;
   for (const { body } of pieces) to += 9 + body.length;
-  const feed = new Feed({ log: { records }, mode: "trusted", isVoid });
+  const stubbed = () => undefined;
+  const mode = "trusted";
+  const feed = new Feed({ log: { records }, mode, isWithdrawn, stubbed });
   return { feed, to, tally };
 }
 

@@ -27,10 +27,14 @@ export const recordKind = {
   unsignedBatch: 4,
   /** A revocation of a session. */
   revocation: 5,
-  /** Own commits taken back after a refusal; never travels. */
+  /** Commits that their author has given up. */
+  void: 6,
+  /** The end of a chain taken back, and written again in another one; never travels. */
   withdrawal: 48,
   /** What became of a refused commit; never travels. */
   resolution: 49,
+  /** Own commits that were refused; never travels. */
+  refusal: 50,
 } as const;
 
 const STATEMENT_MIN = 32;

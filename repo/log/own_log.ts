@@ -92,6 +92,11 @@ export class Mirror {
     return pointAt(this.#log, this.#sharing.shareable);
   }
 
+  /** The log address up to which it is shown. */
+  get shown(): number {
+    return this.#sharing.shareable;
+  }
+
   /** Where the log ends, shown or not yet. */
   get end(): number {
     return this.#log.end;

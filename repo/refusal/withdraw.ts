@@ -1,6 +1,6 @@
 /**
- * Withdrawing: the author takes back the end of its chain after a refusal, and
- * writes again in a new chain what was not refused.
+ * Withdrawing: the author takes back the end of a chain that cannot go on, and
+ * writes it again in a new chain, without what was refused of it.
  *
  * Nobody else has the commits that are taken back, and the old chain never goes
  * on here, so nothing that looks like a fork can ever arise. The commits that
@@ -8,7 +8,7 @@
  * commit that moved. The record of the withdrawal comes first and says how many
  * commits follow: a crash before the last of them takes all of it back.
  *
- * Architecture invariant: a refusal undoes what was refused and nothing else
+ * Architecture invariant: it undoes what was refused and nothing else
  * (law 11); what stays is the same as where the refused commits never were (law 4).
  *
  * @module
@@ -33,11 +33,12 @@ import {
   payloadOf,
   type Run,
 } from "../commit/batch.ts";
+import { stubOf } from "../commit/stubs.ts";
 import { encodeHeader, type Position } from "../commit/commit.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { QueuedCommit } from "../write/commit_queue.ts";
 import { recordKind } from "../log/format.ts";
-import type { Others, RefusedCommit } from "../port.ts";
+import type { Others } from "../port.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { type Changes, publish, type State } from "../state/state.ts";
 import type { Table } from "../state/table.ts";
@@ -74,23 +75,23 @@ export interface WithdrawParts extends TakeBackParts {
   readonly writer: Writer;
 }
 
-/** The end of a chain, of which commits were refused. */
+/** The end of a chain. */
 export interface WithdrawRequest {
   readonly chain: string;
   /** Number of the first commit that is taken back. */
   readonly from: number;
-  readonly refused: readonly RefusedCommit[];
   readonly others?: Others | undefined;
+  /** Is it for nothing but what was not refused of it? */
+  readonly isForRest?: boolean;
 }
 
 /**
- * Takes back the end of a chain: what was refused is kept as refusals, the rest
- * written again. Answers what has to be told; `undefined` when there is nothing
- * to take back.
+ * Takes back the end of a chain, and writes again what was not refused of it.
+ * Answers what has to be told; `undefined` when there is nothing to take back.
  */
 export function withdraw(
   parts: WithdrawParts,
-  { chain, from, refused, others }: WithdrawRequest,
+  { chain, from, others, isForRest }: WithdrawRequest,
 ): (() => void) | undefined {
   const { loaded, commits, writer } = parts;
   writer.flush(); // What waits gets its place in the log first.
@@ -103,8 +104,10 @@ export function withdraw(
   const request = { chain, from, isOwn, canSeal, isFork };
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   if (plan.voided.length === 0) return undefined;
+  const isRefused = plan.voided.every((one) => one.isRefused);
+  if (isForRest === true && isRefused) return undefined;
   const remains = gatherRemains(commits, loaded, plan);
-  const withdrawing = new Withdrawing(parts, plan, refused, isOwn);
+  const withdrawing = new Withdrawing(parts, plan, isOwn);
   if (others === "fork") {
     loaded.withdrawals.replacements.add(withdrawing.chain);
   }
@@ -127,7 +130,7 @@ export function takeBack(
 ): Touched[] {
   const { log, graph, withdrawals, state } = loaded;
   const parts = plan.parts.map(({ address, count }) => ({
-    run: runOf(commits.batchAt(address), count),
+    run: runOf(commits.withRefused(commits.batchAt(address), address), count),
     previousId: idsBefore.get(address),
   }));
   // Before the record: a crash between them leaves a batch that is known already.
@@ -145,7 +148,7 @@ export function takeBack(
 }
 
 /** Puts the touched items back to what stays. */
-function undo(state: State, cells: Remains["cells"]): Touched[] {
+export function undo(state: State, cells: Remains["cells"]): Touched[] {
   const touched: Touched[] = [];
   for (const [collection, byId] of cells) {
     const table = state.find(collection);
@@ -173,12 +176,7 @@ export function withdrawAgain(
   const request = { chain, from, isOwn: () => true, canSeal: () => true };
   const plan = planWithdrawal(commits, loaded.genesisId, request);
   const remains = gatherRemains(commits, loaded, plan);
-  const refused = withdrawal.refused.flatMap((one) => {
-    // The damage has moved it, or taken it.
-    const entry = commits.find(chain, one.number);
-    return entry === undefined ? [] : [{ ...one, address: entry.address }];
-  });
-  takeBack(parts, { ...withdrawal, refused }, plan, remains);
+  takeBack(parts, withdrawal, plan, remains);
 }
 
 /** One withdrawal under way. */
@@ -198,17 +196,12 @@ class Withdrawing {
   constructor(
     parts: WithdrawParts,
     plan: WithdrawalPlan,
-    refused: readonly RefusedCommit[],
     isOwn: (key: string) => boolean,
   ) {
     this.#parts = parts;
     this.#plan = plan;
-    const { chain } = plan.cuts[0]!;
-    const reasons = new Map(refused.map((one) => [one.number, one]));
-    const reasonOf = (one: VoidCommit) =>
-      one.chain === chain ? reasons.get(one.number) : undefined;
     this.#kept = plan.voided.filter((one) =>
-      reasonOf(one) === undefined && isOwn(one.chain.slice(0, 32))
+      !one.isRefused && isOwn(one.chain.slice(0, 32))
     );
     this.#withdrawal = {
       cuts: plan.cuts,
@@ -220,14 +213,6 @@ class Withdrawing {
       ),
       chain: parts.writer.beginChain(),
       count: this.#kept.length,
-      refused: plan.voided.flatMap((one) => {
-        const reason = reasonOf(one);
-        const { wall, count, address } = one;
-        // Of one that says nothing there is nothing to retry.
-        return reason === undefined || one.isEmpty
-          ? []
-          : [{ ...reason, wall, count, address }];
-      }),
     };
     this.#renaming = {
       stampOf: (stamp) => moved(stamp, this.#withdrawal),
@@ -367,7 +352,7 @@ function runOf(batch: Batch, count: number): Run {
   const { bytes, chain, first } = batch;
   const prepared = (commit: BatchCommit) => ({
     header: bytes.subarray(commit.at, commit.headerEnd),
-    payload: payloadOf(batch, commit),
+    payload: commit.isVoid ? stubOf(batch, commit) : payloadOf(batch, commit),
     payloadAt: -1,
   });
   const commits = batch.commits.slice(0, count).map(prepared);

@@ -30,8 +30,10 @@ export interface VoidCommit extends Position, Hlc {
   readonly parents: readonly Position[];
   /** Log address of its batch. */
   readonly address: number;
-  /** Does it say nothing? It only began an incarnation. */
+  /** Does it say nothing? It only began an incarnation, or was refused. */
   readonly isEmpty: boolean;
+  /** Was it refused? Then it is not written again. */
+  readonly isRefused: boolean;
 }
 
 /** The beginning of a batch whose end is taken back. */
@@ -141,10 +143,10 @@ class Sift {
     }
     if (end < commits.length) this.#address = Math.min(this.#address, address);
     for (let i = Math.max(end, from); i < commits.length; i++) {
-      const { wall, count, parents } = commits[i]!;
+      const { wall, count, parents, isVoid: isRefused } = commits[i]!;
       const number = first + i;
       const isEmpty = !this.#touch(batch, commits[i]!);
-      const place = { chain, number, address, isEmpty };
+      const place = { chain, number, address, isEmpty, isRefused };
       this.#voided.push({ ...place, wall, count, parents });
     }
   }
@@ -246,13 +248,17 @@ export function gatherRemains(
 const IDS_SEARCHED_MAX = 16;
 
 /** Folds some items anew. */
-class Refold {
+export class Refold {
   readonly cells = new Map<string, Map<string, Cell | undefined>>();
   readonly #ids: readonly string[];
   readonly #isSearched: boolean;
   readonly #state: State;
 
-  constructor(touched: WithdrawalPlan["touched"], state: State) {
+  /** @param touched ids by collection */
+  constructor(
+    touched: ReadonlyMap<string, ReadonlySet<string>>,
+    state: State,
+  ) {
     this.#state = state;
     for (const [collection, ids] of touched) {
       const cells = new Map<string, Cell | undefined>();

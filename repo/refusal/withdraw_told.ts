@@ -64,28 +64,22 @@ export interface Told {
 /** Takes back what a withdrawal says; telling listeners is left to the caller. */
 export function withdrawAsTold(
   parts: ToldParts,
-  told: Withdrawal,
+  withdrawal: Withdrawal,
 ): { told: Told; tell: () => void } | undefined {
   const { loaded, commits, ownFrom, drop } = parts;
-  // Read again from the start of another log, it says nothing new of refusals.
-  const withdrawal = isKnown(loaded, told) ? { ...told, refused: [] } : told;
   const plan = planOf(parts, withdrawal);
   if (plan.voided.length === 0 && isKnown(loaded, withdrawal)) return undefined;
-  const isLost = ({ chain, number }: VoidCommit) => number >= ownFrom(chain);
+  const isLost = ({ chain, number, isRefused }: VoidCommit) =>
+    number >= ownFrom(chain) && !isRefused;
   const lost = plan.voided.filter(isLost).map((one) => lostOf(parts, one));
   const remains = gatherRemains(commits, loaded, plan);
   noteMoves(parts, withdrawal, plan, isLost);
-  const refused = withdrawal.refused.flatMap((one) => {
-    // Here it stands at another address; or nowhere, and there is nothing to show.
-    const entry = commits.find(withdrawal.cuts[0]!.chain, one.number);
-    return entry === undefined ? [] : [{ ...one, address: entry.address }];
-  });
   const cuts = plan.cuts.map((cut) =>
     withdrawal.cuts.find(({ chain }) => chain === cut.chain) ?? cut
   );
   const touched = takeBack(
     { loaded, commits },
-    { ...withdrawal, cuts, refused },
+    { ...withdrawal, cuts },
     plan,
     remains,
   );
@@ -132,22 +126,15 @@ function lostOf(
 /** Own commits that the owner had are in its new chain, in the order of their clocks, or refused. */
 function noteMoves(
   { note, ownKeys }: ToldParts,
-  { cuts, chain, count, refused }: Withdrawal,
+  { cuts, chain }: Withdrawal,
   { voided }: WithdrawalPlan,
   isLost: (one: VoidCommit) => boolean,
 ): void {
-  const refusedChain = cuts[0]!.chain;
-  const isRefused = (one: VoidCommit) =>
-    one.chain === refusedChain &&
-    refused.some(({ number }) => number === one.number);
   const had = voided.filter((one) => !isLost(one));
   const kept = had.filter((one) =>
-    ownKeys.has(one.chain.slice(0, 32)) && !isRefused(one)
+    ownKeys.has(one.chain.slice(0, 32)) && !one.isRefused
   );
-  // Refused commits that say nothing are not in the record.
-  const isExact = kept.length === count;
-  const full = isExact ? kept : kept.filter(({ isEmpty }) => !isEmpty);
-  const numbers = new Map(full.map((one, i) => [one, i]));
+  const numbers = new Map(kept.map((one, i) => [one, i]));
   for (const cut of cuts) {
     const own = had.filter((one) => one.chain === cut.chain);
     const moved = own.map((one) => numbers.get(one));

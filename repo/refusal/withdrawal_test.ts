@@ -3,10 +3,13 @@ import fc from "fast-check";
 import { ByteReader } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import {
+  decodeRefusal,
   decodeResolution,
   decodeWithdrawal,
+  encodeRefusal,
   encodeResolution,
   encodeWithdrawal,
+  type Refusal,
   type Withdrawal,
   Withdrawals,
 } from "./withdrawals.ts";
@@ -24,6 +27,10 @@ const first: Withdrawal = {
   closed: ["e".repeat(40)],
   chain: C,
   count: 3,
+};
+
+const denied: Refusal = {
+  chain: A,
   refused: [{
     number: 5,
     wall: 50,
@@ -36,9 +43,10 @@ const first: Withdrawal = {
   }],
 };
 
-Deno.test("decodeWithdrawal() and decodeResolution() read what was written", () => {
+Deno.test("decoders read what was written of withdrawals, refusals and resolutions", () => {
   const body = encodeWithdrawal(first);
   deepEqual(decodeWithdrawal(new ByteReader(body)), first);
+  deepEqual(decodeRefusal(new ByteReader(encodeRefusal(denied))), denied);
   for (
     const retried of [undefined, { chain: C, number: 7, wall: 60, count: 2 }]
   ) {
@@ -48,14 +56,17 @@ Deno.test("decodeWithdrawal() and decodeResolution() read what was written", () 
   }
 });
 
-Deno.test("garbage is no withdrawal, no resolution, and never anything but a SyntaxError", () => {
+const decoders = [decodeWithdrawal, decodeRefusal, decodeResolution];
+
+Deno.test("garbage is no record, and never anything but a SyntaxError", () => {
   const bodies = [
     encodeWithdrawal(first),
+    encodeRefusal(denied),
     encodeResolution({ chain: A, number: 1, retried: undefined }),
   ];
   for (const body of bodies) {
     for (let end = 0; end < body.length; end++) {
-      for (const decode of [decodeWithdrawal, decodeResolution]) {
+      for (const decode of decoders) {
         throws(
           () => decode(new ByteReader(body.subarray(0, end))),
           SyntaxError,
@@ -65,7 +76,7 @@ Deno.test("garbage is no withdrawal, no resolution, and never anything but a Syn
   }
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      for (const decode of [decodeWithdrawal, decodeResolution]) {
+      for (const decode of decoders) {
         try {
           decode(new ByteReader(Uint8Array.of(1, ...bytes)));
         } catch (error) {
@@ -79,9 +90,9 @@ Deno.test("garbage is no withdrawal, no resolution, and never anything but a Syn
 
 Deno.test("what a server says of a refusal is kept up to a limit, in whole characters", () => {
   const detail = "é".repeat(limits.refusalTextBytesMax) + "\ud800";
-  const [refused] = first.refused;
-  const long = { ...first, refused: [{ ...refused!, detail }] };
-  const read = decodeWithdrawal(new ByteReader(encodeWithdrawal(long)));
+  const [refused] = denied.refused;
+  const long = { ...denied, refused: [{ ...refused!, detail }] };
+  const read = decodeRefusal(new ByteReader(encodeRefusal(long)));
   equal(read.refused[0]!.detail, "é".repeat(limits.refusalTextBytesMax / 2));
 });
 
@@ -102,7 +113,6 @@ Deno.test("a withdrawal voids what stands before it, and closes its chains", () 
     ...first,
     cuts: [{ chain: C, from: 1, after: { wall: 41, count: 0 } }],
     chain: "d".repeat(40),
-    refused: [],
   });
   const stamp = { wall: 50, count: 0, chain: A };
   deepEqual(all.stampOf(stamp), { ...stamp, chain: "d".repeat(40) });
@@ -110,8 +120,25 @@ Deno.test("a withdrawal voids what stands before it, and closes its chains", () 
   ok(all.stampOf(kept) === kept);
 });
 
+Deno.test("a refusal voids what stands before it, and its chain stays open", () => {
+  const all = new Withdrawals();
+  all.refuse(1000, denied);
+  ok(all.hasRefusal(1000) && !all.hasRefusal(1001));
+  deepEqual(
+    [[5, 999], [5, 1001], [4, 999], [6, 999]].map(([number, address]) =>
+      all.wasRefused(A, number!, address!)
+    ),
+    [true, false, false, false],
+  );
+  ok(!all.wasRefused(A, 5, 999, 1000), "not yet, when the log ended there");
+  ok(!all.isClosed(A) && all.endOf(A, 0) === Infinity);
+  ok(all.isRefused({ wall: 50, count: 0, chain: A }));
+  ok(!all.isRefused({ wall: 50, count: 1, chain: A }));
+});
+
 Deno.test("refusals survive a checkpoint, and so does what became of them", () => {
   const all = new Withdrawals();
+  all.refuse(900, denied);
   all.add(1000, first);
   const copy = () => Withdrawals.decode(new ByteReader(all.encode()));
   deepEqual(copy().refused, all.refused);
@@ -139,6 +166,7 @@ Deno.test("a commit in the new chain keeps its parents and inherits those of ref
     parents,
     address: 0,
     isEmpty: false,
+    isRefused: false,
   });
   const parents = new NewParents([{
     chain: A,

@@ -1,9 +1,11 @@
 /**
- * All withdrawals of one repository: which commits in the log are void, and
- * which refused ones wait for somebody to retry or discard them.
+ * Which commits in the log of one repository are void, and which refused ones
+ * wait for somebody to retry or discard them.
  *
- * A withdrawal voids what stands in the log before it. A copy that comes back
- * through the door afterwards is a commit like any other: somebody had it.
+ * A refusal voids commits, and their chain goes on. A withdrawal takes back the
+ * end of a chain, which never goes on here. Both speak of what stands in the log
+ * before them: a copy that comes back through the door afterwards is a commit
+ * like any other, as somebody had it.
  *
  * Architecture invariant: a refusal stays, over restarts and checkpoints, until
  * it is retried or discarded (law 11).
@@ -16,7 +18,6 @@ import {
   ByteWriter,
   decodeText,
   encodeText,
-  toHex,
 } from "../../src/base/bytes.ts";
 import { compareHlc, type Hlc, type Stamp } from "../../src/base/hlc.ts";
 import {
@@ -42,9 +43,31 @@ export interface LoggedWithdrawal {
   readonly withdrawal: Withdrawal;
 }
 
+/** Refused commits of one chain; they stand in the log before `at`. */
+export interface Refusal {
+  readonly chain: string;
+  readonly refused: readonly RefusedRecord[];
+}
+
+/** A refusal in the log. */
+export interface LoggedRefusal {
+  /** Log address of its body. */
+  readonly at: number;
+  readonly refusal: Refusal;
+}
+
+/** Reason of a commit that is void here without being shown as refused: its author gave it up elsewhere. */
+export const GIVEN_UP = "";
+
 interface Void {
   readonly at: number;
   readonly cut: Cut;
+}
+
+/** A commit that was refused, whatever became of that. */
+interface Mark extends Hlc {
+  /** Log address of the refusal. */
+  readonly at: number;
 }
 
 const nobody: readonly Void[] = [];
@@ -54,6 +77,9 @@ export class Withdrawals {
   readonly #logged: LoggedWithdrawal[] = [];
   readonly #resolutions: Resolution[] = [];
   readonly #voids = new Map<string, Void[]>();
+  /** Refused commits by chain and number. */
+  readonly #marks = new Map<string, Map<number, Mark>>();
+  readonly #refusalsAt = new Set<number>();
   readonly #closed = new Set<string>();
   /** Chains that were begun here in the place of ones that had forked, since the repository was opened. */
   readonly replacements: Set<string> = new Set();
@@ -89,9 +115,44 @@ export class Withdrawals {
       this.#closed.add(cut.chain);
       getOrMake(this.#voids, cut.chain, () => []).push({ at, cut });
     }
-    const { chain } = withdrawal.cuts[0]!;
-    const refused = withdrawal.refused.map((one) => ({ ...one, chain }));
-    if (refused.length > 0) this.#refused = [...this.#refused, ...refused];
+  }
+
+  /** Is the refusal known whose body stands at this address? */
+  hasRefusal(at: number): boolean {
+    return this.#refusalsAt.has(at);
+  }
+
+  /** Takes a refusal; they come in the order of the log. */
+  refuse(at: number, { chain, refused }: Refusal): void {
+    this.#refusalsAt.add(at);
+    const marks = getOrMake(this.#marks, chain, () => new Map<number, Mark>());
+    for (const { number, wall, count } of refused) {
+      marks.set(number, { at, wall, count });
+    }
+    const shown = refused.filter(({ reason }) => reason !== GIVEN_UP)
+      .map((one) => ({ ...one, chain }));
+    if (shown.length > 0) this.#refused = [...this.#refused, ...shown];
+  }
+
+  /** Were commits of a chain refused? */
+  hasRefused(chain: string): boolean {
+    return this.#marks.has(chain);
+  }
+
+  /** Was the commit of a number refused? */
+  isRefusedAt(chain: string, number: number): boolean {
+    return this.#marks.get(chain)?.has(number) === true;
+  }
+
+  /** Is a commit that stands at an address void by a refusal, or was it when the log ended at `asOf`? */
+  wasRefused(
+    chain: string,
+    number: number,
+    address: number,
+    asOf = Infinity,
+  ): boolean {
+    const mark = this.#marks.get(chain)?.get(number);
+    return mark !== undefined && address < mark.at && mark.at < asOf;
   }
 
   /** Notes what became of a refused commit; `false` when that was known, or is a `BEGINNING`. */
@@ -118,9 +179,9 @@ export class Withdrawals {
     return end;
   }
 
-  /** Chains whose end was taken back. */
+  /** Chains of which commits may be said again elsewhere: their end was taken back, or some were refused. */
   get moved(): readonly string[] {
-    return [...this.#voids.keys()];
+    return [...new Set([...this.#voids.keys(), ...this.#marks.keys()])];
   }
 
   /** Was this chain left for another one at a withdrawal? Then it does not go on here. */
@@ -144,24 +205,26 @@ export class Withdrawals {
 
   /** Was the commit of this stamp refused, be it after it had moved out of another's way? */
   isRefused(stamp: Stamp): boolean {
+    if (this.#marks.size === 0) return false;
     let now = stamp;
+    if (this.#isMarked(now)) return true;
     for (const { withdrawal } of this.#logged) {
-      const { cuts, refused } = withdrawal;
-      const isHere = cuts[0]!.chain === now.chain &&
-        refused.some((one) => compareHlc(one, now) === 0);
-      if (isHere) return true;
+      const before = now;
       now = moved(now, withdrawal);
+      if (now !== before && this.#isMarked(now)) return true;
     }
     return false;
   }
 
+  #isMarked(stamp: Stamp): boolean {
+    const marks = this.#marks.get(stamp.chain)?.values() ?? [];
+    for (const mark of marks) if (compareHlc(mark, stamp) === 0) return true;
+    return false;
+  }
+
   #isAt(chain: string, number: number, stamp: Stamp): boolean {
-    return this.#logged.some(({ withdrawal: { cuts, refused } }) =>
-      cuts[0]!.chain === chain &&
-      refused.some((one) =>
-        one.number === number && compareHlc(one, stamp) === 0
-      )
-    );
+    const mark = this.#marks.get(chain)?.get(number);
+    return mark !== undefined && compareHlc(mark, stamp) === 0;
   }
 
   /** For a checkpoint. */
@@ -181,10 +244,19 @@ export class Withdrawals {
     for (const resolution of resolutions) {
       writeBytes(writer, encodeResolution(resolution));
     }
-    writer.varint(this.#refused.length);
-    for (const { chain, number } of this.#refused) {
+    const marks = [...this.#marks].flatMap(([chain, byNumber]) =>
+      [...byNumber].map(([number, mark]) => ({ chain, number, ...mark }))
+    );
+    writer.varint(marks.length);
+    for (const { chain, number, at, ...clock } of marks) {
       writer.bytes(chainBytes(chain));
       writer.varint(number);
+      writer.u48(at);
+      writeHlc(writer, clock);
+    }
+    writer.varint(this.#refused.length);
+    for (const { chain, ...one } of this.#refused) {
+      writeBytes(writer, encodeRefusal({ chain, refused: [one] }));
     }
     return writer.copy();
   }
@@ -201,13 +273,20 @@ export class Withdrawals {
       if (resolution.retried !== undefined) all.#resolutions.push(resolution);
       else all.#begun = resolution.chain;
     }
-    const open = new Set<string>();
     for (let left = readCount(reader); left > 0; left--) {
-      open.add(`${toHex(reader.take(40))}.${readCount(reader)}`);
+      const chain = readChain(reader);
+      const number = readCount(reader);
+      const mark = { at: reader.u48(), ...readHlc(reader) };
+      all.#refusalsAt.add(mark.at);
+      getOrMake(all.#marks, chain, () => new Map()).set(number, mark);
     }
-    all.#refused = all.#refused.filter(({ chain, number }) =>
-      open.has(`${toHex(chainBytes(chain))}.${number}`)
-    );
+    const standing: Refused[] = [];
+    for (let left = readCount(reader); left > 0; left--) {
+      const body = new ByteReader(readBytes(reader));
+      const { chain, refused } = decodeRefusal(body);
+      standing.push({ ...refused[0]!, chain });
+    }
+    all.#refused = standing;
     return all;
   }
 }
@@ -235,7 +314,7 @@ export interface Cut {
   readonly after: Hlc;
 }
 
-/** A commit of the first cut that was refused. */
+/** A commit that was refused. */
 export interface RefusedRecord extends Hlc, RefusedCommit {
   /** Log address of the batch that holds it. */
   readonly address: number;
@@ -243,7 +322,7 @@ export interface RefusedRecord extends Hlc, RefusedCommit {
 
 /** What one withdrawal does. */
 export interface Withdrawal {
-  /** The refused chain first, then own chains that descend from its end. */
+  /** The chain that is taken back first, then own chains that descend from its end. */
   readonly cuts: readonly Cut[];
   /** Other own chains there were: none of them goes on here either. */
   readonly closed: readonly string[];
@@ -251,7 +330,6 @@ export interface Withdrawal {
   readonly chain: string;
   /** How many commits are written again there; without all of them it never happened. */
   readonly count: number;
-  readonly refused: readonly RefusedRecord[];
 }
 
 /** A resolution of this number is of no commit: it notes that its chain begins here. */
@@ -267,7 +345,7 @@ export interface Resolution {
 
 /** The body of a withdrawal's record. */
 export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
-  const { cuts, closed, chain, count, refused } = withdrawal;
+  const { cuts, closed, chain, count } = withdrawal;
   const writer = new ByteWriter(256);
   writer.u8(FORMAT);
   writer.varint(cuts.length);
@@ -280,6 +358,14 @@ export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
   for (const chain of closed) writer.bytes(chainBytes(chain));
   writer.bytes(chainBytes(chain));
   writer.varint(count);
+  return writer.copy();
+}
+
+/** The body of a refusal's record. */
+export function encodeRefusal({ chain, refused }: Refusal): Uint8Array {
+  const writer = new ByteWriter(256);
+  writer.u8(FORMAT);
+  writer.bytes(chainBytes(chain));
   writer.varint(refused.length);
   const bytesMax = Math.min(
     limits.refusalTextBytesMax,
@@ -312,12 +398,20 @@ export function decodeWithdrawal(reader: ByteReader): Withdrawal {
   }
   const chain = readChain(reader);
   const count = readCount(reader);
+  if (!reader.done || cuts.length === 0) malformed();
+  return { cuts, closed, chain, count };
+}
+
+/** Reads a refusal's body; `SyntaxError` when it is none. */
+export function decodeRefusal(reader: ByteReader): Refusal {
+  checkFormat(reader);
+  const chain = readChain(reader);
   const refused: RefusedRecord[] = [];
   for (let left = readCount(reader); left > 0; left--) {
     refused.push(readRefused(reader));
   }
-  if (!reader.done || cuts.length === 0) malformed();
-  return { cuts, closed, chain, count, refused };
+  if (!reader.done || refused.length === 0) malformed();
+  return { chain, refused };
 }
 
 function readRefused(reader: ByteReader): RefusedRecord {

@@ -117,7 +117,7 @@ function withdrawn({ saved, recovery }: LoadedReplica): Withdrawals {
 
 /**
  * The checkpoint's cells after the records behind it, which lengthen `told`.
- * None where a withdrawal stands among these: a cell does not tell what was void.
+ * None where a withdrawal or a refusal stands among these: a cell does not tell what was void.
  */
 function cellsAfter(
   { covers, cells }: SavedState,
@@ -127,7 +127,9 @@ function cellsAfter(
 ): SavedCells {
   for (const survivor of survivors) {
     if (survivor.address < covers) continue;
-    if (survivor.kind === recordKind.withdrawal) return new Map();
+    const isVoiding = survivor.kind === recordKind.withdrawal ||
+      survivor.kind === recordKind.refusal;
+    if (isVoiding) return new Map();
     const batch = batchIn(survivor.kind, survivor.body());
     if (batch !== undefined) foldBehind(cells, batch, told, viewOf);
   }

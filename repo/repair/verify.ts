@@ -44,6 +44,7 @@ import {
 import type { LoadedReplica } from "../loaded_replica.ts";
 import {
   type Cut,
+  decodeRefusal,
   decodeResolution,
   decodeWithdrawal,
   type LoggedWithdrawal,
@@ -87,6 +88,8 @@ export interface VerifyReport {
   readonly revocations: number;
   /** Signed records that are kept and passed on, known or not. */
   readonly statements: number;
+  /** How often authors said which commits they gave up. */
+  readonly voids: number;
   /** Seals verified. */
   readonly signatures: number;
   /** Bytes of the log that were checked. */
@@ -172,6 +175,7 @@ class LogCheck {
     certificates: 0,
     revocations: 0,
     statements: 0,
+    voids: 0,
     signatures: 0,
     bytes: 0,
   };
@@ -217,6 +221,8 @@ class LogCheck {
     if (kind === recordKind.withdrawal) return this.#withdrawal(body);
     if (kind === recordKind.resolution) {
       decodeResolution(new ByteReader(body));
+    } else if (kind === recordKind.refusal) {
+      decodeRefusal(new ByteReader(body));
     } else if (travels(kind)) {
       return refuse("malformed", `records of kind ${kind} are unknown`);
     }
@@ -293,7 +299,8 @@ class LogCheck {
       if (!commit.parents.every((parent) => this.#chains.has(parent))) {
         return refuse("missing-parent", "a parent is missing");
       }
-      if (batch.seal !== undefined && !this.#isCertified(chain, commit.wall)) {
+      const isAsked = batch.seal !== undefined && !commit.isVoid;
+      if (isAsked && !this.#isCertified(chain, commit.wall)) {
         this.#uncertified.push({ at: this.#at, chain, wall: commit.wall });
       }
       this.#counts.operations +=

@@ -36,6 +36,7 @@ Deno.test("verifyReplica() counts what it checked, in every mode", async () => {
       certificates: 1,
       revocations: 0,
       statements: 0,
+      voids: 0,
       signatures: mode === "default" ? 2 : 0,
       bytes: place.replica.loaded.log.end,
       damage: undefined,

@@ -23,7 +23,7 @@ import { lowerBound } from "../../src/base/collections.ts";
 const REASON = "bad-clock";
 
 /** What dating anew works with. */
-export interface Dated extends Pick<RepositoryPort, "withdraw"> {
+export interface Dated extends Pick<RepositoryPort, "refuse" | "withdraw"> {
   readonly graph: Graph;
   readonly commits: CommitReader;
   flush(): void;
@@ -83,7 +83,10 @@ function takeBack(replica: Dated, chain: string, from: number): void {
     const detail = "It was dated too far ahead";
     refused.push({ number, reason: REASON, rule: "", detail, kept: false });
   }
-  if (refused.length > 0) replica.withdraw(chain, from, refused);
+  if (refused.length === 0) return;
+  replica.refuse(chain, refused);
+  // Nothing goes on behind them: it would have to be later still.
+  replica.withdraw(chain, from);
 }
 
 /** The number of a chain's first commit that is dated later; its clocks go up. */

@@ -71,7 +71,7 @@ export interface WriterParts {
 /** Writes the commits of this replica. */
 export class Writer {
   /** Where own commits went that were withdrawn. */
-  readonly moves: Moves = new Moves();
+  readonly moves: Moves;
   /** Hears what own transactions did, before anybody else hears of them. */
   noting: Noting | undefined;
   readonly #parts: WriterParts;
@@ -98,7 +98,8 @@ export class Writer {
     this.#session = parts.session;
     const { loaded, session, world } = parts;
     this.#loaded = loaded;
-    const { mode } = loaded;
+    const { mode, withdrawals } = loaded;
+    this.moves = new Moves((...one) => withdrawals.isRefusedAt(...one));
     const { continues, isMarkDue } = continuityOf(loaded, parts);
     this.#isMarkDue = isMarkDue;
     this.#author = new Author({ ...loaded, session, mode, world, continues });

@@ -98,7 +98,13 @@ export const limits = {
   statementsOfKeyBytesMax: 256 * KiB,
   /** Statements of one repository. */
   statementsMax: 65_536,
-  /** Chains of one session in a repository: each tab has one, and each refusal begins one. */
+  /** Commits that one key may give up in a repository. */
+  voidsOfKeyMax: 16_384,
+  /** One record of such. */
+  voidBytesMax: 65_536,
+  /** Refused commits at the start of a chain whose stubs are kept: who may write nothing adds no more to a log. */
+  voidCommitsMax: 64,
+  /** Chains of one session in a repository: each tab has one. */
   sessionChainsMax: 2_048,
   /** The same where a summary cannot name all chains any more: enough for a device that is new there. */
   sessionChainsMin: 64,
@@ -280,7 +286,7 @@ export const limits = {
   auditItemsPerSlice: 64,
   /** Bytes of an item that cost as much as naming it. */
   auditItemBytes: 2 * KiB,
-  /** Digests of items that an audit puts together in one go. */
+  /** Nodes above items that an audit hashes in one go: 2 ms, or 5 in a browser. */
   auditDigestsPerSlice: 1_024,
   /** Who has not proved itself by then is closed. */
   proveMsMax: 10_000,

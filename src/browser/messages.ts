@@ -173,6 +173,8 @@ const sync = {
   status: syncStatus,
   /** What the server has durably. */
   acknowledged: chains,
+  /** Once the owner's log was followed up to here. */
+  to: count,
   /** Who else is present: peers as `sync/presence.ts` has them, and other tabs of this device. */
   others: list(peer, limits.presencePeersMax + limits.tabsMax),
 };

@@ -314,7 +314,7 @@ export class Owner {
 
 /** A repository that cannot be opened. */
 function failed(call: number, repository: string, failure: Failure): Opened {
-  const empty = { status: undefined, acknowledged: [], others: [] };
+  const empty = { status: undefined, acknowledged: [], to: 0, others: [] };
   return {
     kind: "opened",
     call,

@@ -77,6 +77,7 @@ export class RepositoryReports {
       repository: this.#parts.repository.name,
       status,
       acknowledged: this.#acknowledged(),
+      to: replicaOf(this.#parts.repository).device.mirror().shown,
       others: this.#othersOf(id),
     };
   }

@@ -24,6 +24,7 @@ function reportOf(unsent: ChannelStatus["unsent"]): SyncReport {
     repository: "a",
     status,
     acknowledged: [],
+    to: 0,
     others: [],
   };
 }

@@ -21,7 +21,7 @@ import type {
   Replica,
 } from "../../repo/mod.ts";
 import { errorOf, isGone } from "./failure.ts";
-import type { OfOwner, Opened, OwnerMessage } from "./messages.ts";
+import type { OfOwner, Opened, OwnerMessage, Standing } from "./messages.ts";
 import { TabChannel } from "./tab_channel.ts";
 import { TabInbox } from "./tab_inbox.ts";
 import { chainsOf, type Left } from "./tab_left.ts";
@@ -87,6 +87,8 @@ export class TabRepository {
   /** Did the owner answer it? */
   #isJoined = false;
   #isBuilding = false;
+  /** What the owner said last of the server, where its log was not followed so far. */
+  #standing: Standing | undefined;
   /** Which of those that had its name it is, as the owner of its log says. */
   #life: string | undefined;
   /** The chain that it was lent with its image. */
@@ -174,8 +176,25 @@ export class TabRepository {
       case "reload":
         return this.join();
       case "sync":
-        return this.#open?.channel.report(message);
+        return this.#report(message);
     }
+  }
+
+  /**
+   * Of a commit that the server has, the owner's log may say that it is void: a
+   * report counts when that was followed here.
+   */
+  #report(report: Standing): void {
+    this.#standing = report;
+    const open = this.#open;
+    if (open === undefined || open.inbox.at.address < report.to) return;
+    this.#standing = undefined;
+    open.channel.report(report);
+  }
+
+  #caughtUp(): void {
+    if (this.#standing !== undefined) this.#report(this.#standing);
+    this.#leave();
   }
 
   #answered(opened: Opened): void {
@@ -235,7 +254,7 @@ export class TabRepository {
       isHidden,
       follow: (records) => replica.device.follow(records),
       ask: (from) => link.post({ kind: "read", repository: name, from }),
-      caughtUp: () => this.#leave(),
+      caughtUp: () => this.#caughtUp(),
       failed: (cause) => this.fail(cause),
     });
   }
@@ -246,7 +265,7 @@ export class TabRepository {
     const { at, known, sync } = opened;
     this.#isJoined = true;
     inbox.begin(at);
-    channel.report(sync);
+    this.#report(sync);
     channel.again();
     outgoing.again();
     const counts = new Map(known);

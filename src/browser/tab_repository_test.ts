@@ -66,6 +66,7 @@ async function start() {
         clockOffsetMs: undefined,
       },
       acknowledged: [],
+      to: 0,
       others: [],
     },
   });

@@ -458,7 +458,7 @@ Deno.test("onOverwritten() says nothing of a write that the server refused, and 
   await they.tell(me);
   await trips(); // Both were found.
   const [reason, rule, detail] = ["denied", "card", "No"];
-  replica.withdraw(chain, number, [
+  replica.refuse(chain, [
     { number, reason, rule, detail, kept: false },
   ]);
   equal(me.cards.get("a")!.rank, 2);

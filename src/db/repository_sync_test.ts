@@ -207,7 +207,7 @@ Deno.test("synced rejects with the rule and the reason when the commit is refuse
   const chain = [...replica.graph.chains()][0]!.name;
   let heard = 0;
   sync.subscribe(() => heard++);
-  replica.withdraw(chain, 1, [refusedAt(1)]);
+  replica.refuse(chain, [refusedAt(1)]);
   await rejects(failing, (error: Error & { code: string }) => {
     equal(error.code, "refused");
     match(error.message, /a note\.create/);
@@ -229,7 +229,7 @@ Deno.test("a refusal tells what it was, survives a restart, and is retried, disc
     const notes = it.repo.collection(Note);
     for (const id of ["x", "y", "z"]) await notes.create({ id, text: id });
     const chain = [...it.replica.graph.chains()][0]!.name;
-    it.replica.withdraw(chain, 0, [refusedAt(0), refusedAt(2)]);
+    it.replica.refuse(chain, [refusedAt(0), refusedAt(2)]);
     equal(it.sync.status.refusals.length, 2);
     equal(it.sync.status.refusals, it.sync.status.refusals);
   }

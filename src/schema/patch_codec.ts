@@ -29,6 +29,7 @@ import type {
   UpdateOperation,
 } from "./patch.ts";
 import { encodeShape, readShape } from "./shape_codec.ts";
+import { isStub } from "./stub.ts";
 import {
   malformed,
   readCount,
@@ -229,6 +230,12 @@ export interface DecodedPatch {
 /** What writers saw: items of a patch are not yet shown to a reader. */
 export const asWritten: View = createView(undefined);
 
+const nothing: DecodedPatch = Object.freeze({
+  operations: [],
+  operationsOffset: 0,
+  createOffsets: [],
+});
+
 /** For how many nodes there is room; less than 0 when it was too little. */
 export interface Room {
   left: number;
@@ -236,6 +243,7 @@ export interface Room {
 
 /** How many operations a payload says that it has; `SyntaxError` when they cannot be in it. */
 export function countOperations(payload: Uint8Array): number {
+  if (isStub(payload)) return 0;
   const r = new ByteReader(payload);
   readShapes(r);
   return readCount(r, limits.operationsMax, operationBytesMin);
@@ -246,6 +254,7 @@ export function countOperations(payload: Uint8Array): number {
  * little `room` the rest is left out.
  */
 export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
+  if (isStub(payload)) return nothing;
   const r = new ByteReader(payload);
   const shapes = readShapes(r);
   const count = readCount(r, limits.operationsMax, operationBytesMin);

@@ -121,6 +121,12 @@ export class Replica implements Knowledge {
     return end;
   }
 
+  isSilent(chain: string, number: number): boolean {
+    const { address } = this.index.find(chain, number)!;
+    const { first, commits } = this.log[address]!;
+    return commits[number - first]!.isVoid;
+  }
+
   idBefore(chain: string, number: number): Uint8Array | undefined {
     let id: Uint8Array = chainStart(this.genesisId, chain);
     for (const batch of this.log) {

@@ -324,7 +324,7 @@ Deno.test("villains do all that they can, and all is well", async () => {
     villains: 2,
     workMs: 60_000,
   } as const;
-  const report = await simulate(3, { bend, hear });
+  const report = await simulate(4, { bend, hear });
   sound(report);
   deepEqual([...deeds].sort(), [...personas].sort());
   ok(report.counts["not-denied"]! > 5);

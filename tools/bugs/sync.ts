@@ -82,8 +82,8 @@ export const syncBugs: readonly Bug[] = [
     name: "refused-counted-as-synced",
     breaks: "The server is believed to have what it has refused",
     file: "sync/upload.ts",
-    before: `      if (chain !== "" && end <= keptTo) acked.set(chain, end);`,
-    after: `      if (chain !== "" && keptTo >= 0) acked.set(chain, end);`,
+    before: `      if (chain !== "" && !isPassedOver) acked.set(chain, end);`,
+    after: `      if (chain !== "" || isPassedOver) acked.set(chain, end);`,
     foundBy: ["sync/refusal_test.ts"],
   },
   {
@@ -91,10 +91,26 @@ export const syncBugs: readonly Bug[] = [
     breaks: "What was taken back is sent to the server again",
     file: "repo/log/feed.ts",
     before:
-      `      if (this.#parts.isVoid(chain, first + count - 1, address)) return true;
+      `    if (isWithdrawn(chain, first + count - 1, address)) return true;
 `,
     after: "",
+    foundBy: ["tests/withdraw_cut_test.ts"],
+  },
+  {
+    name: "refused-commits-travel",
+    breaks: "What was refused is sent with all that it says",
+    file: "repo/log/feed.ts",
+    before: `    const bytes = stubbed(chain, kind, body, address) ?? body;`,
+    after: `    const bytes = stubbed === undefined ? body : body;`,
     foundBy: ["tests/withdraw_test.ts"],
+  },
+  {
+    name: "stubs-leave-at-once",
+    breaks: "A stub goes out before the refusal is durable",
+    file: "sync/outbox.ts",
+    before: `    if (this.#port.shareable < rewind.due) return false;`,
+    after: `    if (rewind.due < 0) return false;`,
+    foundBy: ["sync/outbox_test.ts"],
   },
   {
     name: "foreign-resume-taken",

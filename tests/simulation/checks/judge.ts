@@ -69,6 +69,8 @@ export class NaiveJudge {
   readonly #proved = new Map<string, number>();
   /** How many commits of a chain a witness showed since the last loss. */
   readonly #shown = new Map<string, number>();
+  /** Commits that were void before a witness showed any: it counts them, and does not say that they are. */
+  readonly #anew = new Set<string>();
   /** Accepted commits by the mark that they leave. */
   readonly #marks = new Map<string, Pick<Known, "chain" | "number">[]>();
   readonly #followed = new WeakSet<Replica>();
@@ -106,7 +108,10 @@ export class NaiveJudge {
   isShown(mark: string, when: "ever" | "since the loss"): boolean {
     const counts = when === "ever" ? this.#proved : this.#shown;
     const places = this.#marks.get(mark) ?? [];
-    return places.some((place) => isWithin(counts, place));
+    return places.some((place) =>
+      isWithin(counts, place) &&
+      (when === "ever" || !this.#anew.has(placeOf(place)))
+    );
   }
 
   /** Judges all that a replica of the server's takes from now on. */
@@ -159,7 +164,14 @@ export class NaiveJudge {
     if (isRotten) return;
     const isBack = isKnown && isWithin(this.#proved, commit);
     // A disk that fails may keep what was taken and never told.
-    if (!isOld && !isBack) this.#checkTime(commit, replica, isKnown);
+    // Of a void one nothing counts, whenever it comes.
+    const isVoid = operations.length === 0;
+    if (isVoid && !isWithin(this.#shown, commit)) {
+      this.#anew.add(placeOf(commit));
+    }
+    if (!isOld && !isBack && !isVoid) {
+      this.#checkTime(commit, replica, isKnown);
+    }
     const asker = isBack || isKnown && isOld
       ? undefined
       : askerOf(replica, chain);
@@ -242,6 +254,10 @@ export class NaiveJudge {
 
 function raise(counts: Map<string, number>, chain: string, count: number) {
   counts.set(chain, Math.max(counts.get(chain) ?? 0, count));
+}
+
+function placeOf({ chain, number }: Pick<Known, "chain" | "number">): string {
+  return `${number} ${chain}`;
 }
 
 function isWithin(
