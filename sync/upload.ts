@@ -161,13 +161,10 @@ export class Upload {
     if (count < 1 || count > this.#sent.length) return false;
     const acked = new Map<string, number>();
     for (const { chain, end } of this.#sent.splice(0, count)) {
-      const stop = this.#stops.get(chain);
-      const isPassedOver = stop !== undefined && this.#base < stop.before &&
-        end > stop.from;
-      if (stop !== undefined && this.#base >= stop.before) {
-        this.#stops.delete(chain);
-      }
-      if (chain !== "" && !isPassedOver) acked.set(chain, end);
+      const isPassedOver = this.#isOutdated(this.#base, chain);
+      const { from } = this.#stops.get(chain) ?? { from: end };
+      if (!isPassedOver) this.#stops.delete(chain);
+      if (chain !== "" && !(isPassedOver && end > from)) acked.set(chain, end);
       this.#base++;
     }
     const { line, port: { name } } = this.#parts;
@@ -187,6 +184,8 @@ export class Upload {
     const isInside = entry.chain === chain && from <= number &&
       number >= entry.first && count >= 1 && number + count <= entry.end;
     if (!isInside) return false;
+    const isActedOn = this.#stops.get(chain)?.before !== Infinity;
+    if (isActedOn && this.#isOutdated(sequence, chain)) return true;
     const gathered = this.#gathered.get(chain);
     if (gathered !== undefined) gathered.messages.push(message);
     else this.#gathered.set(chain, { entry, messages: [message] });
@@ -194,6 +193,11 @@ export class Upload {
     this.#isPutOff ||= isForNow(message);
     this.#readTime(message);
     return true;
+  }
+
+  /** Was it sent before its chain goes out anew? The server passes over it, or judges its copy. */
+  #isOutdated(sequence: number, chain: string): boolean {
+    return sequence < (this.#stops.get(chain)?.before ?? 0);
   }
 
   /** Who says that a commit is ahead says what time it is. */
@@ -397,7 +401,9 @@ export class Upload {
     const end = this.#base + this.#sent.length;
     this.#stops.set(chain, { from: has, before: end });
     outbox.noteWithdrawn(chain, has);
-    const flying = this.#sent.filter((one) => !this.#stops.has(one.chain));
+    const flying = this.#sent.filter((one, i) =>
+      !this.#isOutdated(this.#base + i, one.chain)
+    );
     outbox.rewind(from, due, flying);
   }
 

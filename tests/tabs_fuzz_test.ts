@@ -10,6 +10,7 @@ const LIVES = [
   { mode: "default", seed: 582, hasServer: true, hasEvictions: true },
   { mode: "default", seed: 1230, hasServer: true, hasEvictions: true },
   { mode: "default", seed: 8145, hasServer: true, hasEvictions: true },
+  { mode: "default", seed: 201930573, hasServer: true, hasEvictions: false },
 ] as const;
 
 Deno.test("tabs keep every promise through lives that broke one once", async () => {
