@@ -214,6 +214,13 @@ export class Replica {
     return this.watch?.(begin) ?? begin();
   }
 
+  /** What is asked of own writes, by names that are compared with those of a server: `"rules"`, constraints. */
+  get asks(): readonly string[] {
+    const { loaded: { constraints }, mode } = this;
+    const hasRules = mode === "default" && this.#options.rules !== undefined;
+    return [...hasRules ? ["rules"] : [], ...constraints?.statements ?? []];
+  }
+
   /** What rules would say of the writes of a transaction; nothing is written. */
   preview(run: (transaction: Transaction) => void): Decision {
     this.check();

@@ -198,9 +198,13 @@ export class ServerHooks implements Required<HostHooks> {
 
   /** Opened on demand. */
   openRepository(name: RepositoryName): Promise<HostedRepository> {
-    const { hub, tracing } = this.#parts;
+    const { hub, judge, tracing } = this.#parts;
     const attributes = { "sheaf.repository": name };
-    return tracing.span("sheaf.open", attributes, () => hub.open(name));
+    return tracing.span("sheaf.open", attributes, async () => {
+      const hosted = await hub.open(name);
+      const enforced = judge.enforced(hub.replicaOf(name)!);
+      return { ...hosted, enforced };
+    });
   }
 
   staging(name: RepositoryName): ChainStaging | undefined {

@@ -122,6 +122,14 @@ export class Judge {
     return judgeCommits(batch, from, patches, state, judges, accepted);
   }
 
+  /** What it asks of writes in a repository, by names that clients compare with theirs. */
+  enforced(replica: Replica): readonly string[] {
+    return [
+      ...this.#ruleGateOf(replica) === undefined ? [] : ["rules"],
+      ...replica.loaded.constraints?.statements ?? [],
+    ];
+  }
+
   /** The clock of the last commit of the chain whose name has this part. */
   #lastOf(graph: Graph, part: string): Hlc | undefined {
     const known = graph.chain(this.#chainsByPart.get(graph)?.get(part) ?? "");

@@ -166,6 +166,7 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
       epoch: new Uint8Array(16),
       commits: 0,
       vector: undefined,
+      enforced: [],
     },
     records(),
     { is: "records", channel: 9, records: [], cursor },
@@ -639,6 +640,7 @@ Deno.test("a server that forges behind what is known is told of, and asked for t
     epoch,
     commits: before,
     vector,
+    enforced: [],
   });
   send(2, 1, "forged again");
   const [incident, ...more] = client.told("incident");

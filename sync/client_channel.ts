@@ -80,6 +80,7 @@ export class SyncChannel {
   #reason: SyncReason | undefined;
   #progress: SyncProgress | undefined;
   #equalAt: Date | undefined;
+  #enforced: readonly string[] | undefined;
   readonly #incidents: IncidentList;
   #present = new Uint8Array();
   /** One that was asked for; who asks meanwhile hears the same. */
@@ -264,11 +265,15 @@ export class SyncChannel {
   }
 
   #opened(
-    { rights: given, epoch }: Extract<ChannelEvent, { tell: "opened" }>,
+    { rights: given, epoch, enforced }: Extract<
+      ChannelEvent,
+      { tell: "opened" }
+    >,
   ): void {
     this.#phase = "catching-up";
     const mayRead = (given & rights.read) !== 0;
     if (mayRead) this.#incidents.noteEpoch(this.name, epoch);
+    this.#enforced = mayRead ? Object.freeze(enforced) : undefined;
     this.#reason = mayRead ? undefined : (given & rights.restore) !== 0
       ? {
         code: "unavailable",
@@ -330,6 +335,7 @@ export class SyncChannel {
       unsent: this.#knowledge.unsent(this.#isOpen()),
       progress: this.#progress,
       equalAt: this.#equalAt,
+      enforced: this.#enforced,
       incidents: this.#incidents.list,
       clockOffsetMs: this.#parts.clockOffsetMs(),
     };

@@ -120,6 +120,7 @@ interface Events {
   readonly opened: Named & {
     readonly rights: number;
     readonly epoch: Uint8Array;
+    readonly enforced: readonly string[];
   };
   /** C: this channel cannot be; the others go on. */
   readonly declined: Named & { readonly code: string; readonly detail: string };
@@ -160,7 +161,7 @@ interface Events {
     readonly name: RepositoryName | undefined;
     readonly kind: Exclude<
       Incident["kind"],
-      "restore-incomplete" | "wrong-kind"
+      "restore-incomplete" | "wrong-kind" | "not-enforced"
     >;
     readonly message: string;
     readonly details: Readonly<Record<string, string | number | boolean>>;
@@ -246,6 +247,8 @@ export interface ServerChannelOptions {
   /** Bits of {@linkcode rights}. */
   readonly rights: number;
   readonly life: EpochLife;
+  /** What is asked of writes, by names that clients compare with theirs. */
+  readonly enforced?: readonly string[] | undefined;
   /** One for all channels of a repository; none: no witnesses. */
   readonly witness?: WitnessSource;
   /** Asked once of every sound new batch (law 7); not of sessions that may issue. */

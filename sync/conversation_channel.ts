@@ -212,7 +212,7 @@ export class ClientChannel {
 
   #opened(message: MessageOf<"opened">): void {
     const { line } = this.#parts;
-    const { epoch, vector, rights: given } = message;
+    const { epoch, vector, rights: given, enforced } = message;
     if (this.#ways !== undefined || this.#started === undefined) {
       return line.fail("bad-message", "It is open already");
     }
@@ -230,7 +230,8 @@ export class ClientChannel {
       line.send({ is: "vector", channel: this.#channel, vector });
     }
     this.#begin(message, mayRead);
-    line.tell({ tell: "opened", name: this.name, rights: given, epoch });
+    const opened = { rights: given, epoch, enforced };
+    line.tell({ tell: "opened", name: this.name, ...opened });
     this.#watch.opened(this.#channel, epoch, mayRead ? vector : undefined);
   }
 

@@ -19,6 +19,7 @@ import {
   copied,
   count,
   type Field,
+  readCount,
   struct,
   textUpTo,
   unfit,
@@ -33,6 +34,21 @@ export const text: Field<string> = {
   ...textUpTo(limits.wireTextBytesMax),
   write: (writer, value) =>
     writer.text(value.slice(0, CHARACTERS_MAX).toWellFormed()),
+};
+
+/** Some texts of the wire. */
+export const texts: Field<readonly string[]> = {
+  says: "varint | (text)*",
+  write(writer, list) {
+    const some = list.slice(0, limits.enforcedMax);
+    writer.varint(some.length);
+    for (const one of some) text.write(writer, one);
+  },
+  read(reader) {
+    const length = readCount(reader);
+    if (length > limits.enforcedMax) throw unfit("too many texts");
+    return Array.from({ length }, () => text.read(reader));
+  },
 };
 
 /** The name of a chain. */

@@ -93,7 +93,8 @@ export class HostChannel {
     if (!this.#stands()) return;
     const { rights: given, gate, wants } = access;
     const { driver, channel, name, peer, hooks, event } = this.#parts;
-    const { hosted: { port, life }, witness, room, followers } = repository;
+    const { hosted, witness, room, followers } = repository;
+    const { port, life, enforced } = hosted;
     this.#repository = repository;
     followers.add(this.#push);
     const staging = hooks.staging?.(name);
@@ -101,6 +102,7 @@ export class HostChannel {
       core.opened(channel, port, {
         rights: given,
         life,
+        enforced,
         witness,
         gate: gate ?? ((...asked) => hooks.gate?.(peer, name, ...asked)),
         wants,

@@ -54,6 +54,8 @@ export type Access =
 export interface HostedRepository {
   readonly port: RepositoryPort;
   readonly life: EpochLife;
+  /** What is asked of writes in it, by names that clients compare with theirs. */
+  readonly enforced?: readonly string[];
   /** The last peer has left; the owner decides when to close. */
   release(): void;
 }

@@ -82,8 +82,7 @@ export class HostShelf {
     const end = port.onShareable(() => news(followers));
     return {
       hosted: {
-        port,
-        life,
+        ...hosted,
         release() {
           end();
           hosted.release();

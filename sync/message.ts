@@ -31,6 +31,7 @@ import {
   type Cursor,
   cursor,
   text,
+  texts,
   vector,
 } from "./frame_fields.ts";
 
@@ -200,13 +201,14 @@ export const frames = {
     genesisId: fixed(32),
     start,
   }),
-  /** The server opens it, too; `vector`: what it has, absent where the cursor stands. */
+  /** The server opens it, too; `vector`: what it has, absent where the cursor stands; `enforced`: what it asks of writes. */
   opened: frame(0x11, {
     channel,
     rights: u8,
     epoch: fixed(16),
     commits: count,
     vector: flagged(vector),
+    enforced: texts,
   }),
   /** What a client has, after its cursor was refused. */
   vector: frame(0x12, { channel, vector }),

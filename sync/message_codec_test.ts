@@ -101,6 +101,7 @@ const arbitraries: Arbitraries = {
     epoch: bytesOf(16),
     commits: count,
     vector: fc.option(vector, { nil: undefined }),
+    enforced: fc.array(text, { maxLength: 5 }),
   }),
   vector: fc.record({ channel, vector }),
   declined: fc.record({ channel, code: text, detail: text }),

@@ -103,9 +103,13 @@ export class ServerChannel {
   /** Answers `open`. Where a frame cannot name all chains, those that the client has come first. */
   begin(start: Start): void {
     const { line, channel, port, options } = this.#parts;
-    const opened = { is: "opened", channel, rights: options.rights } as const;
+    const { rights, enforced = [] } = options;
+    const opened = { is: "opened", channel, rights, enforced } as const;
     if (!this.#mayRead) {
-      const nothing = { epoch: NO_EPOCH, commits: 0, vector: new Map() };
+      const nothing = {
+        ...{ epoch: NO_EPOCH, commits: 0 },
+        ...{ vector: new Map(), enforced: [] },
+      };
       line.send({ ...opened, ...nothing });
       return;
     }

@@ -58,6 +58,7 @@ export interface Incident {
     | "bad-record"
     | "restore-incomplete"
     | "wrong-kind"
+    | "not-enforced"
     | "clock";
   /** When it was noticed here. */
   readonly at: Date;
@@ -89,6 +90,8 @@ export interface ChannelStatus {
   readonly equalAt: Date | undefined;
   /** The newest last, at most `incidentsMax`. */
   readonly incidents: readonly Incident[];
+  /** What the server asks of writes, by name: `"rules"`, `"user.unique(email)"`; `undefined` while that is not known. */
+  readonly enforced: readonly string[] | undefined;
   /** How far the server's clock is ahead of ours. */
   readonly clockOffsetMs: number | undefined;
 }

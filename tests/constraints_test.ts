@@ -24,6 +24,7 @@ import {
   type ServerOptions,
 } from "../server/mod.ts";
 import { until, within } from "./kit/patience.ts";
+import { MemoryServer } from "./kit/memory_server.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab } from "./kit/tab_place.ts";
 import { connect } from "./server_clients.ts";
@@ -406,4 +407,70 @@ Deno.test("constraints are asked in each page of a device, of what all of them w
   throws(() => users.create({ email: "a@b" }), { code: "constraint" });
   users.delete("ann");
   await users.create({ email: "a@b" });
+});
+
+const ASKED = [
+  "user.unique(email)",
+  "post.author.exists()",
+  "post.readers.exists()",
+  "show.free.min(0)",
+];
+
+/** What a repository was told that its server does not ask for. */
+function unenforced({ sync }: Repository): unknown[] {
+  return sync.status.incidents
+    .filter(({ kind }) => kind === "not-enforced")
+    .map(({ details }) => (details as { lacks: unknown }).lacks);
+}
+
+Deno.test("constraints that the server does not ask for are told once, by name, and rules likewise", async () => {
+  const rules = defineRules({ "**": { read: () => true, others: true } });
+  await withServer({ schemas: [User] }, async ({ server }) => {
+    await using db = await openDatabase({
+      ...{ storage: memoryStorage(), rootKey: server.rootKey, schemas, rules },
+    });
+    const repo = await db.repository("team/a");
+    connect(db, server, ANN);
+    await repo.sync.ready;
+    deepEqual(repo.sync.status.enforced, ["user.unique(email)"]);
+    const lacks = ["rules", ...ASKED.slice(1)];
+    deepEqual(unenforced(repo), [lacks]);
+    db.connection?.close();
+    connect(db, server, ANN);
+    await until(() => repo.sync.status.state === "live", "it is live again");
+    deepEqual(unenforced(repo), [lacks]);
+  });
+});
+
+Deno.test("constraints that the server asks for are shown, and nothing is told", async () => {
+  const rules = defineRules({ "**": { read: () => true, others: true } });
+  await withServer({ schemas, rules }, async (place) => {
+    await using ann = await deviceOf(place);
+    ann.online(ANN);
+    await ann.repo.sync.ready;
+    deepEqual(ann.repo.sync.status.enforced, ["rules", ...ASKED]);
+    deepEqual(unenforced(ann.repo), []);
+  });
+});
+
+Deno.test("constraints that the server does not ask for are told in each page of a device", async () => {
+  await using server = new MemoryServer({
+    mode: "default",
+    users: { t: "ann" },
+  });
+  const origin = new Origin({ connectorOf: server.connectorOf });
+  const options = {
+    schemas,
+    mode: "default",
+    rootKey: server.rootKey,
+  } as const;
+  for (let i = 0; i < 2; i++) {
+    const tab = new Tab(origin, options);
+    const database = await tab.opening;
+    server.connect(database);
+    const repo = await tab.repository();
+    await until(() => repo.sync.status.state === "live", "it is live");
+    deepEqual(unenforced(repo), [ASKED]);
+  }
+  origin[Symbol.dispose]();
 });

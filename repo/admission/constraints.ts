@@ -22,6 +22,7 @@ import {
   constraintsOf,
   excessOf,
   namedIn,
+  statementsOf,
   tupleKey,
   valueIn,
 } from "../../src/schema/constraint.ts";
@@ -148,6 +149,12 @@ export class Constraints {
     for (const { target } of constrained.constraints.references) {
       getOrMake(this.#referring, target, () => new Set()).add(constrained);
     }
+  }
+
+  /** What they ask, each as a person reads it. */
+  get statements(): string[] {
+    return [...this.#collections.values()]
+      .flatMap(({ constraints }) => statementsOf(constraints));
   }
 
   /** Is anything asked of writes in this collection? */

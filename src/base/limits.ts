@@ -250,6 +250,8 @@ export const limits = {
   summaryChainsMax: 20_000,
   /** Certificates from a session's to the root's. */
   certificatesMax: 4,
+  /** What a server says that it asks of writes: names of constraints. */
+  enforcedMax: 4_096,
   /** Presence is for cursors and names. */
   presenceBytesMax: 4 * KiB,
   /** Peers of one repository that may show something at a time. */

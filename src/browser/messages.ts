@@ -149,6 +149,7 @@ const syncStatus = exactly<ChannelStatus>({
     }),
     limits.incidentsMax,
   ),
+  enforced: maybe(list(words, limits.enforcedMax)),
   clockOffsetMs: maybe(number),
 });
 const peer = exactly<PresentPeer>({

@@ -16,6 +16,7 @@ function reportOf(unsent: ChannelStatus["unsent"]): SyncReport {
     unsent,
     progress: undefined,
     equalAt: undefined,
+    enforced: undefined,
     incidents: [],
     clockOffsetMs: 0,
   };

@@ -62,6 +62,7 @@ async function start() {
         unsent: { commits: 0, bytes: 0, oldest: undefined },
         progress: undefined,
         equalAt: undefined,
+        enforced: undefined,
         incidents: [],
         clockOffsetMs: undefined,
       },

@@ -61,10 +61,11 @@ export class RepositoryLink implements Arrivals {
 
   /** The repository's observable. */
   get sync(): RepositorySyncing {
-    const { replica, report, unfit } = this.#parts;
+    const { replica, report, unfit, world } = this.#parts;
     return this.#sync ??= new RepositorySyncing({
       replica,
       ...(unfit !== undefined && { unfit }),
+      now: () => world.now(),
       knownBefore: () => this.known,
       ...(report !== undefined && { report }),
     });

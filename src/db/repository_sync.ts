@@ -80,6 +80,8 @@ export interface RepositorySyncingParts {
   readonly replica: Replica;
   /** Fields that hold values of another kind. */
   readonly unfit?: UnfitFields;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** Log address up to which the server is known to have everything. */
   readonly knownBefore: () => number;
   /** Hears what listeners throw. */
@@ -99,6 +101,9 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   readonly #acknowledged = new Map<string, number>();
   #incidents: readonly Incident[] = [];
   #equalAt: Date | undefined;
+  /** What the server asks, and what it was found not to. */
+  #enforced: readonly string[] | undefined;
+  readonly #unenforced = new Set<string>();
   #unsent: Pick<UnsentCounter, "get"> | undefined;
   #waiting: Waiting[] = [];
   #isChecking = false;
@@ -144,6 +149,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
         progress: undefined,
         equalAt: this.#equalAt,
         incidents: this.#incidents,
+        enforced: undefined,
         clockOffsetMs: undefined,
       };
     }
@@ -320,6 +326,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (isLive || (channel?.unsent.commits ?? 0) > 0) {
       if (!lateWithdrawing.isLoaded) lateWithdrawing.load().catch(() => {});
     }
+    if (channel?.enforced !== this.#enforced) this.#compare(channel?.enforced);
     if (!this.#isReady && isLive) {
       this.#isReady = true;
       this.#ready?.resolve();
@@ -327,6 +334,26 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (this.#listeners.size === 0) return;
     const before = this.#status;
     if (this.status !== before) this.#listeners.tell();
+  }
+
+  /** What is asked here and not by the server stops nobody else: that is told once. */
+  #compare(enforced: readonly string[] | undefined): void {
+    this.#enforced = enforced;
+    if (enforced === undefined) return;
+    const { asks } = this.#parts.replica;
+    const more = asks.filter((one) =>
+      !enforced.includes(one) && !this.#unenforced.has(one)
+    );
+    if (more.length === 0) return;
+    for (const one of more) this.#unenforced.add(one);
+    this.#note({
+      kind: "not-enforced",
+      at: new Date(this.#parts.now()),
+      message: `The server does not ask for what is asked here: ${
+        more.join(", ")
+      }`,
+      details: { lacks: more },
+    });
   }
 
   /** There is no channel: one is being made, there is no connection, or there can be none. */
@@ -392,7 +419,7 @@ function isSame(last: ChannelStatus, now: ChannelStatus): boolean {
   return last.state === now.state && last.reason === now.reason &&
     last.unsent === now.unsent && last.progress === now.progress &&
     last.equalAt === now.equalAt && last.incidents === now.incidents &&
-    last.clockOffsetMs === now.clockOffsetMs;
+    last.enforced === now.enforced && last.clockOffsetMs === now.clockOffsetMs;
 }
 
 const nothing: Unsent = { commits: 0, bytes: 0, oldest: undefined };

@@ -73,6 +73,19 @@ export function constraintsOf(schema: Schema): CollectionConstraints {
   return { schema, uniques, references, bounds };
 }
 
+/** What they ask, each as a person reads it: `seat.free.min(0)`. */
+export function statementsOf(
+  { uniques, references, bounds }: CollectionConstraints,
+): string[] {
+  return [
+    ...[...uniques, ...references].map(({ name }) => name),
+    ...bounds.flatMap(({ name, min, max }) => [
+      ...min > -Infinity ? [`${name}.min(${min})`] : [],
+      ...max < Infinity ? [`${name}.max(${max})`] : [],
+    ]),
+  ];
+}
+
 /**
  * The field of a cell that is there as readers see it: what its writer did not
  * know, or is of no such kind, has the schema's default.

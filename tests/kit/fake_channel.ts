@@ -19,6 +19,7 @@ export class FakeChannel implements Channel {
     unsent: { commits: 0, bytes: 0, oldest: undefined },
     progress: undefined,
     equalAt: undefined,
+    enforced: undefined,
     incidents: [],
     clockOffsetMs: undefined,
   };

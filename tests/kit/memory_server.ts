@@ -162,7 +162,9 @@ export class MemoryServer {
         return judgeCommits(batch, from, patches, replica.state, judges);
       });
     }
-    return { port: replica.port(), life: this.#life(), release: () => {} };
+    const enforced = rules !== undefined && mode === "default" ? ["rules"] : [];
+    const port = replica.port();
+    return { port, life: this.#life(), enforced, release: () => {} };
   }
 
   /** By the rules, of a repository that is open. */
