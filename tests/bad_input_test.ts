@@ -20,6 +20,9 @@ import { crc32 } from "../src/base/crc32.ts";
 import { openDatabase as openPage } from "../src/browser/mod.ts";
 import { openKv } from "../src/kv/mod.ts";
 import { openBrowserStorage } from "../src/storage/browser_open.ts";
+import { codemirror } from "../src/text/codemirror.ts";
+import { bindTextarea, text, textCursors } from "../src/text/mod.ts";
+import { FakePage, FakeTextarea } from "./kit/fake_textarea.ts";
 
 const Task = defineSchema("task", {
   title: field.string(),
@@ -28,6 +31,8 @@ const Task = defineSchema("task", {
   tags: field.set(field.string()),
   extra: field.json().optional(),
   blob: field.bytes().optional(),
+  note: text(),
+  steps: field.list(field.string()),
 });
 
 async function fails(
@@ -404,15 +409,20 @@ Deno.test("an option that nobody knows is refused by name, wherever options are 
   const kv = openKv(repo);
   const path = await Deno.makeTempDir();
   const [storage, fields] = [memoryStorage(), { a: field.string() }];
+  const place = { collection: tasks, id: "a", field: "note" } as const;
+  const element = new FakeTextarea(new FakePage());
+  tasks.create({ id: "a", title: "A" });
   const calls: Record<string, (no: never) => unknown> = {
     "openDatabase()": (no) => openDatabase({ ...no as object, storage }),
     "openDatabase() of a page": (no) =>
       openPage({ ...no as object, name: "a", storage: "memory" }),
     "openBrowserStorage()": (no) =>
       openBrowserStorage({ ...no as object, name: "a" }),
+    "openDatabase() scrub": (no) => openDatabase({ storage, scrub: no }),
     "defineSchema()": (no) => defineSchema("a", fields, no),
     "createServer()": (no) => createServer({ ...no as object, data: path }),
     "createServer() quotas": (no) => createServer({ data: path, quotas: no }),
+    "createServer() scrub": (no) => createServer({ data: path, scrub: no }),
     "createServer() login": (no) => createServer({ data: path, login: no }),
     "createServer() jwt": (no) =>
       createServer({ data: path, login: { jwt: no } }),
@@ -436,6 +446,24 @@ Deno.test("an option that nobody knows is refused by name, wherever options are 
     "kv.keys()": (no) => kv.keys(no),
     "kv.list()": (no) => kv.list(no),
     "kv.subscribe()": (no) => kv.subscribe(no, () => {}),
+    "bindTextarea()": (no) =>
+      bindTextarea(element, { ...no as object, ...place }),
+    "codemirror()": (no) => codemirror({ ...no as object, ...place }),
+    "textCursors()": (no) => textCursors(repo.presence, no),
+    "a splice": (no) =>
+      tasks.update("a", { note: { splice: [{ ...no as object, at: 0 }] } }),
+    "a list's insert": (no) =>
+      tasks.update("a", {
+        steps: { insert: [{ ...no as object, at: 0, value: "x" }] },
+      }),
+    "a list's replace": (no) =>
+      tasks.update("a", {
+        steps: { replace: [{ ...no as object, at: 0, value: "x" }] },
+      }),
+    "a list's move": (no) =>
+      tasks.update("a", {
+        steps: { move: [{ ...no as object, from: 0, to: 0 }] },
+      }),
   };
   for (const [name, call] of Object.entries(calls)) {
     const given = { encryptionKey: "secret" } as never;

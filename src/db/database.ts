@@ -34,6 +34,8 @@ const databaseOptions = {
   world: 0,
 };
 
+const paceOptions = { stepBytes: 0, stepMs: 0, everyMs: 0 };
+
 /**
  * Opens a database folder, or makes it.
  *
@@ -55,7 +57,9 @@ const databaseOptions = {
 export async function openDatabase(
   options: DatabaseOptions,
 ): Promise<Database> {
-  const medium = storageOf(checkOptions(options, databaseOptions));
+  const { scrub = false } = checkOptions(options, databaseOptions);
+  if (typeof scrub !== "boolean") checkOptions(scrub, paceOptions, "scrub.");
+  const medium = storageOf(options);
   const storage = options.readOnly === true
     ? (await import("../storage/read_only_storage.ts")).readOnlyStorage(medium)
     : medium;

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import { equalValues } from "./json.ts";
 import type { Change, Element, Placement, Value } from "./patch.ts";
@@ -32,6 +33,15 @@ interface Slot {
   readonly isMoved: boolean;
 }
 
+const placed = { at: 0, value: 0 };
+/** What each part of an explicit change says. */
+const partsKnown = {
+  replace: placed,
+  move: { from: 0, to: 0 },
+  insert: placed,
+};
+const partNames = [...Object.keys(partsKnown), "delete"];
+
 /** The changes of a list of these elements that an update asks for. */
 export function listChanges(
   field: SchemaField,
@@ -39,7 +49,7 @@ export function listChanges(
   given: unknown,
   ids: ElementIds,
 ): readonly Change[] {
-  const parts = explicitParts(given, ["replace", "delete", "move", "insert"]);
+  const parts = explicitParts(given, partNames);
   const wanted = parts === undefined
     ? slotsOfWhole(field, now, given)
     : slotsOfParts(field, now, parts);
@@ -76,7 +86,7 @@ function slotsOfParts(
     value: old.value,
     isMoved: false,
   }));
-  for (const part of partsOf(field, parts.replace)) {
+  for (const part of partsOf(field, parts, "replace")) {
     const at = indexIn(field, slots.length - 1, part.at);
     slots[at] = { ...slots[at]!, value: parseInner(field, part.value) };
   }
@@ -84,8 +94,8 @@ function slotsOfParts(
     slots[indexIn(field, slots.length - 1, at)] = undefined;
   }
   const left = slots.filter((slot) => slot !== undefined);
-  for (const part of partsOf(field, parts.move)) move(field, left, part);
-  for (const part of partsOf(field, parts.insert)) {
+  for (const part of partsOf(field, parts, "move")) move(field, left, part);
+  for (const part of partsOf(field, parts, "insert")) {
     const at = indexIn(field, left.length, part.at);
     const value = parseInner(field, part.value);
     left.splice(at, 0, { old: undefined, value, isMoved: false });
@@ -114,11 +124,13 @@ function arrayOf(field: SchemaField, given: unknown): readonly unknown[] {
 
 function partsOf(
   field: SchemaField,
-  given: unknown,
+  parts: Readonly<Record<string, unknown>>,
+  name: keyof typeof partsKnown,
 ): Readonly<Record<string, unknown>>[] {
-  return arrayOf(field, given).map((part) => {
+  return arrayOf(field, parts[name]).map((part) => {
     if (!isPlainObject(part)) refuseValue(field, "an object of a change", part);
-    return { ...part };
+    const known: Record<string, unknown> = partsKnown[name];
+    return checkOptions({ ...part }, known, `${name}.`);
   });
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import type { Change, Shape, ShapeField, Value } from "./patch.ts";
 import { type ElementIds, explicitParts, type RichKind } from "./rich_kind.ts";
@@ -114,11 +115,13 @@ function parseSplices(
   });
 }
 
+const spliceParts = { at: 0, delete: 0, insert: 0 };
+
 function parseSplice(field: SchemaField, given: unknown) {
   if (typeof given === "object" && given !== null) {
-    const { at, delete: length = 0, insert = "" }: Record<string, unknown> = {
-      ...given,
-    };
+    const { at, delete: length = 0, insert = "" } = checkOptions<
+      Record<string, unknown>
+    >({ ...given }, spliceParts, "splice.");
     if (
       isCount(at) && isCount(length) && typeof insert === "string" &&
       insert.isWellFormed()

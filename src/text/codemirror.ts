@@ -21,11 +21,18 @@ import {
   type ViewUpdate,
   WidgetType,
 } from "@codemirror/view";
+import { checkOptions } from "../base/known_options.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { TextCursor } from "./cursors.ts";
 import { LiveText, type TextPlace } from "./live_text.ts";
 import { type Splice, splicesOf } from "./splices.ts";
-import { type BindOptions, DELAY_MS, rethrow, timerOf } from "./textarea.ts";
+import {
+  type BindOptions,
+  bindOptions,
+  DELAY_MS,
+  rethrow,
+  timerOf,
+} from "./textarea.ts";
 
 /** Marks what others did: it is not typed here. */
 const fromOthers = Annotation.define<boolean>();
@@ -34,6 +41,7 @@ const fromOthers = Annotation.define<boolean>();
 export function codemirror<S extends Schema>(
   place: TextPlace<S> & BindOptions,
 ): Extension {
+  checkOptions(place, bindOptions);
   const plugin = ViewPlugin.define((view) => new Bound(view, place), {
     decorations: (bound) => bound.decorations,
   });

@@ -11,6 +11,7 @@
  */
 
 import * as Y from "yjs";
+import { checkOptions } from "../base/known_options.ts";
 import type { Presence } from "../db/presence.ts";
 import type { JsonValue } from "../schema/field.ts";
 import type { TextPlace } from "./live_text.ts";
@@ -127,7 +128,10 @@ export class TextCursors {
 
 /** Shows the own cursor to others and theirs here: hand it to the editors that are bound. */
 export function textCursors(presence: Presence, user: CursorUser): TextCursors {
-  return new TextCursors(presence, user);
+  return new TextCursors(
+    presence,
+    checkOptions(user, { name: 0, color: 0 }, "user."),
+  );
 }
 
 function partOf(data: JsonValue | undefined, key: string) {

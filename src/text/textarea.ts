@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions } from "../base/known_options.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { TextCursor, TextCursors } from "./cursors.ts";
 import { LiveText, type TextPlace } from "./live_text.ts";
@@ -56,6 +57,18 @@ export interface BoundText {
   readonly close: () => void;
 }
 
+/** The names of options that every binding takes, and of its place. */
+export const bindOptions = {
+  collection: 0,
+  id: 0,
+  field: 0,
+  delayMs: 0,
+  onError: 0,
+  cursors: 0,
+};
+
+const textareaOptions = { ...bindOptions, onCursors: 0 };
+
 /** Typing is written after this: soon for others to see, and few keystrokes a commit. */
 export const DELAY_MS = 500;
 
@@ -64,7 +77,7 @@ export function bindTextarea<S extends Schema>(
   element: TextElement,
   place: TextPlace<S> & TextareaOptions,
 ): BoundText {
-  return new BoundTextarea(element, place);
+  return new BoundTextarea(element, checkOptions(place, textareaOptions));
 }
 
 class BoundTextarea<S extends Schema> implements BoundText {
