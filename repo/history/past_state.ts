@@ -1,10 +1,11 @@
 /**
- * The state of chosen commits, from the log, in two passes: the first finds
- * which operations still count, by what each writes to and not by what it
- * writes; the second decodes those alone, and folds them item by item.
+ * The state of chosen commits, from the log, backwards: an operation that nothing
+ * later stands for is kept, and decoded when its item is folded; all others are
+ * gone over.
  *
  * An update counts no more where each field that it sets was set again later;
- * anything, where a later generation began. All else is left to `merge.ts`.
+ * anything, where a later generation began. All else is left to `merge.ts`, which
+ * may be given more than it needs.
  *
  * Architecture invariant: same commits, same past (law 4); what comes out is
  * what folding every operation gives (`scannedStateOf` in `time_travel.ts`).
@@ -13,15 +14,18 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
-import { getOrMake, lowerBound } from "../../src/base/collections.ts";
-import type { Origin } from "../../src/schema/cell.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+import { compareStamps, type Hlc } from "../../src/base/hlc.ts";
+import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { ItemFold } from "../../src/schema/item_fold.ts";
 import type { Shape } from "../../src/schema/patch.ts";
-import { readOperation } from "../../src/schema/patch_codec.ts";
+import { readOperationOn } from "../../src/schema/patch_codec.ts";
 import { skimOperation } from "../../src/schema/skim.ts";
+import type { View } from "../../src/schema/view.ts";
 import type { Batch } from "../commit/batch.ts";
 import { State, type ViewOf } from "../state/state.ts";
-import type { CommitReader } from "./commit_reader.ts";
+import { RECORD_HEADER_BYTES } from "../log/format.ts";
+import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
 import { PayloadHead } from "./payload_head.ts";
 import type { Includes } from "./time_travel.ts";
 
@@ -32,187 +36,265 @@ export function pastState(
   includes: Includes,
   to?: number,
 ): State {
-  const writes = new LastWrites();
-  eachOf(reader, includes, to, (...commit) => writes.add(...commit));
-  const kept = new Kept(writes);
-  eachOf(reader, includes, to, (...commit) => kept.add(...commit));
-  return kept.state(viewOf);
+  const stretches = new Stretches(reader, includes, to);
+  const writes = new LastWrites(stretches.isInOrder);
+  stretches.eachBackwards((...commit) => writes.add(...commit));
+  return writes.state(viewOf);
 }
 
-/** Visits the chosen commits, with a reader of their batch's bytes. */
-function eachOf(
-  reader: CommitReader,
-  includes: Includes,
-  to: number | undefined,
-  visit: (bytes: ByteReader, batch: Batch, index: number) => void,
-): void {
-  let left = includes.count ?? Infinity;
-  reader.each(
-    ({ batch, from }) => {
-      const { bytes, chain, first, commits } = batch;
-      const input = new ByteReader(bytes);
-      for (let i = from; i < commits.length; i++) {
-        if (!includes(chain, first + i, commits[i]!.wall)) continue;
-        visit(input, batch, i);
-        left--;
-      }
-      return left === 0;
-    },
-    0,
-    to,
-    to,
-  );
-}
+/** So much of the log is read forwards at once, to be gone over backwards. */
+const STRETCH_BYTES = 256 * 1024;
 
-/** Numbers in a column that grows. */
-class Numbers<T extends Float64Array | Uint32Array | Int32Array | Uint16Array> {
-  all: T;
-  length = 0;
+/** The log in pieces, as it was when it ended at `to`. */
+class Stretches {
+  /** Does each of the chosen commits have a later stamp than those before it? */
+  isInOrder = true;
+  readonly #reader: CommitReader;
+  readonly #includes: Includes;
+  readonly #to: number;
+  readonly #asOf: number | undefined;
+  /** Where each begins. */
+  readonly #starts: number[] = [];
+  /** Where each batch is that repeats commits, and how many. */
+  readonly #repeats = new Map<number, number>();
 
-  constructor(readonly make: (length: number) => T) {
-    this.all = make(1024);
+  constructor(reader: CommitReader, includes: Includes, to?: number) {
+    this.#reader = reader;
+    this.#includes = includes;
+    this.#asOf = to;
+    this.#to = this.#survey();
   }
 
-  push(value: number): void {
-    if (this.length === this.all.length) {
-      const grown = this.make(this.length * 2);
-      grown.set(this.all);
-      this.all = grown;
+  /** Goes over it once; says where the last of the chosen commits ends. */
+  #survey(): number {
+    let left = this.#includes.count ?? Infinity;
+    let [start, end] = [-Infinity, 0];
+    let [chain, wall, count] = ["", -1, 0];
+    this.#each(0, this.#asOf, ({ batch, address, from }) => {
+      end = address + batch.bytes.length;
+      if (address - start >= STRETCH_BYTES) {
+        start = address;
+        this.#starts.push(address - RECORD_HEADER_BYTES);
+      }
+      if (from > 0) this.#repeats.set(address, from);
+      for (let i = from; i < batch.commits.length; i++) {
+        if (!this.#isChosen(batch, i)) continue;
+        left--;
+        const next = batch.commits[i]!;
+        const later = next.wall - wall || next.count - count;
+        if (later < 0 || later === 0 && batch.chain < chain) {
+          this.isInOrder = false;
+        }
+        ({ wall, count } = next);
+        ({ chain } = batch);
+      }
+      return left === 0;
+    });
+    return end;
+  }
+
+  #each(
+    from: number,
+    to: number | undefined,
+    visit: (logged: LoggedBatch) => boolean | void,
+  ): void {
+    this.#reader.each(visit, from, to, this.#asOf);
+  }
+
+  #isChosen({ chain, first, commits }: Batch, index: number): boolean {
+    return this.#includes(chain, first + index, commits[index]!.wall);
+  }
+
+  /** Visits the chosen commits, the last one first, with a reader of their batch's bytes. */
+  eachBackwards(
+    visit: (bytes: ByteReader, batch: Batch, index: number) => void,
+  ): void {
+    let to = this.#to;
+    for (const start of this.#starts.reverse()) {
+      const batches: LoggedBatch[] = [];
+      // The bytes are the log's own buffer.
+      this.#each(start, to, ({ batch, address, from }) => {
+        const own = { ...batch, bytes: batch.bytes.slice() };
+        batches.push({ batch: own, address, from });
+      });
+      to = start;
+      for (const { batch, address } of batches.reverse()) {
+        const from = this.#repeats.get(address) ?? 0;
+        const input = new ByteReader(batch.bytes);
+        for (let i = batch.commits.length - 1; i >= from; i--) {
+          if (this.#isChosen(batch, i)) visit(input, batch, i);
+        }
+      }
     }
-    this.all[this.length++] = value;
   }
 }
 
 /** So many fields of a collection are looked at; all that is written to others counts. */
 const WIDTH_MAX = 16;
 
-const wholes = () => new Numbers((length) => new Int32Array(length));
+/** What is known of an item, in a row of whole numbers: */
+const HASH = 0;
+const COLLECTION = 1;
+/** where the bytes of its id start, and end; */
+const ID = 2;
+const ID_END = 3;
+/** the latest generation; */
+const GENERATION = 4;
+/** when its earliest operation was met; */
+const MET = 5;
+/** its earliest operation that is kept, and 1; */
+const KEPT = 6;
+/** and of each field, what set it last: an operation that is kept, and 1. */
+const FIELDS = 7;
 
-/** Numbers items in the order in which they are met, by the bytes of their ids. */
-class ItemNumbers {
-  /** By item: its collection. */
-  readonly collections = wholes();
-  readonly #hashes = wholes();
-  /** Where the bytes of its id start, which end where those of the next one do. */
-  readonly #starts = new Numbers((length) => new Float64Array(length));
+/** Items, numbered in the order in which they are met, by the bytes of their ids. */
+class ItemRows {
+  /** How many there are. */
+  count = 0;
+  /** How long each row is. */
+  width = FIELDS + 4;
+  all = new Uint32Array(1024 * this.width);
   #ids = new Uint8Array(16 * 1024);
   #end = 0;
   /** Open addressing: an item's number and 1. */
   #table = new Int32Array(4096);
 
-  /** How many there are. */
-  get count(): number {
-    return this.collections.length;
-  }
-
-  /** The item of a collection whose id stands there. */
+  /** Where the row starts of the item of a collection whose id stands there. */
   of(collection: number, bytes: Uint8Array, from: number, to: number): number {
     let hash = collection;
     for (let i = from; i < to; i++) {
       hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
     }
     hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-    hash ^= hash >>> 13;
-    const hashes = this.#hashes.all;
+    hash = (hash ^ (hash >>> 13)) >>> 0;
+    const { all, width } = this;
     const table = this.#table;
     const mask = table.length - 1;
     let at = hash & mask;
     for (; table[at]! > 0; at = (at + 1) & mask) {
-      const item = table[at]! - 1;
-      const isIt = hashes[item] === hash &&
-        this.#isAt(item, collection, bytes, from, to);
-      if (isIt) return item;
+      const row = (table[at]! - 1) * width;
+      const isIt = all[row] === hash && all[row + COLLECTION] === collection &&
+        this.#isId(row, bytes, from, to);
+      if (isIt) return row;
     }
-    this.#add(collection, hash, bytes.subarray(from, to));
-    table[at] = this.count;
+    table[at] = this.count + 1;
     if (this.count * 2 > table.length) this.#grow();
-    return this.count - 1;
+    return this.#add(hash, collection, bytes.subarray(from, to));
   }
 
-  #isAt(
-    item: number,
-    collection: number,
-    bytes: Uint8Array,
-    from: number,
-    to: number,
-  ): boolean {
+  #isId(row: number, bytes: Uint8Array, from: number, to: number): boolean {
     const ids = this.#ids;
-    const start = this.#starts.all[item]!;
-    const end = item + 1 < this.count ? this.#starts.all[item + 1] : this.#end;
-    if (this.collections.all[item] !== collection) return false;
-    if (end !== start + to - from) return false;
+    const start = this.all[row + ID]!;
+    if (this.all[row + ID_END]! - start !== to - from) return false;
     let i = from;
     while (i < to && ids[start + i - from] === bytes[i]) i++;
     return i === to;
   }
 
-  #add(collection: number, hash: number, id: Uint8Array): void {
-    const end = this.#end + id.length;
-    if (end > this.#ids.length) {
-      const grown = new Uint8Array(2 * end);
-      grown.set(this.#ids);
-      this.#ids = grown;
-    }
-    this.#ids.set(id, this.#end);
-    this.#starts.push(this.#end);
-    this.#end = end;
-    this.collections.push(collection);
-    this.#hashes.push(hash);
+  #add(hash: number, collection: number, id: Uint8Array): number {
+    const row = this.count++ * this.width;
+    if (row === this.all.length) this.widen(this.width, 2 * row);
+    const start = this.#end;
+    this.#end += id.length;
+    this.#ids = grown(this.#ids, this.#end);
+    this.#ids.set(id, start);
+    this.all.set([hash, collection, start, this.#end], row);
+    return row;
+  }
+
+  /** The id of the item of a row. */
+  idAt(row: number): string {
+    return new ByteReader(this.#ids, this.all[row + ID]!, this.#end).text();
   }
 
   #grow(): void {
     const table = new Int32Array(this.#table.length * 4);
     const mask = table.length - 1;
-    for (let item = 0; item < this.count; item++) {
-      let at = this.#hashes.all[item]! & mask;
+    for (const entry of this.#table) {
+      if (entry === 0) continue;
+      let at = this.all[(entry - 1) * this.width]! & mask;
       while (table[at]! > 0) at = (at + 1) & mask;
-      table[at] = item + 1;
+      table[at] = entry;
     }
     this.#table = table;
   }
+
+  /** Makes room: for longer rows, or more of them. */
+  widen(width: number, length: number): void {
+    const { all, width: before } = this;
+    this.all = new Uint32Array(length);
+    for (let from = 0, to = 0; from < all.length; from += before, to += width) {
+      this.all.set(all.subarray(from, from + before), to);
+    }
+    this.width = width;
+  }
 }
 
-/** A shape of the payload that is read. */
+/** Bytes with room for so many, or twice as many. */
+function grown(
+  bytes: Uint8Array<ArrayBuffer>,
+  room: number,
+): Uint8Array<ArrayBuffer> {
+  if (room <= bytes.length) return bytes;
+  const more = new Uint8Array(2 * room);
+  more.set(bytes);
+  return more;
+}
+
+/** What is known of a shape. */
 interface WrittenShape {
-  readonly shape: Shape;
   /** The number of its collection. */
   readonly collection: number;
   /** By field of the shape, a number for its name and kind; -1 where it has none. */
   readonly fields: readonly number[];
 }
 
-/** Which operation wrote to each field last, and which of them so still count. */
+/** The shapes of a payload. */
+interface Head {
+  readonly shapes: readonly Shape[];
+  readonly written: readonly WrittenShape[];
+}
+
+/** The operations that count, while the log is gone over backwards. */
 class LastWrites {
-  readonly collections: string[] = [];
+  readonly #isInOrder: boolean;
+  readonly #collections: string[] = [];
   /** By collection: numbers of fields, by kind and name. */
   readonly #fields: Map<string, number>[] = [];
-  readonly #head = new PayloadHead((shape) => this.#written(shape));
-  readonly known = new ItemNumbers();
-  /** By item: what is written now, and a row of what set its fields last: operations, and 1. */
-  readonly #generations = new Numbers((length) => new Uint32Array(length));
-  #sets = new Int32Array(0);
-  #width = 4;
-  /** By item: a list of what else was written; the operation before each. */
-  readonly #others = wholes();
-  readonly #before = wholes();
-  /** By operation: its item, and how many of its writes count. */
-  readonly items = wholes();
-  readonly #counts = new Numbers((length) => new Uint16Array(length));
-  /** By commit: its first operation, and its stamp. */
-  readonly #firsts = wholes();
-  readonly #walls = new Numbers((length) => new Float64Array(length));
-  readonly #ticks = new Numbers((length) => new Uint16Array(length));
-  readonly #chains: string[] = [];
-  #latest = -1;
-  /** Is the commit that is read later than all before it? */
-  #isInOrder = true;
-  #item = 0;
-  #shape: WrittenShape | undefined;
+  readonly #heads = new PayloadHead<Head>((shapes) => ({
+    shapes,
+    written: shapes.map((shape) => this.#written(shape)),
+  }));
+  readonly #items = new ItemRows();
+  /** Of what is kept: its bytes, where those of each start, its shapes and its origin. */
+  #bytes = new Uint8Array(64 * 1024);
+  #end = 0;
+  readonly #starts: number[] = [];
+  readonly #shapes: (readonly Shape[])[] = [];
+  readonly #origins: Origin[] = [];
+  /** The row of its item, while its commit is read; then the next one of that item, and 1. */
+  readonly #nexts: number[] = [];
+  /** Operations that were met. */
+  #met = 0;
+  /** Of the commit that is read: what it is, its origin, once somebody asks, and its first operation that is kept. */
+  #chain = "";
+  #commit: Hlc = { wall: 0, count: 0 };
+  #origin: Origin | undefined;
+  #first = 0;
+  /** Of the operation that is read: its row and shape, and whether it counts. */
+  #row = 0;
+  #fieldsOf: readonly number[] = [];
+  #isCounting = false;
+
+  /** @param isInOrder has every commit a later stamp than those before it? */
+  constructor(isInOrder: boolean) {
+    this.#isInOrder = isInOrder;
+  }
 
   #written(shape: Shape): WrittenShape {
-    let collection = this.collections.indexOf(shape.collection);
+    let collection = this.#collections.indexOf(shape.collection);
     if (collection < 0) {
-      collection = this.collections.push(shape.collection) - 1;
+      collection = this.#collections.push(shape.collection) - 1;
       this.#fields.push(new Map());
     }
     const known = this.#fields[collection]!;
@@ -221,240 +303,144 @@ class LastWrites {
       const isOver = known.size >= WIDTH_MAX && !known.has(field);
       return isOver ? -1 : getOrMake(known, field, () => known.size);
     });
-    while (known.size > this.#width) {
-      this.#widen(2 * this.#width, 2 * this.#sets.length);
+    const items = this.#items;
+    const width = FIELDS + known.size;
+    if (width > items.width) {
+      items.widen(width, items.all.length / items.width * width);
     }
-    return { shape, collection, fields };
+    return { collection, fields };
   }
 
-  /** Takes note of a commit. */
+  /** Takes what counts of the commit before. */
   add(r: ByteReader, { chain, commits }: Batch, index: number): void {
-    const { wall, count, payloadAt } = commits[index]!;
-    const commit = this.#chains.push(chain) - 1;
-    this.#walls.push(wall);
-    this.#ticks.push(count);
-    this.#firsts.push(this.items.length);
-    this.#isInOrder = this.#latest < 0 || this.#isLater(commit, this.#latest);
-    if (this.#isInOrder) this.#latest = commit;
-    if (commits[index]!.isVoid) return;
+    const commit = commits[index]!;
+    const { payloadAt, end, isVoid } = commit;
+    if (isVoid) return;
+    this.#chain = chain;
+    this.#commit = commit;
+    this.#origin = undefined;
+    this.#first = this.#starts.length;
     r.at = payloadAt;
-    const shapes = this.#head.read(r);
-    for (let left = r.varint(); left > 0; left--) {
-      this.#addOperation(r, shapes, left === 1);
+    const heads = this.#heads.read(r);
+    let left = r.varint();
+    // The first operation is met last.
+    const met = this.#met;
+    this.#met += left;
+    for (; left > 0; left--) {
+      this.#addOperation(r, heads, met + left, left === 1 ? end : -1);
     }
-  }
-
-  /** Is the stamp of a commit that of another, or a later one? */
-  #isLater(commit: number, other: number): boolean {
-    const walls = this.#walls.all;
-    const ticks = this.#ticks.all;
-    const later = walls[commit]! - walls[other]! ||
-      ticks[commit]! - ticks[other]!;
-    return later > 0 ||
-      (later === 0 && this.#chains[commit]! >= this.#chains[other]!);
+    this.#link();
   }
 
   #addOperation(
     r: ByteReader,
-    shapes: readonly WrittenShape[],
-    isLast: boolean,
+    { shapes, written }: Head,
+    met: number,
+    end: number,
   ): void {
+    const start = r.at;
     const head = r.varint();
-    const written = shapes[Math.floor(head / 4)]!;
+    const number = Math.floor(head / 4);
+    const { collection, fields } = written[number]!;
     const generation = r.varint();
     const from = r.at;
     r.skipText();
-    const item = this.known.of(written.collection, r.bytes, from, r.at);
-    if (item === this.#generations.length) {
-      this.#generations.push(generation);
-      this.#others.push(-1);
-      const room = (item + 1) * this.#width;
-      if (room > this.#sets.length) this.#widen(this.#width, 2 * room);
+    const items = this.#items;
+    const row = items.of(collection, r.bytes, from, r.at);
+    const { all, width } = items;
+    all[row + MET] = met;
+    const isOver = generation < all[row + GENERATION]!;
+    if (generation > all[row + GENERATION]!) {
+      all[row + GENERATION] = generation;
+      all.fill(0, row + FIELDS, row + width);
     }
-    this.items.push(item);
-    this.#before.push(-1);
-    this.#counts.push(0);
-    const present = this.#generations.all[item]!;
-    if (generation > present) {
-      this.#generations.all[item] = generation;
-      this.#forget(item);
-    }
-    this.#item = item;
-    this.#shape = written;
-    const onWrite = generation < present ? this.#pass : this.#write;
-    skimOperation(r, head % 4, written.shape, isLast, onWrite);
-  }
-
-  /** Makes room: for longer rows, or more of them. */
-  #widen(width: number, length: number): void {
-    const wide = new Int32Array(length);
-    const [old, before] = [this.#sets, this.#width];
-    if (width === before) wide.set(old);
-    else {for (let i = 0; i < old.length; i++) {
-        wide[Math.floor(i / before) * width + i % before] = old[i]!;
-      }}
-    this.#sets = wide;
-    this.#width = width;
+    this.#row = row;
+    this.#fieldsOf = fields;
+    this.#isCounting = false;
+    const onWrite = isOver ? this.#pass : this.#write;
+    skimOperation(r, head % 4, shapes[number]!, end >= 0, onWrite);
+    if (!this.#isCounting) return;
+    this.#keep(r.bytes.subarray(start, end < 0 ? r.at : end), shapes);
   }
 
   readonly #pass = () => {};
 
   readonly #write = (field: number) => {
-    const operation = this.items.length - 1;
-    const number = field < 0 ? -1 : this.#shape!.fields[field]!;
-    const counts = this.#counts.all;
-    if (number < 0) {
-      const others = this.#others.all;
-      counts[operation]!++;
-      if (others[this.#item] === operation) return;
-      this.#before.all[operation] = others[this.#item]!;
-      others[this.#item] = operation;
-      return;
+    const number = field < 0 ? -1 : this.#fieldsOf[field]!;
+    if (number >= 0) {
+      const { all } = this.#items;
+      const at = this.#row + FIELDS + number;
+      if (this.#isSetLater(all[at]! - 1)) return;
+      all[at] = this.#starts.length + 1;
     }
-    const at = this.#item * this.#width + number;
-    const before = this.#sets[at]! - 1;
-    if (before >= 0) {
-      if (!this.#isInOrder && !this.#isLaterThan(before)) return;
-      counts[before]!--;
-    }
-    this.#sets[at] = operation + 1;
-    counts[operation]!++;
+    this.#isCounting = true;
   };
 
-  /** Is the commit that is read not before that of an operation? */
-  #isLaterThan(operation: number): boolean {
-    const { all, length } = this.#firsts;
-    const commit = lowerBound(length, (i) => all[i]! > operation) - 1;
-    return this.#isLater(length - 1, commit);
+  /** Was what an operation has set not set before by this commit? */
+  #isSetLater(operation: number): boolean {
+    if (operation < 0 || operation >= this.#first) return false;
+    return this.#isInOrder ||
+      compareStamps(this.#origins[operation]!, this.#originNow) >= 0;
   }
 
-  /** What was written to an item before is over. */
-  #forget(item: number): void {
-    const counts = this.#counts.all;
-    const start = item * this.#width;
-    for (let at = start; at < start + this.#width; at++) {
-      if (this.#sets[at]! > 0) counts[this.#sets[at]! - 1] = 0;
-      this.#sets[at] = 0;
-    }
-    const before = this.#before.all;
-    for (let at = this.#others.all[item]!; at >= 0; at = before[at]!) {
-      counts[at] = 0;
-    }
-    this.#others.all[item] = -1;
-  }
-
-  /** The first operation of a commit. */
-  firstOf(commit: number): number {
-    const { all, length } = this.#firsts;
-    return commit < length ? all[commit]! : this.items.length;
-  }
-
-  /** The origin of a commit's operations. */
-  originOf(commit: number): Origin {
-    const wall = this.#walls.all[commit]!;
-    const count = this.#ticks.all[commit]!;
+  get #originNow(): Origin {
+    const { wall, count } = this.#commit;
+    const chain = this.#chain;
     // Nobody asks where it stands: no checkpoint is made of it.
-    return { wall, count, chain: this.#chains[commit]!, operationsAt: -1 };
+    return this.#origin ??= { wall, count, chain, operationsAt: -1 };
   }
 
-  /** Does an operation still count? */
-  counts(operation: number): boolean {
-    return this.#counts.all[operation]! > 0;
-  }
-}
-
-/** The bytes of what counts: it is decoded when its item is folded, and gone again. */
-class Kept {
-  readonly #writes: LastWrites;
-  readonly #head = new PayloadHead((shape) => shape);
-  #bytes = new Uint8Array(64 * 1024);
-  #end = 0;
-  /** By operation that is kept: where it starts, its item and its commit, and the shapes there. */
-  readonly #starts = new Numbers((length) => new Float64Array(length));
-  readonly #items = wholes();
-  readonly #commits = wholes();
-  readonly #shapes: (readonly Shape[])[] = [];
-  #commit = 0;
-
-  constructor(writes: LastWrites) {
-    this.#writes = writes;
+  #keep(bytes: Uint8Array, shapes: readonly Shape[]): void {
+    const start = this.#end;
+    this.#end += bytes.length;
+    this.#bytes = grown(this.#bytes, this.#end);
+    this.#bytes.set(bytes, start);
+    this.#starts.push(start);
+    this.#shapes.push(shapes);
+    this.#origins.push(this.#originNow);
+    this.#nexts.push(this.#row);
   }
 
-  /** Takes what counts of the next commit. */
-  add(r: ByteReader, { commits }: Batch, index: number): void {
-    const writes = this.#writes;
-    const commit = this.#commit++;
-    const end = writes.firstOf(commit + 1);
-    let last = end - 1;
-    let next = writes.firstOf(commit);
-    while (last >= next && !writes.counts(last)) last--;
-    if (last < next) return;
-    r.at = commits[index]!.payloadAt;
-    const shapes = this.#head.read(r);
-    r.varint();
-    for (; next <= last; next++) {
-      const start = r.at;
-      if (next === end - 1) r.at = commits[index]!.end;
-      else pass(r, shapes);
-      if (!writes.counts(next)) continue;
-      this.#starts.push(this.#end);
-      this.#items.push(writes.items.all[next]!);
-      this.#commits.push(commit);
-      this.#shapes.push(shapes);
-      this.#copy(r.bytes.subarray(start, r.at));
+  /** Puts what is kept of a commit before what is kept of later ones. */
+  #link(): void {
+    const { all } = this.#items;
+    const nexts = this.#nexts;
+    for (let i = nexts.length - 1; i >= this.#first; i--) {
+      const at = nexts[i]! + KEPT;
+      nexts[i] = all[at]!;
+      all[at] = i + 1;
     }
   }
 
-  #copy(bytes: Uint8Array): void {
-    const end = this.#end + bytes.length;
-    if (end > this.#bytes.length) {
-      const grown = new Uint8Array(2 * end);
-      grown.set(this.#bytes);
-      this.#bytes = grown;
-    }
-    this.#bytes.set(bytes, this.#end);
-    this.#end = end;
-  }
-
-  /** All of it, folded item by item. */
+  /** All of it, folded item by item, in the order in which they came. */
   state(viewOf: ViewOf): State {
     const state = new State(viewOf);
-    const { known, collections } = this.#writes;
-    const { starts, order } = this.#byItem(known.count);
+    const { all, count, width } = this.#items;
     const r = new ByteReader(this.#bytes, 0, this.#end);
-    for (let item = 0; item < known.count; item++) {
-      const name = collections[known.collections.all[item]!]!;
-      const fold = new ItemFold(state.viewOf(name));
-      for (let i = starts[item]!; i < starts[item + 1]!; i++) {
-        const kept = order[i]!;
-        r.at = this.#starts.all[kept]!;
-        const operation = readOperation(r, this.#shapes[kept]!);
-        fold.add(operation, this.#writes.originOf(this.#commits.all[kept]!));
-      }
-      const { cell } = fold;
+    const byMet = new Int32Array(this.#met + 1);
+    for (let item = 0; item < count; item++) {
+      byMet[all[item * width + MET]!] = item + 1;
+    }
+    for (let met = this.#met; met > 0; met--) {
+      if (byMet[met] === 0) continue;
+      const row = (byMet[met]! - 1) * width;
+      const name = this.#collections[all[row + COLLECTION]!]!;
+      const cell = this.#fold(r, row, state.viewOf(name));
       if (cell !== undefined) state.put(name, cell, -1);
     }
     return state;
   }
 
-  /** What is kept of each item, in the log's order: it starts at its number in `starts`. */
-  #byItem(count: number): { starts: Int32Array; order: Int32Array } {
-    const { all, length } = this.#items;
-    const starts = new Int32Array(count + 1);
-    const order = new Int32Array(length);
-    for (let i = 0; i < length; i++) starts[all[i]!]!++;
-    for (let item = 1; item <= count; item++) {
-      starts[item]! += starts[item - 1]!;
+  #fold(r: ByteReader, row: number, view: View): Cell | undefined {
+    const fold = new ItemFold(view);
+    const id = this.#items.idAt(row);
+    for (let next = this.#items.all[row + KEPT]!; next > 0;) {
+      const kept = next - 1;
+      r.at = this.#starts[kept]!;
+      const operation = readOperationOn(id, r, this.#shapes[kept]!);
+      fold.add(operation, this.#origins[kept]!);
+      next = this.#nexts[kept]!;
     }
-    for (let i = length - 1; i >= 0; i--) order[--starts[all[i]!]!] = i;
-    return { starts, order };
+    return fold.cell;
   }
-}
-
-/** Goes over an operation. */
-function pass(r: ByteReader, shapes: readonly Shape[]): void {
-  const head = r.varint();
-  r.varint();
-  r.skipText();
-  skimOperation(r, head % 4, shapes[Math.floor(head / 4)]!, false, () => {});
 }

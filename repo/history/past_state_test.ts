@@ -115,3 +115,32 @@ Deno.test("what was overwritten is not made for a picture of the past", async ()
   equal(judged, 5, "one value of each item");
   await place.replica.close();
 });
+
+Deno.test("the past of a log of many stretches keeps its items in the order in which they came", async () => {
+  const place = await AuthorPlace.open({ mode: "trusted" });
+  const long = "x".repeat(2_000);
+  for (let i = 0; i < 600; i++) {
+    place.write((tx, leaves) => {
+      for (const id of [`${i % 200}`, `${(i * 7) % 200}`]) {
+        leaves.upsert(tx, { id, title: `${i} ${long}` });
+        leaves.update(tx, id, { title: `${i} after`, rank: i });
+        if (i % 11 === 0) leaves.delete(tx, id);
+        if (i % 11 === 0) leaves.create(tx, { id, title: `${i} ${long}` });
+      }
+    });
+  }
+  place.replica.flush();
+  const { commits, loaded: { log } } = place.replica;
+  ok(log.end > 1024 * 1024, `${log.end}`);
+  const { chain, length } = place.last;
+  for (const count of [1, 90, 599, length]) {
+    const isFirst = (one: string, number: number) =>
+      one === chain && number < count;
+    check(place, isFirst);
+    check(place, Object.assign(isFirst, { count }));
+    const past = stateOf(commits, () => place.editor.table.view, isFirst);
+    const ids = past.find(Leaf.name)!.ids();
+    deepEqual(ids, place.editor.table.ids().slice(0, ids.length));
+  }
+  await place.replica.close();
+});

@@ -9,18 +9,19 @@ import type { ByteReader } from "../../src/base/bytes.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import { readShape } from "../../src/schema/shape_codec.ts";
 
-/** Reads the heads of payloads that were accepted, and makes something of each shape. */
+/** Reads the heads of payloads that were accepted, and makes something of their shapes. */
 export class PayloadHead<T> {
-  readonly #make: (shape: Shape) => T;
+  readonly #make: (shapes: readonly Shape[]) => T;
   #bytes = new Uint8Array(0);
-  #made: readonly T[] = [];
+  #made: T;
 
-  constructor(make: (shape: Shape) => T) {
+  constructor(make: (shapes: readonly Shape[]) => T) {
     this.#make = make;
+    this.#made = make([]);
   }
 
   /** Reads the head of the payload at the reader, and goes on to its count of operations. */
-  read(reader: ByteReader): readonly T[] {
+  read(reader: ByteReader): T {
     const { bytes, at: start } = reader;
     const last = this.#bytes;
     let same = 0;
@@ -30,11 +31,11 @@ export class PayloadHead<T> {
       return this.#made;
     }
     reader.skip(1);
-    const made: T[] = [];
+    const shapes: Shape[] = [];
     for (let left = reader.varint(); left > 0; left--) {
-      made.push(this.#make(readShape(reader)));
+      shapes.push(readShape(reader));
     }
     this.#bytes = bytes.slice(start, reader.at);
-    return this.#made = made;
+    return this.#made = this.#make(shapes);
   }
 }

@@ -77,10 +77,12 @@ export class TouchTail {
   readonly #lengths: number[] = [];
   readonly #numbers = new Map<string, number>();
   /** Shapes, and what hashes of their items start with. */
-  readonly #head = new PayloadHead((shape) => ({
-    shape,
-    seed: hashId(shape.collection, SEED),
-  }));
+  readonly #head = new PayloadHead((shapes) =>
+    shapes.map((shape) => ({
+      shape,
+      seed: hashId(shape.collection, SEED),
+    }))
+  );
 
   /** @param chains what stands before `end` */
   constructor(end: number, chains: readonly ChainCount[]) {

@@ -332,6 +332,19 @@ export function readOperation(
   return operation;
 }
 
+/** Reads the operation at the reader, on an item that is known, of bytes that {@linkcode decodePatch} has accepted. */
+export function readOperationOn(
+  id: string,
+  r: ByteReader,
+  shapes: readonly Shape[],
+): Operation {
+  const head = r.varint();
+  const generation = r.varint();
+  r.skipText();
+  const shape = shapes[Math.floor(head / 4)]!;
+  return readRest(r, head % 4, shape, generation, id, undefined);
+}
+
 function readRest(
   r: ByteReader,
   what: number,
