@@ -271,18 +271,18 @@ export class Base {
     if (wanted.length > 0) this.#load(wanted, cells);
   }
 
-  /** Reads every item that `cells` lacks. */
-  loadAll(cells: Cells): void {
+  /** Reads every item that `cells` lacks; where it is not exactly a create, the whole cell, if that is asked for. */
+  loadAll(cells: Cells, isWhole = false): void {
     const wanted = new Uint32Array(this.size);
     let count = 0;
     for (let ordinal = 0; ordinal < wanted.length; ordinal++) {
       if (!cells.has(ordinal)) wanted[count++] = ordinal;
     }
-    if (count > 0) this.#load(wanted.subarray(0, count), cells);
+    if (count > 0) this.#load(wanted.subarray(0, count), cells, isWhole);
   }
 
   /** No generator, because V8 runs a generator's loops by its interpreter. */
-  #load(ordinals: Uint32Array, cells: Cells): void {
+  #load(ordinals: Uint32Array, cells: Cells, isWhole = false): void {
     const wanted = new RowList(ordinals.length);
     const inHeap = new RowList(ordinals.length);
     const rows = this.#rows;
@@ -297,7 +297,7 @@ export class Base {
       list.add(ordinal, addressAt(view, at), shape);
     }
     inHeap.sort();
-    this.#heap.readAll(inHeap, cells, this.#idAt);
+    this.#heap.readAll(inHeap, cells, this.#idAt, isWhole);
     wanted.sort();
     const checkpoint = this.#checkpoint;
     const { addresses, ordinals: order, shapes } = wanted;

@@ -64,16 +64,17 @@ export class Heap {
     return this.#decode(this.bytes(address), address, decodeCell);
   }
 
-  /** Reads an item into `cells`, or the cell where that is not enough. */
+  /** Reads an item into `cells`, or the cell where that is not enough, or `isWhole`. */
   read(
     address: number,
     ordinal: number,
     cells: Cells,
     idAt: (ordinal: number) => string,
     ahead = 0,
+    isWhole = false,
   ): void {
     const bytes = this.bytes(address, ahead);
-    const item = this.#decode(bytes, address, decodeItem);
+    const item = isWhole ? undefined : this.#decode(bytes, address, decodeItem);
     if (item !== undefined) return cells.setItem(ordinal, item);
     const cell = this.#decode(bytes, address, decodeCell);
     cells.set(ordinal, cell ?? blankCell(idAt(ordinal), this.#place.name));
@@ -99,13 +100,14 @@ export class Heap {
     { addresses, ordinals, count }: RowList,
     cells: Cells,
     idAt: (ordinal: number) => string,
+    isWhole = false,
   ): void {
     for (let i = 0, end = 0; i < count; i++) {
       if (i === end) end = endOfRun(addresses, i, count);
       // The last cell of a run mostly fits in what is read behind its address.
       const isLast = i === end - 1;
       const ahead = isLast ? 0 : addresses[end - 1]! - addresses[i]! + DATA;
-      this.read(addresses[i]!, ordinals[i]!, cells, idAt, ahead);
+      this.read(addresses[i]!, ordinals[i]!, cells, idAt, ahead, isWhole);
     }
   }
 }

@@ -33,8 +33,7 @@ import type { Log } from "../log/log.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
 import { pastState } from "./past_state.ts";
 import { type RecentPast, recentPast } from "./recent_past.ts";
-import type { State } from "../state/state.ts";
-import type { ItemName } from "../state/state.ts";
+import type { ItemName, State, ViewOf } from "../state/state.ts";
 import type { Includes } from "./time_travel.ts";
 import type { TouchFiles, WriteTouches } from "../checkpoint/touches_writer.ts";
 import { hashItem, type Link, TouchTail } from "./touch_tail.ts";
@@ -180,23 +179,48 @@ export class ItemTouches implements Marks {
     item: ItemName,
     view: View,
     includes: Includes,
-    to = Infinity,
+    to?: number,
   ): Cell | undefined {
-    const hash = hashItem(item.collection, item.id);
+    return this.cellsOf([item], () => view, includes, to)[0];
+  }
+
+  /** As {@linkcode cellOf} of many items, in one pass over what touches them. */
+  cellsOf(
+    items: readonly ItemName[],
+    viewOf: ViewOf,
+    includes: Includes,
+    to = Infinity,
+  ): (Cell | undefined)[] {
+    const hashes = items.map(({ collection, id }) => hashItem(collection, id));
     return this.#reading(() => {
-      const places = this.#placesOf(hash);
-      const fold = new ItemFold(view);
-      for (let i = 0; i < places.count && places.at(i) < to; i++) {
-        const touch = this.#touch(places.at(i), item, hash, to);
+      const folds = items.map(({ collection }) =>
+        new ItemFold(viewOf(collection))
+      );
+      for (const { place, item } of this.#placesOfMany(hashes, to)) {
+        const touch = this.#touch(place, items[item]!, hashes[item]!, to);
         if (touch === undefined) continue;
         const { chain, number, wall, count } = touch.head;
         if (!includes(chain, number, wall)) continue;
         // Nobody asks where it stands: no checkpoint is made of it.
         const origin: Origin = { wall, count, chain, operationsAt: -1 };
-        fold.add(touch.operation, origin);
+        folds[item]!.add(touch.operation, origin);
       }
-      return fold.cell;
+      return folds.map(({ cell }) => cell);
     });
+  }
+
+  /** Where the log up to an address has operations with these hashes, in its order, and whose each is. */
+  #placesOfMany(hashes: readonly number[], to: number) {
+    const found: { readonly place: number; readonly item: number }[] = [];
+    for (const [item, hash] of hashes.entries()) {
+      const places = this.#placesOf(hash);
+      for (let i = 0; i < places.count && places.at(i) < to; i++) {
+        found.push({ place: places.at(i), item });
+      }
+    }
+    return hashes.length === 1
+      ? found
+      : found.sort((a, b) => a.place - b.place);
   }
 
   /** The state of commits that were nearly all there are; `undefined` where they are not. */

@@ -50,12 +50,13 @@ export function recentPast(
   const state = new State(viewOf);
   for (const table of present.tables()) {
     const { name } = table;
-    const ids = changed.get(name);
+    const ids = [...changed.get(name) ?? []];
+    const items = ids.map((id) => ({ collection: name, id }));
+    const cells = touches.cellsOf(items, viewOf, includes, to);
+    const before = new Map(ids.map((id, i) => [id, cells[i]]));
     for (const cell of cellsOf(table)) {
       const { id } = cell;
-      const then = ids?.has(id)
-        ? touches.cellOf({ collection: name, id }, viewOf(name), includes, to)
-        : cell;
+      const then = before.has(id) ? before.get(id) : cell;
       if (then !== undefined && !isBlank(then)) state.put(name, then);
     }
   }
@@ -66,7 +67,7 @@ export function recentPast(
 function* cellsOf(table: Table): Generator<Cell> {
   const cells = table.picture();
   const { base } = table;
-  base?.loadAll(cells);
+  base?.loadAll(cells, true);
   for (let ordinal = 0; ordinal < cells.size; ordinal++) {
     yield cells.get(ordinal) ?? base!.cellAt(ordinal, cells);
   }
