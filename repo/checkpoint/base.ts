@@ -55,8 +55,10 @@ export class Base {
   readonly #idStarts: PagePart;
   readonly #heap: Heap;
   #dead: Set<number> | undefined;
-  /** The ids of the page read last. */
+  /** The ids of the page read last, how many were read so far, and all ids once that was too many. */
   #page: IdPage | undefined;
+  #turns = 0;
+  #allIds: readonly string[] | undefined;
 
   /**
    * @param checkpoint what it is a part of
@@ -197,12 +199,18 @@ export class Base {
 
   readonly #idAt = (ordinal: number): string => this.idAt(ordinal);
 
-  /** The id of an ordinal. */
+  /** The id of an ordinal. Who asks for many in no order, as a sort does, soon has all of them read once. */
   idAt(ordinal: number): string {
+    const known = this.#allIds?.[ordinal];
+    if (known !== undefined) return known;
     const page = this.#page;
     const at = ordinal - (page?.first ?? Infinity);
     if (page !== undefined && at >= 0 && at < page.ids.length) {
       return page.ids[at]!;
+    }
+    if (this.#turns++ > this.place.ids.count) {
+      this.#allIds = this.ids();
+      return this.#allIds[ordinal]!;
     }
     this.#page = this.#idPage(ordinal);
     return this.#page.ids[ordinal - this.#page.first]!;

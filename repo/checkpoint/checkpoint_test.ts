@@ -237,6 +237,28 @@ Deno.test("items() reads rows by chunks of the log, not one by one", async () =>
   assert.ok(counter.reads < 30, `${counter.reads} reads for 2000 rows`);
 });
 
+Deno.test("idAt() of many in no order, as a sort asks, decodes each id a few times", async () => {
+  const subject = rich(5000);
+  await subject.write();
+  const table = counted(subject).open();
+  const { size } = table;
+  const { slice } = String.prototype;
+  let cut = 0;
+  String.prototype.slice = function (...asked) {
+    cut++;
+    return slice.apply(this, asked);
+  };
+  try {
+    for (let i = 0; i < size; i++) {
+      const ordinal = i * 2_741 % size;
+      assert.equal(table.idAt(ordinal), subject.twin.idAt(ordinal));
+    }
+  } finally {
+    String.prototype.slice = slice;
+  }
+  assert.ok(cut <= 3 * size, `${cut} ids are cut out of pages for ${size}`);
+});
+
 Deno.test("stream() reads items by pages and keeps none, as they were when it began", async () => {
   const subject = rich(5_000);
   await subject.write();

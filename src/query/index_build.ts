@@ -13,6 +13,9 @@ import { inSteps } from "./steps.ts";
 /** Items of one step, which may have to be read. */
 const stepItems = 512;
 
+/** Where more than this share ties, ids are taken in their own order: one by one they cost a page each. */
+const tieShare = 64;
+
 /** An order that lacks more than this share is found anew. */
 const restShare = 8;
 
@@ -92,6 +95,11 @@ export function* sortBy(
   for (const table of tables.toReversed()) yield* table.sort(ordinals);
   const ties = (place: number) =>
     agree(tables, ordinals[place - 1]!, ordinals[place]!);
+  let tied = 0;
+  yield* inSteps(ordinals.length, (from, to) => {
+    for (let i = Math.max(1, from); i < to; i++) if (ties(i)) tied++;
+  });
+  if (tied * tieShare > ordinals.length) yield* ids.fillSteps();
   yield* sortRuns(ordinals, ties, (ordinal) => ids.idOf(ordinal));
 }
 

@@ -19,11 +19,11 @@ function itemOf(n: number, rank = n * 7919 % count) {
 }
 
 /** A large collection whose indexes are built when `slices` are run. */
-function open(columnar: boolean) {
+function open(columnar: boolean, item = (n: number) => itemOf(n)) {
   const source = new MemorySource(taskFields, columnar);
   source.write(...Array.from({ length: count }, (_, n) => {
-    const item = itemOf(n);
-    return [item.id, item] as const;
+    const one = item(n);
+    return [one.id, one] as const;
   }));
   const slices: (() => void)[] = [];
   let now = 0;
@@ -89,6 +89,28 @@ for (const columnar of [true, false]) {
     engine.dispose();
   });
 }
+
+Deno.test("IndexSet takes the ids of what ties in their source's order", () => {
+  const { source, engine, pass } = open(
+    true,
+    (n) => task(itemOf(n).id, { author: `a${n % 1_000}` }),
+  );
+  const query = new Query<Task>(engine).where({ author: "a1" });
+  let [last, back] = [-1, 0];
+  const { idAt } = source;
+  source.idAt = (ordinal) => {
+    if (ordinal < last) back++;
+    last = ordinal;
+    return idAt.call(source, ordinal);
+  };
+  while (query.explain().index === undefined) {
+    query.run();
+    pass(1);
+  }
+  ok(last > 0, "ids were asked for");
+  ok(back < count / 64, `${back} times an id before the last one`);
+  engine.dispose();
+});
 
 Deno.test("IndexSet has who asks run slices where the thread is never free", () => {
   const { engine, pass, slices } = open(true);

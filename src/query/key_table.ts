@@ -191,6 +191,13 @@ export class IdTable extends KeyTable {
     this.#source = source;
   }
 
+  /** Takes all ids, in the order in which the source has them. */
+  *fillSteps(): Generator<void> {
+    yield* inSteps(this.#source.size, (from, to) => {
+      for (let i = from; i < to; i++) this.#keep(i);
+    });
+  }
+
   idOf(ordinal: number): string {
     return this.get(ordinal) as string; // Each has one.
   }
