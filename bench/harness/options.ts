@@ -182,8 +182,8 @@ Examples:
   deno task bench all --doc                     all of docs/benchmarks.md
   deno task bench sqlite --json a.json          then: bench sqlite --compare a.json
 
-Each suite takes five to ten minutes (ycsb, which counts operations, about an
-hour; --operations 10k shortens it), --quick one or two. A whole run
+Each suite takes five to ten minutes (ycsb, which counts operations, by its
+size: 10k records and operations unless told), --quick one or two. A whole run
 leaves some engines out where they would say nothing new; --engines has them.
 Missed targets do not make it fail; wrong answers and broken cases do.`,
     )

@@ -39,7 +39,7 @@ import {
 } from "./stores.ts";
 import { type WorkloadName, workloads } from "./workloads.ts";
 
-const recordsUnlessTold = 100_000;
+const recordsUnlessTold = 10_000;
 const recordsWhenQuick = 2_000;
 const inFlightChoices = [1, 64] as const;
 /** Workloads that run on one load. */
