@@ -14,10 +14,11 @@
  */
 
 import { limits } from "../base/limits.ts";
-import type { FieldKind } from "../schema/patch.ts";
+import type { FieldKind, Value } from "../schema/patch.ts";
 import type { Source } from "../schema/source.ts";
 import {
   type Condition,
+  type Contains,
   type Prefix,
   type Range,
   textAfter,
@@ -97,6 +98,28 @@ export interface Interest {
 /** One text for a key of each field. Two may have the same: a live result tests what it is told of. */
 export function jointKey(keys: readonly Key[]): string {
   return keys.join("\0");
+}
+
+/** Has a field of this kind many elements, or keys? */
+export function hasElements(kind: FieldKind): boolean {
+  return kind === "set" || kind === "list" || kind === "map";
+}
+
+function asksForElement(part: Condition): part is Contains {
+  return part.what === "contains" && hasElements(part.kind);
+}
+
+/** The same for elements that are the same. */
+function elementKey(value: Value): string {
+  if (typeof value !== "object") return `${typeof value} ${value}`;
+  return value instanceof Date ? `${value.getTime()}` : "object";
+}
+
+/** The keys of all elements of a set or list, or of all keys of a map. */
+export function elementKeys(value: Value): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const elements = Array.isArray(value) ? value : Object.keys(value);
+  return [...new Set(elements.map(elementKey))];
 }
 
 /**
@@ -197,16 +220,18 @@ function routeOf(
   return { fields, keys, spanned, span, isCut: false };
 }
 
-/** All fields with one value, and the one with the fewest of several. */
+/** All fields with one value, and last the one with the fewest of several, or one with an element. */
 function boundBy(parts: readonly Condition[]): Pick<Route, "fields" | "keys"> {
   const equal = parts.filter((part) => part.what === "equal");
   const [some] = parts.filter((part) => part.what === "in")
     .sort((a, b) => a.keys.length - b.keys.length);
-  const bound = some === undefined ? equal : [...equal, some];
+  const last = some ?? parts.find(asksForElement);
+  const bound = last === undefined ? equal : [...equal, last];
   const fields = bound.map(({ field, kind }) => [field, kind] as const);
   const keys = equal.map(({ key }) => key);
-  if (some === undefined) return { fields, keys: [jointKey(keys)] };
-  const joint = some.keys.map((key) => jointKey([...keys, key]));
+  if (last === undefined) return { fields, keys: [jointKey(keys)] };
+  const any = last.what === "in" ? last.keys : [elementKey(last.value)];
+  const joint = any.map((key) => jointKey([...keys, key]));
   return { fields, keys: [...new Set(joint)] };
 }
 

@@ -12,6 +12,8 @@
 
 import type { Item } from "../schema/patch.ts";
 import {
+  elementKeys,
+  hasElements,
   type Interest,
   jointKey,
   type NamedField,
@@ -212,13 +214,21 @@ function visit(
   // Who has what is gone holds it; others can only have asked for its id.
   if (item === undefined && spanned !== undefined) return;
   const keys: Key[] = [];
+  let elements: string[] | undefined;
   for (const field of fields) {
+    if (hasElements(field[1])) {
+      elements = elementKeys(item?.[field[0]]);
+      continue;
+    }
     const key = keyAt(source, ordinal, item, field);
     if (key === null) return;
     keys.push(key);
   }
-  const spans = byKey.get(jointKey(keys));
-  spans?.visit(spanned && keyAt(source, ordinal, item, spanned), note);
+  const at = spanned && keyAt(source, ordinal, item, spanned);
+  if (elements === undefined) byKey.get(jointKey(keys))?.visit(at, note);
+  for (const element of elements ?? []) {
+    byKey.get(jointKey([...keys, element]))?.visit(at, note);
+  }
 }
 
 /** The key that an item has now, `null` when its value is odd or gone; ids stay. */

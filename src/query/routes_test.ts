@@ -32,6 +32,8 @@ function place(ask: (engine: QueryEngine, n: number) => { dispose(): void }) {
         done: false,
         rank: n,
         title: `t${n}.`,
+        tags: [`g${n}`, "all"],
+        labels: { [`k${n}`]: "x" },
         ...fields,
       }),
     ]);
@@ -68,6 +70,12 @@ const queries = {
   "how a text starts": (engine, n) =>
     new Query<Task>(engine).where({ title: { prefix: `t${n}.` } })
       .subscribe(() => {}),
+  "an element, and not another": (engine, n) =>
+    new Query<Task>(engine).where({ tags: { contains: `g${n}` } })
+      .where({ tags: { not: { contains: "none" } } }).subscribe(() => {}),
+  "a value, and a key of a map": (engine, n) =>
+    new Query<Task>(engine).where({ done: false })
+      .where({ labels: { contains: `k${n}` } }).subscribe(() => {}),
   "alternatives": (engine, n) =>
     new Query<Task>(engine).where({
       done: false,
