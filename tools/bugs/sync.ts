@@ -82,7 +82,8 @@ export const syncBugs: readonly Bug[] = [
     name: "refused-counted-as-synced",
     breaks: "The server is believed to have what it has refused",
     file: "sync/upload.ts",
-    before: `      if (chain !== "" && !(isPassedOver && end > from)) acked.set(chain, end);`,
+    before:
+      `      if (chain !== "" && !(isPassedOver && end > from)) acked.set(chain, end);`,
     after: `      if (chain !== "") acked.set(chain, end);`,
     foundBy: ["sync/refusal_test.ts"],
   },
