@@ -91,7 +91,8 @@ function terminalAsk(signal: AbortSignal): Context["ask"] {
   };
 }
 
-if (import.meta.main) {
+/** Runs the command that the process was started with, and ends it. */
+export async function runProcess(): Promise<never> {
   const signal = interruptSignal();
   const code = await main(process.argv.slice(2), {
     out: standardOutput(),
@@ -99,5 +100,7 @@ if (import.meta.main) {
     signal,
     ask: terminalAsk(signal),
   });
-  process.exit(code);
+  return process.exit(code);
 }
+
+if (import.meta.main) await runProcess();

@@ -66,7 +66,8 @@ function usageOf(error: CommanderError): Failure {
 }
 
 /** How the command line is called here: from a clone, or from npm's package. */
-const sheaf = import.meta.url.endsWith(".ts") ? "deno task sheaf" : "npx sheaf";
+// The scripts of the package end in ".js", the clone's own in ".mjs".
+const sheaf = import.meta.url.endsWith(".js") ? "npx sheaf" : "deno task sheaf";
 
 /** A command, whose work gets the context, its arguments and its options. */
 interface Described {
