@@ -141,3 +141,18 @@ Deno.test("docs show the layouts that the code has", () => {
     equal(filled(text), text, "run deno task layouts");
   }
 });
+
+Deno.test("docs install the package of this version", () => {
+  const { version } = JSON.parse(read("deno.json"));
+  const named =
+    /sheaf-([\d.]+)\.tgz|@sheaf\/sheaf@\^([\d.]+)|^Version ([\d.]+)/gm;
+  const said = pages.filter((page) => page !== "CHANGELOG.md").flatMap((page) =>
+    [...read(page).matchAll(named)].map(([text, ...versions]) => ({
+      page,
+      text,
+      isTrue: version.startsWith(versions.find(Boolean)),
+    }))
+  );
+  ok(said.length >= 6);
+  deepEqual(said.filter(({ isTrue }) => !isTrue), []);
+});

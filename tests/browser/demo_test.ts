@@ -55,8 +55,9 @@ browserTest(
     await jonas.keyboard.type("Written in the tunnel");
     await jonas.keyboard.press("Enter");
     await jonas.keyboard.press("Escape");
-    match(await maya.locator(".badge").innerText(), /Offline, \d unsent/);
-    match(await jonas.locator(".badge").innerText(), /Offline, \d unsent/);
+    for (const page of [maya, jonas]) {
+      await page.locator(".badge", { hasText: /Offline, \d unsent/ }).waitFor();
+    }
     notEqual(
       JSON.stringify(await boardOf(maya)),
       JSON.stringify(await boardOf(jonas)),
@@ -70,16 +71,17 @@ browserTest(
       ok(hers["Doing"]?.includes(DOGS), JSON.stringify(hers));
       ok(Object.values(hers).flat().includes("Written in the tunnel"));
     });
-    const notes: string[] = [];
-    for (const page of [maya, jonas]) {
-      await tile(page, TUNNEL).click();
-      notes.push(
-        await page.getByRole("textbox", { name: "Note" }).inputValue(),
+    for (const page of [maya, jonas]) await tile(page, TUNNEL).click();
+    await eventually(async () => {
+      const [hers = "", his] = await Promise.all(
+        [maya, jonas].map((page) =>
+          page.getByRole("textbox", { name: "Note" }).inputValue()
+        ),
       );
-    }
-    equal(notes[0], notes[1]);
-    match(notes[0]!, /From Maya\. /);
-    match(notes[0]!, /From Jonas\. /);
+      equal(hers, his);
+      match(hers, /From Maya\. /);
+      match(hers, /From Jonas\. /);
+    });
   },
 );
 
@@ -167,9 +169,13 @@ browserTest(
     );
 
     const list = page.locator(".lane-cards").first();
-    await touch("touchStart", 180, 600);
-    for (let y = 600; y > 300; y -= 20) await touch("touchMove", 180, y);
-    await touch("touchEnd");
+    // Nobody waits in between: a finger that rests is one that drags.
+    const steps = Array.from({ length: 15 }, (_, step) => 600 - step * 20);
+    await Promise.all([
+      touch("touchStart", 180, 600),
+      ...steps.map((y) => touch("touchMove", 180, y)),
+      touch("touchEnd"),
+    ]);
     await eventually(async () =>
       ok(
         await list.evaluate((element: { scrollTop: number }) =>
@@ -277,6 +283,7 @@ browserTest(
   async (place) => {
     await using demo = await demoPlace();
     const page = await openAs("maya", demo, await place.device());
+    await settled(page);
     await page.keyboard.press("/");
     await page.keyboard.type("TUNNEL");
     await eventually(async () =>

@@ -69,8 +69,8 @@ browserTest(
     await eventually(async () => {
       const { titles } = await page.call("report");
       deepEqual(titles, ["card", "pagehide", "visibilitychange"]);
+      equal(await page.call("note", "card"), "typed just now");
       equal(await page.page.evaluate("localStorage.length"), 0);
     });
-    equal(await page.call("note", "card"), "typed just now");
   },
 );

@@ -8,9 +8,12 @@
  */
 
 import * as esbuild from "esbuild";
-import config from "../../deno.json" with { type: "json" };
 
 const root = new URL("../../", import.meta.url).pathname;
+
+const packages = Object.keys(
+  JSON.parse(Deno.readTextFileSync(`${root}deno.json`)).imports,
+);
 
 /** The core itself. */
 const CORE = `${root}mod.ts`;
@@ -52,12 +55,11 @@ const corePlugin: esbuild.Plugin = {
 
 /** Packages that are part of the scripts. */
 export function packagesInside(): string[] {
-  return Object.keys(config.imports).filter((name) => INSIDE.test(name));
+  return packages.filter((name) => INSIDE.test(name));
 }
 
 function packagesOutside(): string[] {
-  return Object.keys(config.imports)
-    .filter((name) => !INSIDE.test(name))
+  return packages.filter((name) => !INSIDE.test(name))
     .map((name) => name.replace(/\/$/, "/*"));
 }
 

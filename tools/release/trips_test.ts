@@ -74,10 +74,11 @@ async function travel(
       const [program, ...first] = await command(folder, name);
       return new Child([...first, ...args], { program, cwd: folder });
     };
-    const address = ["--host", "127.0.0.1", "--port", "0"];
-    await using page = await start("vite", ...address);
-    const [url] = /http:\S+\d/.exec(await page.said(/http:\S+:\d+\D/))!;
-    const login = ["--token", "ann=secret-of-ann", "--origin", url];
+    // As in the guide, the server first: Deno links the package anew for each
+    // program that starts, and what bundles it meanwhile misses files.
+    const port = freePort();
+    const origin = `http://127.0.0.1:${port}`;
+    const login = ["--token", "ann=secret-of-ann", "--origin", origin];
     const place = ["--data", "server", "--port", "0"];
     await using server = await start("sheaf", "serve", ...place, ...login);
     const said = await server.said(/root key +\w+\n/);
@@ -87,7 +88,10 @@ async function travel(
     )
       .replace("ws://127.0.0.1:8080", /http:\S+/.exec(said)![0]);
     write("db.js", db);
-    await look(url, page);
+    const address = ["--host", "127.0.0.1", "--strictPort", "--port", port];
+    await using page = await start("vite", ...address);
+    await page.said(/http:\S+:\d+\D/);
+    await look(origin, page);
     for (const child of [server, page]) {
       child.kill();
       await child.ended;
@@ -95,6 +99,12 @@ async function travel(
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
+}
+
+/** A port that nobody listened at just now. */
+function freePort(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return String(listener.addr.port);
 }
 
 /** Two tabs of a device and one of another show what each of them adds, also after a reload. */
@@ -111,9 +121,11 @@ async function useTabs(
       for (const tab of tabs) deepEqual(await tab.evaluate(rows), wanted);
     });
   await tabs[0]!.goto(url);
-  // Vite finds packages of workers late, and loads the page again.
+  // Vite finds packages of workers late, and loads the page again: what is under way then ends.
   await page.said(/reloading/);
-  for (const tab of tabs) await tab.goto(url);
+  for (const tab of tabs) {
+    await eventually(async () => void await tab.goto(url));
+  }
   await allShow();
   for (const [at, tab] of tabs.entries()) {
     await tab.evaluate("document.querySelector('ul').click()");
@@ -122,6 +134,8 @@ async function useTabs(
   }
   await tabs[0]!.goto(url);
   await allShow();
+  // Who is still loading something misses its server.
+  for (const tab of tabs) await tab.goto("about:blank");
 }
 
 const options = { entries: {}, secondsMax: SECONDS_MAX };
