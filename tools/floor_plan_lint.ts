@@ -66,6 +66,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "fast-check": ["tests"],
   "jose": ["server/login_jwt.ts"],
   "msgpackr": ["src/cli/msgpack.ts"],
+  "oxc-minify": ["tools/browser/built.ts"],
   "playwright-core": ["tests", "bench", "tools"],
   "preact": ["src/hooks", "web-demo", "tests"],
   "react": ["src/hooks/react.ts", "tests"],

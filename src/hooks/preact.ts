@@ -20,7 +20,7 @@ import {
   createElement,
   type VNode,
 } from "preact";
-import { useContext, useLayoutEffect, useMemo, useReducer } from "preact/hooks";
+import { useContext, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Framework, storeHooksOf } from "./framework.ts";
 import { type Hooks, hooksOf } from "./hooks.ts";
 import { type Provider, providerOf } from "./provider.ts";
@@ -46,12 +46,12 @@ function useSyncExternalStore<T>(
   getSnapshot: () => T,
 ): T {
   const value = getSnapshot();
-  const held = useMemo(() => ({ value, getSnapshot }), []);
+  const [held] = useState({ value, getSnapshot });
+  const [, render] = useState({});
   Object.assign(held, { value, getSnapshot });
-  const [, render] = useReducer((times: number) => times + 1, 0);
   useLayoutEffect(() => {
     const check = () => {
-      if (!Object.is(held.getSnapshot(), held.value)) render(undefined);
+      if (!Object.is(held.getSnapshot(), held.value)) render({});
     };
     const end = subscribe(check);
     check(); // It may have changed since it was rendered.

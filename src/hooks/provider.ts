@@ -58,13 +58,6 @@ export function providerOf<Children, Rendered>(
 ): Provider<Children, Rendered> {
   const { createContext, createElement, useContext } = framework;
   const context = createContext(undefined);
-  const show = (database: Closable | undefined, children: unknown) =>
-    // Proof: a context's provider takes a value and children.
-    createElement(
-      context.Provider as never,
-      { value: database },
-      children as never,
-    );
   return {
     DatabaseProvider(props) {
       const given = "database" in props ? props.database : undefined;
@@ -75,7 +68,12 @@ export function providerOf<Children, Rendered>(
       );
       if (error !== undefined) throw error;
       const database = given ?? data;
-      return show(database, database ? props.children : props.fallback);
+      // Proof: a context's provider takes a value and children.
+      return createElement(
+        context.Provider as never,
+        { value: database },
+        (database ? props.children : props.fallback) as never,
+      );
     },
     useDatabase<D extends Closable>(): D {
       const database = useContext(context);

@@ -10,6 +10,7 @@
  */
 
 import * as esbuild from "esbuild";
+import { minifySync } from "oxc-minify";
 import {
   type GetManualChunk,
   type GetModuleInfo,
@@ -182,15 +183,20 @@ const sources: Plugin = {
   },
 };
 
-/** The names stay instead of maps: an app's own maps lead here. */
+/**
+ * Shortened by what Vite minifies with: whoever bundles with another one gets 1.5 %
+ * less. The names stay instead of maps: an app's own maps lead here.
+ */
 const minified: Plugin = {
   name: "minified",
-  async renderChunk(text) {
-    const { code } = await esbuild.transform(text, {
-      minifySyntax: true,
-      minifyWhitespace: true,
-      target: "es2022",
+  renderChunk(text, { fileName }) {
+    const compress = { target: "es2022" };
+    const { code, errors } = minifySync(fileName, text, {
+      compress,
+      mangle: false,
+      module: true,
     });
+    if (errors.length > 0) throw new Error(errors[0]!.message);
     return code;
   },
 };
