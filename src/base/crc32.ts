@@ -16,12 +16,10 @@ const TABLES = /* @__PURE__ */ makeTables();
 
 function makeTables(): Int32Array {
   const tables = new Int32Array(8 * 256);
-  for (let i = 0; i < 256; i++) {
-    let rest = i;
-    for (let bit = 0; bit < 8; bit++) {
-      rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;
-    }
-    tables[i] = rest;
+  // Sums of bits are sums of their tables: one step for each byte in place of eight.
+  for (let bit = 128, sum = 1; bit > 0; bit >>>= 1) {
+    sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+    for (let i = 0; i < 256; i += 2 * bit) tables[bit + i] = sum ^ tables[i]!;
   }
   for (let i = 256; i < tables.length; i++) {
     const before = tables[i - 256]!;

@@ -190,8 +190,8 @@ export const limits = {
   resumeBytesMax: 160 * KiB,
   /** Incidents that a repository's status keeps; older ones have been reported. */
   incidentsMax: 100,
-  /** A checkpoint of so many bytes is checked whole when it is opened: that takes a millisecond. */
-  checkpointCheckedBytesMax: 1024 * KiB,
+  /** A checkpoint of so many bytes is checked whole when it is opened: a new process takes a millisecond for that. */
+  checkpointCheckedBytesMax: 256 * KiB,
   /** A scrub reads so much at a time … */
   scrubStepBytes: 256 * KiB,
   /** … so often: a gigabyte takes an hour … */
