@@ -11,7 +11,7 @@ import { lateRich } from "../schema/late_rich.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SchemaField } from "../schema/validate.ts";
 import type { TextEngine } from "../schema/text_state.ts";
-import { createView, type View } from "../schema/view.ts";
+import { createView, type OnUnfit, type View } from "../schema/view.ts";
 
 lateRich.by(async () => (await import("./rich.ts")).rich);
 lateIndexes.by(async () => (await import("./indexes.ts")).indexes);
@@ -92,7 +92,7 @@ export class Schemas {
   }
 
   /** As `viewOf`, for one repository; `unfit` hears of fields that hold what is none of their kind. */
-  viewsFor(unfit: (field: SchemaField) => void): (collection: string) => View {
+  viewsFor(unfit: OnUnfit): (collection: string) => View {
     const views = new Map<string, View>();
     return (collection) => {
       const schema = this.#schemas.get(collection);

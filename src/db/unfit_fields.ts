@@ -6,6 +6,7 @@
  */
 
 import type { World } from "../base/world.ts";
+import type { FieldKind } from "../schema/patch.ts";
 import type { SchemaField } from "../schema/validate.ts";
 import type { Incident } from "./channel.ts";
 
@@ -20,16 +21,18 @@ export class UnfitFields {
     this.#world = world;
   }
 
-  /** A value of this field is shown as its default. */
-  readonly note = (field: SchemaField): void => {
+  /** A value of this field is shown as its default; or elements of it as they are. */
+  readonly note = (field: SchemaField, element?: FieldKind): void => {
     if (this.#known.has(field)) return;
     this.#known.add(field);
     const { collection, name, kind } = field;
+    const what = element === undefined
+      ? `values of another kind than ${kind}: they are kept, and read as its default`
+      : `elements of another kind than ${element}: they are read as they are`;
     const incident: Incident = {
       kind: "wrong-kind",
       at: new Date(this.#world.now()),
-      message:
-        `"${collection}.${name}" holds values of another kind than ${kind}: they are kept, and read as its default`,
+      message: `"${collection}.${name}" holds ${what}`,
       details: { collection, field: name, kind },
     };
     if (this.#hear === undefined) this.#incidents.push(incident);

@@ -57,6 +57,46 @@ Deno.test("a field that changed its kind is an incident that names it, once", as
   ok(incidents[0]?.message.startsWith('"task.rank" holds values'));
 });
 
+const parts = (kind: "string" | "number", version: number) => {
+  const one = kind === "string" ? field.string() : field.number();
+  return defineSchema("task", {
+    tags: field.set(one as ReturnType<typeof field.string>),
+    steps: field.list(one as ReturnType<typeof field.string>),
+    notes: field.map(one as ReturnType<typeof field.string>),
+  }, { version });
+};
+
+Deno.test("elements of another kind than their field's now are an incident that names it, once", async () => {
+  const storage = memoryStorage();
+  {
+    const Old = parts("string", 1);
+    await using db = await openDatabase({ storage, schemas: [Old] });
+    const repository = await db.repository("one");
+    const tasks = repository.collection(Old);
+    await tasks.create({ id: "a", tags: ["x"], steps: ["y"] });
+    await tasks.create({ id: "b", notes: { k: "z" } });
+    await tasks.update("b", { tags: { add: ["x"] } });
+    deepEqual(repository.sync.status.incidents, []);
+  }
+  const New = parts("number", 1);
+  for (const read of ["a b", "b a"]) {
+    await using db = await openDatabase({ storage, schemas: [New] });
+    const repository = await db.repository("one");
+    const tasks = repository.collection(New);
+    for (const id of [...read.split(" "), "a"]) void tasks.get(id);
+    tasks.all();
+    const { incidents } = repository.sync.status;
+    const told = incidents.map(({ details }) => JSON.stringify(details));
+    deepEqual(
+      told.sort(),
+      [["notes", "map"], ["steps", "list"], ["tags", "set"]].map(
+        ([field, kind]) => JSON.stringify({ collection: "task", field, kind }),
+      ),
+    );
+    ok(incidents[0]?.message.includes("elements of another kind than number"));
+  }
+});
+
 Deno.test("a default that is put together anew is nothing that anybody wrote", () => {
   const told: string[] = [];
   const view = createView(After, undefined, ({ name }) => told.push(name));

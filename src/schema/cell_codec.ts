@@ -113,7 +113,7 @@ export function decodeItem(
     if (!isRich(kind) && !isOfKind(kind, value)) return undefined;
     draft[name] = value;
   }
-  return Object.freeze(draft);
+  return view.checked(Object.freeze(draft));
 }
 
 function originOf(tables: CellTables, number: number): Origin {

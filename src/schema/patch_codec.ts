@@ -378,7 +378,7 @@ function readItem(
   for (let i = 0; i < names.length; i++) {
     draft[names[i]!] = readValue(r, kinds[i]!, strict);
   }
-  return Object.freeze(draft);
+  return view.checked(Object.freeze(draft));
 }
 
 function readChanges(

@@ -29,6 +29,9 @@ export function isPartlyLater(item: Item): boolean {
   return later.has(item);
 }
 
+/** Hears of a field that holds what is none of its kind, or elements that are none of their kind. */
+export type OnUnfit = (field: SchemaField, element?: FieldKind) => void;
+
 /** How items of one shape are built for readers. */
 export interface RowPlan {
   /** What every item of the shape begins as: a clone of this. */
@@ -56,7 +59,9 @@ export class View {
   #hasMutableValues = false;
   /** Of texts that no schema tells of. */
   readonly #engine: TextEngine | undefined;
-  readonly #unfit: ((field: SchemaField) => void) | undefined;
+  readonly #unfit: OnUnfit | undefined;
+  /** Fields whose elements are looked at, until one was told of. */
+  #elements: readonly SchemaField[] = [];
 
   /**
    * @param schema the readers' own; none on a server
@@ -66,13 +71,37 @@ export class View {
   constructor(
     schema: Schema | undefined,
     engine?: TextEngine,
-    unfit?: (field: SchemaField) => void,
+    unfit?: OnUnfit,
   ) {
     this.schema = schema;
     this.#engine = engine;
     this.#unfit = unfit;
     this.#defaults = schema?.template ?? { id: "" };
     for (const { kind } of schema?.plan ?? []) this.meet(kind);
+    if (schema !== undefined && unfit !== undefined) {
+      this.#elements = schema.plan.filter(({ inner }) => inner !== undefined);
+    }
+  }
+
+  /** An item that was put together, where readers get it: its elements are looked at. */
+  checked(item: Item): Item {
+    for (const field of this.#elements) this.#check(field, item[field.name]);
+    return item;
+  }
+
+  #checked(name: string, value: Value): Value {
+    const field = this.#elements.find((one) => one.name === name);
+    if (field !== undefined) this.#check(field, value);
+    return value;
+  }
+
+  #check(field: SchemaField, value: Value): void {
+    const { kind } = field.inner!;
+    if (typeof value !== "object" || value === null) return;
+    const elements = Array.isArray(value) ? value : Object.values(value);
+    if (elements.every((element) => isOfKind(kind, element))) return;
+    this.#elements = this.#elements.filter((one) => one !== field);
+    this.#unfit?.(field, kind);
   }
 
   #fieldOf(name: string): SchemaField | undefined {
@@ -131,7 +160,7 @@ export class View {
   /** What readers see of an item that its writer saw as `item`. */
   show(shape: Shape, item: Item): Item {
     const { isIdentical, names } = this.planFor(shape);
-    return isIdentical ? item : this.#take(shape, item, names);
+    return isIdentical ? this.checked(item) : this.#take(shape, item, names);
   }
 
   /** What readers see of an item without states that a view without a schema shows as `item`. */
@@ -149,7 +178,7 @@ export class View {
       }
     }
     draft.id = item.id;
-    return Object.freeze(draft);
+    return this.checked(Object.freeze(draft));
   }
 
   /** Values of a shape's fields, and of registers beside it, that readers do not see. */
@@ -187,7 +216,7 @@ export class View {
       else {
         const value = values.get(name);
         if (this.fits(name, merges.get(name) ?? "register", value)) {
-          draft[name] = value;
+          draft[name] = this.#checked(name, value);
         }
       }
     };
@@ -210,7 +239,7 @@ export class View {
   #putState(draft: DraftItem, name: string, state: RichState): void {
     if (!this.fitsAsWritten(name, state.merge)) return;
     const engine = this.engineOf(name);
-    const get = () => state.show(engine);
+    const get = () => this.#checked(name, state.show(engine));
     if (!state.isShownLater) draft[name] = get();
     else {
       Object.defineProperty(draft, name, { enumerable: true, get });
@@ -223,7 +252,7 @@ export class View {
 export function createView(
   schema: Schema | undefined,
   engine?: TextEngine,
-  unfit?: (field: SchemaField) => void,
+  unfit?: OnUnfit,
 ): View {
   return new View(schema, engine, unfit);
 }
