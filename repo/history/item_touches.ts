@@ -166,12 +166,31 @@ export class ItemTouches implements Marks {
       if (touch !== undefined && isSame(touch.head, before)) return noted;
     }
     let found: number | undefined;
-    for (let i = places.count - 1; i >= 0; i--) {
+    for (let i = this.#lastPlaceOf(places, before); i >= 0; i--) {
       if (isSame(this.#spans.find(places.at(i)), before)) {
         if (this.#touch(places.at(i), item, hash) !== undefined) found = i;
       } else if (found !== undefined) break;
     }
     return found;
+  }
+
+  /** The last place of a commit, or the last one of all where its number does not tell. */
+  #lastPlaceOf({ count, at }: Places, { chain, number }: Position): number {
+    let [low, high] = [0, count];
+    let found = -1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      // Only those of its own chain ascend for sure.
+      let place = middle;
+      let spot = this.#spans.find(at(place));
+      while (spot.chain !== chain && place > low) {
+        spot = this.#spans.find(at(--place));
+      }
+      if (spot.chain !== chain || spot.number <= number) low = middle + 1;
+      else high = place;
+      if (spot.chain === chain && spot.number === number) found = place;
+    }
+    return found < 0 ? count - 1 : found;
   }
 
   /** An item as the chosen commits made it, of those that the log held when it ended at `to`. */

@@ -444,6 +444,35 @@ Deno.test("a history reads a few of the log's bytes, not all of them, and none w
   equal(counted.reads, reads, "what was read is kept");
 });
 
+Deno.test("a page before a commit that was in none yet is found in a few steps", async () => {
+  const [place, other] = await Promise.all(
+    [1, 2].map((seed) => AuthorPlace.open({ mode: "trusted", seed })),
+  ) as [AuthorPlace, AuthorPlace];
+  for (let round = 0; round < 40; round++) {
+    for (const [one, peer] of [[place, other], [other, place]] as const) {
+      for (let i = 0; i < 50; i++) {
+        one.put("a", `${round} ${i} ${"x".repeat(300)}`);
+      }
+      await one.tell(peer);
+    }
+  }
+  const { touches } = place.replica.commits;
+  const all = touches!.of({ collection: "leaf", id: "a" });
+  equal(all.length, 4_000);
+  const counted = countReads(place);
+  for (const at of [3_999, 2_020, 2_019, 57, 1]) {
+    await place.replica.checkpoint();
+    const page = touches!.page(
+      { collection: "leaf", id: "a" },
+      { limit: 3, before: all[at]! },
+    );
+    const [first, end] = [Math.max(0, at - 3), at];
+    deepEqual(page, all.slice(first, end));
+  }
+  ok(counted.reads < 150, `${counted.reads} reads`);
+  for (const { replica } of [place, other]) await replica.close();
+});
+
 Deno.test("what is kept of the log is let go of again, and never more than a little", async () => {
   const place = await AuthorPlace.open({ mode: "fast" });
   for (let i = 0; i < 1_000; i++) place.put(`item-${i}`, "t".repeat(3_000));
