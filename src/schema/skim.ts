@@ -36,14 +36,14 @@ export function skimOperation(
   for (let left = r.varint(); left > 0; left--) {
     const index = r.varint();
     const field = fields[index]!;
-    if (isRich(field.kind)) {
-      onWrite(-1);
-      lateRich.code.readChange(r, field);
-      continue;
+    const isRichField = isRich(field.kind);
+    onWrite(isRichField ? -1 : index);
+    if (isLast && left === 1) return;
+    if (isRichField) lateRich.code.readChange(r, field);
+    else {
+      r.u8();
+      skipValue(r);
     }
-    onWrite(index);
-    r.u8();
-    if (left > 1 || !isLast) skipValue(r);
   }
 }
 
