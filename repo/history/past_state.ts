@@ -132,8 +132,7 @@ class Stretches {
 /** So many fields of a collection are looked at; all that is written to others counts. */
 const WIDTH_MAX = 16;
 
-/** What is known of an item, in a row of whole numbers: */
-const HASH = 0;
+/** What is known of an item, in a row of whole numbers: the hash of its id, its collection; */
 const COLLECTION = 1;
 /** where the bytes of its id start, and end; */
 const ID = 2;
