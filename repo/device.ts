@@ -9,7 +9,7 @@
  * Architecture invariant: what does not come from this device never comes here;
  * it comes through the door (law 2). One number of a chain stands for one commit: a chain
  * is lent to one tab at a time, and where its commits turn out to be others,
- * what the tab wrote goes out of their way into a new one.
+ * what the tab wrote is written again in a new one.
  *
  * @module
  */
@@ -23,22 +23,20 @@ import {
 } from "./commit/batch.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
-import { lateWithdrawing } from "./refusal/late_withdrawing.ts";
+import { lateRefusing } from "./refusal/late_refusing.ts";
 import { Mirror, type OwnRecord } from "./log/own_log.ts";
 import { Outgoing } from "./write/outgoing.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./graph/sharing.ts";
-import type { Told, ToldParts } from "./refusal/withdraw_told.ts";
 import {
+  type Cut,
+  decodeCut,
   decodeRefusal,
   decodeResolution,
-  decodeWithdrawal,
-  encodeResolution,
   type Refusal,
-  type Withdrawal,
-} from "./refusal/withdrawals.ts";
+  type Refused,
+} from "./refusal/void_commits.ts";
 import type { Writer } from "./write/writer.ts";
-import { ByteReader } from "../src/base/bytes.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import { decodeCredential, isCredential } from "./commit/credentials.ts";
 import { isBatch, recordKind, travels } from "./log/format.ts";
@@ -66,8 +64,6 @@ export interface DeviceParts {
   readonly isSpotless: () => boolean;
   readonly check: () => void;
   readonly publishing: (tell: () => void) => void;
-  /** Writes the end of an own chain again in a new one. */
-  readonly withdraw: (chain: string, from: number) => void;
   readonly refusalsChanged: () => void;
 }
 
@@ -81,8 +77,8 @@ export class Device {
   /** What following has changed and nobody was told. */
   readonly #changes = new ChangeList();
   #mirror: Mirror | undefined;
-  /** What is to be written again, when what comes before it has come. */
-  #told: Told[] = [];
+  /** What this tab writes again, once the owner has done so with what it had. */
+  readonly #lost = new Set<Refused>();
 
   constructor(parts: DeviceParts) {
     const { loaded, isTab } = parts;
@@ -168,12 +164,12 @@ export class Device {
     if (isBatch(kind)) return this.#batch(record, held);
     if (isCredential(kind)) this.#credential(record);
     else if (kind === recordKind.resolution) held.push(record);
-    else if (kind === recordKind.withdrawal || kind === recordKind.refusal) {
+    else if (kind === recordKind.cut || kind === recordKind.refusal) {
       this.#resolve(held);
-      this.#changes.publish(); // Told in order: what is taken back was there.
-      const reader = new ByteReader(bytes);
-      if (kind === recordKind.refusal) this.#refuse(decodeRefusal(reader));
-      else this.#withdraw(decodeWithdrawal(reader));
+      this.#changes.publish(); // Told in order: what is void now was there.
+      if (kind === recordKind.refusal) this.#refuse(decodeRefusal(bytes));
+      // An owner cuts itself.
+      else if (this.outgoing !== undefined) this.#cut(decodeCut(bytes));
     } else if (travels(kind)) throw new SyntaxError(`kind ${kind} is unknown`);
     return undefined;
   }
@@ -187,18 +183,10 @@ export class Device {
   }
 
   #resolve(held: OwnRecord[]): void {
-    const { loaded: { withdrawals }, writer, refusalsChanged } = this.#parts;
+    const { loaded: { voided }, refusalsChanged } = this.#parts;
     for (const { bytes } of held.splice(0)) {
-      const resolution = decodeResolution(new ByteReader(bytes));
-      const { chain, number, retried } = resolution;
-      const isDate = withdrawals.refused.some((one) =>
-        one.chain === chain && one.number === number &&
-        one.reason === "bad-clock"
-      );
-      if (!withdrawals.resolve(resolution)) continue;
-      // One that was refused only for its date was written again.
-      if (isDate && retried) writer.moves.redirect(chain, number, retried);
-      this.#append(recordKind.resolution, encodeResolution(resolution));
+      if (!voided.resolve(decodeResolution(bytes))) continue;
+      this.#append(recordKind.resolution, bytes);
       refusalsChanged();
     }
   }
@@ -211,20 +199,15 @@ export class Device {
     }
     const batch = decodeBatch(record.bytes, isSigned);
     const from = graph.lengthOf(batch.chain) - batch.first;
-    // What was known may turn out to be another commit, and is taken back.
+    // What was known may turn out to be another commit, and is cut.
     if (from < 0) return "earlier commits of its chain";
     const { commits, chain, first, bytes } = batch;
     if (from > 0 && this.outgoing?.echo(chain, first, bytes) === false) {
       this.#changes.publish();
-      this.leaveChain(chain); // What was written here goes out of its way.
+      this.#leave(chain); // What was written here goes out of its way.
     }
     const known = graph.lengthOf(chain) - first;
-    if (known >= commits.length) {
-      if (known > commits.length && this.#isPart(batch)) {
-        this.#parts.loaded.log.append(record.kind, [record.bytes]);
-      }
-      return undefined;
-    }
+    if (known >= commits.length) return undefined;
     for (let i = known; i < commits.length; i++) {
       if (!commits[i]!.parents.every((one) => graph.has(one))) {
         return "a parent";
@@ -269,31 +252,9 @@ export class Device {
     this.outgoing?.wrote(chain, first);
   }
 
-  /** Is it the beginning of one that is known, under a seal of its own, since the rest is about to be taken back? */
-  #isPart({ chain, first, commits: { length } }: Batch): boolean {
-    const { commits, isTab } = this.#parts;
-    if (!isTab) return false;
-    const entry = commits.find(chain, first);
-    if (entry === undefined) return false;
-    const logged = commits.batchAt(entry.address);
-    return logged.first === first && logged.commits.length > length;
-  }
-
-  #toldParts(): ToldParts {
-    const { loaded, commits, writer } = this.#parts;
-    return {
-      loaded,
-      commits,
-      note: (chain, move) => writer.moves.note(chain, move),
-      ownKeys: writer.ownKeys(),
-      ownFrom: (chain) => this.outgoing?.firstUnechoed(chain) ?? Infinity,
-      drop: (chain) => this.outgoing?.drop(chain),
-    };
-  }
-
   #refuse({ chain, refused }: Refusal): void {
     const { loaded, commits, refusalsChanged } = this.#parts;
-    const { refuse } = lateWithdrawing.code;
+    const { refuse } = lateRefusing.code;
     const done = this.#foreign(() =>
       refuse({ loaded, commits }, chain, refused)
     );
@@ -302,68 +263,62 @@ export class Device {
     refusalsChanged();
   }
 
-  #withdraw(withdrawal: Withdrawal): void {
-    if (this.outgoing === undefined) return; // An owner takes back itself.
-    const { withdrawAsTold } = lateWithdrawing.code;
+  /** Cuts chains in a tab; what its owner never showed to have of them is lost there, and waits here. */
+  #cut(cuts: readonly Cut[]): void {
+    const { loaded, commits, writer } = this.#parts;
+    const { voided } = loaded;
+    const { cut } = lateRefusing.code;
+    const outgoing = this.outgoing!;
     const done = this.#foreign(() =>
-      withdrawAsTold(this.#toldParts(), withdrawal)
+      cut({ loaded, commits }, {
+        cuts,
+        isOwn: () => true,
+        isReissued: (chain, number) => number >= outgoing.firstUnechoed(chain),
+        isForAll: true,
+      })
     );
     if (done === undefined) return;
-    const { chain } = this.#parts.writer.written;
-    const { withdrawals } = this.#parts.loaded;
-    if (withdrawals.isClosed(chain)) this.#parts.writer.leave(chain);
-    this.#told.push(done.told);
-    if (done.told.lost.length > 0) this.outgoing.hold();
-    done.tell();
-    this.#parts.refusalsChanged();
-  }
-
-  #writeLost(): void {
-    const { writer } = this.#parts;
-    const unchecked = () => {}; // Also while it closes.
-    for (let told = this.#nextTold(); told; told = this.#nextTold()) {
-      lateWithdrawing.code.writeLost(told.lost, this.#toldParts(), (run) => {
-        try {
-          return writer.transact(run, unchecked, true).commit;
-        } catch (cause) {
-          if (cause instanceof DatabaseError) return undefined;
-          throw cause;
-        }
-      });
+    for (const { chain } of done.cuts) {
+      outgoing.drop(chain);
+      writer.leave(chain);
     }
-    this.#settle();
+    for (const one of voided.unissued) {
+      if (done.lost.has(one.address)) this.#lost.add(one);
+    }
+    if (this.#lost.size > 0) outgoing.hold();
+    done.tell();
   }
 
-  /** What was written again goes out; who waits for what it was before waits for that. */
-  #settle(): void {
-    this.#parts.writer.flush();
-    if (this.#told.length === 0) this.outgoing?.release();
-  }
-
-  /** What can be written again now: all that comes before it is here. */
-  #nextTold(): Told | undefined {
-    const { graph, withdrawals } = this.#parts.loaded;
-    const [told, later] = this.#told;
-    if (told === undefined) return undefined;
-    const isHere = graph.lengthOf(told.chain) >= told.count;
-    if (!isHere && !withdrawals.isClosed(told.chain)) return undefined;
-    this.#told.shift();
-    if (isHere || later === undefined) return told;
-    // It was taken back again before all of it was here: what it says comes with the next one.
-    this.#told[0] = { ...later, lost: [...told.lost, ...later.lost] };
-    return this.#nextTold();
+  /** Writes again what the owner lost, when all that names may need is known; who waits for it waits for that. */
+  #writeLost(): void {
+    const { loaded, commits, writer } = this.#parts;
+    if (this.#lost.size > 0) {
+      const { unissued } = loaded.voided;
+      if (unissued.some((one) => !this.#lost.has(one))) return;
+      this.#lost.clear();
+      lateRefusing.code.reissue({ loaded, commits, writer }, unissued);
+    }
+    writer.flush();
+    this.outgoing?.release();
   }
 
   /** An own chain cannot go on: what the owner does not have of it is written again in a new one. */
   leaveChain(chain: string): void {
-    const { withdraw, loaded, writer } = this.#parts;
-    void lateWithdrawing.code; // Where it is not loaded, nothing is dropped yet.
+    const { writer, publishing } = this.#parts;
+    writer.flush();
+    publishing(() => {
+      this.#leave(chain);
+      this.#writeLost();
+    });
+  }
+
+  #leave(chain: string): void {
+    const { writer } = this.#parts;
+    void lateRefusing.code; // Where it is not loaded, nothing is dropped yet.
     const from = this.outgoing?.firstUnechoed(chain) ?? Infinity;
+    if (from < Infinity) this.#cut([{ chain, from }]);
     this.outgoing?.drop(chain);
-    if (from >= loaded.graph.lengthOf(chain)) return writer.leave(chain);
-    this.outgoing?.hold();
-    withdraw(chain, from);
-    this.#settle();
+    writer.leave(chain);
   }
 
   /** Records that somebody lacks who has so many commits of each chain, in the order of this log. */
@@ -378,7 +333,7 @@ export class Device {
         const { chain, first, count } = batchHead(body);
         const end = first + count;
         if (end <= (known.get(chain) ?? 0)) return;
-        if (commits.isWithdrawn(chain, end - 1, address)) return;
+        if (commits.isCut(chain, first, address)) return;
       }
       records.push({ kind, bytes: body.slice() });
     });

@@ -15,7 +15,7 @@ import type { Recovery } from "./log/recovery.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import type { SavedState } from "./checkpoint/saved_state.ts";
 import type { State } from "./state/state.ts";
-import type { Withdrawals } from "./refusal/withdrawals.ts";
+import type { VoidCommits } from "./refusal/void_commits.ts";
 
 /** What opening brought into memory. */
 export interface LoadedReplica {
@@ -35,8 +35,8 @@ export interface LoadedReplica {
   /** Checkpoints that could not be used, and why. */
   readonly skipped: readonly SkippedCheckpoint[];
   readonly recovery: Recovery;
-  /** Own commits that were taken back, and the refusals that stand. */
-  readonly withdrawals: Withdrawals;
+  /** Which commits are void, and the refusals that stand. */
+  readonly voided: VoidCommits;
   /** What repairs could not connect, until it connects again. */
   salvage: Salvage | undefined;
   /** In a repair: what the newest checkpoint knew. */

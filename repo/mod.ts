@@ -48,7 +48,7 @@ export {
   parseRepositoryName,
   type RepositoryName,
 } from "./commit/genesis.ts";
-export { lateWithdrawing } from "./refusal/late_withdrawing.ts";
+export { lateRefusing } from "./refusal/late_refusing.ts";
 export { copyLog, type LogCopy } from "./log/copy.ts";
 export type { RefusedEntry } from "./refusal/refusals.ts";
 export { type Done, Replica } from "./replica.ts";

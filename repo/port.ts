@@ -16,6 +16,7 @@ import type { Arrival, Gate } from "./admission/arrival.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { Revocations } from "./commit/revocation.ts";
 import type { Refusal } from "../src/base/errors.ts";
+import type { Cut } from "./refusal/void_commits.ts";
 import type { VersionVector } from "./commit/version_vector.ts";
 
 /** A record of the log as a peer gets it. */
@@ -56,9 +57,9 @@ export interface ReceiveOptions {
 }
 
 /**
- * What others have to do with commits that are taken back: a "fork" of others
- * has their numbers, as after a folder was set back; "foreign" ones are not ours,
- * and the server does not take them. What others built on these goes with them.
+ * What others have to do with commits that are cut: a "fork" of others has their
+ * numbers, as after a folder was set back; "foreign" ones are not ours, and the
+ * server does not take them. What others built on these goes with them.
  */
 export type Others = "fork" | "foreign";
 
@@ -98,7 +99,7 @@ export interface RepositoryPort {
   /**
    * Reads records in log order from an address that was a `next` before, or 0,
    * up to `shareable`; at least one record where there is one, else at most
-   * about `bytesMax` bytes. Leaves out what was withdrawn, and the genesis.
+   * about `bytesMax` bytes. Leaves out what was cut, and the genesis.
    */
   read(from: number, bytesMax: number): FeedSlice;
   /** May `read` begin at this address? False for what is no record's start. */
@@ -110,7 +111,7 @@ export interface RepositoryPort {
   /**
    * Commits of an own chain were refused: they are void from now on, and wait for
    * somebody to retry or discard them. The chain goes on, others get stubs in
-   * their place, but for what cannot go on without them: that is withdrawn.
+   * their place; what cannot go on without them is written again.
    *
    * @returns once this log address is shareable, the stubs may go out; `undefined` where nothing has changed
    */
@@ -118,16 +119,15 @@ export interface RepositoryPort {
     chain: string,
     refused: readonly RefusedCommit[],
   ): number | undefined;
-  /** Takes back commits of `chain` from number `from` on: see `withdraw.ts`. */
-  withdraw(chain: string, from: number, others?: Others): void;
+  /** Ends chains before their commits that cannot go on, and writes own ones again, dated now: see `cut.ts`. */
+  cut(cuts: readonly Cut[], others?: Others): void;
   /**
-   * Takes back own commits that are dated later than `latestMs` and that nobody
-   * has, and writes them again, dated now: see `redate.ts`.
+   * The ends of own chains that are dated later than `latestMs`.
    *
    * @param latestMs wall milliseconds
    * @param has how many commits of a chain the server has: they stay
    */
-  redate(latestMs: number, has: (chain: string) => number): void;
+  aheadOf(latestMs: number, has: (chain: string) => number): Cut[];
   /** What the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
   summary(): Uint8Array | undefined;
   /** SHA-256 over domain, genesis id and a summary. */

@@ -1,8 +1,8 @@
 /**
  * Replaying a log: its records, in order, folded into what a repository knows.
  *
- * Commits that were withdrawn are in the log and in nothing else: who meets a
- * withdrawal whose commits were folded already starts over, knowing it.
+ * Void commits are in the log and in nothing else: who meets a refusal or a cut
+ * whose commits were folded already starts over, knowing it.
  *
  * Architecture invariant: the same log gives the same state, with and without a
  * checkpoint under it (law 5).
@@ -10,7 +10,7 @@
  * @module
  */
 
-import { ByteReader, equalBytes } from "../src/base/bytes.ts";
+import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { type Batch, decodeBatch, decodeCommit } from "./commit/batch.ts";
 import { decodeCertificate } from "./commit/certificate.ts";
@@ -39,15 +39,15 @@ import type { OpenReplicaOptions } from "./replica_options.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { State } from "./state/state.ts";
 import {
+  type Cut,
+  decodeCut,
   decodeRefusal,
   decodeResolution,
-  decodeWithdrawal,
   type LoggedRefusal,
   type Refusal,
   type Resolution,
-  type Withdrawal,
-  Withdrawals,
-} from "./refusal/withdrawals.ts";
+  VoidCommits,
+} from "./refusal/void_commits.ts";
 
 /** What a replay begins from. */
 export interface Ground {
@@ -65,7 +65,7 @@ export class Replay {
   #genesisId: Uint8Array | undefined;
   #graph: Graph | undefined;
   #credentials = new Credentials();
-  readonly #withdrawals: Withdrawals;
+  readonly #voided: VoidCommits;
   readonly #groups = new LogGroups();
   readonly #checkpoint: Checkpoint | undefined;
   readonly #salvage: Salvage | undefined;
@@ -79,19 +79,19 @@ export class Replay {
   /**
    * @param options where and whose
    * @param ground what it begins from
-   * @param known the log's withdrawals, where somebody has read it before
+   * @param known what is void in the log, where somebody has read it before
    */
   constructor(
     options: OpenReplicaOptions,
     { checkpoint, salvage }: Ground,
-    known?: Withdrawals,
+    known?: VoidCommits,
   ) {
     this.#options = options;
     this.#checkpoint = checkpoint;
     this.#salvage = salvage;
     this.#state = new State(options.viewOf, checkpoint);
     const meta = checkpoint && decodeMeta(checkpoint.meta);
-    this.#withdrawals = known ?? meta?.withdrawals ?? new Withdrawals();
+    this.#voided = known ?? meta?.voided ?? new VoidCommits();
     if (meta === undefined) return;
     if (salvage !== undefined && !meta.isSalvaged) {
       throw new SyntaxError("it has nothing of what a repair salvaged");
@@ -133,12 +133,12 @@ export class Replay {
         this.#batch(decodeBatch(body, isSigned), address);
       } else if (isCredential(kind)) {
         this.#credentials.add(decodeCredential(kind, body));
-      } else if (kind === recordKind.withdrawal) {
-        this.#withdraw(decodeWithdrawal(new ByteReader(body)), address);
+      } else if (kind === recordKind.cut) {
+        this.#cut(decodeCut(body), address);
       } else if (kind === recordKind.refusal) {
-        this.#refuse(decodeRefusal(new ByteReader(body)), address);
+        this.#refuse(decodeRefusal(body), address);
       } else if (kind === recordKind.resolution) {
-        this.#resolve(decodeResolution(new ByteReader(body)), address);
+        this.#resolve(decodeResolution(body), address);
       } else if (travels(kind)) throw unknownKind(kind, address);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
@@ -157,11 +157,9 @@ export class Replay {
     this.#salvage?.apply(this.#state);
   }
 
-  #withdraw(withdrawal: Withdrawal, address: number): void {
-    const { cuts, chain, count } = withdrawal;
-    this.#beginGroup(address, chain, count);
-    if (this.#withdrawals.has(address)) return;
-    this.#withdrawals.add(address, withdrawal);
+  #cut(cuts: readonly Cut[], address: number): void {
+    if (this.#voided.hasCut(address)) return;
+    this.#voided.cut(address, cuts);
     const isFolded = cuts.some(({ chain, from }) =>
       (this.#graph?.lengthOf(chain) ?? 0) > from
     );
@@ -169,26 +167,23 @@ export class Replay {
   }
 
   #refuse(refusal: Refusal, address: number): void {
-    if (this.#withdrawals.hasRefusal(address)) return;
+    if (this.#voided.hasRefusal(address)) return;
     const { chain, refused } = refusal;
-    this.#withdrawals.refuse(address, refusal);
+    this.#voided.refuse(address, refusal);
     this.#refusals.push({ at: address, refusal });
     const length = this.#graph?.lengthOf(chain) ?? 0;
     if (refused.some(({ number }) => number < length)) this.#isStale = true;
   }
 
-  /** After a repair the commits may stand before the record that tells of them. */
-  #beginGroup(address: number, chain: string, length: number): void {
-    this.#groups.begin(address, chain, length);
-    this.#groups.reach(chain, this.#graph?.lengthOf(chain) ?? 0);
-  }
-
   #resolve(resolution: Resolution, address: number): void {
     const { retried } = resolution;
     if (retried !== undefined) {
-      this.#beginGroup(address, retried.chain, retried.number + 1);
+      const { chain, number } = retried;
+      this.#groups.begin(address, chain, number + 1);
+      // After a repair the commit may stand before the record that tells of it.
+      this.#groups.reach(chain, this.#graph?.lengthOf(chain) ?? 0);
     }
-    this.#withdrawals.resolve(resolution);
+    this.#voided.resolve(resolution);
   }
 
   #batch(batch: Batch, address: number): void {
@@ -199,14 +194,8 @@ export class Replay {
     this.#groups.reach(chain, first + commits.length);
     // Who has to start over only needs to hear what else is void.
     if (this.#isStale) return;
-    const end = this.#withdrawals.endOf(chain, address);
-    if (end <= first) return;
-    const isCut = end < first + commits.length;
-    this.#fold(
-      isCut ? { ...batch, commits: commits.slice(0, end - first) } : batch,
-      address,
-      this.#graph,
-    );
+    if (this.#voided.isCut(chain, first, address)) return;
+    this.#fold(batch, address, this.#graph);
   }
 
   #fold(batch: Batch, address: number, graph: Graph): void {
@@ -214,7 +203,7 @@ export class Replay {
     const { chain, first, commits } = batch;
     for (let i = from; i < commits.length; i++) {
       const isRefused = commits[i]!.isVoid ||
-        this.#withdrawals.wasRefused(chain, first + i, address);
+        this.#voided.wasRefused(chain, first + i, address);
       if (isRefused) continue;
       const { number, patch, origin } = decodeCommit(batch, i, address);
       const left = this.#isSalvaged
@@ -240,12 +229,12 @@ export class Replay {
     if (!this.#isStale && tornAt === undefined) return undefined;
     const checkpoint = this.#checkpoint;
     const meta = checkpoint && decodeMeta(checkpoint.meta);
-    const known = meta?.withdrawals ?? new Withdrawals();
+    const known = meta?.voided ?? new VoidCommits();
     let isUsable = true;
-    for (const { at, withdrawal } of this.#withdrawals.logged) {
-      if (known.has(at) || at > (tornAt ?? Infinity)) continue;
-      known.add(at, withdrawal);
-      isUsable &&= withdrawal.cuts.every(({ chain, from }) =>
+    for (const { at, cuts } of this.#voided.cuts) {
+      if (known.hasCut(at) || at > (tornAt ?? Infinity)) continue;
+      known.cut(at, cuts);
+      isUsable &&= cuts.every(({ chain, from }) =>
         (meta?.graph.lengthOf(chain) ?? 0) <= from
       );
     }
@@ -267,7 +256,7 @@ export class Replay {
     | "graph"
     | "credentials"
     | "state"
-    | "withdrawals"
+    | "voided"
   > {
     if (this.#graph === undefined) {
       throw new DatabaseError(
@@ -283,31 +272,32 @@ export class Replay {
       graph: this.#graph,
       credentials: this.#credentials,
       state: this.#state,
-      withdrawals: this.#withdrawals,
+      voided: this.#voided,
     };
   }
 }
 
 /** How to replay a log once more. */
 export interface Again {
-  /** Every withdrawal in the log. */
-  readonly known: Withdrawals;
+  /** Every refusal and cut in the log. */
+  readonly known: VoidCommits;
   /** Does the checkpoint hold nothing that is void? */
   readonly isUsable: boolean;
 }
 
 /**
- * Records that are whole together or not at all: a withdrawal and what is
- * written again, a resolution and the commit that retries. Nothing else comes
- * between them, so only the last group of a log can be torn.
+ * Records that are whole together or not at all: resolutions, and the commits
+ * that say again what these resolve. No commit else comes between them, so only
+ * the last group of a log can be torn.
  */
 class LogGroups {
   readonly #lengths = new Map<string, number>();
   #group: { at: number; chain: string; length: number } | undefined;
 
-  /** A group begins whose chain must grow to a length; `address` is of the body. */
+  /** A chain must grow to a length, or what is told from here on never was; `address` is of the body. */
   begin(address: number, chain: string, length: number): void {
-    this.#group = { at: address - RECORD_HEADER_BYTES, chain, length };
+    const at = this.tornAt ?? address - RECORD_HEADER_BYTES;
+    this.#group = { at, chain, length };
   }
 
   /** The log holds a chain up to a length. */

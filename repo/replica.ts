@@ -22,7 +22,7 @@ import { Device } from "./device.ts";
 import type { Intake } from "./admission/intake.ts";
 import type { Epoch, EpochFacts } from "./log/epoch.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
-import { lateWithdrawing } from "./refusal/late_withdrawing.ts";
+import { lateRefusing } from "./refusal/late_refusing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
 import { Refusals, type RefusedEntry } from "./refusal/refusals.ts";
 import type { Certificates } from "./commit/certificate.ts";
@@ -35,7 +35,8 @@ import { Sharing } from "./graph/sharing.ts";
 import { OwnRules } from "./admission/own_rules.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Noting, Transaction } from "./write/transaction.ts";
-import type { TakeBackParts, WithdrawRequest } from "./refusal/withdraw.ts";
+import type { VoidParts } from "./refusal/cut.ts";
+import { type Cut, REISSUED } from "./refusal/void_commits.ts";
 import { type Done, Writer } from "./write/writer.ts";
 import { removeFiles } from "./replica_list.ts";
 import { checkpointName } from "./checkpoint/checkpoint.ts";
@@ -68,6 +69,8 @@ export class Replica {
   readonly #options: OpenReplicaOptions;
   #port: ReplicaPort | undefined;
   #epoch: Epoch | undefined;
+  /** Do records come in after a repair that may tell what was written again? */
+  #isReadmitting = false;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
   publishing: (tell: () => void) => void = (tell) => tell();
   /** Wraps each own transaction, while somebody measures them. */
@@ -83,8 +86,9 @@ export class Replica {
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
       // What was refused may be retried at once.
-      if (replica.refusals().length > 0) {
-        await lateWithdrawing.load().catch(() => {});
+      if (loaded.voided.refused.length > 0) {
+        await lateRefusing.load().catch(() => {});
+        replica.#goOnRefusing();
       }
     } catch (cause) {
       await replica.#giveFilesBack();
@@ -155,7 +159,6 @@ export class Replica {
       isSpotless: () => isSpotless(storage, loaded),
       check: () => this.#writer.checkWritable(), // Also while it closes: own writes may wait for what comes.
       publishing: (tell) => this.#publish(tell),
-      withdraw: (chain, from) => this.withdraw(chain, from),
       refusalsChanged: () => this.#refusals.tell(),
     });
   }
@@ -171,9 +174,14 @@ export class Replica {
     return this.#intake ??= door.intake({
       ...{ loaded, commits, rootKey, storage, viewOf },
       flush: () => this.flush(),
-      withdrawAgain: (one) =>
-        lateWithdrawing.code.withdrawAgain(this.#takeBackParts(), one),
-      refuse: (chain, refused) => void this.refuse(chain, refused),
+      cutAgain: (cuts) =>
+        void lateRefusing.code.cut(this.#voidParts(), {
+          cuts,
+          isOwn: (key) => this.#writer.ownKeys().has(key),
+          isReissued: () => true,
+          isForAll: true,
+        }),
+      refuse: (chain, refused) => void this.#refuseIn(chain, refused),
       took: (...batch) => this.device.took(...batch),
     });
   }
@@ -183,8 +191,10 @@ export class Replica {
     const { log, recovery: { survivors }, saved } = this.loaded;
     if (survivors.length === 0 && saved === undefined) await log.sync();
     else {
-      await lateWithdrawing.load();
+      await lateRefusing.load();
+      this.#isReadmitting = true;
       await this.#entrance.readmit();
+      this.#isReadmitting = false;
     }
   }
 
@@ -244,7 +254,7 @@ export class Replica {
     return this.#entrance.receiveBack(arrivals, {
       chain: this.#writer.written.chain,
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
-      withdraw: (chain, from) => this.withdraw(chain, from, "fork"),
+      cut: (cut) => this.cut([cut], "fork"),
     });
   }
 
@@ -296,6 +306,18 @@ export class Replica {
   refuse(
     ...[chain, refused]: Parameters<RepositoryPort["refuse"]>
   ): number | undefined {
+    // Nobody but this device says what is written again.
+    return this.#refuseIn(
+      chain,
+      refused.map((one) =>
+        one.reason === REISSUED ? { ...one, reason: "denied" } : one
+      ),
+    );
+  }
+
+  #refuseIn(
+    ...[chain, refused]: Parameters<RepositoryPort["refuse"]>
+  ): number | undefined {
     this.#checkWritable();
     this.flush();
     const { log } = this.loaded;
@@ -307,64 +329,102 @@ export class Replica {
   }
 
   #refuse(...[chain, refused]: Parameters<RepositoryPort["refuse"]>): void {
-    const { refuse } = lateWithdrawing.code;
-    const canSeal = this.#writer.canSeal(chain);
-    const signer = canSeal ? this.session.signer : undefined;
-    const done = refuse(this.#takeBackParts(), chain, refused, signer);
+    const { refuse } = lateRefusing.code;
+    const keys = this.#writer.ownKeys();
+    const done = refuse(this.#voidParts(), chain, refused, {
+      signer: this.session.signer,
+      isOwn: (key) => keys.has(key),
+      canSeal: (name) => this.#writer.canSeal(name),
+    });
     if (done === undefined) return;
-    const { numbers, typedFrom } = done;
     this.#port?.forget();
     done.tell();
+    if (done.stuck.length > 0) this.#cut(done.stuck);
+    this.#reissue();
     this.#refusals.tell();
-    const { voids } = this.loaded.credentials;
-    if (!canSeal && !numbers.every((one) => voids.covers(chain, one))) {
-      // An old key's: nobody can give them up.
-      this.#withdraw({ chain, from: Math.min(...numbers) });
-    } else if (typedFrom !== undefined) {
-      this.#withdraw({ chain, from: typedFrom, isForRest: true });
-    }
   }
 
-  /** Takes back commits of `chain` from number `from` on, which no server has; own ones are written again. */
-  withdraw(
-    ...[chain, from, others]: Parameters<RepositoryPort["withdraw"]>
-  ): void {
+  /** As {@linkcode RepositoryPort.cut} has it. */
+  cut(...[cuts, others]: Parameters<RepositoryPort["cut"]>): void {
     this.#checkWritable();
-    this.publishing(() => this.#withdraw({ chain, from, others }));
+    this.flush();
+    this.publishing(() => {
+      this.#cut(cuts, others);
+      this.#reissue();
+    });
+    this.#sharing.hold();
     this.#sharing.settle();
   }
 
-  #withdraw(request: WithdrawRequest): void {
-    const { withdraw } = lateWithdrawing.code;
-    const parts = { ...this.#takeBackParts(), writer: this.#writer };
-    const tell = withdraw(parts, request);
-    if (tell === undefined) return;
+  #cut(...[cuts, others]: Parameters<RepositoryPort["cut"]>): void {
+    const { cut } = lateRefusing.code;
+    const keys = this.#writer.ownKeys();
+    if (others !== "foreign") {
+      for (const { chain } of cuts) keys.add(chain.slice(0, 32));
+    }
+    const { chain } = this.#writer.written;
+    const done = cut(this.#voidParts(), {
+      cuts,
+      isOwn: (key) => keys.has(key),
+      // What others have comes again from them.
+      isReissued: (chain, number) =>
+        others !== "fork" ||
+        !cuts.some((one) => one.chain === chain && number < one.from),
+      isForAll: others !== undefined,
+      leave: (cuts) => this.#writer.beginBeyond(cuts),
+    });
+    if (done === undefined) return;
+    const { written } = this.#writer;
+    if (others === "fork" && written.chain !== chain) {
+      this.loaded.voided.replacements.add(written.chain);
+    }
     this.#port?.forget();
-    tell();
-    this.#refusals.tell();
+    done.tell();
+  }
+
+  /** Writes what waits for it again. */
+  #reissue(): void {
+    const { reissue } = lateRefusing.code;
+    const { loaded, commits } = this;
+    const { unissued } = loaded.voided;
+    if (unissued.length === 0 || this.#isReadmitting) return;
+    reissue({ loaded, commits, writer: this.#writer }, unissued);
+    this.#sharing.fence();
+  }
+
+  /** Ends what a crash left of a refusal or a cut. */
+  #goOnRefusing(): void {
+    const { voided, graph, credentials: { voids } } = this.loaded;
+    const { unissued } = voided;
+    const isTab = this.device.outgoing !== undefined;
+    if (isTab || unissued.length === 0 || !lateRefusing.isLoaded) return;
+    const cuts = unissued.filter(({ chain, number, address }) =>
+      this.mode === "default" && number < graph.lengthOf(chain) &&
+      !voided.isCut(chain, number, address) && !voids.covers(chain, number)
+    ).map(({ chain, number }): Cut => ({ chain, from: number }));
+    this.#cut(cuts);
+    this.#reissue();
+    this.#sharing.settle();
   }
 
   /**
    * Writes again under the key that signs now what lost keys wrote before anybody
-   * certified them: nobody else took it, and nobody ever would. The newest comes
-   * first, since later chains build upon earlier ones.
+   * certified them: nobody else took it, and nobody ever would.
    */
   rewriteLost(keys: readonly Uint8Array[]): void {
-    for (const key of keys.toReversed()) {
-      const prefix = nameOf(key, 0, 32);
-      for (const { name } of [...this.graph.chains()]) {
-        if (name.startsWith(prefix)) this.withdraw(name, 0);
-      }
-    }
+    const prefixes = keys.map((key) => nameOf(key, 0, 32));
+    const cuts = Array.from(this.graph.chains(), ({ name }) => name)
+      .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+      .map((chain): Cut => ({ chain, from: 0 }));
+    if (cuts.length > 0) this.cut(cuts);
   }
 
-  #takeBackParts(): TakeBackParts {
+  #voidParts(): VoidParts {
     return {
       loaded: this.loaded,
       commits: this.commits,
-      writer: this.#writer,
       fence: () => this.#sharing.fence(),
-      outdate: (address) => this.#checkpointer.withdrawn(address),
+      outdate: (address) => this.#checkpointer.outdate(address),
     };
   }
 

@@ -35,8 +35,8 @@ import { type Again, type Ground, Replay } from "./replay.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { introduce, sessionName } from "./commit/session.ts";
 import { State } from "./state/state.ts";
-import { lateWithdrawing } from "./refusal/late_withdrawing.ts";
-import { Withdrawals } from "./refusal/withdrawals.ts";
+import { lateRefusing } from "./refusal/late_refusing.ts";
+import { VoidCommits } from "./refusal/void_commits.ts";
 import { hasCode } from "../src/base/errors.ts";
 
 /** Folder of all repositories of a database. */
@@ -87,7 +87,7 @@ async function loadOver(
   if (repair || names.includes(DAMAGED)) {
     await door?.prepare?.(); // What remains comes in again, whatever it names.
     await lateRich.load();
-    await lateWithdrawing.load();
+    await lateRefusing.load();
     const { loadRepaired } = await import("./seldom.ts");
     const repairing = { ...options, repair: true };
     const openers = { load, create };
@@ -203,7 +203,7 @@ async function readSalvage(
   return Salvage.read(storage, folder, viewOf);
 }
 
-/** Replays a log that holds withdrawn commits, knowing which. */
+/** Replays a log that holds void commits, knowing which. */
 function replayAgain(
   options: OpenReplicaOptions,
   log: Log,
@@ -219,11 +219,11 @@ function replayAgain(
   return replay;
 }
 
-/** A checkpoint that holds commits which were withdrawn since is of no more use. */
+/** A checkpoint that holds commits which are void since is of no more use. */
 function outdated(checkpoint: Checkpoint): SkippedCheckpoint {
   checkpoint.close();
   const name = checkpointName(checkpoint.number);
-  return { name, reason: "it holds commits that were withdrawn since" };
+  return { name, reason: "it holds commits that are void since" };
 }
 
 /** Makes durable what a log is nothing without: the keys, and the names of the folders above it. */
@@ -274,7 +274,7 @@ async function create(
     checkpoint: undefined,
     skipped: [],
     recovery: created,
-    withdrawals: new Withdrawals(),
+    voided: new VoidCommits(),
     salvage: undefined,
   };
 }

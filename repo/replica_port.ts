@@ -16,6 +16,7 @@ import { batchIn } from "./commit/batch.ts";
 import { stubbedBytes } from "./commit/stubs.ts";
 import { ChainIds } from "./graph/chain_ids.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
+import { lowerBound } from "../src/base/collections.ts";
 import { Feed } from "./log/feed.ts";
 import { recordKind } from "./log/format.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
@@ -29,7 +30,7 @@ import type {
   Sliced,
 } from "./port.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import { type Dated, redate } from "./write/redate.ts";
+import type { Cut } from "./refusal/void_commits.ts";
 import type { Writer } from "./write/writer.ts";
 import type { Sharing } from "./graph/sharing.ts";
 import type { ItemName } from "./state/state.ts";
@@ -43,8 +44,10 @@ export interface ReplicaPortParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly sharing: Sharing;
-  readonly writer: Pick<Writer, "ownKeys" | "moves">;
-  readonly replica: Dated & Pick<RepositoryPort, "receive" | "withdraw">;
+  readonly writer: Pick<Writer, "ownKeys">;
+  readonly replica:
+    & Pick<RepositoryPort, "receive" | "refuse" | "cut">
+    & { flush(): void };
 }
 
 /** The port of one open replica. */
@@ -70,9 +73,9 @@ export class ReplicaPort implements RepositoryPort {
     this.#feed = new Feed({
       log,
       mode,
-      isWithdrawn: (...commit) => commits.isWithdrawn(...commit),
+      isCut: (...commit) => commits.isCut(...commit),
       stubbed: (chain, kind, body, address) => {
-        if (!loaded.withdrawals.hasRefused(chain)) return undefined;
+        if (!loaded.voided.hasRefused(chain)) return undefined;
         const batch = batchIn(kind, body)!;
         const others = commits.withRefused(batch, address);
         return others === batch ? undefined : stubbedBytes(others);
@@ -103,9 +106,9 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   hasVoid(chain: string): boolean {
-    const { graph, withdrawals } = this.#parts.loaded;
+    const { graph, voided } = this.#parts.loaded;
     const { voids = 0 } = graph.chain(chain) ?? {};
-    return voids > 0 || withdrawals.hasRefused(chain);
+    return voids > 0 || voided.hasRefused(chain);
   }
 
   voidsOf(chain: string, first: number, end: number): FeedRecord[] {
@@ -126,7 +129,7 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   isReplacement(chain: string): boolean {
-    return this.#parts.loaded.withdrawals.replacements.has(chain);
+    return this.#parts.loaded.voided.replacements.has(chain);
   }
 
   isRevoked(sessionKey: Uint8Array): boolean {
@@ -171,17 +174,27 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.replica.refuse(...request);
   }
 
-  withdraw(...request: Parameters<RepositoryPort["withdraw"]>): void {
-    this.#parts.replica.withdraw(...request);
+  cut(...request: Parameters<RepositoryPort["cut"]>): void {
+    this.#parts.replica.cut(...request);
   }
 
-  redate(...request: Parameters<RepositoryPort["redate"]>): void {
-    const { replica, writer, sharing } = this.#parts;
-    redate(replica, writer, ...request);
-    sharing.hold();
+  aheadOf(latestMs: number, has: (chain: string) => number): Cut[] {
+    const { loaded: { graph }, commits, writer, replica } = this.#parts;
+    const keys = writer.ownKeys();
+    replica.flush(); // Clocks are read from the log.
+    const cuts: Cut[] = [];
+    for (const { name: chain, length, last } of graph.chains()) {
+      if (last.wall <= latestMs || !keys.has(chain.slice(0, 32))) continue;
+      // The clocks of a chain go up.
+      const isAhead = (number: number) =>
+        commits.clockAt(chain, number)!.wall > latestMs;
+      const from = Math.max(has(chain), lowerBound(length - 1, isAhead));
+      if (from < length) cuts.push({ chain, from });
+    }
+    return cuts;
   }
 
-  /** Commits were withdrawn: what was computed of them is void. */
+  /** Commits are void now: what was computed of them is, too. */
   forget(): void {
     this.#feed.forget();
     this.#ids.forget();

@@ -418,12 +418,12 @@ function voidSome(
     kept: false,
   };
   if (pick(2) === 0) replica.port().refuse(last.name, [refused]);
-  else replica.port().withdraw(last.name, 0);
+  else replica.port().cut([{ chain: last.name, from: 0 }]);
 }
 
 Deno.test("vector, counts and log say the same of what may be shared, at every step", async () => {
   const others = await Promise.all([2, 3].map((seed) => Place.open({ seed })));
-  let withdrawals = 0;
+  let cuts = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
       const next = seededRandom(seed);
@@ -458,11 +458,11 @@ Deno.test("vector, counts and log say the same of what may be shared, at every s
           equal(port.lengthOf(chain), count);
         }
         equal(port.commits, commits);
-        // Not yet either while something waits for a sync that was withdrawn meanwhile.
+        // Not yet either while something waits for a sync that was cut meanwhile.
         const isAll = commits === replica.graph.commits;
         if (!isAll) equal(port.summary(), undefined);
       }
-      withdrawals += replica.loaded.withdrawals.logged.length;
+      cuts += replica.loaded.voided.cuts.length;
       storage.isSlow = false;
       storage.finish();
       await replica.durable();
@@ -470,5 +470,5 @@ Deno.test("vector, counts and log say the same of what may be shared, at every s
     }),
     { numRuns: 40, seed: 5 },
   );
-  ok(withdrawals > 40);
+  ok(cuts > 40);
 });

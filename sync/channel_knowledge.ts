@@ -48,7 +48,7 @@ export class ChannelKnowledge {
   /** Up to which log address was counted last. */
   #countedTo = 0;
   #counted: Unsent | undefined;
-  /** Were commits taken back? Until those that were written again may be sent an older count stands. */
+  /** Did commits become void? Until those that were written again may be sent an older count stands. */
   #isRewriting = false;
   #cancelCount: (() => void) | undefined;
   #cancelKeep: (() => void) | undefined;
@@ -112,10 +112,10 @@ export class ChannelKnowledge {
   }
 
   /**
-   * Commits were taken back: those that were written again may not be sent
+   * Commits are void: those that were written again may not be sent
    * before the log is durable so far, and are unsent all the same.
    */
-  noteWithdrawn(): void {
+  noteReissued(): void {
     this.#isRewriting = true;
   }
 

@@ -62,7 +62,7 @@ Deno.test("a count that is put off waits whole milliseconds", async () => {
   assert.deepEqual(time.waits, [1]);
 });
 
-Deno.test("while what was taken back is written again an older count stands", async () => {
+Deno.test("while what is void is written again an older count stands", async () => {
   const place = await Place.open();
   await place.write("a", "1");
   const real = place.replica.port();
@@ -71,7 +71,7 @@ Deno.test("while what was taken back is written again an older count stands", as
   const world = place.world;
   const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
   assert.equal(knowledge.unsent(false).commits, 1);
-  knowledge.noteWithdrawn();
+  knowledge.noteReissued();
   for (const [chain, count] of real.vector()) knowledge.noteAcked(chain, count);
   assert.equal(knowledge.unsent(false).commits, 1);
   answers.isComplete = true;

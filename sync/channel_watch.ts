@@ -68,7 +68,7 @@ export class ChannelWatch {
   /** Has an audit found commits that one side lacks? Then what is known of the server is wrong. */
   isMissing = false;
 
-  /** @param owns may this replica take back commits of a chain? */
+  /** @param owns is a chain of this replica? */
   constructor(
     line: Line,
     port: RepositoryPort,
@@ -143,7 +143,7 @@ export class ChannelWatch {
     this.#restoring(0, epoch);
   }
 
-  /** Both sides are the same: what of its own is not there was refused and taken back here, and is told as that. */
+  /** Both sides are the same: what of its own is not there was refused here, and is told as that. */
   #dropOwn(epoch: Uint8Array): void {
     const others = this.#lost.filter(([chain]) => !this.#owns(chain));
     const isOver = others.length === 0 && this.#lost.length > 0;

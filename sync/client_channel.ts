@@ -311,7 +311,7 @@ export class SyncChannel {
 
   #refused(event: Extract<ChannelEvent, { tell: "refused" }>): void {
     this.#knowledge.noteRefused(event.chain, event.number);
-    if (event.then === "withdrawn") this.#knowledge.noteWithdrawn();
+    if (event.then === "void") this.#knowledge.noteReissued();
     if (event.then === "login") this.#parts.login();
   }
 

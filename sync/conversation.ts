@@ -195,12 +195,12 @@ type Refused = Omit<
 >;
 
 /**
- * What follows a refusal: "withdrawn" = void here, or taken back, and the rest sent again; "login" = a new certificate is needed;
+ * What follows a refusal: "void" = void here, and the rest sent or written again; "login" = a new certificate is needed;
  * "later" = tried again on this connection after a while; "resynchronise" = the channel opens again with vectors;
  * "skipped" = another author's, not uploaded on this connection.
  */
 export type FollowUp =
-  | "withdrawn"
+  | "void"
   | "login"
   | "later"
   | "resynchronise"
@@ -274,7 +274,7 @@ export interface ClientOptions {
   readonly random: (target: Uint8Array) => void;
   /** Did TLS vouch for the server's name? Then vectors go out with the proof. */
   readonly isPlaceProven?: boolean;
-  /** Would a login help against `unknown-session`, `expired-session` (yes)? After one, say no: the rest is withdrawn. */
+  /** Would a login help against `unknown-session`, `expired-session` (yes)? After one, say no: the rest is written again. */
   readonly canRenew?: boolean;
   /** Bytes that the server may send before credit comes; default `limits.windowBytes`. */
   readonly windowBytes?: number;

@@ -30,7 +30,7 @@ export class Line {
   /** The moment of the last input. */
   moment: Moment = { nowMs: 0, monotonicMs: 0 };
   /** How often commits were dated anew because of what it said. */
-  redates = 0;
+  reissues = 0;
   #serverTime: ServerTime | undefined;
   #out: Output[] = [];
   #heardMs = 0;

@@ -235,7 +235,7 @@ export const frames = {
     sequence: count,
     /** 40 zeros where the record was no batch. */
     chain,
-    /** How many commits of that chain the server has: what must not be withdrawn. */
+    /** How many commits of that chain the server has: what stays. */
     from: count,
     /** The first commit that was refused. */
     number: count,

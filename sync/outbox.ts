@@ -160,8 +160,8 @@ export class Outbox {
     if (count > (this.#has.get(chain) ?? 0)) this.#has.set(chain, count);
   }
 
-  /** Notes that the peer takes back what it has of a chain from a number on. */
-  noteWithdrawn(chain: string, number: number): void {
+  /** Notes that the peer lacks a chain from a number on. */
+  noteLacks(chain: string, number: number): void {
     this.#flying.delete(chain);
     if (this.countOf(chain) > number) this.#has.set(chain, number);
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chainBytes } from "../repo/commit/commit.ts";
 import { voidLayout } from "../repo/commit/void.ts";
 import { recordKind } from "../repo/log/format.ts";
-import { encodeRefusal } from "../repo/refusal/withdrawals.ts";
+import { encodeRefusal } from "../repo/refusal/void_commits.ts";
 import { concatBytes } from "../src/base/bytes.ts";
 import { type Batch, decodeBatch } from "../repo/commit/batch.ts";
 import {
@@ -85,7 +85,7 @@ Deno.test("a refused commit is undone alone: what came before and after it arriv
   assert.deepEqual(more, []);
   assert.deepEqual(
     [refused?.number, refused?.count, refused?.reason, refused?.then],
-    [3, 1, "denied", "withdrawn"],
+    [3, 1, "denied", "void"],
   );
   assert.equal(place.text("a3"), undefined);
   assert.equal(serving.place.text("a3"), undefined);
@@ -118,7 +118,7 @@ Deno.test("a refusal that names no commit is of the whole batch", async () => {
   talk.end();
 });
 
-Deno.test("what the server has admitted is never withdrawn, though its ack was lost", async () => {
+Deno.test("what the server has admitted is never cut, though its ack was lost", async () => {
   const { world, serving, place, talk } = await start();
   await talk.settle();
   await talk.pass(limits.witnessMs);
@@ -187,7 +187,7 @@ Deno.test("refusals that come together are acted on once", async () => {
   talk.end();
 });
 
-Deno.test("what a quota refused is not withdrawn, and goes up later on the same connection", async () => {
+Deno.test("what a quota refused is not void, and goes up later on the same connection", async () => {
   const gate = once(() => refuse("quota"));
   const { serving, place, talk } = await start({ gate });
   await place.write("a", "1");
@@ -244,7 +244,7 @@ Deno.test("what a quota refused of others, and what descends from it, goes up la
   again.end();
 });
 
-Deno.test("an expired session is told, not withdrawn, unless a new certificate did not help", async () => {
+Deno.test("an expired session is told, not void, unless a new certificate did not help", async () => {
   for (const canRenew of [true, false]) {
     const gate = () => refuse("expired-session");
     const { place, talk } = await start({ gate, client: { canRenew } });
@@ -252,7 +252,7 @@ Deno.test("an expired session is told, not withdrawn, unless a new certificate d
     await talk.settle();
     await talk.pass(100);
     const [refused] = talk.client.told("refused");
-    assert.equal(refused?.then, canRenew ? "login" : "withdrawn");
+    assert.equal(refused?.then, canRenew ? "login" : "void");
     assert.equal(place.text("a"), canRenew ? "1" : undefined);
     talk.end();
   }
@@ -585,7 +585,7 @@ Deno.test("nobody takes a stub of a commit that its author has not given up, fro
       refused: [{ ...refused, number: 0, wall: 0, count: 0, address: 1 }],
     }),
   ]);
-  loaded.withdrawals.refuse(at, {
+  loaded.voided.refuse(at, {
     chain,
     refused: [{ ...refused, number: 0, wall: 0, count: 0, address: 1 }],
   });

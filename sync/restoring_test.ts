@@ -89,7 +89,7 @@ Deno.test("a client goes on telling what a server does not take, and over connec
   talk.end();
 });
 
-Deno.test("a client tells no longer of own commits that a server refused and that were taken back here", async () => {
+Deno.test("a client tells no longer of own commits that a server refused and that are void here", async () => {
   const { world, place, resume } = await proved();
   const second = await Serving.open(world);
   let isAsked = false;
@@ -102,7 +102,7 @@ Deno.test("a client tells no longer of own commits that a server refused and tha
   await talk.settle();
   await talk.pass(limits.witnessMs);
   await talk.pass(limits.witnessMs);
-  equal(talk.client.told("refused")[0]?.then, "withdrawn");
+  equal(talk.client.told("refused")[0]?.then, "void");
   equal(talk.client.told("equal").length > 0, true);
   deepEqual(lackedBy(talk), [9, 0]);
   talk.end();

@@ -230,7 +230,7 @@ export class ServerChannel {
     const number = refusal.number ?? Math.min(Math.max(first, has), last);
     const from = Math.min(has, number);
     // Somebody else may bring it, where it is judged anew.
-    this.#outbox?.noteWithdrawn(chain, number);
+    this.#outbox?.noteLacks(chain, number);
     line.send({
       is: "refuse",
       channel,

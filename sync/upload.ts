@@ -6,7 +6,7 @@
  * again from there, with stubs in their place; what was sent of it meanwhile the
  * server passes over.
  *
- * Architecture invariant: a refusal takes back own commits that the server has
+ * Architecture invariant: a refusal makes own commits void that the server has
  * not, and others' only where nothing proves that a server had accepted them
  * (law 11): no server can make its clients forget what it signed for.
  *
@@ -36,8 +36,8 @@ export interface UploadParts {
   readonly isResynchronised: boolean;
 }
 
-/** A server whose time goes back all the while has commits dated anew no more often; then the app hears of it. */
-const REDATES_MAX = 4;
+/** A server whose time goes back all the while has commits written again no more often; then the app hears of it. */
+const REISSUES_MAX = 4;
 /** A chain of which something is refused for this takes nothing more, not even stubs. */
 const ENDING: ReadonlySet<string> = new Set([
   "bad-clock",
@@ -49,7 +49,7 @@ const ISO_LENGTH = 24;
 
 /** What has to follow, from what ends with the refusal to what begins everything anew. */
 const GRAVITY: readonly FollowUp[] = [
-  "withdrawn",
+  "void",
   "skipped",
   "login",
   "later",
@@ -214,7 +214,7 @@ export class Upload {
     return Math.min(this.#laterMs, limits.refusedRetryMs);
   }
 
-  /** A certificate or a revocation: nothing of ours to take back. */
+  /** A certificate or a revocation: nothing of ours is void by it. */
   #refusedCredential(message: MessageOf<"refuse">): boolean {
     this.#tell({ ...message, chain: "" }, "skipped");
     return true;
@@ -239,11 +239,11 @@ export class Upload {
   }
 
   #act(chain: string, { entry, messages }: Gathered): FollowUp {
-    if (this.#isGone(chain, entry, messages)) return "withdrawn";
+    if (this.#isGone(chain, entry, messages)) return "void";
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
-    if (then === "withdrawn") {
-      return this.#withdraw(chain, entry, messages);
+    if (then === "void") {
+      return this.#void(chain, entry, messages);
     }
     this.#skip(chain, entry);
     const isGoing = !this.#parts.doubts.owns(chain) &&
@@ -252,7 +252,7 @@ export class Upload {
       this.#foreign(chain, messages[0]!, isGoing);
     }
     if (isGoing) {
-      this.#parts.port.withdraw(chain, firstOf(messages), "foreign");
+      this.#parts.port.cut([{ chain, from: firstOf(messages) }], "foreign");
     }
     return then;
   }
@@ -288,7 +288,7 @@ export class Upload {
     this.#stuckAt = Math.min(this.#stuckAt, from);
   }
 
-  /** Did it descend from what was refused, and was it taken back with that? What is left of it goes out anew. */
+  /** Did it descend from what was refused, and was it cut with that? What is left of it goes out anew. */
   #isGone(
     chain: string,
     entry: SentRecord,
@@ -326,7 +326,7 @@ export class Upload {
     // That cannot be: whoever says so would have it written anew for ever.
     if (has("fork") && port.isReplacement(chain)) return "skipped";
     if (canRenew && has("unknown-session", "expired-session")) return "login";
-    return "withdrawn";
+    return "void";
   }
 
   #waitMs(chain: string, messages: readonly MessageOf<"refuse">[]): number {
@@ -337,7 +337,7 @@ export class Upload {
       : limits.refusedRetryMs;
   }
 
-  #withdraw(
+  #void(
     chain: string,
     entry: SentRecord,
     messages: readonly MessageOf<"refuse">[],
@@ -346,10 +346,10 @@ export class Upload {
     const { from: has } = messages[0]!;
     const first = firstOf(messages);
     // Where the server has other commits of these numbers, this folder was set
-    // back: nothing of it was refused, and all of it goes into a new chain. What
+    // back: nothing of it was refused, and all of it is written again. What
     // others built on the server's commits is asked for again, behind those.
     if (messages.some(({ reason }) => reason === "fork")) {
-      port.withdraw(chain, first, "fork");
+      port.cut([{ chain, from: first }], "fork");
       return "resynchronise";
     }
     const refused: RefusedCommit[] = [];
@@ -371,15 +371,15 @@ export class Upload {
       this.#isPrefixLeft = true;
       this.#stuckAt = Math.min(this.#stuckAt, entry.from);
     }
-    if (isAhead && line.redates++ < REDATES_MAX) {
+    if (isAhead && line.reissues++ < REISSUES_MAX) {
       const countOf = (one: string) => this.outbox.countOf(one);
-      port.redate(
+      port.cut(port.aheadOf(
         latestMs,
         (one) => one === chain ? first : countOf(one),
-      );
+      ));
     } else {
       due = port.refuse(chain, refused);
-      if (isEnd) port.withdraw(chain, first);
+      if (isEnd) port.cut([{ chain, from: first }]);
       else if (due === undefined) {
         // It refuses what says nothing: whoever says so would be asked for ever.
         this.#skip(chain, entry);
@@ -387,7 +387,7 @@ export class Upload {
       }
     }
     if (!isEnd) this.#sendAgain(chain, entry, has, due ?? 0);
-    return "withdrawn";
+    return "void";
   }
 
   /** What is left of a chain goes out from there on, as it is once what stands before `due` may be shared. */
@@ -400,7 +400,7 @@ export class Upload {
     const { outbox } = this;
     const end = this.#base + this.#sent.length;
     this.#stops.set(chain, { from: has, before: end });
-    outbox.noteWithdrawn(chain, has);
+    outbox.noteLacks(chain, has);
     const flying = this.#sent.filter((one, i) =>
       !this.#isOutdated(this.#base + i, one.chain)
     );

@@ -16,11 +16,11 @@ import { FaultyStorage } from "./kit/faulty_storage.ts";
 import { trips } from "./kit/patience.ts";
 import type { LentChain } from "../repo/graph/continuity.ts";
 import { type Mode, parseRepositoryName } from "../repo/commit/genesis.ts";
-import { lateWithdrawing } from "../repo/refusal/late_withdrawing.ts";
+import { lateRefusing } from "../repo/refusal/late_refusing.ts";
 import type { LogPoint, Mirror } from "../repo/log/own_log.ts";
 import { Replica } from "../repo/replica.ts";
 import type { Session } from "../repo/commit/session.ts";
-import { withdrawing } from "../repo/refusal/withdrawing.ts";
+import { refusing } from "../repo/refusal/refusing.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import { forgetRich } from "./kit/forget_rich.ts";
 import { recordKind } from "../repo/log/format.ts";
@@ -295,9 +295,9 @@ async function refuse(owner: Replica, chain: string, number: number) {
 }
 
 /** It is refused, and its chain cannot go on. */
-async function takeBack(owner: Replica, chain: string, number: number) {
+async function refuseAndCut(owner: Replica, chain: string, number: number) {
   await refuse(owner, chain, number);
-  owner.withdraw(chain, number);
+  owner.cut([{ chain, from: number }]);
   await owner.durable();
 }
 
@@ -330,19 +330,19 @@ Deno.test("device: a tab's chain goes on where one of its commits is refused, wh
   assert.equal(fresh.refusals().length, 1);
 });
 
-Deno.test("device: what only a tab has is written again, also where the owner took back twice before it heard of it", async () => {
+Deno.test("device: what only a tab has is written again, also where the owner cut twice before it heard of it", async () => {
   for (const slices of [1, 2]) {
     const had = ["stays", "refused", "refused later", "goes on"];
     const { owner, tab, ...place } = await taking(...had);
     let { next } = place;
-    await takeBack(owner, tab.device.chain, 1);
+    await refuseAndCut(owner, tab.device.chain, 1);
     const hear = () => {
       const slice = owner.device.mirror().read(next, 1e6);
       assert.equal(tab.device.follow(slice.records).missing, undefined);
       next = slice.next.address;
     };
     if (slices === 2) hear();
-    await takeBack(owner, owner.device.chain, 0);
+    await refuseAndCut(owner, owner.device.chain, 1);
     hear();
     assert.deepEqual(titles(tab), ["goes on", "only here", "stays"]);
     await tab.loaded.log.sync();
@@ -369,7 +369,7 @@ Deno.test("device: a tab knows where its commits are when those of others went t
   const commit = placeOf(tab, "own");
   const next = await exchange(owner, tab, start);
   const [theirs] = [...other.graph.vector().keys()];
-  owner.withdraw(theirs!, 0, "foreign");
+  owner.cut([{ chain: theirs!, from: 0 }], "foreign");
   await owner.durable();
   const slice = owner.device.mirror().read(next, 1e6);
   assert.equal(tab.device.follow(slice.records).missing, undefined);
@@ -396,7 +396,7 @@ Deno.test("device: tabs that wrote at one moment know whose commit is which when
   const next = owner.device.mirror().next.address;
   const { records } = owner.device.mirror().read(start, 1e6);
   for (const { tab } of tabs) tab.device.follow(records);
-  await takeBack(owner, owner.device.chain, 0);
+  await refuseAndCut(owner, owner.device.chain, 0);
   const told = owner.device.mirror().read(next, 1e6);
   for (const { tab } of tabs) tab.device.follow(told.records);
   for (const { title, place: { chain, number } } of tabs) {
@@ -424,9 +424,9 @@ Deno.test("device: what a tab has to write again is not durable by an acknowledg
       next = slice.next.address;
       await tab.loaded.log.sync();
     };
-    await takeBack(owner, tab.device.chain, 1);
+    await refuseAndCut(owner, tab.device.chain, 1);
     if (slices === 2) await hear();
-    await takeBack(owner, owner.device.chain, 0);
+    await refuseAndCut(owner, owner.device.chain, 1);
     await hear();
     outgoing.acknowledged(sent.to);
     await Promise.resolve();
@@ -439,16 +439,16 @@ Deno.test("device: what a tab has to write again is not durable by an acknowledg
   }
 });
 
-Deno.test("device: while its owner's new chain is on the way, nothing of a tab that was taken back is durable", async () => {
+Deno.test("device: while its owner's new commits are on the way, nothing of a tab that was cut is durable", async () => {
   const had = ["stays", "refused", "goes on"];
   const { owner, tab, outgoing, next } = await taking(...had);
   const sent = outgoing.take(tab.loaded.log.sealed, 1e6)!;
   let isDurable = false;
   const before = outgoing.sync()!.then(() => isDurable = true);
-  await takeBack(owner, tab.device.chain, 1);
+  await refuseAndCut(owner, tab.device.chain, 1);
   const { records } = owner.device.mirror().read(next, 1e6);
   const behind = 1 +
-    records.findIndex(({ kind }) => kind === recordKind.withdrawal);
+    records.findIndex(({ kind }) => kind === recordKind.cut);
   tab.device.follow(records.slice(0, behind));
   outgoing.acknowledged(sent.to);
   const after = outgoing.sync()?.then(() => isDurable = true);
@@ -466,7 +466,7 @@ Deno.test("device: while its owner's new chain is on the way, nothing of a tab t
   assert.deepEqual(titles(owner), ["goes on", "only here", "stays"]);
 });
 
-Deno.test("device: who waits for what was taken back waits no longer where nothing of it is left to be written", async () => {
+Deno.test("device: who waits for what was cut waits no longer where nothing of it is left to be written", async () => {
   const tab = await tabOf(memoryStorage(), {});
   const outgoing = tab.device.outgoing!;
   assert.equal(outgoing.sync(), undefined);
@@ -507,7 +507,7 @@ Deno.test("device: a refusal that a tab tries again stands until the commit that
   assert.deepEqual(titles(owner), ["again", "before", "stays"]);
 });
 
-Deno.test("device: a tab that lacks what takes commits back follows a refusal when it has it", async () => {
+Deno.test("device: a tab that lacks what makes commits void follows a refusal when it has it", async () => {
   const files = memoryStorage();
   const owner = await open(files, "new");
   const start = owner.device.mirror().next.address;
@@ -517,17 +517,17 @@ Deno.test("device: a tab that lacks what takes commits back follows a refusal wh
   await refuse(owner, tab.device.chain, 1);
   write(tab, "unsent");
   const { records } = owner.device.mirror().read(next, 1e6);
-  lateWithdrawing.provide({
-    ...withdrawing,
+  lateRefusing.provide({
+    ...refusing,
     get refuse(): never {
-      throw lateWithdrawing.unloaded;
+      throw lateRefusing.unloaded;
     },
   });
   try {
-    assert.throws(() => tab.device.follow(records), lateWithdrawing.unloaded);
+    assert.throws(() => tab.device.follow(records), lateRefusing.unloaded);
     assert.deepEqual(titles(tab), ["refused", "stays", "unsent"]);
   } finally {
-    lateWithdrawing.provide(withdrawing);
+    lateRefusing.provide(refusing);
   }
   assert.equal(tab.device.follow(records).missing, undefined);
   assert.deepEqual(titles(tab), ["stays", "unsent"]);
@@ -579,7 +579,7 @@ Deno.test("device: a checkpoint tells of rich kinds also where a create said oth
   assert.equal(state.table("card").kinds.get("title"), "string");
 });
 
-Deno.test("device: a tab hears of all commits that are dated anew at once, however its owner syncs", async () => {
+Deno.test("device: a tab hears of all commits that are written again at once, however its owner syncs", async () => {
   const held: (() => void)[] = [];
   let isHeld = false;
   const slow = (done: () => void) => isHeld ? void held.push(done) : done();
@@ -591,7 +591,8 @@ Deno.test("device: a tab hears of all commits that are dated anew at once, howev
   const { chain } = tab.device;
   let next = await exchange(owner, tab, start);
   isHeld = true;
-  owner.port().redate(0, () => 0);
+  const port = owner.port();
+  port.cut(port.aheadOf(0, () => 0));
   await trips();
   for (let done = held.shift(); done !== undefined; done = held.shift()) {
     done();

@@ -17,6 +17,11 @@ import { statementLayout } from "../repo/commit/statement.ts";
 import { epochFile } from "../repo/log/epoch.ts";
 import { type Field, type FileLayout, struct } from "../src/base/layout.ts";
 import { keysFile } from "../src/db/keyring_file.ts";
+import {
+  cutLayout,
+  refusalLayout,
+  resolutionLayout,
+} from "../repo/refusal/void_commits.ts";
 import { resumeFile } from "../src/db/resume_file.ts";
 import { cursor } from "../sync/frame_fields.ts";
 import { frames } from "../sync/message.ts";
@@ -137,6 +142,12 @@ export const blocks: Readonly<Record<string, () => string>> = {
       signed("revocation", revocationLayout),
       signed("void", voidLayout),
       signed("statement", statementLayout(32)),
+    ].join("\n"),
+  local: () =>
+    [
+      record("refusal", refusalLayout as Field<unknown>),
+      record("cut", cutLayout as Field<unknown>),
+      record("resolution", resolutionLayout as Field<unknown>),
     ].join("\n"),
   frames: frameLines,
   parts: () =>

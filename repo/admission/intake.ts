@@ -32,17 +32,16 @@ import type { ReceiveOptions, RefusedCommit } from "../port.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { ChangeList, type ViewOf } from "../state/state.ts";
 import {
+  type Cut,
+  decodeCut,
   decodeRefusal,
   decodeResolution,
-  decodeWithdrawal,
   encodeResolution,
   GIVEN_UP,
   type Refusal,
   type Resolution,
-  type Withdrawal,
-} from "../refusal/withdrawals.ts";
-import { ByteReader } from "../../src/base/bytes.ts";
-import { lateWithdrawing } from "../refusal/late_withdrawing.ts";
+} from "../refusal/void_commits.ts";
+import { lateRefusing } from "../refusal/late_refusing.ts";
 import { type OwnChain, receiveBack } from "./set_back.ts";
 
 /** What an intake works with. */
@@ -57,8 +56,8 @@ export interface IntakeParts {
   readonly flush: () => void;
   /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
   readonly took: (chain: string, first: number, count: number) => void;
-  /** Takes own commits back once more, after a repair. */
-  readonly withdrawAgain: (withdrawal: Withdrawal) => void;
+  /** Cuts chains once more, after a repair. */
+  readonly cutAgain: (cuts: readonly Cut[]) => void;
   /** Commits that are here were given up by their author, or refused before a repair. */
   readonly refuse: (chain: string, refused: readonly RefusedCommit[]) => void;
 }
@@ -73,7 +72,7 @@ export class Intake {
   readonly #knowledge: Knowledge;
   /** Ids in the middle of chains, made when a fork is first claimed. */
   #ids: ChainIds | undefined;
-  /** Which withdrawals they know of. */
+  /** Which refusals and cuts they know of. */
   #idsAt = 0;
   /** What a receive has changed so far. */
   readonly #changes = new ChangeList();
@@ -199,7 +198,7 @@ export class Intake {
     { batch, from, lastId, patches, givenUp }: AdmitBatch,
     bytes: Uint8Array,
   ): void {
-    if (givenUp !== undefined) void lateWithdrawing.code; // Where it is not loaded, nothing is taken yet.
+    if (givenUp !== undefined) void lateRefusing.code; // Where it is not loaded, nothing is taken yet.
     const { log, graph, mode } = this.#loaded;
     const start = log.end;
     const kind = mode === "default"
@@ -255,19 +254,18 @@ export class Intake {
 }
 
 type Waiting =
-  | { readonly is: "withdrawal"; readonly withdrawal: Withdrawal }
   | { readonly is: "refusal"; readonly refusal: Refusal }
   | { readonly is: "resolution"; readonly resolution: Resolution };
 
 /** Records that wait for the commits that they speak of. */
 class LocalRecords {
   readonly #loaded: LoadedReplica;
-  readonly #parts: Pick<IntakeParts, "withdrawAgain" | "refuse">;
+  readonly #parts: Pick<IntakeParts, "cutAgain" | "refuse">;
   #waiting: readonly Waiting[] = [];
 
   constructor(
     loaded: LoadedReplica,
-    parts: Pick<IntakeParts, "withdrawAgain" | "refuse">,
+    parts: Pick<IntakeParts, "cutAgain" | "refuse">,
   ) {
     this.#loaded = loaded;
     this.#parts = parts;
@@ -275,15 +273,12 @@ class LocalRecords {
 
   /** Takes a record that survived. */
   take(kind: number, body: Uint8Array): void {
-    const reader = new ByteReader(body);
-    if (kind === recordKind.withdrawal) {
-      const withdrawal = decodeWithdrawal(reader);
-      this.#waiting = [...this.#waiting, { is: "withdrawal", withdrawal }];
-    } else if (kind === recordKind.refusal) {
-      const refusal = decodeRefusal(reader);
+    if (kind === recordKind.cut) this.#parts.cutAgain(decodeCut(body));
+    else if (kind === recordKind.refusal) {
+      const refusal = decodeRefusal(body);
       this.#waiting = [...this.#waiting, { is: "refusal", refusal }];
     } else if (kind === recordKind.resolution) {
-      const resolution = decodeResolution(reader);
+      const resolution = decodeResolution(body);
       this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
     } else if (kind !== recordKind.genesis && !travels(kind)) {
       this.#loaded.log.append(kind, [body]);
@@ -296,13 +291,7 @@ class LocalRecords {
   }
 
   #isSettled(one: Waiting): boolean {
-    const { graph, withdrawals, log } = this.#loaded;
-    if (one.is === "withdrawal") {
-      const { chain, count } = one.withdrawal;
-      if (graph.lengthOf(chain) < count) return false;
-      this.#parts.withdrawAgain(one.withdrawal);
-      return true;
-    }
+    const { graph, voided, log } = this.#loaded;
     if (one.is === "refusal") {
       const { chain, refused } = one.refusal;
       const length = graph.lengthOf(chain);
@@ -313,7 +302,7 @@ class LocalRecords {
     const { resolution } = one;
     const { retried } = resolution;
     if (retried !== undefined && !graph.has(retried)) return false;
-    if (!withdrawals.resolve(resolution)) return false;
+    if (!voided.resolve(resolution)) return false;
     log.append(recordKind.resolution, [encodeResolution(resolution)]);
     return true;
   }

@@ -101,12 +101,12 @@ class RuleAudit {
 
   batch(batch: Batch, address: number): void {
     const { chain, first, commits } = batch;
-    const { withdrawals } = this.#loaded;
+    const { voided } = this.#loaded;
+    if (voided.isCut(chain, first, address)) return;
     const from = Math.max(0, (this.#lengths.get(chain) ?? 0) - first);
-    const end = withdrawals.endOf(chain, address) - first;
-    for (let i = from; i < Math.min(commits.length, end); i++) {
+    for (let i = from; i < commits.length; i++) {
       const isVoid = commits[i]!.isVoid ||
-        withdrawals.wasRefused(chain, first + i, address);
+        voided.wasRefused(chain, first + i, address);
       if (!isVoid) this.#commit(batch, i);
       this.#lengths.set(chain, first + i + 1);
     }

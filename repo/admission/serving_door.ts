@@ -10,13 +10,13 @@ import { rich } from "../../src/schema/rich.ts";
 import type { Door } from "./door.ts";
 import { epochFactsOf, openEpoch } from "../log/epoch.ts";
 import { Intake } from "./intake.ts";
-import { lateWithdrawing } from "../refusal/late_withdrawing.ts";
+import { lateRefusing } from "../refusal/late_refusing.ts";
 import { ReplicaPort } from "../replica_port.ts";
-import { withdrawing } from "../refusal/withdrawing.ts";
+import { refusing } from "../refusal/refusing.ts";
 import { ItemTouches } from "../history/item_touches.ts";
 import { TouchFiles } from "../checkpoint/touches_writer.ts";
 
-lateWithdrawing.provide(withdrawing);
+lateRefusing.provide(refusing);
 lateRich.provide(rich);
 
 /** Lets in what is sound. */

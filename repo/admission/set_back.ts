@@ -3,7 +3,7 @@
  * chain, and its commits come from elsewhere. What this folder wrote since in that
  * chain is in nobody's hands who has the others; it is written again in a new one.
  * The door calls fork only what the own key has sealed: nobody else can make a
- * device take anything back.
+ * device cut anything.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
 import { type Batch, decodeBatch } from "../commit/batch.ts";
 import { isBatch, recordKind } from "../log/format.ts";
+import type { Cut } from "../refusal/void_commits.ts";
 
 /** What is known of the own chain, and what can be done about it. */
 export interface OwnChain {
@@ -23,7 +24,7 @@ export interface OwnChain {
     ends?: (judged: Judged) => boolean,
   ) => Judged[];
   /** Writes the end of the chain again in a new one. */
-  readonly withdraw: (chain: string, from: number) => void;
+  readonly cut: (cut: Cut) => void;
 }
 
 /**
@@ -40,7 +41,7 @@ export function receiveBack(
   const last = judged.findLast((one) => forkOf(one, own) !== undefined);
   if (last === undefined) return judged;
   const again = refusedOf(judged, own.chain);
-  own.withdraw(own.chain, forkOf(last, own)!);
+  own.cut({ chain: own.chain, from: forkOf(last, own)! });
   const others = judged.filter(({ arrival }) => !again.includes(arrival));
   const rest = all.slice(all.indexOf(last.arrival) + 1);
   return [...others, ...own.receive([...again, ...rest])];

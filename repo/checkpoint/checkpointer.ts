@@ -121,7 +121,7 @@ export class Checkpointer {
    * Commits from this address on are void now. A checkpoint that holds them is
    * of no use to the next opening: a new one is due.
    */
-  withdrawn(address: number): void {
+  outdate(address: number): void {
     if (address < this.#covers) this.#covers = 0;
     this.#voidFrom = Math.min(this.#voidFrom, address);
   }

@@ -4,11 +4,10 @@
  * @module
  */
 
-import { ByteReader } from "../../src/base/bytes.ts";
 import { Credentials, decodeCredential } from "../commit/credentials.ts";
 import { idLength } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
-import { Withdrawals } from "../refusal/withdrawals.ts";
+import { VoidCommits } from "../refusal/void_commits.ts";
 import {
   bytes,
   copied,
@@ -34,7 +33,7 @@ export interface ReplicaMeta {
   /** Who may sign, and who no more. */
   readonly credentials: Credentials;
   /** Which of the log's commits are void, and the refusals that stand. */
-  readonly withdrawals: Withdrawals;
+  readonly voided: VoidCommits;
   /** Do the tables hold what a repair salvaged? */
   readonly isSalvaged: boolean;
 }
@@ -44,7 +43,7 @@ const layout = struct({
   genesisId: copied(idLength),
   graph: bytes,
   credentials: list(struct({ kind: u8, bytes }), Infinity),
-  withdrawals: bytes,
+  voided: bytes,
   isSalvaged: flag,
 });
 
@@ -56,7 +55,7 @@ export function encodeMeta(
     ...meta,
     graph: meta.graph.encode(),
     credentials: [...meta.credentials],
-    withdrawals: meta.withdrawals.encode(),
+    voided: meta.voided.encode(),
     isSalvaged: meta.salvage !== undefined,
   });
 }
@@ -72,6 +71,6 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
     ...said,
     graph: Graph.decode(said.graph, said.genesisId),
     credentials,
-    withdrawals: Withdrawals.decode(new ByteReader(said.withdrawals)),
+    voided: VoidCommits.decode(said.voided),
   };
 }

@@ -34,7 +34,7 @@ export class ChainIds {
     this.#genesisId = genesisId;
   }
 
-  /** Forgets all: the ends of some chains were withdrawn. */
+  /** Forgets all: the ends of some chains were cut. */
   forget(): void {
     this.#kept.clear();
   }
@@ -94,7 +94,7 @@ export class ChainIds {
     for (let number = from; number <= to; number++) {
       if (number === kept.length * STEP) kept.push(hash.id.slice());
       const found = this.#commits.read(chain, number);
-      if (found === undefined) return undefined; // Withdrawn since the last slice.
+      if (found === undefined) return undefined; // Cut since the last slice.
       const { batch } = found.logged;
       const { at, headerEnd, payloadAt } = found.commit;
       const bytes = bytesOf(batch, found.commit);

@@ -52,17 +52,17 @@ export function continuityOf(
  * @param isSpotless was there never a repair?
  */
 export function lendableChains(
-  { graph, withdrawals, mode }: LoadedReplica,
+  { graph, voided, mode }: LoadedReplica,
   key: string,
   taken: string,
   isSpotless: boolean,
 ): LentChain[] {
   const own: Chain[] = [...graph.chains()].filter(({ name }) =>
-    name.startsWith(key) && !withdrawals.isClosed(name)
+    name.startsWith(key) && !voided.isEnded(name)
   );
   own.sort((a, b) => compareHlc(b.last, a.last));
   const isSure = mode !== "fast" && isSpotless;
-  const { begun } = withdrawals;
+  const { begun } = voided;
   const isBegun = begun !== undefined && graph.lengthOf(begun) === 0;
   if (!isSure && isBegun) return [];
   return (isSure ? own : own.slice(0, 1))

@@ -171,7 +171,7 @@ export class Graph {
   }
 
   /**
-   * Becomes what another graph is: that of the commits which a withdrawal left.
+   * Becomes what another graph is: that of the commits which a cut left.
    * Where a chain is as long as before, it is hashed as far as before.
    */
   become(other: Graph): void {

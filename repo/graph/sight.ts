@@ -63,7 +63,7 @@ export class Sight {
 
   #extend(): void {
     const { revision } = this.#commits;
-    if (revision !== this.#revision) { // What was withdrawn was never seen.
+    if (revision !== this.#revision) { // What is void was never seen.
       this.#steps = new Map();
       this.#own = new Map();
       this.#lengths = new Map();

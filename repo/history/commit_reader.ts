@@ -25,7 +25,7 @@ import type { Graph } from "../graph/graph.ts";
 import type { ItemTouches } from "./item_touches.ts";
 import type { Log } from "../log/log.ts";
 import { readU32, RECORD_HEADER_BYTES } from "../log/format.ts";
-import type { Cut, Withdrawals } from "../refusal/withdrawals.ts";
+import type { Cut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
@@ -45,26 +45,26 @@ export class CommitReader {
   readonly log: Log;
   readonly #graph: Graph;
   readonly #mode: Mode;
-  readonly #withdrawals: Withdrawals;
+  readonly #voided: VoidCommits;
   readonly #index = new CommitIndex();
   #indexedTo = 0;
   /** Every commit before this address is hashed. */
   #hashedTo: number;
   #last: LoggedBatch | undefined;
-  #withdrawn = 0;
+  #revision = 0;
 
   /** @param loaded what is read; all that its checkpoint covers is hashed in Default mode */
   constructor(
-    { log, graph, checkpoint, withdrawals }: Pick<
+    { log, graph, checkpoint, voided }: Pick<
       LoadedReplica,
-      "log" | "graph" | "checkpoint" | "withdrawals"
+      "log" | "graph" | "checkpoint" | "voided"
     >,
     mode: Mode,
   ) {
     this.log = log;
     this.#graph = graph;
     this.#mode = mode;
-    this.#withdrawals = withdrawals;
+    this.#voided = voided;
     const chains = [...graph.chains()];
     const isHashed = chains.every((chain) => chain.hashed === chain.length);
     const covered = mode === "default" ? checkpoint?.covers ?? 0 : 0;
@@ -73,7 +73,7 @@ export class CommitReader {
 
   /**
    * Calls `visit` for every batch in the log order, parents before children,
-   * without the commits that were withdrawn, or had been when the log ended at
+   * without the batches that were cut, or had been when the log ended at
    * `asOf`. Stops when it returns `true`.
    */
   each(
@@ -85,8 +85,9 @@ export class CommitReader {
     const lengths = new Map<string, number>();
     this.log.records(from, to, (kind, body, address) => {
       const all = batchIn(kind, body);
-      const batch = all && this.#withoutVoid(all, address, asOf);
-      if (batch === undefined) return;
+      if (all === undefined) return;
+      if (this.isCut(all.chain, all.first, address, asOf)) return;
+      const batch = this.withRefused(all, address, asOf);
       const known = lengths.get(batch.chain) ?? 0;
       const isEnough = visit({
         batch,
@@ -101,63 +102,42 @@ export class CommitReader {
     });
   }
 
-  /** What was not withdrawn of a batch: its beginning, if anything; what was refused of that is void. */
-  #withoutVoid(
-    batch: Batch,
-    address: number,
-    asOf: number | undefined,
-  ): Batch | undefined {
-    const { chain, first, commits } = batch;
-    const end = this.#withdrawals.endOf(chain, address, asOf);
-    if (end <= first) return undefined;
-    const left = end >= first + commits.length
-      ? batch
-      : { ...batch, commits: commits.slice(0, end - first) };
-    return this.withRefused(left, address, asOf);
-  }
-
   /** The batch at an address, with what was refused of it as void. */
   withRefused(batch: Batch, address: number, asOf?: number): Batch {
     const { chain } = batch;
-    const withdrawals = this.#withdrawals;
-    if (!withdrawals.hasRefused(chain)) return batch;
+    const voided = this.#voided;
+    if (!voided.hasRefused(chain)) return batch;
     return withVoid(
       batch,
-      (number) => withdrawals.wasRefused(chain, number, address, asOf),
+      (number) => voided.wasRefused(chain, number, address, asOf),
     );
   }
 
-  /** Was this commit of the batch at `address` withdrawn before the log ended at `asOf`? */
-  isWithdrawn(
-    chain: string,
-    number: number,
-    address: number,
-    asOf?: number,
-  ): boolean {
-    return number >= this.#withdrawals.endOf(chain, address, asOf);
+  /** Was a commit cut whose batch stands at `address`, or had it been when the log ended at `asOf`? */
+  isCut(...commit: Parameters<VoidCommits["isCut"]>): boolean {
+    return this.#voided.isCut(...commit);
   }
 
-  /** Was it refused or withdrawn? */
-  isVoid(...commit: Parameters<CommitReader["isWithdrawn"]>): boolean {
-    return this.isWithdrawn(...commit) ||
-      this.#withdrawals.wasRefused(...commit);
+  /** Was it refused or cut? */
+  isVoid(...commit: Parameters<VoidCommits["isCut"]>): boolean {
+    return this.isCut(...commit) || this.#voided.wasRefused(...commit);
   }
 
   /** Commits were refused just now. */
   refused(): void {
-    this.#withdrawn++;
+    this.#revision++;
   }
 
-  /** Forgets where commits stand that were withdrawn just now. */
-  withdrawn(cuts: readonly Cut[]): void {
+  /** Forgets where commits stand that were cut just now. */
+  cut(cuts: readonly Cut[]): void {
     for (const { chain, from } of cuts) this.#index.cut(chain, from);
     this.#last = undefined;
-    this.#withdrawn++;
+    this.#revision++;
   }
 
-  /** Counts withdrawals: what was derived from the log before one is void. */
+  /** Counts refusals and cuts: what was derived from the log before one is void. */
   get revision(): number {
-    return this.#withdrawn;
+    return this.#revision;
   }
 
   /** Hashes what was not hashed when the repository was opened; Default mode signs on top of it. */
@@ -172,11 +152,12 @@ export class CommitReader {
     this.#hashedTo = this.log.end;
   }
 
-  /** Computes the ids of all commits from a log address on. */
-  hashFrom(address: number): void {
+  /** Computes the ids of all commits from a log address on, or of those of some chains. */
+  hashFrom(address: number, chains?: ReadonlySet<string>): void {
     const graph = this.#graph;
     this.each(({ batch }) => {
       const { chain, first, commits } = batch;
+      if (chains?.has(chain) === false) return;
       const hashed = graph.chain(chain)?.hashed ?? 0;
       const skip = hashed - first;
       if (skip < 0 || skip >= commits.length) return;
@@ -329,7 +310,7 @@ export class CommitIndex {
     columns.length = Math.max(columns.length, first + commits.length);
   }
 
-  /** Forgets the commits of a chain from a number on: they were withdrawn. */
+  /** Forgets the commits of a chain from a number on: they were cut. */
   cut(chain: string, from: number): void {
     const columns = this.#chains.get(chain);
     if (columns === undefined) return;

@@ -9,7 +9,7 @@
  * hashes collide makes that slow, at worst as a pass over the log, and nothing
  * else.
  *
- * Withdrawn commits stay in it and are passed over: a withdrawal voids what
+ * Void commits stay in it and are passed over: a refusal or a cut voids what
  * stands before it, and that is known when it is read.
  *
  * Architecture invariant: derived data is disposable (law 5); what comes out is
@@ -18,7 +18,6 @@
  * @module
  */
 
-import { ByteReader } from "../../src/base/bytes.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { ItemFold } from "../../src/schema/item_fold.ts";
@@ -38,7 +37,7 @@ import type { Includes } from "./time_travel.ts";
 import type { TouchFiles, WriteTouches } from "../checkpoint/touches_writer.ts";
 import { hashItem, type Link, TouchTail } from "./touch_tail.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
-import { decodeWithdrawal } from "../refusal/withdrawals.ts";
+import { decodeCut } from "../refusal/void_commits.ts";
 import { batchIn } from "../commit/batch.ts";
 import { lowerBound } from "../../src/base/collections.ts";
 import { hasCode } from "../../src/base/errors.ts";
@@ -364,9 +363,7 @@ export class ItemTouches implements Marks {
     tail.end = this.#log.records(tail.end, end, (kind, body, address) => {
       const batch = batchIn(kind, body);
       if (batch !== undefined) tail.add(batch, address);
-      else if (kind === recordKind.withdrawal) {
-        tail.cut(decodeWithdrawal(new ByteReader(body)).cuts);
-      }
+      else if (kind === recordKind.cut) tail.cut(decodeCut(body));
       tail.end = address + body.length;
       return tail.end >= to;
     });

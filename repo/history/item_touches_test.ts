@@ -267,7 +267,7 @@ async function run(seed: number, mode: Mode): Promise<number> {
       writeRandom(other, random);
       await other.tell(place);
     } else if (dice < 0.65) {
-      withdrawSome(place, other, told, random);
+      voidSome(place, other, told, random);
     } else if (dice < 0.75) {
       const [entry] = place.replica.refusals();
       if (entry !== undefined) place.replica.retry(entry);
@@ -285,7 +285,7 @@ async function run(seed: number, mode: Mode): Promise<number> {
     check(other, `seed ${seed}, ${mode}, the other`);
 }
 
-function withdrawSome(
+function voidSome(
   { replica }: AuthorPlace,
   other: AuthorPlace,
   told: ReadonlyMap<string, number>,
@@ -304,6 +304,7 @@ function withdrawSome(
       if (random() < 0.4) refused.push(refusedAt(number));
     }
     replica.refuse(chain, refused);
+    if (random() < 0.4) replica.cut([{ chain, from: safe }]);
     return;
   }
 }
@@ -322,7 +323,7 @@ for (const mode of ["default", "trusted", "fast"] as const) {
   });
 }
 
-Deno.test("what was withdrawn is gone from a history that was shown before, and comes back with who has it", async () => {
+Deno.test("what was cut is gone from a history that was shown before, and comes back with who has it", async () => {
   const place = await AuthorPlace.open();
   place.put("a", "one");
   const { chain, length } = place.last;
@@ -332,13 +333,13 @@ Deno.test("what was withdrawn is gone from a history that was shown before, and 
   const peer = await place.peer();
   place.replica.refuse(chain, [refusedAt(length)]);
   equal(indexed(place, "a").length, 1);
-  place.replica.withdraw(chain, length, "fork");
+  place.replica.cut([{ chain, from: length }], "fork");
   await peer.tell(place);
   equal(indexed(place, "a").length, 2);
   check(place, "came back");
 });
 
-Deno.test("a picture of the past stays what it was, whatever is withdrawn, comes or is checkpointed after it", async () => {
+Deno.test("a picture of the past stays what it was, whatever is refused, comes or is checkpointed after it", async () => {
   let place = await AuthorPlace.open();
   place.put("a", "one");
   const { chain, length } = place.last;
@@ -366,7 +367,7 @@ Deno.test("a picture of the past stays what it was, whatever is withdrawn, comes
   deepEqual(expected.slice(0, 2), ["two", "three"]);
   const peer = await place.peer();
   place.replica.refuse(chain, [refusedAt(length)]);
-  deepEqual(pictures(), expected, "withdrawn");
+  deepEqual(pictures(), expected, "refused");
   await peer.tell(place);
   place.put("a", "four");
   place.replica.flush();

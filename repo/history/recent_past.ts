@@ -33,7 +33,7 @@ export interface RecentPast {
   readonly known: number;
   readonly viewOf: ViewOf;
   readonly includes: Includes;
-  /** Where the log ended when the picture was taken; nothing was withdrawn since. */
+  /** Where the log ended when the picture was taken; nothing became void since. */
   readonly to: number;
   /** Where it ends now. */
   readonly end: number;

@@ -3,7 +3,7 @@
  * where commits stand, and whom their authors had seen. In memory, in the log's
  * order.
  *
- * Eight bytes an operation, twelve for every few kilobytes of a batch. Withdrawn
+ * Eight bytes an operation, twelve for every few kilobytes of a batch. Void
  * commits stay in it, and who reads passes them over: so it depends on nothing
  * but the log's bytes. What a record says again is not noted again.
  *
@@ -16,7 +16,7 @@ import { ByteReader } from "../../src/base/bytes.ts";
 import { skimOperation } from "../../src/schema/skim.ts";
 import type { Batch } from "../commit/batch.ts";
 import { hashId } from "../checkpoint/layout.ts";
-import type { Cut } from "../refusal/withdrawals.ts";
+import type { Cut } from "../refusal/void_commits.ts";
 import { lowerBound } from "../../src/base/collections.ts";
 import { PayloadHead } from "./payload_head.ts";
 
@@ -147,7 +147,7 @@ export class TouchTail {
     this.#lengths[own] = Math.max(known, first + commits.length);
   }
 
-  /** Commits that were withdrawn may come again. */
+  /** Commits that were cut may come again. */
   cut(cuts: readonly Cut[]): void {
     for (const { chain, from } of cuts) {
       const own = this.#numberOf(chain);

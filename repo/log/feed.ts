@@ -3,7 +3,7 @@
  *
  * Neighbouring batches of one chain are joined while they are read, under the
  * last seal: it signs the id of the last commit, and ids are chained. Genesis,
- * local records and what was withdrawn are left out; so are certificates in the
+ * local records and what was cut are left out; so are certificates in the
  * modes whose door takes none. Of what was refused nothing but stubs goes out.
  *
  * Followers of one log ask the same question at the same moment, so the last
@@ -46,8 +46,8 @@ const KEPT_BYTES_MAX = 1024 * 1024;
 export interface FeedParts {
   readonly log: Pick<Log, "records">;
   readonly mode: Mode;
-  /** Was the commit that stands in the log record at `address` withdrawn? */
-  readonly isWithdrawn: (
+  /** Was the commit cut that stands in the log record at `address`? */
+  readonly isCut: (
     chain: string,
     number: number,
     address: number,
@@ -70,7 +70,7 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** Forgets its last answer: commits in it were withdrawn. */
+  /** Forgets its last answer: commits in it are void. */
   forget(): void {
     this.#last = undefined;
   }
@@ -118,9 +118,9 @@ export class Feed {
       gathering.add(kind, body, next, head);
       return true;
     }
-    const { isWithdrawn, stubbed } = this.#parts;
-    const { chain, first, count } = head;
-    if (isWithdrawn(chain, first + count - 1, address)) return true;
+    const { isCut, stubbed } = this.#parts;
+    const { chain, first } = head;
+    if (isCut(chain, first, address)) return true;
     const bytes = stubbed(chain, kind, body, address) ?? body;
     if (!gathering.hasRoom(bytes.length)) return false;
     gathering.add(kind, bytes, next, head);

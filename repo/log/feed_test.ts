@@ -29,7 +29,7 @@ function piece(chain: number, first: number, count: number, size = 10): Piece {
 /** A log of pieces, and how many of its records were looked at. */
 function feedOf(
   pieces: readonly Piece[],
-  isWithdrawn: FeedParts["isWithdrawn"] = none,
+  isCut: FeedParts["isCut"] = none,
 ) {
   const tally = { looked: 0 };
   const records: FeedParts["log"]["records"] = (from, to, onRecord) => {
@@ -48,7 +48,7 @@ function feedOf(
   for (const { body } of pieces) to += 9 + body.length;
   const stubbed = () => undefined;
   const mode = "trusted";
-  const feed = new Feed({ log: { records }, mode, isWithdrawn, stubbed });
+  const feed = new Feed({ log: { records }, mode, isCut, stubbed });
   return { feed, to, tally };
 }
 
@@ -120,11 +120,11 @@ Deno.test("read() joins no more commits than one seal may cover", () => {
   ]);
 });
 
-Deno.test("read() leaves out what was withdrawn, and what never travels", () => {
+Deno.test("read() leaves out what was cut, and what never travels", () => {
   const isVoid = (_: string, number: number) => number >= 1;
   const { feed, to } = feedOf([
     piece(0, 0, 1),
-    { kind: recordKind.withdrawal, body: new Uint8Array(5) },
+    { kind: recordKind.cut, body: new Uint8Array(5) },
     { kind: recordKind.certificate, body: new Uint8Array(5) },
     piece(0, 1, 3),
   ], isVoid);
@@ -144,7 +144,7 @@ Deno.test("followers at one place share one reading", () => {
   ok(feed.read(0, to, 60).next < to, "with less room it is another answer");
   const again = feed.read(0, to, 1000);
   feed.forget();
-  notEqual(feed.read(0, to, 1000), again, "what was withdrawn is asked anew");
+  notEqual(feed.read(0, to, 1000), again, "what was cut is asked anew");
 });
 
 /** What a peer that follows a port from the beginning is given. */

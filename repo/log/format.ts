@@ -29,8 +29,8 @@ export const recordKind = {
   revocation: 5,
   /** Commits that their author has given up. */
   void: 6,
-  /** The end of a chain taken back, and written again in another one; never travels. */
-  withdrawal: 48,
+  /** The ends of chains that do not go on here; never travels. */
+  cut: 48,
   /** What became of a refused commit; never travels. */
   resolution: 49,
   /** Own commits that were refused; never travels. */

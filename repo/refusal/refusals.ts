@@ -8,25 +8,25 @@
  * @module
  */
 
-import { compareStamps, type Stamp } from "../../src/base/hlc.ts";
+import type { Stamp } from "../../src/base/hlc.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import {
   type DecodedPatch,
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
-import type { Renaming } from "../../src/schema/rechain.ts";
 import { payloadOf } from "../commit/batch.ts";
 import { displayChain, type Position } from "../commit/commit.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import { lateWithdrawing } from "./late_withdrawing.ts";
+import { lateRefusing } from "./late_refusing.ts";
 import { recordKind } from "../log/format.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import type { Transaction } from "../write/transaction.ts";
 import {
   encodeResolution,
   type Refused,
+  REISSUED,
   type Resolution,
-} from "./withdrawals.ts";
+} from "./void_commits.ts";
 import type { Done } from "../write/writer.ts";
 
 /** A refused commit that nobody has dealt with yet. */
@@ -49,6 +49,8 @@ export class Refusals {
   readonly #parts: RefusalsParts;
   readonly #listeners = new Set<() => void>();
   #refused: readonly Refused[] = [];
+  /** Those of them that an app deals with. */
+  #shown: readonly Refused[] = [];
   #entries: readonly RefusedEntry[] = [];
 
   constructor(parts: RefusalsParts) {
@@ -57,14 +59,13 @@ export class Refusals {
 
   /** All of them, in order; the same array until that changes. */
   list(): readonly RefusedEntry[] {
-    const { refused } = this.#parts.loaded.withdrawals;
+    const { refused } = this.#parts.loaded.voided;
     if (refused === this.#refused) return this.#entries;
     const { commits } = this.#parts;
-    const known = new Map(
-      this.#refused.map((one, i) => [one, this.#entries[i]]),
-    );
+    const known = new Map(this.#shown.map((one, i) => [one, this.#entries[i]]));
+    this.#shown = refused.filter(({ reason }) => reason !== REISSUED);
     this.#refused = refused;
-    return this.#entries = refused.map((one) =>
+    return this.#entries = this.#shown.map((one) =>
       known.get(one) ?? entryOf(one, commits)
     );
   }
@@ -85,18 +86,12 @@ export class Refusals {
   retry(entry: RefusedEntry): Done<void> {
     const { loaded, flush, transact } = this.#parts;
     const { chain, number } = this.#find(entry);
-    const { operations } = entry.patch;
-    const { rechainOperation } = lateWithdrawing.code;
+    const { putAgain } = lateRefusing.code;
     flush(); // The record stands right before the commit that it speaks of.
     let stamp: Stamp | undefined;
     const done = transact((tx) => {
       stamp = tx.origin;
-      const renaming = this.#renaming(entry, tx.origin);
-      for (const operation of operations) {
-        const renamed = rechainOperation(operation, renaming);
-        const table = loaded.state.table(operation.shape.collection);
-        tx.put(table, renamed, tx.cellOf(table, operation.id));
-      }
+      putAgain(tx, loaded, entry.patch, entry);
     });
     const { commit } = done;
     const retried = commit && stamp && {
@@ -108,17 +103,6 @@ export class Refusals {
     this.#resolve({ chain, number, retried });
     flush();
     return done;
-  }
-
-  /** The stamps by which commits are known now that moved since it was written. */
-  #renaming({ chain, wall, count }: RefusedEntry, own: Stamp): Renaming {
-    const { withdrawals } = this.#parts.loaded;
-    const old = { wall, count, chain };
-    return {
-      stampOf: (stamp) =>
-        compareStamps(stamp, old) === 0 ? own : withdrawals.stampOf(stamp),
-      chains: withdrawals.moved,
-    };
   }
 
   /** Nothing comes of it; resolves when that is durable. */
@@ -142,9 +126,9 @@ export class Refusals {
   }
 
   #resolve(resolution: Resolution): void {
-    const { log, withdrawals } = this.#parts.loaded;
+    const { log, voided } = this.#parts.loaded;
     log.append(recordKind.resolution, [encodeResolution(resolution)]);
-    withdrawals.resolve(resolution);
+    voided.resolve(resolution);
     this.tell();
   }
 }

@@ -3,7 +3,8 @@
  * their chain goes on: others get stubs in their place, under the same seals.
  *
  * The record comes first, with reasons; the items that they touched are folded
- * anew from what is left.
+ * anew from what is left. What was typed behind refused units of a text nobody
+ * would take: it is void as well, and waits to be written again (`reissue.ts`).
  *
  * Architecture invariant: a refusal undoes what was refused and nothing else
  * (law 11); what stays is the same as where the refused commits never were (law 4).
@@ -14,79 +15,85 @@
 import type { SessionSigner } from "../../crypto/ed25519.ts";
 import { concatBytes } from "../../src/base/bytes.ts";
 import { getOrMake } from "../../src/base/collections.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
+import type { Operation } from "../../src/schema/patch.ts";
+import { changesIn, decodePatch } from "../../src/schema/patch_codec.ts";
+import { lateRich } from "../../src/schema/late_rich.ts";
+import type { LostUnits } from "../../src/schema/lost_units.ts";
 import { payloadOf } from "../commit/batch.ts";
 import { chainBytes } from "../commit/commit.ts";
 import { voidLayout, type VoidRange } from "../commit/void.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { isSilent } from "../history/known_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import { recordKind } from "../log/format.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
 import type { RefusedCommit } from "../port.ts";
-import type { State } from "../state/state.ts";
-import { type TakeBackParts, tellTouched, undo } from "./withdraw.ts";
-import { Refold } from "./withdraw_plan.ts";
-import { encodeRefusal, GIVEN_UP, type RefusedRecord } from "./withdrawals.ts";
+import type { VoidParts } from "./cut.ts";
+import { foldAnew, Touched } from "./refold.ts";
+import { lostUnits } from "./reissue.ts";
+import {
+  type Cut,
+  encodeRefusal,
+  GIVEN_UP,
+  type RefusedRecord,
+  REISSUED,
+} from "./void_commits.ts";
+
+/** Who refuses own commits. */
+export interface Refuser {
+  readonly signer: SessionSigner;
+  /** Is it a key of ours? As the first 32 characters of its chains' names. */
+  readonly isOwn: (key: string) => boolean;
+  /** Can commits of this chain be given up here? */
+  readonly canSeal: (chain: string) => boolean;
+}
 
 /** What refused commits leave to be done. */
 export interface Refusing {
   /** Tells listeners. */
   readonly tell: () => void;
-  /** Which commits are void that were not. */
-  readonly numbers: readonly number[];
-  /** The first of them that brought units of a text: what was typed behind these has to be written again. */
-  readonly typedFrom: number | undefined;
+  /** Of chains of old keys nobody can give up commits: their ends are to be cut. */
+  readonly stuck: readonly Cut[];
 }
 
 /**
  * Makes commits of a chain void; `undefined` when all of them are, or none of
  * them is here.
  *
- * @param signer gives them up: before they are refused here, or a crash between
- *   the records would leave stubs that nobody takes
+ * @param refuser gives them up: before they are refused here, or a crash between
+ *   the records would leave stubs that nobody takes. Where another replica of
+ *   the device has done so, there is none
  */
 export function refuse(
-  { loaded, commits, fence, outdate }: TakeBackParts,
+  { loaded, commits, fence, outdate }: VoidParts,
   chain: string,
   refused: readonly RefusedCommit[],
-  signer?: SessionSigner,
+  refuser?: Refuser,
 ): Refusing | undefined {
-  const { log, withdrawals, state } = loaded;
-  const found = new Found(loaded, commits, chain);
-  for (const one of refused) found.take(one);
-  const { records, touched, typedFrom } = found;
-  if (records.length === 0) return undefined;
-  const numbers = records.map(({ number }) => number);
-  if (signer !== undefined) giveUp(loaded, chain, numbers, signer);
-  const refusal = { chain, refused: records };
-  const at = log.append(recordKind.refusal, [encodeRefusal(refusal)]);
-  fence?.();
-  withdrawals.refuse(at, refusal);
-  commits.refused();
-  outdate?.(Math.min(...records.map(({ address }) => address)));
-  const changed = undo(state, refolded(touched, state, commits));
-  return { tell: () => tellTouched(changed), numbers, typedFrom };
-}
-
-/** Items folded anew: each from what touched it, where that is known, else in one pass over the log. */
-function refolded(
-  touched: ReadonlyMap<string, ReadonlySet<string>>,
-  state: State,
-  commits: CommitReader,
-): Refold["cells"] {
-  const { touches } = commits;
-  const items = new Refold(touched, state);
-  if (touches === undefined) {
-    if (touched.size > 0) commits.each((logged) => items.take(logged));
-    return items.cells;
-  }
-  for (const [collection, cells] of items.cells) {
-    const { view } = state.find(collection)!;
-    for (const id of cells.keys()) {
-      cells.set(id, touches.cellOf({ collection, id }, view, () => true));
+  const { log, voided, state, credentials: { voids } } = loaded;
+  const found = new Found(loaded, commits);
+  const isOwn = refuser?.isOwn(chain.slice(0, 32)) === true;
+  for (const one of refused) found.take(chain, one, isOwn);
+  if (found.records.size === 0) return undefined;
+  if (isOwn) found.takeBehind(refuser.isOwn);
+  const { records, touched } = found;
+  const stuck: Cut[] = [];
+  for (const [chain, refused] of records) {
+    const numbers = refused.map(({ number }) => number);
+    if (refuser?.canSeal(chain)) giveUp(loaded, chain, numbers, refuser.signer);
+    else if (refuser && !numbers.every((one) => voids.covers(chain, one))) {
+      stuck.push({ chain, from: Math.min(...numbers) });
     }
   }
-  return items.cells;
+  for (const [chain, refused] of records) {
+    const refusal = { chain, refused };
+    const at = log.append(recordKind.refusal, [encodeRefusal(refusal)]);
+    voided.refuse(at, refusal);
+  }
+  fence?.();
+  commits.refused();
+  const all = [...records.values()].flat();
+  outdate?.(Math.min(...all.map(({ address }) => address)));
+  return { tell: foldAnew(touched, state, commits), stuck };
 }
 
 /** The author's word that commits of its chain are given up: others take stubs in their place by that. */
@@ -127,40 +134,105 @@ function rangesOf(numbers: readonly number[]): VoidRange[] {
   return ranges;
 }
 
+const BEHIND: Omit<RefusedCommit, "number"> = {
+  reason: REISSUED,
+  rule: "",
+  detail: "",
+  kept: false,
+};
+
 /** Commits that are refused, as they stand in the log. */
 class Found {
-  readonly records: RefusedRecord[] = [];
-  /** Ids of items by collection. */
-  readonly touched = new Map<string, Set<string>>();
-  typedFrom: number | undefined;
+  /** By chain. */
+  readonly records = new Map<string, RefusedRecord[]>();
+  readonly touched = new Touched();
   readonly #loaded: LoadedReplica;
   readonly #commits: CommitReader;
-  readonly #chain: string;
+  /** Units of texts that the refused ones brought … */
+  #lost: LostUnits | undefined;
+  /** … and the address of the first batch of them. */
+  #typedAt = Infinity;
+  /** Units that earlier refusals took. */
+  #lostBefore: LostUnits | undefined;
 
-  constructor(loaded: LoadedReplica, commits: CommitReader, chain: string) {
+  constructor(loaded: LoadedReplica, commits: CommitReader) {
     this.#loaded = loaded;
     this.#commits = commits;
-    this.#chain = chain;
   }
 
-  take(refused: RefusedCommit): void {
+  take(chain: string, refused: RefusedCommit, isOwn: boolean): void {
     const { number } = refused;
-    const chain = this.#chain;
     if (number >= this.#loaded.graph.lengthOf(chain)) return;
     const found = this.#commits.read(chain, number);
     if (found === undefined || isSilent(this.#commits, chain, number)) return;
     const { logged: { batch, address }, commit } = found;
+    const payload = payloadOf(batch, commit);
+    const { operations } = decodePatch(payload);
     const { wall, count } = commit;
-    const { operations } = decodePatch(payloadOf(batch, commit));
-    for (const operation of operations) {
-      const { id, shape: { collection } } = operation;
-      getOrMake(this.touched, collection, () => new Set()).add(id);
-      const isTyped = operation.what === "update" &&
-        operation.changes.some(({ change }) => change.what === "edit");
-      if (isTyped) this.typedFrom ??= number;
+    const at = { number, wall, count, address };
+    const isTyped = operations.some(edits);
+    if (isTyped && isOwn && this.#isBehindLost(refused, payload)) {
+      return this.#add(chain, { ...at, ...BEHIND }, operations);
+    }
+    if (isTyped && isOwn) {
+      this.#lost ??= new lateRich.code.LostUnits();
+      this.#lost.add(changesIn(payload));
+      this.#typedAt = Math.min(this.#typedAt, address);
     }
     // Of one that says nothing there is nothing to retry.
     const reason = operations.length === 0 ? GIVEN_UP : refused.reason;
-    this.records.push({ ...refused, reason, wall, count, address });
+    this.#add(chain, { ...refused, ...at, reason }, operations);
   }
+
+  /** Is it not known only since another refusal took units before it? */
+  #isBehindLost({ reason }: RefusedCommit, payload: Uint8Array): boolean {
+    if (reason !== "unknown-name") return false;
+    this.#lostBefore ??= lostUnits(this.#loaded, this.#commits);
+    return this.#lostBefore.arePassed(changesIn(payload));
+  }
+
+  /** Takes what was typed behind the units that are lost now. */
+  takeBehind(isOwn: (key: string) => boolean): void {
+    const lost = this.#lost;
+    if (lost === undefined) return;
+    const taken = new Map(
+      Array.from(
+        this.records,
+        ([chain, refused]) => [
+          chain,
+          new Set(refused.map(({ number }) => number)),
+        ],
+      ),
+    );
+    this.#commits.each(({ batch, address, from }) => {
+      const { chain, first, commits } = batch;
+      if (!isOwn(chain.slice(0, 32))) return;
+      for (let i = from; i < commits.length; i++) {
+        const { wall, count, isVoid } = commits[i]!;
+        const number = first + i;
+        if (isVoid || taken.get(chain)?.has(number)) continue;
+        const payload = payloadOf(batch, commits[i]!);
+        const { operations } = decodePatch(payload);
+        if (!operations.some(edits)) continue;
+        if (!lost.arePassed(changesIn(payload))) continue;
+        const at = { number, wall, count, address };
+        this.#add(chain, { ...at, ...BEHIND }, operations);
+      }
+    }, this.#typedAt - RECORD_HEADER_BYTES);
+  }
+
+  #add(
+    chain: string,
+    record: RefusedRecord,
+    operations: readonly Operation[],
+  ): void {
+    getOrMake(this.records, chain, () => []).push(record);
+    this.touched.add(operations);
+  }
+}
+
+/** Does it edit a text? */
+function edits(operation: Operation): boolean {
+  return operation.what === "update" &&
+    operation.changes.some(({ change }) => change.what === "edit");
 }

@@ -28,7 +28,7 @@ import { readShape } from "../../src/schema/shape_codec.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Arrival } from "../admission/arrival.ts";
 import { decodeBatch, payloadOf } from "../commit/batch.ts";
-import { readCount } from "../../src/base/layout.ts";
+import { flag, readCount } from "../../src/base/layout.ts";
 import type { Graph } from "../graph/graph.ts";
 import { SALVAGE } from "../log/format.ts";
 import type { ItemName } from "../state/state.ts";
@@ -50,10 +50,8 @@ export interface SalvagedBatch {
   readonly isSigned: boolean;
   readonly chain: string;
   readonly first: number;
-  /** Number behind its last commit that was not withdrawn. */
+  /** Number behind its last commit. */
   readonly end: number;
-  /** Was none of it withdrawn? */
-  readonly isWhole: boolean;
   /** Its bytes. */
   readonly bytes: () => Uint8Array;
 }
@@ -196,9 +194,7 @@ export class Salvage {
       while (passed < spans.length && spans[passed]!.end <= length) passed++;
       this.#passed.set(chain, passed);
       const batch = spans[passed]?.batch;
-      if (batch === undefined || !batch.isWhole || batch.first > length) {
-        continue;
-      }
+      if (batch === undefined || batch.first > length) continue;
       if (this.#declined.get(batch) === graph.commits) continue;
       this.#declined.set(batch, graph.commits); // Unless the graph grows by it.
       const kind = batch.isSigned
@@ -332,7 +328,7 @@ function readBatch(
   reader: ByteReader,
   readBody: (at: number, length: number) => Uint8Array,
 ): SalvagedBatch {
-  const flags = reader.u8();
+  const isSigned = flag.read(reader);
   const chain = readChain(reader);
   const first = readCount(reader);
   const end = readCount(reader);
@@ -346,8 +342,7 @@ function readBatch(
     }
     return body;
   };
-  const [isSigned, isWhole] = [(flags & 1) !== 0, (flags & 2) !== 0];
-  return { isSigned, isWhole, chain, first, end, bytes };
+  return { isSigned, chain, first, end, bytes };
 }
 
 function readVector(reader: ByteReader): Map<string, number> {

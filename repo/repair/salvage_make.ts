@@ -7,7 +7,7 @@
  * @module
  */
 
-import { ByteReader, ByteWriter, equalBytes } from "../../src/base/bytes.ts";
+import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { crc32 } from "../../src/base/crc32.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
@@ -39,7 +39,7 @@ import {
 } from "./salvage.ts";
 import type { SavedCells, SavedState } from "../checkpoint/saved_state.ts";
 import type { ViewOf } from "../state/state.ts";
-import { decodeWithdrawal, Withdrawals } from "../refusal/withdrawals.ts";
+import { decodeCut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
 /** Salvages what of a repaired log did not come in again; nothing where all did. */
@@ -83,41 +83,39 @@ export async function salvage(
   loaded.salvage = Salvage.read(storage, folder, viewOf);
 }
 
-/** The survivors that are not in the graph, without what was withdrawn of them. */
+/** The survivors that are not in the graph, without what was cut. */
 function looseBatches(loaded: LoadedReplica): SalvagedBatch[] {
   const { graph, recovery: { survivors } } = loaded;
-  const voids = withdrawn(loaded);
+  const voided = cutBefore(loaded);
   const loose: SalvagedBatch[] = [];
   for (const survivor of survivors) {
     const batch = batchIn(survivor.kind, survivor.body());
     if (batch === undefined) continue;
     const { chain, first, commits } = batch;
-    const last = first + commits.length;
-    const end = Math.min(last, voids.endOf(chain, survivor.address));
-    if (end <= Math.max(first, graph.lengthOf(chain))) continue;
+    const end = first + commits.length;
+    if (end <= graph.lengthOf(chain)) continue;
+    if (voided.isCut(chain, first, survivor.address)) continue;
     const isSigned = survivor.kind === recordKind.signedBatch;
     const bytes = () => survivor.body();
-    loose.push({ isSigned, chain, first, end, isWhole: end === last, bytes });
+    loose.push({ isSigned, chain, first, end, bytes });
   }
   return loose;
 }
 
-/** What was withdrawn before the damage, as the survivors' addresses know it. */
-function withdrawn({ saved, recovery }: LoadedReplica): Withdrawals {
-  const all = new Withdrawals();
-  for (const { at, withdrawal } of saved?.meta.withdrawals.logged ?? []) {
-    all.add(at, withdrawal);
-  }
+/** What was cut before the damage, as the survivors' addresses know it. */
+function cutBefore({ saved, recovery }: LoadedReplica): VoidCommits {
+  const all = new VoidCommits();
+  for (const { at, cuts } of saved?.meta.voided.cuts ?? []) all.cut(at, cuts);
   for (const { kind, address, body } of recovery.survivors) {
-    if (kind !== recordKind.withdrawal || all.has(address)) continue;
-    all.add(address, decodeWithdrawal(new ByteReader(body())));
+    if (kind !== recordKind.cut || all.hasCut(address)) continue;
+    all.cut(address, decodeCut(body()));
   }
   return all;
 }
 
 /**
  * The checkpoint's cells after the records behind it, which lengthen `told`.
- * None where a withdrawal or a refusal stands among these: a cell does not tell what was void.
+ * None where a cut or a refusal stands among these: a cell does not tell what was void.
  */
 function cellsAfter(
   { covers, cells }: SavedState,
@@ -127,7 +125,7 @@ function cellsAfter(
 ): SavedCells {
   for (const survivor of survivors) {
     if (survivor.address < covers) continue;
-    const isVoiding = survivor.kind === recordKind.withdrawal ||
+    const isVoiding = survivor.kind === recordKind.cut ||
       survivor.kind === recordKind.refusal;
     if (isVoiding) return new Map();
     const batch = batchIn(survivor.kind, survivor.body());
@@ -278,8 +276,8 @@ function encodeHead(
   }
   body.varint(batches.length);
   let offset = 0;
-  batches.forEach(({ isSigned, isWhole, chain, first, end }, i) => {
-    body.u8((isSigned ? 1 : 0) | (isWhole ? 2 : 0));
+  batches.forEach(({ isSigned, chain, first, end }, i) => {
+    body.u8(isSigned ? 1 : 0);
     body.bytes(chainBytes(chain));
     for (const figure of [first, end, offset, lengths[i]!]) body.varint(figure);
     body.u32(sums[i]!);

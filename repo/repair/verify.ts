@@ -11,7 +11,7 @@
  * @module
  */
 
-import { ByteReader, equalBytes } from "../../src/base/bytes.ts";
+import { equalBytes } from "../../src/base/bytes.ts";
 import {
   type DatabaseError,
   hasCode,
@@ -44,11 +44,11 @@ import {
 import type { LoadedReplica } from "../loaded_replica.ts";
 import {
   type Cut,
+  decodeCut,
   decodeRefusal,
   decodeResolution,
-  decodeWithdrawal,
-  type LoggedWithdrawal,
-} from "../refusal/withdrawals.ts";
+  type LoggedCut,
+} from "../refusal/void_commits.ts";
 import { checkCredential } from "../admission/credential_check.ts";
 import { chainStart, type Position } from "../commit/commit.ts";
 import { getOrMake } from "../../src/base/collections.ts";
@@ -183,8 +183,8 @@ class LogCheck {
   constructor(loaded: LoadedReplica) {
     this.#loaded = loaded;
     this.#rootKey = decodeGenesis(loaded.genesis).rootKey;
-    const { genesisId, withdrawals } = loaded;
-    this.#chains = new VerifiedChains(genesisId, withdrawals.logged);
+    const { genesisId, voided } = loaded;
+    this.#chains = new VerifiedChains(genesisId, voided.cuts);
   }
 
   /** Checks a few records from `from` on; says where to go on. */
@@ -218,11 +218,11 @@ class LogCheck {
     if (isCredential(kind)) {
       return this.#credential(decodeCredential(kind, body));
     }
-    if (kind === recordKind.withdrawal) return this.#withdrawal(body);
+    if (kind === recordKind.cut) return this.#cut(decodeCut(body));
     if (kind === recordKind.resolution) {
-      decodeResolution(new ByteReader(body));
+      decodeResolution(body);
     } else if (kind === recordKind.refusal) {
-      decodeRefusal(new ByteReader(body));
+      decodeRefusal(body);
     } else if (travels(kind)) {
       return refuse("malformed", `records of kind ${kind} are unknown`);
     }
@@ -245,11 +245,11 @@ class LogCheck {
     return undefined;
   }
 
-  /** What it took back was verified like everything else, and counts no more. */
-  #withdrawal(body: Uint8Array): Refusal | undefined {
-    for (const cut of decodeWithdrawal(new ByteReader(body)).cuts) {
+  /** What it takes out was verified like everything else, and counts no more. */
+  #cut(cuts: readonly Cut[]): Refusal | undefined {
+    for (const cut of cuts) {
       const taken = this.#chains.cut(cut);
-      if (taken < 0) return refuse("gap", "it takes back what is not there");
+      if (taken < 0) return refuse("gap", "it cuts what is not there");
       this.#counts.commits -= taken;
     }
     return undefined;
@@ -260,13 +260,8 @@ class LogCheck {
     const { chain, first, commits } = batch;
     const from = chains.lengthOf(chain) - first;
     if (from < 0) return refuse("gap", "a commit before it is missing");
-    const isAgain = from > commits.length;
-    const start = isAgain ? chains.startOf(batch) : undefined;
-    // A power cut came between it and the withdrawal that it was sealed for.
-    if (isAgain && start === undefined) return undefined;
-    const lastId = start === undefined
-      ? this.#idOf(batch, chains.idOf(chain), from)
-      : this.#idOf(batch, start, 0);
+    if (from > commits.length) return undefined; // All of it was verified.
+    const lastId = this.#idOf(batch, chains.idOf(chain), from);
     if ("refused" in lastId) return lastId;
     if (batch.seal !== undefined) this.#counts.signatures++;
     const wrong = this.#commits(batch, from);
@@ -318,13 +313,13 @@ class LogCheck {
   /**
    * Certificates may come after what they vouch for: a replica writes before
    * its first login. What its own key signed may wait for one still; what a
-   * key wrote that was lost before that was taken back, all of it.
+   * key wrote that was lost before that was cut, all of it.
    */
   finish(): void {
-    const { ownKey, withdrawals } = this.#loaded;
+    const { ownKey, voided } = this.#loaded;
     for (const { at, chain, wall } of this.#uncertified) {
       if (chain.slice(0, 32) === ownKey) continue;
-      if (withdrawals.endOf(chain, at) === 0) continue;
+      if (voided.isCut(chain, 0, at)) continue;
       if (this.#isCertified(chain, wall)) continue;
       this.fail(at, "unknown-session: no certificate covers it");
     }
@@ -345,13 +340,6 @@ class LogCheck {
   }
 }
 
-/** The beginning of a batch of which the rest will be withdrawn. */
-interface Part {
-  /** The id before its first commit. */
-  readonly startId: Uint8Array;
-  readonly first: number;
-}
-
 /** A chain up to a commit. */
 interface End {
   readonly length: number;
@@ -363,12 +351,12 @@ interface End {
 class VerifiedChains {
   readonly #genesisId: Uint8Array;
   readonly #ends = new Map<string, End>();
-  /** Lengths to which chains will be cut back, and what was there. */
-  readonly #cuts = new Map<string, Map<number, End & Part | undefined>>();
+  /** Lengths to which chains will be cut, and what was there. */
+  readonly #cuts = new Map<string, Map<number, End | undefined>>();
 
-  constructor(genesisId: Uint8Array, withdrawals: readonly LoggedWithdrawal[]) {
+  constructor(genesisId: Uint8Array, logged: readonly LoggedCut[]) {
     this.#genesisId = genesisId;
-    for (const { withdrawal: { cuts } } of withdrawals) {
+    for (const { cuts } of logged) {
       for (const { chain, from } of cuts) {
         getOrMake(this.#cuts, chain, () => new Map()).set(from, undefined);
       }
@@ -401,28 +389,13 @@ class VerifiedChains {
     const before = this.lengthOf(chain);
     const length = first + commits.length;
     if (length <= before) return;
-    const known = this.#cuts.get(chain);
-    for (const from of known?.keys() ?? []) {
-      if (from <= before || from > length) continue;
-      const part = commits.slice(0, from - first);
-      const id = hashBatch(
-        { ...batch, commits: part },
-        this.idOf(chain),
-        before - first,
-      );
-      const start = { startId: this.idOf(chain), first: before };
-      known!.set(from, { length: from, id, last: part.at(-1)!, ...start });
-    }
-    this.#ends.set(chain, { length, id: lastId, last: commits.at(-1)! });
+    const end = { length, id: lastId, last: commits.at(-1)! };
+    this.#ends.set(chain, end);
+    const cuts = this.#cuts.get(chain);
+    if (cuts?.has(length)) cuts.set(length, end);
   }
 
-  /** The id before a batch that says again what stays of one that will be cut. */
-  startOf({ chain, first, commits }: Batch): Uint8Array | undefined {
-    const end = this.#cuts.get(chain)?.get(first + commits.length);
-    return end?.first === first ? end.startId : undefined;
-  }
-
-  /** Cuts a chain back; says how many commits that took, -1 when it was shorter. */
+  /** Cuts a chain; says how many commits that took, -1 when it was shorter. */
   cut({ chain, from }: Cut): number {
     const before = this.lengthOf(chain);
     if (before <= from) return before - from;

@@ -1,9 +1,8 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
-import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
+import { encodeText } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
-import { writeHead } from "../commit/batch.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
-import { encodeWithdrawal } from "../refusal/withdrawals.ts";
+import { encodeCut } from "../refusal/void_commits.ts";
 import {
   type VerifyOptions,
   verifyReplica,
@@ -153,52 +152,19 @@ Deno.test("verifyReplica() tells how far it is and ends with its signal", async 
   await place.replica.close();
 });
 
-Deno.test("verifyReplica() finds a withdrawal of what is not there", async () => {
+Deno.test("verifyReplica() finds a cut of what is not there", async () => {
   const place = await Place.open();
   await place.write("a", "one");
-  const { log, graph, withdrawals } = place.replica.loaded;
+  await place.write("a", "two");
+  const { log, graph, voided } = place.replica.loaded;
   const [chain] = graph.vector().keys();
+  voided.cut(log.end, [{ chain: chain!, from: 1 }]);
+  log.append(recordKind.cut, [encodeCut([{ chain: chain!, from: 1 }])]);
+  equal((await verify(place)).damage, undefined);
   const start = log.end;
-  const withdrawal = {
-    cuts: [{ chain: chain!, from: 5, after: { wall: 0, count: 0 } }],
-    closed: [],
-    chain: "f".repeat(40),
-    count: 0,
-    refused: [],
-  };
-  const body = encodeWithdrawal(withdrawal);
-  withdrawals.add(log.append(recordKind.withdrawal, [body]), withdrawal);
+  const cuts = [{ chain: chain!, from: 5 }];
+  voided.cut(log.append(recordKind.cut, [encodeCut(cuts)]), cuts);
   const { damage } = await verify(place);
   equal(damage?.address, start);
   match(damage.reason, /not there/);
-});
-
-Deno.test("verifyReplica() checks the seal of what stays of a batch that is cut", async () => {
-  const place = await Place.open();
-  void place.write("a", "one");
-  await place.write("b", "two");
-  const { log, graph, withdrawals } = place.replica.loaded;
-  const [chain = ""] = graph.vector().keys();
-  const { bytes, commits: [first, second] } = place.replica.commits.read(
-    chain,
-    0,
-  )!.logged.batch;
-  const writer = new ByteWriter();
-  writeHead(writer, chain, 0, 1);
-  writer.bytes(bytes.subarray(first!.at, first!.end));
-  writer.bytes(bytes.subarray(second!.end)); // The seal is of both commits.
-  const start = log.end;
-  log.append(recordKind.signedBatch, [writer.copy()]);
-  const withdrawal = {
-    cuts: [{ chain, from: 1, after: { wall: first!.wall, count: 0 } }],
-    closed: [],
-    chain: "f".repeat(40),
-    count: 0,
-    refused: [],
-  };
-  const body = encodeWithdrawal(withdrawal);
-  withdrawals.add(log.append(recordKind.withdrawal, [body]), withdrawal);
-  const { damage } = await verify(place);
-  equal(damage?.address, start);
-  match(damage.reason, /bad-signature/);
 });

@@ -2,7 +2,7 @@
  * An index of a table by keys that are made of its items: who has a key?
  *
  * The table tells it of every put, whoever made it: own writes, what was
- * admitted, and what was taken back. So it is never stale.
+ * admitted, and what is void. So it is never stale.
  *
  * @module
  */

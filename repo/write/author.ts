@@ -8,7 +8,6 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/ed25519.ts";
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { assert, DatabaseError } from "../../src/base/errors.ts";
 import { compareHlc, nextHlc, wallMax } from "../../src/base/hlc.ts";
@@ -18,23 +17,17 @@ import {
   batchLength,
   batchParts,
   type Run,
-  type Sealed,
   sealRun,
   writeBatch,
 } from "../commit/batch.ts";
-import {
-  encodeHeader,
-  joinChain,
-  nameOf,
-  sessionKeyOf,
-} from "../commit/commit.ts";
+import { encodeHeader, joinChain, nameOf } from "../commit/commit.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Chain, Graph } from "../graph/graph.ts";
 import type { Log } from "../log/log.ts";
 import { recordKind } from "../log/format.ts";
 import { type Session, sessionKeyOfSession } from "../commit/session.ts";
-import type { Withdrawals } from "../refusal/withdrawals.ts";
+import type { VoidCommits } from "../refusal/void_commits.ts";
 
 /** Batches up to this size share one buffer. */
 const WRITER_BYTES_MAX = 256 * 1024;
@@ -52,8 +45,8 @@ export interface AuthorParts {
   readonly world: World;
   /** May the last incarnation of this session go on? A name: exactly this chain goes on. */
   readonly continues: boolean | string;
-  /** A chain whose end was taken back never goes on. */
-  readonly withdrawals: Pick<Withdrawals, "isClosed" | "begun">;
+  /** A chain that was cut never goes on. */
+  readonly voided: Pick<VoidCommits, "isEnded" | "begun">;
 }
 
 /** The writer of one chain. */
@@ -124,7 +117,7 @@ export class Author {
 
   /** A chain that was noted to begin, and has no commit yet. */
   #begun(): string | undefined {
-    const { graph, withdrawals: { begun } } = this.#parts;
+    const { graph, voided: { begun } } = this.#parts;
     const isOwn = begun?.startsWith(this.#keyName) === true;
     return isOwn && graph.lengthOf(begun) === 0 ? begun : undefined;
   }
@@ -139,10 +132,10 @@ export class Author {
   }
 
   #latest(): Chain | undefined {
-    const { graph, withdrawals } = this.#parts;
+    const { graph, voided } = this.#parts;
     let latest: Chain | undefined;
     for (const chain of graph.chains()) {
-      if (withdrawals.isClosed(chain.name)) continue;
+      if (voided.isEnded(chain.name)) continue;
       if (!chain.name.startsWith(this.#keyName)) continue;
       if (latest === undefined || compareHlc(chain.last, latest.last) > 0) {
         latest = chain;
@@ -205,21 +198,6 @@ export class Author {
     this.#next += commits.length;
   }
 
-  /**
-   * Appends the beginning of an own batch once more, under a seal of its own:
-   * the end of the batch was withdrawn, and with it its seal. `false` where the
-   * chain is another key's.
-   */
-  appendPart(log: Log, run: Run, previousId: Uint8Array): boolean {
-    const isSealed = this.#parts.mode === "default";
-    if (isSealed && !equalBytes(sessionKeyOf(run.chain), this.#key)) {
-      return false;
-    }
-    const seal = isSealed ? this.#sealAfter(run, previousId).seal : undefined;
-    appendRun(log, this.#encode(run), seal);
-    return true;
-  }
-
   /** Small commits are gathered in one buffer; a bulk load is not copied. */
   #encode(run: Run): Uint8Array[] {
     const length = batchLength(run);
@@ -238,15 +216,12 @@ export class Author {
     const { graph } = this.#parts;
     const previousId = this.#lastId ?? graph.idBefore(run.chain, run.first);
     assert(previousId !== undefined, "a chain is hashed before it goes on");
-    const { seal, lastId } = this.#sealAfter(run, previousId);
+    const { genesisId } = this.#parts;
+    const { signer } = this.#session;
+    const { seal, lastId } = sealRun(run, previousId, genesisId, signer);
     this.#lastId = lastId;
     graph.setHashed(run.chain, run.first + run.commits.length, lastId);
     return seal;
-  }
-
-  #sealAfter(run: Run, previousId: Uint8Array): Sealed<SessionSigner> {
-    const { genesisId } = this.#parts;
-    return sealRun(run, previousId, genesisId, this.#session.signer);
   }
 }
 

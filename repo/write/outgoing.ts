@@ -58,7 +58,7 @@ export class Outgoing {
   #unechoed: Unechoed[] = [];
   /** Own chains that ended. */
   readonly #dropped = new Set<string>();
-  /** Is what was taken back still to be written again? */
+  /** Is what was lost still to be written again? */
   #isHeld = false;
   #failure: unknown;
 
@@ -102,7 +102,7 @@ export class Outgoing {
 
   /**
    * The next own records up to the address `sealed`; `undefined` when there is
-   * nothing to tell. There may be none in it: what was taken back meanwhile is
+   * nothing to tell. There may be none in it: what was cut meanwhile is
    * left out.
    */
   take(sealed: number, bytesMax: number): Shipment | undefined {
@@ -145,7 +145,7 @@ export class Outgoing {
     return { records, to: end };
   }
 
-  /** Does a record go out? What this tab took back, nobody else ever had. */
+  /** Does a record go out? What this tab cut, nobody else ever had. */
   #goesOut(kind: number, body: Uint8Array): boolean {
     if (!isBatch(kind)) return travels(kind) || kind === recordKind.resolution;
     return !this.#dropped.has(batchHead(body).chain);
@@ -176,7 +176,7 @@ export class Outgoing {
     });
   }
 
-  /** The owner took back what is to be written again here: its acknowledgement says nothing of that. */
+  /** What is to be written again here is not in the owner's log: its acknowledgement says nothing of that. */
   hold(): void {
     this.#isHeld = true;
   }

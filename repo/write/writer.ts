@@ -14,8 +14,7 @@ import type { World } from "../../src/base/world.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { allowed, type Decision } from "../../src/schema/rule_types.ts";
 import { Author } from "./author.ts";
-import type { Run } from "../commit/batch.ts";
-import { type CommitPlace, Moves } from "../graph/commit_place.ts";
+import { type CommitPlace, Places } from "../graph/commit_place.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import {
   CommitQueue,
@@ -35,7 +34,11 @@ import {
 } from "../commit/session.ts";
 import { publish } from "../state/state.ts";
 import { type Noting, refusePromise, Transaction } from "./transaction.ts";
-import { BEGINNING, encodeResolution } from "../refusal/withdrawals.ts";
+import {
+  BEGINNING,
+  type Cut,
+  encodeResolution,
+} from "../refusal/void_commits.ts";
 
 /** What a transaction gave, and how to learn that it is durable. */
 export interface Done<R> {
@@ -70,14 +73,13 @@ export interface WriterParts {
 
 /** Writes the commits of this replica. */
 export class Writer {
-  /** Where own commits went that were withdrawn. */
-  readonly moves: Moves;
   /** Hears what own transactions did, before anybody else hears of them. */
   noting: Noting | undefined;
   readonly #parts: WriterParts;
   readonly #loaded: LoadedReplica;
   readonly #author: Author;
   readonly #queue: CommitQueue;
+  readonly #places: Places;
   /** Made with the first write: opening to read costs nothing of it. */
   #patch: PatchWriter | undefined;
   /**
@@ -98,8 +100,8 @@ export class Writer {
     this.#session = parts.session;
     const { loaded, session, world } = parts;
     this.#loaded = loaded;
-    const { mode, withdrawals } = loaded;
-    this.moves = new Moves((...one) => withdrawals.isRefusedAt(...one));
+    const { mode, voided } = loaded;
+    this.#places = new Places(voided);
     const { continues, isMarkDue } = continuityOf(loaded, parts);
     this.#isMarkDue = isMarkDue;
     this.#author = new Author({ ...loaded, session, mode, world, continues });
@@ -138,28 +140,28 @@ export class Writer {
     );
   }
 
-  /** Runs one atomic transaction; what throws leaves nothing behind. What `isAllowed` is not judged. */
+  /** Runs one atomic transaction; what throws leaves nothing behind. What is written again is not judged, and no step. */
   transact<R>(
     run: (transaction: Transaction) => R,
     check: () => void,
-    isAllowed = false,
+    isAgain = false,
   ): Done<R> {
     this.checkWritable();
     const patch = this.#patch ??= new PatchWriter();
     const { constraints } = this.#loaded;
-    const judge = isAllowed
+    const judge = isAgain
       ? undefined
       : this.#parts.rules?.judgeOf(this.#session, this.#loaded.state);
     const transaction = new Transaction(this.#author.stamp(), patch, judge);
     this.#transaction = transaction;
-    if (this.noting !== undefined) transaction.notes = [];
+    if (!isAgain && this.noting !== undefined) transaction.notes = [];
     try {
       const result = run(transaction);
       refusePromise(result);
       check();
       transaction.askWhole(this.#loaded.state);
       this.checkWritable(true);
-      if (!isAllowed) constraints?.check(transaction.written());
+      if (!isAgain) constraints?.check(transaction.written());
       transaction.end();
       return this.#commit(transaction, patch, result);
     } finally {
@@ -211,7 +213,7 @@ export class Writer {
     return {
       result,
       durability,
-      commit: this.moves.place(origin.chain, number),
+      commit: this.#places.of(origin.chain, number),
     };
   }
 
@@ -242,31 +244,9 @@ export class Writer {
     return this.#author.written;
   }
 
-  /** Begins a new chain for what is written from now on, and says its name. */
-  beginChain(): string {
-    this.introduceNow();
-    this.#author.renew();
-    return this.#author.chain;
-  }
-
-  /** Appends commits that are in the graph already as the next batch of the own chain. */
-  appendBatch(commits: readonly QueuedCommit[]): void {
-    this.#append(commits);
-  }
-
   /** Can a batch of this chain be sealed here? */
   canSeal(chain: string): boolean {
     return this.#loaded.mode !== "default" || chain.startsWith(this.keyName);
-  }
-
-  /** Seals the beginning of a batch anew whose end was withdrawn. */
-  appendPart(run: Run, previousId: Uint8Array): void {
-    const { log } = this.#loaded;
-    const from = log.end;
-    if (this.#author.appendPart(log, run, previousId)) {
-      this.#parts.commits.appended(from);
-      this.#parts.wrote(run.chain, run.first, run.commits.length);
-    }
   }
 
   /** Keys that signed here, as the first 32 characters of their chains' names. */
@@ -313,6 +293,12 @@ export class Writer {
     if (this.#author.written.chain === chain) this.#author.renew();
   }
 
+  /** Notes what it goes on with, where the own chain is about to be cut: no older one may seem to be the latest. */
+  beginBeyond(cuts: readonly Cut[]): void {
+    const { chain } = this.#author.written;
+    if (cuts.some((cut) => cut.chain === chain)) this.#noteBeginning();
+  }
+
   /** Its key writes here now: the log is told what issuers say of it. */
   introduceNow(): void {
     if (this.#isIntroduced) return;
@@ -352,12 +338,12 @@ export class Writer {
 
   /** A record of this log alone: nobody else hears of a chain before its first commit. */
   #noteBeginning(): void {
-    const { log, withdrawals } = this.#loaded;
+    const { log, voided } = this.#loaded;
     this.#author.renew();
     const { chain } = this.#author;
     const beginning = { chain, number: BEGINNING, retried: undefined };
     log.append(recordKind.resolution, [encodeResolution(beginning)]);
-    withdrawals.resolve(beginning);
+    voided.resolve(beginning);
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */

@@ -63,6 +63,13 @@ export const u8: Field<number> = {
   read: (reader) => reader.u8(),
 };
 
+/** Two bytes. */
+export const u16: Field<number> = {
+  says: "u16",
+  write: (writer, value) => writer.u16(value),
+  read: (reader) => reader.u16(),
+};
+
 /** Four bytes. */
 export const u32: Field<number> = {
   says: "u32",

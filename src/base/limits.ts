@@ -70,6 +70,8 @@ export const limits = {
   batchBytesMax: 257 * MiB,
   /** A flush is cut here so that one batch of many commits stays sendable. */
   batchBytesSoft: 4 * MiB,
+  /** Commits that are written again between two looks at the log. */
+  reissuedTogetherMax: 256,
   /** Fast mode hands its queue to the disk when it has grown to this. */
   queueBytesMax: 1 * MiB,
   /** Users that one folder holds session keys for. */

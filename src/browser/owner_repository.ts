@@ -202,8 +202,8 @@ export class OwnedRepository {
     wanted: string | undefined,
   ): Pick<Opened, "chain" | "lastId"> {
     const { loans, isSettled } = this.#parts;
-    const { loaded: { withdrawals }, device } = this.#replica;
-    const isOpen = wanted !== undefined && !withdrawals.isClosed(wanted);
+    const { loaded: { voided }, device } = this.#replica;
+    const isOpen = wanted !== undefined && !voided.isEnded(wanted);
     if (isOpen && loans.lend(this.name, wanted, tab)) return { chain: wanted };
     if (!isSettled()) return {};
     for (const one of device.lendable()) {
@@ -253,9 +253,9 @@ export class OwnedRepository {
    * back meanwhile stays so. False where something before it is missing.
    */
   async handIn(records: readonly TabRecord[]): Promise<boolean> {
-    const { device, loaded: { withdrawals } } = this.#replica;
+    const { device, loaded: { voided } } = this.#replica;
     const goOn = records.filter((one) =>
-      !chainsOf([one]).some((chain) => withdrawals.isClosed(chain))
+      !chainsOf([one]).some((chain) => voided.isEnded(chain))
     );
     const { missing } = await lateRich.within(() => device.follow(goOn));
     await this.#replica.durable();
@@ -268,12 +268,12 @@ export class OwnedRepository {
     records: readonly TabRecord[],
   ): Refusal | undefined {
     const { loans } = this.#parts;
-    const { device, loaded: { withdrawals } } = this.#replica;
+    const { device, loaded: { voided } } = this.#replica;
     for (const { kind, bytes } of records) {
       if (!isBatch(kind)) continue;
       const { chain, first } = batchHead(bytes);
-      if (withdrawals.isClosed(chain)) {
-        const message = "The chain was taken back: go on in another one";
+      if (voided.isEnded(chain)) {
+        const message = "The chain was cut: go on in another one";
         return { code: "chain", message, end: device.mirror().end };
       }
       if (loans.holderOf(this.name, chain) === tab.id) continue;

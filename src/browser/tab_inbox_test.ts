@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lateWithdrawing, type OwnRecord } from "../../repo/mod.ts";
+import { lateRefusing, type OwnRecord } from "../../repo/mod.ts";
 import { until } from "../../tests/kit/patience.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
@@ -131,7 +131,7 @@ Deno.test("an inbox that lacks something reads the whole log once, and then give
 });
 
 Deno.test("an inbox waits for code that it lacks, and follows the same run again", async () => {
-  for (const { unloaded } of [lateWithdrawing, lateRich]) {
+  for (const { unloaded } of [lateRefusing, lateRich]) {
     const place = new Place();
     place.unloaded = unloaded;
     place.inbox.take(records(100, 2));
@@ -147,11 +147,11 @@ Deno.test("an inbox waits for code that it lacks, and follows the same run again
 
 Deno.test("an inbox that another owner begins forgets what waits for code", async () => {
   const place = new Place();
-  place.unloaded = lateWithdrawing.unloaded;
+  place.unloaded = lateRefusing.unloaded;
   place.inbox.take(records(100, 2));
   place.inbox.begin({ address: 50, crc: 2 });
   place.unloaded = undefined;
-  await lateWithdrawing.load();
+  await lateRefusing.load();
   await Promise.resolve();
   place.inbox.take(records(50, 1));
   assert.equal(place.followed.length, 1);

@@ -379,7 +379,7 @@ export class TabRepository {
     if (leaving === undefined || open === undefined || this.#isClosed) return;
     if (open.inbox.at.address < leaving.end) return;
     this.#leaving = undefined;
-    // A withdrawal that came meanwhile has ended it already.
+    // A cut that came meanwhile has ended it already.
     if (this.chain === leaving.chain) {
       try {
         open.replica.device.leaveChain(leaving.chain);

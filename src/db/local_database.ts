@@ -17,7 +17,7 @@ import {
   deletionsIn,
   type Door,
   hasReplica,
-  lateWithdrawing,
+  lateRefusing,
   listReplicas,
   lookForReplicas,
   type Mode,
@@ -281,7 +281,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     await this.#closings.get(name);
     if (this.#deleted.has(name)) await endDeletions(this.#parts.options);
     this.#deleted.delete(name);
-    if (keyring.lost.length > 0) await lateWithdrawing.load();
+    if (keyring.lost.length > 0) await lateRefusing.load();
     const { session } = this.#keeper;
     const folder = replicaFolder(name);
     await storage.prepare?.(folder);

@@ -245,9 +245,9 @@ export class OverwrittenEdits {
   }
 
   #toldOf({ loss, ticket }: Kept): ToldEdit | undefined {
-    const { state, loaded: { withdrawals } } = this.#parts.replica;
+    const { state, loaded: { voided } } = this.#parts.replica;
     const { collection, id, generation, slot, own, before } = loss;
-    if (withdrawals.isRefused(own)) return undefined; // Its author was told so.
+    if (voided.isRefused(own)) return undefined; // Its author was told so.
     const cell = state.find(collection)?.cellOf(id);
     const { isOwn } = this.#finder;
     const isGone = cell !== undefined && cell.item === undefined;

@@ -297,10 +297,10 @@ export class OverwrittenFinder {
     from: number,
   ): void {
     const { loaded, commits, state } = this.#parts.replica;
-    const { checkpoint, withdrawals } = loaded;
+    const { checkpoint, voided } = loaded;
     const covers = checkpoint?.covers ?? 0;
     const isSound = covers <= from &&
-      withdrawals.logged.every(({ at }) => at < covers);
+      voided.cuts.every(({ at }) => at < covers);
     const base = isSound ? checkpoint : undefined;
     const known = base && decodeMeta(base.meta).graph;
     const lengths = new Map<string, number>();

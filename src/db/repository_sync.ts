@@ -16,7 +16,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import {
   decodeBatch,
-  lateWithdrawing,
+  lateRefusing,
   recordKind,
   type RefusedEntry,
   type Replica,
@@ -324,7 +324,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     const isLive = channel?.state === "live";
     // What acts on refusals comes before the first of them, or that one would come a second time.
     if (isLive || (channel?.unsent.commits ?? 0) > 0) {
-      if (!lateWithdrawing.isLoaded) lateWithdrawing.load().catch(() => {});
+      if (!lateRefusing.isLoaded) lateRefusing.load().catch(() => {});
     }
     if (channel?.enforced !== this.#enforced) this.#compare(channel?.enforced);
     if (!this.#isReady && isLive) {
@@ -429,7 +429,7 @@ class UnsentCounter {
   readonly #replica: Replica;
   readonly #from: number;
   #countedTo: number;
-  /** How often commits had been taken back when it counted. */
+  /** How often commits had become void when it counted. */
   #revision: number;
   #unsent = nothing;
 

@@ -6,7 +6,7 @@
  * read where nothing finds an item's commits, as in a page.
  *
  * Architecture invariant: a picture never changes, whatever is written, comes or
- * is withdrawn after it was taken: it is of a prefix of the log.
+ * becomes void after it was taken: it is of a prefix of the log.
  *
  * @module
  */
@@ -42,7 +42,7 @@ interface PastParts {
   readonly includes: Includes;
   /** Where the log ended when it was taken. */
   readonly to: number;
-  /** Which withdrawals there had been. */
+  /** Which refusals and cuts there had been. */
   readonly revision: number;
 }
 

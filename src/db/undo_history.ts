@@ -127,9 +127,9 @@ export class UndoHistory {
   #take(from: StepList, to: StepList): Write<UndoResult> | undefined {
     const { replica, arrivals } = this.#parts;
     replica.check();
-    const { withdrawals } = replica.loaded;
+    const { voided } = replica.loaded;
     this.#open = undefined;
-    const isKept = (mark: Mark) => !withdrawals.isRefused(mark.stamp);
+    const isKept = (mark: Mark) => !voided.isRefused(mark.stamp);
     let marks: readonly Mark[] = [];
     while (from.size > 0 && marks.length === 0) {
       marks = from.last!.marks.filter(isKept);
@@ -143,7 +143,7 @@ export class UndoHistory {
     this.#target = to;
     try {
       const done = replica.transact((tx) => {
-        const stampOf = (stamp: Stamp) => withdrawals.stampOf(stamp);
+        const stampOf = (stamp: Stamp) => voided.stampOf(stamp);
         const { schemaOf, ids } = this.#parts;
         const tableOf = (collection: string) => replica.state.table(collection);
         return new Inversion(tx, { schemaOf, tableOf, ids, stampOf, names })

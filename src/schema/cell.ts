@@ -175,7 +175,7 @@ const BLANK = -1;
 
 /**
  * The cell of an item that nobody made: what is left of its place when all
- * commits that made it were withdrawn. The next create makes generation 0.
+ * commits that made it are void. The next create makes generation 0.
  */
 export function blankCell(id: string, collection: string): Cell {
   const shape = { collection, version: 0, fields: [] };

@@ -1,5 +1,5 @@
 /**
- * Units of texts that were taken back, and what becomes of those behind them.
+ * Units of texts that refused commits brought, and what becomes of those behind them.
  *
  * Nobody takes units that are not the next ones of their client. So what was
  * typed behind lost units, under the same client, goes on under another; nobody
@@ -22,7 +22,7 @@ interface NamedSpan extends TextSpan {
   readonly client: number;
 }
 
-/** Units that were taken back, by client. */
+/** Units that are not here, by client. */
 export class LostUnits {
   readonly #lost = new Map<number, SpanSet>();
 
@@ -37,6 +37,29 @@ export class LostUnits {
         }
       }
     }
+  }
+
+  /** Does a change name units behind lost ones, so that it goes on under other names? */
+  arePassed(changes: Iterable<FieldChange>): boolean {
+    for (const { change } of changes) {
+      if (change.what !== "edit") continue;
+      for (const [client, { runs, gone }] of change.text.clients) {
+        const isPassed = [...runs, ...gone].some((span) =>
+          this.#isBehind(client, endOf(span) - 1)
+        );
+        if (isPassed) return true;
+        for (const { left, right } of runs) {
+          for (const id of [left, right]) {
+            if (id && this.#isBehind(id.client, id.clock)) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  #isBehind(client: number, clock: number): boolean {
+    return this.#idOf({ client, clock }).client !== client;
   }
 
   /** A later change under the names that its units have now; the same one where it names no such client. */

@@ -1,24 +1,23 @@
 /**
- * Payloads that are written again under another stamp: what they say of other
- * commits that moved has to name the commits where they are now.
+ * Patches that are written again under another stamp: what they say of other
+ * commits that were written again has to name these as they are now.
  *
- * Two things in a payload name a commit: the tags of a set's remove (the adds
+ * Two things in a patch name a commit: the tags of a set's remove (the adds
  * that its author had seen), and the ids of list elements that a create wrote
  * whole, in every change of a list. Registers, counters and maps, and all
  * creates, name none: their stamp is that of the commit that they came in. A
  * text names units, which follow each other: those behind lost ones are renamed.
  *
- * Architecture invariant: everything else stays as it was, byte for byte.
+ * Architecture invariant: everything else stays as it was.
  *
  * @module
  */
 
-import { ByteWriter, fromHex } from "../base/bytes.ts";
+import { fromHex } from "../base/bytes.ts";
 import type { Hlc, Stamp } from "../base/hlc.ts";
 import type { LostUnits } from "./lost_units.ts";
 import { lateRich } from "./late_rich.ts";
 import type { Change, Operation } from "./patch.ts";
-import { changesIn } from "./patch_codec.ts";
 
 /** By which stamp a commit is known now; the same object where it did not move. */
 export type StampOf = (stamp: Stamp) => Stamp;
@@ -33,26 +32,6 @@ export interface Renaming {
 }
 
 const ELEMENT = /^(\d{1,15})\.(\d{1,5})\.([0-9a-f]{32})\.(\d{1,5})$/;
-
-/** The payload with the names of commits that moved; the same bytes where it names none. */
-export function rechainPayload(
-  payload: Uint8Array,
-  renaming: Renaming,
-): Uint8Array {
-  let out: ByteWriter | undefined;
-  let copied = 0;
-  for (const { change, start, end } of changesIn(payload)) {
-    const renamed = rechainChange(change, renaming);
-    if (renamed === change || renamed.what === "set") continue;
-    out ??= new ByteWriter(payload.length);
-    out.bytes(payload.subarray(copied, start));
-    lateRich.code.writeChange(out, renamed);
-    copied = end;
-  }
-  if (out === undefined) return payload;
-  out.bytes(payload.subarray(copied));
-  return out.copy();
-}
 
 /** The operation with the names of commits that moved; the same one where it names none. */
 export function rechainOperation(

@@ -6,9 +6,8 @@ import { engine } from "../text/engine.ts";
 import { compareHlc, type Stamp } from "../base/hlc.ts";
 import { LostUnits } from "./lost_units.ts";
 import { nameOf } from "./rich_list.ts";
-import type { Change, Operation, ShapeField } from "./patch.ts";
-import { changesIn, decodePatch, PatchWriter } from "./patch_codec.ts";
-import { rechainOperation, rechainPayload, type Renaming } from "./rechain.ts";
+import type { Change, FieldChange, Operation, ShapeField } from "./patch.ts";
+import { rechainOperation, type Renaming } from "./rechain.ts";
 import {
   emptyText,
   joinTexts,
@@ -47,13 +46,6 @@ const shape = {
 
 function fieldOf(name: string): ShapeField {
   return shape.fields.find((field) => field.name === name)!;
-}
-
-function payloadOf(operations: readonly Operation[]): Uint8Array {
-  const writer = new PatchWriter();
-  writer.begin();
-  for (const operation of operations) writer.add(operation);
-  return writer.finish().payload;
 }
 
 function update(...changes: (readonly [string, Change])[]): Operation {
@@ -95,14 +87,13 @@ function naming(
   );
 }
 
-Deno.test("rechainPayload() renames tags and elements of commits that moved, and nothing else", () => {
+Deno.test("rechainOperation() renames tags and elements of commits that moved, and nothing else", () => {
   const before = naming((wall) => at(wall, OLD), (wall) => element(wall, OLD));
   const after = naming((wall) => at(wall, NEW), (wall) => element(wall, NEW));
-  deepEqual(rechainPayload(payloadOf([before]), renaming), payloadOf([after]));
   deepEqual(rechainOperation(before, renaming), after);
 });
 
-Deno.test("rechainPayload() gives the very bytes back where nothing moved", () => {
+Deno.test("rechainOperation() gives the very operation back where nothing moved", () => {
   const still = naming(
     (wall) => at(wall, OTHER),
     (wall) => element(wall, OTHER),
@@ -115,53 +106,14 @@ Deno.test("rechainPayload() gives the very bytes back where nothing moved", () =
       { what: "put", entries: [[OLD, OLD]] },
     ], ["extra", { what: "set", value: { [OLD]: [element(20, OLD)] } }]),
   ];
-  const payload = payloadOf(others);
-  ok(rechainPayload(payload, renaming) === payload);
   for (const operation of others) {
     ok(rechainOperation(operation, renaming) === operation);
   }
 });
 
-Deno.test("rechainPayload() and rechainOperation() agree on any mix of changes", () => {
-  const stamps = fc.record({
-    wall: fc.integer({ min: 0, max: 30 }),
-    count: fc.integer({ min: 0, max: 9 }),
-    chain: fc.constantFrom(OLD, NEW, OTHER),
-  });
-  const elements = fc.oneof(
-    fc.constantFrom("x", "1.2.3", "12.0.zz.1"),
-    stamps.map((stamp) => `${nameOf(stamp)}.${stamp.count}`),
-  );
-  const change = fc.oneof(
-    fc.array(stamps, { maxLength: 4 }).map((tags) =>
-      ["tags", { what: "remove", values: [{ value: "p", tags }] }] as const
-    ),
-    fc.array(elements, { maxLength: 4 }).map((elements) =>
-      ["steps", { what: "delete", elements }] as const
-    ),
-    elements.map((element) =>
-      ["steps", { what: "move", moves: [{ element, position: "a0" }] }] as const
-    ),
-    elements.map((element) =>
-      ["steps", {
-        what: "insert",
-        elements: [{ element, position: "a0", value: "v" }],
-      }] as const
-    ),
-    fc.constant(["votes", { what: "increment", amount: 1 }] as const),
-  );
-  fc.assert(
-    fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
-      const operation = update(...changes as [string, Change][]);
-      const payload = rechainPayload(payloadOf([operation]), renaming);
-      deepEqual(payload, payloadOf([rechainOperation(operation, renaming)]));
-      // Twice is once.
-      ok(rechainPayload(payload, renaming) === payload);
-      equal(decodePatch(payload).operations.length, 1);
-    }),
-    { seed: 7 },
-  );
-});
+function changesOf(operation: Operation): readonly FieldChange[] {
+  return operation.what === "update" ? operation.changes : [];
+}
 
 /** Would a gate take this change: is all there that it names, and are its units the next ones? */
 function isTaken(state: TextState, change: TextState): boolean {
@@ -179,19 +131,18 @@ function isTaken(state: TextState, change: TextState): boolean {
   });
 }
 
-function editOf(text: TextState): Uint8Array {
-  return payloadOf([update(["body", { what: "edit", text }])]);
+function editOf(text: TextState): Operation {
+  return update(["body", { what: "edit", text }]);
 }
 
-function textIn(payload: Uint8Array): TextState {
-  const [operation] = decodePatch(payload).operations;
-  ok(operation?.what === "update");
+function textIn(operation: Operation): TextState {
+  ok(operation.what === "update");
   const { change } = operation.changes[0]!;
   ok(change.what === "edit");
   return change.text;
 }
 
-Deno.test("rechainPayload() keeps what was typed elsewhere after a refusal, and all that was refused can come again", () => {
+Deno.test("rechainOperation() keeps what was typed elsewhere after a refusal, and all that was refused can come again", () => {
   const write = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     delete: fc.nat(4),
@@ -201,7 +152,7 @@ Deno.test("rechainPayload() keeps what was typed elsewhere after a refusal, and 
   fc.assert(
     fc.property(fc.array(write, { maxLength: 12 }), (writes) => {
       let whole = emptyText;
-      const payloads = writes.map(({ at, delete: length, insert }) => {
+      const edits = writes.map(({ at, delete: length, insert }) => {
         const text = whole.show(engine)!;
         const from = Math.floor(at * text.length);
         const count = Math.min(length, text.length - from);
@@ -213,17 +164,20 @@ Deno.test("rechainPayload() keeps what was typed elsewhere after a refusal, and 
       let kept = emptyText;
       const refused: TextState[] = [];
       for (const [i, { isRefused }] of writes.entries()) {
-        const change = textIn(payloads[i]!);
+        const change = textIn(edits[i]!);
         if (!isRefused && isTaken(kept, change)) {
           kept = joinTexts(kept, change);
           continue;
         }
         refused.push(change);
         const lost = new LostUnits();
-        lost.add(changesIn(payloads[i]!));
-        for (let later = i + 1; later < payloads.length; later++) {
-          const payload = payloads[later]!;
-          payloads[later] = rechainPayload(payload, { ...renaming, lost });
+        lost.add(changesOf(edits[i]!));
+        for (let later = i + 1; later < edits.length; later++) {
+          const edit = edits[later]!;
+          const again = rechainOperation(edit, { ...renaming, lost });
+          equal(lost.arePassed(changesOf(edit)), again !== edit);
+          equal(lost.arePassed(changesOf(again)), false);
+          edits[later] = again;
         }
       }
       for (const change of refused) {
@@ -236,19 +190,19 @@ Deno.test("rechainPayload() keeps what was typed elsewhere after a refusal, and 
   );
 });
 
-Deno.test("rechainPayload() gives units a client of their own behind refused ones", () => {
+Deno.test("rechainOperation() gives units a client of their own behind refused ones", () => {
   const apart = engine.edit(emptyText, "0123456789", () => 5);
   let state = joinTexts(emptyText, apart);
   const [secret, rest] = [2, 7].map((at) => {
     const change = engine.edit(state, [{ at, insert: "x" }], () => 6);
     state = joinTexts(state, change);
     return editOf(change);
-  }) as [Uint8Array, Uint8Array];
+  }) as [Operation, Operation];
   const kept = joinTexts(emptyText, apart);
   ok(!isTaken(kept, textIn(rest)));
   const lost = new LostUnits();
-  lost.add(changesIn(secret));
-  const again = textIn(rechainPayload(rest, { ...renaming, lost }));
+  lost.add(changesOf(secret));
+  const again = textIn(rechainOperation(rest, { ...renaming, lost }));
   ok(isTaken(kept, again));
   equal(joinTexts(kept, again).show(engine), "012345x6789");
 });

@@ -233,7 +233,7 @@ export function clientOf(text: string): number {
 
 /**
  * The text of a create. Its client follows from nothing but the text, so a
- * commit that is withdrawn or retried keeps it, and the log need not hold it.
+ * commit that is written again keeps it, and the log need not hold it.
  */
 export function textOfCreate(text: string): TextState {
   if (text === "") return emptyText;

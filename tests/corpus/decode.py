@@ -81,7 +81,7 @@ class Chain:
     """Clocks, ids and operations of one chain's commits, by number."""
 
     def __init__(self, start):
-        self.start, self.commits = start, []
+        self.start, self.commits, self.firsts = start, [], set()
 
     def id_before(self, number):
         return self.commits[number - 1]["id"] if number > 0 else self.start
@@ -94,7 +94,7 @@ class Log:
         kind, place, body = records[0]
         self.genesis(Bytes(body, place), kind)
         readers = {2: self.certificate, 3: self.batch, 4: self.batch, 5: self.revocation, 6: self.void}
-        readers |= {48: self.withdrawal, 49: self.resolution, 50: self.refusal}
+        readers |= {48: self.cut, 49: self.resolution, 50: self.refusal}
         for kind, place, body in records:
             self.records[kind] = self.records.get(kind, 0) + 1
             if place == records[0][1]:
@@ -195,6 +195,7 @@ class Log:
         body.check(first <= len(chain.commits), "a gap in a chain")
         count = body.varint()
         body.check(count > 0, "an empty batch")
+        chain.firsts.add(first)
         before = chain.id_before(first)
         for number in range(first, first + count):
             before = self.commit(body, name, number, before)
@@ -254,21 +255,17 @@ class Log:
             body.check(commit["clock"] == (wall, counter), "another clock of a refused commit")
             commit["operations"] = []
 
-    def withdrawal(self, body, _kind):
+    def cut(self, body, _kind):
         body.form()
-        cuts = body.many(lambda: (body.take(40), body.varint(), body.uint(6), body.uint(2)))
-        body.check(cuts, "a withdrawal of nothing")
-        body.many(lambda: body.take(40))
-        new, count = body.take(40), body.varint()
+        cuts = body.many(lambda: (body.take(40), body.varint()))
         body.end()
-        for name, start, wall, counter in cuts:
+        body.check(cuts, "a cut of nothing")
+        for name, start in cuts:
             chain = self.chain(name)
             body.check(start < len(chain.commits), "a cut behind its chain")
-            before = chain.commits[start - 1]["clock"] if start > 0 else (0, 0)
-            body.check(before == (wall, counter), "another clock before a cut")
+            body.check(start in chain.firsts, "a cut within a batch")
             del chain.commits[start:]
             self.order = [one for one in self.order if one[0] != name or one[1] < start]
-        self.owed.append((body.place, new, len(self.chain(new).commits) + count))
 
     def resolution(self, body, _kind):
         body.form()

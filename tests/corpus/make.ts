@@ -13,7 +13,7 @@ import { issueRevocation } from "../../repo/commit/revocation.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
 import { recordKind } from "../../repo/log/format.ts";
 import type { CommitPlace } from "../../repo/graph/commit_place.ts";
-import { lateWithdrawing } from "../../repo/refusal/late_withdrawing.ts";
+import { lateRefusing } from "../../repo/refusal/late_refusing.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Transaction } from "../../repo/write/transaction.ts";
 import { encodeText } from "../../src/base/bytes.ts";
@@ -315,17 +315,17 @@ async function refuse(ada: Writer): Promise<void> {
   const { chain, number } = places[1]!;
   const refused = [1, 3, 4].map((i) => refusedAt(places[i]!.number));
   ada.replica.refuse(chain, refused);
-  ada.replica.withdraw(chain, number); // As when it cannot go on.
+  ada.replica.cut([{ chain, from: number }]); // As when it cannot go on.
   await ada.replica.durable();
   const [retried, dropped] = ada.replica.refusals();
   await ada.replica.retry(retried!).durability.promise;
   await ada.replica.discard(dropped!);
-  // And once more, from the new chain's beginning on.
+  // And once more, all of the new chain.
   const { chain: next } = await ada.write((tx, leaves) =>
     void leaves.update(tx, "last", { votes: { increment: 2 } })
   );
-  ada.replica.refuse(next, [refusedAt(0)]);
-  ada.replica.withdraw(next, 0);
+  ada.replica.refuse(next, [refusedAt(1)]);
+  ada.replica.cut([{ chain: next, from: 0 }]);
   // A chain that goes on.
   const voided = ada.begin((tx, leaves) =>
     void leaves.create(tx, { id: "void", name: "void", tags: ["void"] })
@@ -384,7 +384,7 @@ async function fill(repo: Repository, mode: Mode): Promise<void> {
 export async function make(
   mode: Mode,
 ): Promise<{ files: Files; expected: Said }> {
-  await lateWithdrawing.load();
+  await lateRefusing.load();
   const { segmentBytesMax } = limits;
   try {
     Object.assign(limits, { segmentBytesMax: SEGMENT_BYTES });

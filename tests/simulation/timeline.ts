@@ -21,7 +21,7 @@ await Promise.all([
   import("prom-client"),
   import("../../crypto/ed25519.ts"),
   import("../../repo/admission/constraints.ts"),
-  import("../../repo/refusal/withdrawing.ts"),
+  import("../../repo/refusal/refusing.ts"),
   import("../../repo/seldom.ts"),
   import("../../src/db/deletion.ts"),
   import("../../src/db/online.ts"),

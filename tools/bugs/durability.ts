@@ -120,12 +120,11 @@ export const durabilityBugs: readonly Bug[] = [
   },
   {
     name: "void-commits-on-reopen",
-    breaks:
-      "What the server refused, and was taken back, is there again after a restart",
+    breaks: "What was cut is there again after a restart",
     file: "repo/replay.ts",
     before: `    if (isFolded) this.#isStale = true;`,
     after: `    void isFolded;`,
-    foundBy: ["tests/withdraw_test.ts"],
+    foundBy: ["tests/reissue_test.ts"],
   },
   {
     name: "opfs-flush-skipped",

@@ -89,13 +89,12 @@ export const syncBugs: readonly Bug[] = [
   },
   {
     name: "void-commits-travel",
-    breaks: "What was taken back is sent to the server again",
+    breaks: "What was cut is sent to the server again",
     file: "repo/log/feed.ts",
-    before:
-      `    if (isWithdrawn(chain, first + count - 1, address)) return true;
+    before: `    if (isCut(chain, first, address)) return true;
 `,
     after: "",
-    foundBy: ["tests/withdraw_cut_test.ts"],
+    foundBy: ["tests/void_cut_test.ts"],
   },
   {
     name: "refused-commits-travel",
@@ -103,7 +102,7 @@ export const syncBugs: readonly Bug[] = [
     file: "repo/log/feed.ts",
     before: `    const bytes = stubbed(chain, kind, body, address) ?? body;`,
     after: `    const bytes = stubbed === undefined ? body : body;`,
-    foundBy: ["tests/withdraw_test.ts"],
+    foundBy: ["tests/void_test.ts"],
   },
   {
     name: "stubs-leave-at-once",

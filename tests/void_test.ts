@@ -44,7 +44,7 @@ for (const mode of modes) {
   });
 }
 
-Deno.test("an element that was added and removed again stays removed at every peer, under the new chain", async () => {
+Deno.test("an element that was added and removed again stays removed at every peer", async () => {
   const place = await AuthorPlace.open();
   const first = place.put("x", "first").commit!;
   place.put("refused", "refused");
@@ -165,7 +165,7 @@ Deno.test("what was written in the same turn goes on in its chain", async () => 
   await place.agrees("one turn");
 });
 
-Deno.test("a copy of a withdrawn commit that comes back is a commit like any other", async () => {
+Deno.test("a copy of a void commit that comes back is a commit like any other", async () => {
   for (const mode of modes) {
     const place = await AuthorPlace.open({ mode });
     const places = [..."abc"].map((id) => place.put(id, id).commit!);
@@ -174,7 +174,7 @@ Deno.test("a copy of a withdrawn commit that comes back is a commit like any oth
     const server = await place.peer();
     place.replica.refuse(chain, [refusedAt(2)]);
     equal(place.get("c"), undefined);
-    place.replica.withdraw(chain, 2, "fork"); // As the server says when it hears of that.
+    place.replica.cut([{ chain, from: 2 }], "fork"); // As the server says when it hears of that.
     await server.tell(place);
     equal(place.replica.graph.lengthOf(chain), 3);
     equal(place.get("c")?.title, "c");
@@ -186,7 +186,7 @@ Deno.test("a copy of a withdrawn commit that comes back is a commit like any oth
     const next = again.put("d", "d").commit!;
     ok(
       next.chain !== chain,
-      "the chain is closed here, also when it is the latest",
+      "the chain is cut here, also when it is the latest",
     );
     await again.agrees(`${mode}, and on`);
   }
@@ -306,7 +306,7 @@ Deno.test("a refusal can be retried as a new commit, or discarded, and stays unt
   await place.agrees("refused again");
 });
 
-Deno.test("a checkpoint forgets items that only withdrawn commits made, and one that holds them is not used", async () => {
+Deno.test("a checkpoint forgets items that only void commits made, and one that holds them is not used", async () => {
   let place = await AuthorPlace.open();
   for (let i = 0; i < 300; i++) place.put(`kept-${i}`, `${i}`);
   await place.replica.checkpoint();
@@ -317,7 +317,7 @@ Deno.test("a checkpoint forgets items that only withdrawn commits made, and one 
   await place.agrees("over a checkpoint that holds it");
   const torn = await place.reopened();
   equal(torn.replica.loaded.checkpoint, undefined);
-  ok(torn.replica.loaded.skipped[0]!.reason.includes("withdrawn"));
+  ok(torn.replica.loaded.skipped[0]!.reason.includes("void"));
   await place.replica.close();
   place = await place.reopened();
   ok(place.replica.loaded.checkpoint !== undefined);
@@ -331,7 +331,7 @@ Deno.test("a checkpoint forgets items that only withdrawn commits made, and one 
   await place.agrees("made again");
 });
 
-/** A repository with withdrawals and refusals, and where its records start. */
+/** A repository with refusals, and where its records start. */
 async function refusedTwice(mode: Mode) {
   const place = await AuthorPlace.open({ mode });
   const other = await AuthorPlace.open({ mode, seed: 8 });
@@ -364,7 +364,7 @@ function spoiled(files: Files, at: number): Files {
   });
 }
 
-Deno.test("a repair keeps withdrawals and refusals that stood behind the damage", async () => {
+Deno.test("a repair keeps refusals that stood behind the damage", async () => {
   for (const mode of modes) {
     const { files, foreign } = await refusedTwice(mode);
     const image = spoiled(files, foreign);
@@ -402,7 +402,7 @@ Deno.test("whichever record is damaged, a repair leaves what all replicas agree 
   }
 });
 
-Deno.test("after a withdrawal a checkpoint is due, also where the log grew by little", async () => {
+Deno.test("after a refusal a checkpoint is due, also where the log grew by little", async () => {
   const large = "z".repeat(2_000_000);
   for (const isRunning of [false, true]) {
     const place = await AuthorPlace.open();
@@ -473,7 +473,7 @@ Deno.test("Fast mode shares nothing behind a refusal that a power cut could take
   equal(port.lengthOf(chain), 3);
 });
 
-Deno.test("chains that are not touched go on right after a withdrawal", async () => {
+Deno.test("chains that are not touched go on right after a refusal", async () => {
   for (const mode of modes) {
     const place = await AuthorPlace.open({ mode });
     const other = await AuthorPlace.open({ mode, seed: 6 });
@@ -508,22 +508,7 @@ Deno.test("the latest incarnation goes on, though all of it was refused, and no 
   deepEqual([last.get("a")?.title, last.get("b")], ["a", undefined]);
 });
 
-Deno.test("a withdrawal names the chains that it closes, not those that were closed before", async () => {
-  const place = await AuthorPlace.open();
-  for (let round = 0; round < 6; round++) {
-    place.put("a", `kept ${round}`);
-    const { chain, number } = place.put("a", `moves ${round}`).commit!;
-    place.replica.withdraw(chain, number);
-    place.put("a", `on ${round}`);
-  }
-  const { logged } = place.replica.loaded.withdrawals;
-  const closed = logged.map(({ withdrawal }) => withdrawal.closed.length);
-  equal(closed.length, 6);
-  ok(Math.max(...closed) <= 1, `closed ${closed}`);
-  await place.agrees("after six rounds");
-});
-
-Deno.test("of a batch that another key of the device sealed nobody can give up commits: all of it is taken back", async () => {
+Deno.test("of a batch that another key of the device sealed nobody can give up commits: all of it is cut", async () => {
   const place = await AuthorPlace.open();
   place.put("a", "a");
   await place.replica.durable();

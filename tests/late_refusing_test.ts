@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lateWithdrawing } from "../repo/mod.ts";
+import { lateRefusing } from "../repo/mod.ts";
 import { Card, ServedOrigin, titlesOf } from "./kit/tab_cards.ts";
 import { until } from "./kit/patience.ts";
 
@@ -10,19 +10,19 @@ Deno.test("pages and their owner that lack what takes commits back load it befor
   const bad = one.collection(Card).create({ title: "bad" });
   const good = one.collection(Card).create({ title: "good" });
   await until(() => titlesOf(two).length === 2, "the other page sees both");
-  lateWithdrawing.provide(undefined); // As it is in a page, and in a worker.
+  lateRefusing.provide(undefined); // As it is in a page, and in a worker.
   place.connect(tab);
   await assert.rejects(bad.synced, { code: "refused" });
   await good.synced;
-  assert.ok(lateWithdrawing.isLoaded, "it was loaded");
+  assert.ok(lateRefusing.isLoaded, "it was loaded");
   assert.equal(place.server.connections, 1, "and nothing was said twice");
   await until(() => titlesOf(two).join() === "good", "the other page follows");
   assert.deepEqual(titlesOf(one), ["good"]);
   assert.equal(one.sync.status.refusals.length, 1);
-  lateWithdrawing.provide(undefined);
+  lateRefusing.provide(undefined);
   const [, later] = await place.tab();
   const [refusal] = later.sync.status.refusals;
-  assert.ok(lateWithdrawing.isLoaded, "whoever opens it may retry at once");
+  assert.ok(lateRefusing.isLoaded, "whoever opens it may retry at once");
   await assert.rejects(refusal!.retry().synced, { code: "refused" });
   await place.close();
 });
