@@ -202,8 +202,9 @@ export class ServerHooks implements Required<HostHooks> {
     const attributes = { "sheaf.repository": name };
     return tracing.span("sheaf.open", attributes, async () => {
       const hosted = await hub.open(name);
-      const enforced = judge.enforced(hub.replicaOf(name)!);
-      return { ...hosted, enforced };
+      // A server that stops meanwhile has it no more.
+      const replica = hub.replicaOf(name);
+      return { ...hosted, enforced: replica ? judge.enforced(replica) : [] };
     });
   }
 
