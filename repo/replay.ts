@@ -201,10 +201,13 @@ export class Replay {
   #fold(batch: Batch, address: number, graph: Graph): void {
     const from = graph.lengthOf(batch.chain) - batch.first;
     const { chain, first, commits } = batch;
+    const refused: number[] = [];
     for (let i = from; i < commits.length; i++) {
-      const isRefused = commits[i]!.isVoid ||
-        this.#voided.wasRefused(chain, first + i, address);
-      if (isRefused) continue;
+      if (commits[i]!.isVoid) continue;
+      if (this.#voided.wasRefused(chain, first + i, address)) {
+        refused.push(first + i);
+        continue;
+      }
       const { number, patch, origin } = decodeCommit(batch, i, address);
       const left = this.#isSalvaged
         ? this.#salvage!.unfolded(batch.chain, number, patch)
@@ -212,6 +215,7 @@ export class Replay {
       this.#state.fold(left, origin);
     }
     graph.addBatch(batch);
+    graph.setVoid(chain, refused);
   }
 
   /** Address of the record that begins a group whose end is missing in the log. */

@@ -106,16 +106,14 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   hasVoid(chain: string): boolean {
-    const { graph, voided } = this.#parts.loaded;
-    const { voids = 0 } = graph.chain(chain) ?? {};
-    return voids > 0 || voided.hasRefused(chain);
+    return this.#parts.loaded.graph.chain(chain)?.voids !== undefined;
   }
 
   voidsOf(chain: string, first: number, end: number): FeedRecord[] {
     if (this.mode !== "default") return [];
     const { voids } = this.#parts.loaded.credentials;
     const kind = recordKind.void;
-    return voids.of(chain, first, end).map(({ bytes }) => ({
+    return Array.from(voids.of(chain, first, end), ({ bytes }) => ({
       ...{ kind, bytes, chain: "", first: 0, count: 0, next: 0 },
     }));
   }

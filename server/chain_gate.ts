@@ -3,8 +3,8 @@
  * and that each commit says something, or is void because it was refused.
  *
  * A chain costs every replica memory for ever, and every revocation of its
- * session a cut. An honest session begins one for each tab. Of one that may say
- * nothing, no more than a few stubs are kept.
+ * session a cut. An honest session begins one for each tab. Of a session that may
+ * say nothing, no more than a few stubs are kept, in a few chains.
  *
  * Architecture invariant: what is counted stands in the graph, so it holds over
  * restarts; who is over a rate or a bound waits, and nobody else does.
@@ -12,6 +12,7 @@
  * @module
  */
 
+import { getOrMake } from "../src/base/collections.ts";
 import { type Refusal, refuse, refuseAt } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
@@ -53,13 +54,17 @@ export class ChainGate {
       return refuseAt(number, "denied", "A commit that changes nothing");
     }
     const end = first + commits.length;
-    const known = graph.chain(chain);
-    const isVoid = known?.voids === known?.length &&
+    const isVoid = isSilent(graph, chain) &&
       commits.every(({ isVoid }, i) => i < from || isVoid);
     if (isVoid && end > Math.max(accepted, limits.voidCommitsMax)) {
       return refuse("quota", "Nothing of this chain was accepted so far");
     }
     if (graph.lengthOf(chain) > 0 || accepted > 0) return undefined;
+    if (
+      isVoid && this.#countOf(graph).silentOf(chain) >= limits.voidChainsMax
+    ) {
+      return refuse("quota", "Nothing of this session was accepted so far");
+    }
     const max = graph.size < limits.summaryChainsMax
       ? limits.sessionChainsMax
       : limits.sessionChainsMin;
@@ -93,10 +98,23 @@ export class ChainGate {
   }
 }
 
+/** Is no commit of a chain known that says something? */
+function isSilent(graph: Graph, name: string): boolean {
+  const { voids, length } = graph.chain(name) ?? {};
+  return voids?.size === length;
+}
+
+/** What one session has begun. */
+interface Begun {
+  count: number;
+  /** Its chains, as long as all of them hold stubs alone. */
+  silent: Set<string> | undefined;
+}
+
 /** How many chains each session has in a repository. */
 class ChainCount {
   readonly #graph: Graph;
-  readonly #byKey = new Map<string, number>();
+  readonly #byKey = new Map<string, Begun>();
   #counted = 0;
   /** The chain that is about to begin: counting one is cheaper than all. */
   #expected: string | undefined;
@@ -113,7 +131,17 @@ class ChainCount {
   /** Of the session that writes a chain. */
   of(chain: string): number {
     this.#look();
-    return this.#byKey.get(chain.slice(0, KEY_CHARACTERS)) ?? 0;
+    return this.#byKey.get(keyOf(chain))?.count ?? 0;
+  }
+
+  /** How many that session has, where all of them hold stubs alone; else 0: it may write, so its room is that of who writes. */
+  silentOf(chain: string): number {
+    this.#look();
+    const begun = this.#byKey.get(keyOf(chain));
+    for (const one of begun?.silent ?? []) {
+      if (!isSilent(this.#graph, one)) begun!.silent = undefined;
+    }
+    return begun?.silent?.size ?? 0;
   }
 
   #look(): void {
@@ -130,7 +158,16 @@ class ChainCount {
   }
 
   #add(chain: string): void {
-    const key = chain.slice(0, KEY_CHARACTERS);
-    this.#byKey.set(key, (this.#byKey.get(key) ?? 0) + 1);
+    const begun = getOrMake(this.#byKey, keyOf(chain), () => ({
+      count: 0,
+      silent: new Set<string>(),
+    }));
+    begun.count++;
+    if (isSilent(this.#graph, chain)) begun.silent?.add(chain);
+    else begun.silent = undefined;
   }
+}
+
+function keyOf(chain: string): string {
+  return chain.slice(0, KEY_CHARACTERS);
 }

@@ -66,6 +66,37 @@ Deno.test("ChainGate.check() takes a few stubs of a chain that never said anythi
   equal(gate.check(graph, known, 0, patches, 0), undefined, "it has spoken");
 });
 
+Deno.test("ChainGate.check() takes a few chains that hold stubs alone of a session of which nothing was accepted", () => {
+  const gate = new ChainGate(1e9);
+  const graph = new Graph(new Uint8Array(32));
+  const begin = (key: number, stubs = 5) => {
+    const batch = batchOf(key, 0, stubs);
+    const patches = batch.commits.map(({ isVoid }) => isVoid ? empty : full);
+    const refusal = gate.check(graph, batch, 0, patches, 0) ??
+      gate.begin(graph, batch, 0, `${key}`, 0);
+    if (refusal !== undefined) return refusal.refused;
+    for (const { isVoid } of batch.commits) {
+      graph.add(batch.chain, { wall: begun, count: 0, parents: [] }, isVoid);
+    }
+    return batch.chain;
+  };
+  const chains = Array.from({ length: limits.voidChainsMax }, () => begin(1));
+  equal(chains.includes("quota"), false);
+  equal(begin(1), "quota");
+  equal(begin(2) === "quota", false, "another session");
+  const fresh = new ChainGate(1e9);
+  const stubs = batchOf(1);
+  const silent = { ...stubs, commits: [{ isVoid: true }] } as unknown as Batch;
+  equal(fresh.check(graph, silent, 0, [empty], 0)?.refused, "quota", "restart");
+  equal(fresh.check(graph, silent, 0, [empty], 1), undefined, "proved");
+  graph.add(chains[3]!, { wall: begun, count: 1, parents: [] });
+  equal(begin(1) === "quota", false, "it may say something");
+  equal(begin(3, 4) === "quota", false);
+  for (let i = 0; i < limits.voidChainsMax; i++) {
+    equal(begin(3) === "quota", false, "a session that spoke first");
+  }
+});
+
 Deno.test("ChainGate counts chains by session, and lets the known and the accepted go on", () => {
   const gate = new ChainGate(1e9);
   const graph = new Graph(new Uint8Array(32));

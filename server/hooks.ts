@@ -159,18 +159,31 @@ export class ServerHooks implements Required<HostHooks> {
     return access instanceof Promise ? access.then(limit) : limit(access);
   }
 
+  /** What an author gives up takes room as his commits do. */
+  wants(
+    peer: HostPeer,
+    name: RepositoryName,
+    { kind }: Arrival,
+  ): Refusal | undefined {
+    return kind === recordKind.void && peer.session?.mayIssue === false
+      ? this.#checkQuota(peer, name, 1)
+      : undefined;
+  }
+
   /** Who only restores brings what is proved, and certificates of those who wrote it. */
   #limited(access: Access, peer: HostPeer, name: RepositoryName): Access {
     if ("declined" in access) return access;
     if ((access.rights & rights.restore) === 0) return access;
     const { restores } = this.#parts;
+    const isProved = ({ kind, bytes }: Arrival, chain: string) =>
+      chain === ""
+        ? kind !== recordKind.certificate || restores.proves(name, bytes)
+        : restores.accepted(name, chain) !== undefined;
     return {
       ...access,
       gate: (...asked) => this.#gate(peer, name, true, ...asked),
-      wants: ({ kind, bytes }, chain) =>
-        chain === ""
-          ? kind !== recordKind.certificate || restores.proves(name, bytes)
-          : restores.accepted(name, chain) !== undefined,
+      wants: (arrival, chain) =>
+        isProved(arrival, chain) ? this.wants(peer, name, arrival) : UNWANTED,
     };
   }
 
@@ -238,7 +251,7 @@ export class ServerHooks implements Required<HostHooks> {
     isRestoring: boolean,
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
-    const { revocations, hub, judge, restores, world } = this.#parts;
+    const { revocations, hub, judge, world } = this.#parts;
     const replica = hub.replicaOf(name);
     const { session } = peer;
     assert(replica !== undefined, "what a peer writes to is open");
@@ -249,16 +262,18 @@ export class ServerHooks implements Required<HostHooks> {
     ) {
       return refuse("revoked", "The session that wrote it was revoked");
     }
-    const quota = this.#checkQuota(peer, name, batch);
+    const quota = this.#checkQuota(peer, name, batch.commits.length);
     if (quota !== undefined) return quota;
     const { graph } = replica;
-    const accepted = restores.accepted(name, batch.chain)?.count ?? 0;
-    const isBack = batch.first + batch.commits.length <= accepted;
+    const proved = judge.proved(replica, batch, from);
+    if (typeof proved === "object") return proved;
+    // What nobody proves may be larger than anything that was ever accepted.
+    const isBack = batch.first + batch.commits.length <= proved;
     const patches = decode(isBack ? patchesOf : boundedPatches);
     const extra = "refused" in patches ? EXTRA_MAX : extraOf(patches);
     this.#commits.take(sessionOf(peer), extra, world.monotonic());
     if ("refused" in patches) return patches;
-    return this.#chains.check(graph, batch, from, patches, accepted) ??
+    return this.#chains.check(graph, batch, from, patches, proved) ??
       judge.judge(
         replica,
         isRestoring ? "restorer" : session,
@@ -269,7 +284,7 @@ export class ServerHooks implements Required<HostHooks> {
       this.#chains.begin(
         graph,
         batch,
-        accepted,
+        proved,
         sessionOf(peer),
         world.monotonic(),
       );
@@ -278,7 +293,7 @@ export class ServerHooks implements Required<HostHooks> {
   #checkQuota(
     peer: HostPeer,
     name: RepositoryName,
-    { commits }: Batch,
+    commits: number,
   ): Refusal | undefined {
     const { world, quotas, hub } = this.#parts;
     if (!this.hasRoom(name)) {
@@ -295,7 +310,7 @@ export class ServerHooks implements Required<HostHooks> {
       return refuse("quota", `Come back in ${seconds} seconds`);
     }
     // A batch counts whole, however large: who owes for it waits afterwards.
-    this.#commits.take(who, commits.length, nowMs);
+    this.#commits.take(who, commits, nowMs);
     return undefined;
   }
 
@@ -378,6 +393,7 @@ export class ServerHooks implements Required<HostHooks> {
 
 const HAND_IN = { rights: rights.write };
 const ALL = { rights: rights.read | rights.write };
+const UNWANTED = refuse("restoring", "Nothing proves that it was here");
 
 function bucketsOf(perSecond: number): Buckets {
   return new Buckets({ perSecond, burst: perSecond * BURST_SECONDS });

@@ -43,8 +43,8 @@ interface Around {
   readonly logBytes?: number;
   readonly monotonicMs?: () => number;
   readonly commitsPerSecond?: number;
-  /** How many commits of a chain had been accepted before a loss. */
-  readonly accepted?: number;
+  /** How many commits of a chain are proved to have been accepted before a loss. */
+  readonly proved?: number;
   /** Repositories that there are. */
   readonly known?: readonly string[];
   readonly repositoriesPerMinute?: number;
@@ -70,11 +70,8 @@ function hooksIn(around: Around): ServerHooks {
       logBytes: () => around.logBytes ?? 0,
       replicaOf: () => ({ graph: new Graph(KEY) }),
     },
-    judge: { judge: () => undefined },
-    restores: {
-      accepted: () =>
-        around.accepted === undefined ? undefined : { count: around.accepted },
-    },
+    judge: { judge: () => undefined, proved: () => around.proved ?? 0 },
+    restores: {},
     readers: rules && new Readers({ rules, world } as unknown as ReaderParts),
     sessions: { learn() {} },
     revocations: {
@@ -279,10 +276,10 @@ Deno.test("ServerHooks.gate() counts a batch that holds too much as one that hol
   equal(hooks.creditDelay(peer, 1), Math.ceil(owed / commitsPerSecond * 1_000));
 });
 
-Deno.test("ServerHooks.gate() bounds what it decodes, but for what was accepted before a loss", () => {
-  const decodersOf = (accepted: number) => {
+Deno.test("ServerHooks.gate() bounds what it decodes, but for what is proved to have been accepted before a loss", () => {
+  const decodersOf = (proved: number) => {
     const decoders: unknown[] = [];
-    hooksIn({ accepted }).gate(peer, name("a"), batchOf(2), 0, (decoder) => {
+    hooksIn({ proved }).gate(peer, name("a"), batchOf(2), 0, (decoder) => {
       decoders.push(decoder);
       return [];
     });

@@ -30,6 +30,7 @@ import type { Constraints } from "../repo/admission/constraints.ts";
 import { boundedPatches, checkMerge } from "../repo/admission/merge_gate.ts";
 import type { Replica } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/conversation.ts";
+import type { ChainEnd } from "../sync/summary.ts";
 import type { Log } from "./log.ts";
 import type { RestoreReport } from "./restore_report.ts";
 
@@ -70,21 +71,13 @@ export class Judge {
     by: PeerSession | "issuer" | "restorer",
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
+    const accepted = this.proved(replica, batch, from);
+    if (typeof accepted === "object") return accepted;
     const patches = decode(boundedPatches);
     if ("refused" in patches) return patches;
     const { restores, world } = this.#parts;
     const { name, state, graph } = replica;
     const isAwaited = restores.isAwaited(name);
-    const to = batch.first + batch.commits.length;
-    const end = restores.accepted(name, batch.chain, to);
-    const isBack = end !== undefined && end.count > batch.first + from;
-    const isPiece = isBack && isPieceOf(replica, batch, end);
-    if (isPiece && isAwaited) return restoringFrom(batch.first + from);
-    const accepted = isPiece ? 0 : end?.count ?? 0;
-    const fork = isBack && !isPiece
-      ? forkFrom(replica, batch, from, end)
-      : undefined;
-    if (fork !== undefined) return fork;
     const next = Math.max(from, accepted - batch.first);
     if (by === "restorer") {
       // Where nothing is signed, nothing is proved.
@@ -96,6 +89,9 @@ export class Judge {
     if (next >= batch.commits.length) return undefined;
     const fresh = patches.slice(next - from);
     const gate = this.#ruleGateOf(replica);
+    // Of what may be a piece of what was accepted it is not asked.
+    const isPiece = accepted === 0 &&
+      restores.accepted(name, batch.chain) !== undefined;
     const relayed = isPiece
       ? undefined
       : this.#checkRelayed(replica, by, batch, next);
@@ -128,6 +124,31 @@ export class Judge {
       ...this.#ruleGateOf(replica) === undefined ? [] : ["rules"],
       ...replica.loaded.constraints?.statements ?? [],
     ];
+
+  /**
+   * How far the chain of a batch was accepted before the log was lost, which the
+   * batch is a part of: 0 where nothing shows that, a refusal where it is not what
+   * was accepted, or not known to be.
+   *
+   * @param from what comes before it is known
+   */
+  proved(
+    replica: Replica,
+    batch: Batch,
+    from: number,
+  ): number | Refusal {
+    const { restores } = this.#parts;
+    const { name, mode } = replica;
+    const { chain, first, commits } = batch;
+    const end = restores.accepted(name, chain, first + commits.length);
+    if (end === undefined || end.count <= first + from) return end?.count ?? 0;
+    if (mode !== "default") return end.count;
+    if (first + commits.length >= end.count) {
+      return forkFrom(replica, batch, from, end) ?? end.count;
+    }
+    // Nothing shows that a piece is what was accepted: it waits for the rest of
+    // its chain, and is judged as new when that was waited for in vain.
+    return restores.isAwaited(name) ? restoringFrom(first + from) : 0;
   }
 
   /** The clock of the last commit of the chain whose name has this part. */
@@ -192,33 +213,28 @@ function restoringFrom(number: number): Refusal {
   return refuseAt(number, "restoring", detail);
 }
 
-/**
- * Does a batch end before the one commit whose id is proved? Then nothing shows
- * that it is what was accepted: it waits for the rest of its chain, and is judged
- * as new when that was waited for in vain.
- */
-function isPieceOf(
-  { mode }: Replica,
-  { first, commits }: Batch,
-  { count }: { readonly count: number },
-): boolean {
-  return mode === "default" && first + commits.length < count;
-}
-
-/** Is what was accepted another commit than the one of its number in this batch? */
+/** Is what was accepted another commit than the one of its number in this batch, or does one of them say nothing? */
 function forkFrom(
-  { mode, graph }: Replica,
+  { graph }: Replica,
   batch: Batch,
   from: number,
-  { count, id }: { readonly count: number; readonly id: Uint8Array },
+  { count, id, voids }: ChainEnd,
 ): Refusal | undefined {
-  const last = count - batch.first;
-  if (mode !== "default") return undefined;
-  const previousId = graph.idBefore(batch.chain, batch.first + from);
+  const { chain, first, commits } = batch;
+  const last = count - first;
+  const odd = commits.findIndex(({ isVoid }, i) =>
+    i >= from && i < last && isVoid !== (voids?.has(first + i) ?? false)
+  );
+  if (odd >= 0) {
+    const was = commits[odd]!.isVoid ? "was accepted" : "had been given up";
+    const detail = `It ${was} before the server lost it`;
+    return refuseAt(first + odd, "fork", detail);
+  }
+  const previousId = graph.idBefore(chain, first + from);
   if (previousId === undefined) return undefined; // Only of a chain that is written here.
   if (equalBytes(hashBatch(batch, previousId, from, last), id)) {
     return undefined;
   }
   const detail = "Another commit was accepted before the server lost it";
-  return refuseAt(batch.first + from, "fork", detail);
+  return refuseAt(first + from, "fork", detail);
 }

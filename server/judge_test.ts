@@ -6,6 +6,8 @@ import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { PeerSession } from "../sync/conversation.ts";
+import { type Batch, decodeBatch, withVoid } from "../repo/commit/batch.ts";
+import { NumberRanges } from "../src/base/number_ranges.ts";
 import { Judge, type JudgeParts } from "./judge.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 
@@ -129,6 +131,45 @@ Deno.test("Judge.judge() lets nothing in unjudged that does not reach what is pr
   deepEqual(refusedOf(server, ada, joined(ada), awaited), []);
   equal(server.get("x", "rank"), 9);
   for (const device of [ada, twin, server]) await device.replica.close();
+});
+
+Deno.test("Judge.proved() says of a batch what a witness shows: pieces are nothing, and what is void there is void here", async () => {
+  const [ada, server] = [await open(1), await open(2)];
+  for (const title of ["one", "two", "three"]) ada.put("x", { title });
+  const accepted = await endsOf(ada);
+  const [[chain, end] = ["", undefined]] = accepted;
+  const judgeOf = (end: ChainEnd | undefined, isAwaited = false) =>
+    new Judge({
+      rules: undefined,
+      restores: {
+        accepted: () => end,
+        isAwaited: () => isAwaited,
+        isUnknown: () => false,
+      },
+      world: { now: () => NOW },
+      log: { write: () => {} },
+    });
+  const whole = decodeBatch(joined(ada).at(-1)!.bytes, true);
+  const piece = { ...whole, commits: whole.commits.slice(0, 2) };
+  const { replica } = server;
+  const said = (batch: Batch, one: ChainEnd | undefined, isAwaited = false) => {
+    const proved = judgeOf(one, isAwaited).proved(replica, batch, 0);
+    return typeof proved === "number"
+      ? proved
+      : [proved.refused, proved.number];
+  };
+  equal(whole.chain, chain);
+  equal(said(whole, end), 3);
+  equal(said(whole, undefined), 0);
+  equal(said(piece, end), 0);
+  deepEqual(said(piece, end, true), ["restoring", 0]);
+  const voids = new NumberRanges();
+  voids.add(1);
+  deepEqual(said(whole, { ...end!, voids }), ["fork", 1]);
+  const stubs = withVoid(whole, (number) => number === 1);
+  equal(said(stubs, { ...end!, voids }), 3);
+  deepEqual(said(stubs, end), ["fork", 1]);
+  for (const device of [ada, server]) await device.replica.close();
 });
 
 Deno.test("Judge.judge() takes of who only restores what is proved, and nothing that he puts behind it or in its place", async () => {

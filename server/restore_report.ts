@@ -17,6 +17,7 @@ import { nameOf } from "../repo/commit/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import { equalBytes } from "../src/base/bytes.ts";
+import { NumberRanges } from "../src/base/number_ranges.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, hashBatch } from "../repo/commit/batch.ts";
 import { recordKind, type Replica } from "../repo/mod.ts";
@@ -35,8 +36,13 @@ export interface Restoring {
   readonly at: Date;
 }
 
+/** How far a chain went, and when a server said so: wall milliseconds. */
+interface ProvedEnd extends ChainEnd {
+  readonly atMs: number;
+}
+
 interface Loss {
-  readonly ends: ReadonlyMap<string, ChainEnd>;
+  readonly ends: ReadonlyMap<string, ProvedEnd>;
   /** The sessions that wrote it, as 32 characters. */
   readonly keys: ReadonlySet<string>;
   readonly total: number;
@@ -62,7 +68,7 @@ export class RestoreReport {
   /** On the monotonic clock. */
   readonly #unknownToMs: number;
   /** How far chains of open repositories went, as witnesses of any epoch have shown. */
-  readonly #accepted = new Map<string, Map<string, ChainEnd>>();
+  readonly #accepted = new Map<string, Map<string, ProvedEnd>>();
   /** Whose these chains are. */
   readonly #acceptedKeys = new Map<string, ReadonlySet<string>>();
   /** Where pieces of chains end that are on their way back. */
@@ -147,11 +153,9 @@ export class RestoreReport {
     chain: string,
     count?: number,
   ): ChainEnd | undefined {
-    const between = this.#proved.get(repository)?.get(chain);
-    return between?.get(count ?? 0) ?? furthest(
-      this.#accepted.get(repository)?.get(chain),
-      this.known(repository)?.get(chain),
-    );
+    return this.#proved.get(repository)?.get(chain)?.get(count ?? 0) ??
+      this.#accepted.get(repository)?.get(chain) ??
+      this.#losses.get(repository)?.ends.get(chain);
   }
 
   /** Is there something proved that this certificate covers: of its key, or of those that it may certify? */
@@ -203,10 +207,11 @@ export class RestoreReport {
   #accept(repository: string, { ends, keys }: Loss): void {
     const before = this.#acceptedKeys.get(repository);
     this.#acceptedKeys.set(repository, before?.union(keys) ?? keys);
-    const known = this.#accepted.get(repository) ?? new Map();
+    const known = this.#accepted.get(repository) ??
+      new Map(this.#losses.get(repository)?.ends);
     this.#accepted.set(repository, known);
     for (const [chain, end] of ends) {
-      known.set(chain, furthest(end, known.get(chain)));
+      known.set(chain, joined(end, known.get(chain)));
     }
   }
 
@@ -255,11 +260,18 @@ export class RestoreReport {
   }
 }
 
-function furthest(a?: ChainEnd, b?: ChainEnd): ChainEnd | undefined {
-  return a === undefined || b !== undefined && b.count > a.count ? b : a;
+/** What two witnesses show of a chain: the further end, and what is void as the later one has it, as far as that goes. */
+function joined(one: ProvedEnd, other: ProvedEnd = one): ProvedEnd {
+  const [earlier, later] = one.atMs < other.atMs ? [one, other] : [other, one];
+  if (earlier.count <= later.count) return later;
+  const voids = new NumberRanges();
+  for (const range of later.voids ?? []) voids.add(...range);
+  for (const [first, end] of earlier.voids ?? []) {
+    voids.add(Math.max(first, later.count), end);
+  }
+  return { ...earlier, voids, atMs: later.atMs };
 }
 
-/** Item ids are what a repository's name is, with another sign between segments. */
 /** The id under which the books keep a loss. */
 export function idFrom(name: string): string {
   return name.replaceAll("/", ".");
@@ -270,9 +282,12 @@ function nameFrom(id: string): string {
 }
 
 function lossOf(summary: Uint8Array, at: Date, cameMs: number): Loss {
-  const ends = chainEndsOf(summary);
+  const ends = new Map<string, ProvedEnd>();
   let total = 0;
-  for (const { count } of ends.values()) total += count;
+  for (const [chain, end] of chainEndsOf(summary)) {
+    ends.set(chain, { ...end, atMs: at.getTime() });
+    total += end.count;
+  }
   const keys = new Set(
     Array.from(ends.keys(), (chain) => chain.slice(0, KEY_CHARACTERS)),
   );
@@ -346,7 +361,8 @@ export class ChainStaging implements Staging {
     const arrivals = staged?.arrivals ?? [];
     arrivals.push(arrival);
     if (to < end.count) {
-      const next = { count: Math.max(count, to), id: lastId };
+      const { voids } = end;
+      const next = { count: Math.max(count, to), id: lastId, voids };
       this.#chains.set(chain, { ends, arrivals, end: next });
       ends.set(next.count, next);
       return [];

@@ -6,6 +6,7 @@ import { limits } from "../src/base/limits.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { bookSchemas, openBooks } from "./books.ts";
 import { Log, type LogRecord } from "./log.ts";
+import { Graph } from "../repo/graph/graph.ts";
 import { RestoreReport } from "./restore_report.ts";
 
 const [ANN, BOB] = ["a".repeat(40), "b".repeat(40)] as const;
@@ -176,6 +177,30 @@ Deno.test("RestoreReport knows all that any witness shows was accepted, until th
   here[ANN] = 3;
   report.look(port);
   equal(report.accepted("a", ANN), undefined, "it is here");
+});
+
+Deno.test("RestoreReport takes the later witness's word of what is void, as far as that goes", async () => {
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: bookSchemas });
+  const log = new Log(() => {}, "info", () => 0);
+  const port = portWith("a", {});
+  const summaryOf = (count: number, ...voids: number[]) => {
+    const graph = new Graph(new Uint8Array(32));
+    for (let i = 0; i < count; i++) {
+      graph.add(ANN, { wall: 1, count: i, parents: [] }, voids.includes(i));
+    }
+    graph.setHashed(ANN, count, new Uint8Array(32).fill(count));
+    return graph.summary()!;
+  };
+  const [first, second] = [summaryOf(6, 1, 4, 5), summaryOf(5, 2)];
+  for (const isFirst of [true, false]) {
+    const report = new RestoreReport(await openBooks(db), log, clock);
+    if (isFirst) report.learn(port, first, 1);
+    report.learn(port, second, 2);
+    if (!isFirst) report.learn(port, first, 1);
+    const { count, id, voids } = report.accepted("a", ANN)!;
+    deepEqual([count, id[0], [...voids!]], [6, 6, [[2, 3], [5, 6]]]);
+  }
 });
 
 Deno.test("RestoreReport goes on beside books that cannot be written, and says so", async () => {

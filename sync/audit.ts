@@ -16,7 +16,7 @@ import { readCount, readText } from "../src/base/layout.ts";
 import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { AuditQuery } from "./message.ts";
-import { type ChainEnd, readSummary, summaryEntryBytes } from "./summary.ts";
+import { type ChainEnd, cutSummary, readSummary } from "./summary.ts";
 
 /** Commits that differ: numbers `[from, to)` of a chain. */
 export interface CommitRange {
@@ -24,7 +24,7 @@ export interface CommitRange {
   readonly chain: string;
   readonly from: number;
   readonly to: number;
-  /** "missing": not here; "extra": not there; "different": other commits under these numbers. */
+  /** "missing": not here; "extra": not there; "different": other commits under these numbers, or void on one side alone. */
   readonly how: "missing" | "extra" | "different";
 }
 
@@ -95,10 +95,10 @@ export function* answerAudit(
 function writeSummaryAnswer(writer: ByteWriter, port: RepositoryPort): void {
   const summary = port.summary();
   if (summary === undefined) return;
+  const { chains, bytes } = cutSummary(summary, limits.summaryBytesMax);
   writer.bytes(port.digestOf(summary));
-  writer.varint(summary.length / summaryEntryBytes);
-  const sent = limits.summaryChainsMax * summaryEntryBytes;
-  writer.bytes(summary.subarray(0, sent));
+  writer.varint(chains);
+  writer.bytes(bytes);
 }
 
 function itemsOf(
@@ -177,7 +177,8 @@ function differing(
     if (isPartial && chain > last) continue;
     const pair = { chain, ours: ours.get(chain), theirs: theirs.get(chain) };
     const isSame = pair.ours?.count === pair.theirs?.count &&
-      equalBytes(pair.ours!.id, pair.theirs!.id);
+      equalBytes(pair.ours!.id, pair.theirs!.id) &&
+      voidsOfOne(pair, pair.ours!.count).length === 0;
     if (!isSame) pairs.push(pair);
   }
   return pairs;
@@ -192,12 +193,33 @@ function* rangeOf(
   const both = Math.min(here, there);
   const same = yield* firstDifference(port, chain, both);
   const ranges: CommitRange[] = [];
+  for (const [from, to] of voidsOfOne({ ours, theirs }, same)) {
+    if (ranges.length >= limits.auditFindingsMax) break;
+    ranges.push({ chain, from, to, how: "different" });
+  }
   if (same < both) {
     ranges.push({ chain, from: same, to: both, how: "different" });
   }
   if (here > both) ranges.push({ chain, from: both, to: here, how: "extra" });
   if (there > both) {
     ranges.push({ chain, from: both, to: there, how: "missing" });
+  }
+  return ranges;
+}
+
+/** Commits before `end` that say nothing on one side, and something on the other. */
+function voidsOfOne(
+  { ours, theirs }: Pick<Pair, "ours" | "theirs">,
+  end: number,
+): [first: number, end: number][] {
+  const edgesOf = (one?: ChainEnd) => new Set([...one?.voids ?? []].flat());
+  const edges = edgesOf(ours).symmetricDifference(edgesOf(theirs));
+  const bounds = [...edges].sort((a, b) => a - b).map((one) =>
+    Math.min(one, end)
+  );
+  const ranges: [number, number][] = [];
+  for (let i = 0; i < bounds.length; i += 2) {
+    if (bounds[i]! < end) ranges.push([bounds[i]!, bounds[i + 1]!]);
   }
   return ranges;
 }

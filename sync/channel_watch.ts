@@ -17,7 +17,7 @@ import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
 import type { VersionVector } from "../repo/commit/version_vector.ts";
-import { chainEndsOf, readSummary, summaryEntryBytes } from "./summary.ts";
+import { chainEndsOf, readSummary } from "./summary.ts";
 import {
   compareWitnesses,
   decodeWitness,
@@ -126,10 +126,10 @@ export class ChannelWatch {
     const witness = readKept(proved);
     if (witness === undefined) return undefined;
     const isOfNow = equalBytes(witness.epoch, epoch);
-    if (isOfNow && (has === undefined || isIn(summary, has))) return undefined;
+    if (isOfNow && has === undefined) return undefined;
     // What was kept may have rotted: then it proves nothing, and nothing is missing by it.
     const isSound = equalBytes(this.#port.digestOf(summary), witness.digest);
-    if (!isSound) return undefined;
+    if (!isSound || isOfNow && isIn(summary, has!)) return undefined;
     return { witness: proved, certificates, summary };
   }
 
@@ -280,7 +280,7 @@ export class ChannelWatch {
     const { bytes } = witness;
     const { certificates } = server;
     // No frame takes a longer one: an older proof is better than none.
-    if (summary.length <= limits.summaryChainsMax * summaryEntryBytes) {
+    if (summary.length <= limits.summaryBytesMax) {
       this.kept = { witness: bytes, proved: bytes, certificates, summary };
     }
     return "equal";
@@ -371,7 +371,7 @@ function describe({ commits, items }: AuditReport): string {
     : `The server has the same commits and another state of ${items.length} items`;
 }
 
-/** Has somebody all that a summary names? One that rotted names nothing. */
+/** Has somebody all that a summary names? */
 function isIn(summary: Uint8Array, has: VersionVector): boolean {
   return [...chainEndsOf(summary)].every(([chain, { count }]) =>
     (has.get(chain) ?? 0) >= count

@@ -255,7 +255,7 @@ export interface ServerChannelOptions {
   readonly gate?: Gate;
   /** Keeps pieces back of chains that a server had accepted before it lost them. */
   readonly staging?: Staging;
-  /** Is a record wanted? A batch that is not is `restoring`; of a credential nobody is told. */
+  /** Why a record is not taken, before anybody looks into it. */
   readonly wants?: Wants | undefined;
   /** Will the server keep a refused batch for somebody to decide? Asked before `refuse` is sent. */
   readonly keeps?: (arrival: Arrival, refusal: Refusal) => boolean;
@@ -282,8 +282,11 @@ export interface ClientOptions {
   readonly isFull?: (() => boolean) | undefined;
 }
 
-/** Is a record wanted: a credential, or a batch of a chain? */
-export type Wants = (arrival: Arrival, chain: string) => boolean;
+/**
+ * Why a record is not taken: a credential, or a batch of a chain. Of a credential
+ * that is not wanted before something has come back nobody is told.
+ */
+export type Wants = (arrival: Arrival, chain: string) => Refusal | undefined;
 
 /** Options of a `ServerConversation`. */
 export interface ServerOptions {

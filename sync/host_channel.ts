@@ -105,7 +105,7 @@ export class HostChannel {
         enforced,
         witness,
         gate: gate ?? ((...asked) => hooks.gate?.(peer, name, ...asked)),
-        wants,
+        wants: wants ?? ((...asked) => hooks.wants?.(peer, name, ...asked)),
         ...(staging && { staging }),
         keeps: (arrival, refusal) =>
           hooks.keeps?.(peer, name, arrival, refusal) ?? false,

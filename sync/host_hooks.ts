@@ -45,7 +45,7 @@ export type Access =
     readonly ended?: () => Declined | undefined;
     /** Asked in the place of the hook. */
     readonly gate?: Gate;
-    /** Is a record wanted? All are, where nothing is said. */
+    /** Asked in the place of the hook. */
     readonly wants?: Wants;
   }
   | { readonly declined: Declined };
@@ -136,6 +136,12 @@ export interface HostHooks {
     peer: HostPeer,
     name: RepositoryName,
     ...asked: Parameters<Gate>
+  ): Refusal | undefined;
+  /** Why a record is not taken, before anybody looks into it. */
+  wants?(
+    peer: HostPeer,
+    name: RepositoryName,
+    ...asked: Parameters<Wants>
   ): Refusal | undefined;
   /** What keeps back, of one channel, the pieces of chains that come back after a loss. */
   staging?(name: RepositoryName): Staging | undefined;

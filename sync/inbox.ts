@@ -101,13 +101,14 @@ const STAGED_BYTES = 1_024;
 
 const NONE: Intake = { judged: [], refused: [] };
 
-const UNWANTED = refuse("restoring", "Nothing proves that it was here");
-
 /** Records of one peer on one channel. */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #parking = new Parking(limits.parkedMax, limits.recordBytesMax);
-  /** Chains of which a batch was refused: the rest is ignored, until a peer that voids what was refused sends stubs. */
+  /**
+   * Chains of which a batch was refused: the rest is ignored, until a peer that
+   * voids what was refused sends stubs. Of many the first is forgotten.
+   */
   readonly #ignored = new Map<string, "until stubs come" | "for good">();
   /** Those of which something that is parked may wait in vain. */
   readonly #lost = new Set<string>();
@@ -235,9 +236,14 @@ export class Inbox {
     const fresh = pending.filter((one) => {
       if (one.isDone) return false;
       const isIgnored = this.#isIgnored(one);
-      if (!isIgnored && this.#isWanted(one)) return true;
-      if (isIgnored || one.chain === "") this.#finish(one);
-      else refused.push(this.#refuse(one, UNWANTED));
+      const { arrival, chain } = one;
+      const refusal = isIgnored
+        ? undefined
+        : this.#options.wants?.(arrival, chain);
+      if (!isIgnored && refusal === undefined) return true;
+      const isSilent = chain === "" && refusal?.refused === "restoring";
+      if (isSilent || refusal === undefined) this.#finish(one);
+      else refused.push(this.#refuse(one, refusal));
       return false;
     });
     const arrivals = fresh.flatMap((one) => this.#stage(one, monotonicMs));
@@ -276,10 +282,6 @@ export class Inbox {
         : this.#waiting.get(arrival);
       if (pending && this.#ignored.has(pending.chain)) this.#finish(pending);
     }
-  }
-
-  #isWanted({ arrival, chain }: Pending): boolean {
-    return this.#options.wants?.(arrival, chain) ?? true;
   }
 
   /** What of it and of what was kept back for it is to be judged now. */
@@ -372,13 +374,19 @@ export class Inbox {
       const goesOn = this.#options.gate !== undefined &&
         GOING_ON.has(refusal.refused);
       if (!goesOn) this.#lost.add(pending.chain);
-      this.#ignored.set(
-        pending.chain,
-        goesOn ? "until stubs come" : "for good",
-      );
+      this.#ignore(pending.chain, goesOn ? "until stubs come" : "for good");
     }
     this.#finish(pending);
     return { pending, refusal };
+  }
+
+  #ignore(chain: string, until: "until stubs come" | "for good"): void {
+    this.#ignored.set(chain, until);
+    if (this.#ignored.size <= limits.ignoredChainsMax) return;
+    for (const first of this.#ignored.keys()) {
+      this.#ignored.delete(first);
+      return;
+    }
   }
 
   #finish(pending: Pending): void {

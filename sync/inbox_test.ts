@@ -7,7 +7,9 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { ByteWriter } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
+import type { Signer } from "../crypto/mod.ts";
 import { dayOne, prepare } from "../tests/kit/door.ts";
+import { HostileChain } from "../tests/kit/forge.ts";
 import { RuledDevice } from "../tests/kit/ruled_device.ts";
 import type { Staging } from "./conversation.ts";
 import { Inbox, type InboxOptions, type Intake } from "./inbox.ts";
@@ -80,6 +82,32 @@ Deno.test("Inbox: what follows a refused batch of its chain is not looked at, ho
   deepEqual(refused.map(({ pending }) => pending.sequence), [1]);
   equal(inbox.acknowledge(), 300);
   equal(free.window, 90_000);
+  await close();
+});
+
+Deno.test("Inbox: of very many chains of which a batch was refused the first are forgotten, and what follows there is judged", async () => {
+  const { inbox, replica, close } = await inboxOf(0, {
+    gate: () => refuse("denied"),
+  });
+  const ada = await RuledDevice.open({ seed: 1 });
+  const { genesisId } = ada.replica.port();
+  // Proof: a test's session signs at once.
+  const signer = ada.replica.session.signer as Signer;
+  const count = limits.ignoredChainsMax + 1;
+  const chains = Array.from(
+    { length: count },
+    (_, i) => new HostileChain(genesisId, signer, i + 1),
+  );
+  const said = (chain: HostileChain) =>
+    verdicts(
+      inbox.records([chain.batch({ wall: dayOne + chain.length })], 300, 0),
+    );
+  for (const chain of chains) deepEqual(said(chain), ["refuse"]);
+  const [first, last] = [chains[0]!, chains.at(-1)!];
+  deepEqual(said(last), [], "it follows what was refused");
+  deepEqual(said(first), ["park"]);
+  equal(replica.replica.graph.commits, 0);
+  await ada.replica.close();
   await close();
 });
 

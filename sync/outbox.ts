@@ -84,8 +84,8 @@ export class Outbox {
   #credentials: readonly FeedRecord[];
   /** Credentials that the peer sent: they lie ahead in the log. */
   readonly #shown = new Set<string>();
-  /** Voids that went out before stubs. */
-  readonly #told = new Set<string>();
+  /** Voids that went out before stubs: the very bytes that are kept of them. */
+  readonly #told = new Set<Uint8Array>();
   #position: number;
   #partial: { record: FeedRecord; offset: number; from: number } | undefined;
   /** How many commits of chains were sent and not acknowledged, when it was read once more. */
@@ -332,12 +332,12 @@ export class Outbox {
   #voidsFor({ kind, chain, first, count, bytes }: FeedRecord): FeedRecord[] {
     if (!isBatch(kind) || !this.#port.hasVoid(chain)) return [];
     if (!hasStub({ kind, bytes })) return [];
-    return this.#port.voidsOf(chain, first, first + count).filter((one) => {
-      const name = toHex(one.bytes);
-      const isNew = !this.#told.has(name);
-      this.#told.add(name);
-      return isNew;
-    });
+    return this.#port.voidsOf(chain, first, first + count)
+      .filter(({ bytes }) => {
+        const isNew = !this.#told.has(bytes);
+        this.#told.add(bytes);
+        return isNew;
+      });
   }
 
   /** Has the peer to be shown again a batch that it has, since commits in it are void? */

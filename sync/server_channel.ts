@@ -206,7 +206,7 @@ export class ServerChannel {
       kind: recordKind.certificate,
       bytes,
     }));
-    const wanted = arrivals.filter((one) => wants?.(one, "") ?? true);
+    const wanted = arrivals.filter((one) => wants?.(one, "") === undefined);
     this.#isIntroduced = wanted.length === arrivals.length;
     port.receive(wanted);
   }

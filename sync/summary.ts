@@ -1,8 +1,11 @@
 /**
- * Summaries: the chains of a repository, how long each is, and its last id.
+ * Summaries: the chains of a repository, how long each is, its last id, and which
+ * of its commits are void.
  *
- * `summary = (chain {40} | length u48 | last id {32})*`, chains ascending: what
- * a digest is the hash of. Derived, and compared, never admitted.
+ * `summary = (chain {40} | length u48 | last id {32} | ranges)*`, chains
+ * ascending: what a digest is the hash of. Where commits of a chain are void, 2^47
+ * is added to its length, and the ranges of their numbers follow; else nothing.
+ * Derived, and compared, never admitted.
  *
  * @module
  */
@@ -12,43 +15,69 @@ import {
   chainName,
   idLength,
 } from "../repo/commit/commit.ts";
+import { SAYS_VOIDS, SUMMARY_ENTRY_BYTES } from "../repo/graph/graph.ts";
 import { ByteReader } from "../src/base/bytes.ts";
-
-/** Bytes of one chain in a summary. */
-export const summaryEntryBytes: number = chainBytesLength + 6 + idLength;
+import { NumberRanges } from "../src/base/number_ranges.ts";
 
 /** How far a chain went. */
 export interface ChainEnd {
   readonly count: number;
   /** The id of its last commit: of all of them, because ids are chained. */
   readonly id: Uint8Array;
+  /** Which of them say nothing, if any. */
+  readonly voids?: NumberRanges | undefined;
 }
 
 /** Where the chains of a summary end that is known to be sound; half an entry is left alone. */
 export function chainEndsOf(summary: Uint8Array): Map<string, ChainEnd> {
   const reader = new ByteReader(summary);
   const ends = new Map<string, ChainEnd>();
-  while (reader.at + summaryEntryBytes <= summary.length) {
-    const chain = chainName(reader.take(chainBytesLength));
-    ends.set(chain, { count: reader.u48(), id: reader.take(idLength) });
+  while (reader.at + SUMMARY_ENTRY_BYTES <= summary.length) {
+    ends.set(chainName(reader.take(chainBytesLength)), readEnd(reader));
   }
   return ends;
 }
 
+function readEnd(reader: ByteReader): ChainEnd {
+  const length = reader.u48();
+  const count = length % SAYS_VOIDS;
+  const id = reader.take(idLength);
+  if (length === count) return { count, id };
+  const voids = NumberRanges.read(reader, count);
+  if (voids.size > 0) return { count, id, voids };
+  throw new SyntaxError("Cannot decode summary: nothing of a chain is void");
+}
+
 /** Reads a summary; `SyntaxError` when the bytes are none. */
 export function readSummary(bytes: Uint8Array): Map<string, ChainEnd> {
-  const chains = chainEndsOf(bytes);
+  const reader = new ByteReader(bytes);
+  const ends = new Map<string, ChainEnd>();
   let last = "";
-  for (const [chain, { count }] of chains) {
-    if (chain <= last || count === 0) {
+  while (!reader.done) {
+    const chain = chainName(reader.take(chainBytesLength));
+    const end = readEnd(reader);
+    if (chain <= last || end.count === 0) {
       throw new SyntaxError(
         "Cannot decode summary: its chains are not in order",
       );
     }
-    last = chain;
+    ends.set(last = chain, end);
   }
-  if (chains.size * summaryEntryBytes !== bytes.length) {
-    throw new SyntaxError("Cannot decode summary: its size is not allowed");
+  return ends;
+}
+
+/** As many chains of a summary as fit so many bytes, and of how many chains it is. */
+export function cutSummary(
+  summary: Uint8Array,
+  bytesMax: number,
+): { readonly chains: number; readonly bytes: Uint8Array } {
+  const reader = new ByteReader(summary);
+  let chains = 0;
+  let end = 0;
+  for (; !reader.done; chains++) {
+    reader.at += chainBytesLength;
+    readEnd(reader);
+    if (reader.at <= bytesMax) end = reader.at;
   }
-  return chains;
+  return { chains, bytes: summary.subarray(0, end) };
 }

@@ -351,6 +351,28 @@ function audited(
   }
 }
 
+Deno.test("an audit names commits that are void on one side alone", async () => {
+  const { serving, place } = await start();
+  for (const id of ["a", "b", "c", "d"]) await place.write(id, "1");
+  const both = talk(serving, place);
+  await both.settle();
+  both.end();
+  const [ours, theirs] = [place, serving.place].map(({ replica }) =>
+    replica.port()
+  ) as [RepositoryPort, RepositoryPort];
+  const [chain = ""] = ours.vector().keys();
+  const refused = (number: number) => ({
+    ...{ number, reason: "denied", rule: "", detail: "", kept: false },
+  });
+  ours.refuse(chain, [refused(1), refused(2)]);
+  await place.replica.durable();
+  const found = (...pair: [RepositoryPort, RepositoryPort]) =>
+    audited(...pair).report.commits;
+  const difference = [{ chain, from: 1, to: 3, how: "different" }];
+  assert.deepEqual(found(ours, theirs), difference);
+  assert.deepEqual(found(theirs, ours), difference);
+});
+
 Deno.test("an audit of equal replicas finds nothing, in two questions", async () => {
   const { serving, place } = await start();
   await place.write("a", "1");

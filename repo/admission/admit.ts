@@ -143,8 +143,7 @@ function judgeBatch(
   // known to come from its author.
   const lastId = lastIdOf(batch, from, knowledge);
   if (lastId !== undefined && "refused" in lastId) return declined(lastId);
-  const early = checkGivenUp(batch, from, knowledge) ??
-    checkPredecessor(batch, from, graph) ??
+  const early = checkPredecessor(batch, from, graph) ??
     checkRevoked(batch, from, knowledge);
   if (early !== undefined) return declined(early);
   const parents = judgeParents(batch, from, knowledge);
@@ -152,7 +151,9 @@ function judgeBatch(
   let patches: readonly DecodedPatch[] | Refusal | undefined;
   const decode: Parameters<Gate>[2] = (decoder) =>
     patches ??= decoder(batch, from);
-  const refusal = gate?.(batch, from, decode);
+  // The gate first: the author's word may have been put off as the batch is.
+  const refusal = gate?.(batch, from, decode) ??
+    checkGivenUp(batch, from, knowledge);
   if (refusal !== undefined) return declined(refusal);
   const decoded = decode(patchesOf);
   if ("refused" in decoded) return declined(decoded);

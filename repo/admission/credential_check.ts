@@ -8,15 +8,16 @@
 import { equalBytes } from "../../src/base/bytes.ts";
 import { type Refusal, refuse } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
+import { NumberRanges } from "../../src/base/number_ranges.ts";
 import type { Credential, Credentials } from "../commit/credentials.ts";
 import {
   type Revocation,
   revocationLayout,
   type Revocations,
 } from "../commit/revocation.ts";
-import { nameOf } from "../commit/commit.ts";
+import { chainName, nameOf } from "../commit/commit.ts";
 import { type Statement, statementLayout } from "../commit/statement.ts";
-import { type Void, voidLayout } from "../commit/void.ts";
+import { type Void, voidLayout, type Voids } from "../commit/void.ts";
 import { checkCertificate, isSigned } from "./signature_check.ts";
 
 /** What the check depends on. */
@@ -90,13 +91,36 @@ function checkVoid(
   if (certificates.of(nameOf(one.issuerKey, 0, 32)).length === 0) {
     return refuse("unknown-session");
   }
-  // Before it is looked through: a few bytes name very many commits.
-  if (!voids.hasRoomFor(one)) {
+  if (!hasRoomFor(voids, one)) {
     return refuse("too-large", "Its key has given up too much");
   }
   return isSigned(voidLayout, one)
     ? undefined
     : refuse("bad-signature", "The chain's author did not sign it");
+}
+
+/** Is there room for another void of its key? */
+export function hasRoomFor(
+  voids: Voids,
+  { chain, ranges, bytes: { length } }: Pick<
+    Void,
+    "chain" | "ranges" | "bytes"
+  >,
+): boolean {
+  const name = chainName(chain);
+  const { commits, bytes } = voids.keyOf(name);
+  const bytesMax = voids.bytes < limits.voidsBytesMax
+    ? limits.voidsOfKeyBytesMax
+    : limits.voidsOfKeyBytesMin;
+  const named = ranges.reduce((sum, { count }) => sum + count, 0);
+  // Before it is looked through: a few bytes name very many commits.
+  if (bytes + length > bytesMax || named > limits.voidsOfKeyMax) return false;
+  const known = voids.numbersOf(name);
+  const fresh = new NumberRanges();
+  for (const { first, count } of ranges) {
+    for (const gap of known.gaps(first, first + count)) fresh.add(...gap);
+  }
+  return commits + fresh.size <= limits.voidsOfKeyMax;
 }
 
 function checkStatement(

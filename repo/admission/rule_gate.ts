@@ -75,7 +75,7 @@ export class RuleGate implements Declared {
     const session = isWaived ? undefined : known.session;
     const isNew = () =>
       Array.from(this.#graph.chains()).every(({ name, length, voids }) =>
-        voids === length || !name.startsWith(key)
+        voids?.size === length || !name.startsWith(key)
       );
     return [new RuleJudge(this.#rules, session, nowMs, isNew)];
   }

@@ -4,7 +4,7 @@
  * passes a batch on could blank what others wrote.
  *
  * Architecture invariant: only the key of a chain voids its commits, and no more
- * than some (law 10).
+ * than some, in records of so many bytes: who says what is known says nothing (law 10).
  *
  * @module
  */
@@ -12,8 +12,11 @@
 import { count, fixed, list, struct } from "../../src/base/layout.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { limits } from "../../src/base/limits.ts";
+import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { chainBytesLength, chainName } from "./commit.ts";
 import { type Signed, SignedLayout } from "./signed_record.ts";
+
+const KEY_CHARACTERS = 32;
 
 /** Neighbours in a chain. */
 export interface VoidRange {
@@ -47,71 +50,86 @@ export const voidLayout: SignedLayout<VoidFields> =
 /** A decoded void: well formed, not yet checked. */
 export type Void = VoidFields & Signed;
 
-/** How many commits a void is of. */
-export function countOf({ ranges }: VoidFields): number {
-  return ranges.reduce((sum, { count }) => sum + count, 0);
+/** What is void of one chain. */
+interface ChainVoids {
+  readonly numbers: NumberRanges;
+  /** Who said so first, by number. */
+  readonly said: Map<number, Void>;
+}
+
+/** What one key gave up. */
+export interface KeyVoids {
+  commits: number;
+  bytes: number;
 }
 
 /** The checked voids of a repository. */
 export class Voids {
   readonly #all: Void[] = [];
-  readonly #numbers = new Map<string, Set<number>>();
-  /** Commits by key. */
-  readonly #counts = new Map<string, number>();
+  readonly #chains = new Map<string, ChainVoids>();
+  readonly #keys = new Map<string, KeyVoids>();
+  /** Bytes of all of them. */
+  bytes = 0;
 
   /** Takes one that was found sound. */
   add(one: Void): void {
-    if (this.has(one)) return;
     const chain = chainName(one.chain);
-    const numbers = getOrMake(this.#numbers, chain, () => new Set<number>());
+    const { numbers, said } = getOrMake(this.#chains, chain, () => ({
+      numbers: new NumberRanges(),
+      said: new Map<number, Void>(),
+    }));
     const before = numbers.size;
-    for (const number of numbersOf(one)) numbers.add(number);
-    const key = chain.slice(0, 32);
-    const known = this.#counts.get(key) ?? 0;
-    this.#counts.set(key, known + numbers.size - before);
+    for (const { first, count } of one.ranges) {
+      for (const [from, end] of numbers.gaps(first, first + count)) {
+        for (let number = from; number < end; number++) said.set(number, one);
+        numbers.add(from, end);
+      }
+    }
+    if (numbers.size === before) return;
+    const key = this.keyOf(chain);
+    key.commits += numbers.size - before;
+    key.bytes += one.bytes.length;
+    this.bytes += one.bytes.length;
     this.#all.push(one);
   }
 
   /** Does it say nothing new? */
   has(one: Void): boolean {
-    const chain = chainName(one.chain);
-    if (countOf(one) > limits.voidsOfKeyMax) return false; // Nor shall that be looked through.
-    for (const number of numbersOf(one)) {
-      if (!this.covers(chain, number)) return false;
-    }
-    return true;
+    const numbers = this.numbersOf(chainName(one.chain));
+    return one.ranges.every(({ first, count }) =>
+      numbers.covers(first, first + count)
+    );
   }
 
   /** Was a commit given up? */
   covers(chain: string, number: number): boolean {
-    return this.#numbers.get(chain)?.has(number) === true;
+    return this.numbersOf(chain).has(number);
   }
 
-  /** Is there room for another one of its key? */
-  hasRoomFor(one: Void): boolean {
-    const known = this.#counts.get(chainName(one.chain).slice(0, 32)) ?? 0;
-    return known + countOf(one) <= limits.voidsOfKeyMax;
+  /** The numbers of a chain that are void. */
+  numbersOf(chain: string): NumberRanges {
+    return this.#chains.get(chain)?.numbers ?? new NumberRanges();
   }
 
-  /** Those of a chain that are of any commit from `first` on, before `end`. */
-  of(chain: string, first: number, end: number): Void[] {
-    if (!this.#numbers.has(chain)) return [];
-    return this.#all.filter((one) =>
-      chainName(one.chain) === chain &&
-      one.ranges.some((range) =>
-        range.first < end && first < range.first + range.count
-      )
-    );
+  /** What the key of a chain has given up. */
+  keyOf(chain: string): KeyVoids {
+    const key = chain.slice(0, KEY_CHARACTERS);
+    return getOrMake(this.#keys, key, () => ({ commits: 0, bytes: 0 }));
+  }
+
+  /** Those by which commits of a chain from `first` on, before `end`, are void. */
+  of(chain: string, first: number, end: number): Iterable<Void> {
+    const found = new Set<Void>();
+    const said = this.#chains.get(chain)?.said;
+    for (let number = first; said !== undefined && number < end; number++) {
+      const one = said.get(number);
+      if (one !== undefined) found.add(one);
+    }
+    return found;
   }
 
   /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Void> {
     return this.#all[Symbol.iterator]();
-  }
-}
-
-function* numbersOf({ ranges }: VoidFields): Generator<number> {
-  for (const { first, count } of ranges) {
-    for (let i = 0; i < count; i++) yield first + i;
   }
 }

@@ -17,8 +17,9 @@ import { ByteReader, ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc, hlcZero, laterHlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
-import type { Batch } from "../commit/batch.ts";
 import { readCount } from "../../src/base/layout.ts";
+import { NumberRanges } from "../../src/base/number_ranges.ts";
+import type { Batch } from "../commit/batch.ts";
 import {
   chainBytes,
   chainBytesLength,
@@ -30,9 +31,14 @@ import {
 } from "../commit/commit.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 
-const FORMAT = 2;
+const FORMAT = 3;
 const DIGEST_DOMAIN = encodeText("sheaf commits 1\n");
 const NO_PARENTS: readonly Position[] = [];
+const NO_VOIDS = new NumberRanges();
+/** In a summary, added to the length of a chain of which it says what is void. */
+export const SAYS_VOIDS: number = 2 ** 47;
+/** Bytes of a chain in a summary, where nothing of it is void. */
+export const SUMMARY_ENTRY_BYTES: number = chainBytesLength + 6 + idLength;
 
 /** What is known of one chain. */
 export interface Chain {
@@ -48,8 +54,8 @@ export interface Chain {
   readonly hashedId: Uint8Array;
   /** Does no known commit name its last one as parent? */
   readonly isHead: boolean;
-  /** How many of its commits came as stubs. */
-  readonly voids: number;
+  /** Which of its commits say nothing, by number, if any. */
+  readonly voids: NumberRanges | undefined;
 }
 
 type ChainState = { -readonly [Key in keyof Chain]: Chain[Key] };
@@ -61,7 +67,7 @@ export class Graph {
   readonly #heads = new Set<ChainState>();
   /** All chains by name; made when asked for, until another one begins. */
   #sorted: readonly ChainState[] | undefined;
-  #template: Uint8Array<ArrayBuffer> | undefined;
+  #namesInOrder: Uint8Array<ArrayBuffer> | undefined;
   #clock = hlcZero;
   #commits = 0;
 
@@ -130,7 +136,7 @@ export class Graph {
   /** Adds the next commit of a chain; its parents are known. */
   add(name: string, header: Header, isVoid = false): void {
     const chain = this.#chains.get(name) ?? this.#begin(name);
-    if (isVoid) chain.voids++;
+    if (isVoid) voidsOf(chain).add(chain.length);
     const { parents } = header;
     for (let i = 0; i < parents.length; i++) this.#cover(parents[i]!);
     chain.length++;
@@ -158,6 +164,15 @@ export class Graph {
     }
   }
 
+  /** Known commits of a chain say nothing from now on. */
+  setVoid(name: string, numbers: Iterable<number>): void {
+    const chain = this.#chains.get(name);
+    for (const number of numbers) {
+      assert(chain !== undefined && number < chain.length, "it is known");
+      voidsOf(chain).add(number);
+    }
+  }
+
   /** Notes the id of a chain's commit `hashed - 1`; never goes back. */
   setHashed(name: string, hashed: number, id: Uint8Array): void {
     const chain = this.#chains.get(name);
@@ -176,7 +191,7 @@ export class Graph {
    */
   become(other: Graph): void {
     const before = new Map(this.#chains);
-    this.#sorted = this.#template = undefined;
+    this.#sorted = this.#namesInOrder = undefined;
     this.#chains.clear();
     this.#heads.clear();
     for (const chain of other.#chains.values()) {
@@ -203,7 +218,7 @@ export class Graph {
   }
 
   #begin(name: string): ChainState {
-    this.#sorted = this.#template = undefined;
+    this.#sorted = this.#namesInOrder = undefined;
     const chain: ChainState = {
       name,
       length: 0,
@@ -211,7 +226,7 @@ export class Graph {
       hashed: 0,
       hashedId: chainStart(this.#genesisId, name),
       isHead: false,
-      voids: 0,
+      voids: undefined,
     };
     this.#chains.set(name, chain);
     return chain;
@@ -238,33 +253,30 @@ export class Graph {
   }
 
   /**
-   * All (chain, length, last id), chains ascending: equal exactly where the
-   * same commits are known. `undefined` while a chain is not hashed to its end.
+   * All (chain, length, last id, which are void), chains ascending: equal exactly
+   * where the same commits are known and say the same. `undefined` while a chain
+   * is not hashed to its end.
    */
   summary(): Uint8Array<ArrayBuffer> | undefined {
-    const bytes = this.#names().slice();
-    const view = new DataView(bytes.buffer);
+    const names = this.#names();
+    const writer = new ByteWriter(this.#chains.size * SUMMARY_ENTRY_BYTES);
     let at = 0;
-    for (const { length, hashed, hashedId } of this.#inOrder()) {
+    for (const { length, hashed, hashedId, voids } of this.#inOrder()) {
       if (hashed !== length) return undefined;
-      at += chainBytesLength;
-      view.setUint32(at, length >>> 0, true);
-      view.setUint16(at + 4, Math.floor(length / 2 ** 32), true);
-      bytes.set(hashedId, at + 6);
-      at += 6 + idLength;
+      writer.bytes(names.subarray(at, at += chainBytesLength));
+      writer.u48(length + (voids === undefined ? 0 : SAYS_VOIDS));
+      writer.bytes(hashedId);
+      voids?.write(writer);
     }
-    return bytes;
+    return writer.copy();
   }
 
-  /** A summary with nothing but the chains' names in it: they are most of its cost. */
+  /** The chains' names in a row: they are most of a summary's cost. */
   #names(): Uint8Array<ArrayBuffer> {
-    if (this.#template !== undefined) return this.#template;
-    const writer = new ByteWriter(this.#chains.size * 80);
-    for (const { name } of this.#inOrder()) {
-      writer.bytes(chainBytes(name));
-      writer.bytes(new Uint8Array(6 + idLength));
-    }
-    return this.#template = writer.copy();
+    if (this.#namesInOrder !== undefined) return this.#namesInOrder;
+    const writer = new ByteWriter(this.#chains.size * chainBytesLength);
+    for (const { name } of this.#inOrder()) writer.bytes(chainBytes(name));
+    return this.#namesInOrder = writer.copy();
   }
 
   /** The hash of the summary. */
@@ -284,7 +296,7 @@ export class Graph {
       writer.u48(chain.last.wall);
       writer.u16(chain.last.count);
       writer.u8(chain.isHead ? 1 : 0);
-      writer.varint(chain.voids);
+      (chain.voids ?? NO_VOIDS).write(writer);
       writer.varint(chain.hashed);
       writer.bytes(chain.hashedId);
     }
@@ -323,22 +335,31 @@ export function digestOfSummary(
 }
 
 function readState(reader: ByteReader): ChainState {
+  const name = readChain(reader);
+  const length = readCount(reader);
   const chain: ChainState = {
-    name: readChain(reader),
-    length: readCount(reader),
+    name,
+    length,
     last: { wall: reader.u48(), count: reader.u16() },
     isHead: reader.u8() === 1,
-    voids: readCount(reader),
+    voids: someOf(NumberRanges.read(reader, length)),
     hashed: readCount(reader),
     hashedId: reader.take(idLength).slice(),
   };
-  const { length, hashed, voids } = chain;
-  if (length === 0 || hashed > length || voids > length) {
+  if (length === 0 || chain.hashed > length) {
     throw new SyntaxError(
       "Cannot decode graph: a chain's length is not allowed",
     );
   }
   return chain;
+}
+
+function someOf(ranges: NumberRanges): NumberRanges | undefined {
+  return ranges.size > 0 ? ranges : undefined;
+}
+
+function voidsOf(chain: ChainState): NumberRanges {
+  return chain.voids ??= new NumberRanges();
 }
 
 function byName(a: Chain, b: Chain): number {

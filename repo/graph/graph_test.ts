@@ -162,6 +162,33 @@ Deno.test("digest() is there once every chain is hashed to its end", () => {
   assert.equal(graph.idBefore(name, 2), id, "hashing never goes back");
 });
 
+Deno.test("a digest tells which commits are void, whether they came so or became it, and nothing where none is", () => {
+  const name = nameAt(1);
+  const header = { wall: 1, count: 0, parents: [] };
+  const graphOf = (...voids: boolean[]) => {
+    const graph = new Graph(genesisId);
+    for (const isVoid of voids) graph.add(name, header, isVoid);
+    graph.setHashed(name, voids.length, new Uint8Array(32).fill(5));
+    return graph;
+  };
+  const [spoken, came] = [
+    graphOf(false, false, false),
+    graphOf(false, true, true),
+  ];
+  const became = graphOf(false, true, false);
+  assert.notDeepEqual(became.digest(), came.digest());
+  became.setVoid(name, [2, 1]);
+  assert.deepEqual(became.digest(), came.digest());
+  assert.deepEqual(became.encode(), came.encode());
+  assert.notDeepEqual(came.digest(), spoken.digest());
+  const again = Graph.decode(came.encode(), genesisId);
+  assert.deepEqual(again.digest(), came.digest());
+  assert.deepEqual([...again.chain(name)!.voids!], [[1, 3]]);
+  const other = new Graph(genesisId);
+  other.become(came);
+  assert.deepEqual(other.digest(), came.digest());
+});
+
 Deno.test("a summary that is asked for between other steps is that of a fresh graph", () => {
   const graph = new Graph(genesisId);
   const step = (target: Graph, who: number, wall: number) => {

@@ -69,7 +69,7 @@ export function refuse(
   refused: readonly RefusedCommit[],
   refuser?: Refuser,
 ): Refusing | undefined {
-  const { log, voided, state, credentials: { voids } } = loaded;
+  const { log, graph, voided, state, credentials: { voids } } = loaded;
   const found = new Found(loaded, commits);
   const isOwn = refuser?.isOwn(chain.slice(0, 32)) === true;
   for (const one of refused) found.take(chain, one, isOwn);
@@ -88,6 +88,7 @@ export function refuse(
     const refusal = { chain, refused };
     const at = log.append(recordKind.refusal, [encodeRefusal(refusal)]);
     voided.refuse(at, refusal);
+    graph.setVoid(chain, refused.map(({ number }) => number));
   }
   fence?.();
   commits.refused();

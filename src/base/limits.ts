@@ -104,8 +104,16 @@ export const limits = {
   voidsOfKeyMax: 16_384,
   /** One record of such. */
   voidBytesMax: 65_536,
+  /** All such records of one key: as many commits, each given up alone. Each stays in memory … */
+  voidsOfKeyBytesMax: 3 * MiB,
+  /** … and when those of all keys take this … */
+  voidsBytesMax: 64 * MiB,
+  /** … a key has no more: 100 of one commit each. */
+  voidsOfKeyBytesMin: 20 * KiB,
   /** Refused commits at the start of a chain whose stubs are kept: who may write nothing adds no more to a log. */
   voidCommitsMax: 64,
+  /** Chains of a session of which all hold stubs alone. */
+  voidChainsMax: 64,
   /** Chains of one session in a repository: each tab has one. */
   sessionChainsMax: 2_048,
   /** The same where a summary cannot name all chains any more: enough for a device that is new there. */
@@ -146,6 +154,8 @@ export const limits = {
   storageStealMsMax: 250,
   /** Parked batches wait for parents that may never come. */
   parkedMax: 10_000,
+  /** Chains of one channel of which it is known that a batch was refused: what follows one comes within a window. */
+  ignoredChainsMax: 1_024,
   /** Bytes of parked batches. */
   parkedBytesMax: 64 * MiB,
   /** What a server says of one refusal: reason, rule and detail, each kept as far as a person reads. */
@@ -248,8 +258,10 @@ export const limits = {
   channelsMax: 1_024,
   /** Chains a vector on the wire may name: 41 bytes each must fit a frame. What it leaves out is sent again. */
   vectorChainsMax: 40_000,
-  /** Chains a summary on the wire may name: 78 bytes each must fit a frame. */
+  /** Chains a summary on the wire may name: 78 bytes each must fit a frame … */
   summaryChainsMax: 20_000,
+  /** … with the numbers of those of their commits that are void. */
+  summaryBytesMax: 20_000 * 78,
   /** Certificates from a session's to the root's. */
   certificatesMax: 4,
   /** What a server says that it asks of writes: names of constraints. */

@@ -77,6 +77,22 @@ def is_object(text):
         return False
 
 
+def varint(number):
+    return bytes([number]) if number < 128 else bytes([number % 128 | 128]) + varint(number // 128)
+
+
+def end_of(chain):
+    """How long a chain is, its last id, and which of its commits are void."""
+    length, last = len(chain.commits), chain.commits[-1]["id"]
+    void = [number for number, commit in enumerate(chain.commits) if commit["void"]]
+    firsts = [number for number in void if number - 1 not in void]
+    ends = [number + 1 for number in void if number + 1 not in void]
+    gaps = [first - end for first, end in zip(firsts, [0, *ends])]
+    ranges = [varint(gap) + varint(end - first) for gap, first, end in zip(gaps, firsts, ends)]
+    voids = varint(len(ranges)) + b"".join(ranges) if void else b""
+    return int.to_bytes(length + (2**47 if void else 0), 6, "little") + last + voids
+
+
 class Chain:
     """Clocks, ids and operations of one chain's commits, by number."""
 
@@ -211,7 +227,7 @@ class Log:
         payload, place = body.blob(), body.place + body.at
         operations, hashed = read_payload(payload, place - len(payload))
         commit = {"id": sha256(before, header, hashed), "clock": clock, "parents": parents, "operations": operations}
-        commit["place"] = body.place + start
+        commit["place"], commit["void"] = body.place + start, payload[:1] == b"\2"
         if number < len(chain.commits):
             body.check(commit["id"] == chain.commits[number]["id"], "two commits of one number")
             return commit["id"]
@@ -253,7 +269,7 @@ class Log:
             body.check(number < len(chain.commits), "a refusal of what is not there")
             commit = chain.commits[number]
             body.check(commit["clock"] == (wall, counter), "another clock of a refused commit")
-            commit["operations"] = []
+            commit["operations"], commit["void"] = [], True
 
     def cut(self, body, _kind):
         body.form()
@@ -285,9 +301,7 @@ class Log:
         return sorted((name, chain) for name, chain in self.chains.items() if chain.commits)
 
     def digest(self):
-        parts = [name + int.to_bytes(len(chain.commits), 6, "little") + chain.commits[-1]["id"]
-                 for name, chain in self.known_chains()]
-        return sha256(b"sheaf commits 1\n", self.id, *parts)
+        return sha256(b"sheaf commits 1\n", self.id, *(name + end_of(chain) for name, chain in self.known_chains()))
 
     def heads(self):
         named = {parent for _, _, commit in self.order for parent in commit["parents"]}

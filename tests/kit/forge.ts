@@ -5,9 +5,12 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { writeBatch } from "../../repo/commit/batch.ts";
+import { decodeBatch, withVoid, writeBatch } from "../../repo/commit/batch.ts";
 import { writeSealedBatch } from "./chain.ts";
+import { stubbedBytes } from "../../repo/commit/stubs.ts";
+import { voidLayout } from "../../repo/commit/void.ts";
 import {
+  chainBytes,
   ChainHash,
   chainStart,
   encodeHeader,
@@ -180,4 +183,26 @@ export class HostileChain {
     );
     return { kind: recordKind.signedBatch, bytes: writer.copy() };
   }
+}
+
+/** A sealed batch with stubs in the place of some of its commits, by number: its seal stays true. */
+export function stubbed(
+  { bytes }: WireRecord,
+  ...numbers: number[]
+): WireRecord {
+  const batch = decodeBatch(bytes, true);
+  const stubs = withVoid(batch, (number) => numbers.includes(number));
+  return { kind: recordKind.signedBatch, bytes: stubbedBytes(stubs) };
+}
+
+/** An author's word that it gives commits of a chain up. */
+export function givingUp(
+  signer: Signer,
+  genesisId: Uint8Array,
+  chain: string,
+  ...numbers: number[]
+): WireRecord {
+  const ranges = numbers.map((first) => ({ first, count: 1 }));
+  const said = { genesisId, chain: chainBytes(chain), ranges };
+  return { kind: recordKind.void, bytes: voidLayout.sign(said, signer).bytes };
 }

@@ -96,8 +96,9 @@ export const rightsBugs: readonly Bug[] = [
     name: "accepted-commit-judged-again",
     breaks: "What a server had accepted is refused after it lost its disk",
     file: "server/judge.ts",
-    before: `    const accepted = isPiece ? 0 : end?.count ?? 0;`,
-    after: `    const accepted = 0 * (end?.count ?? 0);`,
+    before:
+      `    if (end === undefined || end.count <= first + from) return end?.count ?? 0;`,
+    after: `    if (end === undefined || end.count > 0) return 0;`,
     foundBy: ["server/judge_test.ts"],
   },
   {
@@ -105,9 +106,19 @@ export const rightsBugs: readonly Bug[] = [
     breaks:
       "After a server lost its disk a writer puts unjudged commits in the place of accepted ones",
     file: "server/judge.ts",
-    before: `    if (fork !== undefined) return fork;`,
-    after: `    void fork;`,
+    before: `      return forkFrom(replica, batch, from, end) ?? end.count;`,
+    after:
+      `      return forkFrom(replica, batch, from, end) && end.count || end.count;`,
     foundBy: ["server/judge_test.ts"],
+  },
+  {
+    name: "refused-commit-comes-back",
+    breaks:
+      "After a server lost its disk a writer says what he had given up, or blanks what was accepted",
+    file: "server/judge.ts",
+    before: `  if (odd >= 0) {`,
+    after: `  if (odd >= commits.length) {`,
+    foundBy: ["server/judge_test.ts", "tests/hostile_voids_test.ts"],
   },
   {
     name: "own-rule-not-asked",
