@@ -71,6 +71,7 @@ const WRONG_TOKENS = 10;
 const ADMIN_TOKEN_MIN = 8;
 /** Segments that no browser and no proxy changes on the way. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
+const PLAIN = /^[ -~]*$/;
 
 /** Answers requests. */
 export class Http {
@@ -355,13 +356,14 @@ function checkOrigins(origins: readonly string[]): readonly string[] {
 }
 
 async function filesOf(
-  { static: folder, data, rootKeyFile, tls }: ServerOptions,
+  { static: folder, contentSecurityPolicy, data, rootKeyFile, tls }:
+    ServerOptions,
 ): Promise<StaticFiles | undefined> {
   if (folder === undefined) return undefined;
   const secrets = [data, rootKeyFile, tls?.key].filter((one) =>
     one !== undefined
   );
-  const files = new StaticFiles(folder);
+  const files = new StaticFiles(folder, policyOf(contentSecurityPolicy));
   try {
     await files.check();
     for (const secret of secrets) await files.checkApart(secret);
@@ -374,6 +376,14 @@ async function filesOf(
       { cause },
     );
   }
+}
+
+function policyOf(policy: string | undefined): string | undefined {
+  if (policy === undefined || PLAIN.test(policy)) return policy;
+  throw new DatabaseError(
+    "invalid-option",
+    "`contentSecurityPolicy` must be one line of ASCII, as a header has it",
+  );
 }
 
 /** The path without a slash at its end. */

@@ -72,6 +72,17 @@ export const defaultOptions = {
   openMax: 1_000,
   drainMs: 5_000,
   scrub: true,
+  contentSecurityPolicy: [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'self'",
+  ].join("; "),
 } as const;
 
 /** How a server is made. */
@@ -122,6 +133,11 @@ export interface ServerOptions {
   readonly quotas?: QuotaOptions;
   /** Folder of static files to serve. */
   readonly static?: string;
+  /**
+   * The Content-Security-Policy of static files, whole (default: everything of
+   * the same origin alone, inline styles, and images and fonts in `data:` too).
+   */
+  readonly contentSecurityPolicy?: string;
   /** Allows `/admin` and, when set, is asked for. */
   readonly adminToken?: string;
   /** Believe the last `x-forwarded-for` entry: only behind a proxy of your own. */

@@ -167,6 +167,11 @@ export const settings: readonly Setting[] = [
   text("tls.cert", "file", "certificate chain, PEM"),
   text("tls.key", "file", "private key, PEM"),
   text("static", "dir", "folder of static files to serve"),
+  text(
+    "contentSecurityPolicy",
+    "policy",
+    "what pages among them may load (default: what comes from the same origin)",
+  ),
   secret("adminToken", "secret", "allow /admin to who shows this"),
   text(
     "rootKeyFile",

@@ -15,6 +15,7 @@ import { Readable } from "node:stream";
 import { sha256 } from "../crypto/mod.ts";
 import { encodeText, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
+import { defaultOptions } from "./options.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
@@ -53,9 +54,17 @@ interface Found {
 /** Serves the files of a folder. */
 export class StaticFiles {
   readonly #root: Promise<string>;
+  readonly #policy: string;
 
-  /** @param folder whose files are public */
-  constructor(folder: string) {
+  /**
+   * @param folder whose files are public
+   * @param policy of their pages: what they may load
+   */
+  constructor(
+    folder: string,
+    policy: string = defaultOptions.contentSecurityPolicy,
+  ) {
+    this.#policy = policy;
     this.#root = realpath(folder);
     this.#root.catch(() => {}); // Told by check().
   }
@@ -87,7 +96,7 @@ export class StaticFiles {
     if (segments === undefined) return undefined;
     const found = await this.#find(segments);
     if (found === undefined) return undefined;
-    const headers = headersOf(found);
+    const headers = headersOf(found, this.#policy);
     if (request.headers.get("if-none-match") === headers.etag) {
       return new Response(null, { status: 304, headers });
     }
@@ -153,15 +162,18 @@ function decoded(text: string): string | undefined {
   }
 }
 
-function headersOf({ path, info }: Found): Record<string, string> {
+function headersOf(
+  { path, info }: Found,
+  policy: string,
+): Record<string, string> {
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   const stamp = `${info.size}:${info.mtime.getTime()}:${info.ino}`;
   return {
     "content-type": TYPES[ending] ?? "application/octet-stream",
     "content-length": String(info.size),
     "x-content-type-options": "nosniff",
+    "content-security-policy": policy,
     // Nobody puts the app's pages into a frame of his own.
-    "content-security-policy": "frame-ancestors 'self'",
     "x-frame-options": "SAMEORIGIN",
     "cache-control": "no-cache",
     etag: `"${toHex(sha256(encodeText(stamp)).subarray(0, 12))}"`,

@@ -32,8 +32,10 @@ Deno.test("StaticFiles answers with content, type and a tag that saves the next 
     equal(page.headers.get("content-type"), "text/html; charset=utf-8");
     equal(page.headers.get("x-content-type-options"), "nosniff");
     equal(page.headers.get("x-frame-options"), "SAMEORIGIN");
-    const policy = page.headers.get("content-security-policy");
-    equal(policy, "frame-ancestors 'self'");
+    const policy = page.headers.get("content-security-policy")!.split("; ");
+    for (const one of ["script-src", "frame-ancestors", "base-uri"]) {
+      equal(policy.includes(`${one} 'self'`), true);
+    }
     const tag = page.headers.get("etag")!;
     const headers = { "if-none-match": tag };
     const again = (await answer(files, get("/index.html", { headers })))!;
@@ -44,6 +46,17 @@ Deno.test("StaticFiles answers with content, type and a tag that saves the next 
     const head = (await answer(files, get("/", { method: "HEAD" })))!;
     equal(head.headers.get("content-length"), "8");
     equal(await head.text(), "");
+  }));
+
+Deno.test("StaticFiles gives the policy that it is given, with each answer", () =>
+  withFiles(async (_, folder) => {
+    const files = new StaticFiles(folder, "script-src 'none'");
+    const policyOf = async (init?: RequestInit) =>
+      (await answer(files, get("/", init)))!.headers.get(
+        "content-security-policy",
+      );
+    equal(await policyOf(), "script-src 'none'");
+    equal(await policyOf({ method: "HEAD" }), "script-src 'none'");
   }));
 
 Deno.test("StaticFiles.checkApart() refuses what lies in the folder, or will", () =>

@@ -413,6 +413,7 @@ Deno.test("createServer() refuses options that are wrong, and gives the lock bac
     { origins: ["app.example"] },
     { adminToken: "short" },
     { static: "/no/such/folder" },
+    { static: "docs", contentSecurityPolicy: "a\r\nb: c" },
     { tls: { cert: "/no/such.pem", key: "/no/such.pem" } },
     { login: { tokens: { short: { user: "ann" } } } },
     { login: { jwt: {} } },
