@@ -124,6 +124,7 @@ export class Judge {
       ...this.#ruleGateOf(replica) === undefined ? [] : ["rules"],
       ...replica.loaded.constraints?.statements ?? [],
     ];
+  }
 
   /**
    * How far the chain of a batch was accepted before the log was lost, which the

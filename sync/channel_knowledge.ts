@@ -14,7 +14,12 @@ import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { ClientConversation } from "./client_conversation.ts";
 import type { Driver } from "./driver.ts";
-import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
+import {
+  decodeResume,
+  encodeResume,
+  type Lives,
+  type ResumeState,
+} from "./resume.ts";
 import type { Unsent } from "./status.ts";
 import { recordKind } from "../repo/log/format.ts";
 
@@ -30,6 +35,8 @@ export interface KnowledgeParts {
   readonly keep?:
     | ((name: RepositoryName, bytes: Uint8Array) => void)
     | undefined;
+  /** The lives of the server's log that were seen. */
+  readonly lives: () => Lives;
   /** A count that was put off is due. */
   readonly due: () => void;
 }
@@ -78,7 +85,7 @@ export class ChannelKnowledge {
   /** The bytes to keep. */
   bytes(): Uint8Array | undefined {
     const state = this.state;
-    return state && encodeResume(state);
+    return state && encodeResume({ ...state, lives: this.#parts.lives() });
   }
 
   /** There is a connection, or none any more. */

@@ -94,11 +94,12 @@ export class SyncChannel {
   constructor(parts: SyncChannelParts) {
     this.#parts = parts;
     const { port, world } = parts;
-    this.#incidents = new IncidentList(world);
     this.#knowledge = new ChannelKnowledge({
       ...parts,
+      lives: () => this.#incidents.lives,
       due: () => this.changed(),
     });
+    this.#incidents = new IncidentList(world, this.#knowledge.state?.lives);
     this.#endShareable = port.onShareable(() => {
       const { name } = port;
       const driver = this.#driver;
@@ -252,7 +253,7 @@ export class SyncChannel {
         return this.#refused(event);
       case "equal":
         this.#equalAt = new Date(event.atMs);
-        return;
+        return this.#incidents.settle();
       case "restoring":
         return this.#incidents.noteRestoring(event.missing, event.epoch);
       case "audited":
@@ -272,7 +273,10 @@ export class SyncChannel {
   ): void {
     this.#phase = "catching-up";
     const mayRead = (given & rights.read) !== 0;
-    if (mayRead) this.#incidents.noteEpoch(this.name, epoch);
+    if (mayRead) {
+      this.#incidents.noteEpoch(epoch);
+      this.#knowledge.keepSoon();
+    }
     this.#enforced = mayRead ? Object.freeze(enforced) : undefined;
     this.#reason = mayRead ? undefined : (given & rights.restore) !== 0
       ? {

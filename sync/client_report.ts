@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { RepositoryName } from "../repo/commit/genesis.ts";
-import { toHex } from "../src/base/bytes.ts";
+import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { JsonValue } from "../src/schema/mod.ts";
 import type { AuditReport } from "./audit.ts";
 import type { EventOf } from "./conversation.ts";
+import { type Lives, noLives } from "./resume.ts";
 import type { Incident } from "./status.ts";
 
 /** What an audit found, for an app. */
@@ -26,13 +26,22 @@ export interface ChannelAudit {
 /** The incidents of one repository, over connections that come and go: the newest, as many as are kept. */
 export class IncidentList {
   readonly #world: Pick<World, "now">;
-  /** Epochs of the server, the newest last, until one came back. */
-  #epochs: readonly string[] | undefined = [];
+  #lives: Lives;
+  /** What was told of two logs. */
+  #told: Readonly<Record<string, JsonValue>> | undefined;
   /** The same array until it changes. */
   list: readonly Incident[] = Object.freeze([]);
 
-  constructor(world: Pick<World, "now">) {
+  /** @param lives that were seen before: where two logs were found that are not the same yet, that is told again */
+  constructor(world: Pick<World, "now">, lives: Lives = noLives) {
     this.#world = world;
+    this.#lives = lives;
+    this.#tellFork();
+  }
+
+  /** Which lives the server's log had. */
+  get lives(): Lives {
+    return this.#lives;
   }
 
   /** Adds what a conversation tells of. */
@@ -50,22 +59,38 @@ export class IncidentList {
    * The server's log is in this epoch. A life of a log ends for good: where one
    * goes on that had ended, there are two logs.
    */
-  noteEpoch(name: RepositoryName, bytes: Uint8Array): void {
-    const epoch = toHex(bytes);
-    const other = this.#epochs?.at(-1);
-    if (this.#epochs === undefined || other === epoch) return;
-    if (!this.#epochs.includes(epoch)) {
-      this.#epochs = [...this.#epochs, epoch].slice(-limits.epochsMax);
-      return;
-    }
-    this.#epochs = undefined; // It is told once.
-    this.add({
-      tell: "incident",
-      name,
+  noteEpoch(epoch: Uint8Array): void {
+    const { epochs } = this.#lives;
+    const other = epochs.at(-1);
+    if (other !== undefined && equalBytes(other, epoch)) return;
+    const others = epochs.filter((one) => !equalBytes(one, epoch));
+    const isBack = others.length < epochs.length;
+    const fork = isBack && other !== undefined
+      ? { other, atMs: this.#world.now() }
+      : this.#lives.fork;
+    const newest = [...others, epoch].slice(-limits.epochsMax);
+    this.#lives = { epochs: newest, fork };
+    if (isBack) this.#tellFork();
+  }
+
+  /** Told once: between two servers a client may come and go very often. */
+  #tellFork(): void {
+    const { epochs, fork } = this.#lives;
+    const [epoch] = epochs.slice(-1);
+    const isTold = this.list.some(({ details }) => details === this.#told);
+    if (fork === undefined || epoch === undefined || isTold) return;
+    this.#told = { epoch: toHex(epoch), other: toHex(fork.other) };
+    this.#set([...this.list, {
       kind: "server-forked",
+      at: new Date(fork.atMs),
       message: "Two servers answer as one, each with a log of its own",
-      details: { epoch, other: other! },
-    });
+      details: this.#told,
+    }]);
+  }
+
+  /** This server has all that is here, and the other way round: what one of two lacked is back. */
+  settle(): void {
+    this.#lives = { ...this.#lives, fork: undefined };
   }
 
   /** A server of another epoch lacks so many commits that a witness proves: there is one such incident, until it lacks none. */

@@ -5,6 +5,7 @@ import { refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
+import { toHex } from "../src/base/bytes.ts";
 import { IncidentList } from "./client_report.ts";
 import type { EpochLife, ServerChannelOptions } from "./conversation.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
@@ -193,6 +194,33 @@ Deno.test("a cursor that stands in another epoch is a lie, and nothing is left u
   }
   equal(talk.client.ended?.code, "bad-message");
   talk.end();
+});
+
+Deno.test("IncidentList knows an epoch that comes back over restarts, and tells of two logs until both are the same", () => {
+  let nowMs = 1;
+  const world = { now: () => nowMs };
+  const [one, two] = [new Uint8Array(16).fill(1), new Uint8Array(16).fill(2)];
+  const told = (list: IncidentList) =>
+    list.list.map(({ kind, at, details }) => [kind, at, details]);
+  const seen: unknown[] = [];
+  let list = new IncidentList(world);
+  for (const epoch of [one, one, two, one]) {
+    list.noteEpoch(epoch);
+    list = new IncidentList(world, list.lives);
+    seen.push(told(list).length);
+    nowMs++;
+  }
+  deepEqual(seen, [0, 0, 0, 1]);
+  const details = { epoch: toHex(one), other: toHex(two) };
+  deepEqual(told(list), [["server-forked", new Date(4), details]]);
+  for (const epoch of [one, two, one]) list.noteEpoch(epoch);
+  equal(list.list.length, 1, "once a connection");
+  list.settle();
+  equal(list.list.length, 1);
+  list = new IncidentList(world, list.lives);
+  deepEqual(list.list, []);
+  list.noteEpoch(two);
+  equal(list.list.length, 1, "it came back once more");
 });
 
 Deno.test("IncidentList keeps one account of what is missing, however many epochs a server invents", () => {

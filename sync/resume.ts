@@ -16,15 +16,30 @@ import {
   decodeRecord,
   encodeRecord,
   flagged,
+  list,
   struct,
+  u48,
   unfit,
   type ValueOf,
 } from "../src/base/layout.ts";
 import { certificates, type Cursor, cursor } from "./frame_fields.ts";
 import { readSummary } from "./summary.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const NOTHING = new Uint8Array();
+
+const lives = struct({
+  /** Epochs of the server, the newest last. */
+  epochs: list(copied(16), limits.epochsMax),
+  /** The newest one came back after this other one, until nothing of that one is lacking. */
+  fork: flagged(struct({ other: copied(16), atMs: u48 })),
+});
+
+/** Which lives a server's log had, as one client saw them. */
+export type Lives = ValueOf<typeof lives>;
+
+/** None was seen. */
+export const noLives: Lives = { epochs: [], fork: undefined };
 
 /** Its bytes. */
 export const resumeLayout = struct({
@@ -44,6 +59,7 @@ export const resumeLayout = struct({
   certificates,
   /** The summary that its digest is of. */
   summary: bytes,
+  lives,
 });
 
 /** What a client keeps. */
@@ -60,6 +76,7 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
     proved: NOTHING,
     certificates: [],
     summary: NOTHING,
+    lives: noLives,
   };
 }
 

@@ -71,3 +71,25 @@ Deno.test("two servers under one root key: who comes from the other one tells wh
   const kinds = ann.repo.sync.status.incidents.map(({ kind }) => kind);
   deepEqual(kinds, ["server-forked"]);
 });
+
+Deno.test("two servers under one root key: a client that is started anew each time notices that there are two", async () => {
+  const [one, two, device] = [
+    memoryStorage(),
+    memoryStorage(),
+    memoryStorage(),
+  ];
+  const kinds: string[] = [];
+  let port = 0;
+  for (const storage of [one, two, one]) {
+    await using server = await serve(storage, port);
+    port = Number(new URL(server.url).port);
+    await using ann = await clientOf(server, { token: ANN, storage: device });
+    const since = new Date();
+    await ann.notes.create({ text: "a" }).synced;
+    await isEqual(ann, since);
+    kinds.push(
+      ann.repo.sync.status.incidents.map(({ kind }) => kind).join(),
+    );
+  }
+  deepEqual(kinds, ["", "", "server-forked"]);
+});
