@@ -18,6 +18,7 @@ import {
   decodeResume,
   encodeResume,
   type Lives,
+  noLives,
   type ResumeState,
 } from "./resume.ts";
 import type { Unsent } from "./status.ts";
@@ -36,7 +37,7 @@ export interface KnowledgeParts {
     | ((name: RepositoryName, bytes: Uint8Array) => void)
     | undefined;
   /** The lives of the server's log that were seen. */
-  readonly lives: () => Lives;
+  readonly lives?: () => Lives;
   /** A count that was put off is due. */
   readonly due: () => void;
 }
@@ -85,7 +86,8 @@ export class ChannelKnowledge {
   /** The bytes to keep. */
   bytes(): Uint8Array | undefined {
     const state = this.state;
-    return state && encodeResume({ ...state, lives: this.#parts.lives() });
+    const lives = this.#parts.lives?.() ?? noLives;
+    return state && encodeResume({ ...state, lives });
   }
 
   /** There is a connection, or none any more. */

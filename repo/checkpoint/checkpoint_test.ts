@@ -457,6 +457,7 @@ Deno.test("writeCheckpoint() pictures the tables at its call and pauses between 
     folder,
     number: 1,
     covers: subject.log.length,
+    isWhole: false,
     meta: new Uint8Array(0),
     tables: [subject.table],
     readLog: subject.readLog,

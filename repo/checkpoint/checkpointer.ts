@@ -13,6 +13,7 @@
  */
 
 import { asFailure, DatabaseError } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { checkpointName, removeOldCheckpoints } from "./checkpoint.ts";
@@ -189,6 +190,7 @@ export class Checkpointer {
         world,
         number,
         covers,
+        isWhole: covers <= limits.checkpointWholeBytesMax,
         meta: encodeMeta(loaded),
         tables: state.tables(),
         readLog: (target, address) => log.readAt(target, address),

@@ -113,9 +113,9 @@ export function* writeCollection(
   };
 }
 
-/** Is a cell exactly the first create of its item, which the log holds? */
+/** Does a row name a cell in the log, as it is exactly the first create of its item? */
 function isInLog(cell: Cell, registry: Registry): boolean {
-  return cell.createAt >= 0 && cell.generation === 0 &&
+  return !registry.isWhole && cell.createAt >= 0 && cell.generation === 0 &&
     cell.item !== undefined &&
     registry.fitsRow(registry.shape(cell.shape));
 }
@@ -161,8 +161,11 @@ function heapContent(
   let cell = cells.get(ordinal);
   if (cell === undefined) {
     const row = base!.rowAt(ordinal);
-    if (row.shape !== IN_HEAP) return undefined;
-    if (registry.keepsNumbers) return base!.heapBytes(row.address, AHEAD);
+    const isInHeap = row.shape === IN_HEAP;
+    if (!isInHeap && !registry.isWhole) return undefined;
+    if (isInHeap && registry.keepsNumbers) {
+      return base!.heapBytes(row.address, AHEAD);
+    }
     cell = base!.cellAt(ordinal, cells);
   } else if (isInLog(cell, registry)) return undefined;
   if (isBlank(cell)) return BLANK;
@@ -199,7 +202,7 @@ function logRow(
   const cell = cells.get(ordinal);
   if (cell === undefined) {
     const row = base!.rowAt(ordinal);
-    if (row.shape === IN_HEAP) return undefined;
+    if (row.shape === IN_HEAP || registry.isWhole) return undefined;
     if (registry.keepsNumbers) return row;
     const shape = registry.shape(previous!.shape(row.shape));
     const origin = registry.origin(previous!.origin(row.origin));

@@ -122,6 +122,7 @@ export class Subject {
       folder,
       number: ++this.number,
       covers: this.log.length,
+      isWhole: false,
       meta: new Uint8Array([1, 2, 3]),
       tables: [this.table],
       readLog: this.readLog,

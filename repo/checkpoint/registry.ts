@@ -34,8 +34,15 @@ export class Registry {
   /** A field that has a state in a cell of the collection under way. */
   #state: ShapeField | undefined;
 
-  /** @param previous whose numbers are kept */
-  constructor(previous: Checkpoint | undefined) {
+  /** Does the checkpoint hold every item itself? */
+  readonly isWhole: boolean;
+
+  /**
+   * @param previous whose numbers are kept
+   * @param isWhole whether no row names an item in the log
+   */
+  constructor(previous: Checkpoint | undefined, isWhole: boolean) {
+    this.isWhole = isWhole;
     this.#previous = previous;
     this.#carried = previous?.directory.origins.count ?? 0;
     this.chains = [...previous?.directory.chains ?? []];

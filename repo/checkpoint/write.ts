@@ -48,6 +48,8 @@ export interface WriteCheckpointOptions {
   readonly number: number;
   /** The log address up to which the tables hold. */
   readonly covers: number;
+  /** Does it hold every item itself, and not only those that changed since their create? */
+  readonly isWhole: boolean;
   /** What the repository keeps in it of its own. */
   readonly meta: Uint8Array;
   readonly tables: readonly Table[];
@@ -139,10 +141,10 @@ function* steps(
   file: StorageFile,
   salt: number,
 ): Generator<void> {
-  const { previous, covers, meta } = options;
+  const { previous, covers, meta, isWhole } = options;
   const writer = new PageWriter(file, salt);
   const isAnew = previous !== undefined && isWorthRenumbering(previous);
-  const registry = new Registry(isAnew ? undefined : previous);
+  const registry = new Registry(isAnew ? undefined : previous, isWhole);
   const collections: CollectionPlace[] = [];
   for (const picture of pictures) {
     collections.push(yield* writeCollection(writer, picture, registry, salt));

@@ -204,6 +204,8 @@ export const limits = {
   incidentsMax: 100,
   /** A checkpoint of so many bytes is checked whole when it is opened: a new process takes a millisecond for that. */
   checkpointCheckedBytesMax: 256 * KiB,
+  /** A checkpoint of a log of so many bytes holds every item, beside a log that is gone, too: milliseconds to write. */
+  checkpointWholeBytesMax: 1024 * KiB,
   /** A scrub reads so much at a time … */
   scrubStepBytes: 256 * KiB,
   /** … so often: a gigabyte takes an hour … */
