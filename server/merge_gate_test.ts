@@ -16,7 +16,7 @@ import type {
   Shape,
   Value,
 } from "../src/schema/patch.ts";
-import type { DecodedPatch } from "../src/schema/patch_codec.ts";
+import { type DecodedPatch, inOrder } from "../src/schema/patch_codec.ts";
 import {
   type TextRun,
   type TextSpan,
@@ -57,7 +57,7 @@ function update(name: string, ...changes: readonly Change[]): Operation {
     shape,
     id: "x",
     generation: 0,
-    changes: changes.map((change) => ({ field, change })),
+    changes: inOrder(shape, changes.map((change) => ({ field, change }))),
   };
 }
 
@@ -390,7 +390,7 @@ function patchOf(operation: Operation): DecodedPatch {
 function speaking(name: string, kind: FieldKind, id = "x"): Operation {
   const shape = shapeOf({ [name]: kind });
   const change: Change = kind === "list"
-    ? { what: "insert", elements: [] }
+    ? { what: "insert", elements: [{ element: "e", position: "a0", value: 1 }] }
     : { what: "set", value: "v" };
   const changes = [{ field: shape.fields[0]!, change }];
   return { what: "update", shape, id, generation: 0, changes };
@@ -537,12 +537,9 @@ function createCounted(votes: number, id = "c", generation = 0): Operation {
 }
 
 /** Counts in one operation. */
-function count(...amounts: readonly number[]): Operation {
-  const field = counted.fields[0]!;
-  const changes = amounts.map((amount) => ({
-    field,
-    change: { what: "increment", amount } as const,
-  }));
+function count(amount: number): Operation {
+  const change = { what: "increment", amount } as const;
+  const changes = [{ field: counted.fields[0]!, change }];
   return { what: "update", shape: counted, id: "c", generation: 0, changes };
 }
 
@@ -593,9 +590,9 @@ Deno.test("the gate keeps a counter within what numbers hold exactly, in whateve
 
 Deno.test("the gate adds up what one commit, one batch and creates count", () =>
   withCounter(async (server, ada, eve, bob) => {
-    write(eve!, count(most, 1)); // In one operation,
+    write(eve!, count(most), count(1)); // In one commit,
     write(bob!, createCounted(most)); // by another create,
-    write(bob!, count(0, -most, most));
+    write(bob!, count(-most), count(most));
     write(ada!, count(most)); // and commit by commit.
     write(ada!, count(-1), count(2));
     deepEqual(refusedOf(server, eve!), [["too-large", 0]]);

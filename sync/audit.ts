@@ -12,7 +12,7 @@
  */
 
 import type { RepositoryPort, Sliced } from "../repo/port.ts";
-import { readCount, readText } from "../src/base/layout.ts";
+import { readText } from "../src/base/layout.ts";
 import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { AuditQuery } from "./message.ts";
@@ -160,7 +160,7 @@ function readSummaryAnswer(
   if (answer.length === 0) return undefined;
   const reader = new ByteReader(answer);
   const digest = reader.take(HASH);
-  const total = readCount(reader);
+  const total = reader.varint();
   const chains = readSummary(reader.take(reader.end - reader.at));
   return { digest, chains, isPartial: chains.size < total };
 }

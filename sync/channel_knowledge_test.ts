@@ -4,6 +4,7 @@ import { limits } from "../src/base/limits.ts";
 import { Place } from "../tests/kit/replica_place.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
 import { ChannelKnowledge } from "./channel_knowledge.ts";
+import { noLives } from "./resume.ts";
 import type { ClientConversation } from "./client_conversation.ts";
 import type { Driver } from "./driver.ts";
 
@@ -23,7 +24,10 @@ async function start() {
       return () => {};
     },
   };
-  const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
+  const knowledge = new ChannelKnowledge({
+    ...{ port, world },
+    ...{ due: () => {}, lives: () => noLives },
+  });
   knowledge.noteOpened(new Uint8Array(16).fill(1));
   knowledge.noteAcked(chain, count);
   return { place, chain, count, time, knowledge };
@@ -69,7 +73,10 @@ Deno.test("while what is void is written again an older count stands", async () 
   const answers = { isComplete: false };
   const port = withAnswers(real, answers);
   const world = place.world;
-  const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
+  const knowledge = new ChannelKnowledge({
+    ...{ port, world },
+    ...{ due: () => {}, lives: () => noLives },
+  });
   assert.equal(knowledge.unsent(false).commits, 1);
   knowledge.noteReissued();
   for (const [chain, count] of real.vector()) knowledge.noteAcked(chain, count);
@@ -85,7 +92,10 @@ Deno.test("when all is quiet all is acknowledged, but what is being written agai
   const answers = { isComplete: false };
   const port = withAnswers(real, answers);
   const { world } = place;
-  const knowledge = new ChannelKnowledge({ port, world, due: () => {} });
+  const knowledge = new ChannelKnowledge({
+    ...{ port, world },
+    ...{ due: () => {}, lives: () => noLives },
+  });
   const core = {
     isQuiet: () => true,
     serverHas: () => 0,

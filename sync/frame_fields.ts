@@ -19,7 +19,6 @@ import {
   copied,
   count,
   type Field,
-  readCount,
   struct,
   textUpTo,
   unfit,
@@ -45,7 +44,7 @@ export const texts: Field<readonly string[]> = {
     for (const one of some) text.write(writer, one);
   },
   read(reader) {
-    const length = readCount(reader);
+    const length = reader.varint();
     if (length > limits.enforcedMax) throw unfit("too many texts");
     return Array.from({ length }, () => text.read(reader));
   },

@@ -17,7 +17,6 @@ import {
   fixed,
   flag,
   flagged,
-  readCount,
   type Said,
   textUpTo,
   u32,
@@ -104,7 +103,7 @@ const records: Field<readonly WireRecord[]> = {
   },
   /** Records are copied out where they are small, so that a parked one does not keep its frame. */
   read(reader) {
-    const length = readCount(reader);
+    const length = reader.varint();
     const records: WireRecord[] = [];
     for (let i = 0; i < length; i++) {
       const kind = recordKind.read(reader);
@@ -139,9 +138,9 @@ const query: Field<AuditQuery> = {
     if (ask === "summary") return { ask };
     if (ask === "ids") {
       const name = chain.read(reader);
-      const length = readCount(reader);
+      const length = reader.varint();
       if (length > limits.auditNumbersMax) throw unfit("too many numbers");
-      const numbers = Array.from({ length }, () => readCount(reader));
+      const numbers = Array.from({ length }, () => reader.varint());
       return { ask, chain: name, numbers };
     }
     const depth = reader.u8();

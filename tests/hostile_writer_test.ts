@@ -368,7 +368,10 @@ Deno.test("hostile writer: says nothing of fields by what he writes to a deleted
         {
           operations: [
             changing({ shape: shapeOf({ color: "list" }), id }, {
-              color: { what: "insert", elements: [] },
+              color: {
+                what: "insert",
+                elements: [{ element: "e", position: positionAt(0), value: 1 }],
+              },
             }),
             ending({ shape: shapeOf({ color: "list", size: "map" }), id }),
           ],

@@ -288,7 +288,7 @@ function changeOf(
   const isThere = random() < 0.8;
   switch (kind) {
     case "counter":
-      return { what: "increment", amount: Math.floor(random() * 7) - 3 };
+      return { what: "increment", amount: Math.floor(random() * 7) - 3 || 4 };
     case "set": {
       const state = cell && stateIn(cell, name, "set");
       const tags = state?.merge === "set" ? [...state.tags.keys()] : [];

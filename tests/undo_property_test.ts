@@ -8,6 +8,8 @@ import { deepEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { Device, ticking } from "./undo_device.ts";
 import { sized } from "./kit/tier.ts";
+import { assertOneForm } from "./one_form.ts";
+import { replicaOf } from "../src/db/internals.ts";
 
 const shared = ["a", "b"];
 
@@ -173,7 +175,10 @@ async function live(
   deepEqual(boardOf(me), before);
   await exchange();
   deepEqual(them.board, me.board);
-  for (const { database } of [me, them, alone]) await database.close();
+  for (const { database, repository } of [me, them, alone]) {
+    assertOneForm(replicaOf(repository));
+    await database.close();
+  }
 }
 
 Deno.test("undo of everything leaves what others wrote, where all see each other's writes", async () => {

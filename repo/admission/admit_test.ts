@@ -15,13 +15,17 @@ import {
 } from "../../tests/kit/door.ts";
 import { throwsOnlySyntaxError } from "../../tests/kit/garbage.ts";
 import { refuse } from "../../src/base/errors.ts";
+import { fromHex } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
+import { lateRich } from "../../src/schema/late_rich.ts";
+import vectors from "../../tests/vectors/format.json" with { type: "json" };
+import "../../mod.ts";
 import { isTried, sized } from "../../tests/kit/tier.ts";
 import { admit, checkGate, judge } from "./admit.ts";
 import type { Arrival, Gate } from "./arrival.ts";
 import { decodeBatch } from "../commit/batch.ts";
 import { commitId } from "../../tests/kit/chain.ts";
-import { chainStart, type Header } from "../commit/commit.ts";
+import { chainStart, encodeHeader, type Header } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import { boundedPatches } from "./merge_gate.ts";
 import { recordKind } from "../log/format.ts";
@@ -47,6 +51,23 @@ Deno.test("admit() takes a sound batch, and knows it when it comes again", () =>
   assert.equal(bob.log.length, 1);
   assert.equal(bob.log[0]!.bytes, arrival.bytes, "the bytes are not touched");
 });
+
+for (const mode of ["default", "trusted", "fast"] as const) {
+  Deno.test(`admit() takes a payload in its one form, and refuses each other spelling of it, in ${mode} mode`, async () => {
+    await lateRich.load();
+    const outcome = (hex: string) => {
+      const ada = new Writer(1, reader(mode));
+      const payload = fromHex(hex);
+      const commit = { header: encodeHeader(lone), payload, payloadAt: -1 };
+      return reader(mode)
+        .outcome(ada.pack({ chain: ada.chain, first: 0, commits: [commit] }));
+    };
+    for (const { why, bytes, instead } of vectors.refusedPayloads) {
+      assert.equal(outcome(instead), "admit", why);
+      assert.equal(outcome(bytes), "malformed", why);
+    }
+  });
+}
 
 Deno.test("admit() takes certificates, then the batches that need them", () => {
   const ada = new Writer(1, reader());

@@ -215,7 +215,10 @@ export function updateOf(
     { field: fieldOf("title"), change: { what: "set", value } },
     { field: fieldOf("rank"), change: { what: "set", value: pick / 2 } },
     { field: fieldOf("done"), change: { what: "set", value: pick % 2 === 0 } },
-    { field: fieldOf("votes"), change: { what: "increment", amount: pick } },
+    {
+      field: fieldOf("votes"),
+      change: { what: "increment", amount: pick + 1 },
+    },
     { field: fieldOf("tags"), change: { what: "add", values: [value] } },
     {
       field: fieldOf("labels"),

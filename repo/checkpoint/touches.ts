@@ -11,7 +11,6 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
-import { readCount } from "../../src/base/layout.ts";
 import type { ChainCount, Link } from "../history/touch_tail.ts";
 import {
   DATA,
@@ -190,11 +189,11 @@ interface Places {
 function readPlaces(reader: ByteReader, file: PageFile): Places {
   const covers = reader.u48();
   const chains: ChainCount[] = [];
-  for (let left = readCount(reader); left > 0; left--) {
-    chains.push({ chain: readChain(reader), length: readCount(reader) });
+  for (let left = reader.varint(); left > 0; left--) {
+    chains.push({ chain: readChain(reader), length: reader.varint() });
   }
   const [touch, mark, link] = Object.values(touchWidths).map((width) => {
-    const records = { first: readCount(reader), count: readCount(reader) };
+    const records = { first: reader.varint(), count: reader.varint() };
     checkWithin(file, records, perPage(width));
     return records;
   });

@@ -25,7 +25,6 @@ import {
   type DecodedPatch,
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
-import { readCount } from "../../src/base/layout.ts";
 import { encodeStub, isStub } from "../../src/schema/stub.ts";
 import { recordKind, SEAL_BYTES } from "../log/format.ts";
 import {
@@ -217,8 +216,8 @@ export function decodeBatch(bytes: Uint8Array, signed: boolean): Batch {
   }
   reader.skip(chainBytesLength);
   const chain = chainName(bytes, 1);
-  const first = readCount(reader);
-  const count = readCount(reader);
+  const first = reader.varint();
+  const count = reader.varint();
   if (
     count < 1 || count > limits.batchCommitsMax ||
     first > Number.MAX_SAFE_INTEGER - count
@@ -247,7 +246,7 @@ function readCommit(reader: ByteReader, chain: string): BatchCommit {
   const count = reader.u16();
   const parents = readParents(reader, chain);
   const headerEnd = reader.at;
-  const length = readCount(reader);
+  const length = reader.varint();
   if (length > limits.payloadBytesMax) {
     throw new SyntaxError("Cannot decode commit: its payload is too large");
   }

@@ -24,7 +24,6 @@ import { assert } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
 import { native } from "../../src/base/system.ts";
-import { readCount } from "../../src/base/layout.ts";
 import { hashInStub, isStub } from "../../src/schema/stub.ts";
 
 /** Bytes of a chain's name: session public key {32}, incarnation {8}. */
@@ -169,7 +168,7 @@ export function readParents(
         "Cannot decode commit: its parents are not in order",
       );
     }
-    parents.push({ chain: parent, number: readCount(reader) });
+    parents.push({ chain: parent, number: reader.varint() });
     last = parent;
   }
   return parents;

@@ -20,7 +20,6 @@ import { limits } from "../../src/base/limits.ts";
 import {
   type Field,
   fixed,
-  readCount,
   struct,
   textUpTo,
   u48,
@@ -44,7 +43,7 @@ const cuts: Field<ReadonlyMap<string, number>> = {
     }
   },
   read(reader) {
-    const count = readCount(reader);
+    const count = reader.varint();
     if (count > limits.revocationCutsMax) throw unfit("it has too many cuts");
     const cuts = new Map<string, number>();
     let last = "";
@@ -53,7 +52,7 @@ const cuts: Field<ReadonlyMap<string, number>> = {
       reader.skip(INCARNATION);
       const incarnation = nameOf(reader.bytes, at, at + INCARNATION);
       if (incarnation <= last) throw unfit("its cuts are not in order");
-      cuts.set(incarnation, readCount(reader));
+      cuts.set(incarnation, reader.varint());
       last = incarnation;
     }
     return cuts;

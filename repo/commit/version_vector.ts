@@ -8,7 +8,6 @@
  */
 
 import { ByteReader, ByteWriter } from "../../src/base/bytes.ts";
-import { readCount } from "../../src/base/layout.ts";
 import { chainBytes, readChain } from "./commit.ts";
 
 /** Chain → how many of its commits; chains without commits do not stand in it. */
@@ -58,12 +57,12 @@ export function decodeVector(bytes: Uint8Array): VersionVector {
 
 /** Reads a vector; `SyntaxError` when there is none. */
 export function readVector(reader: ByteReader): VersionVector {
-  const size = readCount(reader);
+  const size = reader.varint();
   const vector = new Map<string, number>();
   let last = "";
   for (let i = 0; i < size; i++) {
     const chain = readChain(reader);
-    const count = readCount(reader);
+    const count = reader.varint();
     if (chain <= last || count === 0) {
       throw new SyntaxError(
         "Cannot decode vector: its chains are not in order",

@@ -17,7 +17,6 @@ import { ByteReader, ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import { assert } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc, hlcZero, laterHlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
-import { readCount } from "../../src/base/layout.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
 import type { Batch } from "../commit/batch.ts";
 import {
@@ -310,7 +309,7 @@ export class Graph {
       throw new SyntaxError("Cannot decode graph: its format is unknown");
     }
     const graph = new Graph(genesisId);
-    const size = readCount(reader);
+    const size = reader.varint();
     for (let i = 0; i < size; i++) graph.#restore(readState(reader));
     if (!reader.done || graph.#chains.size !== size) {
       throw new SyntaxError("Cannot decode graph: its chains are not in order");
@@ -336,14 +335,14 @@ export function digestOfSummary(
 
 function readState(reader: ByteReader): ChainState {
   const name = readChain(reader);
-  const length = readCount(reader);
+  const length = reader.varint();
   const chain: ChainState = {
     name,
     length,
     last: { wall: reader.u48(), count: reader.u16() },
     isHead: reader.u8() === 1,
     voids: someOf(NumberRanges.read(reader, length)),
-    hashed: readCount(reader),
+    hashed: reader.varint(),
     hashedId: reader.take(idLength).slice(),
   };
   if (length === 0 || chain.hashed > length) {

@@ -28,7 +28,7 @@ import { readShape } from "../../src/schema/shape_codec.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Arrival } from "../admission/arrival.ts";
 import { decodeBatch, payloadOf } from "../commit/batch.ts";
-import { flag, readCount } from "../../src/base/layout.ts";
+import { flag } from "../../src/base/layout.ts";
 import type { Graph } from "../graph/graph.ts";
 import { SALVAGE } from "../log/format.ts";
 import type { ItemName } from "../state/state.ts";
@@ -315,7 +315,7 @@ function readHead(
     );
     cells.set(collection, new Map(byId));
   });
-  const lostCount = readCount(reader);
+  const lostCount = reader.varint();
   const lost = listOf(
     reader,
     () => ({ collection: reader.text(), id: reader.text() }),
@@ -330,10 +330,10 @@ function readBatch(
 ): SalvagedBatch {
   const isSigned = flag.read(reader);
   const chain = readChain(reader);
-  const first = readCount(reader);
-  const end = readCount(reader);
-  const at = readCount(reader);
-  const length = readCount(reader);
+  const first = reader.varint();
+  const end = reader.varint();
+  const at = reader.varint();
+  const length = reader.varint();
   const crc = reader.u32();
   const bytes = () => {
     const body = readBody(at, length);
@@ -347,13 +347,13 @@ function readBatch(
 
 function readVector(reader: ByteReader): Map<string, number> {
   return new Map(
-    listOf(reader, () => [readChain(reader), readCount(reader)] as const),
+    listOf(reader, () => [readChain(reader), reader.varint()] as const),
   );
 }
 
 function listOf<T>(reader: ByteReader, readOne: () => T): T[] {
   const list: T[] = [];
-  for (let left = readCount(reader); left > 0; left--) list.push(readOne());
+  for (let left = reader.varint(); left > 0; left--) list.push(readOne());
   return list;
 }
 

@@ -2,9 +2,9 @@
  * Bytes: comparing, joining, hexadecimal, and the growable writer and bounded
  * reader that every binary format of Sheaf is built from.
  *
- * Integers are little-endian; `varint` is LEB128, at most 53 bits. A reader
- * never looks past its end: running out is a `SyntaxError`, the one error that
- * decoders throw on foreign bytes.
+ * Integers are little-endian; `varint` is LEB128, at most 53 bits, in as few
+ * bytes as it takes. A reader never looks past its end: running out is a
+ * `SyntaxError`, the one error that decoders throw on foreign bytes.
  *
  * @module
  */
@@ -274,6 +274,11 @@ function isAsciiAt(
   return true;
 }
 
+/** Two forms of one number would be two names of one thing. */
+function needless(): never {
+  throw new SyntaxError("Cannot decode integer: it has needless bytes");
+}
+
 /** Reads values from bytes, never past their end. */
 export class ByteReader {
   /** What is read. */
@@ -341,7 +346,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.#take(8), true);
   }
 
-  /** A whole number from 0 to 2^53 - 1. */
+  /** A whole number from 0 to 2^53 - 1, which has one form. */
   varint(): number {
     const first = this.u8();
     if (first < 0x80) return first; // Nearly every one.
@@ -352,6 +357,7 @@ export class ByteReader {
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) {
         if (value > Number.MAX_SAFE_INTEGER) break;
+        if (byte === 0) needless();
         return value;
       }
       scale *= 128;

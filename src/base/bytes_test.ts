@@ -1,4 +1,8 @@
-import { deepStrictEqual as deepEqual, throws } from "node:assert/strict";
+import {
+  deepStrictEqual as deepEqual,
+  equal,
+  throws,
+} from "node:assert/strict";
 import {
   ByteReader,
   ByteWriter,
@@ -69,5 +73,16 @@ Deno.test("toBase64() and fromBase64() do what the platform's do", () => {
   }
   for (const odd of ["a", "a*==", "é", "====", "QQ=Q"]) {
     throws(() => fromBase64(odd), SyntaxError, odd);
+  }
+});
+
+Deno.test("varint() takes a number in as few bytes as it needs, and in no more", () => {
+  const read = (...bytes: number[]) =>
+    new ByteReader(Uint8Array.from(bytes)).varint();
+  equal(read(0), 0);
+  equal(read(0x7f), 0x7f);
+  equal(read(0x80, 1), 0x80);
+  for (const needless of [[0x80, 0], [0xff, 0], [0x80, 0x81, 0]]) {
+    throws(() => read(...needless), SyntaxError);
   }
 });

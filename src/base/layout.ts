@@ -84,21 +84,11 @@ export const u48: Field<number> = {
   read: (reader) => reader.u48(),
 };
 
-/** Reads a varint that has no needless bytes. */
-export function readCount(reader: ByteReader): number {
-  const start = reader.at;
-  const value = reader.varint();
-  if (reader.at - start > 1 && reader.bytes[reader.at - 1] === 0) {
-    throw unfit("an integer has needless bytes");
-  }
-  return value;
-}
-
 /** A varint. */
 export const count: Field<number> = {
   says: "varint",
   write: (writer, value) => writer.varint(value),
-  read: readCount,
+  read: (reader) => reader.varint(),
 };
 
 /** One bit in a byte. */
@@ -135,7 +125,7 @@ export function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
 
 /** Reads what {@linkcode writeBytes} wrote: a view. */
 export function readBytes(reader: ByteReader): Uint8Array {
-  return reader.take(readCount(reader));
+  return reader.take(reader.varint());
 }
 
 /** Bytes behind their length: read as a view. */
@@ -167,7 +157,7 @@ export function copied(length: number): Field<Uint8Array> {
 
 /** Reads a text of at most `bytesMax` bytes whose ASCII mark tells the truth. */
 export function readText(reader: ByteReader, bytesMax: number): string {
-  const head = readCount(reader);
+  const head = reader.varint();
   const isAscii = head % 2 === 0;
   const length = isAscii ? head / 2 : (head - 1) / 2;
   if (length > bytesMax) throw unfit("a text is too long");
@@ -199,7 +189,7 @@ export function list<T>(
       for (const value of values) of.write(writer, value);
     },
     read(reader) {
-      const length = readCount(reader);
+      const length = reader.varint();
       if (length > max) throw unfit("a list is too long");
       const values: T[] = [];
       for (let i = 0; i < length; i++) values.push(of.read(reader));

@@ -9,7 +9,7 @@
  */
 
 import type { ByteReader, ByteWriter } from "./bytes.ts";
-import { readCount, unfit } from "./layout.ts";
+import { unfit } from "./layout.ts";
 
 /** A set of numbers. */
 export class NumberRanges {
@@ -115,9 +115,9 @@ export class NumberRanges {
     const ranges = new NumberRanges();
     const bounds = ranges.#bounds;
     let last = 0;
-    for (let left = readCount(reader); left > 0; left--) {
-      const first = last + readCount(reader);
-      const end = first + readCount(reader);
+    for (let left = reader.varint(); left > 0; left--) {
+      const first = last + reader.varint();
+      const end = first + reader.varint();
       const isApart = first > last || bounds.length === 0;
       if (!isApart || first === end || end > max) {
         throw unfit("its ranges are not in order");

@@ -139,8 +139,8 @@ Deno.test("onOverwritten() tells of moves, elements and keys that came second", 
   await they.tell(me);
   await until(() => told.length > 0, "both are told");
   deepEqual(told, [
-    ["moved", "a", "steps", 2, 1],
     ["overwritten", "a", ["notes", "k"], "mine", "theirs"],
+    ["moved", "a", "steps", 2, 1],
   ]);
 });
 

@@ -13,6 +13,7 @@ import { mergeClassOf } from "../schema/kinds.ts";
 import { mergeClassIn, stampIn, stateIn } from "../schema/merge.ts";
 import type { IdSource } from "../schema/names.ts";
 import type { Change, FieldChange, Value } from "../schema/patch.ts";
+import { inOrder } from "../schema/patch_codec.ts";
 import { richChanges } from "../schema/prepare.ts";
 import { tagsOf } from "../schema/rich_set.ts";
 import type { DraftItem, Schema } from "../schema/schema.ts";
@@ -127,7 +128,13 @@ export class Inversion {
     const before = this.#tx.cellOf(table, id);
     this.#tx.put(
       table,
-      { what: "update", shape, id, generation, changes },
+      {
+        what: "update",
+        shape,
+        id,
+        generation,
+        changes: inOrder(shape, changes),
+      },
       before,
     );
   }
@@ -185,7 +192,13 @@ export class Inversion {
     if (changes.length > 0) {
       this.#tx.put(
         table,
-        { what: "update", shape, id, generation, changes },
+        {
+          what: "update",
+          shape,
+          id,
+          generation,
+          changes: inOrder(shape, changes),
+        },
         made,
       );
     }
@@ -338,7 +351,7 @@ function elementsOf(
 ): Change | undefined {
   const places = owners.find((owner) => owner.field === field)?.elements;
   const values = item[field];
-  if (places === undefined || !Array.isArray(values)) return undefined;
+  if (!places?.length || !Array.isArray(values)) return undefined;
   const elements = places.map(({ element, position }, at) => ({
     element,
     position,

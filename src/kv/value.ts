@@ -205,13 +205,21 @@ class Copier {
     const copy: Record<string, KvPart> = {};
     const given = value as Readonly<Record<string, unknown>>;
     // Not by entries: an array and an iteration for each of them.
-    const keys = Object.keys(value);
+    const keys = ascending(Object.keys(value));
     for (let i = 0; i < keys.length; i++) {
       const key = this.#text(keys[i]!);
       setOwn(copy, key, this.copy(given[key], depth + 1));
     }
     return Object.freeze(copy);
   }
+}
+
+/** The same keys in ascending order, as every replica shows them. */
+function ascending(keys: string[]): string[] {
+  for (let i = 1; i < keys.length; i++) {
+    if (keys[i - 1]! > keys[i]!) return keys.sort();
+  }
+  return keys;
 }
 
 /** Sets an own property, whatever its name. */

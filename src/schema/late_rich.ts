@@ -14,7 +14,14 @@ import type { Stamp } from "../base/hlc.ts";
 import { Late } from "../base/late.ts";
 import type { RichClass } from "./kinds.ts";
 import type { LostUnits } from "./lost_units.ts";
-import type { Change, RichChange, Shape, ShapeField, Value } from "./patch.ts";
+import type {
+  Change,
+  FieldChange,
+  RichChange,
+  Shape,
+  ShapeField,
+  Value,
+} from "./patch.ts";
 import type { ReadStamp, RichKind, WriteStamp } from "./rich_kind.ts";
 import type { RichState } from "./rich_state.ts";
 import type { TextState } from "./text_state.ts";
@@ -27,6 +34,9 @@ export interface RichCode {
   writeState(w: ByteWriter, state: RichState, stamp: WriteStamp): void;
   readState(r: ByteReader, stamp: ReadStamp): RichState;
   shownTextOf(bytes: Uint8Array, shown: string): TextState;
+  readonly changeCodes: Readonly<Record<RichChange["what"], number>>;
+  joinChanges(sorted: readonly FieldChange[]): FieldChange[];
+  joinParts(...changes: readonly Change[]): Change;
   writeChange(w: ByteWriter, change: RichChange): void;
   readChange(r: ByteReader, field: ShapeField): Change;
   shapeOfEdit(shape: Shape, field: ShapeField): Shape;

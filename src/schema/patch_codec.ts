@@ -2,8 +2,9 @@
  * Bytes of patches: the payload of a commit.
  *
  * See docs/format.md, "Payload: the patch". {@linkcode decodePatch} is the
- * strict reading that every payload passes once; {@linkcode decodeCreateAt}
- * reads single rows of payloads that passed it.
+ * strict reading that every payload passes once: it takes what {@linkcode
+ * PatchWriter} makes of what the payload says, and no other bytes. {@linkcode
+ * decodeCreateAt} reads single rows of payloads that passed it.
  *
  * Architecture invariant: foreign bytes never throw anything but `SyntaxError`,
  * and every count is bounded by the bytes that are left and by a named limit.
@@ -11,7 +12,12 @@
  * @module
  */
 
-import { ByteReader, ByteWriter, concatBytes } from "../base/bytes.ts";
+import {
+  ByteReader,
+  ByteWriter,
+  concatBytes,
+  equalBytes,
+} from "../base/bytes.ts";
 import { assert, DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import { isRich } from "./kinds.ts";
@@ -28,7 +34,7 @@ import type {
   ShapeField,
   UpdateOperation,
 } from "./patch.ts";
-import { encodeShape, readShape } from "./shape_codec.ts";
+import { encodeShape, readShapes } from "./shape_codec.ts";
 import { isStub } from "./stub.ts";
 import {
   malformed,
@@ -133,6 +139,7 @@ export class PatchWriter {
   #indexOf(shape: Shape): number {
     if (shape === this.#lastShape) return this.#lastIndex;
     let index = this.#shapes.indexOf(shape);
+    if (index < 0) index = this.#shapes.findIndex(isSameAs(shape));
     if (index < 0) {
       index = this.#shapes.push(shape) - 1;
       this.#nodes += nodesOfShape(shape);
@@ -183,6 +190,12 @@ export class PatchWriter {
   }
 }
 
+/** Another object may be the same shape: it stands once. */
+function isSameAs(shape: Shape): (other: Shape) => boolean {
+  const bytes = encodeShape(shape);
+  return (other) => equalBytes(encodeShape(other), bytes);
+}
+
 const excuses = {
   item: `it is over ${limits.itemBytesMax} bytes. Split it into several items`,
   payload:
@@ -192,6 +205,30 @@ const excuses = {
   nodes:
     `its transaction has over ${limits.nodesMax} values, those inside JSON too. Use several transactions`,
 } as const;
+
+/** What changes of one update are ordered by: their field, and what they do. */
+function rankOf(field: number, code: number): number {
+  return field * 256 + code;
+}
+
+function codeOf({ what }: Change): number {
+  return what === "set" ? SET : lateRich.code.changeCodes[what];
+}
+
+/** The changes in the order of an update, those that do the same to a field as one. */
+export function inOrder(
+  { fields }: Shape,
+  changes: readonly FieldChange[],
+): readonly FieldChange[] {
+  const rank = ({ field, change }: FieldChange) =>
+    rankOf(fields.indexOf(field), codeOf(change));
+  const sorted = changes.length > 1
+    ? changes.toSorted((a, b) => rank(a) - rank(b))
+    : changes;
+  return sorted.some(({ field }) => isRich(field.kind))
+    ? lateRich.code.joinChanges(sorted)
+    : sorted;
+}
 
 function writeItem(w: ByteWriter, op: CreateOperation): void {
   const { fields } = op.shape;
@@ -205,10 +242,14 @@ function writeItem(w: ByteWriter, op: CreateOperation): void {
 function writeChanges(w: ByteWriter, op: UpdateOperation): void {
   const { changes, shape: { fields } } = op;
   w.varint(changes.length);
+  let last = -1;
   for (let i = 0; i < changes.length; i++) {
     const { field, change } = changes[i]!;
     const index = fields.indexOf(field);
     assert(index >= 0, "a change names a field of its operation's shape");
+    const rank = rankOf(index, codeOf(change));
+    assert(rank > last, "changes are in their order");
+    last = rank;
     w.varint(index);
     if (change.what !== "set") lateRich.code.writeChange(w, change);
     else {
@@ -245,7 +286,7 @@ export interface Room {
 export function countOperations(payload: Uint8Array): number {
   if (isStub(payload)) return 0;
   const r = new ByteReader(payload);
-  readShapes(r);
+  readTable(r);
   return readCount(r, limits.operationsMax, operationBytesMin);
 }
 
@@ -256,7 +297,7 @@ export function countOperations(payload: Uint8Array): number {
 export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   if (isStub(payload)) return nothing;
   const r = new ByteReader(payload);
-  const shapes = readShapes(r);
+  const shapes = readTable(r);
   const count = readCount(r, limits.operationsMax, operationBytesMin);
   const operationsOffset = r.at;
   if (room !== undefined) {
@@ -264,15 +305,22 @@ export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   }
   const operations: Operation[] = [];
   const createOffsets: number[] = [];
+  // Shapes stand in the order in which operations need them: the next may be the first new one.
+  const within = shapes.slice(0, 1);
+  let used = 0;
   for (let i = 0; i < count; i++) {
     const start = r.at - operationsOffset;
-    const operation = readOperation(r, shapes);
+    const operation = readOperation(r, within);
+    if (operation.shape === within[used] && ++used < shapes.length) {
+      within.push(shapes[used]!);
+    }
     operations.push(operation);
     createOffsets.push(operation.what === "create" ? start : -1);
     if (room !== undefined && (room.left -= nodesOf(operation)) < 0) {
       return { operations, operationsOffset, createOffsets };
     }
   }
+  if (used < shapes.length) malformed("a shape is without use");
   if (!r.done) malformed("bytes follow its last operation");
   return { operations, operationsOffset, createOffsets };
 }
@@ -287,20 +335,16 @@ export interface ChangeSpan extends FieldChange {
 /** Every change in a payload that {@linkcode decodePatch} has accepted, in order. */
 export function changesIn(payload: Uint8Array): ChangeSpan[] {
   const r = new ByteReader(payload, 1);
-  const shapes: Shape[] = [];
-  for (let left = r.varint(); left > 0; left--) shapes.push(readShape(r));
+  const shapes = readShapes(r);
   const spans: ChangeSpan[] = [];
   for (let left = r.varint(); left > 0; left--) readOperation(r, shapes, spans);
   return spans;
 }
 
 /** Reads what stands before a payload's count of operations: its shapes. */
-function readShapes(r: ByteReader): Shape[] {
+function readTable(r: ByteReader): Shape[] {
   if (r.u8() !== FORMAT) malformed("its format is unknown");
-  const shapes: Shape[] = [];
-  const count = readCount(r, limits.collectionsMax, 3);
-  for (let i = 0; i < count; i++) shapes.push(readShape(r));
-  return shapes;
+  return readShapes(r);
 }
 
 /**
@@ -308,7 +352,7 @@ function readShapes(r: ByteReader): Shape[] {
  * first operation. Only for bytes that {@linkcode decodePatch} has accepted.
  */
 export function readPatchHead(r: ByteReader): readonly Shape[] {
-  const shapes = readShapes(r);
+  const shapes = readTable(r);
   r.varint();
   return shapes;
 }
@@ -387,11 +431,16 @@ function readChanges(
   spans: ChangeSpan[] | undefined,
 ): readonly FieldChange[] {
   const count = readCount(r, limits.elementsMax, 3);
+  if (count === 0) malformed("an update changes nothing");
   const changes: FieldChange[] = [];
+  let last = -1;
   for (let i = 0; i < count; i++) {
-    const field = shape.fields[r.varint()] ??
-      malformed("a change names no field");
+    const index = r.varint();
+    const field = shape.fields[index] ?? malformed("a change names no field");
     const start = r.at;
+    const rank = rankOf(index, r.bytes[start]!);
+    if (rank <= last) malformed("changes do not ascend");
+    last = rank;
     const change = isRich(field.kind)
       ? lateRich.code.readChange(r, field)
       : readSet(r, field);

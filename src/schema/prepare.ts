@@ -15,6 +15,7 @@ import { isRich, isRichClass, mergeClassOf } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
 import { mergeClassIn, stateIn } from "./merge.ts";
 import { parseItemId, show } from "./names.ts";
+import { inOrder } from "./patch_codec.ts";
 import type {
   Change,
   CreateOperation,
@@ -138,7 +139,13 @@ export function prepareUpdate(
   const shape = first?.change.what === "edit" && second === undefined
     ? lateRich.code.shapeOfEdit(schema.shape, first.field)
     : schema.shape;
-  return { what: "update", shape, id, generation, changes };
+  return {
+    what: "update",
+    shape,
+    id,
+    generation,
+    changes: inOrder(shape, changes),
+  };
 }
 
 function checkId(schema: Schema, cell: Cell, value: unknown): void {

@@ -47,6 +47,12 @@ export function rechainOperation(
 }
 
 function rechainChange(change: Change, renaming: Renaming): Change {
+  const renamed = renameIn(change, renaming);
+  // Other names have another order.
+  return renamed === change ? change : lateRich.code.joinParts(renamed);
+}
+
+function renameIn(change: Change, renaming: Renaming): Change {
   const name = (element: string) => rechainElement(element, renaming);
   switch (change.what) {
     case "remove": {

@@ -7,6 +7,7 @@ import { compareHlc, type Stamp } from "../base/hlc.ts";
 import { LostUnits } from "./lost_units.ts";
 import { nameOf } from "./rich_list.ts";
 import type { Change, FieldChange, Operation, ShapeField } from "./patch.ts";
+import { inOrder } from "./patch_codec.ts";
 import { rechainOperation, type Renaming } from "./rechain.ts";
 import {
   emptyText,
@@ -54,10 +55,10 @@ function update(...changes: (readonly [string, Change])[]): Operation {
     shape,
     id: "a",
     generation: 0,
-    changes: changes.map(([name, change]) => ({
-      field: fieldOf(name),
-      change,
-    })),
+    changes: inOrder(
+      shape,
+      changes.map(([name, change]) => ({ field: fieldOf(name), change })),
+    ),
   };
 }
 

@@ -6,7 +6,13 @@
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";
-import { readChange, writeChange } from "./change_codec.ts";
+import {
+  changeCodes,
+  joinChanges,
+  joinParts,
+  readChange,
+  writeChange,
+} from "./change_codec.ts";
 import type { RichClass } from "./kinds.ts";
 import type { RichCode } from "./late_rich.ts";
 import { LostUnits } from "./lost_units.ts";
@@ -83,6 +89,9 @@ export const rich: RichCode = {
   writeState,
   readState,
   shownTextOf,
+  changeCodes,
+  joinChanges,
+  joinParts,
   writeChange,
   readChange,
   shapeOfEdit,

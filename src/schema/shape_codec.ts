@@ -48,6 +48,19 @@ function writeShape(shape: Shape): Uint8Array {
 
 const interned = new Map<string, Shape>();
 
+/** Reads the shapes of a patch, strictly: none stands twice. */
+export function readShapes(r: ByteReader): Shape[] {
+  const count = readCount(r, limits.collectionsMax, 3);
+  // Not in their middle: equal ones must be one object here.
+  if (interned.size + count > limits.shapesCachedMax) interned.clear();
+  const shapes: Shape[] = [];
+  for (let i = 0; i < count; i++) shapes.push(readShape(r));
+  if (count > 1 && new Set(shapes).size < count) {
+    malformed("a shape stands twice");
+  }
+  return shapes;
+}
+
 /** Reads a shape. */
 export function readShape(r: ByteReader): Shape {
   const start = r.at;

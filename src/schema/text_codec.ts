@@ -115,6 +115,7 @@ export function readTextChange(r: ByteReader): TextState {
     if (runs.length > 0 && ++writers > 1) malformed("a text has two writers");
     for (const run of runs) checkRun(client, run);
   }
+  if (clients.size === 0) malformed("an edit changes nothing");
   const change = normalText(clients);
   const w = new ByteWriter(r.at - start);
   writeTextState(w, change);

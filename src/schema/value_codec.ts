@@ -12,7 +12,7 @@
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
-import { parseJson } from "./json.ts";
+import { parseJson, parseOneJson, writeJson } from "./json.ts";
 import { emptyOf } from "./kinds.ts";
 import type { FieldKind, Value } from "./patch.ts";
 
@@ -44,21 +44,21 @@ export function malformed(why: string): never {
 export function writeValue(w: ByteWriter, kind: FieldKind, value: Value): void {
   switch (typeof value) {
     case "string":
-      if (kind === "json") return writeJson(w, value);
+      if (kind === "json") return writeJsonValue(w, value);
       w.u8(tags.text);
       return w.text(value);
     case "number":
-      if (kind === "json") return writeJson(w, value);
+      if (kind === "json") return writeJsonValue(w, value);
       return writeNumber(w, value);
     case "boolean":
-      if (kind === "json") return writeJson(w, value);
+      if (kind === "json") return writeJsonValue(w, value);
       return w.u8(value ? tags.true : tags.false);
     case "undefined":
       return w.u8(tags.absent);
     default:
       if (kind === "set" || kind === "list") return writeArray(w, value);
       if (kind === "map") return writeRecord(w, value);
-      if (kind === "json") return writeJson(w, value);
+      if (kind === "json") return writeJsonValue(w, value);
       return writeAny(w, value);
   }
 }
@@ -74,7 +74,7 @@ export function writeAny(w: ByteWriter, value: Value): void {
     w.varint(value.length);
     return w.bytes(value);
   }
-  if (typeof value === "object") return writeJson(w, value);
+  if (typeof value === "object") return writeJsonValue(w, value);
   writeValue(w, "string", value);
 }
 
@@ -87,9 +87,9 @@ function writeNumber(w: ByteWriter, value: number): void {
   w.varint(value >= 0 ? value : -1 - value);
 }
 
-function writeJson(w: ByteWriter, value: Value): void {
+function writeJsonValue(w: ByteWriter, value: Value): void {
   w.u8(tags.json);
-  w.text(JSON.stringify(value));
+  w.text(writeJson(value));
 }
 
 function writeArray(w: ByteWriter, value: object | null): void {
@@ -290,7 +290,8 @@ function readDate(r: ByteReader): Date {
 }
 
 function readJson(r: ByteReader, strict: boolean): Value {
-  return parseJson(readText(r, limits.valueBytesMax, strict));
+  const text = readText(r, limits.valueBytesMax, strict);
+  return strict ? parseOneJson(text) : parseJson(text);
 }
 
 const emptyBytes = new Uint8Array(0);

@@ -266,7 +266,12 @@ testDecoder(
       bytes.splice(at, gone, ...come);
       return Uint8Array.from(bytes);
     });
-    const pinned = vectors.payloads.map(({ bytes }) => fromHex(bytes));
+    const refused = vectors.refusedPayloads;
+    const pinned = [
+      ...vectors.payloads.map(({ bytes }) => bytes),
+      ...refused.map(({ instead }) => instead),
+      ...refused.map(({ bytes }) => bytes),
+    ].map(fromHex);
     const all = [...payloads, ...pinned, ...spoilt];
     const verdicts = await judgePayloads(all.map((bytes) => toHex(bytes)));
     let sound = 0;

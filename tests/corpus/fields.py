@@ -13,8 +13,6 @@ class Refused(Exception):
 class Bytes:
     """A reader of bytes that says where it stands."""
 
-    is_loose = False
-
     def __init__(self, data, place):
         self.data, self.place, self.at = data, place, 0
 
@@ -43,7 +41,7 @@ class Bytes:
             value |= (byte & 127) << shift
             self.check(value < 2**53, "a varint of more than 53 bits")
             if byte < 128:
-                self.check(byte > 0 or shift == 0 or self.is_loose, "a varint with needless bytes")
+                self.check(byte > 0 or shift == 0, "a varint with needless bytes")
                 return value
             shift += 7
 

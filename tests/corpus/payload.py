@@ -1,5 +1,6 @@
 """Payloads, strictly: "Payload: the patch" in docs/format.md."""
 
+import decimal
 import json
 import math
 import re
@@ -45,12 +46,39 @@ def check_json(value, depth=0):
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def json_number(text):
-    return int(text) if len(text) < 16 else float(text)
+def number_text(number):
+    """A number as ECMAScript writes it: as few digits as tell it from all others."""
+    if number == 0:
+        return "0"
+    _, all_digits, exponent = decimal.Decimal(repr(abs(number))).as_tuple()
+    whole = "".join(map(str, all_digits))
+    digits = whole.rstrip("0")
+    point = len(whole) + exponent
+    sign = "-" if number < 0 else ""
+    if len(digits) <= point <= 21:
+        return sign + digits.ljust(point, "0")
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    fraction = "." + digits[1:] if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{point - 1:+d}"
+
+
+def json_text(value):
+    """The one text of a JSON value."""
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, list):
+        return f"[{','.join(map(json_text, value))}]"
+    if isinstance(value, dict):
+        entries = sorted(value.items(), key=lambda entry: units(entry[0]))
+        return f"{{{','.join(f'{json_text(key)}:{json_text(part)}' for key, part in entries)}}}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 class Payload(Bytes):
-    is_loose = True
+    used = 0
 
     def value(self, tags):
         tag = self.uint(1)
@@ -90,10 +118,11 @@ class Payload(Bytes):
     def json(self, is_inside):
         text = self.text()
         try:
-            said = json.loads(text, parse_constant=lambda _: math.inf, parse_int=json_number)
+            said = json.loads(text, parse_constant=lambda _: math.inf, parse_int=float)
         except (ValueError, RecursionError):
             self.refuse("no JSON")
         self.check(check_json(said), "no JSON of ours")
+        self.check(json_text(said) == text, "JSON of another form")
         self.check(not is_inside or said is None or isinstance(said, (list, dict)), "JSON that has a type of its own")
         return Json(text)
 
@@ -106,6 +135,16 @@ class Payload(Bytes):
         keys = [key(value[0] if isinstance(value, tuple) else value) for value in values]
         self.check(is_ascending(keys), "values that do not ascend")
         return values
+
+    def parts(self, read, key=units):
+        values = self.ascending(read, key)
+        self.check(values, "a change that says nothing")
+        return values
+
+    def tags(self):
+        stamps = self.many(self.stamp)
+        self.check(stamps and is_ascending(stamps), "tags that do not ascend, or none")
+        return stamps
 
     def member(self):
         return self.value({1, 2, 3, 4, 5, 6})
@@ -143,23 +182,23 @@ class Payload(Bytes):
         if what == 1:
             number = self.f64()
             whole = number.is_integer() and abs(number) < 2**53 and struct.pack("<d", number) != struct.pack("<d", -0.0)
-            self.check(whole, "no whole increment")
+            self.check(whole and number != 0, "no whole increment")
             return int(number)
         if what == 2:
-            return self.many(self.member)
+            return self.parts(self.member, rank)
         if what == 3:
-            return self.many(lambda: (self.member(), self.many(self.stamp)))
+            return self.parts(lambda: (self.member(), self.tags()), rank)
         if what == 4:
-            return self.many(self.pair)
+            return self.parts(self.pair)
         if what == 5:
-            return self.many(self.text)
+            return self.parts(self.text)
         if what == 6:
-            return self.many(lambda: (self.element(), self.position(), self.part()))
+            return self.parts(lambda: (self.element(), self.position(), self.part()))
         if what == 7:
-            return self.many(lambda: (self.element(), self.position()))
+            return self.parts(lambda: (self.element(), self.position()))
         if what == 8:
-            return self.many(self.element)
-        return self.many(lambda: (self.element(), self.part())) if what == 9 else self.text_change()
+            return self.parts(self.element)
+        return self.parts(lambda: (self.element(), self.part())) if what == 9 else self.text_change()
 
     def element(self):
         name = self.text()
@@ -178,7 +217,6 @@ class Payload(Bytes):
 
     def text_change(self):
         """format-text.md: units that are new, and deleted ones."""
-        self.is_loose = False
         clients = self.many(self.varint)
         self.check(is_ascending(clients) and all(client < 2**35 for client in clients), "clients that do not ascend")
         entries, named, writers = [], set(), 0
@@ -191,7 +229,7 @@ class Payload(Bytes):
             named |= {entries[-1]} | {unit[0] for run in runs for unit in run[2] if unit}
         self.check(is_ascending(entries) and writers <= 1, "entries that do not ascend, or two writers")
         self.check(named == set(clients), "a client that is not named")
-        self.is_loose = True
+        self.check(entries, "an edit that says nothing")
 
     def client(self, clients):
         index = self.varint()
@@ -252,19 +290,26 @@ class Payload(Bytes):
         index, what = head >> 2, head & 3
         self.check(index < len(shapes) and what <= DELETE, "an operation of no kind")
         collection, _, fields = shapes[index]
+        self.check(index <= self.used, "shapes in another order than their use")
+        self.used = max(self.used, index + 1)
         generation, name = self.varint(), self.text()
         self.check(name and not CONTROL.search(name), "an item without an id")
         rest = None
         if what == CREATE:
             rest = [(field, kind, self.field_value(kind)) for field, kind in fields]
         elif what == UPDATE:
-            rest = self.many(lambda: self.field_change(fields))
+            changes = self.many(lambda: self.field_change(fields))
+            self.check(changes, "an update that says nothing")
+            self.check(is_ascending([place for place, _ in changes]), "changes that do not ascend")
+            rest = [change for _, change in changes]
         return (collection, name, what, generation, rest)
 
     def field_change(self, fields):
         index = self.varint()
         self.check(index < len(fields), "a field that the shape has not")
-        return (*fields[index], self.change(fields[index][1]))
+        name, kind = fields[index]
+        change = self.change(kind)
+        return ((index, change[0]), (name, kind, change))
 
 
 def read_payload(data, place):
@@ -275,6 +320,8 @@ def read_payload(data, place):
         return [], data[3:]
     payload.form()
     shapes = payload.many(payload.shape)
+    payload.check(len({repr(shape) for shape in shapes}) == len(shapes), "a shape twice")
     operations = payload.many(lambda: payload.operation(shapes))
+    payload.check(payload.used == len(shapes), "a shape without use")
     payload.end()
     return operations, sha256(data)

@@ -27,7 +27,7 @@ import type {
   Shape,
   Value,
 } from "../../src/schema/patch.ts";
-import { PatchWriter } from "../../src/schema/patch_codec.ts";
+import { inOrder, PatchWriter } from "../../src/schema/patch_codec.ts";
 import { prepare } from "./door.ts";
 import { recordKind } from "../../repo/log/format.ts";
 
@@ -110,7 +110,8 @@ export function changing(
     assert(field !== undefined, "a change is of a field of the shape");
     return { field, change };
   });
-  return { what: "update", shape, id, generation, changes: all };
+  const inPlace = inOrder(shape, all);
+  return { what: "update", shape, id, generation, changes: inPlace };
 }
 
 /** Ends an item, whatever is there. */

@@ -158,7 +158,8 @@ export const deeds = {
     const shape = shapes[collection] ?? kv;
     const it = { shape, id, generation };
     const fields = collection === Card.name ? mine(scene, collection) : {};
-    const lies = [creating(it, fields), changing(it, {}), ending(it)];
+    const touch = { [shape.fields[0]!.name]: set(FORBIDDEN) };
+    const lies = [creating(it, fields), changing(it, touch), ending(it)];
     return [{ wall, operations: [dice.pick(lies)] }];
   },
 

@@ -3,7 +3,7 @@
  * small files, pinned for other languages: whoever changes them changes the format.
  */
 
-import { equal } from "node:assert/strict";
+import { equal, throws } from "node:assert/strict";
 import { createSigner, verify } from "../../crypto/mod.ts";
 import { issueRevocation } from "../../repo/commit/revocation.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
@@ -107,6 +107,15 @@ Deno.test("payload bytes are the pinned ones, for each kind of field and of chan
   }
   equal(whats.size, 13 + 11, "kinds of fields and of changes");
   equal(payloadOf(), "010000");
+});
+
+Deno.test("decodePatch() refuses each other spelling of a payload, and takes the one that a writer makes", async () => {
+  await lateRich.load();
+  for (const { why, bytes, instead } of vectors.refusedPayloads) {
+    throws(() => decodePatch(fromHex(bytes)), SyntaxError, why);
+    const { operations } = decodePatch(fromHex(instead));
+    equal(payloadOf(...operations), instead, why);
+  }
 });
 
 function payloadOf(...operations: Operation[]): string {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { assertOneForm } from "../../one_form.ts";
 import { verifyReplica } from "../../../repo/repair/verify.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { equalBytes, toHex } from "../../../src/base/bytes.ts";
@@ -92,6 +93,7 @@ export async function checkConverged(
   for (const name of stage.repositories) {
     const served = server.replica(name);
     if (served === undefined) continue;
+    assertOneForm(served);
     const [state, ids] = digestsOf(served);
     for (const client of clients) {
       if (client.isRevoked) continue;
