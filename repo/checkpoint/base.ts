@@ -55,7 +55,7 @@ export class Base {
   readonly #idStarts: PagePart;
   readonly #heap: Heap;
   #dead: Set<number> | undefined;
-  /** The ids of the page read last, how many were read so far, and all ids once that was too many. */
+  /** The ids of the page read last, how many were read out of order, and all ids once that was too many. */
   #page: IdPage | undefined;
   #turns = 0;
   #allIds: readonly string[] | undefined;
@@ -208,7 +208,8 @@ export class Base {
     if (page !== undefined && at >= 0 && at < page.ids.length) {
       return page.ids[at]!;
     }
-    if (this.#turns++ > this.place.ids.count) {
+    const isNext = page !== undefined && at === page.ids.length;
+    if (!isNext && this.#turns++ > this.place.ids.count) {
       this.#allIds = this.ids();
       return this.#allIds[ordinal]!;
     }

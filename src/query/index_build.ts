@@ -14,7 +14,7 @@ import { inSteps } from "./steps.ts";
 const stepItems = 512;
 
 /** Where more than this share ties, ids are taken in their own order: one by one they cost a page each. */
-const tieShare = 64;
+const tieShare = 256;
 
 /** An order that lacks more than this share is found anew. */
 const restShare = 8;
