@@ -223,8 +223,8 @@ function routeOf(
 /** All fields with one value, and last the one with the fewest of several, or one with an element. */
 function boundBy(parts: readonly Condition[]): Pick<Route, "fields" | "keys"> {
   const equal = parts.filter((part) => part.what === "equal");
-  const [some] = parts.filter((part) => part.what === "in")
-    .sort((a, b) => a.keys.length - b.keys.length);
+  const some = parts.filter((part) => part.what === "in")
+    .sort((a, b) => a.keys.length - b.keys.length).at(0);
   const last = some ?? parts.find(asksForElement);
   const bound = last === undefined ? equal : [...equal, last];
   const fields = bound.map(({ field, kind }) => [field, kind] as const);
