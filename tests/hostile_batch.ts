@@ -83,10 +83,14 @@ function fields(tag: number): Write {
   };
 }
 
-/** One field, again and again. */
+/** Each field, to nothing. */
 function changes(w: ByteWriter): void {
-  w.varint(limits.elementsMax);
-  for (let i = 0; i < 3 * limits.elementsMax; i++) w.u8(0);
+  w.varint(FIELDS);
+  for (let i = 0; i < FIELDS; i++) {
+    w.varint(i);
+    w.u8(0);
+    w.u8(0);
+  }
 }
 
 /** One change of a text that deletes a unit of each of many clients. */
@@ -105,7 +109,7 @@ const cases = {
   arrays: [32 * MiB, "json", 1, CREATE, json("[[]],")],
   maps: [32 * MiB, "map", FIELDS, CREATE, fields(tags.record)],
   bytes: [32 * MiB, "bytes", FIELDS, CREATE, fields(tags.bytes)],
-  changes: [32 * MiB, "string", 1, UPDATE, changes],
+  changes: [32 * MiB, "string", FIELDS, UPDATE, changes],
   edits: [16 * MiB, "text", 1, UPDATE, edits],
   deletes: [48 * MiB, "json", 0, DELETE, nothing],
   "fewer creates": [12 * MiB, "json", 0, CREATE, nothing],
