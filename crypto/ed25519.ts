@@ -27,6 +27,7 @@ import {
 } from "../src/base/bytes.ts";
 import { assert } from "../src/base/errors.ts";
 import { type Native, native } from "../src/base/system.ts";
+import type { KeyPair, Signer } from "./keys.ts";
 import { lateEd25519 } from "./late_ed25519.ts";
 
 hashes.sha512 = sha512;
@@ -39,30 +40,6 @@ const SECRET_PREFIX = fromHex("302e020100300506032b657004220420");
 
 /** Imported public keys that are kept: importing one costs 6 µs. */
 const CACHED_KEYS_MAX = 256;
-
-/** A key pair as plain bytes. */
-export interface KeyPair {
-  /** 32 bytes: the encoded point. */
-  readonly publicKey: Uint8Array;
-  /** 32 bytes: the seed of RFC 8032. Whoever has it can sign. */
-  readonly secretKey: Uint8Array;
-}
-
-/** Signs with one secret key. */
-export interface Signer {
-  /** 32 bytes: the encoded point. */
-  readonly publicKey: Uint8Array;
-  /** The signature of `message`: 64 bytes. */
-  sign(message: Uint8Array): Uint8Array;
-}
-
-/** Signs with a session's key: at once, or later where the key cannot be read. */
-export interface SessionSigner {
-  /** 32 bytes: the encoded point. */
-  readonly publicKey: Uint8Array;
-  /** The signature of `message`: 64 bytes. */
-  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
-}
 
 /** The algorithm over one platform. */
 export interface Ed25519 {

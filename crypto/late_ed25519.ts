@@ -6,9 +6,13 @@
  */
 
 import { Late } from "../src/base/late.ts";
-import type * as ed25519 from "./ed25519.ts";
+import type { KeyPair, Signer } from "./keys.ts";
 
-/** `ed25519.ts`, which says itself that it is here. */
-export const lateEd25519: Late<
-  Pick<typeof ed25519, "createSigner" | "generateKeyPair">
-> = /* @__PURE__ */ new Late();
+/** What `ed25519.ts` does, which says itself that it is here. */
+export interface LateEd25519 {
+  createSigner(secretKey: Uint8Array, known?: Uint8Array): Signer;
+  generateKeyPair(random: (target: Uint8Array) => void): KeyPair;
+}
+
+/** See {@linkcode LateEd25519}. */
+export const lateEd25519: Late<LateEd25519> = /* @__PURE__ */ new Late();

@@ -11,15 +11,8 @@
  */
 
 export { sha256, sha256Into } from "./sha256.ts";
-export {
-  createSigner,
-  generateKeyPair,
-  isWeakKey,
-  type KeyPair,
-  type SessionSigner,
-  type Signer,
-  verify,
-} from "./ed25519.ts";
+export { createSigner, generateKeyPair, isWeakKey, verify } from "./ed25519.ts";
+export type { KeyPair, SessionSigner, Signer } from "./keys.ts";
 export {
   generateWebKey,
   isWebKey,

@@ -10,7 +10,7 @@
  */
 
 import { encodeText } from "../src/base/bytes.ts";
-import type { SessionSigner } from "./ed25519.ts";
+import type { SessionSigner } from "./keys.ts";
 
 /** A secret key of the platform: a `CryptoKey`. It survives a structured clone. */
 export interface WebKey {

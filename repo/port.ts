@@ -16,7 +16,7 @@ import type { Arrival, Gate } from "./admission/arrival.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { Revocations } from "./commit/revocation.ts";
 import type { Refusal } from "../src/base/errors.ts";
-import type { Cut } from "./refusal/void_commits.ts";
+import type { Cut, RefusedCommit } from "./refusal/void_commits.ts";
 import type { VersionVector } from "./commit/version_vector.ts";
 
 /** A record of the log as a peer gets it. */
@@ -148,13 +148,3 @@ export interface RepositoryPort {
 
 /** Work in slices, each no longer than others may wait: one is done at each `next`. */
 export type Sliced<T> = Generator<void, T>;
-
-/** A commit that the server refused. */
-export interface RefusedCommit {
-  readonly number: number;
-  readonly reason: string;
-  readonly rule: string;
-  readonly detail: string;
-  /** Does the server keep it for somebody to decide? */
-  readonly kept: boolean;
-}

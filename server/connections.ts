@@ -12,7 +12,7 @@
 
 import { toHex } from "../src/base/bytes.ts";
 import type { World } from "../src/base/world.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import type { HostEvent, HostPeer } from "../sync/host_hooks.ts";
 import type { Transport } from "../sync/transport/transport.ts";
 import { limits } from "../src/base/limits.ts";

@@ -19,7 +19,7 @@ import type {
   StorageFile,
 } from "../src/storage/storage.ts";
 import { decodeCertificate, type Replica } from "../repo/mod.ts";
-import type { ServerProver } from "../sync/conversation.ts";
+import type { ServerProver } from "../sync/proof.ts";
 import {
   type Books,
   bookSchemas,

@@ -27,7 +27,8 @@ import { chainBytes } from "../repo/commit/commit.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
-import { type PeerSession, rights } from "../sync/conversation.ts";
+import { rights } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import type {
   Access,
   Declined,

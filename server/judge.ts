@@ -29,7 +29,7 @@ import { ConstraintJudge, RuleGate } from "../repo/admission/rule_gate.ts";
 import type { Constraints } from "../repo/admission/constraints.ts";
 import { boundedPatches, checkMerge } from "../repo/admission/merge_gate.ts";
 import type { Replica } from "../repo/mod.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import type { ChainEnd } from "../sync/summary.ts";
 import type { Log } from "./log.ts";
 import type { RestoreReport } from "./restore_report.ts";

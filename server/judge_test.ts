@@ -5,7 +5,7 @@ import type { Operation } from "../src/schema/patch.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import { type Batch, decodeBatch, withVoid } from "../repo/commit/batch.ts";
 import { NumberRanges } from "../src/base/number_ranges.ts";
 import { Judge, type JudgeParts } from "./judge.ts";

@@ -25,7 +25,7 @@ import {
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
 import { workOf } from "../tests/kit/work.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import { Judge } from "./judge.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 

@@ -28,7 +28,7 @@ import { recordKind, type Replica, type RepositoryName } from "../repo/mod.ts";
 import type { Judged } from "../repo/admission/admit.ts";
 import { nameOf } from "../repo/commit/commit.ts";
 import { issueRevocations } from "../repo/commit/revocation.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
 import type { Whom } from "./api.ts";
 import { type Books, SERVER_REPOSITORY } from "./books.ts";

@@ -17,7 +17,7 @@ import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
 import type { Replica, RepositoryName } from "../repo/mod.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import { SyncHost } from "../sync/host.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Acceptance } from "./acceptance.ts";

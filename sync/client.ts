@@ -14,7 +14,8 @@ import type { World } from "../src/base/world.ts";
 import { backoffMs } from "./backoff.ts";
 import { ClientConversation } from "./client_conversation.ts";
 import { SyncChannel } from "./client_channel.ts";
-import type { ConversationEvent, EventOf, Prover } from "./conversation.ts";
+import type { ConversationEvent, EventOf } from "./conversation.ts";
+import type { Prover } from "./proof.ts";
 import { Driver } from "./driver.ts";
 import {
   type ClientStatus,

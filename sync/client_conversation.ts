@@ -16,13 +16,8 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
-import type {
-  ClientOptions,
-  Input,
-  Moment,
-  Output,
-  PeerSession,
-} from "./conversation.ts";
+import type { ClientOptions, Input, Moment, Output } from "./conversation.ts";
+import type { PeerSession } from "./proof.ts";
 import { Line } from "./line.ts";
 import {
   features,

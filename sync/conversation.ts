@@ -8,7 +8,6 @@
  * @module
  */
 
-import type { SessionSigner } from "../crypto/ed25519.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
 import type { RepositoryName } from "../repo/commit/genesis.ts";
@@ -17,10 +16,11 @@ import type { Refusal } from "../src/base/errors.ts";
 import type { Clocks } from "../src/base/server_clock.ts";
 import type { AuditReport } from "./audit.ts";
 import type { MessageOf } from "./message.ts";
+import type { PeerSession, Prover, ServerProver } from "./proof.ts";
 import type { ResumeState } from "./resume.ts";
 import type { PartBudget } from "./window.ts";
 import type { Incident } from "./status.ts";
-import type { Witness } from "./witness.ts";
+import type { Witness, WitnessSource } from "./witness.ts";
 
 /** When an input happens. */
 export type Moment = Clocks;
@@ -46,34 +46,6 @@ export type Output =
   | { readonly do: "sign"; readonly message: Uint8Array }
   /** Bring a `time` input after this long; the last `wake` counts. */
   | { readonly do: "wake"; readonly afterMs: number };
-
-/** Who proves itself: signs with a session key, shows its certificates. */
-export interface Prover extends SessionSigner {
-  /** Its own certificate first, then its issuers', up to the root. */
-  readonly certificates: readonly Uint8Array[];
-}
-
-/** A server: it signs at once. */
-export interface ServerProver extends Prover {
-  sign(message: Uint8Array): Uint8Array;
-}
-
-/** Who the other side has proved to be. */
-export interface PeerSession {
-  /** Session public key, 32 bytes. */
-  readonly key: Uint8Array;
-  readonly user: string;
-  /** A JSON object, as text. */
-  readonly claims: string;
-  /** May it issue certificates? Then it is a server, or the owner of the root key. */
-  readonly mayIssue: boolean;
-  /** Wall milliseconds from which on its certificate is good. */
-  readonly notBefore: number;
-  /** Wall milliseconds after which it ends. */
-  readonly notAfter: number;
-  /** Its own certificate first, then its issuers'. */
-  readonly certificates: readonly Uint8Array[];
-}
 
 /** Bits of what a session may do on a channel. */
 export const rights = {
@@ -222,16 +194,6 @@ export interface EpochLife {
   check(position: number): Uint8Array;
   /** Did this life give the cursor out? */
   isIssued(position: number, check: Uint8Array): boolean;
-}
-
-/** Makes witnesses for all channels of one repository: see `WitnessMaker`. */
-export interface WitnessSource {
-  /** The newest one; makes one when something changed and the last is old enough. */
-  newest(
-    nowMs: number,
-  ): { readonly bytes: Uint8Array; readonly position: number } | undefined;
-  /** When `newest` may make another, in wall milliseconds. */
-  readonly nextMs: number;
 }
 
 /** What keeps batches back that cannot be judged alone. */

@@ -15,11 +15,8 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ChannelWatch } from "./channel_watch.ts";
-import {
-  type ClientOptions,
-  type PeerSession,
-  rights,
-} from "./conversation.ts";
+import { type ClientOptions, rights } from "./conversation.ts";
+import type { PeerSession } from "./proof.ts";
 import { Doubts } from "./doubts.ts";
 import { Download, lackingOf } from "./download.ts";
 import type { Line } from "./line.ts";

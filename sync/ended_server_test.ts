@@ -18,7 +18,7 @@ import {
   Serving,
   Talk,
 } from "../tests/kit/talk.ts";
-import type { ServerProver } from "./conversation.ts";
+import type { ServerProver } from "./proof.ts";
 import { checkProof, type ProofContext } from "./witness.ts";
 import { witnessLayout } from "./witness.ts";
 

@@ -7,12 +7,8 @@
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
-import type {
-  ConversationEvent,
-  EventOf,
-  Output,
-  PeerSession,
-} from "./conversation.ts";
+import type { ConversationEvent, EventOf, Output } from "./conversation.ts";
+import type { PeerSession } from "./proof.ts";
 import { Driver } from "./driver.ts";
 import { HostChannel } from "./host_channel.ts";
 import type { HostEvent, HostHooks, HostPeer } from "./host_hooks.ts";

@@ -10,14 +10,8 @@ import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
-import type {
-  EpochLife,
-  EventOf,
-  PeerSession,
-  ServerProver,
-  Staging,
-  Wants,
-} from "./conversation.ts";
+import type { EpochLife, EventOf, Staging, Wants } from "./conversation.ts";
+import type { PeerSession, ServerProver } from "./proof.ts";
 import type { TransportEnd } from "./transport/transport.ts";
 
 /** One connection, as hooks see it. */

@@ -6,7 +6,7 @@
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { World } from "../src/base/world.ts";
-import type { ServerProver } from "./conversation.ts";
+import type { ServerProver } from "./proof.ts";
 import type { HostedRepository } from "./host_hooks.ts";
 import { PresenceRoom } from "./presence_room.ts";
 import { WitnessMaker } from "./witness.ts";

@@ -13,13 +13,41 @@ import {
   decodeCertificate,
 } from "../repo/commit/certificate.ts";
 import { verify } from "../crypto/ed25519.ts";
+import type { SessionSigner } from "../crypto/keys.ts";
 import { concatBytes, encodeText } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
-import type { PeerSession } from "./conversation.ts";
 import { checkCertificate } from "../repo/admission/signature_check.ts";
 
 const CLIENT_DOMAIN = encodeText("sheaf prove client 1\n");
 const SERVER_DOMAIN = encodeText("sheaf prove server 1\n");
+
+/** Who proves itself: signs with a session key, shows its certificates. */
+export interface Prover extends SessionSigner {
+  /** Its own certificate first, then its issuers', up to the root. */
+  readonly certificates: readonly Uint8Array[];
+}
+
+/** A server: it signs at once. */
+export interface ServerProver extends Prover {
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** Who the other side has proved to be. */
+export interface PeerSession {
+  /** Session public key, 32 bytes. */
+  readonly key: Uint8Array;
+  readonly user: string;
+  /** A JSON object, as text. */
+  readonly claims: string;
+  /** May it issue certificates? Then it is a server, or the owner of the root key. */
+  readonly mayIssue: boolean;
+  /** Wall milliseconds from which on its certificate is good. */
+  readonly notBefore: number;
+  /** Wall milliseconds after which it ends. */
+  readonly notAfter: number;
+  /** Its own certificate first, then its issuers'. */
+  readonly certificates: readonly Uint8Array[];
+}
 
 /** What both proofs are over. */
 export interface Nonces {

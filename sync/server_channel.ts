@@ -20,11 +20,8 @@ import type { Refusal } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
 import type { AuditDesk } from "./audit_desk.ts";
-import {
-  type PeerSession,
-  rights,
-  type ServerChannelOptions,
-} from "./conversation.ts";
+import { rights, type ServerChannelOptions } from "./conversation.ts";
+import type { PeerSession } from "./proof.ts";
 import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start } from "./message.ts";

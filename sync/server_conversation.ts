@@ -23,10 +23,10 @@ import type {
   Input,
   Moment,
   Output,
-  PeerSession,
   ServerChannelOptions,
   ServerOptions,
 } from "./conversation.ts";
+import type { PeerSession } from "./proof.ts";
 import { Line } from "./line.ts";
 import {
   type ClientWord,

@@ -13,7 +13,8 @@
  * @module
  */
 
-import type { RefusedCommit, RepositoryPort } from "../repo/port.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import type { RefusedCommit } from "../repo/refusal/void_commits.ts";
 import { limits } from "../src/base/limits.ts";
 import type { ChannelWatch } from "./channel_watch.ts";
 import type { FollowUp } from "./conversation.ts";

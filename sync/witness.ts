@@ -15,10 +15,9 @@ import type { RepositoryPort } from "../repo/port.ts";
 import { type Signed, SignedLayout } from "../repo/commit/signed_record.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { ServerProver, WitnessSource } from "./conversation.ts";
 import { fixed, struct, u48, type ValueOf } from "../src/base/layout.ts";
 import type { MessageOf } from "./message.ts";
-import { checkCertificates } from "./proof.ts";
+import { checkCertificates, type ServerProver } from "./proof.ts";
 import { readSummary } from "./summary.ts";
 import { isSigned } from "../repo/admission/signature_check.ts";
 
@@ -69,6 +68,16 @@ export function compareWitnesses(
   if (newer.position < older.position) return "server-rolled-back";
   if (newer.position > older.position) return "sound";
   return equalBytes(newer.digest, older.digest) ? "sound" : "server-forked";
+}
+
+/** Makes witnesses for all channels of one repository: see `WitnessMaker`. */
+export interface WitnessSource {
+  /** The newest one; makes one when something changed and the last is old enough. */
+  newest(
+    nowMs: number,
+  ): { readonly bytes: Uint8Array; readonly position: number } | undefined;
+  /** When `newest` may make another, in wall milliseconds. */
+  readonly nextMs: number;
 }
 
 /** What a {@linkcode WitnessMaker} works with. */

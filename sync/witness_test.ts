@@ -14,7 +14,7 @@ import {
 import { finished } from "../tests/kit/sliced.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
 import { answerAudit, audit, type AuditReport } from "./audit.ts";
-import type { WitnessSource } from "./conversation.ts";
+import type { WitnessSource } from "./witness.ts";
 import { checkProof } from "./witness.ts";
 import {
   decodeResume,

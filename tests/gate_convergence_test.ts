@@ -20,7 +20,7 @@ import {
   type StagingRestores,
 } from "../server/restore_report.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
-import type { PeerSession } from "../sync/conversation.ts";
+import type { PeerSession } from "../sync/proof.ts";
 import { seededRandom, shuffle } from "./kit/mod.ts";
 import { rootSigner, RuledDevice } from "./kit/ruled_device.ts";
 import { sized } from "./kit/tier.ts";

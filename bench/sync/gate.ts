@@ -20,7 +20,7 @@ import { decodePatch } from "../../src/schema/patch_codec.ts";
 import type { Gate } from "../../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../../repo/commit/batch.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
-import type { PeerSession } from "../../sync/conversation.ts";
+import type { PeerSession } from "../../sync/proof.ts";
 import { itemsBetween } from "../harness/items.ts";
 import { ItemSchema } from "./client.ts";
 import type { Stage } from "./place.ts";

@@ -28,7 +28,8 @@ import { ChainIds } from "../graph/chain_ids.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { countEqual, isSilent } from "../history/known_commits.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
-import type { ReceiveOptions, RefusedCommit } from "../port.ts";
+import type { ReceiveOptions } from "../port.ts";
+import type { RefusedCommit } from "../refusal/void_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { ChangeList, type ViewOf } from "../state/state.ts";
 import {

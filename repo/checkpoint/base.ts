@@ -16,7 +16,6 @@ import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
 import type { Store } from "../state/column.ts";
-import type { Checkpoint } from "./checkpoint.ts";
 import { columnKey, drain, loadColumn } from "./columns.ts";
 import { Heap, RowList } from "./heap.ts";
 import {
@@ -33,6 +32,7 @@ import {
   widths,
 } from "./layout.ts";
 import { PagePart } from "./page_file.ts";
+import type { Tables } from "./tables.ts";
 import { lowerBound } from "../../src/base/collections.ts";
 
 /** Where a row's cell is. */
@@ -47,7 +47,7 @@ export interface Row {
 export class Base {
   /** Where its parts lie. */
   readonly place: CollectionPlace;
-  readonly #checkpoint: Checkpoint;
+  readonly #checkpoint: Tables;
   readonly #view: View;
   readonly #slots: PagePart;
   readonly #rows: PagePart;
@@ -65,7 +65,7 @@ export class Base {
    * @param place where its parts lie
    * @param view how its cells become items
    */
-  constructor(checkpoint: Checkpoint, place: CollectionPlace, view: View) {
+  constructor(checkpoint: Tables, place: CollectionPlace, view: View) {
     this.#checkpoint = checkpoint;
     this.place = place;
     this.#view = view;

@@ -13,7 +13,6 @@
 
 import { ByteReader, decodeAscii } from "../../src/base/bytes.ts";
 import { DatabaseError, hasCode } from "../../src/base/errors.ts";
-import type { Origin } from "../../src/schema/cell.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
@@ -29,20 +28,13 @@ import {
 } from "./layout.ts";
 import { LogRows, type ReadLog } from "./log_rows.ts";
 import { PageFile, PagePart, PageStream } from "./page_file.ts";
+import type { StoredOrigin, Tables } from "./tables.ts";
 
 /** Gives the local view of a collection: its schema's, or that of no schema. */
 export type ViewOf = (collection: string) => View;
 
-/** An origin that a checkpoint holds. */
-export interface StoredOrigin extends Origin {
-  /** Its number there. */
-  readonly index: number;
-  /** Where. */
-  readonly owner: Checkpoint;
-}
-
 /** One checkpoint file, open. */
-export class Checkpoint {
+export class Checkpoint implements Tables {
   /** Its number: the newest one has the highest. */
   readonly number: number;
   /** Up to which log address it holds. */

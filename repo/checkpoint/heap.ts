@@ -13,9 +13,9 @@ import { blankCell, type Cell } from "../../src/schema/cell.ts";
 import { decodeCell, decodeItem } from "../../src/schema/cell_codec.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
-import type { Checkpoint } from "./checkpoint.ts";
 import { type CollectionPlace, DATA } from "./layout.ts";
 import { PageStream } from "./page_file.ts";
+import type { Tables } from "./tables.ts";
 
 /** Most bytes read at once by those who want many cells. */
 const READ_MAX = 256 * 1024;
@@ -26,11 +26,11 @@ const GAP_MAX = 16 * 1024;
 const NOTHING = new Uint8Array(0);
 
 /** Reads one thing from the bytes of a cell. */
-type Decode<T> = (reader: ByteReader, tables: Checkpoint, view: View) => T;
+type Decode<T> = (reader: ByteReader, tables: Tables, view: View) => T;
 
 /** The cells of one collection that are not in the log. */
 export class Heap {
-  readonly #checkpoint: Checkpoint;
+  readonly #checkpoint: Tables;
   readonly #place: CollectionPlace;
   readonly #view: View;
   readonly #stream: PageStream;
@@ -40,7 +40,7 @@ export class Heap {
    * @param place where it lies
    * @param view how its cells become items
    */
-  constructor(checkpoint: Checkpoint, place: CollectionPlace, view: View) {
+  constructor(checkpoint: Tables, place: CollectionPlace, view: View) {
     this.#checkpoint = checkpoint;
     this.#place = place;
     this.#view = view;

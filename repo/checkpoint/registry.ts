@@ -13,7 +13,8 @@ import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { isRich } from "../../src/schema/kinds.ts";
 import type { Shape, ShapeField } from "../../src/schema/patch.ts";
 import { encodeShape } from "../../src/schema/shape_codec.ts";
-import type { Checkpoint, StoredOrigin } from "./checkpoint.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { StoredOrigin } from "./tables.ts";
 import { IN_HEAP, NO_ADDRESS, type Records } from "./layout.ts";
 import type { PageWriter } from "./page_writer.ts";
 

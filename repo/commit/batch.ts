@@ -12,7 +12,7 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/ed25519.ts";
+import type { SessionSigner } from "../../crypto/keys.ts";
 import {
   ByteReader,
   ByteWriter,

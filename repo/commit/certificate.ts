@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { SessionSigner, Signer } from "../../crypto/ed25519.ts";
+import type { SessionSigner, Signer } from "../../crypto/keys.ts";
 import { encodeText, equalBytes } from "../../src/base/bytes.ts";
 import { DatabaseError, type Refusal, refuse } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";

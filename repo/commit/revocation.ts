@@ -12,7 +12,7 @@
  * @module
  */
 
-import type { Signer } from "../../crypto/ed25519.ts";
+import type { Signer } from "../../crypto/keys.ts";
 import { encodeText } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/ed25519.ts";
+import type { SessionSigner } from "../../crypto/keys.ts";
 import {
   type Certificate,
   type Certificates,

@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { SessionSigner, Signer } from "../../crypto/ed25519.ts";
+import type { SessionSigner, Signer } from "../../crypto/keys.ts";
 import {
   ByteReader,
   ByteWriter,

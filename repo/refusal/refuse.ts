@@ -12,7 +12,7 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/ed25519.ts";
+import type { SessionSigner } from "../../crypto/keys.ts";
 import { concatBytes } from "../../src/base/bytes.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import type { Operation } from "../../src/schema/patch.ts";
@@ -26,7 +26,7 @@ import type { CommitReader } from "../history/commit_reader.ts";
 import { isSilent } from "../history/known_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
-import type { RefusedCommit } from "../port.ts";
+import type { RefusedCommit } from "./void_commits.ts";
 import type { VoidParts } from "./cut.ts";
 import { foldAnew, Touched } from "./refold.ts";
 import { lostUnits } from "./reissue.ts";

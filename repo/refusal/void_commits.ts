@@ -32,7 +32,16 @@ import {
 import { chainBytes, type Position, readChain } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
-import type { RefusedCommit } from "../port.ts";
+
+/** A commit that the server refused. */
+export interface RefusedCommit {
+  readonly number: number;
+  readonly reason: string;
+  readonly rule: string;
+  readonly detail: string;
+  /** Does the server keep it for somebody to decide? */
+  readonly kept: boolean;
+}
 
 /** The end of a chain that is taken out. */
 export interface Cut {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { SessionSigner } from "../../crypto/ed25519.ts";
+import type { SessionSigner } from "../../crypto/keys.ts";
 import { lateEd25519 } from "../../crypto/late_ed25519.ts";
 import {
   generateWebKey,

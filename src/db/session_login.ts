@@ -14,7 +14,7 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { type Certificate, decodeCertificate } from "../../repo/mod.ts";
 import { checkSigned } from "../../repo/admission/signature_check.ts";
-import type { Prover } from "../../sync/conversation.ts";
+import type { Prover } from "../../sync/proof.ts";
 import { loginTo } from "../../sync/transport/login.ts";
 import {
   type Credentials,

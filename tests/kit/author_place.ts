@@ -10,7 +10,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import { issueCertificate } from "../../repo/commit/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
-import type { RefusedCommit } from "../../repo/port.ts";
+import type { RefusedCommit } from "../../repo/refusal/void_commits.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Transaction } from "../../repo/write/transaction.ts";
 import { verifyReplica } from "../../repo/repair/verify.ts";

@@ -15,11 +15,8 @@ import { IdSource } from "../../src/schema/names.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { SyncChannel } from "../../sync/client_channel.ts";
 import { SyncClient } from "../../sync/client.ts";
-import {
-  type Prover,
-  rights,
-  type ServerProver,
-} from "../../sync/conversation.ts";
+import { rights } from "../../sync/conversation.ts";
+import type { Prover, ServerProver } from "../../sync/proof.ts";
 import { SyncHost } from "../../sync/host.ts";
 import type { Access, HostEvent, HostHooks } from "../../sync/host_hooks.ts";
 import {

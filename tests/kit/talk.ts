@@ -18,8 +18,8 @@ import {
   rights,
   type ServerChannelOptions,
   type ServerOptions,
-  type ServerProver,
 } from "../../sync/conversation.ts";
+import type { ServerProver } from "../../sync/proof.ts";
 import type { Message } from "../../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../../sync/message_codec.ts";
 import type { ResumeState } from "../../sync/resume.ts";

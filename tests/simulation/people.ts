@@ -5,7 +5,7 @@
  */
 
 import { generateKeyPair } from "../../crypto/mod.ts";
-import type { KeyPair } from "../../crypto/ed25519.ts";
+import type { KeyPair } from "../../crypto/keys.ts";
 import type { Dice } from "./dice.ts";
 
 /** A user with one device. */

@@ -1,0 +1,34 @@
+/**
+ * What the collections of a checkpoint are read with. Types only.
+ *
+ * @module
+ */
+
+import type { CellTables } from "../../src/schema/cell_codec.ts";
+import type { Origin } from "../../src/schema/cell.ts";
+import type { Shape } from "../../src/schema/patch.ts";
+import type { Directory } from "./layout.ts";
+import type { LogRows } from "./log_rows.ts";
+import type { PageFile } from "./page_file.ts";
+
+/** An origin that a checkpoint holds. */
+export interface StoredOrigin extends Origin {
+  /** Its number there. */
+  readonly index: number;
+  /** Where. */
+  readonly owner: Tables;
+}
+
+/** A checkpoint, as its parts see it. */
+export interface Tables extends CellTables {
+  /** Its pages. */
+  readonly file: PageFile;
+  /** Where everything lies. */
+  readonly directory: Directory;
+  /** The log that it covers. */
+  readonly log: LogRows;
+  /** The origin with this number: always the same object. */
+  origin(index: number): StoredOrigin;
+  /** The shape with this number. */
+  shape(index: number): Shape;
+}
