@@ -19,7 +19,7 @@ import {
   storageOf,
 } from "./corpus.ts";
 
-const BYTES_MAX = 200 * 1024;
+const BYTES_MAX = 250 * 1024;
 
 function kindsOf(repo: Repository): Set<number> {
   const kinds = new Set<number>();

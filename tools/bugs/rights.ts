@@ -124,10 +124,10 @@ export const rightsBugs: readonly Bug[] = [
     name: "own-rule-not-asked",
     breaks: "A forbidden write succeeds on the device, and is taken back later",
     file: "repo/write/writer.ts",
-    before: `    const judge = isAllowed
+    before: `    const judge = isAgain
       ? undefined
 `,
-    after: `    const judge = isAllowed || true
+    after: `    const judge = isAgain || true
       ? undefined
 `,
     foundBy: ["src/db/rules_test.ts"],
