@@ -133,7 +133,7 @@ export class ServerHooks implements Required<HostHooks> {
     }
     const { user, notAfter } = session;
     const isRevoked = revocations.ends({ sessionKey: key, user, notAfter });
-    // What a server brings is asked nothing: one that is revoked brings nothing.
+    // No rule is asked of what a server brings: one that is revoked brings nothing.
     if (isRevoked && session.mayIssue) {
       return { code: "forbidden", detail: "This server's session was revoked" };
     }
@@ -277,7 +277,7 @@ export class ServerHooks implements Required<HostHooks> {
     return this.#chains.check(graph, batch, from, patches, proved) ??
       judge.judge(
         replica,
-        isRestoring ? "restorer" : session,
+        isRestoring ? "restorer" : session.mayIssue ? "issuer" : session,
         batch,
         from,
         () => patches,

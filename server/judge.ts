@@ -63,12 +63,12 @@ export class Judge {
   /**
    * The first commit from index `from` on that may not be.
    *
-   * @param by who brings it; an "issuer" waives the rules, and nothing else; of a
-   *   "restorer" nothing is taken but what is proved
+   * @param by who brings it; an "issuer" (an operator, a session that may issue) waives
+   *   the rules, and nothing else; of a "restorer" nothing is taken but what is proved
    */
   judge(
     replica: Replica,
-    by: PeerSession | "issuer" | "restorer",
+    by: Pick<PeerSession, "key"> | "issuer" | "restorer",
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
     const accepted = this.proved(replica, batch, from);
@@ -166,11 +166,11 @@ export class Judge {
   /** Has its author a certificate that is good now, if somebody else brings it? */
   #checkRelayed(
     { mode, certificates }: Replica,
-    by: PeerSession | "issuer",
+    by: Pick<PeerSession, "key"> | "issuer",
     { chain, first }: Batch,
     from: number,
   ): Refusal | undefined {
-    if (mode !== "default" || by === "issuer" || by.mayIssue) return undefined;
+    if (mode !== "default" || by === "issuer") return undefined;
     const key = chain.slice(0, KEY_CHARACTERS);
     if (key === nameOf(by.key, 0, KEY_CHARACTERS)) return undefined;
     const nowMs = this.#parts.world.now();

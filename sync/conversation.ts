@@ -213,7 +213,7 @@ export interface ServerChannelOptions {
   readonly enforced?: readonly string[] | undefined;
   /** One for all channels of a repository; none: no witnesses. */
   readonly witness?: WitnessSource;
-  /** Asked once of every sound new batch (law 7); not of sessions that may issue. */
+  /** Asked once of every sound new batch (law 7). */
   readonly gate?: Gate;
   /** Keeps pieces back of chains that a server had accepted before it lost them. */
   readonly staging?: Staging;

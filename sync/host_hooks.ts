@@ -125,7 +125,7 @@ export interface HostHooks {
   ): Declined | undefined;
   /** Opens a repository; once for all peers until its release. `undefined`: there is none, which peers hear as `forbidden`. */
   openRepository(name: RepositoryName): Promise<HostedRepository | undefined>;
-  /** Asked of every sound new batch of a session that may not issue (law 7), whose clock is plausible: quota, rate. */
+  /** Asked of every sound new batch (law 7) whose clock is plausible. */
   gate?(
     peer: HostPeer,
     name: RepositoryName,

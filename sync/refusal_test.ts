@@ -414,18 +414,19 @@ Deno.test("a server is asked whether it keeps what it refuses, and its client he
   talk.end();
 });
 
-Deno.test("the gate is not asked of a peer that may issue", async () => {
+Deno.test("the gate is asked of a peer that may issue as well", async () => {
   const { world, serving } = await start();
   const relay = await Serving.open(world);
   await relay.place.write("a", "1");
-  const gate = () => refuse("quota");
+  const gate = (batch: Batch) => says(batch) ? refuse("constraint") : undefined;
   const talk = new Talk(
     world,
     new ServerSide(world, serving, {}, { gate }),
     new ClientSide(world, relay.place),
   );
   await talk.settle();
-  assert.equal(serving.place.text("a"), "1");
+  assert.equal(serving.place.text("a"), undefined);
+  assert.equal(talk.client.told("refused").length, 1);
   talk.end();
 });
 

@@ -65,18 +65,16 @@ export class ServerChannel {
   #isAcknowledging = false;
 
   constructor(parts: ServerChannelParts) {
-    const { line, port, budget, release, peer, options } = parts;
+    const { line, port, budget, release, options } = parts;
     const { gate, staging, wants } = options;
     this.#parts = parts;
     this.#inbox = new Inbox({
       port,
       budget,
       release,
-      // A peer that may issue is a server, whose gate was asked already (law 7); its clock may be wrong all the same.
       gate: (batch, ...asked) =>
-        checkGate(batch, line.moment.nowMs) ??
-          (peer.mayIssue ? undefined : gate?.(batch, ...asked)),
-      staging: peer.mayIssue ? undefined : staging,
+        checkGate(batch, line.moment.nowMs) ?? gate?.(batch, ...asked),
+      staging,
       wants,
       noteHas: (chain, count) => this.#outbox?.noteHas(chain, count),
       noteCredential: (bytes) => this.#outbox?.noteCredential(bytes),

@@ -28,6 +28,17 @@ import { MemoryServer } from "./kit/memory_server.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab } from "./kit/tab_place.ts";
 import { connect } from "./server_clients.ts";
+import { createSigner } from "../crypto/mod.ts";
+import { recordKind } from "../repo/log/format.ts";
+import type { Shape } from "../src/schema/patch.ts";
+import { changing, HostileChain } from "./kit/forge.ts";
+import {
+  genesisOf,
+  RawPeer,
+  type RawSession,
+  rawSession,
+  ROOT_SECRET,
+} from "./raw_peer.ts";
 import {
   ANN,
   BOB,
@@ -179,6 +190,52 @@ Deno.test("constraints: of two that take the last seat offline one is refused, a
     }, { mode });
   }
 });
+
+const free: Shape = {
+  collection: "show",
+  version: 1,
+  fields: [{ name: "free", kind: "counter" }],
+};
+
+/** A sealed commit of a session that takes one seat. */
+function takingOne({ server }: Place, { secretKey }: RawSession) {
+  const genesisId = genesisOf(server, "team/a");
+  const chain = new HostileChain(genesisId, createSigner(secretKey));
+  const change = { what: "increment", amount: -1 } as const;
+  const seat = changing({ shape: free, id: "s" }, { free: change });
+  return chain.batch({ wall: Date.now(), operations: [seat] });
+}
+
+Deno.test("constraints: the last seat is sold once, whichever way a second buyer comes in", () =>
+  withSchemas(async (place) => {
+    const { server } = place;
+    await using ann = await deviceOf(place);
+    ann.online(ANN);
+    await ann.shows.create({ id: "s", free: 1 }).synced;
+    await ann.shows.update("s", { free: { increment: -1 } }).synced;
+    const edge = rawSession({ user: "edge", mayIssue: true });
+    const [bob, cid] = [
+      rawSession({ user: "bob" }),
+      rawSession({ user: "cid" }),
+    ];
+    const handed = async (by: RawSession, author: RawSession) => {
+      await using peer = await RawPeer.opened(server, "team/a", by);
+      const { certificate: bytes } = author;
+      peer.records({ kind: recordKind.certificate, bytes });
+      return (await peer.hand(takingOne(place, author)))?.reason;
+    };
+    deepEqual([
+      await handed(bob, bob),
+      await handed(edge, edge),
+      await handed(edge, bob),
+    ], ["constraint", "constraint", "constraint"]);
+    await server.revoke({ user: "cid" });
+    equal(await handed(edge, cid), "revoked");
+    const [kept] = server.quarantine();
+    await rejects(server.accept(kept!.id), { code: "constraint" });
+    equal(ann.shows.get("s")?.free, 0);
+    deepEqual(refusalsOf(ann), []);
+  }, { rootSecret: ROOT_SECRET }));
 
 Deno.test("constraints: a reference and a delete that race, and what was built on what is refused", () =>
   withSchemas(async (place) => {

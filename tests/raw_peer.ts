@@ -192,7 +192,7 @@ export class RawPeer {
   /** Connects, and proves to be a session. */
   static async proven(
     server: Target,
-    session = rawSession(),
+    session: RawSession = rawSession(),
   ): Promise<RawPeer> {
     const peer = await RawPeer.greeted(server);
     await peer.prove(session);
@@ -203,7 +203,7 @@ export class RawPeer {
   static async opened(
     server: Target,
     name: string,
-    session = rawSession(),
+    session: RawSession = rawSession(),
   ): Promise<RawPeer> {
     const peer = await RawPeer.proven(server, session);
     peer.open(1, name);

@@ -227,7 +227,7 @@ Deno.test("a revoked user's connections end, also of sessions that are in no boo
   await peers[2]![Symbol.asyncDispose]();
 });
 
-Deno.test("a revoked session that may issue is not let in: what a server brings is not judged", async () => {
+Deno.test("a revoked session that may issue is not let in: no rule is asked of what a server brings", async () => {
   await using server = await serve();
   const issuer = rawSession({ user: "edge", mayIssue: true });
   equal(await handIn(server, issuer, 1), undefined);
