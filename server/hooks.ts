@@ -24,6 +24,7 @@ import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
 import { chainBytes } from "../repo/commit/commit.ts";
+import { decodeCredential } from "../repo/commit/credentials.ts";
 import type { Mode, RepositoryName } from "../repo/mod.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
@@ -160,15 +161,26 @@ export class ServerHooks implements Required<HostHooks> {
     return access instanceof Promise ? access.then(limit) : limit(access);
   }
 
-  /** What an author gives up takes room as his commits do. */
+  /** What an author gives up takes room as his commits do; what is known of it, he shows again for nothing. */
   wants(
     peer: HostPeer,
     name: RepositoryName,
-    { kind }: Arrival,
+    arrival: Arrival,
   ): Refusal | undefined {
-    return kind === recordKind.void && peer.session?.mayIssue === false
-      ? this.#checkQuota(peer, name, 1)
-      : undefined;
+    const isCounted = arrival.kind === recordKind.void &&
+      peer.session?.mayIssue === false && !this.#isKnown(name, arrival);
+    return isCounted ? this.#checkQuota(peer, name, 1) : undefined;
+  }
+
+  #isKnown(name: RepositoryName, { kind, bytes }: Arrival): boolean {
+    const replica = this.#parts.hub.replicaOf(name);
+    try {
+      const credential = decodeCredential(kind, bytes);
+      return replica?.loaded.credentials.has(credential) === true;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return false; // The door refuses it.
+    }
   }
 
   /** Who only restores brings what is proved, and certificates of those who wrote it. */

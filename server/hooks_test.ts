@@ -8,6 +8,10 @@ import { patchesOf } from "../repo/admission/admit.ts";
 import { Graph } from "../repo/graph/graph.ts";
 import { type Batch, writeBatch } from "../repo/commit/batch.ts";
 import { encodeHeader } from "../repo/commit/commit.ts";
+import { Credentials, decodeCredential } from "../repo/commit/credentials.ts";
+import { createSigner } from "../crypto/mod.ts";
+import type { WireRecord } from "../sync/message.ts";
+import { givingUp } from "../tests/kit/forge.ts";
 import { type Mode, parseRepositoryName } from "../repo/mod.ts";
 import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
@@ -50,6 +54,7 @@ interface Around {
   readonly known?: readonly string[];
   readonly repositoriesPerMinute?: number;
   readonly isFull?: boolean;
+  readonly credentials?: Credentials;
   /** Takes what is shed. */
   readonly shed?: string[];
 }
@@ -61,7 +66,7 @@ function hooksIn(around: Around): ServerHooks {
     repositoriesPerMinute = defaultQuotas.repositoriesPerMinute,
   } = around;
   const world = { now: () => NOW, monotonic: around.monotonicMs ?? (() => 0) };
-  const { rules } = around;
+  const { rules, credentials = new Credentials() } = around;
   const parts = {
     isFull: () => around.isFull ?? false,
     shed: (name: string) => around.shed?.push(name),
@@ -69,7 +74,7 @@ function hooksIn(around: Around): ServerHooks {
       has: (name: string) => around.known?.includes(name) ?? false,
       hasRecord: () => around.hasRecord ?? false,
       logBytes: () => around.logBytes ?? 0,
-      replicaOf: () => ({ graph: new Graph(KEY) }),
+      replicaOf: () => ({ graph: new Graph(KEY), loaded: { credentials } }),
     },
     judge: { judge: () => undefined, proved: () => around.proved ?? 0 },
     restores: {},
@@ -306,6 +311,32 @@ Deno.test("ServerHooks.workDelay() lets a session cost a part of each second, an
   equal(hooks.workDelay(of(4, "b"), 40), 0);
   nowMs += 10_000;
   equal(hooks.workDelay(one, 1), 0);
+});
+
+Deno.test("ServerHooks.wants() counts a void as a commit, and what is known of it, or no void, not at all", () => {
+  let nowMs = 0;
+  const credentials = new Credentials();
+  const monotonicMs = () => nowMs;
+  const hooks = hooksIn({ credentials, monotonicMs, commitsPerSecond: 1 });
+  const { chain } = batchOf(1);
+  const signer = createSigner(KEY);
+  const voids = Array.from(
+    { length: 200 },
+    (_, i) => givingUp(signer, KEY, chain, i),
+  );
+  const ask = (one: WireRecord) => hooks.wants(peer, name("a"), one)?.refused;
+  const taken = voids.findIndex((one) => {
+    if (ask(one) !== undefined) return true;
+    credentials.add(decodeCredential(one.kind, one.bytes));
+    return false;
+  });
+  equal(taken > 60 && taken < 100, true, `${taken}`);
+  for (let i = 0; i < 100; i++) equal(ask(voids[i % taken]!), undefined);
+  const spoilt = { kind: recordKind.void, bytes: new Uint8Array(9) };
+  equal(ask(spoilt), "quota");
+  equal(ask({ ...spoilt, kind: recordKind.certificate }), undefined);
+  nowMs += 2_000;
+  equal(ask(voids[taken]!), undefined, "what was known took none of it");
 });
 
 Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {

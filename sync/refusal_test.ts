@@ -21,6 +21,7 @@ import {
   Talk,
 } from "../tests/kit/talk.ts";
 import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
+import type { WireRecord } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
 
 interface Options {
@@ -203,6 +204,37 @@ Deno.test("what a quota refused is not void, and goes up later on the same conne
   assert.ok(talk.client.core.isQuiet(place.replica.port().name));
   assert.deepEqual(digestOf(place), digestOf(serving.place));
   talk.end();
+});
+
+Deno.test("a stub whose void a quota refused goes up later, also where the quota has room again for its batch", async () => {
+  const { world, serving, place, talk } = await start();
+  await place.write("first", "1");
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  talk.end();
+  let asked = 0;
+  const wants = ({ kind }: WireRecord) =>
+    kind === recordKind.void && asked++ === 0 ? refuse("quota") : undefined;
+  const gate = once(({ first }) => refuseAt(first, "denied"));
+  const again = new Talk(
+    world,
+    new ServerSide(world, serving, {}, { gate, wants }),
+    new ClientSide(world, place, talk.client.resume),
+  );
+  await again.settle();
+  void place.write("a", "1");
+  await place.write("b", "1");
+  await again.settle();
+  await again.pass(100);
+  assert.equal(serving.place.text("b"), undefined);
+  assert.ok(!again.client.core.isQuiet(place.replica.port().name));
+  await again.pass(limits.refusedRetryMs);
+  await again.pass(limits.witnessMs);
+  assert.equal(serving.place.text("b"), "1");
+  assert.equal(place.text("a"), undefined);
+  assert.ok(again.client.core.isQuiet(place.replica.port().name));
+  assert.deepEqual(digestOf(place), digestOf(serving.place));
+  again.end();
 });
 
 Deno.test("what a quota refused of others, and what descends from it, goes up later on the same connection", async () => {

@@ -108,6 +108,8 @@ export class Upload {
   #isPrefixLeft = false;
   /** Was something refused for the time being, whoever wrote it? */
   #isPutOff = false;
+  /** Was a credential, and did nothing follow from that yet? */
+  #isCredentialPutOff = false;
   #laterMs = Infinity;
   #isCredentialNew = false;
   /** Log address of the first record that the server lacks after all. */
@@ -181,7 +183,7 @@ export class Upload {
     const { sequence, chain, from, number, count } = message;
     const entry = this.#sent[sequence - this.#base];
     if (entry === undefined) return false;
-    if (entry.chain === "") return this.#refusedCredential(message);
+    if (entry.chain === "") return this.#refusedCredential(entry, message);
     const isInside = entry.chain === chain && from <= number &&
       number >= entry.first && count >= 1 && number + count <= entry.end;
     if (!isInside) return false;
@@ -215,15 +217,26 @@ export class Upload {
     return Math.min(this.#laterMs, limits.refusedRetryMs);
   }
 
-  /** A certificate or a revocation: nothing of ours is void by it. */
-  #refusedCredential(message: MessageOf<"refuse">): boolean {
-    this.#tell({ ...message, chain: "" }, "skipped");
+  /** Nothing of ours is void by it; what is put off goes out again, before the stubs that nobody takes without. */
+  #refusedCredential(
+    { from }: SentRecord,
+    message: MessageOf<"refuse">,
+  ): boolean {
+    const isLater = isForNow(message);
+    if (isLater) {
+      this.#isPutOff = this.#isCredentialPutOff = true;
+      this.#stuckAt = Math.min(this.#stuckAt, from);
+    }
+    this.#tell({ ...message, chain: "" }, isLater ? "later" : "skipped");
     return true;
   }
 
   /** Acts on the refusals that came; the gravest of what has to follow. */
   flush(): FollowUp | undefined {
-    let gravest: FollowUp | undefined;
+    let gravest: FollowUp | undefined = this.#isCredentialPutOff
+      ? "later"
+      : undefined;
+    this.#isCredentialPutOff = false;
     for (const [chain, gathered] of [...this.#gathered]) {
       this.#gathered.delete(chain);
       const then = this.#act(chain, gathered);
@@ -236,7 +249,7 @@ export class Upload {
 
   /** Do refusals wait to be acted on? */
   get hasRefusals(): boolean {
-    return this.#gathered.size > 0;
+    return this.#gathered.size > 0 || this.#isCredentialPutOff;
   }
 
   #act(chain: string, { entry, messages }: Gathered): FollowUp {
