@@ -28,9 +28,8 @@ export interface Pending {
   readonly chain: string;
   readonly first: number;
   readonly end: number;
-  readonly arrival: Arrival;
-  /** Refused, ignored, or no batch: nothing is waited for. */
-  isDone: boolean;
+  /** Until it is admitted. */
+  arrival: Arrival;
   /** Window bytes that are granted again when it is dealt with. */
   held: number;
   /** Bytes of the part budget that it keeps. */
@@ -100,6 +99,7 @@ const GOING_ON: ReadonlySet<Refusal["refused"]> = new Set<Refusal["refused"]>([
 const STAGED_BYTES = 1_024;
 
 const NONE: Intake = { judged: [], refused: [] };
+const NOTHING: Arrival = { kind: 0, bytes: new Uint8Array() };
 
 /** Records of one peer on one channel. */
 export class Inbox {
@@ -114,8 +114,10 @@ export class Inbox {
   readonly #lost = new Set<string>();
   /** What is parked, by the chain of the commit that it waits for. */
   readonly #parked = new Map<string, Set<Pending>>();
-  /** In order, until they are durable. */
-  #pending: Pending[] = [];
+  /** In order, until they are durable, refused or passed over: what is dealt with behind one that waits takes no room. */
+  readonly #pending = new Set<Pending>();
+  /** How many commits of a chain are about to be durable. */
+  readonly #admittedTo = new Map<string, number>();
   /** Those that the port has not admitted: new, or parked. */
   readonly #waiting = new Map<Arrival, Pending>();
   /** Chains of which something is kept back, and when the last of it came. */
@@ -135,7 +137,7 @@ export class Inbox {
 
   /** Is everything that came admitted, or refused, and durable? */
   get isIdle(): boolean {
-    return this.#pending.length === 0 && this.#assembly === undefined;
+    return this.#pending.size === 0 && this.#assembly === undefined;
   }
 
   /** Do batches wait for parents? */
@@ -220,13 +222,12 @@ export class Inbox {
       first,
       end,
       arrival: record,
-      isDone: false,
       held,
       budgeted,
       parkedMs: undefined,
       missing: undefined,
     };
-    this.#pending.push(pending);
+    this.#pending.add(pending);
     this.#waiting.set(pending.arrival, pending);
     return pending;
   }
@@ -234,7 +235,7 @@ export class Inbox {
   #receive(pending: readonly Pending[], monotonicMs: number): Intake {
     const refused: RefusedRecord[] = [];
     const fresh = pending.filter((one) => {
-      if (one.isDone) return false;
+      if (!this.#pending.has(one)) return false;
       const isIgnored = this.#isIgnored(one);
       const { arrival, chain } = one;
       const refusal = isIgnored
@@ -366,7 +367,11 @@ export class Inbox {
   #admitted(pending: Pending): void {
     pending.parkedMs = undefined;
     this.#giveBack(pending);
-    if (pending.chain === "") pending.isDone = true;
+    const { chain, end } = pending;
+    pending.arrival = NOTHING; // Its bytes would stay as long as one before it waits.
+    if (chain === "") return void this.#pending.delete(pending);
+    const before = this.#admittedTo.get(chain) ?? 0;
+    this.#admittedTo.set(chain, Math.max(before, end));
   }
 
   #refuse(pending: Pending, refusal: Refusal): RefusedRecord {
@@ -390,7 +395,7 @@ export class Inbox {
   }
 
   #finish(pending: Pending): void {
-    pending.isDone = true;
+    this.#pending.delete(pending);
     pending.parkedMs = undefined;
     this.#giveBack(pending);
   }
@@ -405,12 +410,8 @@ export class Inbox {
 
   /** How many commits of a chain the port has or is about to have through this channel. */
   countOf(chain: string): number {
-    let count = this.#options.port.lengthOf(chain);
-    for (const one of this.#pending) {
-      const isAdmitted = !one.isDone && !this.#waiting.has(one.arrival);
-      if (one.chain === chain && isAdmitted) count = Math.max(count, one.end);
-    }
-    return count;
+    const admitted = this.#admittedTo.get(chain) ?? 0;
+    return Math.max(this.#options.port.lengthOf(chain), admitted);
   }
 
   /** Judges again what waits for commits that another peer may have brought. */
@@ -467,23 +468,26 @@ export class Inbox {
   /** The sequence up to which everything is dealt with and durable; `undefined` while it is no news. */
   acknowledge(): number | undefined {
     const { port } = this.#options;
-    const before = this.#dealtWith;
-    let done = 0;
-    for (const { isDone, chain, end, sequence } of this.#pending) {
-      if (!isDone && port.lengthOf(chain) < end) break;
-      this.#dealtWith = sequence;
-      done++;
+    let dealtWith = this.#sequence;
+    for (const one of this.#pending) {
+      const { chain, end, sequence } = one;
+      if (port.lengthOf(chain) < end) {
+        dealtWith = sequence - 1;
+        break;
+      }
+      this.#pending.delete(one);
+      if (this.#admittedTo.get(chain)! <= end) this.#admittedTo.delete(chain);
+      this.#giveBack(one);
     }
-    if (done === 0) return undefined;
-    for (const one of this.#pending.splice(0, done)) this.#giveBack(one);
-    return this.#dealtWith > before ? this.#dealtWith : undefined;
+    if (dealtWith <= this.#dealtWith) return undefined;
+    return this.#dealtWith = dealtWith;
   }
 
   /** The peer is gone: frees what is half received. */
   end(): void {
     this.#drop();
     for (const one of this.#pending) this.#finish(one);
-    this.#pending = [];
+    this.#admittedTo.clear();
   }
 }
 

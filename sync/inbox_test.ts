@@ -85,6 +85,18 @@ Deno.test("Inbox: what follows a refused batch of its chain is not looked at, ho
   await close();
 });
 
+Deno.test("Inbox: what follows a refused batch of its chain costs a little each, however much came with it", async () => {
+  const refusesAll = { gate: () => refuse("denied") };
+  const { inbox, records, close } = await inboxOf(0, refusesAll);
+  equal(inbox.records([records[0]!], 0, 0).refused.length, 1);
+  const count = 2_000;
+  const later = Array.from({ length: count }, () => ({ ...records[1]! }));
+  const work = workOf(() => void inbox.records(later, 0, 0));
+  equal(work < 50 * count, true, `${work} steps`);
+  equal(inbox.acknowledge(), 1 + count);
+  await close();
+});
+
 Deno.test("Inbox: of very many chains of which a batch was refused the first are forgotten, and what follows there is judged", async () => {
   const { inbox, replica, close } = await inboxOf(0, {
     gate: () => refuse("denied"),

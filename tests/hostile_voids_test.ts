@@ -13,6 +13,7 @@ import type { Message, WireRecord } from "../sync/message.ts";
 import type { Shape } from "../src/schema/patch.ts";
 import { defineRules, rulesFor } from "../mod.ts";
 import { voidLayout, type VoidRange } from "../repo/commit/void.ts";
+import { ByteWriter, concatBytes } from "../src/base/bytes.ts";
 import { chainBytes } from "../repo/commit/commit.ts";
 import { recordKind } from "../repo/log/format.ts";
 import { creating, givingUp, HostileChain, stubbed } from "./kit/forge.ts";
@@ -230,4 +231,29 @@ Deno.test("what is given up takes room in a repository as commits do", () =>
     const stub = stubbed(author.says("a"), length);
     equal((await peer.hand(stub))?.reason, "quota");
     equal([...(await replicaAt(server)).loaded.credentials.voids].length, 0);
+  }));
+
+Deno.test("a void of numbers that nobody can count to ends its sender, and costs the others nothing", () =>
+  withServer({ rootSecret: ROOT_SECRET }, async ({ server }) => {
+    const author = new Author(server);
+    const peer = await peerOf(server, author);
+    const writer = new ByteWriter();
+    writer.u8(1);
+    writer.bytes(author.genesisId);
+    writer.bytes(chainBytes(author.chain.name));
+    writer.varint(1);
+    writer.varint(Number.MAX_SAFE_INTEGER);
+    writer.varint(3);
+    writer.bytes(author.signer.publicKey);
+    const unsigned = writer.copy();
+    const domain = new TextEncoder().encode("sheaf void 1\n");
+    const signature = author.signer.sign(concatBytes(domain, unsigned));
+    const bytes = concatBytes(unsigned, signature);
+    equal(
+      (await peer.hand({ kind: recordKind.void, bytes }))?.reason,
+      "malformed",
+    );
+    equal(await peer.ended, "bad-message");
+    await using other = await peerOf(server, author);
+    equal(await other.hand(author.says("a")), undefined);
   }));

@@ -9,7 +9,8 @@
  * @module
  */
 
-import { count, fixed, list, struct } from "../../src/base/layout.ts";
+import type { ByteReader } from "../../src/base/bytes.ts";
+import { count, fixed, list, struct, unfit } from "../../src/base/layout.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { limits } from "../../src/base/limits.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
@@ -33,11 +34,28 @@ export interface VoidFields {
   readonly ranges: readonly VoidRange[];
 }
 
+const ranges = /* @__PURE__ */ list(
+  struct({ first: count, count }),
+  limits.voidsOfKeyMax,
+);
+
 const layout = struct({
   genesisId: fixed(32),
   chain: fixed(chainBytesLength),
-  ranges: list(struct({ first: count, count }), limits.voidsOfKeyMax),
+  ranges: { ...ranges, read: readRanges },
 });
+
+/** Ranges that ascend and lie apart, of numbers that can be counted: in one form, and added one behind the other. */
+function readRanges(reader: ByteReader): readonly VoidRange[] {
+  const read = ranges.read(reader);
+  let end = -1;
+  for (const { first, count } of read) {
+    if (first <= end || count === 0) throw unfit("its ranges are not in order");
+    end = first + count;
+    if (!Number.isSafeInteger(end)) throw unfit("a range has no end");
+  }
+  return read;
+}
 
 /** The bytes of voids. */
 export const voidLayout: SignedLayout<VoidFields> =

@@ -1,8 +1,9 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
 import { limits } from "../../src/base/limits.ts";
 import { hasRoomFor } from "../admission/credential_check.ts";
 import { chainName } from "./commit.ts";
-import { type Void, type VoidRange, Voids } from "./void.ts";
+import { signerOf } from "../../tests/kit/door.ts";
+import { type Void, voidLayout, type VoidRange, Voids } from "./void.ts";
 
 const KEY = 1;
 
@@ -100,4 +101,23 @@ Deno.test("Voids leaves each key a little room where all together have taken ver
     voids.add(one);
   }
   equal(records, Math.floor(limits.voidsOfKeyBytesMin / 203));
+});
+
+Deno.test("voidLayout takes ranges that ascend, lie apart and have an end, and nothing else", () => {
+  const signer = signerOf(1);
+  const chain = new Uint8Array(40);
+  const sign = (...ranges: VoidRange[]) =>
+    voidLayout.sign({ genesisId: new Uint8Array(32), chain, ranges }, signer);
+  const max = Number.MAX_SAFE_INTEGER;
+  const good = [{ first: 0, count: 1 }, { first: 2, count: max - 2 }];
+  deepEqual(sign(...good).ranges, good);
+  const bad = [
+    [{ first: 3, count: 1 }, { first: 1, count: 1 }],
+    [{ first: 1, count: 1 }, { first: 2, count: 1 }], // One range, in another form.
+    [{ first: 1, count: 3 }, { first: 2, count: 5 }],
+    [{ first: 1, count: 0 }],
+    [{ first: max, count: 3 }], // Counting from there never comes to an end.
+    [{ first: max - 1, count: 2 }],
+  ];
+  for (const ranges of bad) throws(() => sign(...ranges), SyntaxError);
 });

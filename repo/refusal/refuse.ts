@@ -127,7 +127,7 @@ function giveUp(
 
 function rangesOf(numbers: readonly number[]): VoidRange[] {
   const ranges: { first: number; count: number }[] = [];
-  for (const number of [...numbers].sort((a, b) => a - b)) {
+  for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
     const last = ranges.at(-1);
     if (last !== undefined && last.first + last.count === number) last.count++;
     else ranges.push({ first: number, count: 1 });
