@@ -29,10 +29,10 @@ export {
 } from "./commit/commit.ts";
 export type { Violation } from "./admission/constraints.ts";
 export type { Door } from "./admission/door.ts";
-export type { CommitPlace } from "./graph/commit_place.ts";
 export type { LoggedBatch } from "./history/commit_reader.ts";
 export type { Epoch, EpochFacts } from "./log/epoch.ts";
 export type { LentChain } from "./graph/continuity.ts";
+export type { CommitPlace } from "./refusal/void_commits.ts";
 export type { Followed } from "./device.ts";
 export type {
   LogPoint,

@@ -1,7 +1,7 @@
 /** Devices whose clocks are wrong, and servers that lie about theirs. */
 
 import assert from "node:assert/strict";
-import type { CommitPlace } from "../repo/graph/commit_place.ts";
+import type { Position } from "../repo/commit/commit.ts";
 import { limits } from "../src/base/limits.ts";
 import { FollowingWorld, ServerTime } from "../src/base/server_clock.ts";
 import type { World } from "../src/base/world.ts";
@@ -80,7 +80,7 @@ async function converged(server: ServerPlace, ...clients: ClientPlace[]) {
 async function synced(
   server: ServerPlace,
   client: ClientPlace,
-  places: readonly CommitPlace[],
+  places: readonly Position[],
 ): Promise<void> {
   let done = 0;
   for (const place of places) {
@@ -125,7 +125,7 @@ Deno.test("a clock 10 minutes ahead: all is dated anew in one go, and nobody hea
   const ann = await deviceOf(server, 1, 10 * MINUTE_MS);
   server.isDown = true;
   const client = await ann.connect();
-  const places: CommitPlace[] = [];
+  const places: Position[] = [];
   for (let i = 0; i < 30; i++) places.push(await client.write(`n${i}`, `${i}`));
   await client.write("n0", "again");
   assert.equal(ann.place.replica.graph.commits, 31);

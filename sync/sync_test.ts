@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CommitPlace } from "../repo/graph/commit_place.ts";
+import type { Position } from "../repo/commit/commit.ts";
 import { parseRepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -313,7 +313,7 @@ Deno.test("a refused commit is undone and said, and what came after it arrives",
     refusals++ === 0
       ? { refused: "bad-clock", detail: `${batch.commits.length}` }
       : undefined;
-  const places: CommitPlace[] = [];
+  const places: Position[] = [];
   places.push(await ann.write("bad", "x"));
   const failure = ann.synced(places[0]!).catch((error) => error);
   await until(server.world, () => refusals > 0);

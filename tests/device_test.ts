@@ -4,7 +4,7 @@ import { system } from "../src/base/system.ts";
 import type { World } from "../src/base/world.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import { payloadOf } from "../repo/commit/batch.ts";
-import type { CommitPlace } from "../repo/graph/commit_place.ts";
+import type { Position } from "../repo/commit/commit.ts";
 import { createSigner, generateKeyPair } from "../crypto/mod.ts";
 import { Schemas } from "../src/db/schemas.ts";
 import { defineSchema, field } from "../src/schema/mod.ts";
@@ -85,7 +85,7 @@ function write(replica: Replica, ...titles: string[]): void {
 }
 
 /** Writes one card and says where it is. */
-function placeOf(replica: Replica, title: string): CommitPlace {
+function placeOf(replica: Replica, title: string): Position {
   const table = replica.state.table("card");
   const editor = new Editor(Card, table, new IdSource(system));
   const done = replica.transact((tx) => void editor.create(tx, { title }));
@@ -374,8 +374,9 @@ Deno.test("device: a tab knows where its commits are when those of others went t
   const slice = owner.device.mirror().read(next, 1e6);
   assert.equal(tab.device.follow(slice.records).missing, undefined);
   assert.deepEqual([titles(owner), titles(tab)], [["own"], ["own"]]);
-  assert.equal(commit.chain, owner.device.chain);
-  assert.equal(commit.number, 0);
+  const { chain } = owner.device;
+  const place = tab.loaded.voided.placeOf(commit);
+  assert.deepEqual(place, { chain, number: 0, isRefused: false });
 });
 
 Deno.test("device: tabs that wrote at one moment know whose commit is which when both are written again", async () => {
@@ -390,7 +391,7 @@ Deno.test("device: tabs that wrote at one moment know whose commit is which when
   const tabs = [];
   for (const title of ["one", "two"]) {
     const tab = await openHere(copyOf(files), {});
-    tabs.push({ title, tab, place: placeOf(tab, title) });
+    tabs.push({ title, tab, commit: placeOf(tab, title) });
   }
   for (const { tab } of tabs) await exchange(owner, tab, start);
   const next = owner.device.mirror().next.address;
@@ -399,7 +400,8 @@ Deno.test("device: tabs that wrote at one moment know whose commit is which when
   await refuseAndCut(owner, owner.device.chain, 0);
   const told = owner.device.mirror().read(next, 1e6);
   for (const { tab } of tabs) tab.device.follow(told.records);
-  for (const { title, place: { chain, number } } of tabs) {
+  for (const { title, tab, commit } of tabs) {
+    const { chain, number } = tab.loaded.voided.placeOf(commit);
     const { address } = owner.commits.find(chain, number)!;
     const batch = owner.commits.batchAt(address);
     const { operations } = decodePatch(
@@ -588,7 +590,7 @@ Deno.test("device: a tab hears of all commits that are written again at once, ho
   const start = owner.device.mirror().next.address;
   const tab = await tabOf(files, {});
   const places = ["one", "two"].map((title) => placeOf(tab, title));
-  const { chain } = tab.device;
+  const { device: { chain }, loaded: { voided } } = tab;
   let next = await exchange(owner, tab, start);
   isHeld = true;
   const port = owner.port();
@@ -600,8 +602,8 @@ Deno.test("device: a tab hears of all commits that are written again at once, ho
     const slice = owner.device.mirror().read(next, 1e6);
     assert.equal(tab.device.follow(slice.records).missing, undefined);
     next = slice.next.address;
-    assert.deepEqual(places.map(({ state }) => state), ["kept", "kept"]);
+    assert.ok(places.every((place) => !voided.placeOf(place).isRefused));
   }
-  assert.ok(places.every((place) => place.chain !== chain));
+  assert.ok(places.every((place) => voided.placeOf(place).chain !== chain));
   assert.deepEqual(titles(tab), ["one", "two"]);
 });

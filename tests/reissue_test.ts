@@ -43,13 +43,14 @@ for (const mode of modes) {
     place.replica.cut([{ chain, from: 3 }]);
     equal(place.get("sum")!.votes, 15);
     equal(place.replica.graph.lengthOf(chain), 1);
-    const { chain: now } = places[0]!;
+    const moved = places.map((commit) => place.placeOf(commit));
+    const { chain: now } = moved[0]!;
     notEqual(now, chain);
     deepEqual(
-      places.map(({ chain, number, state }) => [chain, number, state]),
-      [0, 1, 2, 3].map((number) => [now, number, "kept"]),
+      moved,
+      [0, 1, 2, 3].map((number) => ({ chain: now, number, isRefused: false })),
     );
-    for (const [i, { chain, number }] of places.entries()) {
+    for (const [i, { chain, number }] of moved.entries()) {
       const { wall } = place.replica.commits.clockAt(chain, number)!;
       ok(wall >= before.at(-1)!, `${i} is dated now`);
     }
@@ -147,9 +148,10 @@ Deno.test("what was typed behind refused text goes on at the chain's end, and bo
     equal(place.get("a")!.body, "01no23456yes789");
     place.replica.refuse(refused.chain, [refusedAt(refused.number)]);
     equal(place.get("a")!.body, "0123456yes789", mode);
-    deepEqual([refused.state, behind.state], ["refused", "kept"]);
+    ok(place.placeOf(refused).isRefused);
     deepEqual([apart.chain, apart.number], [chain, number + 1]);
-    deepEqual([behind.chain, behind.number], [chain, number + 2]);
+    const isRefused = false;
+    deepEqual(place.placeOf(behind), { chain, number: number + 2, isRefused });
     equal(place.replica.graph.size, 1, "no chain begins");
     await place.agrees(`${mode}, typed behind`);
     equal((await place.peer()).get("a")!.body, "0123456yes789");
@@ -278,7 +280,7 @@ Deno.test("own commits that stand on foreign ones which are cut are written agai
   const { chain } = own;
   place.replica.cut([{ chain: theirs!, from: 0 }], "foreign");
   deepEqual(place.editor.table.ids(), ["own"]);
-  notEqual(own.chain, chain);
+  notEqual(place.placeOf(own).chain, chain);
   equal(place.replica.graph.size, 1);
   await place.agrees("without theirs");
   // Somebody has them after all.

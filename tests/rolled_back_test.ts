@@ -67,8 +67,10 @@ Deno.test("what it wrote before it learned of that is written again in a new cha
     equal(back.get("a")?.title, "three");
     equal(back.get("b")?.title, "mine");
     equal(back.replica.graph.lengthOf(chain), 3);
-    notEqual(later.chain, chain, mode);
-    deepEqual([later.number, later.state], [1, "kept"]);
+    const { voided } = back.replica.loaded;
+    const place = voided.placeOf(later);
+    notEqual(place.chain, chain, mode);
+    deepEqual([place.number, place.isRefused], [1, false]);
     deepEqual(back.replica.refusals(), []);
     await back.tell(peer);
     deepEqual(peer.digest(), back.digest());

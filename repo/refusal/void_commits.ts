@@ -85,6 +85,12 @@ export interface LoggedRefusal {
 /** Where a commit stands, and its stamp. */
 export type Placed = Position & Stamp;
 
+/** What became of a commit that this replica wrote: it may have been written again elsewhere. */
+export interface CommitPlace extends Position {
+  /** Is it no part of the repository? */
+  readonly isRefused: boolean;
+}
+
 /** What became of a refused commit. */
 export interface Resolution extends Position {
   /** The commit that says the same again; `undefined` when it was discarded. */
@@ -236,12 +242,18 @@ export class VoidCommits {
     return mark !== undefined && address < mark.at && mark.at < asOf;
   }
 
-  /** What became of the commit that was written as a number of a chain. */
-  fateOf(chain: string, number: number): Position | "kept" | "refused" {
-    const mark = this.#marks.get(chain)?.byNumber.get(number);
-    if (mark === undefined) return "kept";
-    if (!mark.isReissued) return "refused";
-    return this.#retried.get(mark) ?? "kept";
+  /** Where a commit stands now that was written at a position; a refused one keeps its last place. */
+  placeOf({ chain, number }: Position): CommitPlace {
+    // Each step is another one's, unless the log was made by who lies.
+    for (let left = this.#retried.size;; left--) {
+      const mark = this.#marks.get(chain)?.byNumber.get(number);
+      const isRefused = mark?.isReissued === false;
+      const again = mark && this.#retried.get(mark);
+      if (isRefused || again === undefined || left <= 0) {
+        return { chain, number, isRefused };
+      }
+      ({ chain, number } = again);
+    }
   }
 
   /** Notes what became of a refused commit; `false` when that was known, or is a `BEGINNING`. */

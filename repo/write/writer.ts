@@ -14,14 +14,13 @@ import type { World } from "../../src/base/world.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { allowed, type Decision } from "../../src/schema/rule_types.ts";
 import { Author } from "./author.ts";
-import { type CommitPlace, Places } from "../graph/commit_place.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import {
   CommitQueue,
   type Durability,
   type QueuedCommit,
 } from "./commit_queue.ts";
-import { nameOf } from "../commit/commit.ts";
+import { nameOf, type Position } from "../commit/commit.ts";
 import { continuityOf, type LentChain } from "../graph/continuity.ts";
 import type { OwnRules } from "../admission/own_rules.ts";
 import { recordKind } from "../log/format.ts";
@@ -45,7 +44,7 @@ export interface Done<R> {
   readonly result: R;
   readonly durability: Durability;
   /** Where its commit stands; `undefined` when nothing was written. */
-  readonly commit: CommitPlace | undefined;
+  readonly commit: Position | undefined;
 }
 
 /** What a writer works with. */
@@ -79,7 +78,6 @@ export class Writer {
   readonly #loaded: LoadedReplica;
   readonly #author: Author;
   readonly #queue: CommitQueue;
-  readonly #places: Places;
   /** Made with the first write: opening to read costs nothing of it. */
   #patch: PatchWriter | undefined;
   /**
@@ -100,8 +98,7 @@ export class Writer {
     this.#session = parts.session;
     const { loaded, session, world } = parts;
     this.#loaded = loaded;
-    const { mode, voided } = loaded;
-    this.#places = new Places(voided);
+    const { mode } = loaded;
     const { continues, isMarkDue } = continuityOf(loaded, parts);
     this.#isMarkDue = isMarkDue;
     this.#author = new Author({ ...loaded, session, mode, world, continues });
@@ -210,11 +207,7 @@ export class Writer {
       this.noting?.(transaction.notes, origin);
     }
     if (changes !== undefined) this.#parts.publishing(() => publish(changes));
-    return {
-      result,
-      durability,
-      commit: this.#places.of(origin.chain, number),
-    };
+    return { result, durability, commit: { chain: origin.chain, number } };
   }
 
   #append(commits: readonly QueuedCommit[]): void {

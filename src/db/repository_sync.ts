@@ -15,8 +15,10 @@ import { type Deferred, deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import {
+  type CommitPlace,
   decodeBatch,
   lateRefusing,
+  type Position,
   recordKind,
   type RefusedEntry,
   type Replica,
@@ -37,7 +39,7 @@ import {
   type RefusedWrite,
 } from "./refused_write.ts";
 import type { UnfitFields } from "./unfit_fields.ts";
-import type { Arrivals, Place, Written } from "./write.ts";
+import type { Arrivals, Written } from "./write.ts";
 
 /** Why a write does not arrive. */
 const notConnected: SyncReason = {
@@ -71,7 +73,7 @@ export interface RepositorySync {
 
 /** Somebody who waits for a commit to arrive. */
 interface Waiting {
-  readonly place: Place;
+  readonly commit: Position;
   readonly levers: Deferred<void>;
 }
 
@@ -269,10 +271,10 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   /** Resolves when the server has a write durably; see `Write.synced`. */
   async synced({ durability, commit }: Written): Promise<void> {
     await durability.promise;
-    if (commit === undefined || this.#hasArrived(commit)) return;
+    if (commit === undefined || this.#hasArrived(this.#placeOf(commit))) return;
     if (this.#isClosed) throw this.#closedError();
     const levers = deferred<void>();
-    this.#waiting.push({ place: commit, levers });
+    this.#waiting.push({ commit, levers });
     this.changed();
     return await levers.promise;
   }
@@ -285,8 +287,12 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     );
   }
 
-  #hasArrived({ state, chain, number }: Place): boolean {
-    return state !== "refused" && number < this.acknowledged(chain);
+  #placeOf(commit: Position): CommitPlace {
+    return this.#parts.replica.loaded.voided.placeOf(commit);
+  }
+
+  #hasArrived({ isRefused, chain, number }: CommitPlace): boolean {
+    return !isRefused && number < this.acknowledged(chain);
   }
 
   #checkSoon(): void {
@@ -299,15 +305,16 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   }
 
   #check(): void {
-    this.#waiting = this.#waiting.filter(({ place, levers }) => {
-      if (place.state === "refused") levers.reject(this.#refusal(place));
+    this.#waiting = this.#waiting.filter(({ commit, levers }) => {
+      const place = this.#placeOf(commit);
+      if (place.isRefused) levers.reject(this.#refusal(place));
       else if (this.#hasArrived(place)) levers.resolve();
       else return true;
       return false;
     });
   }
 
-  #refusal({ chain, number }: Place): DatabaseError {
+  #refusal({ chain, number }: Position): DatabaseError {
     const entry = this.#parts.replica.refusals().find((entry) =>
       entry.chain === chain && entry.number === number
     );

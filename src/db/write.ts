@@ -5,19 +5,14 @@
  * @module
  */
 
-/** Where a commit stands; it moves when the commit is sealed anew. */
-export interface Place {
-  readonly chain: string;
-  readonly number: number;
-  readonly state: "kept" | "refused";
-}
+import type { Position } from "../../repo/mod.ts";
 
 /** What a handle knows of its commit. */
 export interface Written {
   /** Where it asks for its durability. */
   readonly durability: { readonly promise: Promise<void> };
-  /** Where its commit stands; `undefined` when nothing was written. */
-  readonly commit?: Place | undefined;
+  /** Where its commit was written; `undefined` when nothing was. */
+  readonly commit?: Position | undefined;
 }
 
 /** Whom a handle asks whether the server has its commit. */

@@ -12,7 +12,7 @@ import { parseRepositoryName } from "../../repo/commit/genesis.ts";
 import { issueRevocation } from "../../repo/commit/revocation.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
 import { recordKind } from "../../repo/log/format.ts";
-import type { CommitPlace } from "../../repo/graph/commit_place.ts";
+import type { Position } from "../../repo/commit/commit.ts";
 import { lateRefusing } from "../../repo/refusal/late_refusing.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Transaction } from "../../repo/write/transaction.ts";
@@ -137,7 +137,7 @@ class Writer {
   }
 
   /** Writes one commit; durable, and a batch of its own. */
-  async write(run: Run): Promise<CommitPlace> {
+  async write(run: Run): Promise<Position> {
     const done = this.begin(run);
     await done.durability.promise;
     return done.commit!;
@@ -239,7 +239,7 @@ async function change(
   writer: Writer,
   by: string,
   n: number,
-): Promise<CommitPlace> {
+): Promise<Position> {
   await writer.write((tx, leaves) => {
     leaves.update(tx, "shared", {
       name: `Shared by ${by}`,
@@ -288,7 +288,7 @@ function sayUnknown({ replica }: Writer, round: number): void {
 }
 
 /** The hub ends a session whose two commits stand. */
-function revoke({ replica }: Writer, { chain }: CommitPlace): void {
+function revoke({ replica }: Writer, { chain }: Position): void {
   const { bytes } = issueRevocation({
     genesisId: replica.loaded.genesisId,
     sessionKey: Uint8Array.from(chain.slice(0, 32), (c) => c.charCodeAt(0)),

@@ -10,7 +10,11 @@ import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import { issueCertificate } from "../../repo/commit/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
-import type { RefusedCommit } from "../../repo/refusal/void_commits.ts";
+import type { Position } from "../../repo/commit/commit.ts";
+import type {
+  CommitPlace,
+  RefusedCommit,
+} from "../../repo/refusal/void_commits.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Transaction } from "../../repo/write/transaction.ts";
 import { verifyReplica } from "../../repo/repair/verify.ts";
@@ -170,6 +174,11 @@ export class AuthorPlace {
       );
     }
     await peer.replica.durable();
+  }
+
+  /** Where a commit stands now that was written here. */
+  placeOf(commit: Position): CommitPlace {
+    return this.replica.loaded.voided.placeOf(commit);
   }
 
   /** Everything that replicas with the same commits agree on. */

@@ -6,7 +6,7 @@
 
 import type { Signer } from "../../crypto/mod.ts";
 import { epochFactsOf, openEpoch } from "../../repo/log/epoch.ts";
-import type { CommitPlace } from "../../repo/graph/commit_place.ts";
+import type { Position } from "../../repo/commit/commit.ts";
 import type { Session } from "../../repo/commit/session.ts";
 import type { FollowingWorld } from "../../src/base/server_clock.ts";
 import type { World } from "../../src/base/world.ts";
@@ -273,7 +273,7 @@ export class ClientPlace {
   }
 
   /** Writes a note; says where the commit stands when it is durable here. */
-  async write(id: string, text: string): Promise<CommitPlace> {
+  async write(id: string, text: string): Promise<Position> {
     const { replica } = this.place;
     const table = replica.state.table(Note.name);
     const editor = new Editor(Note, table, new IdSource(this.server.world));
@@ -283,11 +283,12 @@ export class ClientPlace {
   }
 
   /** Resolves when the server has a commit durably; rejects with the reason where it was refused. */
-  async synced(place: CommitPlace): Promise<void> {
+  async synced(commit: Position): Promise<void> {
     const arrived = Promise.withResolvers<void>();
     const check = () => {
-      const { chain, number, state } = place;
-      if (state === "refused") arrived.reject(new Error(this.#whyRefused()));
+      const { voided } = this.place.replica.loaded;
+      const { chain, number, isRefused } = voided.placeOf(commit);
+      if (isRefused) arrived.reject(new Error(this.#whyRefused()));
       else if (number < this.channel.acknowledged(chain)) arrived.resolve();
     };
     const end = this.channel.subscribe(check);

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CommitPlace } from "../../repo/graph/commit_place.ts";
+import type { Position } from "../../repo/commit/commit.ts";
 import type { Replica } from "../../repo/replica.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { replicaOf } from "../../src/db/internals.ts";
@@ -24,7 +24,7 @@ import { Worker } from "./work.ts";
 /** A write whose fate is not known. */
 export interface Pending {
   readonly entry: Entry;
-  readonly place: CommitPlace;
+  readonly commit: Position;
   /** When this attempt was durable, in virtual milliseconds; `undefined` as long as it is not. */
   durableMs: number | undefined;
   /** How many looks in a row found it neither unsent nor at the server. */
@@ -55,7 +55,7 @@ export class Desk {
   /** Writes of this life whose fate is not known. */
   readonly pending = new Set<Pending>();
   /** Where the last commit of this desk stands. */
-  #place: CommitPlace | undefined;
+  #commit: Position | undefined;
   /** When it last heard that a write was refused. */
   refusedMs = -Infinity;
   /** What `equalAt` was when it was looked at last. */
@@ -73,7 +73,7 @@ export class Desk {
     this.replica = replicaOf(repository);
     this.replica.watch = (begin) => {
       const done = begin();
-      this.#place = done.commit;
+      this.#commit = done.commit;
       return done;
     };
     const kv = openKv(repository);
@@ -198,7 +198,7 @@ export class Desk {
     const { stage: { timeline } } = this.#client;
     const pending: Pending = {
       entry,
-      place: this.#place!,
+      commit: this.#commit!,
       durableMs: undefined,
       missedLooks: 0,
     };

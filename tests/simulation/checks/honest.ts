@@ -72,12 +72,14 @@ function checkUnsent(
   if (client.isBrowser && desk.refusedMs > longAgoMs) return;
   const { sharing } = desk.replica;
   for (const pending of desk.pending) {
-    const { entry, place: { chain, number, state }, durableMs } = pending;
+    const { entry, commit, durableMs } = pending;
+    const { voided } = desk.replica.loaded;
+    const { chain, number, isRefused } = voided.placeOf(commit);
     // What is still on its way to the disk is not counted as unsent.
     if (durableMs === undefined || durableMs > longAgoMs) continue;
     const isMarked = stage.plan.mode !== "fast";
     if (!isMarked && sharing.lengthOf(chain) <= number) continue;
-    const isThere = state === "refused" ||
+    const isThere = isRefused ||
       hasCommit(served, desk.replica, chain, number);
     pending.missedLooks = isThere ? 0 : pending.missedLooks + 1;
     check(
