@@ -29,7 +29,7 @@ export {
 } from "./commit/commit.ts";
 export type { Violation } from "./admission/constraints.ts";
 export type { Door } from "./admission/door.ts";
-export type { LoggedBatch } from "./history/commit_reader.ts";
+export type { Includes, LoggedBatch } from "./history/logged_commits.ts";
 export type { Epoch, EpochFacts } from "./log/epoch.ts";
 export type { LentChain } from "./graph/continuity.ts";
 export type { CommitPlace } from "./refusal/void_commits.ts";
@@ -72,7 +72,6 @@ export {
   ancestry,
   cellOf,
   concerns,
-  type Includes,
   itemOf,
   mentions,
   stateOf,

@@ -166,13 +166,13 @@ export class Replica {
   /** Takes in what others bring; made when something comes. */
   get #entrance(): Intake {
     const { loaded, commits } = this;
-    const { door, rootKey, storage, viewOf } = this.#options;
+    const { door, rootKey } = this.#options;
     assert(
       door !== undefined,
       "a tab follows its owner, and receives nothing",
     );
     return this.#intake ??= door.intake({
-      ...{ loaded, commits, rootKey, storage, viewOf },
+      ...{ loaded, commits, rootKey },
       flush: () => this.flush(),
       cutAgain: (cuts) =>
         void lateRefusing.code.cut(this.#voidParts(), {
@@ -194,6 +194,9 @@ export class Replica {
       await lateRefusing.load();
       this.#isReadmitting = true;
       await this.#entrance.readmit();
+      const { salvage } = await import("./seldom.ts");
+      const { storage, viewOf } = this.#options;
+      await salvage(storage, this.loaded, viewOf);
       this.#isReadmitting = false;
     }
   }

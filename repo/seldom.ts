@@ -10,7 +10,6 @@
 import "./mod.ts";
 
 export { writeCheckpoint } from "./checkpoint/write.ts";
-export { Quarantine } from "./log/quarantine.ts";
 export { loadRepaired, restoreStart } from "./repair/repair.ts";
 export { Salvage } from "./repair/salvage.ts";
 export { salvage } from "./repair/salvage_make.ts";

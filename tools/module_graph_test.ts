@@ -30,10 +30,10 @@ function* modulesIn(folder: string): Generator<string> {
   }
 }
 
-function readGraph(paths: Iterable<string>, withTypes: boolean): ModuleGraph {
+function readGraph(paths: Iterable<string>): ModuleGraph {
   return new Map(Array.from(paths, (path) => {
     const source = Deno.readTextFileSync(new URL(path, root));
-    return [path, importsOf(path, source, { withTypes })];
+    return [path, importsOf(path, source, { withTypes: true })];
   }));
 }
 
@@ -73,23 +73,13 @@ Deno.test("unreached() lists what no entry leads to", () => {
   deepEqual(unreached(graph, ["c"]), []);
 });
 
-Deno.test("our modules import in no circle", () => {
-  equal(findCircle(readGraph(modules, false)), undefined);
-});
-
-/** Where types still lead round. */
-const ROUND = ["repo/"];
-
-Deno.test("our modules import in no circle, types included, but for those of some folders", () => {
-  const level = modules.filter((path) =>
-    !ROUND.some((folder) => path.startsWith(folder))
-  );
-  equal(findCircle(readGraph(level, true)), undefined);
+Deno.test("our modules import in no circle, types included", () => {
+  equal(findCircle(readGraph(modules)), undefined);
 });
 
 Deno.test("our modules are all in use", () => {
   const entries = ["mod.ts", "tests/kit/mod.ts"];
-  const graph = readGraph([...modules, ...entries], true);
+  const graph = readGraph([...modules, ...entries]);
   deepEqual(unreached(graph, ENTRIES), []);
 });
 

@@ -10,7 +10,6 @@
  * @module
  */
 
-import type { Storage } from "../../src/storage/storage.ts";
 import { admit, type Judged, Parking } from "./admit.ts";
 import type {
   AdmitBatch,
@@ -31,7 +30,7 @@ import { isBatch, recordKind, travels } from "../log/format.ts";
 import type { ReceiveOptions } from "../port.ts";
 import type { RefusedCommit } from "../refusal/void_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import { ChangeList, type ViewOf } from "../state/state.ts";
+import { ChangeList } from "../state/state.ts";
 import {
   type Cut,
   decodeCut,
@@ -47,9 +46,6 @@ import { type OwnChain, receiveBack } from "./set_back.ts";
 
 /** What an intake works with. */
 export interface IntakeParts {
-  readonly storage: Storage;
-  /** How collections are read here. */
-  readonly viewOf: ViewOf;
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly rootKey: Uint8Array;
@@ -239,9 +235,6 @@ export class Intake {
       local.settle();
     }
     await log.sync();
-    const { salvage } = await import("../seldom.ts");
-    const { storage, viewOf } = this.#parts;
-    await salvage(storage, this.#loaded, viewOf);
   }
 
   #readmitCredential(record: Arrival): void {

@@ -23,23 +23,15 @@ import {
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ItemTouches } from "./item_touches.ts";
+import type { LoggedBatch, LoggedCommits } from "./logged_commits.ts";
 import type { Log } from "../log/log.ts";
 import { readU32, RECORD_HEADER_BYTES } from "../log/format.ts";
 import type { Cut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
-/** A batch in the log. */
-export interface LoggedBatch {
-  readonly batch: Batch;
-  /** Log address of the batch's first byte. */
-  readonly address: number;
-  /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
-  readonly from: number;
-}
-
 /** Reads the commits of one repository. */
-export class CommitReader {
+export class CommitReader implements LoggedCommits {
   /** What touches each item, where a door brings that: histories read all of the log without. */
   touches: ItemTouches | undefined;
   readonly log: Log;
@@ -71,11 +63,6 @@ export class CommitReader {
     this.#hashedTo = isHashed ? log.end : covered;
   }
 
-  /**
-   * Calls `visit` for every batch in the log order, parents before children,
-   * without the batches that were cut, or had been when the log ended at
-   * `asOf`. Stops when it returns `true`.
-   */
   each(
     visit: (logged: LoggedBatch) => boolean | void,
     from = 0,
@@ -118,7 +105,6 @@ export class CommitReader {
     return this.#voided.isCut(...commit);
   }
 
-  /** Was it refused or cut? */
   isVoid(...commit: Parameters<VoidCommits["isCut"]>): boolean {
     return this.isCut(...commit) || this.#voided.wasRefused(...commit);
   }

@@ -22,13 +22,8 @@ import type { CommitReader } from "./commit_reader.ts";
 import type { Mode } from "../commit/genesis.ts";
 import { ItemTouches } from "./item_touches.ts";
 import type { Log } from "../log/log.ts";
-import {
-  ancestry,
-  cellOf,
-  type Includes,
-  stateOf,
-  upTo,
-} from "./time_travel.ts";
+import { ancestry, cellOf, stateOf, upTo } from "./time_travel.ts";
+import type { Includes } from "./logged_commits.ts";
 import type { Transaction } from "../write/transaction.ts";
 import { digestOf } from "../../tests/kit/digest.ts";
 

@@ -25,13 +25,12 @@ import type { View } from "../../src/schema/view.ts";
 import type { Batch } from "../commit/batch.ts";
 import { State, type ViewOf } from "../state/state.ts";
 import { RECORD_HEADER_BYTES } from "../log/format.ts";
-import type { CommitReader, LoggedBatch } from "./commit_reader.ts";
+import type { Includes, LoggedBatch, LoggedCommits } from "./logged_commits.ts";
 import { PayloadHead } from "./payload_head.ts";
-import type { Includes } from "./time_travel.ts";
 
 /** The state of the chosen commits, of those that the log held when it ended at `to`. */
 export function pastState(
-  reader: CommitReader,
+  reader: LoggedCommits,
   viewOf: ViewOf,
   includes: Includes,
   to?: number,
@@ -49,7 +48,7 @@ const STRETCH_BYTES = 256 * 1024;
 class Stretches {
   /** Does each of the chosen commits have a later stamp than those before it? */
   isInOrder = true;
-  readonly #reader: CommitReader;
+  readonly #reader: LoggedCommits;
   readonly #includes: Includes;
   readonly #to: number;
   readonly #asOf: number | undefined;
@@ -58,7 +57,7 @@ class Stretches {
   /** Where each batch is that repeats commits, and how many. */
   readonly #repeats = new Map<number, number>();
 
-  constructor(reader: CommitReader, includes: Includes, to?: number) {
+  constructor(reader: LoggedCommits, includes: Includes, to?: number) {
     this.#reader = reader;
     this.#includes = includes;
     this.#asOf = to;

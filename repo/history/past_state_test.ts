@@ -11,7 +11,8 @@ import { digestOf } from "../../tests/kit/digest.ts";
 import { seededRandom } from "../../tests/kit/mod.ts";
 import { steadyWorld } from "../../tests/kit/small_database.ts";
 import { sized } from "../../tests/kit/tier.ts";
-import { type Includes, stateOf, upTo } from "./time_travel.ts";
+import type { Includes } from "./logged_commits.ts";
+import { stateOf, upTo } from "./time_travel.ts";
 
 /** More fields than are looked at, and one of another kind than others know it by. */
 const Wide = defineSchema("leaf", {

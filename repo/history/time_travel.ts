@@ -18,16 +18,10 @@ import type { Item, Operation } from "../../src/schema/patch.ts";
 import { type BatchCommit, decodeCommit } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
+import type { Includes } from "./logged_commits.ts";
 import type { View } from "../../src/schema/view.ts";
 import { type ItemName, State, type ViewOf } from "../state/state.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
-
-/** Which commits belong to a picture of the past. */
-export interface Includes {
-  (chain: string, number: number, wall: number): boolean;
-  /** How many they are, where that is known. */
-  readonly count?: number;
-}
 
 /** The commits up to a wall clock, inclusive. */
 export function upTo(wallMs: number): Includes {

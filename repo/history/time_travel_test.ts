@@ -2,13 +2,8 @@ import { deepEqual, equal } from "node:assert/strict";
 import { createView } from "../../src/schema/view.ts";
 import { ManualWorld, Note, Place } from "../../tests/kit/replica_place.ts";
 import type { Position } from "../commit/commit.ts";
-import {
-  ancestry,
-  type Includes,
-  itemOf,
-  stateOf,
-  upTo,
-} from "./time_travel.ts";
+import { ancestry, itemOf, stateOf, upTo } from "./time_travel.ts";
+import type { Includes } from "./logged_commits.ts";
 import { digestOf } from "../../tests/kit/digest.ts";
 import { recordKind } from "../log/format.ts";
 

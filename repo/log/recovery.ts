@@ -215,7 +215,7 @@ async function setAside(
   used: number,
 ): Promise<Quarantine> {
   // Only repairs need it.
-  const { Quarantine } = await import("../seldom.ts");
+  const { Quarantine } = await import("./quarantine.ts");
   const quarantine = new Quarantine(storage, folder, end);
   quarantine.addTail(last, used);
   for (const { segment, file, size } of later) {

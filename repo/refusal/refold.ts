@@ -15,7 +15,8 @@ import { fold } from "../../src/schema/merge.ts";
 import type { Item, Operation } from "../../src/schema/patch.ts";
 import type { ItemChange } from "../../src/schema/source.ts";
 import { type Batch, type BatchCommit, decodeCommit } from "../commit/batch.ts";
-import type { CommitReader, LoggedBatch } from "../history/commit_reader.ts";
+import type { CommitReader } from "../history/commit_reader.ts";
+import type { LoggedBatch } from "../history/logged_commits.ts";
 import { type Changes, publish, type State } from "../state/state.ts";
 import type { Table } from "../state/table.ts";
 

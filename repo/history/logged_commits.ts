@@ -1,0 +1,48 @@
+/**
+ * Commits as the log holds them, and the choice of some: what pictures of the
+ * past are made from.
+ *
+ * Types only.
+ *
+ * @module
+ */
+
+import type { Batch } from "../commit/batch.ts";
+
+/** A batch in the log. */
+export interface LoggedBatch {
+  readonly batch: Batch;
+  /** Log address of the batch's first byte. */
+  readonly address: number;
+  /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
+  readonly from: number;
+}
+
+/** The commits of one log. */
+export interface LoggedCommits {
+  /**
+   * Calls `visit` for every batch in the log order, parents before children,
+   * without the batches that were cut, or had been when the log ended at
+   * `asOf`. Stops when it returns `true`.
+   */
+  each(
+    visit: (logged: LoggedBatch) => boolean | void,
+    from?: number,
+    to?: number,
+    asOf?: number,
+  ): void;
+  /** Was a commit refused or cut whose batch stands at `address`, or had it been when the log ended at `asOf`? */
+  isVoid(
+    chain: string,
+    number: number,
+    address: number,
+    asOf?: number,
+  ): boolean;
+}
+
+/** Which commits belong to a picture of the past. */
+export interface Includes {
+  (chain: string, number: number, wall: number): boolean;
+  /** How many they are, where that is known. */
+  readonly count?: number;
+}
