@@ -227,10 +227,10 @@ export class Replica {
     return this.watch?.(begin) ?? begin();
   }
 
-  /** What is asked of own writes, by names that are compared with those of a server: `"rules"`, constraints. */
+  /** What is said of writes here, by names that are compared with those of a server: `"rules"`, also where the mode tells nobody whom to ask, and constraints. */
   get asks(): readonly string[] {
-    const { loaded: { constraints }, mode } = this;
-    const hasRules = mode === "default" && this.#options.rules !== undefined;
+    const { constraints } = this.loaded;
+    const hasRules = this.#options.rules !== undefined;
     return [...hasRules ? ["rules"] : [], ...constraints?.statements ?? []];
   }
 

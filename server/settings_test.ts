@@ -136,7 +136,7 @@ Deno.test("summaryOf() masks secrets, says where the root secret lies and how a 
   equal(again.includes("Back up"), false);
 });
 
-Deno.test("warningsOf() tells of missing rules, anonymous login, no login, tokens of other apps, open origins and no TLS", () => {
+Deno.test("warningsOf() tells of missing rules, rules that are asked of no write, anonymous login, no login, tokens of other apps, open origins and no TLS", () => {
   const of = (flags: [string, string[]][]) =>
     warningsOf(readConfig({ flags: new Map(flags) })).join("\n");
   match(of([]), /no rules/);
@@ -147,6 +147,8 @@ Deno.test("warningsOf() tells of missing rules, anonymous login, no login, token
   equal(/audience/.test(of([jwt, ["login.jwt.audience", ["us"]]])), false);
   match(of([["origins", ["*"]]]), /every origin/);
   match(of([["hostname", ["0.0.0.0"]]]), /no TLS/);
-  const safe = of([["rules", ["r.ts"]], ["login.tokens", ["ann=secret12"]]]);
+  const rules: [string, string[]] = ["rules", ["r.ts"]];
+  match(of([rules, ["mode", ["trusted"]]]), /asked of no write: trusted mode/);
+  const safe = of([rules, ["login.tokens", ["ann=secret12"]]]);
   equal(safe, "");
 });

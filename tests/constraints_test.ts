@@ -499,6 +499,20 @@ Deno.test("constraints that the server does not ask for are told once, by name, 
   });
 });
 
+Deno.test("rules that nobody asks, because the mode does not tell who wrote, are told", async () => {
+  const rules = defineRules({ "**": { read: () => true } });
+  await withServer({ rules, mode: "trusted" }, async ({ server }) => {
+    const place = { storage: memoryStorage(), rootKey: server.rootKey };
+    await using db = await openDatabase({
+      ...{ ...place, schemas: [Show], rules, mode: "trusted" },
+    });
+    const repo = await db.repository("team/a");
+    connect(db, server, ANN);
+    await repo.collection(Show).create({ free: 1 }).synced;
+    deepEqual(unenforced(repo), [["rules", "show.free.min(0)"]]);
+  });
+});
+
 Deno.test("constraints that the server asks for are shown, and nothing is told", async () => {
   const rules = defineRules({ "**": { read: () => true, others: true } });
   await withServer({ schemas, rules }, async (place) => {

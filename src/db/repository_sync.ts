@@ -343,7 +343,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     if (this.status !== before) this.#listeners.tell();
   }
 
-  /** What is asked here and not by the server stops nobody else: that is told once. */
+  /** What is said here of writes and not asked by the server stops nobody else: that is told once. */
   #compare(enforced: readonly string[] | undefined): void {
     this.#enforced = enforced;
     if (enforced === undefined) return;
@@ -356,7 +356,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     this.#note({
       kind: "not-enforced",
       at: new Date(this.#parts.now()),
-      message: `The server does not ask for what is asked here: ${
+      message: `The server does not ask of writes what is said here: ${
         more.join(", ")
       }`,
       details: { lacks: more },

@@ -181,6 +181,12 @@ export function warningsOf(config: Config): string[] {
       "no rules: every session may read and write every repository (--rules MODULE)",
     );
   }
+  const mode = valueOf(config, "mode") ?? "default";
+  if (has("rules") && mode !== "default") {
+    warnings.push(
+      `rules say who may read, and are asked of no write: ${mode} mode does not tell who wrote (--mode default)`,
+    );
+  }
   if (isAnonymous) {
     warnings.push("anonymous login is on: everybody gets a session");
   }
