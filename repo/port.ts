@@ -81,6 +81,8 @@ export interface RepositoryPort {
   readonly shareable: number;
   /** Are there void commits in a chain? */
   hasVoid(chain: string): boolean;
+  /** Does a commit say nothing here? */
+  isVoid(chain: string, number: number): boolean;
   /** Where their author says that he gave up commits of a chain from `first` on, before `end`. */
   voidsOf(chain: string, first: number, end: number): FeedRecord[];
   /** Is everything that is visible here shareable? */

@@ -109,6 +109,10 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.loaded.graph.chain(chain)?.voids !== undefined;
   }
 
+  isVoid(chain: string, number: number): boolean {
+    return this.#parts.loaded.graph.chain(chain)?.voids?.has(number) === true;
+  }
+
   voidsOf(chain: string, first: number, end: number): FeedRecord[] {
     if (this.mode !== "default") return [];
     const { voids } = this.#parts.loaded.credentials;

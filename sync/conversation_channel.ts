@@ -251,7 +251,7 @@ export class ClientChannel {
       ...(vector && { has: this.#doubts.servedOf(vector) }),
       credentials: !stands && (mayRead || restores),
       wants,
-      ...(vector && { shows: (chain: string) => this.#owns(chain) }),
+      shows: vector !== undefined,
       knows: (credential) => isAmong(session.certificates, credential),
       peerMs: () => line.serverMs,
     });

@@ -62,8 +62,8 @@ export interface OutboxOptions {
   readonly credentials: boolean;
   /** Which chains are sent at all; default: all. */
   readonly wants?: (chain: string) => boolean;
-  /** Of which chains is the peer shown what is void, also where it has as many commits? */
-  readonly shows?: (chain: string) => boolean;
+  /** Is the peer shown what is void, also where it has as many commits? */
+  readonly shows?: boolean;
   /** Forget what the peer has as soon as it is not needed to follow the log: for whoever has many peers. */
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
@@ -342,8 +342,8 @@ export class Outbox {
 
   /** Has the peer to be shown again a batch that it has, since commits in it are void? */
   #isShown(batch: Pick<FeedRecord, "kind" | "chain" | "bytes">): boolean {
-    return this.#options.shows?.(batch.chain) === true &&
-      this.#port.hasVoid(batch.chain) && hasStub(batch);
+    return this.#options.shows === true && this.#port.hasVoid(batch.chain) &&
+      hasStub(batch);
   }
 
   #isLacking({ kind, chain, first, count, bytes, next }: FeedRecord): boolean {

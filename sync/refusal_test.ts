@@ -660,3 +660,36 @@ Deno.test("nobody takes a stub of a commit that its author has not given up, fro
   fresh.place.replica.port().receive(own.read(0, 10_000).records);
   assert.equal(fresh.place.replica.graph.lengthOf(chain), 1);
 });
+
+Deno.test("who follows a server to which a commit is void hears from one that had accepted it what it says", async () => {
+  const { world, serving, place, talk } = await start();
+  void place.write("a", "1");
+  await place.write("b", "1");
+  await talk.settle();
+  talk.end();
+  const other = await Serving.open(world);
+  const gate = once(({ first }) => refuseAt(first, "denied"));
+  const author = meet(world, other, place, gate);
+  await author.settle();
+  await author.pass(100);
+  author.end();
+  const reader = await Place.open({ world, seed: 2 });
+  const follower = meet(world, other, reader, () => undefined);
+  await follower.settle();
+  await follower.pass(limits.witnessMs);
+  follower.end();
+  assert.deepEqual([reader.text("a"), reader.text("b")], [undefined, "1"]);
+  const { resume } = follower.client;
+  const back = meet(world, serving, reader, () => undefined, resume);
+  await back.settle();
+  await back.pass(100);
+  await back.pass(limits.witnessMs);
+  assert.deepEqual([reader.text("a"), reader.text("b")], ["1", "1"]);
+  assert.deepEqual(digestOf(reader), digestOf(serving.place));
+  assert.ok(back.client.core.isQuiet(reader.replica.port().name));
+  assert.deepEqual(
+    back.client.told("incident").map(({ kind }) => kind),
+    ["relay-refused"],
+  );
+  back.end();
+});

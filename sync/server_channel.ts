@@ -138,7 +138,7 @@ export class ServerChannel {
       ...(has && { has }),
       credentials: has !== undefined,
       forgets: true,
-      ...(has && { shows: () => true }),
+      shows: has !== undefined,
       knows: (credential) => isAmong(peer.certificates, credential),
     });
   }

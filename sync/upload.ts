@@ -274,11 +274,14 @@ export class Upload {
   /**
    * Do commits go here as well, also those of others, and all that was built on
    * them? A server that was lost may have accepted them, and this one judges
-   * otherwise: its order is the law, but for what was proved before.
+   * otherwise: its order is the law, but for what was proved before. What is
+   * void here says nothing that could be lost.
    */
   #isGoing(chain: string, messages: readonly MessageOf<"refuse">[]): boolean {
+    const { port, watch } = this.#parts;
+    const first = firstOf(messages);
     return messages.every(isFinal) &&
-      this.#parts.watch.provedOf(chain) <= firstOf(messages);
+      (port.isVoid(chain, first) || watch.provedOf(chain) <= first);
   }
 
   /** The log got a credential from the server. */

@@ -289,6 +289,35 @@ Deno.test("own commits that stand on foreign ones which are cut are written agai
   await place.agrees("they came again");
 });
 
+Deno.test("a refusal takes nothing that was typed behind what it takes and came back as a server has it", async () => {
+  for (const mode of modes) {
+    const place = await AuthorPlace.open({ mode });
+    const other = await AuthorPlace.open({ mode, seed: 6 });
+    place.write((tx, leaves) =>
+      void leaves.create(tx, { id: "a", body: "0123456789" })
+    );
+    await place.replica.durable();
+    other.put("theirs", "theirs");
+    await other.tell(place);
+    const no = typed(place, 2, "no");
+    const yes = typed(place, 9, "yes");
+    const { chain, number } = yes;
+    const server = await place.peer();
+    const [theirs] = other.replica.graph.vector().keys();
+    place.replica.cut([{ chain: theirs!, from: 0 }], "foreign");
+    const again = place.placeOf(no);
+    notEqual(again.chain, chain);
+    // Another server takes both, as somebody else has them.
+    await server.tell(place);
+    equal(place.replica.graph.lengthOf(chain), number + 1);
+    place.replica.refuse(again.chain, [refusedAt(again.number)]);
+    equal(place.replica.graph.chain(chain)!.voids, undefined, mode);
+    await place.agrees(`${mode}, refused`);
+    await place.tell(server);
+    deepEqual(await server.knowledge(), await place.knowledge());
+  }
+});
+
 Deno.test("foreign commits that are cut are not there after the next opening either", async () => {
   const place = await AuthorPlace.open();
   const other = await AuthorPlace.open({ seed: 6 });

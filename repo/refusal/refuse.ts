@@ -195,6 +195,7 @@ class Found {
   /** Takes what was typed behind the units that are lost now. */
   takeBehind(isOwn: (key: string) => boolean): void {
     const lost = this.#lost;
+    const { voided } = this.#loaded;
     if (lost === undefined) return;
     const taken = new Map(
       Array.from(
@@ -207,7 +208,8 @@ class Found {
     );
     this.#commits.each(({ batch, address, from }) => {
       const { chain, first, commits } = batch;
-      if (!isOwn(chain.slice(0, 32))) return;
+      // What is here of a chain that was cut came back as a server has it, or is refused in its turn.
+      if (!isOwn(chain.slice(0, 32)) || voided.isEnded(chain)) return;
       for (let i = from; i < commits.length; i++) {
         const { wall, count, isVoid } = commits[i]!;
         const number = first + i;
