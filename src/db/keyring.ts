@@ -264,6 +264,8 @@ export class Keyring {
   #key: SessionKey;
   #file: StorageFile | undefined;
   #settling: Promise<void> | undefined;
+  /** Did a sync fail? What it left of the file nobody knows: another one takes its place. */
+  #isUnsure = false;
   #storing: Promise<unknown> = Promise.resolve();
 
   /** Use {@linkcode openKeyring}. */
@@ -322,18 +324,25 @@ export class Keyring {
    * anything that needs them is. Whoever wrote keys that were found may have
    * died before they were.
    */
-  readonly settle = (): Promise<void> => this.#settling ??= this.#settle();
+  readonly settle = (): Promise<void> =>
+    this.#settling ??= this.#settle().catch((cause) => {
+      this.#isUnsure = true;
+      this.#settling = undefined;
+      throw cause;
+    });
 
   async #settle(): Promise<void> {
-    const file = this.#file ?? openKeys(this.#parts.storage);
+    const { storage } = this.#parts;
+    const file = this.#file ?? openKeys(storage);
     if (file === undefined) return;
     this.#file = undefined;
     try {
-      await file.sync();
+      if (this.#isUnsure) await replaceKeys(storage, this.#keys);
+      else await file.sync();
     } finally {
       file.close();
     }
-    keepCopy(this.#parts.storage, this.#keys);
+    keepCopy(storage, this.#keys);
   }
 
   /** Writes its keys into other files, where those have none: the own ones were lost. */

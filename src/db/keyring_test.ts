@@ -19,6 +19,7 @@ import {
   type Session,
 } from "../../repo/mod.ts";
 import { ManualWorld } from "../../tests/kit/replica_place.ts";
+import { faultyStorage } from "../../tests/kit/faulty_storage.ts";
 import { Vault } from "../../tests/kit/vault.ts";
 import { encodeText, toHex } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
@@ -321,6 +322,23 @@ Deno.test("a client's folder that is given the root secret certifies the key it 
   const { sessionKey } = decodeCertificate(now.session.certificate!);
   deepEqual(sessionKey, key.signer.publicKey);
   deepEqual(shown(await open(storage)), shown(now));
+});
+
+Deno.test("keys whose sync failed are written anew when somebody needs them again", async () => {
+  const storage = faultyStorage();
+  const made = await openKeyring(storage, world, { user: "ada" });
+  storage.failNextSync();
+  await rejects(made.settle(), { code: "storage-failed" });
+  storage.loseUnsynced();
+  await made.settle();
+  deepEqual(shown(await open(storage.afterPowerCut("synced"))), shown(made));
+
+  const found = await openKeyring(storage, world, { user: "ada" });
+  storage.failNextSync();
+  await rejects(found.settle(), { code: "storage-failed" });
+  const { key, session: { certificate } } = found;
+  await found.store({ key, certificate });
+  deepEqual(shown(await open(storage.afterPowerCut("synced"))), shown(found));
 });
 
 Deno.test("a session may issue where that is asked for, and is made anew where it could not", async () => {
