@@ -33,7 +33,8 @@ import {
   recordKind,
   travels,
 } from "./log/format.ts";
-import { decodeMeta, type ReplicaMeta } from "./checkpoint/replica_meta.ts";
+import { lateReading } from "./checkpoint/late_reading.ts";
+import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
 import type { Salvage } from "./repair/salvage.ts";
@@ -90,7 +91,7 @@ export class Replay {
     this.#checkpoint = checkpoint;
     this.#salvage = salvage;
     this.#state = new State(options.viewOf, checkpoint);
-    const meta = checkpoint && decodeMeta(checkpoint.meta);
+    const meta = readMeta(checkpoint);
     this.#voided = known ?? meta?.voided ?? new VoidCommits();
     if (meta === undefined) return;
     if (salvage !== undefined && !meta.isSalvaged) {
@@ -232,7 +233,7 @@ export class Replay {
     const { tornAt } = this;
     if (!this.#isStale && tornAt === undefined) return undefined;
     const checkpoint = this.#checkpoint;
-    const meta = checkpoint && decodeMeta(checkpoint.meta);
+    const meta = readMeta(checkpoint);
     const known = meta?.voided ?? new VoidCommits();
     let isUsable = true;
     for (const { at, cuts } of this.#voided.cuts) {
@@ -348,4 +349,9 @@ function unknownKind(kind: number, address: number): DatabaseError {
     `The log record at ${address} is of kind ${kind}, which this version must know to go on. ` +
       "Nothing was changed: open it with a newer version of Sheaf",
   );
+}
+
+/** What a checkpoint has of a repository apart from its items, read anew. */
+function readMeta(checkpoint: Checkpoint | undefined): ReplicaMeta | undefined {
+  return checkpoint && lateReading.code.decodeMeta(checkpoint.meta);
 }

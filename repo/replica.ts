@@ -39,7 +39,7 @@ import type { VoidParts } from "./refusal/cut.ts";
 import { type Cut, REISSUED } from "./refusal/void_commits.ts";
 import { type Done, Writer } from "./write/writer.ts";
 import { removeFiles } from "./replica_list.ts";
-import { checkpointName } from "./checkpoint/checkpoint.ts";
+import { checkpointName } from "./checkpoint/files.ts";
 
 export type { Done } from "./write/writer.ts";
 

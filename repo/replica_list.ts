@@ -9,7 +9,8 @@
 
 import { createView } from "../src/schema/view.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
-import { openCheckpoint } from "./checkpoint/checkpoint.ts";
+import { listCheckpoints } from "./checkpoint/files.ts";
+import { lateReading } from "./checkpoint/late_reading.ts";
 import {
   decodeGenesis,
   folderOf,
@@ -25,7 +26,6 @@ import {
   SEGMENT_HEADER_BYTES,
   segmentName,
 } from "./log/format.ts";
-import { decodeMeta } from "./checkpoint/replica_meta.ts";
 import { REPOSITORIES } from "./replica_open.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { findRecords } from "./log/search.ts";
@@ -41,7 +41,8 @@ const GENESIS_BYTES_MAX = 1024;
 export function listReplicas(storage: Storage): string[] {
   const names: string[] = [];
   for (const folder of storage.folders(REPOSITORIES)) {
-    const name = nameIn(storage, `${REPOSITORIES}/${folder}`);
+    const path = `${REPOSITORIES}/${folder}`;
+    const name = nameIn(storage, path) ?? mendName(storage, path);
     if (name !== undefined) names.push(name);
   }
   return names.sort();
@@ -59,7 +60,11 @@ export async function lookForReplicas(storage: Storage): Promise<string[]> {
       const path = `${REPOSITORIES}/${folder}`;
       await storage.prepare?.(path);
       try {
-        const name = nameIn(storage, path);
+        let name = nameIn(storage, path);
+        if (name === undefined) {
+          if (hasCheckpoints(storage, path)) await lateReading.load();
+          name = mendName(storage, path);
+        }
         if (name !== undefined) names.push(name);
       } finally {
         storage.release?.(path);
@@ -95,21 +100,30 @@ export function replicaFolder(name: RepositoryName): string {
   return `${REPOSITORIES}/${folderOf(name)}`;
 }
 
+/** Is it the name of the repository in a folder? */
+function isOf(path: string, name: string | undefined): boolean {
+  return name !== undefined &&
+    path.endsWith(`/${folderOf(name as RepositoryName)}`);
+}
+
 function nameIn(storage: Storage, path: string): string | undefined {
-  const isIts = (name: string | undefined) =>
-    name !== undefined && path.endsWith(`/${folderOf(name as RepositoryName)}`);
+  const start = startOf(storage, path);
+  const said = start && genesisIn(start);
+  return isOf(path, said) ? said : undefined;
+}
+
+/** The name of a repository whose genesis is damaged. */
+function mendName(storage: Storage, path: string): string | undefined {
   const start = startOf(storage, path);
   if (start === undefined) return undefined;
-  const said = genesisIn(start);
-  if (isIts(said)) return said;
   const kept = nameInCheckpoint(storage, path);
-  if (isIts(kept)) return kept;
+  if (isOf(path, kept)) return kept;
   // The folder's name tells which bit it was.
   for (let bit = SEGMENT_HEADER_BYTES * 8; bit < start.length * 8; bit++) {
     start[bit >> 3]! ^= 1 << (bit & 7);
     const mended = genesisIn(start);
     start[bit >> 3]! ^= 1 << (bit & 7);
-    if (isIts(mended)) return mended;
+    if (isOf(path, mended)) return mended;
   }
   return undefined;
 }
@@ -141,8 +155,14 @@ function genesisIn(start: Uint8Array): string | undefined {
   }
 }
 
+function hasCheckpoints(storage: Storage, path: string): boolean {
+  return listCheckpoints(storage.list(path)).length > 0;
+}
+
 function nameInCheckpoint(storage: Storage, path: string): string | undefined {
+  if (!hasCheckpoints(storage, path)) return undefined;
   const noView = () => createView(undefined);
+  const { decodeMeta, openCheckpoint } = lateReading.code;
   const { checkpoint } = openCheckpoint(storage, path, () => 0, noView);
   try {
     return checkpoint &&

@@ -11,17 +11,16 @@
  * @module
  */
 
-import { limits } from "../src/base/limits.ts";
 import { lateRich } from "../src/schema/late_rich.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Credentials } from "./commit/credentials.ts";
-import {
-  type Checkpoint,
-  checkpointName,
-  openCheckpoint,
-  type SkippedCheckpoint,
+import type {
+  Checkpoint,
+  OpenedCheckpoint,
+  SkippedCheckpoint,
 } from "./checkpoint/checkpoint.ts";
-import { drain } from "./checkpoint/columns.ts";
+import { checkpointName, listCheckpoints } from "./checkpoint/files.ts";
+import { lateReading } from "./checkpoint/late_reading.ts";
 import type { Constraints } from "./admission/constraints.ts";
 import { encodeGenesis, folderOf, genesisId } from "./commit/genesis.ts";
 import { Graph } from "./graph/graph.ts";
@@ -96,15 +95,13 @@ async function loadOver(
     return loaded;
   }
   const late: { log?: LogReader } = {};
-  const { checkpoint, skipped } = openCheckpoint(
-    options.storage,
+  const { checkpoint, skipped } = await openNewest(
+    options,
     folder,
-    (target, at) => late.log!.readAt(target, at),
-    options.viewOf,
     names,
+    late,
   );
   try {
-    checkSmall(checkpoint);
     return await load(options, { folder, names, late, checkpoint, skipped });
   } catch (cause) {
     checkpoint?.close();
@@ -123,20 +120,19 @@ async function loadOver(
   }
 }
 
-/**
- * Throws a `SyntaxError` where a small one cannot be read. A large one is checked
- * page by page, by who reads it.
- */
-function checkSmall(checkpoint: Checkpoint | undefined): void {
-  const isSmall = checkpoint !== undefined &&
-    checkpoint.bytes <= limits.checkpointCheckedBytesMax;
-  try {
-    if (isSmall) drain(checkpoint.file.verify());
-  } catch (cause) {
-    throw new SyntaxError(cause instanceof Error ? cause.message : "", {
-      cause,
-    });
-  }
+async function openNewest(
+  { storage, viewOf }: OpenReplicaOptions,
+  folder: string,
+  names: readonly string[],
+  late: LoadParts["late"],
+): Promise<OpenedCheckpoint> {
+  const numbers = listCheckpoints(names);
+  if (numbers.length === 0) return { checkpoint: undefined, skipped: [] };
+  await lateReading.load();
+  const readLog = (target: Uint8Array, at: number) =>
+    late.log!.readAt(target, at);
+  const { openCheckpoint } = lateReading.code;
+  return openCheckpoint(storage, folder, readLog, viewOf, numbers);
 }
 
 /** Is it the checkpoint that is at fault? */

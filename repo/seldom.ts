@@ -9,6 +9,7 @@
 // As in src/db/online.ts.
 import "./mod.ts";
 
+export { encodeMeta } from "./checkpoint/replica_meta.ts";
 export { writeCheckpoint } from "./checkpoint/write.ts";
 export { loadRepaired, restoreStart } from "./repair/repair.ts";
 export { Salvage } from "./repair/salvage.ts";

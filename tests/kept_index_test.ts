@@ -8,7 +8,7 @@ import { indexes as code } from "../src/query/indexes.ts";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import { PAGE } from "../repo/checkpoint/layout.ts";
-import { checkpointName } from "../repo/checkpoint/checkpoint.ts";
+import { checkpointName } from "../repo/checkpoint/files.ts";
 import {
   createOf,
   folder,

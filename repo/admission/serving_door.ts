@@ -9,6 +9,8 @@ import { lateRich } from "../../src/schema/late_rich.ts";
 import { rich } from "../../src/schema/rich.ts";
 import type { Door } from "./door.ts";
 import { epochFactsOf, openEpoch } from "../log/epoch.ts";
+import { lateReading } from "../checkpoint/late_reading.ts";
+import { reading } from "../checkpoint/reading.ts";
 import { Intake } from "./intake.ts";
 import { lateRefusing } from "../refusal/late_refusing.ts";
 import { ReplicaPort } from "../replica_port.ts";
@@ -16,6 +18,7 @@ import { refusing } from "../refusal/refusing.ts";
 import { ItemTouches } from "../history/item_touches.ts";
 import { TouchFiles } from "../checkpoint/touches_writer.ts";
 
+lateReading.provide(reading);
 lateRefusing.provide(refusing);
 lateRich.provide(rich);
 

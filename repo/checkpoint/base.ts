@@ -15,7 +15,7 @@ import { asWritten, decodeCreateAt } from "../../src/schema/patch_codec.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
-import type { Store } from "../state/column.ts";
+import { orderName, type Store } from "../state/column.ts";
 import { columnKey, drain, loadColumn } from "./columns.ts";
 import { Heap, RowList } from "./heap.ts";
 import {
@@ -27,7 +27,6 @@ import {
   IN_HEAP,
   NOT_ASCII,
   ORDER_KEY,
-  orderName,
   slotOf,
   widths,
 } from "./layout.ts";

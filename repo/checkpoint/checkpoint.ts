@@ -13,10 +13,13 @@
 
 import { ByteReader, decodeAscii } from "../../src/base/bytes.ts";
 import { DatabaseError, hasCode } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import { Base } from "./base.ts";
+import { drain } from "./columns.ts";
+import { checkpointName, listCheckpoints } from "./files.ts";
 import {
   DATA,
   decodeDirectory,
@@ -195,38 +198,24 @@ export interface OpenedCheckpoint {
   readonly skipped: readonly SkippedCheckpoint[];
 }
 
-const NAME = /^checkpoint-(\d{8})$/;
-
-/** The file name of a checkpoint. */
-export function checkpointName(number: number): string {
-  return `checkpoint-${String(number).padStart(8, "0")}`;
-}
-
-/** Numbers of the checkpoints in a folder, newest first. */
-export function listCheckpoints(names: readonly string[]): number[] {
-  const numbers: number[] = [];
-  for (const name of names) {
-    const match = NAME.exec(name);
-    if (match !== null) numbers.push(Number(match[1]));
-  }
-  return numbers.sort((a, b) => b - a);
-}
-
 /** Opens the newest sound checkpoint of a folder. */
 export function openCheckpoint(
   storage: Storage,
   folder: string,
   readLog: ReadLog,
   viewOf: ViewOf,
-  names: readonly string[] = storage.list(folder),
+  numbers: readonly number[] = listCheckpoints(storage.list(folder)),
 ): OpenedCheckpoint {
   const skipped: SkippedCheckpoint[] = [];
-  for (const number of listCheckpoints(names)) {
+  for (const number of numbers) {
     const name = checkpointName(number);
     const file = storage.open(`${folder}/${name}`);
     if (file === undefined) continue;
     try {
       const checkpoint = new Checkpoint(file, name, number, readLog, viewOf);
+      // A large one is checked page by page, by who reads it.
+      const isSmall = checkpoint.bytes <= limits.checkpointCheckedBytesMax;
+      if (isSmall) drain(checkpoint.file.verify());
       return { checkpoint, skipped };
     } catch (error) {
       file.close();
@@ -242,20 +231,6 @@ function reasonOf(error: unknown): string {
     hasCode(error, "checkpoint-damaged");
   if (isIts) return error.message;
   throw error;
-}
-
-/** Removes checkpoints older than `number`, and what was left half-written. */
-export function removeOldCheckpoints(
-  storage: Storage,
-  folder: string,
-  number: number,
-): void {
-  for (const name of storage.list(folder)) {
-    const match = NAME.exec(name);
-    const isOld = match !== null && Number(match[1]) < number;
-    const isHalf = /^checkpoint-\d+\.new$/.test(name);
-    if (isOld || isHalf) storage.remove(`${folder}/${name}`);
-  }
 }
 
 /** Checks every page of the file and of the log that it covers; ends a step now and then. Says what is wrong, if anything is. */

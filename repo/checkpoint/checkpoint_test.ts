@@ -9,12 +9,8 @@ import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Column } from "../../src/schema/source.ts";
 import { Table } from "../state/table.ts";
 import { sized } from "../../tests/kit/tier.ts";
-import {
-  checkpointName,
-  openCheckpoint,
-  removeOldCheckpoints,
-  verifyCheckpoint,
-} from "./checkpoint.ts";
+import { openCheckpoint, verifyCheckpoint } from "./checkpoint.ts";
+import { checkpointName, removeOldCheckpoints } from "./files.ts";
 import type { Base } from "./base.ts";
 import { drain } from "./columns.ts";
 import {

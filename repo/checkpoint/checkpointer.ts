@@ -16,9 +16,8 @@ import { asFailure, DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { checkpointName, removeOldCheckpoints } from "./checkpoint.ts";
+import { checkpointName, removeOldCheckpoints } from "./files.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import { encodeMeta } from "./replica_meta.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
@@ -174,7 +173,7 @@ export class Checkpointer {
     const { folder, log, state, checkpoint } = loaded;
     try {
       // A page has an image of its files, and writes none.
-      const { writeCheckpoint } = await import("../seldom.ts");
+      const { encodeMeta, writeCheckpoint } = await import("../seldom.ts");
       const pausing = () => this.#isClosing ? undefined : pause(world);
       const { touches } = commits;
       await touches?.settle(pausing);

@@ -11,12 +11,17 @@ import { encodeCell } from "../../src/schema/cell_writer.ts";
 import type { FieldKind, Shape, ShapeField } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
-import { type Store, storeOfKind } from "../state/column.ts";
+import {
+  orderName,
+  type Store,
+  storeOfKind,
+  unchanged,
+} from "../state/column.ts";
 import type { Table } from "../state/table.ts";
 import type { Base, Row } from "./base.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { wordsWorth, writeColumn, writeOrder } from "./column_writer.ts";
-import { columnKey, unchanged } from "./columns.ts";
+import { columnKey } from "./columns.ts";
 import {
   type CollectionPlace,
   type ColumnPlace,
@@ -24,7 +29,6 @@ import {
   hashId,
   IN_HEAP,
   NOT_ASCII,
-  orderName,
   type Records,
   slotOf,
   slotsFor,

@@ -119,17 +119,3 @@ function readWords(
   for (let i = 0; i < place.wordCount; i++) words.push(reader.text());
   return words;
 }
-
-/** A stored order without the ordinals that are marked as changed, or that there are not. */
-export function unchanged(
-  stored: Float64Array,
-  changed: Uint8Array,
-): Uint32Array {
-  const order = new Uint32Array(stored.length);
-  let length = 0;
-  for (let i = 0; i < stored.length; i++) {
-    const ordinal = stored[i]!;
-    if (changed[ordinal] === 0) order[length++] = ordinal;
-  }
-  return order.subarray(0, length);
-}

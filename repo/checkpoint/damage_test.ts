@@ -6,11 +6,8 @@ import { DatabaseError } from "../../src/base/errors.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { StorageFile } from "../../src/storage/storage.ts";
 import { Table } from "../state/table.ts";
-import {
-  checkpointName,
-  openCheckpoint,
-  verifyCheckpoint,
-} from "./checkpoint.ts";
+import { openCheckpoint, verifyCheckpoint } from "./checkpoint.ts";
+import { checkpointName } from "./files.ts";
 import { drain } from "./columns.ts";
 import { folder, rich, type Subject, Task } from "./kit_test.ts";
 import { encodeDirectory } from "./write.ts";

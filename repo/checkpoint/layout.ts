@@ -84,11 +84,6 @@ export interface ColumnPlace {
 /** The key of a column that is no field's: the order of an index. */
 export const ORDER_KEY = "order";
 
-/** The name of an index's order; no field has such a one. */
-export function orderName(fields: readonly string[]): string {
-  return JSON.stringify(fields);
-}
-
 /** Where a collection lies. */
 export interface CollectionPlace {
   readonly name: string;

@@ -19,7 +19,8 @@ import type { World } from "../../src/base/world.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Table } from "../state/table.ts";
 import type { WriteTouches } from "./touches_writer.ts";
-import { type Checkpoint, checkpointName } from "./checkpoint.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { checkpointName } from "./files.ts";
 import { type Picture, pictureOf, writeCollection } from "./collection.ts";
 import {
   type CollectionPlace,

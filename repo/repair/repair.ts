@@ -10,12 +10,8 @@
  * @module
  */
 
-import {
-  type Checkpoint,
-  checkpointName,
-  listCheckpoints,
-  openCheckpoint,
-} from "../checkpoint/checkpoint.ts";
+import { type Checkpoint, openCheckpoint } from "../checkpoint/checkpoint.ts";
+import { checkpointName, listCheckpoints } from "../checkpoint/files.ts";
 import { isDamage, mendLog } from "../log/mend.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "../replica_options.ts";
@@ -58,7 +54,8 @@ export async function loadRepaired(
 ): Promise<LoadedReplica | undefined> {
   const { storage } = options;
   await mendLog(storage, folder, names);
-  const skipped = listCheckpoints(names).map((number) => ({
+  const numbers = listCheckpoints(names);
+  const skipped = numbers.map((number) => ({
     name: checkpointName(number),
     reason: "a repair reads the whole log",
   }));
@@ -70,7 +67,7 @@ export async function loadRepaired(
     folder,
     (target, at) => raw.readAt(target, at),
     options.viewOf,
-    names,
+    numbers,
   );
   try {
     const whole = await loadWhole(options, parts, load, checkpoint);

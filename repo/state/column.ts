@@ -158,3 +158,22 @@ export function storeOfKind(kind: FieldKind): Store | undefined {
       return undefined;
   }
 }
+
+/** The name of an index's order; no field has such a one. */
+export function orderName(fields: readonly string[]): string {
+  return JSON.stringify(fields);
+}
+
+/** A stored order without the ordinals that are marked as changed, or that there are not. */
+export function unchanged(
+  stored: Float64Array,
+  changed: Uint8Array,
+): Uint32Array {
+  const order = new Uint32Array(stored.length);
+  let length = 0;
+  for (let i = 0; i < stored.length; i++) {
+    const ordinal = stored[i]!;
+    if (changed[ordinal] === 0) order[length++] = ordinal;
+  }
+  return order.subarray(0, length);
+}

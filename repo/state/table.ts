@@ -16,11 +16,15 @@ import type { FieldKind, Item, Shape } from "../../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../../src/schema/source.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Base } from "../checkpoint/base.ts";
-import { unchanged } from "../checkpoint/columns.ts";
-import { orderName } from "../checkpoint/layout.ts";
 import { Cells } from "./cells.ts";
 import { FieldKinds } from "../admission/field_kinds.ts";
-import { type Store, storeFor, storeOfKind } from "./column.ts";
+import {
+  orderName,
+  type Store,
+  storeFor,
+  storeOfKind,
+  unchanged,
+} from "./column.ts";
 
 /** So many items are read at a time that nobody keeps. */
 const STREAM_PAGE = 1_024;

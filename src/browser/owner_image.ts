@@ -17,7 +17,7 @@ import {
 import {
   checkpointName,
   listCheckpoints,
-} from "../../repo/checkpoint/checkpoint.ts";
+} from "../../repo/checkpoint/files.ts";
 import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Storage } from "../storage/storage.ts";

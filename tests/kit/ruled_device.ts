@@ -13,7 +13,7 @@ import {
 import type { Judged } from "../../repo/admission/admit.ts";
 import type { Arrival, Gate } from "../../repo/admission/arrival.ts";
 import { issueCertificate } from "../../repo/commit/certificate.ts";
-import { removeOldCheckpoints } from "../../repo/checkpoint/checkpoint.ts";
+import { removeOldCheckpoints } from "../../repo/checkpoint/files.ts";
 import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
 import { recordKind } from "../../repo/log/format.ts";
 import { Replica } from "../../repo/replica.ts";
