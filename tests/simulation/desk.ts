@@ -175,6 +175,7 @@ export class Desk {
         entry.refused = undefined;
         entry.isRetried = true;
         entry.isGone = false;
+        entry.toldMs = Infinity;
         // Tried again may be the write, or what took it back.
         this.#follow(entry, entry.turn ? { ...nothing } : entry, write);
       }
@@ -211,7 +212,7 @@ export class Desk {
     });
     const synced = write.synced.then(
       () => this.#synced(entry, promised),
-      (cause) => this.#unsynced(entry, promised, cause),
+      (cause) => this.#unsynced(pending, promised, cause),
     ).finally(() => all.delete(pending));
     this.#client.guard(this.#life, Promise.all([durable, synced]));
   }
@@ -224,13 +225,18 @@ export class Desk {
     stage.trace.note(name, "synced", entry.mark);
   }
 
-  #unsynced(entry: Entry, promised: Promised, cause: unknown): void {
+  #unsynced(
+    { entry, commit }: Pending,
+    promised: Promised,
+    cause: unknown,
+  ): void {
     if (this.#life.isDead) return;
     const code = cause instanceof DatabaseError ? cause.code : undefined;
     if (code === "closed") return;
     if (code !== "refused") throw cause;
     promised.refused = "refused";
     this.refusedMs = entry.refusedMs = this.#client.stage.timeline.nowMs;
+    entry.refusedAt = this.replica.loaded.voided.placeOf(commit);
     this.#client.stage.trace.note(this.#client.name, "refused", entry.mark);
   }
 
@@ -238,6 +244,11 @@ export class Desk {
   #heard(): void {
     if (this.#life.isDead) return;
     this.#hearIncidents();
+    const { ledger, timeline } = this.#client.stage;
+    for (const mark of this.refusedMarks()) {
+      const entry = ledger.find(mark)!;
+      entry.toldMs = Math.min(entry.toldMs, timeline.nowMs);
+    }
     const atMs = this.#equalMs;
     if (atMs === this.#equalHeardMs) return;
     this.#equalHeardMs = atMs;

@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { Position } from "../../repo/commit/commit.ts";
+
 /** What the author of something was promised. */
 export interface Promised {
   /** Did its author hear that it is durable, before that author's next crash? */
@@ -37,8 +39,12 @@ export interface Entry extends Promised {
   turn: Turn | undefined;
   /** Was it taken back or done again, and may a crash have lost the note of that? */
   isForgotten: boolean;
-  /** When its author last heard that it was refused, in virtual milliseconds. */
+  /** When its author last heard that it was refused, in virtual milliseconds … */
   refusedMs: number;
+  /** … and of which commit. */
+  refusedAt: Position | undefined;
+  /** Since when it is shown as refused, and was not tried again. */
+  toldMs: number;
   /** Was it refused, and tried again? */
   isRetried: boolean;
   /** Was it refused, and given up by its author? */
@@ -84,6 +90,8 @@ export class Ledger {
       turn: undefined,
       isForgotten: false,
       refusedMs: -Infinity,
+      refusedAt: undefined,
+      toldMs: Infinity,
       isRetried: false,
       isGone: false,
     };

@@ -12,7 +12,11 @@
  */
 
 import { bytesOf, payloadOf } from "../../../repo/commit/batch.ts";
-import { chainHex, chainName } from "../../../repo/commit/commit.ts";
+import {
+  chainHex,
+  chainName,
+  type Position,
+} from "../../../repo/commit/commit.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { sha256 } from "../../../crypto/mod.ts";
 import { fromHex } from "../../../src/base/bytes.ts";
@@ -41,6 +45,11 @@ export interface Known {
   readonly origin: Origin;
   readonly operations: readonly Operation[];
   readonly bytes: Uint8Array;
+}
+
+/** Where a commit stood, and after how many losses it was first accepted. */
+interface Stood extends Position {
+  readonly losses: number;
 }
 
 /** Kind of the frames that show a witness of an earlier life. */
@@ -72,7 +81,11 @@ export class NaiveJudge {
   /** Commits that were void before a witness showed any: it counts them, and does not say that they are. */
   readonly #anew = new Set<string>();
   /** Accepted commits by the mark that they leave. */
-  readonly #marks = new Map<string, Pick<Known, "chain" | "number">[]>();
+  readonly #marks = new Map<string, Stood[]>();
+  /** When a witness of a mark was first shown since the last loss, in virtual milliseconds. */
+  readonly #shownMs = new Map<string, number>();
+  /** How often the server lost what it had. */
+  #losses = 0;
   readonly #followed = new WeakSet<Replica>();
 
   constructor(cast: Cast) {
@@ -89,6 +102,11 @@ export class NaiveJudge {
         raise(this.#proved, chain, count);
         raise(this.#shown, chain, count);
       }
+      const { nowMs } = this.#cast.stage.timeline;
+      for (const mark of this.#marks.keys()) {
+        if (this.#shownMs.has(mark) || !this.#isShownNow(mark)) continue;
+        this.#shownMs.set(mark, nowMs);
+      }
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error; // Frames may be spoilt.
     }
@@ -102,16 +120,36 @@ export class NaiveJudge {
   /** The server lacks what it had: what it was shown is to be shown anew. */
   lost(): void {
     this.#shown.clear();
+    this.#shownMs.clear();
+    this.#losses++;
   }
 
-  /** Was a witness shown of an accepted commit with this mark, ever or since the last loss? */
-  isShown(mark: string, when: "ever" | "since the loss"): boolean {
-    const counts = when === "ever" ? this.#proved : this.#shown;
-    const places = this.#marks.get(mark) ?? [];
-    return places.some((place) =>
-      isWithin(counts, place) &&
-      (when === "ever" || !this.#anew.has(placeOf(place)))
+  /** Was a witness ever shown of an accepted commit with this mark? */
+  isShown(mark: string): boolean {
+    return this.#placesOf(mark).some((place) => isWithin(this.#proved, place));
+  }
+
+  /** Was one shown since the last loss, and not after a moment? */
+  isShownBy(mark: string, ms: number): boolean {
+    return this.#isShownNow(mark) && (this.#shownMs.get(mark) ?? 0) <= ms;
+  }
+
+  #isShownNow(mark: string): boolean {
+    return this.#placesOf(mark).some((place) =>
+      isWithin(this.#shown, place) && !this.#anew.has(placeOf(place))
     );
+  }
+
+  /** Was a commit with this mark accepted before the last loss, that is another one than this? */
+  hadStood(mark: string, { chain, number }: Position): boolean {
+    return this.#placesOf(mark).some((place) =>
+      place.losses < this.#losses &&
+      (place.chain !== chain || place.number !== number)
+    );
+  }
+
+  #placesOf(mark: string): readonly Stood[] {
+    return this.#marks.get(mark) ?? [];
   }
 
   /** Judges all that a replica of the server's takes from now on. */
@@ -207,7 +245,7 @@ export class NaiveJudge {
       if (what !== "create" || collection !== Mark.name) continue;
       const places = this.#marks.get(id) ?? [];
       this.#marks.set(id, places);
-      places.push({ chain, number });
+      places.push({ chain, number, losses: this.#losses });
     }
   }
 

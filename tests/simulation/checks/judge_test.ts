@@ -10,6 +10,7 @@ import { changing, creating, HostileChain } from "../../kit/forge.ts";
 import { seededRandom } from "../../kit/random.ts";
 import { rootSigner, RuledDevice } from "../../kit/ruled_device.ts";
 import type { CheckFailed } from "../failure.ts";
+import { Mark } from "../collections.ts";
 import type { Cast } from "../simulation.ts";
 import { NaiveJudge } from "./judge.ts";
 import { recordKind } from "../../../repo/log/format.ts";
@@ -26,8 +27,10 @@ const NOW_MS = 1_000;
 async function court() {
   const found: string[] = [];
   const revoked = new Set<string>();
+  const timeline = { nowMs: 0 };
   const cast = {
     stage: {
+      timeline,
       plan: { hasRules: true },
       blames: new Set<string>(),
       fail: ({ checker }: CheckFailed) => void found.push(checker),
@@ -43,7 +46,7 @@ async function court() {
   );
   for (const { replica } of lives) judge.follow(replica, false);
   const [one, two] = lives.map(({ replica }) => replica);
-  return { judge, found, revoked, one: one!, two: two! };
+  return { judge, found, revoked, timeline, one: one!, two: two! };
 }
 
 type Court = Awaited<ReturnType<typeof court>>;
@@ -114,6 +117,45 @@ Deno.test("NaiveJudge judges other bytes at a place that a witness shows", async
   const other = bob.begin().batch({ wall: 6, operations: [ranking(2)] });
   all.two.receive([bob.session, other]);
   deepEqual(all.found, ["judge"]);
+});
+
+/** A commit of Ann's that leaves a mark. */
+function marked({ chain }: ReturnType<typeof author>, mark: string) {
+  const shape = { collection: Mark.name, version: 1, fields: [] };
+  const operations = [creating({ shape, id: mark }, {})];
+  return chain.batch({ wall: 5, operations });
+}
+
+Deno.test("NaiveJudge knows whether a mark had been shown when its author was told", async () => {
+  const all = await court();
+  const { judge, timeline, one } = all;
+  const ann = author(all, 1);
+  one.receive([ann.session, marked(ann, "m")]);
+  deepEqual([judge.isShown("m"), judge.isShownBy("m", Infinity)], [
+    false,
+    false,
+  ]);
+  timeline.nowMs = 7;
+  await show(all);
+  timeline.nowMs = 9;
+  await show(all);
+  const by = () => [6, 7].map((ms) => judge.isShownBy("m", ms));
+  deepEqual([judge.isShown("m"), ...by()], [true, false, true]);
+  judge.lost();
+  deepEqual([judge.isShown("m"), ...by()], [true, false, false]);
+});
+
+Deno.test("NaiveJudge knows whether a mark had stood in another commit before a loss", async () => {
+  const all = await court();
+  const { judge, one } = all;
+  const ann = author(all, 1);
+  one.receive([ann.session, marked(ann, "m")]);
+  const { name: chain } = ann.chain;
+  const had = () =>
+    [0, 1].map((number) => judge.hadStood("m", { chain, number }));
+  deepEqual(had(), [false, false]);
+  judge.lost();
+  deepEqual(had(), [false, true]);
 });
 
 Deno.test("NaiveJudge finds what is new of a session that was revoked, or before its time", async () => {

@@ -1,10 +1,14 @@
 import { equal, match } from "node:assert/strict";
+import { lateRich } from "../../../src/schema/late_rich.ts";
+import { rich } from "../../../src/schema/rich.ts";
 import { nameOf } from "../../../src/schema/rich_list.ts";
 import type { Change } from "../../../src/schema/patch.ts";
 import { clientOf, TextState } from "../../../src/schema/text_state.ts";
 import { changing, creating } from "../../kit/forge.ts";
 import { Card } from "../collections.ts";
 import { Names } from "./names.ts";
+
+lateRich.provide(rich);
 
 Deno.test("Names tells kinds, tags, elements and characters that nothing has brought", () => {
   const names = new Names(true);

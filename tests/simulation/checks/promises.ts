@@ -34,7 +34,7 @@ function checkEntry(
   author: Client,
   { stage }: Cast,
 ): void {
-  const { mark, repository, refused, turn } = entry;
+  const { mark, repository, refused, refusedAt, turn } = entry;
   const what = () =>
     `${mark} in ${repository}, made at ${
       entry.madeMs.toFixed(0)
@@ -51,8 +51,10 @@ function checkEntry(
     // One disk of the server had it before the revocation, another one refused it after.
     const isOnOther = author.isRevoked && stage.blames.has("replaced");
     // What one server had accepted stands where a witness shows it, whatever the next one said.
-    const isBack = stage.judge?.isShown(mark, "ever") ||
-      // What its author wrote again, after a loss, somebody may bring who has a copy of his files.
+    const isBack = stage.judge?.isShown(mark) ||
+      // What its author wrote again, after a loss, somebody may bring as it was: who had got it from the server …
+      refusedAt && stage.judge?.hadStood(mark, refusedAt) ||
+      // … or has a copy of his files.
       author.isCopied && stage.blames.has("wipe");
     // What somebody else hands in again is judged anew.
     check(
@@ -66,9 +68,9 @@ function checkEntry(
   // What only a revoked session still has, when the server's disk was lost, may wait in quarantine.
   const mayWait = author.isRevoked && stage.blames.has("wipe");
   const isTold = entry.isGone || author.refusedMarks(repository).has(mark);
-  // What no witness shows of a server that is lost is judged anew: then its author is told.
+  // What no witness has shown of a server that is lost is judged anew: then its author is told.
   const isAnew = isTold && stage.blames.has("wipe") &&
-    !stage.judge?.isShown(mark, "since the loss");
+    !stage.judge?.isShownBy(mark, entry.toldMs);
   check(
     !entry.isSynced || mayWait || isAnew,
     "promises",
