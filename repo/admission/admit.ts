@@ -54,8 +54,6 @@ import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import { isBatch, recordKind } from "../log/format.ts";
 import { checkCredential } from "./credential_check.ts";
-import { toHex } from "../../src/base/bytes.ts";
-import { sha256 } from "../../crypto/sha256.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { verifyBatch } from "./signature_check.ts";
 
@@ -317,26 +315,32 @@ function checkRevoked(
   );
 }
 
-/** Are all parents known, and earlier? `undefined` when they are. */
+/**
+ * Are all parents known, and earlier? `undefined` when they are. Of several that
+ * are missing the greatest number is waited for: so each chain is waited for once.
+ */
 function judgeParents(
   batch: Batch,
   from: number,
   knowledge: Knowledge,
 ): Verdict | undefined {
   const { commits } = batch;
+  let missing: Position | undefined;
   for (let i = from; i < commits.length; i++) {
     const commit = commits[i]!;
     for (let j = 0; j < commit.parents.length; j++) {
       const parent = commit.parents[j]!;
       const clock = clockOf(parent, knowledge);
-      if (clock === undefined) return park(batch, parent);
-      if (compareHlc(commit, clock) <= 0) {
+      if (clock === undefined) {
+        const isGreatest = parent.number >= (missing?.number ?? 0);
+        if (isGreatest) missing = parent;
+      } else if (missing === undefined && compareHlc(commit, clock) <= 0) {
         const detail = "A commit is not later than its parent";
         return declined(refuseAt(batch.first + i, "bad-clock", detail));
       }
     }
   }
-  return undefined;
+  return missing && park(batch, missing);
 }
 
 /** A patch that cannot be read makes its batch malformed, for every replica alike. */
@@ -402,7 +406,8 @@ export function admit(
     if (verdict.verdict === "park") {
       const full = parking.park(arrival, verdict);
       if (full !== undefined) verdict = declined(full);
-    } else if (verdict.verdict === "admit") {
+    } else parking.leave(arrival);
+    if (verdict.verdict === "admit") {
       take(verdict, arrival.bytes);
       queue.push(...parking.release(verdict));
     } else if (
@@ -416,14 +421,15 @@ export function admit(
 }
 
 interface Parked {
-  readonly arrival: Arrival;
-  readonly digest: string;
+  readonly missing: Position;
+  /** How often it was judged. */
+  readonly times: number;
 }
 
 /** Batches by the commit that they wait for. */
 export class Parking {
-  readonly #waiting = new Map<string, Map<number, Parked[]>>();
-  readonly #digests = new Set<string>();
+  readonly #waiting = new Map<string, Map<number, Set<Arrival>>>();
+  readonly #parked = new Map<Arrival, Parked>();
   readonly #parkedMax: number;
   readonly #bytesMax: number;
   #bytes = 0;
@@ -442,7 +448,7 @@ export class Parking {
 
   /** How many batches wait. */
   get size(): number {
-    return this.#digests.size;
+    return this.#parked.size;
   }
 
   /** Their bytes. */
@@ -450,41 +456,51 @@ export class Parking {
     return this.#bytes;
   }
 
-  /** Keeps a batch until what it misses has come; a refusal when there is no room. */
+  /** Keeps a batch until what it misses has come; a refusal when there is no room, or it was judged too often. */
   park(arrival: Arrival, { batch, missing }: Park): Refusal | undefined {
-    const digest = toHex(sha256(arrival.bytes));
-    if (this.#digests.has(digest)) return undefined;
+    const times = (this.#parked.get(arrival)?.times ?? 0) + 1;
+    this.leave(arrival);
     const bytes = this.#bytes + arrival.bytes.length;
-    if (this.size >= this.#parkedMax || bytes > this.#bytesMax) {
+    const isFull = this.size >= this.#parkedMax || bytes > this.#bytesMax;
+    if (isFull || times > limits.parkedTimesMax) {
       const isGap = missing.chain === batch.chain;
-      return refuse(isGap ? "gap" : "missing-parent", "The parking is full");
+      const detail = isFull
+        ? "The parking is full"
+        : "Too much of it is missing";
+      return refuse(isGap ? "gap" : "missing-parent", detail);
     }
-    this.#digests.add(digest);
+    this.#parked.set(arrival, { missing, times });
     this.#bytes = bytes;
-    this.#waitersOf(missing.chain, missing.number).push({ arrival, digest });
+    const { chain, number } = missing;
+    const byNumber = getOrMake(this.#waiting, chain, () => new Map());
+    getOrMake(byNumber, number, () => new Set()).add(arrival);
     return undefined;
   }
 
-  #waitersOf(chain: string, number: number): Parked[] {
-    const byNumber = getOrMake(this.#waiting, chain, () => new Map());
-    return getOrMake(byNumber, number, () => []);
+  /** A batch waits no more. */
+  leave(arrival: Arrival): void {
+    const parked = this.#parked.get(arrival);
+    if (parked === undefined) return;
+    const { chain, number } = parked.missing;
+    this.#parked.delete(arrival);
+    this.#bytes -= arrival.bytes.length;
+    const byNumber = this.#waiting.get(chain);
+    const waiting = byNumber?.get(number);
+    if (waiting?.delete(arrival) && waiting.size === 0) {
+      byNumber!.delete(number);
+    }
+    if (byNumber?.size === 0) this.#waiting.delete(chain);
   }
 
-  /** Takes out what waited for a commit of an admitted batch, in order of arrival. */
+  /** What waits for a commit of an admitted batch, in order of arrival: to be judged, and to leave or to be parked again. */
   release({ batch, from }: AdmitBatch): Arrival[] {
     const released: Arrival[] = [];
     const byNumber = this.#waiting.get(batch.chain);
     if (byNumber === undefined) return released;
     const end = batch.first + batch.commits.length;
     for (let number = batch.first + from; number < end; number++) {
-      for (const { arrival, digest } of byNumber.get(number) ?? []) {
-        this.#digests.delete(digest);
-        this.#bytes -= arrival.bytes.length;
-        released.push(arrival);
-      }
-      byNumber.delete(number);
+      released.push(...byNumber.get(number) ?? []);
     }
-    if (byNumber.size === 0) this.#waiting.delete(batch.chain);
     return released;
   }
 }

@@ -154,6 +154,8 @@ export const limits = {
   storageStealMsMax: 250,
   /** Parked batches wait for parents that may never come. */
   parkedMax: 10_000,
+  /** So often a parked batch is judged, each time whole: honest ones wait for one chain or two. */
+  parkedTimesMax: 16,
   /** Chains of one channel of which it is known that a batch was refused: what follows one comes within a window. */
   ignoredChainsMax: 1_024,
   /** Bytes of parked batches. */
