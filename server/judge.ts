@@ -49,12 +49,18 @@ export interface JudgeParts {
 
 const KEY_CHARACTERS = 32;
 
+interface ChainsByPart {
+  /** How many there were. */
+  readonly count: number;
+  readonly chains: ReadonlyMap<string, string>;
+}
+
 /** Judges what comes to the repositories of a server. */
 export class Judge {
   readonly #parts: JudgeParts;
   readonly #gates = new WeakMap<Replica, RuleGate>();
-  /** Chains by the part that stands in names of elements: not looked through for each batch. */
-  readonly #chainsByPart = new WeakMap<Graph, ReadonlyMap<string, string>>();
+  /** Chains by the part that stands in names of elements: looked through when there are more. */
+  readonly #chainsByPart = new WeakMap<Graph, ChainsByPart>();
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
@@ -154,13 +160,15 @@ export class Judge {
 
   /** The clock of the last commit of the chain whose name has this part. */
   #lastOf(graph: Graph, part: string): Hlc | undefined {
-    const known = graph.chain(this.#chainsByPart.get(graph)?.get(part) ?? "");
-    if (known !== undefined) return known.last;
-    const chains = new Map(
-      Array.from(graph.chains(), ({ name }) => [partOf(name), name]),
-    );
-    this.#chainsByPart.set(graph, chains);
-    return graph.chain(chains.get(part) ?? "")?.last;
+    let known = this.#chainsByPart.get(graph);
+    if (known?.count !== graph.size) {
+      const chains = new Map(
+        Array.from(graph.chains(), ({ name }) => [partOf(name), name]),
+      );
+      known = { count: graph.size, chains };
+      this.#chainsByPart.set(graph, known);
+    }
+    return graph.chain(known.chains.get(part) ?? "")?.last;
   }
 
   /** Has its author a certificate that is good now, if somebody else brings it? */

@@ -192,7 +192,7 @@ Deno.test("the gate refuses moves, replacements and deletes of elements that nob
     deepEqual(refusedOf(server, eve), []);
   }));
 
-Deno.test("the gate refuses elements under the name of a create to come, and takes names of past ones", () =>
+Deno.test("the gate takes elements under the names of past creates, and looks for their chains once", () =>
   withItem((server, ada, eve) => {
     const insert = (stamp: Stamp) => {
       const element = `${nameOf(stamp)}.0`;
@@ -214,8 +214,21 @@ Deno.test("the gate refuses elements under the name of a create to come, and tak
       deepEqual(refusedOf(server, eve, {}, eve.records(), judge), []);
     }
     equal(looks, 1, "all chains are looked through once, not for each batch");
-    write(eve, insert(coming!));
-    deepEqual(refusedOf(server, eve), [["unknown-name", 9]]);
+    write(eve, insert({ ...past, chain: "nobody's".repeat(5) }));
+    for (let i = 0; i < 9; i++) {
+      const refused = refusedOf(server, eve, {}, eve.records(), judge);
+      deepEqual(refused, [["unknown-name", 9]]);
+    }
+    equal(looks, 1, "nor for each name of a chain that is not there");
+  }));
+
+Deno.test("the gate refuses elements under the name of a create to come", () =>
+  withItem((server, ada, eve) => {
+    const [coming] = guessed(ada, 1);
+    const element = `${nameOf(coming!)}.0`;
+    const elements = [{ element, position: "a0", value: "mine" }];
+    write(eve, update("steps", { what: "insert", elements }));
+    deepEqual(refusedOf(server, eve), [["unknown-name", 0]]);
   }));
 
 function edit(
