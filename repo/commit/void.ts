@@ -68,11 +68,18 @@ export const voidLayout: SignedLayout<VoidFields> =
 /** A decoded void: well formed, not yet checked. */
 export type Void = VoidFields & Signed;
 
+/** Numbers of a chain, and who gave them up first. */
+interface Said {
+  readonly first: number;
+  readonly end: number;
+  readonly one: Void;
+}
+
 /** What is void of one chain. */
 interface ChainVoids {
   readonly numbers: NumberRanges;
-  /** Who said so first, by number. */
-  readonly said: Map<number, Void>;
+  /** Apart and ascending: an entry for each range, however many numbers that has. */
+  readonly said: Said[];
 }
 
 /** What one key gave up. */
@@ -94,12 +101,12 @@ export class Voids {
     const chain = chainName(one.chain);
     const { numbers, said } = getOrMake(this.#chains, chain, () => ({
       numbers: new NumberRanges(),
-      said: new Map<number, Void>(),
+      said: [],
     }));
     const before = numbers.size;
     for (const { first, count } of one.ranges) {
       for (const [from, end] of numbers.gaps(first, first + count)) {
-        for (let number = from; number < end; number++) said.set(number, one);
+        said.splice(indexAt(said, from), 0, { first: from, end, one });
         numbers.add(from, end);
       }
     }
@@ -138,10 +145,10 @@ export class Voids {
   /** Those by which commits of a chain from `first` on, before `end`, are void. */
   of(chain: string, first: number, end: number): Iterable<Void> {
     const found = new Set<Void>();
-    const said = this.#chains.get(chain)?.said;
-    for (let number = first; said !== undefined && number < end; number++) {
-      const one = said.get(number);
-      if (one !== undefined) found.add(one);
+    const said = this.#chains.get(chain)?.said ?? [];
+    for (let i = indexAt(said, first); i < said.length; i++) {
+      if (said[i]!.first >= end) break;
+      found.add(said[i]!.one);
     }
     return found;
   }
@@ -150,4 +157,15 @@ export class Voids {
   [Symbol.iterator](): Iterator<Void> {
     return this.#all[Symbol.iterator]();
   }
+}
+
+/** Where what ends behind a number begins. */
+function indexAt(said: readonly Said[], number: number): number {
+  let low = 0;
+  for (let high = said.length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (said[middle]!.end <= number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

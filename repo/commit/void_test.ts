@@ -45,6 +45,21 @@ Deno.test("Voids says who gave a commit up first, and keeps nothing that is know
   equal(voids.has(voidOf([{ first: 2, count: 5 }])), false);
 });
 
+Deno.test("Voids costs memory by ranges, however many numbers they have", () => {
+  const voids = new Voids();
+  const [all, middle, end] = [
+    voidOf([{ first: 0, count: 2 ** 40 }, { first: 2 ** 41, count: 2 ** 40 }]),
+    voidOf([{ first: 7, count: 2 ** 41 }]),
+    voidOf([{ first: 2 ** 50, count: 1 }]),
+  ];
+  for (const one of [all, end, middle]) voids.add(one);
+  const chain = nameOf(all);
+  deepEqual([...voids.of(chain, 0, 2 ** 40)], [all]);
+  deepEqual([...voids.of(chain, 2 ** 40, 2 ** 41)], [middle]);
+  deepEqual([...voids.of(chain, 2 ** 41, 2 ** 52)], [all, end]);
+  deepEqual([...voids.of(chain, 5, 2 ** 52)], [all, middle, end]);
+});
+
 Deno.test("Voids has room for so many commits of a key, over all its chains, and is not filled by what is known", () => {
   const voids = new Voids();
   const half = limits.voidsOfKeyMax / 2;
