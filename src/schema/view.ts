@@ -62,6 +62,8 @@ export class View {
   readonly #unfit: OnUnfit | undefined;
   /** Fields whose elements are looked at, until one was told of. */
   #elements: readonly SchemaField[] = [];
+  /** Values of many elements that were looked through: other items show them too, and readers ask again. */
+  readonly #seen = new WeakSet<object>();
 
   /**
    * @param schema the readers' own; none on a server
@@ -98,7 +100,9 @@ export class View {
   #check(field: SchemaField, value: Value): void {
     const { kind } = field.inner!;
     if (typeof value !== "object" || value === null) return;
+    if (this.#seen.has(value)) return;
     const elements = Array.isArray(value) ? value : Object.values(value);
+    if (elements.length > limits.shownAtOnceMax) this.#seen.add(value);
     if (elements.every((element) => isOfKind(kind, element))) return;
     this.#elements = this.#elements.filter((one) => one !== field);
     this.#unfit?.(field, kind);
