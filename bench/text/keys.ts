@@ -27,6 +27,41 @@ export function keysOf(count: number, seed = 7): Key[] {
   return keys;
 }
 
+/** A bound editor writes when typing pauses for so long, and after so long of it (`src/text/live_text.ts`). */
+const pauseMs = 500;
+const lastMs = 2_000;
+
+/**
+ * How many strokes each commit has while nobody else is there, of somebody who
+ * writes some 50 words a minute: one stroke in 25 comes after a pause.
+ */
+export function typedCommits(count: number, seed = 5): number[] {
+  const commits: number[] = [];
+  let [strokes, sinceMs] = [0, 0];
+  for (const gap of gapsOf(count, seed)) {
+    const isWritten = gap >= pauseMs || sinceMs + gap >= lastMs;
+    if (strokes > 0 && isWritten) {
+      commits.push(strokes);
+      strokes = 0;
+    }
+    sinceMs = strokes++ === 0 ? 0 : sinceMs + gap;
+  }
+  return strokes > 0 ? [...commits, strokes] : commits;
+}
+
+/** Whole milliseconds before each stroke. */
+export function gapsOf(count: number, seed = 5): number[] {
+  let drawn = 0;
+  const random = () => scramble(drawn++, seed) / 2 ** 32;
+  return Array.from({ length: count }, () => {
+    const turn = Math.cos(2 * Math.PI * random());
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * turn;
+    const isThinking = random() < 0.03;
+    const pause = isThinking ? pauseMs - 2_000 * Math.log(1 - random()) : 0;
+    return Math.round(170 * Math.exp(0.5 * normal) + pause);
+  });
+}
+
 /** Strokes without end. */
 function* typing(random: () => number): Generator<Key, never> {
   const below = (max: number) => Math.floor(random() * max);

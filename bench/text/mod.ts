@@ -2,9 +2,12 @@
  * The text suite: what somebody types into a bound textarea, beside plain Yjs,
  * which is handed the same places and letters and keeps its updates.
  *
- * Both gather so many keys for one commit or update. What Yjs need not do is
- * taken from Sheaf: finding in the textarea's value what was typed, signing, and
- * a history that says who wrote what. Nothing goes to a disk: both keep bytes.
+ * Sheaf gathers keys for a commit: as many as a bound editor does of somebody
+ * who types alone, or so many. Of Yjs each key is a transaction, as in its own
+ * bindings; its bytes are those of one transaction for as many keys as a commit
+ * has. What Yjs need not do is taken from Sheaf: finding in the textarea's value
+ * what was typed, signing, and a history that says who wrote what. Nothing goes
+ * to a disk: both keep bytes.
  *
  * @module
  */
@@ -21,7 +24,7 @@ import {
   type Suite,
 } from "../harness/suite.ts";
 import { Area } from "./area.ts";
-import { type Key, keysOf } from "./keys.ts";
+import { type Key, keysOf, typedCommits } from "./keys.ts";
 
 const repetitions = 3;
 const repetitionsQuick = 2;
@@ -29,8 +32,8 @@ const sizeFull = 60_000;
 const sizeQuick = 5_000;
 const msMax = 300_000;
 const engines = ["sheaf-default", "yjs"] as const;
-/** Half a second of typing, a few seconds, ten. */
-const gathers = [4, 16, 64] as const;
+/** What a binding gathers while nobody else is there; half a second of typing, as with others; some seconds, ten. */
+const gathers = ["typed alone", 4, 16, 64] as const;
 const keysWarm = 2_000;
 
 /** Rows of each table. */
@@ -61,7 +64,9 @@ function cases(order: Order): CaseSpec[] {
       engines.map((engine): CaseSpec => ({
         suite: "text",
         name: `${size}, ${gather}`,
-        table: `${size} keys, ${gather} a commit`,
+        table: `${size} keys, ${gather}${
+          gather === "typed alone" ? "" : " a commit"
+        }`,
         operation: rows.cpu,
         engine,
         durability: "memory",
@@ -81,9 +86,11 @@ function cases(order: Order): CaseSpec[] {
 async function run({ engine, size, params }: CaseSpec): Promise<Outcome[]> {
   const gather = Number(params["gather"]);
   const type = engine === "yjs" ? typeIntoYjs : typeIntoSheaf;
-  await type(keysOf(keysWarm, 3), gather);
+  await type(commitsOf(keysOf(keysWarm, 3), gather));
   const keys = keysOf(size);
-  const { text, cpuMs, changes, state, read } = await type(keys, gather);
+  const { text, cpuMs, changes, state, read } = await type(
+    commitsOf(keys, gather),
+  );
   const isRight = text === textOf(keys) && read.text === text;
   const wrong = isRight ? {} : { wrong: "another text than was typed" };
   return [
@@ -94,7 +101,16 @@ async function run({ engine, size, params }: CaseSpec): Promise<Outcome[]> {
   ];
 }
 
-async function typeIntoSheaf(keys: Key[], gather: number): Promise<Typed> {
+/** The keys of each commit; as they are gathered while typed where no number is given. */
+function commitsOf(keys: readonly Key[], gather: number): Key[][] {
+  const lengths = Number.isNaN(gather)
+    ? typedCommits(keys.length)
+    : Array.from({ length: Math.ceil(keys.length / gather) }, () => gather);
+  let at = 0;
+  return lengths.map((length) => keys.slice(at, at += length));
+}
+
+async function typeIntoSheaf(commits: readonly Key[][]): Promise<Typed> {
   const storage = memoryStorage();
   const open = async () => {
     const db = await openDatabase({ storage, schemas: [Note] });
@@ -107,15 +123,14 @@ async function typeIntoSheaf(keys: Key[], gather: number): Promise<Typed> {
   const place = { collection: notes, id: "n", field: "body" } as const;
   const bound = bindTextarea(element, place);
   const cpu = process.cpuUsage();
-  for (const [i, { at, delete: length, insert }] of keys.entries()) {
-    element.type(at, length, insert);
-    if ((i + 1) % gather > 0) continue;
+  for (const keys of commits) {
+    for (const { at, delete: length, insert } of keys) {
+      element.type(at, length, insert);
+    }
     bound.flush();
     // Each is sealed by itself, as when time passes between them.
     await repo.durable();
   }
-  bound.flush();
-  await repo.durable();
   const cpuMs = msSince(cpu);
   const { text } = bound;
   bound.close();
@@ -136,26 +151,15 @@ async function typeIntoSheaf(keys: Key[], gather: number): Promise<Typed> {
   return { text, cpuMs, changes, state, read };
 }
 
-function typeIntoYjs(keys: Key[], gather: number): Promise<Typed> {
+function typeIntoYjs(commits: readonly Key[][]): Promise<Typed> {
   const doc = new Y.Doc();
   const root = doc.getText("text");
-  let changes = 0;
-  let gathered: Uint8Array[] = [];
-  const keep = () => {
-    if (gathered.length > 0) changes += Y.mergeUpdates(gathered).length;
-    gathered = [];
-  };
   const cpu = process.cpuUsage();
-  doc.on("update", (update: Uint8Array) => gathered.push(update));
-  for (const [i, { at, delete: length, insert }] of keys.entries()) {
-    doc.transact(() => {
-      if (length > 0) root.delete(at, length);
-      if (insert !== "") root.insert(at, insert);
-    });
-    if ((i + 1) % gather === 0) keep();
-  }
-  keep();
+  // Who keeps what is typed hears of each key.
+  doc.on("update", () => {});
+  for (const key of commits.flat()) doc.transact(() => strike(root, key));
   const cpuMs = msSince(cpu);
+  const changes = updateBytesOf(commits);
   const state = Y.encodeStateAsUpdate(doc);
   const start = performance.now();
   const again = new Y.Doc();
@@ -169,6 +173,24 @@ function typeIntoYjs(keys: Key[], gather: number): Promise<Typed> {
     state: state.length,
     read,
   });
+}
+
+/** Of updates that have as many keys each as a commit. */
+function updateBytesOf(commits: readonly Key[][]): number {
+  const doc = new Y.Doc();
+  let bytes = 0;
+  doc.on("update", (update: Uint8Array) => bytes += update.length);
+  for (const keys of commits) {
+    doc.transact(() => {
+      for (const key of keys) strike(doc.getText("text"), key);
+    });
+  }
+  return bytes;
+}
+
+function strike(root: Y.Text, { at, delete: length, insert }: Key): void {
+  if (length > 0) root.delete(at, length);
+  if (insert !== "") root.insert(at, insert);
 }
 
 /** Of all threads, because what one leaves behind others clear away. */

@@ -30,6 +30,8 @@ import {
   type BindOptions,
   bindOptions,
   DELAY_MS,
+  lastEvents,
+  listen,
   rethrow,
   timerOf,
 } from "./textarea.ts";
@@ -54,7 +56,7 @@ class Bound<S extends Schema> {
   readonly #view: EditorView;
   readonly #place: TextPlace<S> & BindOptions;
   readonly #live: LiveText<S>;
-  readonly #off: (() => void) | undefined;
+  readonly #off: readonly (() => void)[];
   #isOpen = true;
   /** What the editor shows, where it is known to be the text. */
   #alike: Text | undefined;
@@ -68,6 +70,7 @@ class Bound<S extends Schema> {
     this.#live = new LiveText({
       ...place,
       delayMs,
+      isWatched: () => cursors?.hasOthers ?? false,
       onError,
       after: timerOf(page),
       onChange: () => {
@@ -75,8 +78,10 @@ class Bound<S extends Schema> {
         this.#later();
       },
     });
-    page.addEventListener("pagehide", this.#flush);
-    this.#off = cursors?.subscribe(() => this.#later());
+    this.#off = [
+      ...lastEvents.map((type) => listen(page, type, this.#flush)),
+      ...cursors === undefined ? [] : [cursors.subscribe(() => this.#later())],
+    ];
     this.#later();
   }
 
@@ -109,8 +114,12 @@ class Bound<S extends Schema> {
       const splices = this.#splicesOf(update);
       this.#alike = update.state.doc;
       this.#live.edit(splices);
+      this.#live.wait();
     }
     if (isTyped || update.selectionSet || update.focusChanged) this.#tell();
+    const isLeft = update.focusChanged && !this.#view.hasFocus;
+    // Not in the middle of an update: what fails is shown by another one.
+    if (isLeft) queueMicrotask(this.#flush);
     this.decorations = this.#decorate();
   }
 
@@ -157,10 +166,8 @@ class Bound<S extends Schema> {
 
   destroy(): void {
     this.#isOpen = false;
-    this.#off?.();
+    for (const stop of this.#off) stop();
     this.#place.cursors?.clear();
-    this.#view.dom.ownerDocument.defaultView
-      ?.removeEventListener("pagehide", this.#flush);
     this.#live.close();
   }
 }

@@ -83,6 +83,11 @@ export class TextCursors {
     this.#tell();
   }
 
+  /** Does anybody else show anything in the repository now? */
+  get hasOthers(): boolean {
+    return this.#presence.others.length > 0;
+  }
+
   #tell(): void {
     const data = { ...this.#data, text: this.#text };
     const shown = JSON.stringify(data);

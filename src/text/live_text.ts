@@ -34,20 +34,28 @@ export type After = (delayMs: number, task: () => void) => () => void;
 /** What a live text tells and asks. */
 export interface LiveTextParts<S extends Schema> extends TextPlace<S> {
   readonly after: After;
-  /** Typing is gathered for so long. */
+  /** Hands over, by {@linkcode LiveText.edit}, what was typed and not handed over yet. */
+  readonly pull?: () => void;
+  /** Typing is written when it pauses for so long. */
   readonly delayMs: number;
+  /** Is somebody else here? Then typing is shown every `delayMs`, pause or not. */
+  readonly isWatched: () => boolean;
   /** Others changed the text, or a change of ours was taken back; places are meant as before all of them. */
   readonly onChange: (splices: readonly Splice[]) => void;
   /** A write failed: the text is again as the repository has it. */
   readonly onError: (error: unknown) => void;
 }
 
+/** Whoever types on without a pause is written after so many delays. */
+const delaysMax = 4;
+
 /** One text and its working copy. */
 export class LiveText<S extends Schema> {
   readonly #parts: LiveTextParts<S>;
   #working: WorkingText;
   #pieces = 0;
-  #cancel: (() => void) | undefined;
+  #cancelPause: (() => void) | undefined;
+  #cancelLast: (() => void) | undefined;
   #isPaused = false;
   #isSaving = false;
   readonly #stop: () => void;
@@ -94,7 +102,16 @@ export class LiveText<S extends Schema> {
       this.#pieces = pieces.length;
     }
     this.#working.splice(pieces, after);
-    this.#cancel ??= this.#parts.after(this.#parts.delayMs, () => this.flush());
+  }
+
+  /** Somebody types: it is written in a moment. Each commit costs a seal, so few take many keys. */
+  wait(): void {
+    const { after, delayMs, isWatched } = this.#parts;
+    const write = () => this.flush();
+    const lastMs = isWatched() ? delayMs : delaysMax * delayMs;
+    this.#cancelLast ??= after(lastMs, write);
+    this.#cancelPause?.();
+    this.#cancelPause = after(delayMs, write);
   }
 
   /** One change takes so many pieces only; more of them become one that holds them all. */
@@ -111,8 +128,10 @@ export class LiveText<S extends Schema> {
 
   /** Writes what was typed now. */
   flush(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
+    this.#parts.pull?.();
+    this.#cancelPause?.();
+    this.#cancelLast?.();
+    this.#cancelPause = this.#cancelLast = undefined;
     const working = this.#working;
     if (working.isGiven) return;
     this.#pieces = 0;
@@ -149,9 +168,10 @@ export class LiveText<S extends Schema> {
 
   /** The repository changed. */
   #take(): void {
+    if (this.#isPaused || this.#isSaving) return;
+    this.#parts.pull?.();
     const working = this.#working;
     const state = this.#state();
-    if (this.#isPaused || this.#isSaving) return;
     if (state === undefined || state === working.state) return;
     // What was written was taken back, or somebody else types under this name.
     const before = this.text;

@@ -33,7 +33,10 @@ export interface TextElement {
 
 /** How an editor is bound. */
 export interface BindOptions {
-  /** Typing is gathered for so many milliseconds before it is written; 500 when it is not said. */
+  /**
+   * Typing is written when it pauses for so many milliseconds, 500 when it is not said, and after four times as many at
+   * the latest. While `cursors` know of others it is written that soon after its first key, pause or not.
+   */
   readonly delayMs?: number;
   /** A write failed (a rule denies it, the item is gone): the text is again as the repository has it. */
   readonly onError?: (error: unknown) => void;
@@ -69,7 +72,10 @@ export const bindOptions = {
 
 const textareaOptions = { ...bindOptions, onCursors: 0 };
 
-/** Typing is written after this: soon for others to see, and few keystrokes a commit. */
+/** What a page hears before it may be gone. */
+export const lastEvents = ["pagehide", "visibilitychange"] as const;
+
+/** Typing that pauses for so long is written: soon for others to see. */
 export const DELAY_MS = 500;
 
 /** Binds a textarea to a text field: what is typed in it merges with what others type. */
@@ -86,6 +92,8 @@ class BoundTextarea<S extends Schema> implements BoundText {
   readonly #live: LiveText<S>;
   readonly #off: readonly (() => void)[];
   #isComposing = false;
+  /** Behind what was typed and not read yet. */
+  #end: number | undefined;
 
   constructor(element: TextElement, place: TextPlace<S> & TextareaOptions) {
     this.#element = element;
@@ -95,52 +103,74 @@ class BoundTextarea<S extends Schema> implements BoundText {
     this.#live = new LiveText({
       ...place,
       delayMs,
+      isWatched: () => cursors?.hasOthers ?? false,
       onError,
       after: timerOf(page),
+      pull: () => this.#read(),
       onChange: (splices) => {
         show(element, this.#live.text, splices);
         this.#hear();
       },
     });
     element.value = this.#live.text;
-    const tell = () => this.#tell();
+    const tell = () => this.#moved();
     this.#off = [
-      listen(element, "input", () => this.#read()),
+      listen(element, "input", () => this.#typed()),
       listen(element, "compositionstart", () => this.#compose()),
       listen(element, "compositionend", () => this.#composed()),
       listen(element, "blur", () => this.#leave()),
       ...["focus", "keyup", "pointerup", "selectionchange"].map((type) =>
         listen(element, type, tell)
       ),
-      listen(page, "pagehide", this.flush),
+      ...lastEvents.map((type) => listen(page, type, this.flush)),
       ...cursors === undefined ? [] : [cursors.subscribe(() => this.#hear())],
     ];
     this.#hear();
   }
 
   get text(): string {
+    this.#read();
     return this.#live.text;
   }
 
   readonly flush = (): void => this.#live.flush();
 
-  #read(): void {
+  /** Keys that nobody watches are read together: what is typed and erased again was never there. */
+  #typed(): void {
     if (this.#isComposing) return;
     const { value, selectionEnd } = this.#element;
-    const end = selectionEnd ?? value.length;
-    this.#live.edit(splicesOf(this.#live.text, value, end), value);
+    this.#end = selectionEnd ?? value.length;
+    this.#live.wait();
+    if (this.#place.cursors?.hasOthers) this.#read();
+  }
+
+  /** Takes what was typed since. */
+  #read(): void {
+    if (this.#isComposing || this.#end === undefined) return;
+    const { value } = this.#element;
+    const splices = splicesOf(this.#live.text, value, this.#end);
+    this.#end = undefined;
+    this.#live.edit(splices, value);
+    this.#tell();
+  }
+
+  /** The cursor may be elsewhere. */
+  #moved(): void {
+    if (this.#end === this.#element.selectionEnd) return;
+    this.#read();
     this.#tell();
   }
 
   /** While a character is being composed the text must not change under it. */
   #compose(): void {
+    this.#read();
     this.#isComposing = true;
     this.#live.pause();
   }
 
   #composed(): void {
     this.#isComposing = false;
-    this.#read();
+    this.#typed();
     this.#live.resume();
   }
 
@@ -158,6 +188,7 @@ class BoundTextarea<S extends Schema> implements BoundText {
   }
 
   #hear(): void {
+    this.#read();
     const { cursors, onCursors } = this.#place;
     if (cursors !== undefined) {
       onCursors?.(cursors.of(this.#place, this.#live.doc));
@@ -171,6 +202,7 @@ class BoundTextarea<S extends Schema> implements BoundText {
 
   readonly close = (): void => {
     for (const stop of this.#off) stop();
+    this.flush();
     this.#place.cursors?.clear();
     this.#live.close();
   };
@@ -197,7 +229,8 @@ export function timerOf(page: TextWindow) {
   };
 }
 
-function listen(
+/** Hears of an event; the result ends it. */
+export function listen(
   target: Pick<TextWindow, "addEventListener" | "removeEventListener">,
   type: string,
   listener: () => void,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { memoryStorage, openDatabase } from "../../mod.ts";
 import { defineSchema } from "../schema/mod.ts";
 import { FakePage, FakeTextarea } from "../../tests/kit/fake_textarea.ts";
-import { bindTextarea, field } from "./mod.ts";
+import type { Presence, PresentUser } from "../db/presence.ts";
+import { bindTextarea, field, textCursors } from "./mod.ts";
 
 const Card = defineSchema("card", {
   title: field.string().default(""),
@@ -42,6 +43,57 @@ Deno.test("bindTextarea() gathers typing into one commit, and shows it elsewhere
   await db.close();
 });
 
+/** Keys without a pause, 200 ms between them; how many commits they became by each second. */
+function commitsOf(
+  { repo, page, element }: {
+    readonly repo: { history(): readonly unknown[] };
+    readonly page: FakePage;
+    readonly element: FakeTextarea;
+  },
+  seconds: number,
+): number[] {
+  const before = repo.history().length;
+  return Array.from({ length: seconds }, () => {
+    for (let i = 0; i < 5; i++) {
+      element.type(element.value.length, "x");
+      page.pass(200);
+    }
+    return repo.history().length - before;
+  });
+}
+
+Deno.test("bindTextarea() writes who types on without a pause after four delays", async () => {
+  const { db, repo, cards, page, bind } = await open();
+  const { element } = bind();
+  assert.deepEqual(commitsOf({ repo, page, element }, 5), [0, 1, 1, 2, 2]);
+  page.pass(300);
+  assert.equal(cards.get("c")!.note, "x".repeat(25));
+  assert.deepEqual(commitsOf({ repo, page, element }, 1), [0], "after a pause");
+  await db.close();
+});
+
+Deno.test("bindTextarea() writes a delay after the first key while somebody else is here", async () => {
+  const { db, repo, cards, page } = await open();
+  let others: readonly PresentUser[] = [];
+  const presence: Presence = {
+    set: () => {},
+    clear: () => {},
+    subscribe: () => () => {},
+    getSnapshot: () => others,
+    get others() {
+      return others;
+    },
+  };
+  const cursors = textCursors(presence, { name: "Ada", color: "#123" });
+  const element = new FakeTextarea(page);
+  bindTextarea(element, { collection: cards, id: "c", field: "note", cursors });
+  assert.deepEqual(commitsOf({ repo, page, element }, 2), [0, 1]);
+  others = [{ peer: 1, user: "grace", data: null }];
+  page.pass(500);
+  assert.deepEqual(commitsOf({ repo, page, element }, 3), [1, 3, 5]);
+  await db.close();
+});
+
 Deno.test("bindTextarea() merges what two people type at the same time", async () => {
   const { db, cards, page, bind } = await open("one two");
   const [a, b] = [bind(), bind()];
@@ -53,6 +105,43 @@ Deno.test("bindTextarea() merges what two people type at the same time", async (
     assert.equal(bound.text, element.value);
   }
   assert.equal(cards.get("c")!.note, "zero one two three");
+  await db.close();
+});
+
+Deno.test("bindTextarea() writes nothing of what was typed and erased again", async () => {
+  const { db, repo, cards, page, bind } = await open("aaaa");
+  const { element } = bind();
+  const before = repo.history().length;
+  element.type(4, "b");
+  element.type(4, "", 1);
+  page.pass(500);
+  assert.equal(repo.history().length, before);
+  element.type(4, "b");
+  element.type(5, "c");
+  element.type(5, "", 1);
+  page.pass(500);
+  const changes = cards.history("c").at(-1)!.operations[0]!.fields;
+  assert.deepEqual(changes.map(({ change }) => change), [
+    { what: "edit", inserted: "b", deleted: 0 },
+  ]);
+  await db.close();
+});
+
+Deno.test("bindTextarea() takes what was typed for typed where it was, wherever the cursor went", async () => {
+  const { db, cards, page, bind } = await open("aaaa");
+  const { element } = bind();
+  element.type(0, "a");
+  element.setSelectionRange(5, 5);
+  element.fire("pointerup");
+  element.type(5, "!");
+  page.pass(500);
+  const { clients } = cards.textOf("c", "note")!;
+  const typed = [...clients.values()].flatMap(({ runs }) => runs)
+    .filter(({ text }) => text !== "aaaa");
+  assert.deepEqual(
+    typed.map(({ text, left }) => [text, left === undefined]),
+    [["a", true], ["!", false]],
+  );
   await db.close();
 });
 
@@ -99,6 +188,10 @@ Deno.test("bindTextarea() writes at once when the page goes, the focus leaves or
   element.type(0, "a");
   page.fire("pagehide");
   assert.equal(cards.get("c")!.note, "a");
+  element.type(0, "-");
+  page.fire("visibilitychange");
+  assert.equal(cards.get("c")!.note, "-a");
+  element.type(0, "", 1);
   element.type(1, "b");
   element.fire("blur");
   assert.equal(cards.get("c")!.note, "ab");
