@@ -311,6 +311,15 @@ Deno.test("a message names what there is, what it got, and what to do", async ()
     [() => any.createMany({ title: "x" }), /takes a list of items; create\(\)/],
     [() => defineSchema("a", { a: set!() }), /field.set\(\) needs the kind/],
     [() => defineSchema("a", { a: words!("b") }), /give field.enum\(\) a list/],
+    ...Object.entries(field).map(([kind, make]): [() => unknown, RegExp] => [
+      () =>
+        (make as (...given: unknown[]) => unknown)(
+          ...new Array(make.length),
+          field.string(),
+          { optional: true },
+        ),
+      new RegExp(`field.${kind}\\(\\) takes no options: .* methods`),
+    ]),
     [
       () => defineSchema("a", {}, { indexes: ["a"] as never }),
       /an index is no list of fields, such as \[\["title"\]\]/,

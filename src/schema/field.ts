@@ -289,8 +289,7 @@ export function textField(engine: TextEngine): TextField {
   return build(ofRich, { ...begin("text"), mode: "default", engine });
 }
 
-/** Builders of fields, one for each kind. */
-export const field = {
+const builders = {
   /** Text. */
   string: (): SizedField<string> => build(ofSized, begin("string")),
   /** A finite number. */
@@ -326,3 +325,21 @@ export const field = {
   list: <T>(inner: ScalarField<T>): ListOf<T> =>
     build(ofRich, collectionOf("list", inner)),
 } as const;
+
+/** A builder that is given no more than it takes: what a field may add are methods. */
+function strict(
+  [name, builder]: [string, (...given: never[]) => unknown],
+): [string, unknown] {
+  return [name, (...given: never[]) => {
+    if (given.length <= builder.length) return builder(...given);
+    throw new DatabaseError(
+      "invalid-schema",
+      `field.${name}() takes no options: what a field may add are methods, as in field.string().optional()`,
+    );
+  }];
+}
+
+/** Builders of fields, one for each kind. */
+export const field: typeof builders = Object.freeze(
+  Object.fromEntries(Object.entries(builders).map(strict)),
+) as typeof builders; // proof: each builder under its name
