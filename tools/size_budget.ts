@@ -117,7 +117,7 @@ export const parts: readonly Part[] = [
     on: "core",
     entries: { text: `export * from "@sheaf/sheaf/text";` },
     external: ["@codemirror/*"],
-    atOnce: 32_400,
+    atOnce: 32_500,
     later: 200,
   },
   {
