@@ -380,9 +380,17 @@ export class Inbox {
         GOING_ON.has(refusal.refused);
       if (!goesOn) this.#lost.add(pending.chain);
       this.#ignore(pending.chain, goesOn ? "until stubs come" : "for good");
+      this.#passOver(pending.chain);
     }
     this.#finish(pending);
     return { pending, refusal };
+  }
+
+  /** What was parked behind it would be judged when the stub has come, as the peer does not say it any more. */
+  #passOver(chain: string): void {
+    for (const one of this.#parked.get(chain) ?? []) {
+      if (one.chain === chain) this.#finish(one);
+    }
   }
 
   #ignore(chain: string, until: "until stubs come" | "for good"): void {
@@ -396,6 +404,7 @@ export class Inbox {
 
   #finish(pending: Pending): void {
     this.#pending.delete(pending);
+    this.#parking.leave(pending.arrival);
     pending.parkedMs = undefined;
     this.#giveBack(pending);
   }

@@ -85,6 +85,24 @@ Deno.test("Inbox: what follows a refused batch of its chain is not looked at, ho
   await close();
 });
 
+Deno.test("Inbox: what was parked behind a refused batch of its chain is passed over as what comes later is: it is sent again", async () => {
+  let refusals = 1;
+  const { inbox, bring, replica, close } = await inboxOf(0, {
+    gate: () => refusals-- > 0 ? refuse("denied") : undefined,
+  });
+  const said = (number: number) => verdicts(bring(number));
+  deepEqual([said(2), said(1)], [["park"], ["park"]]);
+  deepEqual(said(0), ["refuse"]);
+  equal(inbox.hasParked, false);
+  deepEqual(said(0), ["admit"], "not what had been parked");
+  deepEqual(said(2), ["park"], "it follows what is sent again");
+  deepEqual(said(1), ["admit", "admit"]);
+  await replica.replica.durable();
+  replica.replica.port().settle();
+  equal(inbox.acknowledge(), 6);
+  await close();
+});
+
 Deno.test("Inbox: what follows a refused batch of its chain costs a little each, however much came with it", async () => {
   const refusesAll = { gate: () => refuse("denied") };
   const { inbox, records, close } = await inboxOf(0, refusesAll);
