@@ -15,6 +15,11 @@ export interface TextSpan {
   readonly length: number;
 }
 
+/** So many spans … */
+const MANY = 64;
+/** … cost as much, one by one, as a set of so many times as many does that is made anew. */
+const ANEW = 32;
+
 /** The clock behind the last unit. */
 export function endOf({ clock, length }: TextSpan): number {
   return clock + length;
@@ -84,6 +89,19 @@ export class SpanSet {
       spans.withoutRange(from, end)
         .with(from, { clock: from, length: end - from }),
     );
+  }
+
+  /** The set with the units of some spans: made anew where they are many beside those that it has. */
+  withAll(spans: readonly TextSpan[]): SpanSet {
+    const all = [...spans];
+    const most = spans.length * ANEW;
+    if (spans.length >= MANY) {
+      for (const span of this) {
+        if (all.push(span) > most) break;
+      }
+      if (all.length <= most) return SpanSet.of(all);
+    }
+    return spans.reduce((set: SpanSet, span) => set.with(span), this);
   }
 
   /** The spans, ascending. */

@@ -294,11 +294,8 @@ function joinUnits(
     known = known.with(run);
     if (run.text === undefined) deleted = deleted.with(run);
   }
-  for (const span of theirs.gone) {
-    known = known.with(span);
-    deleted = deleted.with(span);
-  }
-  return { runs, known, deleted };
+  const { gone } = theirs;
+  return { runs, known: known.withAll(gone), deleted: deleted.withAll(gone) };
 }
 
 /** The runs with one more, which may go on with its neighbours or bring what is there already. */

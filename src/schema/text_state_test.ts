@@ -270,6 +270,30 @@ Deno.test("joinTexts() deletes 50,000 pieces as if it had one, also where nothin
   equal(state.length, SIZE / 2);
 });
 
+Deno.test("joinTexts() deletes 20,000 spans of one change as it deletes them in small changes, and for less", () => {
+  const count = 20_000;
+  const run = { clock: 0, length: 2 * count, left: undefined };
+  const typed = [{ ...run, right: undefined, text: "x".repeat(2 * count) }];
+  const state = textOf(7, typed);
+  const spans = Array.from(
+    { length: count },
+    (_, i) => ({ clock: 2 * i + 1, length: 1 }),
+  );
+  const deletes = (gone: readonly TextSpan[]) =>
+    new TextState(new Map([[7, { runs: [], gone }]]));
+  const change = deletes(spans);
+  ok(state.covers(7, { clock: 0, length: 1 })); // Its units are known by then.
+  let joined = state;
+  const work = workOf(() => joined = joinTexts(state, change));
+  ok(work < 20 * count, `${work} elements`);
+  let oneByOne = state;
+  for (let at = 0; at < count; at += 50) {
+    oneByOne = joinTexts(oneByOne, deletes(spans.slice(at, at + 50)));
+  }
+  deepEqual([...joined.clients], [...oneByOne.clients]);
+  equal(joined.length, count);
+});
+
 Deno.test("a text shows its characters without an engine where they are one run, and none where all are deleted", () => {
   const run = { clock: 0, length: 2, left: undefined, right: undefined };
   const one = textOf(7, [{ ...run, text: "ab" }]);

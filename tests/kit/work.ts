@@ -5,7 +5,7 @@
  * @module
  */
 
-/** Array methods that copy or walk; each costs its array's length, or its result's. */
+/** Array methods that copy or walk; each costs its array's length, or its result's; a slice, that alone. */
 const methods = [
   "slice",
   "splice",
@@ -42,7 +42,7 @@ export function workOf(run: () => void): number {
       function (...args) {
         const result = Reflect.apply(old!, this, args);
         work += Math.max(
-          this.length,
+          name === "slice" ? 0 : this.length,
           Array.isArray(result) ? result.length : 0,
         );
         return result;
