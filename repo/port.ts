@@ -13,6 +13,7 @@
 
 import type { Judged, Parking } from "./admission/admit.ts";
 import type { Arrival, Gate } from "./admission/arrival.ts";
+import type { OrderStep } from "./log/order.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { Revocations } from "./commit/revocation.ts";
 import type { Refusal } from "../src/base/errors.ts";
@@ -38,6 +39,8 @@ export interface FeedRecord {
 /** Records read from a log. */
 export interface FeedSlice {
   readonly records: readonly FeedRecord[];
+  /** What the log's order says of what was read, and of what was left out; nothing where nobody is served. */
+  readonly order: readonly OrderStep[];
   /** Where to read on. */
   readonly next: number;
 }

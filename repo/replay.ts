@@ -34,6 +34,7 @@ import {
   travels,
 } from "./log/format.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
+import { decodeMark, type OrderMark } from "./log/order.ts";
 import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
@@ -74,6 +75,8 @@ export class Replay {
   #isSalvaged = false;
   /** Those that were met. */
   readonly #refusals: LoggedRefusal[] = [];
+  /** The last mark of the order. */
+  #order: OrderMark | undefined;
   /** Were commits folded that a later record voids? */
   #isStale = false;
 
@@ -100,6 +103,7 @@ export class Replay {
     this.#isSalvaged = salvage !== undefined;
     this.#begin(meta.genesis, meta);
     this.#credentials = meta.credentials;
+    this.#order = meta.order;
   }
 
   #begin(
@@ -140,6 +144,8 @@ export class Replay {
         this.#refuse(decodeRefusal(body), address);
       } else if (kind === recordKind.resolution) {
         this.#resolve(decodeResolution(body), address);
+      } else if (kind === recordKind.order) {
+        this.#order = decodeMark(body, address);
       } else if (travels(kind)) throw unknownKind(kind, address);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
@@ -262,6 +268,7 @@ export class Replay {
     | "credentials"
     | "state"
     | "voided"
+    | "order"
   > {
     if (this.#graph === undefined) {
       throw new DatabaseError(
@@ -278,6 +285,7 @@ export class Replay {
       credentials: this.#credentials,
       state: this.#state,
       voided: this.#voided,
+      order: this.#order,
     };
   }
 }

@@ -20,7 +20,8 @@ import { CommitReader } from "./history/commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./graph/continuity.ts";
 import { Device } from "./device.ts";
 import type { Intake } from "./admission/intake.ts";
-import type { Epoch, EpochFacts } from "./log/epoch.ts";
+import { endEpoch } from "./log/order.ts";
+import type { ServedOrder } from "./log/served_order.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
@@ -68,7 +69,8 @@ export class Replica {
   readonly device: Device;
   readonly #options: OpenReplicaOptions;
   #port: ReplicaPort | undefined;
-  #epoch: Epoch | undefined;
+  #order: Promise<ServedOrder> | undefined;
+  #isPassing = false;
   /** Do records come in after a repair that may tell what was written again? */
   #isReadmitting = false;
   /** Wraps the telling of one transaction, so that callbacks run when all tables were told. */
@@ -82,6 +84,7 @@ export class Replica {
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
     try {
+      if (!provesContinuity(loaded)) endEpoch(options.storage, loaded.folder);
       if (options.door !== undefined) await replica.#readmit();
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
@@ -456,17 +459,17 @@ export class Replica {
     await this.#refusals.discard(entry);
   }
 
-  /**
-   * The life of its log, for who gives out positions of it: asked for right
-   * after opening it goes on, where the last one was closed in good order.
-   */
-  epoch(): Epoch {
+  /** The order of its log, for who gives out positions of it; always the same one. */
+  serve(): Promise<ServedOrder> {
     this.check();
-    const { storage, world, door: { lives } = {} } = this.#options;
-    assert(lives !== undefined, "this log is not served");
-    const { folder } = this.loaded;
-    const open = () => lives.open(storage, folder, world, lives.factsOf(this));
-    return this.#epoch ??= open();
+    const { storage, world, door: { order } = {} } = this.#options;
+    assert(order !== undefined, "this log is not served");
+    return this.#order ??= order(storage, world, this.loaded);
+  }
+
+  /** It is removed when it is closed, where nothing was ever written to it. */
+  set isPassing(isPassing: boolean) {
+    this.#isPassing = isPassing;
   }
 
   /** Who writes here now. */
@@ -538,17 +541,11 @@ export class Replica {
 
   async #close(): Promise<void> {
     const { log, graph, credentials, folder } = this.loaded;
-    const { storage, door } = this.#options;
-    const epoch = this.#epoch;
+    const { storage } = this.#options;
     let isSound = false;
-    let facts: EpochFacts | undefined;
     try {
       await this.#writer.drain();
       isSound = log.failure === undefined;
-      if (epoch !== undefined) {
-        await log.sync();
-        facts = door?.lives?.factsOf(this);
-      }
     } finally {
       await this.#checkpointer.close(isSound);
       await this.#giveFilesBack();
@@ -556,11 +553,10 @@ export class Replica {
     // Certificates say nothing by themselves.
     const isUnwritten = graph.commits === 0 &&
       credentials.revocations.size + credentials.statements.size === 0;
-    if (epoch?.isPassing === true && isSound && isUnwritten) {
+    if (this.#isPassing && isSound && isUnwritten) {
       removeFiles(storage, folder);
-      return storage.remove(folder);
+      storage.remove(folder);
     }
-    if (facts !== undefined) await epoch?.close(facts);
   }
 
   /** A checkpoint that met damage is of no more use. */

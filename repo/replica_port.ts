@@ -73,6 +73,8 @@ export class ReplicaPort implements RepositoryPort {
     this.#feed = new Feed({
       log,
       mode,
+      isOrdered: () => loaded.order !== undefined,
+      hasVoid: (chain) => this.hasVoid(chain),
       isCut: (...commit) => commits.isCut(...commit),
       stubbed: (chain, kind, body, address) => {
         if (!loaded.voided.hasRefused(chain)) return undefined;
@@ -151,7 +153,7 @@ export class ReplicaPort implements RepositoryPort {
 
   read(from: number, bytesMax: number): FeedSlice {
     const { shareable } = this;
-    if (from >= shareable) return { records: [], next: from };
+    if (from >= shareable) return { records: [], order: [], next: from };
     return this.#feed.read(from, shareable, bytesMax);
   }
 

@@ -170,7 +170,7 @@ export class Hub {
       const { replica } = await held.opening;
       return {
         port: replica.port(),
-        life: replica.epoch(),
+        order: await replica.serve(),
         release: () => this.#release(held),
       };
     } catch (error) {
@@ -262,8 +262,8 @@ export class Hub {
       if (failure !== undefined) throw failure;
       // Nothing may be shared before it: who asked would be told that nothing is here.
       if (replica.mode === "fast") await replica.loaded.log.markInUse();
-      // It goes on only if it is asked for before the log grows.
-      replica.epoch().isPassing = isOurs && this.#passing.has(name);
+      await replica.serve();
+      replica.isPassing = isOurs && this.#passing.has(name);
       const closing = await opened(replica);
       return { repository, replica, closing };
     } catch (error) {

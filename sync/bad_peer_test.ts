@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { createSigner } from "../crypto/mod.ts";
 import { issueCertificate } from "../repo/commit/certificate.ts";
 import { chainName } from "../repo/commit/commit.ts";
+import { orderAfter } from "../repo/log/order.ts";
 import { limits } from "../src/base/limits.ts";
 import { forge, forgedChain } from "../tests/kit/forge.ts";
 import {
@@ -68,7 +69,7 @@ function assertFailed(side: Side, code: string): void {
 }
 
 function records(...records: WireRecord[]): Message {
-  return { is: "records", channel: 1, records, cursor: undefined };
+  return { is: "records", channel: 1, records, progress: undefined };
 }
 
 function refusals({ messages }: Side) {
@@ -118,8 +119,9 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
   const cursor = {
     epoch: new Uint8Array(16),
     position: 0,
-    check: new Uint8Array(8),
+    order: new Uint8Array(32),
   };
+  const progress = { flushes: [], place: cursor };
   const early: Message[] = [
     {
       is: "open",
@@ -147,8 +149,8 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
     { is: "hello", ...features, nonce, rootKey: nonce, name: "" },
     { is: "ack", channel, sequence: 1 },
     { is: "vector", channel, vector: new Map() },
-    { is: "records", channel: 7, records: [], cursor: undefined },
-    { is: "records", channel, records: [], cursor },
+    { is: "records", channel: 7, records: [], progress: undefined },
+    { is: "records", channel, records: [], progress },
     { is: "goodbye", waitMs: 1 },
     { is: "credit", bytes: 2 ** 40 },
   ];
@@ -168,8 +170,7 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
       vector: undefined,
       enforced: [],
     },
-    records(),
-    { is: "records", channel: 9, records: [], cursor },
+    { is: "records", channel: 9, records: [], progress },
     { is: "ack", channel, sequence: 1 },
     {
       is: "refuse",
@@ -225,11 +226,7 @@ Deno.test("a client whose server sends records that it must know, and does not, 
   const newer = { kind: 8, bytes: new Uint8Array(60) };
   client.message({
     ...records(newer),
-    cursor: {
-      epoch: new Uint8Array(16),
-      position: 1,
-      check: new Uint8Array(8),
-    },
+    progress: undefined,
   } as Message);
   assertFailed(client, "wrong-version");
 });
@@ -534,7 +531,13 @@ Deno.test("a server that forges or alters commits is told of and dropped, and no
           bytes,
         },
       ],
-      cursor: { ...cursor, position: position + 1 },
+      progress: {
+        flushes: [{ accepted: 1, batches: [] }],
+        place: {
+          position: position + 1,
+          order: orderAfter(cursor.order, { accepted: 1, batches: [] }),
+        },
+      },
     });
     await place.replica.durable();
     const moved = client.resume!.cursor!.position - position;
@@ -604,23 +607,18 @@ Deno.test("a server that forges behind what is known is told of, and asked for t
   const { session } = serving;
   const { genesisId } = place.replica.port();
   const forgery = { session, genesisId, wall: world.now() };
-  const cursor = {
-    epoch: serving.life.epoch,
-    position: 1,
-    check: new Uint8Array(8),
-  };
   const send = (channel: number, first: number, text?: string) =>
     client.message({
       is: "records",
       channel,
       records: [forge({ ...forgery, first, ...text && { text } })],
-      cursor,
+      progress: undefined,
     });
   client.message({
     is: "records",
     channel: 1,
     records: [{ kind: recordKind.certificate, bytes: session.certificate! }],
-    cursor,
+    progress: undefined,
   });
   send(1, 0);
   const before = place.replica.graph.commits;
@@ -632,7 +630,7 @@ Deno.test("a server that forges behind what is known is told of, and asked for t
   assert.equal(client.ended, undefined);
   assert.deepEqual(client.told("incident"), []);
   const vector = new Map<string, number>();
-  const epoch = serving.life.epoch;
+  const epoch = serving.order.epoch;
   client.message({
     is: "opened",
     channel: 2,

@@ -14,6 +14,7 @@ import { limits } from "../src/base/limits.ts";
 import { audit, type AuditReport, type AuditRun } from "./audit.ts";
 import type { EventOf } from "./conversation.ts";
 import type { PeerSession } from "./proof.ts";
+import type { Place } from "./frame_fields.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
@@ -178,10 +179,17 @@ export class ChannelWatch {
     return hasNews;
   }
 
-  /** Takes a witness. */
-  witness(bytes: Uint8Array, epoch: Uint8Array, server: PeerSession): void {
+  /** Takes a witness; `told`: how far the order was told, and what it is there. */
+  witness(
+    bytes: Uint8Array,
+    { epoch, told }: {
+      readonly epoch: Uint8Array;
+      readonly told: Place | undefined;
+    },
+    server: PeerSession,
+  ): void {
     const before = this.#newest;
-    const seen = this.#see(bytes, epoch, server);
+    const seen = this.#see(bytes, { epoch, told }, server);
     const { name } = this.#port;
     if (seen === undefined) {
       return this.#incident(
@@ -213,7 +221,10 @@ export class ChannelWatch {
   /** Takes a witness that this server sent about its present epoch. */
   #see(
     bytes: Uint8Array,
-    epoch: Uint8Array,
+    { epoch, told }: {
+      readonly epoch: Uint8Array;
+      readonly told: Place | undefined;
+    },
     server: PeerSession,
   ): { readonly witness: Witness; readonly order: WitnessOrder } | undefined {
     const witness = readKept(bytes);
@@ -223,11 +234,16 @@ export class ChannelWatch {
       equalBytes(witness.issuerKey, server.key) &&
       isSigned(witnessLayout, witness);
     if (!isSound) return undefined;
-    const order = this.#newest === undefined
+    const isOfNow = told?.position === witness.position;
+    const order = isOfNow && !equalBytes(told.order, witness.order)
+      ? "server-forked"
+      : this.#newest === undefined
       ? "sound"
       : compareWitnesses(this.#newest, witness);
     if (order === "sound") {
-      this.#newest = this.#pending = witness;
+      this.#newest = witness;
+      // Only what was told up to its very position can be compared.
+      this.#pending = isOfNow ? witness : undefined;
       this.#isStale = false;
       this.kept = { ...this.kept, witness: witness.bytes };
     }
@@ -235,8 +251,8 @@ export class ChannelWatch {
   }
 
   /**
-   * The server does not know a cursor that it gave out: it may have gone back,
-   * or not have looked through all of its log yet. Its next witness tells.
+   * The server has another order than the one that it gave out: it has gone back,
+   * and on from there perhaps. Its next witness tells.
    */
   suspect(position: number): void {
     this.#suspected = position;
@@ -245,9 +261,13 @@ export class ChannelWatch {
   #checkSuspicion({ position, commits }: Witness): void {
     const suspected = this.#suspected;
     this.#suspected = -1;
-    if (position >= suspected) return;
+    if (suspected < 0) return;
     const details = { position, commits, positionBefore: suspected };
-    const message = "The server has gone back behind a cursor that it gave out";
+    if (position >= suspected) {
+      const message = "The server has another order than the one it gave out";
+      return this.#incident("server-forked", message, details);
+    }
+    const message = "The server has gone back behind a place that it gave out";
     this.#incident("server-rolled-back", message, details);
   }
 

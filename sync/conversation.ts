@@ -15,6 +15,7 @@ import type { Judged } from "../repo/admission/admit.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { Clocks } from "../src/base/server_clock.ts";
 import type { AuditReport } from "./audit.ts";
+import type { LogOrder } from "./order_teller.ts";
 import type { MessageOf } from "./message.ts";
 import type { PeerSession, Prover, ServerProver } from "./proof.ts";
 import type { ResumeState } from "./resume.ts";
@@ -186,16 +187,6 @@ export type EventOf<Tell extends keyof Events> = Tell extends Tell
 /** What the driver hears. */
 export type ConversationEvent = EventOf<keyof Events>;
 
-/** A repository's log life as `repo/log/epoch.ts` keeps it. */
-export interface EpochLife {
-  /** 16 bytes. */
-  readonly epoch: Uint8Array;
-  /** 8 bytes that only this life gives out for a position. */
-  check(position: number): Uint8Array;
-  /** Did this life give the cursor out? */
-  isIssued(position: number, check: Uint8Array): boolean;
-}
-
 /** What keeps batches back that cannot be judged alone. */
 export interface Staging {
   /** What may be judged now that a batch came, in order: nothing while it waits for the rest of its chain. */
@@ -208,7 +199,7 @@ export interface Staging {
 export interface ServerChannelOptions {
   /** Bits of {@linkcode rights}. */
   readonly rights: number;
-  readonly life: EpochLife;
+  readonly order: LogOrder;
   /** What is asked of writes, by names that clients compare with theirs. */
   readonly enforced?: readonly string[] | undefined;
   /** One for all channels of a repository; none: no witnesses. */

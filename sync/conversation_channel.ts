@@ -182,7 +182,11 @@ export class ClientChannel {
         this.#expect(up.refuse(message), message);
         break;
       case "witness":
-        this.#watch.witness(message.witness, ways.epoch, server);
+        this.#watch.witness(
+          message.witness,
+          { epoch: ways.epoch, told: down.told },
+          server,
+        );
         break;
       case "audited":
         this.#watch.audited(message);
@@ -274,7 +278,7 @@ export class ClientChannel {
       total: stands
         ? Math.max(0, commits - port.commits)
         : lackingOf(port, vector),
-      cursor: stands ? this.#resume.cursor : undefined,
+      place: stands ? this.#resume.cursor : undefined,
     });
     this.#ways = { up, down, epoch, rights: given };
   }
@@ -284,8 +288,8 @@ export class ClientChannel {
     return equalBytes(sessionKeyOf(chain), session.publicKey);
   }
 
-  #live({ down }: Ways, { cursor }: MessageOf<"live">): void {
-    down.reach(cursor);
+  #live({ down }: Ways, message: MessageOf<"live">): void {
+    down.live(message);
     if (this.#isLive) return;
     this.#isLive = true;
     this.#parts.line.tell({ tell: "live", name: this.name });
@@ -371,8 +375,9 @@ export class ClientChannel {
     const ways = this.#ways;
     const kept = { ...this.#resume, ...this.#watch.kept };
     if (ways === undefined || (ways.rights & rights.read) === 0) return kept;
-    const { down: { cursor }, up: { uploadedTo } } = ways;
+    const { epoch, down: { place }, up: { uploadedTo } } = ways;
     const { commits } = this.#parts.port;
+    const cursor = place && { epoch, ...place };
     return { ...kept, cursor, uploadedTo, commits };
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { endEpoch } from "../repo/log/order.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place, SlowStorage } from "../tests/kit/replica_place.ts";
@@ -312,8 +313,9 @@ Deno.test("an epoch that is new sends the client back to vectors, and nothing tw
   first.end();
   await serving.place.replica.durable();
   await serving.place.replica.close();
+  endEpoch(serving.place.storage, serving.place.folder);
   const again = await Serving.open(world, serving.place);
-  assert.ok(!equalBytes(again.life.epoch, serving.life.epoch));
+  assert.ok(!equalBytes(again.order.epoch, serving.order.epoch));
   const second = talk(again, place, { resume });
   await second.settle();
   assertSame(place, again.place);

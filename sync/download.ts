@@ -1,8 +1,8 @@
 /**
- * The client's way down: what the server sends, and up to which cursor all of
- * it is durable here.
+ * The client's way down: what the server sends, in which order it took that, and
+ * up to which place all of it is durable here.
  *
- * Architecture invariant: a cursor is kept only when everything before it can
+ * Architecture invariant: a place is kept only when everything before it can
  * not be lost any more (law 3); otherwise a crash would leave a hole.
  *
  * @module
@@ -15,8 +15,11 @@ import type { PartBudget } from "./window.ts";
 import type { Doubts } from "./doubts.ts";
 import { Inbox, type Intake, isForgery } from "./inbox.ts";
 import type { Line } from "./line.ts";
-import type { MessageOf } from "./message.ts";
-import type { Cursor } from "./frame_fields.ts";
+import type { MessageOf, WireRecord } from "./message.ts";
+import { orderAfter } from "../repo/log/order.ts";
+import { equalBytes } from "../src/base/bytes.ts";
+import type { Place } from "./frame_fields.ts";
+import { type Progress, unnamed } from "./progress.ts";
 
 /** What a download works with. */
 export interface DownloadParts {
@@ -29,7 +32,7 @@ export interface DownloadParts {
   /** Commits that the server has and we lacked when the channel opened. */
   readonly total: number;
   /** What the channel goes on from; `undefined` where it began with a vector. */
-  readonly cursor: Cursor | undefined;
+  readonly place: Place | undefined;
 }
 
 /** Refusals for want of what comes before. */
@@ -43,20 +46,27 @@ const BEFORE: ReadonlySet<string> = new Set([
 export class Download {
   readonly #parts: DownloadParts;
   readonly #inbox: Inbox;
-  /** Cursors that wait for the records before them. */
-  #cursors: { sequence: number; cursor: Cursor }[] = [];
-  #cursor: Cursor | undefined;
-  /** Was something refused that lies before the cursors that come? Who goes on there never gets a sound copy of it. */
+  /** Places that wait for the records before them. */
+  #places: { sequence: number; place: Place }[] = [];
+  #place: Place | undefined;
+  /** How far the order was told. */
+  #told: Place | undefined;
+  /** Is it told flush by flush? Until everything there was has come, the server's word is taken for it. */
+  #isFollowed: boolean;
+  /** Was something refused before the places that come, or is the order another one? Nobody goes on from these. */
   #hasHole = false;
+  /** Does the order not follow? */
+  #isForked = false;
   #durable = 0;
   #done = 0;
   /** Was something refused that a fresh start by vectors may bring? */
   isMissing = false;
 
   constructor(parts: DownloadParts) {
-    const { port, budget, up, line, cursor } = parts;
+    const { port, budget, up, line, place } = parts;
     this.#parts = parts;
-    this.#cursor = cursor;
+    this.#place = this.#told = place;
+    this.#isFollowed = place !== undefined;
     this.#inbox = new Inbox({
       port,
       budget,
@@ -67,8 +77,13 @@ export class Download {
   }
 
   /** Everything of the server's log before it is durable here. */
-  get cursor(): Cursor | undefined {
-    return this.#cursor;
+  get place(): Place | undefined {
+    return this.#place;
+  }
+
+  /** How far the order was told, and what it is there. */
+  get told(): Place | undefined {
+    return this.#told;
   }
 
   /** Is everything that came durable here? */
@@ -78,19 +93,14 @@ export class Download {
 
   /** Takes records; true when there were new commits. */
   records(
-    { records, cursor }: MessageOf<"records">,
+    { records, progress }: MessageOf<"records">,
     frameBytes: number,
   ): boolean {
-    const { line } = this.#parts;
-    if (cursor === undefined) {
-      line.fail("bad-message", "Records without a cursor");
-      return false;
-    }
-    const { monotonicMs } = line.moment;
+    const { monotonicMs } = this.#parts.line.moment;
     const isNew = this.#taken(
       this.#inbox.records(records, frameBytes, monotonicMs),
     );
-    this.reach(cursor);
+    this.#reach(progress, records);
     return isNew;
   }
 
@@ -106,22 +116,68 @@ export class Download {
     return false;
   }
 
-  /** Everything before this cursor has come. */
-  reach(cursor: Cursor): void {
+  /** Everything that there was has come. */
+  live({ progress }: MessageOf<"live">): void {
+    this.#reach(progress, []);
+    this.#isFollowed = this.#told !== undefined;
+  }
+
+  /** Everything before a place has come. */
+  #reach(
+    progress: Progress | undefined,
+    records: readonly WireRecord[],
+  ): void {
+    if (progress === undefined) return;
+    let place: Place | undefined;
+    try {
+      place = this.#follow(progress, records);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return this.#parts.line.fail("bad-message", error.message);
+    }
+    if (place === undefined) return;
     const sequence = this.#inbox.last;
-    if (this.#cursors.at(-1)?.sequence === sequence) this.#cursors.pop();
-    this.#cursors.push({ sequence, cursor });
+    if (this.#places.at(-1)?.sequence === sequence) this.#places.pop();
+    this.#places.push({ sequence, place });
     this.settle();
+  }
+
+  /** Where the order stands by what is told of it; `undefined` where the server says otherwise. */
+  #follow(
+    { flushes, place }: Progress,
+    records: readonly WireRecord[],
+  ): Place | undefined {
+    const { line, port: { name } } = this.#parts;
+    if (this.#isForked) return undefined;
+    if (this.#isFollowed) {
+      let { order } = this.#told!;
+      for (const flush of unnamed(flushes, records)) {
+        order = orderAfter(order, flush);
+      }
+      if (!equalBytes(order, place.order)) {
+        this.#isForked = this.#hasHole = true;
+        line.tell({
+          tell: "incident",
+          name,
+          kind: "server-forked",
+          message:
+            "The server's order does not follow from what it told before",
+          details: { position: place.position },
+        });
+        return undefined;
+      }
+    }
+    return this.#told = place;
   }
 
   /** Looks what is durable now. */
   settle(): void {
     this.#durable = this.#inbox.acknowledge() ?? this.#durable;
-    while (this.#cursors.length > 0) {
-      const { sequence, cursor } = this.#cursors[0]!;
+    while (this.#places.length > 0) {
+      const { sequence, place } = this.#places[0]!;
       if (sequence > this.#durable) return;
-      if (!this.#hasHole) this.#cursor = cursor;
-      this.#cursors.shift();
+      if (!this.#hasHole) this.#place = place;
+      this.#places.shift();
     }
   }
 
@@ -172,7 +228,7 @@ export class Download {
     // What comes behind it may mean something else without it.
     if (reason === "unknown-kind") return line.fail("wrong-version", detail);
     if (["gap", "fork"].includes(reason) && doubts.of(chain)) return;
-    const isCut = this.#parts.cursor !== undefined && BEFORE.has(reason);
+    const isCut = this.#parts.place !== undefined && BEFORE.has(reason);
     if (isCut || reason === "gap" || reason === "missing-parent") {
       this.isMissing = true;
     }

@@ -71,6 +71,7 @@ Deno.test("checkProof() believes a witness of the time that its signer's certifi
       position: 1,
       commits: 1,
       digest: port.digestOf(summary),
+      order: new Uint8Array(32),
       wall,
     }, prover);
     const { certificates } = prover;

@@ -78,12 +78,14 @@ export const vector: Field<VersionVector> = {
   read: readVector,
 };
 
-/** A position in a server's log, under the life of that log; `check`: the server's proof to itself that it gave it out. */
-export const cursor = struct({
-  epoch: copied(16),
-  position: count,
-  check: copied(8),
-});
+/** A position in a server's log, and the order of acceptance up to there. */
+export const place = struct({ position: count, order: copied(32) });
+
+/** See {@linkcode place}. */
+export type Place = ValueOf<typeof place>;
+
+/** A place, and the life of the log in which it is one. */
+export const cursor = struct({ epoch: copied(16), ...place.fields });
 
 /** See {@linkcode cursor}. */
 export type Cursor = ValueOf<typeof cursor>;

@@ -94,14 +94,14 @@ export class HostChannel {
     const { rights: given, gate, wants } = access;
     const { driver, channel, name, peer, hooks, event } = this.#parts;
     const { hosted, witness, room, followers } = repository;
-    const { port, life, enforced } = hosted;
+    const { port, order, enforced } = hosted;
     this.#repository = repository;
     followers.add(this.#push);
     const staging = hooks.staging?.(name);
     driver.run((core) =>
       core.opened(channel, port, {
         rights: given,
-        life,
+        order,
         enforced,
         witness,
         gate: gate ?? ((...asked) => hooks.gate?.(peer, name, ...asked)),

@@ -10,7 +10,8 @@ import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import type { Refusal } from "../src/base/errors.ts";
 import type { World } from "../src/base/world.ts";
-import type { EpochLife, EventOf, Staging, Wants } from "./conversation.ts";
+import type { EventOf, Staging, Wants } from "./conversation.ts";
+import type { LogOrder } from "./order_teller.ts";
 import type { PeerSession, ServerProver } from "./proof.ts";
 import type { TransportEnd } from "./transport/transport.ts";
 
@@ -47,7 +48,7 @@ export type Access =
 /** A repository that is open for peers. */
 export interface HostedRepository {
   readonly port: RepositoryPort;
-  readonly life: EpochLife;
+  readonly order: LogOrder;
   /** What is asked of writes in it, by names that clients compare with theirs. */
   readonly enforced?: readonly string[];
   /** The last peer has left; the owner decides when to close. */

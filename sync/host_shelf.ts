@@ -77,7 +77,7 @@ export class HostShelf {
     const { world, prover, open, news } = this.#parts;
     const hosted = await open(name);
     if (hosted === undefined) return undefined;
-    const { port, life } = hosted;
+    const { port, order } = hosted;
     const followers = new Set<() => void>();
     const end = port.onShareable(() => news(followers));
     return {
@@ -88,7 +88,7 @@ export class HostShelf {
           hosted.release();
         },
       },
-      witness: new WitnessMaker({ prover, port, epoch: life.epoch }),
+      witness: new WitnessMaker({ prover, port, order }),
       room: new PresenceRoom(world),
       followers,
     };

@@ -24,10 +24,10 @@ async function shelfOf() {
   });
   const hosted: HostedRepository = {
     port,
-    life: {
+    order: {
       epoch: new Uint8Array(16),
-      check: () => new Uint8Array(8),
-      isIssued: () => true,
+      last: { position: 0, order: new Uint8Array(32) },
+      stands: () => true,
     },
     release: () => void counts.released++,
   };

@@ -34,6 +34,8 @@ import {
   vector,
 } from "./frame_fields.ts";
 
+import { progress } from "./progress.ts";
+
 /** The wire version that this code speaks. */
 export const wireVersion = 2;
 
@@ -216,8 +218,8 @@ export const frames = {
   /** The client closes a channel. */
   close: frame(0x14, { channel }),
 
-  /** Records of a log, in its order; `cursor`, from the server only: everything before it has been sent. */
-  records: frame(0x20, { channel, records, cursor: flagged(cursor) }),
+  /** Records of a log, in its order; `progress`, from the server only: everything before its place has been sent. */
+  records: frame(0x20, { channel, records, progress: flagged(progress) }),
   /** A piece of a record that is too large for a frame; offset 0 begins anew. */
   part: frame(0x21, {
     channel,
@@ -248,7 +250,7 @@ export const frames = {
   /** So many more bytes may be sent. */
   credit: frame(0x24, { bytes: count }),
   /** Everything that there was has been sent. */
-  live: frame(0x25, { channel, commits: count, cursor }),
+  live: frame(0x25, { channel, commits: count, progress: flagged(progress) }),
   /** What the server signs of its past: see witness.ts. */
   witness: frame(0x26, { channel, witness: bytes }),
   /** A witness of what there was, its signer's certificates, and the summary that its digest is of. */

@@ -1,3 +1,4 @@
+import { NumberRanges } from "../src/base/number_ranges.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { chainName } from "../repo/commit/commit.ts";
@@ -24,11 +25,29 @@ const certificates = fc.array(bytes, { maxLength: limits.certificatesMax });
 const channel = count;
 const kind = fc.integer({ min: recordKind.certificate, max: 47 });
 const u32 = fc.nat({ max: 2 ** 32 - 1 });
-const cursor = fc.record({
-  epoch: bytesOf(16),
-  position: count,
-  check: bytesOf(8),
+const place = { position: count, order: bytesOf(32) };
+const cursor = fc.record({ epoch: bytesOf(16), ...place });
+const voids = fc.array(fc.nat({ max: 99 }), { maxLength: 5 }).map((numbers) => {
+  const ranges = new NumberRanges();
+  for (const number of numbers) ranges.add(number);
+  return ranges;
 });
+const named = { commits: fc.integer({ min: 100, max: 2 ** 40 }), voids };
+const batch = fc.oneof(
+  fc.record({ as: fc.constant(0), chain, ...named }),
+  fc.record({ as: fc.integer({ min: 1, max: 300 }), ...named }),
+);
+const flush = fc.record({
+  accepted: u48,
+  batches: fc.array(batch, { maxLength: 4 }),
+});
+const progress = fc.option(
+  fc.record({
+    flushes: fc.array(flush, { maxLength: 4 }),
+    place: fc.record(place),
+  }),
+  { nil: undefined },
+);
 const vector = fc.uniqueArray(
   fc.tuple(chain, fc.integer({ min: 1, max: 2 ** 50 })),
   { selector: ([name]) => name, maxLength: 5 },
@@ -109,7 +128,7 @@ const arbitraries: Arbitraries = {
   records: fc.record({
     channel,
     records: fc.array(fc.record({ kind, bytes }), { maxLength: 5 }),
-    cursor: fc.option(cursor, { nil: undefined }),
+    progress,
   }),
   part: fc.tuple(channel, kind, part).map(([channel, kind, part]) => ({
     channel,
@@ -130,7 +149,7 @@ const arbitraries: Arbitraries = {
     kept: flag,
   }),
   credit: fc.record({ bytes: count }),
-  live: fc.record({ channel, commits: count, cursor }),
+  live: fc.record({ channel, commits: count, progress }),
   witness: fc.record({ channel, witness: bytes }),
   proof: fc.record({ channel, witness: bytes, certificates, summary: bytes }),
   present: fc.record({ channel, bytes }),

@@ -15,11 +15,13 @@ import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
 import { isBatch, recordKind } from "../repo/log/format.ts";
+import type { Place } from "./frame_fields.ts";
+import { OrderTeller } from "./order_teller.ts";
 
-/** What a frame of records takes besides them: kind, channel, count, cursor. */
-const FRAME_BYTES = 64;
+/** What a frame of records takes besides them: kind, channel, count. */
+export const FRAME_BYTES = 64;
 /** What a record takes besides its bytes. */
-const RECORD_BYTES = 8;
+export const RECORD_BYTES = 8;
 /** The largest record that travels in a records frame. */
 const WHOLE_BYTES_MAX = limits.recordsBytesSoft - FRAME_BYTES - RECORD_BYTES;
 /** Not worth a frame of their own: wait for more credit. */
@@ -68,6 +70,8 @@ export interface OutboxOptions {
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
   readonly knows?: (credential: Uint8Array) => boolean;
+  /** Tell the peer the order in which the log took what it holds, in this epoch; from a place on, where it knows that. */
+  readonly order?: { readonly epoch: Uint8Array; readonly from?: Place };
   /** The peer's wall clock, in milliseconds: it takes nothing that is dated later. Default: it takes everything. */
   readonly peerMs?: () => number;
 }
@@ -94,6 +98,7 @@ export class Outbox {
   #rewind: { readonly from: number; readonly due: number } | undefined;
   /** Did the last look end for want of credit, or before what is to be read once more? */
   #isBlocked = false;
+  readonly #order: OrderTeller | undefined;
   /** When what comes next is not early any more, by the peer's clock; 0 while nothing is. */
   #dueMs = 0;
 
@@ -104,12 +109,21 @@ export class Outbox {
     this.#position = options.from;
     this.#credentials = options.credentials ? options.port.credentials() : [];
     this.#credentialsTo = options.credentials ? options.port.shareable : 0;
+    if (options.order) {
+      this.#order = new OrderTeller(options.order, options.from);
+    }
   }
 
   /** Log address before which the peer was sent everything that it lacked. */
   get position(): number {
     const position = this.#partial?.from ?? this.#position;
     return Math.min(position, this.#rewind?.from ?? position);
+  }
+
+  /** What the log's order says up to where everything was sent; `undefined` where that is no mark. */
+  get order(): OrderTeller | undefined {
+    this.#order?.reach(this.position);
+    return this.#order;
   }
 
   /** Has everything that may be shared been sent? */
@@ -241,7 +255,8 @@ export class Outbox {
         this.#dueMs = this.#dueOf(slice);
         if (this.#dueMs > 0) return undefined;
       }
-      const found = this.#fit(slice.records, from, room);
+      this.#order?.note(slice.order);
+      const found = this.#fit(slice, from, room);
       if (found === "blocked") return this.#block();
       this.#position = found?.next ?? slice.next;
       if (found !== undefined) return found.outgoing;
@@ -273,7 +288,7 @@ export class Outbox {
 
   /** What of some records the peer lacks, and fits; `next` is where to read on. */
   #fit(
-    read: readonly FeedRecord[],
+    { records: read, next }: FeedSlice,
     start: number,
     room: number,
   ): "blocked" | { outgoing: Outgoing; next: number } | undefined {
@@ -299,7 +314,7 @@ export class Outbox {
       from = record.next;
     }
     if (records.length === 0) return undefined;
-    return { outgoing: { records, whole }, next: from };
+    return { outgoing: { records, whole }, next };
   }
 
   #large(

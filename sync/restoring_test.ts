@@ -7,7 +7,8 @@ import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { IncidentList } from "./client_report.ts";
-import type { EpochLife, ServerChannelOptions } from "./conversation.ts";
+import type { ServerChannelOptions } from "./conversation.ts";
+import type { LogOrder } from "./order_teller.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 
 const OTHER = new Uint8Array(16).fill(7);
@@ -62,8 +63,14 @@ Deno.test("a client tells that a second server lacks what the first had signed f
 Deno.test("a client tells nothing of a server that has more than was signed for, in its epoch or another", async () => {
   const { serving, place, resume } = await proved();
   await serving.place.write("b", "2");
-  for (const life of [serving.life, { ...serving.life, epoch: OTHER }]) {
-    const talk = meet(serving, place, resume, { life });
+  const { order } = serving;
+  const other: LogOrder = {
+    epoch: OTHER,
+    last: order.last,
+    stands: () => false,
+  };
+  for (const one of [order, other]) {
+    const talk = meet(serving, place, resume, { order: one });
     await talk.settle();
     await talk.pass(limits.witnessMs);
     deepEqual(lackedBy(talk), []);
@@ -141,12 +148,12 @@ Deno.test("a server that is restored from a backup is told of until all is back"
 Deno.test("a server that went back in its own epoch is shown what there was", async () => {
   const { world, serving, place, resume } = await proved();
   const back = await Serving.open(world);
-  const life: EpochLife = {
-    epoch: serving.life.epoch,
-    isIssued: () => false,
-    check: (position) => back.life.check(position),
+  const order: LogOrder = {
+    epoch: serving.order.epoch,
+    last: back.order.last,
+    stands: () => false,
   };
-  const talk = meet(back, place, resume, { life });
+  const talk = meet(back, place, resume, { order });
   await talk.settle();
   equal(talk.server.told("proof").length, 1);
   deepEqual(lackedBy(talk), [9, 0]);
@@ -175,7 +182,7 @@ Deno.test("a summary that rotted where it was kept proves nothing, and stops nob
 Deno.test("a cursor that stands in another epoch is a lie, and nothing is left unsent by it", async () => {
   const { world, place, resume } = await proved();
   const second = await Serving.open(world);
-  const { epoch } = second.life;
+  const { epoch } = second.order;
   const talk = meet(second, place, resume);
   // The server says that the cursor of the other epoch stands.
   for (let open = false; !open;) {

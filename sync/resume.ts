@@ -25,7 +25,7 @@ import {
 import { certificates, type Cursor, cursor } from "./frame_fields.ts";
 import { readSummary } from "./summary.ts";
 
-const FORMAT = 2;
+const FORMAT = 3;
 const NOTHING = new Uint8Array();
 
 const lives = struct({

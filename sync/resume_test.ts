@@ -18,7 +18,7 @@ import {
 const cursor = {
   epoch: new Uint8Array(16).fill(1),
   position: 1_000,
-  check: new Uint8Array(8).fill(2),
+  order: new Uint8Array(32).fill(2),
 };
 
 async function start() {

@@ -24,10 +24,11 @@ import { rights, type ServerChannelOptions } from "./conversation.ts";
 import type { PeerSession } from "./proof.ts";
 import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
-import type { ClientWord, MessageOf, Start } from "./message.ts";
-import { isAmong, Outbox } from "./outbox.ts";
+import type { ClientWord, MessageOf, Start, WireRecord } from "./message.ts";
+import { FRAME_BYTES, isAmong, Outbox, RECORD_BYTES } from "./outbox.ts";
 import { checkProof } from "./witness.ts";
-import type { Cursor } from "./frame_fields.ts";
+import type { Cursor, Place } from "./frame_fields.ts";
+import { named, type Progress } from "./progress.ts";
 import type { PartBudget } from "./window.ts";
 import { recordKind } from "../repo/log/format.ts";
 
@@ -58,8 +59,8 @@ export class ServerChannel {
   #isIntroduced = false;
   #isLive = false;
   #isProved = false;
-  /** The last position that the client was told as a cursor. */
-  #toldPosition = -1;
+  /** The last position that the client was told. */
+  #told = -1;
   /** The position of the last witness that was sent. */
   #witnessed = -1;
   #isAcknowledging = false;
@@ -109,32 +110,32 @@ export class ServerChannel {
       return;
     }
     const { commits } = port;
-    const { epoch } = options.life;
+    const { epoch } = options.order;
     if (start.from === "cursor" && this.#stands(start.cursor)) {
       line.send({ ...opened, epoch, commits, vector: undefined });
-      const from = start.cursor.position;
-      this.#toldPosition = from;
-      this.#follow(from, undefined);
+      this.#follow(start.cursor, undefined);
       return;
     }
     const asked = start.from === "vector" ? start.vector.keys() : [];
     const vector = boundVector(port.vector(), limits.vectorChainsMax, asked);
     line.send({ ...opened, epoch, commits, vector });
-    if (start.from === "vector") this.#follow(0, start.vector);
+    if (start.from === "vector") this.#follow(undefined, start.vector);
   }
 
-  /** Did this life of the log give the cursor out, and is it of this log still? */
-  #stands({ epoch, position, check }: Cursor): boolean {
-    const { port, options: { life } } = this.#parts;
-    return equalBytes(epoch, life.epoch) && position <= port.shareable &&
-      life.isIssued(position, check) && port.isStart(position);
+  /** Has the log in this epoch the order that a cursor says, at its position? */
+  #stands({ epoch, position, order }: Cursor): boolean {
+    const { port, options } = this.#parts;
+    return equalBytes(epoch, options.order.epoch) &&
+      position <= port.shareable && options.order.stands(position, order);
   }
 
-  #follow(from: number, has: VersionVector | undefined): void {
-    const { port, peer } = this.#parts;
+  #follow(from: Place | undefined, has: VersionVector | undefined): void {
+    const { port, peer, options: { order: { epoch } } } = this.#parts;
+    this.#told = from?.position ?? -1;
     this.#outbox = new Outbox({
       port,
-      from,
+      from: from?.position ?? 0,
+      order: { epoch, ...(from && { from }) },
       ...(has && { has }),
       credentials: has !== undefined,
       forgets: true,
@@ -150,8 +151,8 @@ export class ServerChannel {
       case "vector":
         return this.#vector(message);
       case "records":
-        if (message.cursor !== undefined) {
-          return line.fail("bad-message", "A client has no cursors to give");
+        if (message.progress !== undefined) {
+          return line.fail("bad-message", "A client has no order to tell");
         }
         return this.#take(() =>
           this.#inbox.records(message.records, frameBytes, this.#monotonicMs)
@@ -173,7 +174,7 @@ export class ServerChannel {
 
   #vector({ vector }: MessageOf<"vector">): void {
     if (!this.#mayRead) return;
-    if (this.#outbox === undefined) return this.#follow(0, vector);
+    if (this.#outbox === undefined) return this.#follow(undefined, vector);
     this.#parts.line.fail("bad-message", "A vector that nobody asked for");
   }
 
@@ -291,18 +292,32 @@ export class ServerChannel {
       line.sending.use(bytes);
       if (outgoing.whole.length === 0) return true;
     }
-    const records = "part" in outgoing ? [] : outgoing.records;
-    const cursor = this.#cursor(outbox);
-    const message = { is: "records", channel, records, cursor } as const;
-    line.sending.use(line.send(message));
+    this.#records(outbox, "part" in outgoing ? [] : outgoing.records);
     return true;
   }
 
-  #cursor({ position }: Outbox): Cursor {
-    const { epoch } = this.#parts.options.life;
-    this.#toldPosition = position;
-    const check = this.#parts.options.life.check(position);
-    return { epoch, position, check };
+  #records(outbox: Outbox, records: readonly WireRecord[]): void {
+    const { line, channel } = this.#parts;
+    let left = line.sending.left - FRAME_BYTES;
+    for (const { bytes } of records) left -= bytes.length + RECORD_BYTES;
+    const progress = this.#progress(outbox, records, left);
+    const message = { is: "records", channel, records, progress } as const;
+    line.sending.use(line.send(message));
+  }
+
+  /** What the order says of what was sent, where that is more than was told. */
+  #progress(
+    { order }: Outbox,
+    records: readonly WireRecord[],
+    bytesMax: number,
+  ): Progress | undefined {
+    if (order?.place === undefined || order.place.position === this.#told) {
+      return undefined;
+    }
+    if (order.bytes > bytesMax) return undefined; // With the next frame, then.
+    const { flushes, place } = order.take()!;
+    this.#told = place.position;
+    return { flushes: named(flushes, records), place };
   }
 
   /** Nothing to send: says so once, and states what both should have now. */
@@ -316,33 +331,40 @@ export class ServerChannel {
       this.#isLive = true;
       this.#live(outbox);
       line.tell({ tell: "live", name: this.name });
-    } else if (outbox.position - this.#toldPosition > CURSOR_LAG_BYTES) {
+    } else if (this.#placeOf(outbox) - this.#told > CURSOR_LAG_BYTES) {
       // Who leaves now would be sent again what it sent itself.
       this.#live(outbox);
     }
     this.#witness(outbox);
   }
 
+  /** The last position that the client may be told. */
+  #placeOf({ order }: Outbox): number {
+    return order?.place?.position ?? -1;
+  }
+
   #live(outbox: Outbox): void {
     const { line, channel, port } = this.#parts;
-    const cursor = this.#cursor(outbox);
-    line.send({ is: "live", channel, commits: port.commits, cursor });
+    const progress = this.#progress(outbox, [], limits.recordsBytesSoft);
+    line.send({ is: "live", channel, commits: port.commits, progress });
+    outbox.order?.follow();
   }
 
   /** A witness is of this moment: the client has everything before its position, and nothing else of ours. */
   #witness(outbox: Outbox): void {
     const { line, channel, options: { witness: source } } = this.#parts;
     if (source === undefined || this.#isAcknowledging) return;
-    if (outbox.position === this.#witnessed) return;
+    const position = this.#placeOf(outbox);
+    if (outbox.position !== position || position === this.#witnessed) return;
     const { nowMs, monotonicMs } = line.moment;
     const newest = source.newest(nowMs);
-    if (newest?.position !== outbox.position) {
+    if (newest?.position !== position) {
       const waitMs = source.nextMs - nowMs;
       if (waitMs > 0) line.due(monotonicMs + waitMs);
       return;
     }
-    if (this.#toldPosition !== outbox.position) this.#live(outbox);
-    this.#witnessed = outbox.position;
+    if (this.#told !== position) this.#live(outbox);
+    this.#witnessed = position;
     line.send({ is: "witness", channel, witness: newest.bytes });
   }
 

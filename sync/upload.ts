@@ -152,7 +152,7 @@ export class Upload {
       line.sending.use(line.send(part));
     } else if (outgoing.records.length > 0) {
       const { records } = outgoing;
-      const message = { channel, records, cursor: undefined };
+      const message = { channel, records, progress: undefined };
       line.sending.use(line.send({ is: "records", ...message }));
     }
     return true;

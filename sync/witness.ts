@@ -16,6 +16,7 @@ import { type Signed, SignedLayout } from "../repo/commit/signed_record.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { fixed, struct, u48, type ValueOf } from "../src/base/layout.ts";
+import type { LogOrder } from "./order_teller.ts";
 import type { MessageOf } from "./message.ts";
 import { checkCertificates, type ServerProver } from "./proof.ts";
 import { readSummary } from "./summary.ts";
@@ -31,12 +32,14 @@ const layout = struct({
   commits: u48,
   /** The digest of those commits. */
   digest: fixed(32),
+  /** The order in which they were accepted. */
+  order: fixed(32),
   /** The server's wall clock. */
   wall: u48,
 });
 
 /** Bytes of a witness. */
-export const witnessBytes: number = 1 + 32 + 16 + 6 + 6 + 32 + 6 + 32 + 64;
+export const witnessBytes: number = 1 + 32 + 16 + 6 + 6 + 32 + 32 + 6 + 32 + 64;
 
 /** What a server states. */
 export type WitnessFields = ValueOf<typeof layout>;
@@ -67,7 +70,9 @@ export function compareWitnesses(
   if (!equalBytes(older.epoch, newer.epoch)) return "sound";
   if (newer.position < older.position) return "server-rolled-back";
   if (newer.position > older.position) return "sound";
-  return equalBytes(newer.digest, older.digest) ? "sound" : "server-forked";
+  const isSame = equalBytes(newer.digest, older.digest) &&
+    equalBytes(newer.order, older.order);
+  return isSame ? "sound" : "server-forked";
 }
 
 /** Makes witnesses for all channels of one repository: see `WitnessMaker`. */
@@ -84,7 +89,7 @@ export interface WitnessSource {
 export interface WitnessMakerOptions {
   readonly prover: ServerProver;
   readonly port: RepositoryPort;
-  readonly epoch: Uint8Array;
+  readonly order: LogOrder;
 }
 
 /** Makes the witnesses of one repository of a server, for all its channels. */
@@ -106,9 +111,10 @@ export class WitnessMaker implements WitnessSource {
   newest(
     nowMs: number,
   ): { readonly bytes: Uint8Array; readonly position: number } | undefined {
-    const { port } = this.#options;
+    const { port, order: { epoch, last } } = this.#options;
     const position = port.shareable;
     if (this.#newest?.position === position) return this.#newest;
+    if (last.position !== position) return this.#newest; // It is being synced.
     // A clock that was set back must not silence the server.
     const isEarly = nowMs < this.#nextMs &&
       nowMs >= this.#nextMs - limits.witnessMs;
@@ -117,13 +123,14 @@ export class WitnessMaker implements WitnessSource {
     this.#nextMs = nowMs + limits.witnessMs;
     const { genesisId, commits } = port;
     const digest = port.digestOf(summary);
-    const { epoch, prover } = this.#options;
+    const { prover } = this.#options;
     const fields = {
       genesisId,
       epoch,
       position,
       commits,
       digest,
+      order: last.order,
       wall: nowMs,
     };
     return this.#newest = {

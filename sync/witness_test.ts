@@ -45,10 +45,11 @@ function fieldsOf(serving: Serving, changes: Partial<WitnessFields> = {}) {
   const port = serving.place.replica.port();
   return {
     genesisId: port.genesisId,
-    epoch: serving.life.epoch,
+    epoch: serving.order.epoch,
     position: port.shareable,
     commits: port.commits,
     digest: port.digestOf(port.summary()!),
+    order: serving.order.last.order,
     wall: 1,
     ...changes,
   };
@@ -93,11 +94,13 @@ Deno.test("compareWitnesses() names a server that goes back, or tells two storie
     compareWitnesses(older, of({ position: 99 })),
     "server-rolled-back",
   );
-  const digest = new Uint8Array(32);
-  assert.equal(
-    compareWitnesses(older, of({ position: 100, digest })),
-    "server-forked",
-  );
+  const other = new Uint8Array(32);
+  for (const lie of [{ digest: other }, { order: other }]) {
+    assert.equal(
+      compareWitnesses(older, of({ position: 100, ...lie })),
+      "server-forked",
+    );
+  }
   const epoch = new Uint8Array(16);
   assert.equal(compareWitnesses(older, of({ position: 9, epoch })), "sound");
 });
@@ -105,11 +108,10 @@ Deno.test("compareWitnesses() names a server that goes back, or tells two storie
 Deno.test("a maker signs once per change, and at most one in a second", async () => {
   const { world, serving } = await start();
   const port = serving.place.replica.port();
-  const { epoch } = serving.life;
   const maker = new WitnessMaker({
     prover: proverFor(serving.session),
     port,
-    epoch,
+    order: serving.order,
   });
   const first = maker.newest(world.now());
   assert.equal(maker.newest(world.now() + 5_000), first);
@@ -181,15 +183,14 @@ Deno.test("a server that does not know its own cursor in its own epoch was rolle
   const resume = both.client.resume!;
   both.end();
   const position = resume.cursor!.position + 100;
-  const check = serving.life.check(position);
-  const cursor = { ...resume.cursor!, position, check };
+  const cursor = { ...resume.cursor!, position };
   const again = talk(serving, place, { ...resume, cursor });
   await again.settle();
   assert.equal(again.client.told("incident")[0]?.kind, "server-rolled-back");
   again.end();
 });
 
-Deno.test("a server that refuses a cursor and then shows that it is not behind was not rolled back", async () => {
+Deno.test("a server that refuses a place that it gave out, and is not behind it, has another order", async () => {
   const { serving, place } = await start();
   await place.write("a", "1");
   const both = talk(serving, place);
@@ -197,11 +198,12 @@ Deno.test("a server that refuses a cursor and then shows that it is not behind w
   await both.pass(limits.witnessMs);
   const resume = both.client.resume!;
   both.end();
-  const cursor = { ...resume.cursor!, check: new Uint8Array(8) };
+  const cursor = { ...resume.cursor!, order: new Uint8Array(32) };
   const again = talk(serving, place, { ...resume, cursor });
   await again.settle();
   await again.pass(limits.witnessMs);
-  assert.deepEqual(again.client.told("incident"), []);
+  const kinds = again.client.told("incident").map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["server-forked"]);
   assert.ok(again.client.told("equal").length > 0);
   again.end();
 });
@@ -215,11 +217,12 @@ Deno.test("a cursor that was not given out, or is of another epoch, falls back t
   both.end();
   const within = resume.cursor!.position - 1; // In the middle of a record.
   const changes = [
-    { check: new Uint8Array(8) },
-    { position: within, check: serving.life.check(within) },
+    { order: new Uint8Array(32) },
+    { position: within },
+    { position: resume.cursor!.position - 64 },
     { position: 2 ** 50 },
     { epoch: new Uint8Array(16) },
-    { epoch: new Uint8Array(16), check: new Uint8Array(8) },
+    { epoch: new Uint8Array(16), order: new Uint8Array(32) },
   ];
   for (const change of changes) {
     const other = await Place.open({ world: place.world, seed: 3 });
@@ -293,11 +296,7 @@ Deno.test("a server that lacks what a replica believes it has is noticed, and gi
   const port = place.replica.port();
   const resume = {
     ...emptyResume(port.genesisId),
-    cursor: {
-      epoch: serving.life.epoch,
-      position: serving.place.replica.port().shareable,
-      check: serving.life.check(serving.place.replica.port().shareable),
-    },
+    cursor: serving.order.last,
     uploadedTo: port.shareable,
     commits: port.commits,
   };

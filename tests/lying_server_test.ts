@@ -133,7 +133,7 @@ const lies: Readonly<Record<string, { code: string; lie: Lie }>> = {
         is: "records",
         channel: 1,
         records: [],
-        cursor: undefined,
+        progress: undefined,
       });
       socket.send(records.slice() as Uint8Array<ArrayBuffer>);
     },

@@ -230,7 +230,7 @@ export class RawPeer {
   /** Hands records in on channel 1. */
   records(...records: WireRecord[]): void {
     this.sent += records.length;
-    this.send({ is: "records", channel: 1, records, cursor: undefined });
+    this.send({ is: "records", channel: 1, records, progress: undefined });
   }
 
   /** Hands a record in on channel 1; why it was refused, or `undefined` when it was not. */

@@ -263,6 +263,7 @@ Deno.test("what a revoked server signs of what there was holds nobody up", async
       position: 1,
       commits: 1_000,
       digest: digestOfSummary(genesisId, summary),
+      order: new Uint8Array(32),
       wall: Date.now(),
     }, { publicKey, sign });
     await using peer = await RawPeer.opened(server, SHARED);

@@ -14,7 +14,8 @@ import { revocationLayout } from "../repo/commit/revocation.ts";
 import type { SignedLayout } from "../repo/commit/signed_record.ts";
 import { voidLayout } from "../repo/commit/void.ts";
 import { statementLayout } from "../repo/commit/statement.ts";
-import { epochFile } from "../repo/log/epoch.ts";
+import { orderLayout } from "../repo/log/order.ts";
+import { epochFile } from "../repo/log/served_order.ts";
 import { type Field, type FileLayout, struct } from "../src/base/layout.ts";
 import { keysFile } from "../src/db/keyring_file.ts";
 import {
@@ -148,6 +149,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
       record("refusal", refusalLayout as Field<unknown>),
       record("cut", cutLayout as Field<unknown>),
       record("resolution", resolutionLayout as Field<unknown>),
+      record("order", orderLayout as Field<unknown>),
     ].join("\n"),
   frames: frameLines,
   parts: () =>

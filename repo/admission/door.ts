@@ -8,7 +8,7 @@
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { assert } from "../../src/base/errors.ts";
-import type { epochFactsOf, openEpoch } from "../log/epoch.ts";
+import type { ServedOrder } from "../log/served_order.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
 
@@ -25,11 +25,8 @@ export interface Door {
    * repair, of which remains come in again.
    */
   readonly prepare?: () => Promise<void>;
-  /** Tells who is given positions of the log which life of it they are of; where it is served. */
-  readonly lives?: {
-    readonly open: typeof openEpoch;
-    readonly factsOf: typeof epochFactsOf;
-  };
+  /** Keeps the order of a log; where it is served. */
+  readonly order?: typeof ServedOrder.open;
 }
 
 /** The code of a door. */

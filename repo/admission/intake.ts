@@ -274,7 +274,10 @@ class LocalRecords {
     } else if (kind === recordKind.resolution) {
       const resolution = decodeResolution(body);
       this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
-    } else if (kind !== recordKind.genesis && !travels(kind)) {
+    } else if (
+      // A mark is of the place where it stood.
+      kind !== recordKind.genesis && kind !== recordKind.order && !travels(kind)
+    ) {
       this.#loaded.log.append(kind, [body]);
     }
   }

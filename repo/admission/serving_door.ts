@@ -8,9 +8,9 @@
 import { lateRich } from "../../src/schema/late_rich.ts";
 import { rich } from "../../src/schema/rich.ts";
 import type { Door } from "./door.ts";
-import { epochFactsOf, openEpoch } from "../log/epoch.ts";
 import { lateReading } from "../checkpoint/late_reading.ts";
 import { reading } from "../checkpoint/reading.ts";
+import { ServedOrder } from "../log/served_order.ts";
 import { Intake } from "./intake.ts";
 import { lateRefusing } from "../refusal/late_refusing.ts";
 import { ReplicaPort } from "../replica_port.ts";
@@ -26,7 +26,7 @@ lateRich.provide(rich);
 export const servingDoor: Door = {
   intake: (parts) => new Intake(parts),
   port: (parts) => new ReplicaPort(parts),
-  lives: { open: openEpoch, factsOf: epochFactsOf },
+  order: ServedOrder.open,
 };
 
 /** Lets in what is sound, and indexes what touches each item. */

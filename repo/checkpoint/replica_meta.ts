@@ -7,20 +7,23 @@
 import { Credentials, decodeCredential } from "../commit/credentials.ts";
 import { idLength } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
+import { orderLayout, type OrderMark } from "../log/order.ts";
 import { VoidCommits } from "../refusal/void_commits.ts";
 import {
   bytes,
   copied,
+  count,
   decodeRecord,
   encodeRecord,
   flag,
+  flagged,
   list,
   ownBytes,
   struct,
   u8,
 } from "../../src/base/layout.ts";
 
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** A repository's knowledge apart from its items. */
 export interface ReplicaMeta {
@@ -34,6 +37,8 @@ export interface ReplicaMeta {
   readonly credentials: Credentials;
   /** Which of the log's commits are void, and the refusals that stand. */
   readonly voided: VoidCommits;
+  /** The last mark of the order of acceptance, if there is one. */
+  readonly order: OrderMark | undefined;
   /** Do the tables hold what a repair salvaged? */
   readonly isSalvaged: boolean;
 }
@@ -44,6 +49,7 @@ const layout = struct({
   graph: bytes,
   credentials: list(struct({ kind: u8, bytes }), Infinity),
   voided: bytes,
+  order: flagged(struct({ mark: orderLayout, position: count })),
   isSalvaged: flag,
 });
 
@@ -56,6 +62,7 @@ export function encodeMeta(
     graph: meta.graph.encode(),
     credentials: [...meta.credentials],
     voided: meta.voided.encode(),
+    order: meta.order && { mark: meta.order, position: meta.order.position },
     isSalvaged: meta.salvage !== undefined,
   });
 }
@@ -72,5 +79,7 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
     graph: Graph.decode(said.graph, said.genesisId),
     credentials,
     voided: VoidCommits.decode(said.voided),
+    order: said.order &&
+      { ...said.order.mark, position: said.order.position },
   };
 }

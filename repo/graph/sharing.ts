@@ -190,7 +190,7 @@ export class Sharing {
     const { log } = this.#parts;
     if (!this.#isOpen || this.#isMarking || log.failure !== undefined) return;
     const isFenced = log.synced < this.#barrier;
-    if (log.isMarked && !isFenced) return this.#advance(log.end);
+    if (log.isMarked && !isFenced) return this.#advanceUnsynced();
     this.#isMarking = true;
     quietly(async () => {
       try {
@@ -200,6 +200,12 @@ export class Sharing {
       }
       this.#share(); // A new segment may have begun meanwhile.
     });
+  }
+
+  #advanceUnsynced(): void {
+    const { log } = this.#parts;
+    log.onSyncing(); // As if it were synced now.
+    this.#advance(log.end);
   }
 
   #advance(to: number): void {

@@ -1,6 +1,8 @@
 /**
  * The feed: records of the own log, as a peer gets them.
  *
+ * What the log's order says is told beside them, also of what is left out.
+ *
  * Neighbouring batches of one chain are joined while they are read, under the
  * last seal: it signs the id of the last commit, and ids are chained. Genesis,
  * local records and what was cut are left out; so are certificates in the
@@ -28,6 +30,7 @@ import { chainBytesLength } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Log } from "./log.ts";
 import { isBatch, recordKind, travels } from "./format.ts";
+import { acceptedIn, decodeMark, type OrderStep } from "./order.ts";
 import type { FeedRecord, FeedSlice } from "../port.ts";
 
 /** Bytes before the commits of a batch: at most this. */
@@ -46,6 +49,10 @@ const KEPT_BYTES_MAX = 1024 * 1024;
 export interface FeedParts {
   readonly log: Pick<Log, "records">;
   readonly mode: Mode;
+  /** Has the log an order? */
+  readonly isOrdered: () => boolean;
+  /** Are there void commits in a chain? */
+  readonly hasVoid: (chain: string) => boolean;
   /** Was the commit cut that stands in the log record at `address`? */
   readonly isCut: (
     chain: string,
@@ -94,13 +101,30 @@ export class Feed {
     const gathering = new Gathering(bytesMax);
     let next = from;
     let isFull = false;
+    const order: OrderStep[] = [];
+    const isOrdered = this.#parts.isOrdered();
     this.#parts.log.records(from, to, (kind, body, address) => {
       isFull = !this.#take(gathering, kind, body, address);
       if (isFull) return true;
       next = address + body.length;
+      const step = isOrdered && this.#stepOf(kind, body, address);
+      if (step) order.push(step);
       return isFull = gathering.isFull;
     });
-    return { records: gathering.finish(), next: isFull ? next : to };
+    return { records: gathering.finish(), order, next: isFull ? next : to };
+  }
+
+  #stepOf(
+    kind: number,
+    body: Uint8Array,
+    address: number,
+  ): OrderStep | undefined {
+    const next = address + body.length;
+    if (kind === recordKind.order) {
+      return { next, mark: decodeMark(body, address) };
+    }
+    const batch = acceptedIn(kind, body, this.#parts.hasVoid);
+    return batch && { next, batch };
   }
 
   /** Takes one record of the log; false when there is no more room for it. */

@@ -48,7 +48,10 @@ function feedOf(
   for (const { body } of pieces) to += 9 + body.length;
   const stubbed = () => undefined;
   const mode = "trusted";
-  const feed = new Feed({ log: { records }, mode, isCut, stubbed });
+  const feed = new Feed({
+    ...{ log: { records }, mode, isCut, stubbed },
+    ...{ isOrdered: none, hasVoid: none },
+  });
   return { feed, to, tally };
 }
 

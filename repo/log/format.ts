@@ -35,6 +35,8 @@ export const recordKind = {
   resolution: 49,
   /** Own commits that were refused; never travels. */
   refusal: 50,
+  /** The order of acceptance up to here; never travels. */
+  order: 51,
 } as const;
 
 const STATEMENT_MIN = 32;

@@ -50,6 +50,8 @@ export interface CreateLogOptions extends LogSizes {
 
 /** An open log. */
 export class Log {
+  /** Runs before a sync begins: what it appends is part of it. */
+  onSyncing: () => void = () => {};
   /** Runs whenever `synced` has grown; it must not throw. */
   onSynced: () => void = () => {};
   /** Runs whenever `sealed` has grown by a seal that came; it must not throw. */
@@ -198,9 +200,10 @@ export class Log {
   }
 
   #launch(isMet = false): Promise<void> | undefined {
-    const end = this.sealed; // What is not sealed yet is not whole.
-    const { segment } = this.#tail;
     try {
+      this.onSyncing();
+      const end = this.sealed; // What is not sealed yet is not whole.
+      const { segment } = this.#tail;
       if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
       this.#nameUnsynced = false;
       const pending = segment.file.sync(isMet);

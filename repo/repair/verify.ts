@@ -41,6 +41,14 @@ import {
   SEGMENT_HEADER_BYTES,
   travels,
 } from "../log/format.ts";
+import {
+  type Accepted,
+  acceptedIn,
+  decodeMark,
+  orderAfter,
+  type OrderMark,
+  orderStart,
+} from "../log/order.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import {
   type Cut,
@@ -152,6 +160,36 @@ async function verifyPages(
   }
 }
 
+/** Whether the marks of a log say the order of its batches. */
+class OrderCheck {
+  readonly #genesisId: Uint8Array;
+  #last: OrderMark | undefined;
+  #batches: Accepted[] = [];
+
+  constructor(genesisId: Uint8Array) {
+    this.#genesisId = genesisId;
+  }
+
+  /** Takes the next record. */
+  take(kind: number, body: Uint8Array, address: number): Refusal | undefined {
+    const last = this.#last;
+    if (kind !== recordKind.order) {
+      const batch = last && acceptedIn(kind, body, () => true);
+      if (batch !== undefined) this.#batches.push(batch);
+      return undefined;
+    }
+    const mark = decodeMark(body, address);
+    const { epoch, accepted } = mark;
+    const order = last !== undefined && equalBytes(last.epoch, epoch)
+      ? orderAfter(last.order, { accepted, batches: this.#batches })
+      : orderStart(this.#genesisId, epoch);
+    this.#last = mark;
+    this.#batches = [];
+    if (equalBytes(order, mark.order)) return undefined;
+    return refuse("malformed", "its batches came in another order");
+  }
+}
+
 /** Goes through the log record by record. */
 class LogCheck {
   /** Where the next record is expected. */
@@ -168,6 +206,7 @@ class LogCheck {
   readonly #rootKey: Uint8Array;
   readonly #chains: VerifiedChains;
   readonly #credentials = new Credentials();
+  readonly #order: OrderCheck;
   readonly #counts = {
     records: 0,
     commits: 0,
@@ -185,6 +224,7 @@ class LogCheck {
     this.#rootKey = decodeGenesis(loaded.genesis).rootKey;
     const { genesisId, voided } = loaded;
     this.#chains = new VerifiedChains(genesisId, voided.cuts);
+    this.#order = new OrderCheck(genesisId);
   }
 
   /** Checks a few records from `from` on; says where to go on. */
@@ -195,7 +235,8 @@ class LogCheck {
       this.next = address + body.length;
       this.#at = address - RECORD_HEADER_BYTES;
       try {
-        const refusal = this.#record(kind, body);
+        const refusal = this.#record(kind, body) ??
+          this.#order.take(kind, body, address);
         if (refusal !== undefined) {
           const { refused, detail = "refused" } = refusal;
           this.fail(this.#at, `${refused}: ${detail}`);

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { encodeText } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
+import { encodeMark } from "../log/order.ts";
 import { encodeCut } from "../refusal/void_commits.ts";
 import {
   type VerifyOptions,
@@ -167,4 +168,22 @@ Deno.test("verifyReplica() finds a cut of what is not there", async () => {
   const { damage } = await verify(place);
   equal(damage?.address, start);
   match(damage.reason, /not there/);
+});
+
+Deno.test("verifyReplica() checks that the marks of a served log say the order of its batches", async () => {
+  const place = await Place.open();
+  await place.write("before", "1");
+  await place.replica.serve();
+  for (const id of ["a", "b"]) await place.write(id, "1");
+  await place.replica.durable();
+  equal((await verify(place)).ok, true);
+  const { log, order } = place.replica.loaded;
+  const { epoch, accepted } = order!;
+  // A mark of nothing, with the order that it would have behind a batch.
+  const lie = encodeMark({ epoch, accepted, order: new Uint8Array(32) });
+  const address = log.append(recordKind.order, [lie]);
+  const { damage } = await verify(place);
+  equal(damage?.address, address - RECORD_HEADER_BYTES);
+  match(damage!.reason, /another order/);
+  await place.replica.close();
 });

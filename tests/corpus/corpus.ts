@@ -98,6 +98,8 @@ export interface Said {
   /** Chain and number. */
   readonly heads: readonly string[];
   readonly digest: string;
+  /** The order of acceptance at the last mark. */
+  readonly order: string | null;
   /** By collection and id; dates and bytes as objects of one property. */
   readonly items: Readonly<Record<string, Record<string, unknown>>>;
 }
@@ -120,6 +122,7 @@ export function saidOf(repo: Repository): Said {
     chains: Object.fromEntries(chains.sort(([a], [b]) => a < b ? -1 : 1)),
     heads: heads.map(({ chain, number }) => `${hexOf(chain)}:${number}`),
     digest: toHex(graph.digest()!),
+    order: loaded.order === undefined ? null : toHex(loaded.order.order),
     items: { leaf: itemsOf(repo, Leaf), twig: itemsOf(repo, Twig) },
   };
 }

@@ -81,15 +81,19 @@ def varint(number):
     return bytes([number]) if number < 128 else bytes([number % 128 | 128]) + varint(number // 128)
 
 
+def ranges(numbers):
+    firsts = [number for number in numbers if number - 1 not in numbers]
+    ends = [number + 1 for number in numbers if number + 1 not in numbers]
+    gaps = [first - end for first, end in zip(firsts, [0, *ends])]
+    said = [varint(gap) + varint(end - first) for gap, first, end in zip(gaps, firsts, ends)]
+    return varint(len(said)) + b"".join(said)
+
+
 def end_of(chain):
     """How long a chain is, its last id, and which of its commits are void."""
     length, last = len(chain.commits), chain.commits[-1]["id"]
     void = [number for number, commit in enumerate(chain.commits) if commit["void"]]
-    firsts = [number for number in void if number - 1 not in void]
-    ends = [number + 1 for number in void if number + 1 not in void]
-    gaps = [first - end for first, end in zip(firsts, [0, *ends])]
-    ranges = [varint(gap) + varint(end - first) for gap, first, end in zip(gaps, firsts, ends)]
-    voids = varint(len(ranges)) + b"".join(ranges) if void else b""
+    voids = ranges(void) if void else b""
     return int.to_bytes(length + (2**47 if void else 0), 6, "little") + last + voids
 
 
@@ -97,7 +101,7 @@ class Chain:
     """Clocks, ids and operations of one chain's commits, by number."""
 
     def __init__(self, start):
-        self.start, self.commits, self.firsts = start, [], set()
+        self.start, self.commits, self.firsts, self.stubs = start, [], set(), {}
 
     def id_before(self, number):
         return self.commits[number - 1]["id"] if number > 0 else self.start
@@ -107,10 +111,11 @@ class Log:
     def __init__(self, records):
         self.records, self.chains, self.certificates, self.cuts = {}, {}, {}, {}
         self.signatures, self.owed, self.order = 0, [], []
+        self.epoch, self.accepted, self.flush = None, None, []
         kind, place, body = records[0]
         self.genesis(Bytes(body, place), kind)
         readers = {2: self.certificate, 3: self.batch, 4: self.batch, 5: self.revocation, 6: self.void}
-        readers |= {48: self.cut, 49: self.resolution, 50: self.refusal}
+        readers |= {48: self.cut, 49: self.resolution, 50: self.refusal, 51: self.mark}
         for kind, place, body in records:
             self.records[kind] = self.records.get(kind, 0) + 1
             if place == records[0][1]:
@@ -215,6 +220,8 @@ class Log:
         before = chain.id_before(first)
         for number in range(first, first + count):
             before = self.commit(body, name, number, before)
+        stubs = [number for number in range(first, first + count) if chain.stubs[number]]
+        self.flush.append(name + int.to_bytes(first + count, 6, "little") + ranges(stubs))
         if kind == 3:
             self.verify(body, body.take(64), b"sheaf seal 1\n" + self.id + name + before, name[:32])
         body.end()
@@ -228,6 +235,7 @@ class Log:
         operations, hashed = read_payload(payload, place - len(payload))
         commit = {"id": sha256(before, header, hashed), "clock": clock, "parents": parents, "operations": operations}
         commit["place"], commit["void"] = body.place + start, payload[:1] == b"\2"
+        chain.stubs[number] = commit["void"]
         if number < len(chain.commits):
             body.check(commit["id"] == chain.commits[number]["id"], "two commits of one number")
             return commit["id"]
@@ -295,6 +303,17 @@ class Log:
                 self.owed.append((body.place, chain, number + 1))
         body.end()
 
+    def mark(self, body, _kind):
+        body.form()
+        epoch, accepted, order = body.take(16), body.take(6), body.take(32)
+        body.end()
+        if epoch == self.epoch:
+            self.accepted = sha256(self.accepted, accepted, *self.flush)
+        else:
+            self.epoch, self.accepted = epoch, sha256(b"sheaf order 1\n", self.id, epoch)
+        self.flush = []
+        body.check(order == self.accepted, "batches that came in another order")
+
     # What it comes to
 
     def known_chains(self):
@@ -325,7 +344,7 @@ class Log:
         return {
             "genesis": self.id.hex(), "name": self.name, "mode": self.mode, "root": self.root.hex(),
             "chains": chains, "heads": [f"{name.hex()}:{number}" for name, number in self.heads()],
-            "digest": self.digest().hex(), "items": self.items(), "signatures": self.signatures,
+            "digest": self.digest().hex(), "order": self.accepted and self.accepted.hex(), "items": self.items(), "signatures": self.signatures,
             "records": {str(kind): count for kind, count in sorted(self.records.items())},
         }
 

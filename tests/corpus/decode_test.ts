@@ -192,7 +192,8 @@ testDecoder(
 testDecoder(
   "decode.py takes a stub in the place of a payload: ids and seals stay, and the digest says that it is void",
   async () => {
-    const records = await recordsOf(segmentsOf("default"));
+    const marked = await recordsOf(segmentsOf("default"));
+    const records = marked.filter(({ kind }) => kind !== recordKind.order);
     const at = records.findLastIndex(({ kind }) =>
       kind === recordKind.signedBatch
     );
@@ -222,6 +223,36 @@ testDecoder(
         JSON.stringify(expectedOf("default").items),
     );
     equal(wrong!.refused, "a signature that is not right");
+  },
+);
+
+testDecoder(
+  "decode.py refuses a log whose marks say another order than its batches have",
+  async () => {
+    const records = await recordsOf(segmentsOf("default"));
+    const marks = records.flatMap(({ kind }, i) =>
+      kind === recordKind.order ? i : []
+    );
+    const spoilt = (i: number, at: number) => {
+      const body = flipped(records[i]!.body, at, 0);
+      return logOf(records.with(i, { kind: recordKind.order, body }));
+    };
+    // What comes first is asked of its parents, too.
+    const late = marks.at(-1)!;
+    const last = records.findLastIndex(({ kind }, i) =>
+      isBatch(kind) && i < late
+    );
+    const batch = records[last]!;
+    const all = await told([
+      await spoilt(late, 20), // When it was accepted.
+      await spoilt(late, 40), // The order.
+      await spoilt(marks[0]!, 3), // The epoch.
+      await logOf(records.toSpliced(last, 1).toSpliced(late, 0, batch)),
+      await logOf(records.toSpliced(last, 0, batch)),
+    ]);
+    for (const { refused } of all) {
+      equal(refused, "batches that came in another order");
+    }
   },
 );
 

@@ -340,6 +340,7 @@ async function refuse(ada: Writer): Promise<void> {
 async function fill(repo: Repository, mode: Mode): Promise<void> {
   const ada = new Writer(replicaOf(repo), 1);
   await begin(ada);
+  await ada.replica.serve(); // From now on there is an order.
   const bob = await Writer.open(mode, 2, {
     user: "bob",
     issuer: shop,

@@ -33,7 +33,7 @@ import { Schemas } from "../../src/db/schemas.ts";
 import type { Rules } from "../../src/schema/rules.ts";
 import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { type EpochLife, rights } from "../../sync/conversation.ts";
+import { rights } from "../../sync/conversation.ts";
 import { SyncHost } from "../../sync/host.ts";
 import type { Declined, HostedRepository } from "../../sync/host_hooks.ts";
 import {
@@ -164,7 +164,8 @@ export class MemoryServer {
     }
     const enforced = rules !== undefined && mode === "default" ? ["rules"] : [];
     const port = replica.port();
-    return { port, life: this.#life(), enforced, release: () => {} };
+    const order = await replica.serve();
+    return { port, order, enforced, release: () => {} };
   }
 
   /** By the rules, of a repository that is open. */
@@ -173,21 +174,6 @@ export class MemoryServer {
     asked: Parameters<Gate>,
   ): Refusal | undefined {
     return this.#gates.get(name)?.(...asked);
-  }
-
-  /** One life as long as this object's. */
-  #life(): EpochLife {
-    const secret = this.#secret;
-    const check = (position: number) => {
-      const bytes = secret.slice(0, 8);
-      new DataView(bytes.buffer).setFloat64(0, position);
-      return bytes.map((byte, i) => byte ^ secret[i]!);
-    };
-    return {
-      epoch: secret.slice(8),
-      check,
-      isIssued: (position, bytes) => toHex(check(position)) === toHex(bytes),
-    };
   }
 
   /** The server's own replica of a repository. */

@@ -5,7 +5,6 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { epochFactsOf, openEpoch } from "../../repo/log/epoch.ts";
 import type { Position } from "../../repo/commit/commit.ts";
 import type { Session } from "../../repo/commit/session.ts";
 import type { FollowingWorld } from "../../src/base/server_clock.ts";
@@ -124,14 +123,11 @@ export class ServerPlace {
       ...(storage && { storage }),
     });
     const { replica } = place;
-    const facts = epochFactsOf(replica);
-    const life = openEpoch(place.storage, place.folder, this.world, facts);
+    const order = await replica.serve();
     this.place = place;
     this.#close = async () => {
       await replica.durable();
-      const facts = epochFactsOf(replica);
       await replica.close();
-      if (facts !== undefined) await life.close(facts);
     };
     const port = replica.port();
     this.host = new SyncHost({
@@ -146,7 +142,7 @@ export class ServerPlace {
           this.opened++;
           return Promise.resolve({
             port,
-            life,
+            order,
             release: () => void this.released++,
           });
         },

@@ -6,14 +6,13 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { epochFactsOf, openEpoch } from "../../repo/log/epoch.ts";
+import type { ServedOrder } from "../../repo/mod.ts";
 import type { Mode } from "../../repo/commit/genesis.ts";
 import type { Session } from "../../repo/commit/session.ts";
 import { ClientConversation } from "../../sync/client_conversation.ts";
 import {
   type ClientOptions,
   type ConversationEvent,
-  type EpochLife,
   type Output,
   rights,
   type ServerChannelOptions,
@@ -46,25 +45,20 @@ export function proverFor(session: Session): ServerProver {
   };
 }
 
-/** A replica that serves, and the life of its log. */
+/** A replica that serves, and the order of its log. */
 export class Serving {
   readonly place: Place;
   readonly session: Session;
-  readonly life: EpochLife;
+  readonly order: ServedOrder;
   readonly witness: WitnessMaker;
 
-  private constructor(place: Place, session: Session, world: ManualWorld) {
-    const facts = epochFactsOf(place.replica);
+  private constructor(place: Place, session: Session, order: ServedOrder) {
     this.place = place;
     this.session = session;
-    this.life = openEpoch(place.storage, place.folder, world, facts);
+    this.order = order;
     const port = place.replica.port();
-    const { epoch } = this.life;
-    this.witness = new WitnessMaker({
-      prover: proverFor(session),
-      port,
-      epoch,
-    });
+    const prover = proverFor(session);
+    this.witness = new WitnessMaker({ prover, port, order });
   }
 
   /** Opens the server's replica, on new storage or on that of `before`. */
@@ -78,7 +72,7 @@ export class Serving {
     const session = { ...bare, certificate };
     const storage = before && { storage: before.storage };
     const place = await Place.open({ world, session, mode, ...storage });
-    return new Serving(place, session, world);
+    return new Serving(place, session, await place.replica.serve());
   }
 }
 
@@ -178,11 +172,11 @@ export class ServerSide extends Side {
 
   override hear(event: ConversationEvent): void {
     if (event.tell !== "opening") return;
-    const { place, life, witness } = this.serving;
+    const { place, order, witness } = this.serving;
     const port = place.replica.port();
     const options = {
       rights: rights.read | rights.write,
-      life,
+      order,
       witness,
       ...this.#channel,
     };

@@ -8,9 +8,11 @@ import { createSigner, verify } from "../../crypto/mod.ts";
 import { issueRevocation } from "../../repo/commit/revocation.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
 import { nameOf } from "../../repo/commit/commit.ts";
-import { epochFile } from "../../repo/log/epoch.ts";
+import { encodeMark, orderAfter, orderStart } from "../../repo/log/order.ts";
+import { epochFile } from "../../repo/log/served_order.ts";
 import { fromHex, toHex } from "../../src/base/bytes.ts";
 import { encodeFile } from "../../src/base/layout.ts";
+import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { encodeKeys } from "../../src/db/keyring_file.ts";
 import { resumeFile } from "../../src/db/resume_file.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
@@ -31,6 +33,22 @@ const root = createSigner(fromHex(keys.rootSecret));
 const session = createSigner(fromHex(keys.sessionSecret));
 const genesisId = fromHex(vectors.genesis[0]!.id);
 const chain = nameIn(`${toHex(session.publicKey)}${keys.incarnation}`);
+
+Deno.test("the order of acceptance, and the marks that say it, are the pinned ones", () => {
+  const epoch = fromHex(vectors.order.epoch);
+  let order = orderStart(genesisId, epoch);
+  equal(toHex(order), vectors.order.start);
+  for (const { accepted, batches, ...then } of vectors.order.flushes) {
+    const flush = batches.map(({ chain, commits, voids }) => {
+      const ranges = new NumberRanges();
+      for (const number of voids) ranges.add(number);
+      return { chain: nameIn(chain), commits, voids: ranges };
+    });
+    order = orderAfter(order, { accepted, batches: flush });
+    equal(toHex(order), then.order);
+    equal(toHex(encodeMark({ epoch, accepted, order })), then.mark);
+  }
+});
 
 /** Names are texts of one character a byte. */
 function nameIn(hex: string): string {
@@ -84,8 +102,6 @@ Deno.test("bytes of key, epoch and resume files are the pinned ones", () => {
   const kept = {
     ...epoch,
     epoch: fromHex(epoch.epoch),
-    secret: fromHex(epoch.secret),
-    digest: fromHex(epoch.digest),
   };
   equal(toHex(encodeFile(epochFile, kept)), epoch.bytes);
   const conversation = fromHex(resume.conversation);

@@ -128,12 +128,19 @@ export const syncBugs: readonly Bug[] = [
     breaks:
       "A server that lost its log goes on from a position of its former life",
     file: "sync/server_channel.ts",
-    before:
-      `    return equalBytes(epoch, life.epoch) && position <= port.shareable &&
-      life.isIssued(position, check) && port.isStart(position);`,
-    after: `    return epoch.length + check.length > 0 &&
+    before: `    return equalBytes(epoch, options.order.epoch) &&
+      position <= port.shareable && options.order.stands(position, order);`,
+    after: `    return epoch.length + order.length > 0 &&
       position <= port.shareable && port.isStart(position);`,
-    foundBy: ["sync/witness_test.ts", "sync/conversation_test.ts"],
+    foundBy: ["sync/witness_test.ts", "sync/order_test.ts"],
+  },
+  {
+    name: "order-not-followed",
+    breaks: "A server tells two clients two orders, and neither notices",
+    file: "sync/download.ts",
+    before: `      if (!equalBytes(order, place.order)) {`,
+    after: `      if (order.length !== place.order.length) {`,
+    foundBy: ["sync/order_test.ts"],
   },
   {
     name: "restore-called-complete",

@@ -38,7 +38,7 @@ function blamesFor(
   if (kind === "relay-refused") return ["wipe", "revoke", `copy ${client}`];
   // Without rules who writes a field first decides what it is, also at a server that lost what was there.
   if (kind === "wrong-kind" && !hasRules) return ["wipe"];
-  // A disk that was closed in good order, and is put in place twice, goes on twice with one epoch.
+  // A disk that is put in place twice goes on twice with one epoch.
   if (kind === "server-rolled-back" || kind === "server-forked") {
     return ["replaced"];
   }

@@ -1,0 +1,214 @@
+/**
+ * The order of a log that is served: its marks, and the epoch in which they
+ * stand.
+ *
+ * A mark goes into the log just before each sync. A position is given out with
+ * the order there, and stands as long as the log has that very mark: so an epoch
+ * goes on over crashes, and nobody has to trust that a folder was not set back.
+ * It ends where a copy is opened (the file `sync` names the folder, and no backup
+ * has it), and where a repair, or the crash of a log that is shared before it is
+ * synced, may have taken what was given out.
+ *
+ * @module
+ */
+
+import { equalBytes } from "../../src/base/bytes.ts";
+import { hasCode } from "../../src/base/errors.ts";
+import {
+  copied,
+  decodeFile,
+  encodeFile,
+  type FileLayout,
+  struct,
+  textUpTo,
+  type ValueOf,
+} from "../../src/base/layout.ts";
+import type { World } from "../../src/base/world.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { provesContinuity } from "../graph/continuity.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { RECORD_HEADER_BYTES, recordKind } from "./format.ts";
+import {
+  type Accepted,
+  acceptedIn,
+  decodeMark,
+  encodeMark,
+  EPOCH_FILE,
+  MARK_BYTES,
+  orderAfter,
+  type OrderMark,
+  orderStart,
+} from "./order.ts";
+
+const EPOCH_BYTES = 16;
+/** The identity is a device and an inode, or as short. */
+const FILE_BYTES_MAX = 64 * 1024;
+
+const stored = struct({
+  epoch: copied(EPOCH_BYTES),
+  /** Of the folder. */
+  identity: textUpTo(FILE_BYTES_MAX),
+});
+
+/** The file. */
+export const epochFile: FileLayout<ValueOf<typeof stored>> = {
+  magic: "SHEAFSYN",
+  format: 2,
+  layout: stored,
+};
+
+/** The order of a log, for who gives out positions of it. */
+export class ServedOrder {
+  readonly #world: Pick<World, "now">;
+  readonly #loaded: LoadedReplica;
+  #mark: OrderMark;
+
+  private constructor(
+    world: Pick<World, "now">,
+    loaded: LoadedReplica,
+    mark: OrderMark | undefined,
+    epoch: Uint8Array,
+  ) {
+    this.#world = world;
+    this.#loaded = loaded;
+    this.#mark = mark ?? this.#append({
+      epoch,
+      accepted: world.now(),
+      order: orderStart(loaded.genesisId, epoch),
+    });
+    loaded.order = this.#mark;
+    loaded.log.onSyncing = () => this.#markAll();
+  }
+
+  /** Goes on with the order of a log, or begins one; everything is behind a mark then, and durable. */
+  static async open(
+    this: void,
+    storage: Storage,
+    world: World,
+    loaded: LoadedReplica,
+  ): Promise<ServedOrder> {
+    const mark = goesOn(storage, loaded);
+    const epoch = mark?.epoch ?? new Uint8Array(EPOCH_BYTES);
+    if (mark === undefined) {
+      world.random(epoch);
+      const said = { epoch, identity: storage.identity() };
+      await writeFile(storage, loaded.folder, encodeFile(epochFile, said));
+    }
+    const order = new ServedOrder(world, loaded, mark, epoch);
+    order.#markAll();
+    await loaded.log.sync();
+    return order;
+  }
+
+  #append(said: Omit<OrderMark, "position">): OrderMark {
+    const body = encodeMark(said);
+    const address = this.#loaded.log.append(recordKind.order, [body]);
+    return { ...said, position: address + body.length };
+  }
+
+  /** The name of its life, 16 bytes. */
+  get epoch(): Uint8Array {
+    return this.#mark.epoch;
+  }
+
+  /** The order at the last mark. */
+  get last(): OrderMark {
+    return this.#mark;
+  }
+
+  /** Marks what was accepted since the last mark. */
+  #markAll(): void {
+    const { log, graph } = this.#loaded;
+    const { position, epoch, order } = this.#mark;
+    if (log.end <= position) return;
+    const batches: Accepted[] = [];
+    const hasVoid = (chain: string) => graph.chain(chain)?.voids !== undefined;
+    log.records(position, log.end, (kind, body) => {
+      const batch = acceptedIn(kind, body, hasVoid);
+      if (batch !== undefined) batches.push(batch);
+    });
+    // A clock that was set back takes nothing back.
+    const accepted = Math.max(this.#mark.accepted, this.#world.now());
+    this.#mark = this.#append({
+      epoch,
+      accepted,
+      order: orderAfter(order, { accepted, batches }),
+    });
+    this.#loaded.order = this.#mark;
+  }
+
+  /** Has the log a mark of this epoch that ends at a position and says this order? */
+  stands(position: number, order: Uint8Array): boolean {
+    const from = position - RECORD_HEADER_BYTES - MARK_BYTES;
+    const { log } = this.#loaded;
+    if (!Number.isSafeInteger(position) || from < 0) return false;
+    let found: OrderMark | undefined;
+    try {
+      log.records(from, position, (kind, body, address) => {
+        if (kind === recordKind.order) found = decodeMark(body, address);
+        return true;
+      });
+    } catch (cause) {
+      // A place within a record is none.
+      if (hasCode(cause, "log-damaged")) return false;
+      throw cause;
+    }
+    return found !== undefined && found.position === position &&
+      equalBytes(found.epoch, this.epoch) && equalBytes(found.order, order);
+  }
+}
+
+/** The last mark of a log whose epoch goes on. */
+function goesOn(
+  storage: Storage,
+  loaded: LoadedReplica,
+): OrderMark | undefined {
+  const { order, folder } = loaded;
+  if (order === undefined || !provesContinuity(loaded)) return undefined;
+  const said = readFile(storage, `${folder}/${EPOCH_FILE}`);
+  const isSame = said !== undefined && equalBytes(said.epoch, order.epoch) &&
+    said.identity === storage.identity();
+  return isSame ? order : undefined;
+}
+
+/** Beside, then into place: a crash leaves none, or a whole one. */
+async function writeFile(
+  storage: Storage,
+  folder: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const name = `${folder}/${EPOCH_FILE}`;
+  const file = storage.open(`${name}.new`, { create: true })!;
+  try {
+    file.truncate(0);
+    file.writeAt(bytes, 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  storage.rename(`${name}.new`, name);
+  storage.syncFolder(folder);
+}
+
+/** What a sound file says. */
+function readFile(
+  storage: Storage,
+  name: string,
+): ValueOf<typeof stored> | undefined {
+  const file = storage.open(name);
+  if (file === undefined) return undefined;
+  try {
+    const size = file.size();
+    if (size > FILE_BYTES_MAX) return undefined;
+    const bytes = new Uint8Array(size);
+    return file.readAt(bytes, 0) === size
+      ? decodeFile(epochFile, bytes)
+      : undefined;
+  } catch (cause) {
+    const isOther = hasCode(cause, "format-too-new", "format-too-old");
+    if (isOther || cause instanceof SyntaxError) return undefined;
+    throw cause;
+  } finally {
+    file.close();
+  }
+}
