@@ -11,7 +11,7 @@ import type { Constraints } from "./admission/constraints.ts";
 import type { Mode } from "./commit/genesis.ts";
 import type { Graph } from "./graph/graph.ts";
 import type { Log } from "./log/log.ts";
-import type { OrderMark } from "./log/order.ts";
+import type { LoggedMark } from "./log/order.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import type { SavedState } from "./checkpoint/saved_state.ts";
@@ -39,7 +39,7 @@ export interface LoadedReplica {
   /** Which commits are void, and the refusals that stand. */
   readonly voided: VoidCommits;
   /** The last mark of the order of acceptance; `undefined` where nobody was ever served. */
-  order: OrderMark | undefined;
+  order: LoggedMark | undefined;
   /** What repairs could not connect, until it connects again. */
   salvage: Salvage | undefined;
   /** In a repair: what the newest checkpoint knew. */

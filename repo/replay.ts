@@ -34,7 +34,7 @@ import {
   travels,
 } from "./log/format.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
-import { decodeMark, type OrderMark } from "./log/order.ts";
+import type { LoggedMark } from "./log/order.ts";
 import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
@@ -76,7 +76,7 @@ export class Replay {
   /** Those that were met. */
   readonly #refusals: LoggedRefusal[] = [];
   /** The last mark of the order. */
-  #order: OrderMark | undefined;
+  #order: LoggedMark | undefined;
   /** Were commits folded that a later record voids? */
   #isStale = false;
 
@@ -145,7 +145,8 @@ export class Replay {
       } else if (kind === recordKind.resolution) {
         this.#resolve(decodeResolution(body), address);
       } else if (kind === recordKind.order) {
-        this.#order = decodeMark(body, address);
+        const position = address + body.length;
+        this.#order = { body: body.slice(), position };
       } else if (travels(kind)) throw unknownKind(kind, address);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;

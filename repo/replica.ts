@@ -20,7 +20,6 @@ import { CommitReader } from "./history/commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./graph/continuity.ts";
 import { Device } from "./device.ts";
 import type { Intake } from "./admission/intake.ts";
-import { endEpoch } from "./log/order.ts";
 import type { ServedOrder } from "./log/served_order.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
@@ -84,7 +83,9 @@ export class Replica {
     const loaded = await loadReplica(options);
     const replica = new Replica(options, loaded);
     try {
-      if (!provesContinuity(loaded)) endEpoch(options.storage, loaded.folder);
+      if (!provesContinuity(loaded)) {
+        options.door?.order?.end(options.storage, loaded.folder);
+      }
       if (options.door !== undefined) await replica.#readmit();
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
@@ -464,7 +465,7 @@ export class Replica {
     this.check();
     const { storage, world, door: { order } = {} } = this.#options;
     assert(order !== undefined, "this log is not served");
-    return this.#order ??= order(storage, world, this.loaded);
+    return this.#order ??= order.open(storage, world, this.loaded);
   }
 
   /** It is removed when it is closed, where nothing was ever written to it. */

@@ -26,7 +26,6 @@ import { encodeGenesis, folderOf, genesisId } from "./commit/genesis.ts";
 import { Graph } from "./graph/graph.ts";
 import { createLog, type Log, openLog } from "./log/log.ts";
 import { DAMAGED, recordKind, SALVAGE } from "./log/format.ts";
-import { endEpoch } from "./log/order.ts";
 import type { LogReader } from "./log/reader.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
@@ -85,7 +84,7 @@ async function loadOver(
 ): Promise<LoadedReplica | undefined> {
   const { storage, door, repair } = options;
   if (repair || names.includes(DAMAGED)) {
-    endEpoch(storage, folder); // What a repair takes was given out, perhaps.
+    door?.order?.end(storage, folder); // What a repair takes was given out, perhaps.
     await door?.prepare?.(); // What remains comes in again, whatever it names.
     await lateRich.load();
     await lateRefusing.load();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { endEpoch } from "../repo/log/order.ts";
+import { ServedOrder } from "../repo/log/served_order.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place, SlowStorage } from "../tests/kit/replica_place.ts";
@@ -313,7 +313,7 @@ Deno.test("an epoch that is new sends the client back to vectors, and nothing tw
   first.end();
   await serving.place.replica.durable();
   await serving.place.replica.close();
-  endEpoch(serving.place.storage, serving.place.folder);
+  ServedOrder.end(serving.place.storage, serving.place.folder);
   const again = await Serving.open(world, serving.place);
   assert.ok(!equalBytes(again.order.epoch, serving.order.epoch));
   const second = talk(again, place, { resume });

@@ -39,18 +39,12 @@ export class OrderTeller {
   place: Place | undefined;
 
   /**
-   * @param order which epoch is told of; `from`: what the peer knows of it
-   * @param from log address from which on it is read
+   * @param epoch which is told of
+   * @param place what the peer knows of the order; `undefined`: the log is read from its beginning
    */
-  constructor(
-    { epoch, from: place }: {
-      readonly epoch: Uint8Array;
-      readonly from?: Place;
-    },
-    from: number,
-  ) {
+  constructor(epoch: Uint8Array, place: Place | undefined) {
     this.#epoch = epoch;
-    this.#noted = from;
+    this.#noted = place?.position ?? 0;
     this.#isFollowed = place !== undefined;
     this.place = place;
   }

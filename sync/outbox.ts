@@ -15,8 +15,7 @@ import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
 import { isBatch, recordKind } from "../repo/log/format.ts";
-import type { Place } from "./frame_fields.ts";
-import { OrderTeller } from "./order_teller.ts";
+import type { OrderTeller } from "./order_teller.ts";
 
 /** What a frame of records takes besides them: kind, channel, count. */
 export const FRAME_BYTES = 64;
@@ -70,8 +69,8 @@ export interface OutboxOptions {
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
   readonly knows?: (credential: Uint8Array) => boolean;
-  /** Tell the peer the order in which the log took what it holds, in this epoch; from a place on, where it knows that. */
-  readonly order?: { readonly epoch: Uint8Array; readonly from?: Place };
+  /** Notes the order in which the log took what it holds, from `from` on; a server's. */
+  readonly order?: OrderTeller;
   /** The peer's wall clock, in milliseconds: it takes nothing that is dated later. Default: it takes everything. */
   readonly peerMs?: () => number;
 }
@@ -98,7 +97,6 @@ export class Outbox {
   #rewind: { readonly from: number; readonly due: number } | undefined;
   /** Did the last look end for want of credit, or before what is to be read once more? */
   #isBlocked = false;
-  readonly #order: OrderTeller | undefined;
   /** When what comes next is not early any more, by the peer's clock; 0 while nothing is. */
   #dueMs = 0;
 
@@ -109,9 +107,6 @@ export class Outbox {
     this.#position = options.from;
     this.#credentials = options.credentials ? options.port.credentials() : [];
     this.#credentialsTo = options.credentials ? options.port.shareable : 0;
-    if (options.order) {
-      this.#order = new OrderTeller(options.order, options.from);
-    }
   }
 
   /** Log address before which the peer was sent everything that it lacked. */
@@ -122,8 +117,9 @@ export class Outbox {
 
   /** What the log's order says up to where everything was sent; `undefined` where that is no mark. */
   get order(): OrderTeller | undefined {
-    this.#order?.reach(this.position);
-    return this.#order;
+    const { order } = this.#options;
+    order?.reach(this.position);
+    return order;
   }
 
   /** Has everything that may be shared been sent? */
@@ -255,7 +251,7 @@ export class Outbox {
         this.#dueMs = this.#dueOf(slice);
         if (this.#dueMs > 0) return undefined;
       }
-      this.#order?.note(slice.order);
+      this.#options.order?.note(slice.order);
       const found = this.#fit(slice, from, room);
       if (found === "blocked") return this.#block();
       this.#position = found?.next ?? slice.next;

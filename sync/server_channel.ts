@@ -28,6 +28,7 @@ import type { ClientWord, MessageOf, Start, WireRecord } from "./message.ts";
 import { FRAME_BYTES, isAmong, Outbox, RECORD_BYTES } from "./outbox.ts";
 import { checkProof } from "./witness.ts";
 import type { Cursor, Place } from "./frame_fields.ts";
+import { OrderTeller } from "./order_teller.ts";
 import { named, type Progress } from "./progress.ts";
 import type { PartBudget } from "./window.ts";
 import { recordKind } from "../repo/log/format.ts";
@@ -135,7 +136,7 @@ export class ServerChannel {
     this.#outbox = new Outbox({
       port,
       from: from?.position ?? 0,
-      order: { epoch, ...(from && { from }) },
+      order: new OrderTeller(epoch, from),
       ...(has && { has }),
       credentials: has !== undefined,
       forgets: true,

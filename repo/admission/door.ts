@@ -26,7 +26,7 @@ export interface Door {
    */
   readonly prepare?: () => Promise<void>;
   /** Keeps the order of a log; where it is served. */
-  readonly order?: typeof ServedOrder.open;
+  readonly order?: Pick<typeof ServedOrder, "open" | "end">;
 }
 
 /** The code of a door. */

@@ -26,7 +26,7 @@ lateRich.provide(rich);
 export const servingDoor: Door = {
   intake: (parts) => new Intake(parts),
   port: (parts) => new ReplicaPort(parts),
-  order: ServedOrder.open,
+  order: ServedOrder,
 };
 
 /** Lets in what is sound, and indexes what touches each item. */

@@ -7,7 +7,7 @@
 import { Credentials, decodeCredential } from "../commit/credentials.ts";
 import { idLength } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
-import { orderLayout, type OrderMark } from "../log/order.ts";
+import type { LoggedMark } from "../log/order.ts";
 import { VoidCommits } from "../refusal/void_commits.ts";
 import {
   bytes,
@@ -38,7 +38,7 @@ export interface ReplicaMeta {
   /** Which of the log's commits are void, and the refusals that stand. */
   readonly voided: VoidCommits;
   /** The last mark of the order of acceptance, if there is one. */
-  readonly order: OrderMark | undefined;
+  readonly order: LoggedMark | undefined;
   /** Do the tables hold what a repair salvaged? */
   readonly isSalvaged: boolean;
 }
@@ -49,7 +49,7 @@ const layout = struct({
   graph: bytes,
   credentials: list(struct({ kind: u8, bytes }), Infinity),
   voided: bytes,
-  order: flagged(struct({ mark: orderLayout, position: count })),
+  order: flagged(struct({ body: ownBytes, position: count })),
   isSalvaged: flag,
 });
 
@@ -62,7 +62,6 @@ export function encodeMeta(
     graph: meta.graph.encode(),
     credentials: [...meta.credentials],
     voided: meta.voided.encode(),
-    order: meta.order && { mark: meta.order, position: meta.order.position },
     isSalvaged: meta.salvage !== undefined,
   });
 }
@@ -79,7 +78,5 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
     graph: Graph.decode(said.graph, said.genesisId),
     credentials,
     voided: VoidCommits.decode(said.voided),
-    order: said.order &&
-      { ...said.order.mark, position: said.order.position },
   };
 }

@@ -28,7 +28,6 @@ import {
 import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { batchHead, decodeBatch } from "../commit/batch.ts";
 import { chainBytes } from "../commit/commit.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { isBatch, recordKind } from "./format.ts";
 
 const FORMAT = 1;
@@ -55,6 +54,13 @@ export const orderLayout: Field<SaidMark> = struct({
 /** The order at a mark. */
 export interface OrderMark extends SaidMark {
   /** Log address behind the mark. */
+  readonly position: number;
+}
+
+/** A mark as the log has it; who serves nobody never reads it. */
+export interface LoggedMark {
+  readonly body: Uint8Array;
+  /** Log address behind it. */
   readonly position: number;
 }
 
@@ -139,14 +145,4 @@ function stubsIn(kind: number, body: Uint8Array): NumberRanges {
     if (isVoid) stubs.add(first + i);
   }
   return stubs;
-}
-
-/** The file that says where an epoch may go on. */
-export const EPOCH_FILE = "sync";
-
-/** Ends the epoch of a log of which it cannot be proved that it has all that was given out. */
-export function endEpoch(storage: Storage, folder: string): void {
-  if (!storage.list(folder).includes(EPOCH_FILE)) return;
-  storage.remove(`${folder}/${EPOCH_FILE}`);
-  storage.syncFolder(folder);
 }

@@ -33,13 +33,13 @@ import {
   acceptedIn,
   decodeMark,
   encodeMark,
-  EPOCH_FILE,
   MARK_BYTES,
   orderAfter,
   type OrderMark,
   orderStart,
 } from "./order.ts";
 
+const EPOCH_FILE = "sync";
 const EPOCH_BYTES = 16;
 /** The identity is a device and an inode, or as short. */
 const FILE_BYTES_MAX = 64 * 1024;
@@ -76,7 +76,6 @@ export class ServedOrder {
       accepted: world.now(),
       order: orderStart(loaded.genesisId, epoch),
     });
-    loaded.order = this.#mark;
     loaded.log.onSyncing = () => this.#markAll();
   }
 
@@ -103,7 +102,16 @@ export class ServedOrder {
   #append(said: Omit<OrderMark, "position">): OrderMark {
     const body = encodeMark(said);
     const address = this.#loaded.log.append(recordKind.order, [body]);
-    return { ...said, position: address + body.length };
+    const position = address + body.length;
+    this.#loaded.order = { body, position };
+    return { ...said, position };
+  }
+
+  /** Ends the epoch of a log of which it cannot be proved that it has all that was given out. */
+  static end(this: void, storage: Storage, folder: string): void {
+    if (!storage.list(folder).includes(EPOCH_FILE)) return;
+    storage.remove(`${folder}/${EPOCH_FILE}`);
+    storage.syncFolder(folder);
   }
 
   /** The name of its life, 16 bytes. */
@@ -134,7 +142,6 @@ export class ServedOrder {
       accepted,
       order: orderAfter(order, { accepted, batches }),
     });
-    this.#loaded.order = this.#mark;
   }
 
   /** Has the log a mark of this epoch that ends at a position and says this order? */
@@ -163,8 +170,10 @@ function goesOn(
   storage: Storage,
   loaded: LoadedReplica,
 ): OrderMark | undefined {
-  const { order, folder } = loaded;
-  if (order === undefined || !provesContinuity(loaded)) return undefined;
+  const { order: logged, folder } = loaded;
+  if (logged === undefined || !provesContinuity(loaded)) return undefined;
+  const { body, position } = logged;
+  const order = decodeMark(body, position - body.length);
   const said = readFile(storage, `${folder}/${EPOCH_FILE}`);
   const isSame = said !== undefined && equalBytes(said.epoch, order.epoch) &&
     said.identity === storage.identity();

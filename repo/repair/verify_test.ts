@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { encodeText } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
-import { encodeMark } from "../log/order.ts";
+import { decodeMark, encodeMark } from "../log/order.ts";
 import { encodeCut } from "../refusal/void_commits.ts";
 import {
   type VerifyOptions,
@@ -178,7 +178,7 @@ Deno.test("verifyReplica() checks that the marks of a served log say the order o
   await place.replica.durable();
   equal((await verify(place)).ok, true);
   const { log, order } = place.replica.loaded;
-  const { epoch, accepted } = order!;
+  const { epoch, accepted } = decodeMark(order!.body, 0);
   // A mark of nothing, with the order that it would have behind a batch.
   const lie = encodeMark({ epoch, accepted, order: new Uint8Array(32) });
   const address = log.append(recordKind.order, [lie]);

@@ -14,6 +14,7 @@ import {
   type Storage,
 } from "../../mod.ts";
 import { decodeGenesis } from "../../repo/commit/genesis.ts";
+import { decodeMark } from "../../repo/log/order.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { replicaOf } from "../../src/db/internals.ts";
 import { field } from "../../src/text/mod.ts";
@@ -122,7 +123,9 @@ export function saidOf(repo: Repository): Said {
     chains: Object.fromEntries(chains.sort(([a], [b]) => a < b ? -1 : 1)),
     heads: heads.map(({ chain, number }) => `${hexOf(chain)}:${number}`),
     digest: toHex(graph.digest()!),
-    order: loaded.order === undefined ? null : toHex(loaded.order.order),
+    order: loaded.order === undefined
+      ? null
+      : toHex(decodeMark(loaded.order.body, 0).order),
     items: { leaf: itemsOf(repo, Leaf), twig: itemsOf(repo, Twig) },
   };
 }
