@@ -52,14 +52,19 @@ export interface ImportResult {
   batches: number;
 }
 
-/** Imports all rows. */
+/** What is held in memory of so many rows is let go before more come. */
+const rowsHeldMax = 200_000;
+
+/** Imports all rows, with a repository that is opened again now and then: what was written stays on the medium. */
 export async function importRows(
-  repository: Repository,
+  open: () => Promise<Repository>,
   groups: RowGroups,
   plan: ImportPlan,
+  heldMax = rowsHeldMax,
 ): Promise<ImportResult> {
-  const importer = new Importer(repository, plan);
+  const importer = new Importer(await open(), plan);
   for await (const rows of groups) {
+    if (importer.held >= heldMax) await importer.reopen(open);
     for (const row of rows) {
       importer.add(row.line, importer.read(row));
       if (importer.isFull) await importer.write();
@@ -85,7 +90,9 @@ class Importer {
     skipped: 0,
     batches: 0,
   };
-  readonly #repository: Repository;
+  /** Rows that the repository was given since it was opened. */
+  held = 0;
+  #repository: Repository;
   readonly #plan: ImportPlan;
   readonly #reader: RowReader;
   /** Ids that earlier batches of a dry run would have written. */
@@ -119,6 +126,12 @@ class Importer {
     this.#batch.push({ line, draft });
   }
 
+  async reopen(open: () => Promise<Repository>): Promise<void> {
+    await this.#repository.close();
+    this.#repository = await open();
+    this.held = 0;
+  }
+
   /** Writes the gathered batch as one transaction. */
   async write(): Promise<void> {
     const batch = this.#batch;
@@ -143,6 +156,7 @@ class Importer {
     this.result.replaced += did.replaced;
     this.result.skipped += did.skipped;
     this.result.batches++;
+    this.held += did.created + did.replaced;
     this.#lastLine = lastLine;
     this.#batch = [];
   }

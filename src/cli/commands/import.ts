@@ -183,9 +183,9 @@ function write(
   const path = isDryRun && !place.isThere ? undefined : options.data;
   const request = { path, mode: options.mode, target };
   return withDatabase(request, async (database) => {
-    const repository = await database.repository(place.repository);
+    const open = () => database.repository(place.repository);
     const rows = watched(context, input, format, "importing");
-    return await importRows(repository, rows, {
+    return await importRows(open, rows, {
       input: input.name,
       target,
       idField: options.id,
