@@ -25,7 +25,7 @@ import {
   type Login,
 } from "./login.ts";
 import type { ChannelSource, RepositoryLink } from "./repository_link.ts";
-import type { SessionKeeper } from "./session_keeper.ts";
+import type { Keyring } from "./keyring.ts";
 
 /** How a database connects. */
 export interface ConnectOptions {
@@ -80,8 +80,7 @@ export interface ConnectionParts {
   readonly world: World;
   /** Hears how far the server's clock is ahead of this device's, in milliseconds. */
   readonly follow: (clockOffsetMs: number) => void;
-  readonly rootKey: Uint8Array;
-  readonly keeper: SessionKeeper;
+  readonly keyring: Keyring;
   /** Resolves when everything is here that takes in what comes. */
   readonly prepare?: () => Promise<void>;
   /** The repositories that are open when it starts. */
@@ -135,7 +134,7 @@ export class DatabaseConnection implements Connection {
   }
 
   async #start(): Promise<void> {
-    const { world, rootKey, keeper, options, links, report, tap } = this.#parts;
+    const { world, keyring, options, links, report, tap } = this.#parts;
     const { follow, prepare } = this.#parts;
     for (const link of links()) link.sync.without("connecting");
     try {
@@ -147,7 +146,7 @@ export class DatabaseConnection implements Connection {
         ]);
       if (this.#stop.signal.aborted) return;
       const renewal = new Renewal({
-        keeper,
+        keyring,
         world,
         source: this.#source,
         login: options.login ?? this.#url,
@@ -157,7 +156,7 @@ export class DatabaseConnection implements Connection {
       const client: Client = new SyncClient({
         connector,
         world,
-        rootKey,
+        rootKey: keyring.rootKey,
         prover: (renew: boolean, signal: AbortSignal) =>
           renewal.prover(renew, signal),
         follow,

@@ -21,6 +21,7 @@ import type { KeyVault } from "../storage/key_vault.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 import { lateEd25519 } from "../../crypto/late_ed25519.ts";
 import {
+  type Certificate,
   decodeCertificate,
   issueCertificateLater,
   type Session,
@@ -263,6 +264,11 @@ export class Keyring {
   #keys: Keys;
   #key: SessionKey;
   #file: StorageFile | undefined;
+  #session!: Session;
+  #certificate: Certificate | undefined;
+  #obtainedAt: number | undefined;
+  /** Hears of each session that signs from now on. */
+  onSession: ((session: Session) => void) | undefined;
   #settling: Promise<void> | undefined;
   /** Did a sync fail? What it left of the file nobody knows: another one takes its place. */
   #isUnsure = false;
@@ -278,6 +284,7 @@ export class Keyring {
     this.isKeyLost = parts.isKeyLost;
     this.isMended = parts.isMended;
     this.isNew = parts.file !== undefined;
+    this.#read();
   }
 
   /** The root public key, 32 bytes. */
@@ -295,13 +302,29 @@ export class Keyring {
     return this.#key;
   }
 
-  /** The session that signs here. */
+  /** The session that signs here; the same object until there is another. */
   get session(): Session {
+    return this.#session;
+  }
+
+  /** What an issuer says of it; `undefined` before the first login. */
+  get certificate(): Certificate | undefined {
+    return this.#certificate;
+  }
+
+  /** When that was had, where that was since the database was opened. */
+  get obtainedAt(): number | undefined {
+    return this.#obtainedAt;
+  }
+
+  #read(): void {
     const { user, certificate, others } = this.#stored();
     const { signer } = this.#key;
-    if (certificate === undefined) return { user, signer, others };
-    const certified = decodeCertificate(certificate).user;
-    return { user: certified, signer, certificate, others };
+    this.#certificate = certificate && decodeCertificate(certificate);
+    this.#session = {
+      ...{ user: this.#certificate?.user ?? user, signer, others },
+      ...certificate && { certificate },
+    };
   }
 
   #stored(): StoredSession {
@@ -377,11 +400,16 @@ export class Keyring {
     return true;
   }
 
-  /** Keeps a session with what issuers say of it, instead of the one there was; durable when it resolves. */
+  /** Keeps a session with what issuers say of it, instead of the one there was: first it is durable, then it signs. */
   store(session: KeptSession): Promise<Session> {
     const storing = this.#storing.then(() => this.#store(session));
     this.#storing = storing.catch(() => {});
     return storing;
+  }
+
+  /** Resolves when nothing of it is being written. */
+  async settled(): Promise<void> {
+    await this.#storing;
   }
 
   async #store(session: KeptSession): Promise<Session> {
@@ -401,11 +429,14 @@ export class Keyring {
     const { publicKey } = this.#key.signer;
     this.#keys = keys;
     this.#key = key;
+    this.#read();
+    this.#obtainedAt = this.#parts.world.now();
+    this.onSession?.(this.#session);
     if (!equalBytes(publicKey, key.signer.publicKey)) {
       // It signs no more; one that stays in the vault does no harm.
       await vault?.remove(publicKey).catch(() => {});
     }
-    return this.session;
+    return this.#session;
   }
 }
 

@@ -64,7 +64,6 @@ import type { RepositoryParts } from "./repository.ts";
 import { RepositoryLink } from "./repository_link.ts";
 import { Schemas } from "./schemas.ts";
 import { keysMended, Scrubbing } from "./scrubbing.ts";
-import { SessionKeeper } from "./session_keeper.ts";
 import { StorageObserver, type StorageStatus } from "./storage_status.ts";
 import { UnfitFields } from "./unfit_fields.ts";
 
@@ -160,7 +159,6 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   /** Those whose deletion was begun and did not end. */
   readonly #deleted = new Set<RepositoryName>();
   readonly #links = new Set<RepositoryLink>();
-  readonly #keeper: SessionKeeper;
   readonly #scrubbing: Scrubbing;
   #connection: DatabaseConnection | undefined;
   #tap: Tap | undefined;
@@ -182,11 +180,9 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       report: options.onListenerError,
     });
     if (keyring.isMended) this.storage.incident(keysMended(world));
-    this.#keeper = new SessionKeeper({
-      keyring,
-      world,
-      replicas: () => Array.from(this.#links.values(), (link) => link.replica),
-    });
+    keyring.onSession = (session) => {
+      for (const { replica } of this.#links) replica.useSession(session);
+    };
     this.#scrubbing = new Scrubbing({
       storage,
       world,
@@ -221,11 +217,11 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   }
 
   get user(): string {
-    return this.#keeper.user;
+    return this.#parts.keyring.session.user;
   }
 
   get sessionKey(): Uint8Array {
-    return this.#keeper.sessionKey;
+    return this.#parts.keyring.key.signer.publicKey.slice();
   }
 
   get connection(): Connection | undefined {
@@ -248,9 +244,8 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       options,
       world,
       follow: (clockOffsetMs) => this.#clock.follow(clockOffsetMs),
-      rootKey: keyring.rootKey,
+      keyring,
       ...door.prepare && { prepare: door.prepare },
-      keeper: this.#keeper,
       links: () => this.#links,
       ended: () => this.#connection = undefined,
       tap: (way, frame) => this.#tap?.(way, frame),
@@ -282,7 +277,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (this.#deleted.has(name)) await endDeletions(this.#parts.options);
     this.#deleted.delete(name);
     if (keyring.lost.length > 0) await lateRefusing.load();
-    const { session } = this.#keeper;
+    const { session } = keyring;
     const folder = replicaFolder(name);
     await storage.prepare?.(folder);
     await schemas.prepare();
@@ -298,9 +293,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       });
     this.#names?.add(name);
     // A login may have come in between.
-    if (this.#keeper.session !== session) {
-      replica.useSession(this.#keeper.session);
-    }
+    if (keyring.session !== session) replica.useSession(keyring.session);
     // What opening makes anew is in memory only, and so would be a write.
     if (isReadOnly) replica.loaded.log.fail(readOnlyError("Cannot write"));
     else replica.rewriteLost(keyring.lost);
@@ -473,7 +466,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       ...closings,
       ...this.#closings.values(),
       this.#settle(),
-      this.#keeper.settled(),
+      this.#parts.keyring.settled(),
     ]);
     this.#parts.unlock();
     const failed = results.find((result) => result.status === "rejected");

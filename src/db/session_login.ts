@@ -25,7 +25,7 @@ import {
   type LoginRequest,
   renewalAt,
 } from "./login.ts";
-import type { SessionKeeper } from "./session_keeper.ts";
+import type { Keyring } from "./keyring.ts";
 import type { SessionKey } from "./session_key.ts";
 
 /** Timers of a platform take no longer delay than this. */
@@ -35,11 +35,11 @@ const RENEWAL_MS_MIN = 60_000;
 
 /** Logs the session of one database in. */
 export class SessionLogin {
-  readonly #keeper: SessionKeeper;
+  readonly #keyring: Keyring;
   readonly #world: World;
 
-  constructor(keeper: SessionKeeper, world: World) {
-    this.#keeper = keeper;
+  constructor(keyring: Keyring, world: World) {
+    this.#keyring = keyring;
     this.#world = world;
   }
 
@@ -51,14 +51,14 @@ export class SessionLogin {
 
   /** Does the certificate cover this moment? */
   isValid(): boolean {
-    const { certificate } = this.#keeper;
+    const { certificate } = this.#keyring;
     return certificate !== undefined &&
       this.#world.now() < certificate.notAfter;
   }
 
   /** When the certificate should be renewed; `undefined` before the first login. */
   get renewalAt(): number | undefined {
-    const { certificate, obtainedAt } = this.#keeper;
+    const { certificate, obtainedAt } = this.#keyring;
     return certificate && renewalAt(certificate.notAfter, obtainedAt);
   }
 
@@ -66,7 +66,7 @@ export class SessionLogin {
   prover(): Prover | undefined {
     const certificates = this.#chain();
     if (certificates === undefined) return undefined;
-    const { signer } = this.#keeper.session;
+    const { signer } = this.#keyring.session;
     return {
       publicKey: signer.publicKey,
       certificates,
@@ -76,13 +76,13 @@ export class SessionLogin {
 
   /** Its certificate and those of its issuers up to the root; `undefined` where one is missing. */
   #chain(): Uint8Array[] | undefined {
-    const { keyring, session } = this.#keeper;
+    const { rootKey, session } = this.#keyring;
     const chain: Uint8Array[] = [];
-    let next = this.#keeper.certificate;
+    let next = this.#keyring.certificate;
     while (next !== undefined && chain.length < limits.certificatesMax) {
       chain.push(next.bytes);
       const { issuerKey } = next;
-      if (equalBytes(issuerKey, keyring.rootKey)) return chain;
+      if (equalBytes(issuerKey, rootKey)) return chain;
       next = session.others?.map(decodeCertificate)
         .find(({ sessionKey }) => equalBytes(sessionKey, issuerKey));
     }
@@ -96,30 +96,28 @@ export class SessionLogin {
     signal: AbortSignal,
   ): Promise<void> {
     const credentials = await credentialsOf(source);
-    const { sessionKey, certificate: known } = this.#keeper;
-    const { key } = this.#keeper.keyring;
+    const { key, certificate: known } = this.#keyring;
     const given = await login({
       ...this.#question(key, credentials),
       ...(known !== undefined && { certificate: known.bytes }),
     }, signal);
     if (given !== "key-taken") {
-      const certificate = readCertificate(given, sessionKey);
+      const certificate = readCertificate(given, key.signer.publicKey);
       if (known === undefined || isAlike(known, certificate)) {
         return await this.#use(key, given, signal);
       }
     }
-    const next = await this.#keeper.keyring.newKey();
+    const next = await this.#keyring.newKey();
     const other = await login(this.#question(next, credentials), signal);
     readCertificate(other, next.signer.publicKey);
     await this.#use(next, other as LoginAnswer, signal);
   }
 
   #question({ signer }: SessionKey, credentials: Credentials): LoginRequest {
-    const { keyring } = this.#keeper;
     return {
       sessionKey: signer.publicKey,
       credentials,
-      rootKey: keyring.rootKey,
+      rootKey: this.#keyring.rootKey,
       nowMs: this.#world.now(),
       sign: (message) => signer.sign(message),
     };
@@ -132,7 +130,7 @@ export class SessionLogin {
     signal: AbortSignal,
   ): Promise<void> {
     if (signal.aborted) return;
-    const { certificate: last, others = [] } = this.#keeper.session;
+    const { certificate: last, others = [] } = this.#keyring.session;
     const isNew = last === undefined || equalBytes(last, certificate);
     // From the root on: what was issued comes after who issued it.
     const above = [...issuers].reverse();
@@ -140,13 +138,17 @@ export class SessionLogin {
       !above.some((known) => equalBytes(known, bytes))
     );
     const kept = before.slice(above.length - limits.pastCertificatesMax);
-    await this.#keeper.use({ key, certificate, others: [...above, ...kept] });
+    await this.#keyring.store({
+      key,
+      certificate,
+      others: [...above, ...kept],
+    });
   }
 }
 
 /** How one connection logs in. */
 export interface RenewalParts {
-  readonly keeper: SessionKeeper;
+  readonly keyring: Keyring;
   readonly world: World;
   readonly source: CredentialsSource;
   /** Where, or how; `undefined` where there is no way. */
@@ -166,7 +168,7 @@ export class Renewal {
 
   constructor(parts: RenewalParts) {
     this.#parts = parts;
-    this.#session = new SessionLogin(parts.keeper, parts.world);
+    this.#session = new SessionLogin(parts.keyring, parts.world);
     this.#isDue = parts.isDue;
     const { stop } = parts;
     stop.addEventListener("abort", () => this.#cancel?.(), { once: true });

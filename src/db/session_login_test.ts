@@ -3,14 +3,12 @@ import { createSigner, generateKeyPair, verify } from "../../crypto/mod.ts";
 import {
   decodeCertificate,
   issueCertificate,
-  type Replica,
   type Session,
 } from "../../repo/mod.ts";
 import { ManualWorld, turns } from "../../tests/kit/replica_place.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 import { openKeyring } from "./keyring.ts";
 import type { Login } from "./login.ts";
-import { SessionKeeper } from "./session_keeper.ts";
 import { Renewal, SessionLogin } from "./session_login.ts";
 
 const world = new ManualWorld(3);
@@ -36,50 +34,45 @@ function certify(
   return bytes;
 }
 
-/** A keeper of a new client folder, and what its repositories were told. */
-async function keeperOf(storage = memoryStorage()) {
+/** The keys of a new client folder, and what its repositories were told. */
+async function openKeys(storage = memoryStorage()) {
   const { publicKey: rootKey } = root;
   const keyring = await openKeyring(storage, world, { user: "me", rootKey });
   const used: Session[] = [];
-  const replica = { useSession: (session: Session) => used.push(session) };
-  const keeper = new SessionKeeper({
-    keyring,
-    world,
-    replicas: () => [replica as unknown as Replica],
-  });
-  return { keeper, logins: new SessionLogin(keeper, world), used, storage };
+  keyring.onSession = (session) => used.push(session);
+  return { keyring, logins: new SessionLogin(keyring, world), used, storage };
 }
 
 const logsIn: Login = ({ sessionKey }) =>
   Promise.resolve({ certificate: certify(sessionKey) });
 
 Deno.test("a new device has a key, a name of its own choice, and nothing to prove", async () => {
-  const { keeper, logins } = await keeperOf();
-  deepEqual([keeper.user, logins.isCurrent(), logins.isValid()], [
+  const { keyring, logins } = await openKeys();
+  deepEqual([keyring.session.user, logins.isCurrent(), logins.isValid()], [
     "me",
     false,
     false,
   ]);
-  equal(keeper.sessionKey.length, 32);
+  equal(keyring.key.signer.publicKey.length, 32);
   equal(logins.prover(), undefined);
 });
 
 Deno.test("a login certifies the key that is there, in the folder and in open repositories", async () => {
-  const { keeper, logins, used, storage } = await keeperOf();
-  const key = keeper.sessionKey;
+  const { keyring, logins, used, storage } = await openKeys();
+  const key = keyring.key.signer.publicKey;
   await logins.login(logsIn, token, never);
-  deepEqual([keeper.user, keeper.sessionKey], ["ann", key]);
+  deepEqual([keyring.session.user, keyring.key.signer.publicKey], ["ann", key]);
   equal(logins.isCurrent(), true);
   equal(used.length, 1);
   const prover = logins.prover()!;
   deepEqual(prover.publicKey, key);
   equal(prover.certificates.length, 1);
-  const { keeper: again } = await keeperOf(storage);
-  deepEqual([again.user, again.sessionKey], ["ann", key]);
+  const { keyring: again } = await openKeys(storage);
+  deepEqual([again.session.user, again.key.signer.publicKey], ["ann", key]);
 });
 
 Deno.test("a certificate is renewed near its end, and valid until then", async () => {
-  const { logins } = await keeperOf();
+  const { logins } = await openKeys();
   await logins.login(logsIn, token, never);
   world.time += hour * 0.79;
   equal(logins.isCurrent(), true);
@@ -93,9 +86,9 @@ Deno.test("a certificate is renewed near its end, and valid until then", async (
 
 Deno.test("other claims belong to a new key; what the old one signed keeps its certificate", async () => {
   for (const says of ["key-taken", "other claims"]) {
-    const { keeper, logins, used, storage } = await keeperOf();
+    const { keyring, logins, used, storage } = await openKeys();
     await logins.login(logsIn, token, never);
-    const [key, { certificate }] = [keeper.sessionKey, used[0]!];
+    const [key, { certificate }] = [keyring.key.signer.publicKey, used[0]!];
     const admin: Login = ({ sessionKey, certificate }) => {
       if (certificate !== undefined && says === "key-taken") {
         return Promise.resolve(says);
@@ -104,17 +97,17 @@ Deno.test("other claims belong to a new key; what the old one signed keeps its c
       return Promise.resolve({ certificate: given });
     };
     await logins.login(admin, token, never);
-    notDeepEqual(keeper.sessionKey, key);
-    equal(keeper.certificate!.claims, '{"role":"admin"}');
+    notDeepEqual(keyring.key.signer.publicKey, key);
+    equal(keyring.certificate!.claims, '{"role":"admin"}');
     deepEqual(used.at(-1)!.others, [certificate]);
-    const { keeper: again } = await keeperOf(storage);
-    deepEqual(again.sessionKey, keeper.sessionKey);
+    const { keyring: again } = await openKeys(storage);
+    deepEqual(again.key.signer.publicKey, keyring.key.signer.publicKey);
     deepEqual(again.session.others, [certificate]);
   }
 });
 
 Deno.test("a login proves the key that it asks for, also a new one", async () => {
-  const { keeper, logins } = await keeperOf();
+  const { keyring, logins } = await openKeys();
   const asked: Uint8Array[] = [];
   const login: Login = async ({ sessionKey, rootKey, nowMs, sign }) => {
     const message = Uint8Array.of(1, asked.length);
@@ -127,7 +120,7 @@ Deno.test("a login proves the key that it asks for, also a new one", async () =>
   };
   await logins.login(login, token, never);
   notDeepEqual(asked[0], asked[1]);
-  deepEqual(keeper.sessionKey, asked[1]);
+  deepEqual(keyring.key.signer.publicKey, asked[1]);
 });
 
 Deno.test("issuers below the root are shown, and without them a login is due", async () => {
@@ -138,7 +131,7 @@ Deno.test("issuers below the root are shown, and without them a login is due", a
       certificate: certify(sessionKey, {}, server.secretKey),
       issuers,
     });
-  const { logins, storage } = await keeperOf();
+  const { logins, storage } = await openKeys();
   await logins.login(answers([]), token, never);
   deepEqual([logins.isCurrent(), logins.prover()], [false, undefined]);
   await logins.login(answers([above]), token, never);
@@ -148,12 +141,12 @@ Deno.test("issuers below the root are shown, and without them a login is due", a
     "ann",
     "server",
   ]);
-  const { logins: again } = await keeperOf(storage);
+  const { logins: again } = await openKeys(storage);
   deepEqual(again.prover()!.certificates, chain);
 });
 
 Deno.test("an answer that is no certificate of this key changes nothing", async () => {
-  const { keeper, logins, used } = await keeperOf();
+  const { keyring, logins, used } = await openKeys();
   const other = generateKeyPair(world.random).publicKey;
   for (const certificate of [certify(other), new Uint8Array(9)]) {
     const login: Login = () => Promise.resolve({ certificate });
@@ -167,22 +160,22 @@ Deno.test("an answer that is no certificate of this key changes nothing", async 
   await rejects(logins.login(forged, token, never), { code: "login-failed" });
   const taken: Login = () => Promise.resolve("key-taken");
   await rejects(logins.login(taken, token, never), { code: "login-failed" });
-  deepEqual([used, keeper.certificate], [[], undefined]);
+  deepEqual([used, keyring.certificate], [[], undefined]);
 });
 
 Deno.test("a login that is no longer wanted changes nothing", async () => {
-  const { keeper, logins, used } = await keeperOf();
+  const { keyring, logins, used } = await openKeys();
   const stop = new AbortController();
   const login: Login = (request, signal) => {
     stop.abort();
     return logsIn(request, signal);
   };
   await logins.login(login, token, stop.signal);
-  deepEqual([used, keeper.certificate], [[], undefined]);
+  deepEqual([used, keyring.certificate], [[], undefined]);
 });
 
 Deno.test("a connection has its certificate renewed in time, until it is closed", async () => {
-  const { keeper } = await keeperOf();
+  const { keyring } = await openKeys();
   const stop = new AbortController();
   let logins = 0;
   const login: Login = (request) => {
@@ -190,7 +183,7 @@ Deno.test("a connection has its certificate renewed in time, until it is closed"
     return logsIn(request, never);
   };
   const renewal = new Renewal({
-    keeper,
+    keyring,
     world,
     source: token,
     login,
@@ -212,8 +205,8 @@ Deno.test("a connection has its certificate renewed in time, until it is closed"
 });
 
 Deno.test("a connection with nowhere to log in says so", async () => {
-  const { keeper } = await keeperOf();
-  const options = { keeper, world, source: token, login: undefined };
+  const { keyring } = await openKeys();
+  const options = { keyring, world, source: token, login: undefined };
   const renewal = new Renewal({ ...options, isDue: false, stop: never });
   await rejects(renewal.prover(false, never), { code: "login-failed" });
 });
