@@ -23,7 +23,7 @@ import {
   refusalLayout,
   resolutionLayout,
 } from "../repo/refusal/void_commits.ts";
-import { resumeFile } from "../src/db/resume_file.ts";
+import { resumeFile } from "../src/db/repository_link.ts";
 import { cursor } from "../sync/frame_fields.ts";
 import { frames } from "../sync/message.ts";
 import { resumeLayout } from "../sync/resume.ts";

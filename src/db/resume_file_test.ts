@@ -5,7 +5,7 @@ import {
   type LogFacts,
   parseResume,
   type Resume,
-} from "./resume_file.ts";
+} from "./repository_link.ts";
 
 const resume: Resume = { bytes: new Uint8Array([1, 2, 3, 4, 5]), known: 700 };
 

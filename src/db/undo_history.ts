@@ -37,7 +37,7 @@ import {
   plainStamp,
   slotOf,
 } from "./undo_marks.ts";
-import { MarkNames } from "./undo_names.ts";
+import { MarkNames } from "./undo_apply.ts";
 import { Write } from "./write.ts";
 import { decodeLocal, encodeLocal, pack, unpack } from "./local_json.ts";
 

@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { DatabaseError, type ErrorCode } from "../base/errors.ts";
-import { replaces } from "./browser_errors.ts";
+import { replaces } from "./browser_storage.ts";
 
 /** Codes of failures of the medium, and codes that end everything. */
 const FAILED: readonly ErrorCode[] = ["storage-failed", "storage-full"];

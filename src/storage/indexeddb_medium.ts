@@ -4,8 +4,10 @@
  * Each transaction that writes reads the term first and comes to nothing
  * when it is not this storage's own: that is the fence.
  *
- * Architecture invariant: a connection that fails is no verdict. What became
- * of the database is asked before anybody hears of a failure.
+ * Architecture invariant: a connection that fails is no verdict: a browser that
+ * removes an origin's data first breaks off what runs there, and says no more of
+ * it than that. So the database itself is asked, over a connection of its own,
+ * before anybody hears of a failure. Asking never makes a database.
  *
  * @module
  */
@@ -17,12 +19,12 @@ import { storageFailure } from "./failure.ts";
 import {
   type Connection,
   type ObjectStore,
+  type OpenRequest,
   platform,
   type Request,
   type Transaction,
 } from "./indexeddb_types.ts";
-import { IDENTITY, standingOf, TERM } from "./indexeddb_standing.ts";
-import { evicted, fencedError } from "./browser_errors.ts";
+import { evicted, fencedError } from "./browser_storage.ts";
 
 /** Bytes that are written together. */
 export const PAGE_BYTES = 64 * 1024;
@@ -319,4 +321,90 @@ function foreign(): DatabaseError {
     "format-unknown",
     "Cannot open the database: its IndexedDB holds what Sheaf did not write. Remove it, or choose another name.",
   );
+}
+
+/** Where the term of the youngest storage is kept, in the store `meta`. */
+const TERM = "term";
+/** Where the database's identity is kept, in the store `meta`. */
+const IDENTITY = "identity";
+
+/** Between two tries. */
+const RETRY_MS = 50;
+
+/** What a storage knows of its database. */
+interface Known {
+  readonly term: number;
+  /** As {@linkcode toHex} gives it. */
+  readonly identity: string;
+}
+
+/**
+ * What is found under a database's name: nothing or another database
+ * (`evicted`), a younger storage (`fenced`), all as it was (`same`), or no
+ * answer in time.
+ */
+type Standing = "evicted" | "fenced" | "same" | "unknown";
+
+/** Asks until there is an answer, or for `msMax` milliseconds. */
+export async function standingOf(
+  database: string,
+  known: Known,
+  msMax: number = limits.storageAskMsMax,
+): Promise<Standing> {
+  const late = AbortSignal.timeout(msMax);
+  const isLate = new Promise<Standing>((resolve) =>
+    late.addEventListener("abort", () => resolve("unknown"))
+  );
+  return await Promise.race([isLate, askUntil(database, known, late)]);
+}
+
+async function askUntil(
+  database: string,
+  known: Known,
+  late: AbortSignal,
+): Promise<Standing> {
+  while (!late.aborted) {
+    try {
+      return await askOnce(database, known);
+    } catch {
+      // The removal may be under way yet.
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+  return "unknown";
+}
+
+async function askOnce(database: string, known: Known): Promise<Standing> {
+  const connection = await existing(database);
+  if (connection === undefined) return "evicted";
+  try {
+    const term = await read(connection, "meta", (meta) => meta.get(TERM));
+    const identity = await read(
+      connection,
+      "meta",
+      (meta) => meta.get(IDENTITY),
+    );
+    const isSame = identity instanceof Uint8Array &&
+      toHex(identity) === known.identity;
+    if (!isSame) return "evicted";
+    return term === known.term ? "same" : "fenced";
+  } finally {
+    connection.close();
+  }
+}
+
+/** A connection to a database that is there. */
+async function existing(database: string): Promise<Connection | undefined> {
+  const request: OpenRequest = platform().indexedDB.open(database);
+  let isNew = false;
+  request.onupgradeneeded = () => {
+    isNew = true;
+    request.transaction?.abort(); // And there is none, as before.
+  };
+  try {
+    return await resultOf(request);
+  } catch (cause) {
+    if (isNew) return undefined;
+    throw cause;
+  }
 }

@@ -11,17 +11,23 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import {
+  type BrowserStorage,
   closedError,
   isOver,
   missingForRename,
   notPrepared,
+  PreparedFolders,
   replaces,
-} from "./browser_errors.ts";
-import type { BrowserStorage, StorageIncident } from "./browser_storage.ts";
+  type StorageIncident,
+} from "./browser_storage.ts";
 import { BrowserWatch } from "./browser_watch.ts";
 import { lostForWriting, storageFailure } from "./failure.ts";
-import { IdbContent, IdbFile } from "./indexeddb_file.ts";
-import { type Changes, Medium, type NameRecord } from "./indexeddb_medium.ts";
+import {
+  type Changes,
+  Medium,
+  type NameRecord,
+  PAGE_BYTES,
+} from "./indexeddb_medium.ts";
 import { InstanceLock } from "./instance_lock.ts";
 import {
   checkFileName,
@@ -31,7 +37,6 @@ import {
   folderOf,
   foldersIn,
 } from "./names.ts";
-import { PreparedFolders } from "./prepared_folders.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
 
 /** What nobody syncs is written after this. */
@@ -128,7 +133,7 @@ class IdbStorage implements BrowserStorage {
     if (content === undefined) {
       if (options.create !== true) return undefined;
       checkLength(name);
-      this.#checkWritable(`create ${name}`);
+      this.checkWritable(`create ${name}`);
       content = new IdbContent(this.#nextId++, name, 0);
       content.bytes = new Uint8Array(0);
       this.#files.set(name, content);
@@ -152,7 +157,7 @@ class IdbStorage implements BrowserStorage {
 
   syncFolder(folder: string): void {
     checkFolderName(folder);
-    this.#checkWritable(`sync folder ${folder}`);
+    this.checkWritable(`sync folder ${folder}`);
     this.sync().catch(() => {});
   }
 
@@ -160,7 +165,7 @@ class IdbStorage implements BrowserStorage {
     checkFileName(from);
     checkFileName(to);
     checkLength(to);
-    this.#checkWritable(`rename ${from}`);
+    this.checkWritable(`rename ${from}`);
     const content = this.#files.get(from);
     if (content === undefined) throw missingForRename(from);
     if (from === to) return;
@@ -176,7 +181,7 @@ class IdbStorage implements BrowserStorage {
     checkFileName(name);
     const content = this.#files.get(name);
     if (content === undefined) return;
-    this.#checkWritable(`remove ${name}`);
+    this.checkWritable(`remove ${name}`);
     this.#files.delete(name);
     this.#changed.delete(content);
     this.#dropped.push(content.id);
@@ -242,11 +247,6 @@ class IdbStorage implements BrowserStorage {
     this.#writeSoon();
   }
 
-  /** Of a file: throws after a failure. */
-  checkWritable(what: string): void {
-    this.#checkWritable(what);
-  }
-
   /** Writes everything that changed until now. One transaction runs, and one waits, for all who ask meanwhile. */
   sync(): Promise<void> {
     if (this.#flight === undefined) return this.#launch();
@@ -265,7 +265,7 @@ class IdbStorage implements BrowserStorage {
   }
 
   async #commit(): Promise<void> {
-    this.#checkWritable("write");
+    this.checkWritable("write");
     if (!this.#isDirty) return;
     try {
       await this.#medium.commit(this.#takeChanges());
@@ -353,7 +353,8 @@ class IdbStorage implements BrowserStorage {
     return failure;
   }
 
-  #checkWritable(what: string): void {
+  /** Throws after a failure. */
+  checkWritable(what: string): void {
     const failure = this.#failure;
     if (failure === undefined) return;
     throw isOver(failure) ? failure : lostForWriting(what, failure);
@@ -365,4 +366,129 @@ function locked(): DatabaseError {
     "database-locked",
     "Another page is in the midst of writing and does not end it: close it, or try again.",
   );
+}
+
+/** A file's bytes, shared by all who have it open. */
+class IdbContent {
+  /** Number of the file in the medium. */
+  readonly id: number;
+  name: string;
+  size: number;
+  /** Absent while its folder is not prepared. At least `size` of them; zeros behind. */
+  bytes: Uint8Array | undefined;
+  loading: Promise<void> | undefined;
+  users = 0;
+  #dirty = new Set<number>();
+
+  /** A file whose bytes are not here yet. */
+  constructor(id: number, name: string, size: number) {
+    this.id = id;
+    this.name = name;
+    this.size = size;
+  }
+
+  /** Takes the bytes that the medium has. */
+  fill(pages: readonly (readonly [page: number, bytes: Uint8Array])[]): void {
+    const bytes = new Uint8Array(this.size);
+    for (const [page, part] of pages) {
+      const at = page * PAGE_BYTES;
+      if (at < bytes.length) {
+        bytes.set(part.subarray(0, bytes.length - at), at);
+      }
+    }
+    this.bytes = bytes;
+  }
+
+  /** Changes bytes, growing where needed. */
+  write(bytes: Uint8Array, offset: number): void {
+    const end = offset + bytes.length;
+    if (end > this.size) this.resize(end);
+    this.bytes!.set(bytes, offset);
+    this.#mark(offset, end);
+  }
+
+  /** Cuts, or extends with zeros. */
+  resize(size: number): void {
+    const bytes = this.bytes!;
+    if (size > bytes.length) {
+      const grown = new Uint8Array(Math.max(size, bytes.length * 2));
+      grown.set(bytes.subarray(0, this.size));
+      this.bytes = grown;
+    } else if (size < this.size) {
+      bytes.fill(0, size, this.size);
+      this.#mark(size, this.size);
+    }
+    this.size = size;
+  }
+
+  /** The pages that the medium lacks, copied; from now on it has them. */
+  takePages(): [id: number, page: number, bytes: Uint8Array | undefined][] {
+    const taken = Array.from(this.#dirty, (page) => {
+      const start = page * PAGE_BYTES;
+      const end = Math.min(start + PAGE_BYTES, this.size);
+      const bytes = this.bytes!.slice(start, Math.max(start, end));
+      const isEmpty = bytes.every((byte) => byte === 0);
+      return [this.id, page, isEmpty ? undefined : bytes] as [
+        number,
+        number,
+        Uint8Array | undefined,
+      ];
+    });
+    this.#dirty = new Set();
+    return taken;
+  }
+
+  #mark(from: number, to: number): void {
+    const last = Math.floor((to - 1) / PAGE_BYTES);
+    for (let page = Math.floor(from / PAGE_BYTES); page <= last; page++) {
+      this.#dirty.add(page);
+    }
+  }
+}
+
+/** A file as its users see it. */
+class IdbFile implements StorageFile {
+  readonly #content: IdbContent;
+  readonly #host: IdbStorage;
+  #isClosed = false;
+
+  constructor(content: IdbContent, host: IdbStorage) {
+    this.#content = content;
+    this.#host = host;
+    content.users++;
+  }
+
+  size(): number {
+    return this.#content.size;
+  }
+
+  readAt(target: Uint8Array, offset: number): number {
+    const { bytes, size } = this.#content;
+    const count = Math.max(0, Math.min(target.length, size - offset));
+    target.set(bytes!.subarray(offset, offset + count));
+    return count;
+  }
+
+  writeAt(bytes: Uint8Array, offset: number): void {
+    this.#host.checkWritable(`write ${this.#content.name}`);
+    this.#content.write(bytes, offset);
+    this.#host.changed(this.#content);
+  }
+
+  truncate(length: number): void {
+    this.#host.checkWritable(`cut ${this.#content.name}`);
+    this.#content.resize(length);
+    this.#host.changed(this.#content);
+  }
+
+  sync(): Promise<void> {
+    this.#host.checkWritable(`sync ${this.#content.name}`);
+    return this.#host.sync();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#content.users--;
+  }
 }

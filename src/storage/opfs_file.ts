@@ -12,7 +12,7 @@ import type { BrowserWatch } from "./browser_watch.ts";
 import { lostForWriting, storageFailure } from "./failure.ts";
 import type { Guard } from "./opfs_guard.ts";
 import type { AccessHandle } from "./opfs_types.ts";
-import { resize, writeAll } from "./opfs_write.ts";
+import { resize, writeAll } from "./opfs_types.ts";
 import type { StorageFile } from "./storage.ts";
 
 /** What a file needs of its storage. */

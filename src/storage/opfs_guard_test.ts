@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { FakeOpfs } from "../../tests/kit/fake_opfs.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { Fence } from "./opfs_fence.ts";
+import { Fence } from "./opfs_guard.ts";
 import { Guard } from "./opfs_guard.ts";
 import { encodeIntent, fileId } from "./opfs_table.ts";
 import type { AccessHandle } from "./opfs_types.ts";

@@ -6,7 +6,7 @@
  */
 
 import { storageFailure } from "./failure.ts";
-import { Fence, type Root } from "./opfs_fence.ts";
+import { Fence, type Root } from "./opfs_guard.ts";
 import type { PoolFile } from "./opfs_file.ts";
 import { Table } from "./opfs_names.ts";
 import { isHeld, openHandle, Pool } from "./opfs_pool.ts";
@@ -24,7 +24,7 @@ import {
   nameOf,
   type OpfsFolder,
 } from "./opfs_types.ts";
-import { writeAll } from "./opfs_write.ts";
+import { writeAll } from "./opfs_types.ts";
 
 const FOLDER = "sheaf";
 /** Between two tries to get a handle that somebody else has. */

@@ -14,7 +14,7 @@ import {
   nameOf,
   type OpfsFolder,
 } from "./opfs_types.ts";
-import { resize } from "./opfs_write.ts";
+import { resize } from "./opfs_types.ts";
 
 const SHARED = "readwrite-unsafe";
 

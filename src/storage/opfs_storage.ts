@@ -19,7 +19,7 @@ import {
   missingForRename,
   notPrepared,
   tableDamaged,
-} from "./browser_errors.ts";
+} from "./browser_storage.ts";
 import type { BrowserStorage, StorageIncident } from "./browser_storage.ts";
 import { BrowserWatch } from "./browser_watch.ts";
 import { storageFailure } from "./failure.ts";
@@ -31,7 +31,7 @@ import {
   folderOf,
   foldersIn,
 } from "./names.ts";
-import type { Fence, Root } from "./opfs_fence.ts";
+import type { Fence, Root } from "./opfs_guard.ts";
 import { type FileHost, OpfsFile, type PoolFile } from "./opfs_file.ts";
 import { Guard } from "./opfs_guard.ts";
 import { Names, Table } from "./opfs_names.ts";
@@ -39,7 +39,7 @@ import { openHandle, type Pool } from "./opfs_pool.ts";
 import { closeHandle, Stock } from "./opfs_stock.ts";
 import { parseFileId, type TableChange } from "./opfs_table.ts";
 import { nameOf } from "./opfs_types.ts";
-import { PreparedFolders } from "./prepared_folders.ts";
+import { PreparedFolders } from "./browser_storage.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
 
 /** What opening a pool hands over. */

@@ -12,7 +12,7 @@ import type {
   StorageIncident,
 } from "../../src/storage/browser_storage.ts";
 import * as duel from "./storage_duel.ts";
-import { standingOf } from "../../src/storage/indexeddb_standing.ts";
+import { standingOf } from "../../src/storage/indexeddb_medium.ts";
 import { storageConformance } from "../kit/storage_conformance.ts";
 
 type Backend = "opfs" | "indexeddb";

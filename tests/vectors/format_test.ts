@@ -14,7 +14,7 @@ import { fromHex, toHex } from "../../src/base/bytes.ts";
 import { encodeFile } from "../../src/base/layout.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { encodeKeys } from "../../src/db/keyring_file.ts";
-import { resumeFile } from "../../src/db/resume_file.ts";
+import { resumeFile } from "../../src/db/repository_link.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
 import type {
   Change,
