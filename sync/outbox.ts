@@ -82,8 +82,8 @@ export class Outbox {
   readonly #options: Omit<OutboxOptions, "has">;
   readonly #has: Map<string, number>;
   #hasMax = HAS_KEPT;
-  /** Credentials that lie before this address were sent first. */
-  readonly #credentialsTo: number;
+  /** Credentials that lie before this address were sent. */
+  #credentialsTo: number;
   #credentials: readonly FeedRecord[];
   /** Credentials that the peer sent: they lie ahead in the log. */
   readonly #shown = new Set<string>();
@@ -145,6 +145,8 @@ export class Outbox {
     const rewind = this.#rewind;
     if (rewind === undefined) return true;
     if (this.#port.shareable < rewind.due) return false;
+    const sentTo = this.#partial?.from ?? this.#position;
+    this.#credentialsTo = Math.max(this.#credentialsTo, sentTo);
     this.#position = Math.min(this.position, rewind.from);
     this.#partial = undefined;
     this.#rewind = undefined;

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { decodeBatch } from "../repo/commit/batch.ts";
-import { isBatch } from "../repo/log/format.ts";
+import { isBatch, recordKind } from "../repo/log/format.ts";
 import { Place, SlowStorage } from "../tests/kit/replica_place.ts";
 import { Outbox } from "./outbox.ts";
 
@@ -36,9 +36,13 @@ Deno.test("Outbox.rewind() reads again from where it was, as soon as what stands
   const port = place.replica.port();
   const [chain] = [...port.vector().keys()] as [string];
   const outbox = new Outbox({ port, from: 0, credentials: false });
+  const certificates: number[] = [];
   const voids = () => {
     const sent = outbox.next(10_000);
     const records = sent !== undefined && "records" in sent ? sent.records : [];
+    certificates.push(
+      records.filter(({ kind }) => kind === recordKind.certificate).length,
+    );
     const batches = records.filter(({ kind }) => isBatch(kind)).map((one) =>
       decodeBatch(one.bytes, true)
     );
@@ -58,5 +62,6 @@ Deno.test("Outbox.rewind() reads again from where it was, as soon as what stands
   deepEqual(voids(), [false, true, false], "under the seal of the last one");
   deepEqual(voids(), []);
   ok(outbox.isDone);
+  deepEqual(certificates, [1, 0, 0, 0], "they are not told again");
   equal(port.refuse(chain, [{ number: 1, ...refused }]), undefined, "once");
 });

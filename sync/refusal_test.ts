@@ -188,6 +188,39 @@ Deno.test("refusals that come together are acted on once", async () => {
   talk.end();
 });
 
+Deno.test("who comes back after a refusal sends what was to be sent again, whatever stood behind it on the way", async () => {
+  const { world, serving, place, talk } = await start();
+  const other = await Place.open({ world, seed: 2 });
+  await other.write("theirs", "1");
+  await talk.settle();
+  await talk.pass(limits.witnessMs);
+  const { name } = place.replica.port();
+  const before = talk.client.core.resumeState(name)!.uploadedTo;
+  talk.client.sent = [];
+  void place.write("bad", "1");
+  await place.write("good", "1");
+  place.replica.port().receive(await other.arrivals());
+  place.replica.port().settle();
+  await disks();
+  const [chain = ""] = place.replica.port().vector().keys();
+  const said = { channel: 1, sequence: 1 };
+  const what = { chain, from: 0, number: 0, count: 1, kept: false };
+  const why = { reason: "denied", rule: "", detail: "" };
+  talk.client.message({ is: "refuse", ...said, ...what, ...why });
+  talk.client.message({ is: "ack", ...said });
+  await disks();
+  const { uploadedTo } = talk.client.core.resumeState(name)!;
+  assert.equal(uploadedTo <= before, true, `${uploadedTo} is behind ${before}`);
+  const { resume } = talk.client;
+  talk.end();
+  const again = meet(world, serving, place, () => undefined, resume);
+  await again.settle();
+  assert.equal(serving.place.text("good"), "1");
+  assert.equal(serving.place.text("theirs"), "1");
+  assert.ok(again.client.core.isQuiet(name));
+  again.end();
+});
+
 Deno.test("what a quota refused is not void, and goes up later on the same connection", async () => {
   const gate = once(() => refuse("quota"));
   const { serving, place, talk } = await start({ gate });

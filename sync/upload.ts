@@ -112,6 +112,8 @@ export class Upload {
   #isCredentialPutOff = false;
   #laterMs = Infinity;
   #isCredentialNew = false;
+  /** What goes out after the sequence `before` was read once more, from there on: what was sent earlier stands behind it. */
+  #again = { before: 0, from: Infinity };
   /** Log address of the first record that the server lacks after all. */
   #stuckAt = Infinity;
 
@@ -124,8 +126,12 @@ export class Upload {
 
   /** Own log address before which the server has everything. */
   get uploadedTo(): number {
-    const from = this.#sent[0]?.from ?? this.outbox.position;
-    return Math.min(from, this.#stuckAt);
+    return Math.min(
+      this.#sent[0]?.from ?? Infinity,
+      this.#base < this.#again.before ? this.#again.from : Infinity,
+      this.outbox.position,
+      this.#stuckAt,
+    );
   }
 
   /** Has the server everything that may be shared, and said so? */
@@ -417,6 +423,11 @@ export class Upload {
     const { outbox } = this;
     const end = this.#base + this.#sent.length;
     this.#stops.set(chain, { from: has, before: end });
+    const isLast = this.#base >= this.#again.before;
+    this.#again = {
+      before: end,
+      from: isLast ? from : Math.min(from, this.#again.from),
+    };
     outbox.noteLacks(chain, has);
     const flying = this.#sent.filter((one, i) =>
       !this.#isOutdated(this.#base + i, one.chain)
