@@ -8,6 +8,7 @@
  */
 
 import { CsvError, parse, type Parser } from "csv-parse";
+import { limits } from "../base/limits.ts";
 import { rowFailure } from "./failure.ts";
 import type { RawRow, RowGroups } from "./field.ts";
 
@@ -93,7 +94,11 @@ function openParser(onRecord: (record: CsvRecord) => void): Parser {
     bom: true,
     skip_empty_lines: true,
     max_record_size: recordCharactersMax,
-    cast: (cell, { quoting }) => cell === "" && !quoting ? undefined : cell,
+    cast(cell, { quoting, index, empty_lines }) {
+      // At once: the row may have millions of them.
+      if (index === columnsMax) throw tooWide(empty_lines);
+      return cell === "" && !quoting ? undefined : cell;
+    },
     // Taking records here spares each one the way through the stream.
     on_record(record, { empty_lines }) {
       onRecord({ record, emptyLines: empty_lines });
@@ -104,6 +109,18 @@ function openParser(onRecord: (record: CsvRecord) => void): Parser {
 
 /** One record is one item (`limits.itemBytesMax`), quotes and escapes included. */
 const recordCharactersMax = 32 * 1024 * 1024;
+
+/** The id and the fields of a schema: no item has more. */
+const columnsMax = limits.fieldsMax + 1;
+
+function tooWide(empty_lines: number): CsvError {
+  return new CsvError(
+    "CSV_RECORD_INCONSISTENT_FIELDS_LENGTH",
+    `the row has over ${columnsMax} cells, a schema ${limits.fieldsMax} fields`,
+    undefined,
+    { empty_lines },
+  );
+}
 
 function parseHeader(
   name: string,

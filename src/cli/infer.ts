@@ -9,6 +9,7 @@
  * @module
  */
 
+import { limits } from "../base/limits.ts";
 import { isFieldName } from "../schema/names.ts";
 import { isExactNumber, parseExactJson } from "./exact_json.ts";
 import { usageFailure } from "./failure.ts";
@@ -32,6 +33,9 @@ interface Seen {
   /** Distinct words, gathered only where a stored enum is to be filled. */
   readonly words: Set<string> | undefined;
 }
+
+/** The id and the fields of a schema. */
+const namesMax = limits.fieldsMax + 1;
 
 /** Gathers what rows hold; {@linkcode Inference.fields} says what fits. */
 export class Inference {
@@ -92,6 +96,11 @@ export class Inference {
   #of(name: string): Seen {
     let seen = this.#seen.get(name);
     if (seen === undefined) {
+      if (this.#seen.size === namesMax) {
+        throw usageFailure(
+          `The rows have over ${namesMax} names of values, a schema ${limits.fieldsMax} fields`,
+        );
+      }
       const isEnum = this.#stored.get(fieldName(name))?.kind === "enum";
       seen = emptySeen(isEnum ? new Set() : undefined);
       this.#seen.set(name, seen);

@@ -130,6 +130,19 @@ Deno.test("Inference refuses two names that would be one field", () => {
   assert.throws(() => inference.fields(), /"a b" and "a-b" would both be/);
 });
 
+Deno.test("Inference refuses more names than a schema has fields at the first of them", () => {
+  const names = Array.from({ length: 258 }, (_, i) => `n${i}`);
+  const valuesOf = (names: readonly string[]): Values =>
+    Object.fromEntries(names.map((name) => [name, 1]));
+  const rows = [valuesOf(names.slice(0, 200)), valuesOf(names.slice(200, 257))];
+  const inference = inferred(rows, false);
+  assert.equal(inference.fields().length, 257);
+  assert.throws(
+    () => inference.add({ line: 3, values: valuesOf(names) }),
+    /over 257 names of values, a schema 256 fields/,
+  );
+});
+
 Deno.test("RowReader reads JSON values of any kind back unchanged", () => {
   fc.assert(
     fc.property(

@@ -98,6 +98,29 @@ Deno.test("readCsv() names the line of a row that is wrong", async () => {
   assert.match(await failureOf(readCsv, "a,\n1,2\n"), /^in:1: column 2 has no/);
 });
 
+Deno.test("readCsv() stops at the cell that no item has room for", async () => {
+  let taken = 0;
+  async function* pieces() {
+    for (const piece of ["\n", ...Array<string>(1000).fill("a,".repeat(100))]) {
+      taken++;
+      yield await Promise.resolve(piece);
+    }
+  }
+  await assert.rejects(
+    Array.fromAsync(readCsv("in", pieces())),
+    /^Failure: in:2: the row has over 257 cells, a schema 256 fields/,
+  );
+  assert.ok(taken < 10, `${taken} pieces were read`);
+  const header = Array.from({ length: 257 }, (_, i) => `c${i}`).join();
+  const cells = (count: number) => `${header}\n${"1,".repeat(count - 1)}1\n`;
+  const [row] = await rowsOf(readCsv, cells(257));
+  assert.equal(Object.keys(row!.values).length, 257);
+  assert.match(
+    await failureOf(readCsv, cells(258)),
+    /^in:2: the row has over 257 cells/,
+  );
+});
+
 Deno.test("readJsonLines() skips empty lines and counts them", async () => {
   const text = '{"a":1}\r\n\n  \n{"a":[1,2]}';
   assert.deepEqual(plain(await rowsOf(readJsonLines, text)), [
