@@ -286,21 +286,26 @@ export class ServerHooks implements Required<HostHooks> {
     const extra = "refused" in patches ? EXTRA_MAX : extraOf(patches);
     this.#commits.take(sessionOf(peer), extra, world.monotonic());
     if ("refused" in patches) return patches;
-    return this.#chains.check(graph, batch, from, patches, proved) ??
-      judge.judge(
-        replica,
-        isRestoring ? "restorer" : session.mayIssue ? "issuer" : session,
-        batch,
-        from,
-        () => patches,
-      ) ??
-      this.#chains.begin(
-        graph,
-        batch,
-        proved,
-        sessionOf(peer),
-        world.monotonic(),
-      );
+    const odd = this.#chains.check(graph, batch, from, patches, proved);
+    if (odd !== undefined) return odd;
+    const by = session.mayIssue ? "issuer" : session;
+    const refusal = judge.judge(
+      replica,
+      isRestoring ? "restorer" : by,
+      batch,
+      from,
+      () => patches,
+    );
+    // What rules read of large fields for it counts as commits.
+    const read = judge.partsRead / limits.ruleReadPartsPerCommit;
+    this.#commits.take(sessionOf(peer), read, world.monotonic());
+    return refusal ?? this.#chains.begin(
+      graph,
+      batch,
+      proved,
+      sessionOf(peer),
+      world.monotonic(),
+    );
   }
 
   #checkQuota(

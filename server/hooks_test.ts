@@ -48,6 +48,8 @@ interface Around {
   readonly logBytes?: number;
   readonly monotonicMs?: () => number;
   readonly commitsPerSecond?: number;
+  /** Parts of large fields that rules read of each batch. */
+  readonly partsRead?: number;
   /** How many commits of a chain are proved to have been accepted before a loss. */
   readonly proved?: number;
   /** Repositories that there are. */
@@ -76,7 +78,11 @@ function hooksIn(around: Around): ServerHooks {
       logBytes: () => around.logBytes ?? 0,
       replicaOf: () => ({ graph: new Graph(KEY), loaded: { credentials } }),
     },
-    judge: { judge: () => undefined, proved: () => around.proved ?? 0 },
+    judge: {
+      judge: () => undefined,
+      proved: () => around.proved ?? 0,
+      partsRead: around.partsRead ?? 0,
+    },
     restores: {},
     readers: rules && new Readers({ rules, world } as unknown as ReaderParts),
     sessions: { learn() {} },
@@ -269,6 +275,16 @@ Deno.test("ServerHooks.gate() counts what takes much folding as more commits", (
   equal(hooks.creditDelay(peer, 1), 0, "one commit of 100");
   add(limits.foldPartsPerCommit * 120);
   equal(hooks.creditDelay(peer, 1), 2_200, "122 of 100 more");
+});
+
+Deno.test("ServerHooks.gate() counts what rules read of large fields as more commits", () => {
+  const partsRead = limits.ruleReadPartsPerCommit * 60;
+  const hooks = hooksIn({ commitsPerSecond: 10, partsRead });
+  const write = () => hooks.gate(peer, name("a"), batchOf(1), 0, () => []);
+  equal(write(), undefined);
+  equal(hooks.creditDelay(peer, 1), 0, "61 of 100");
+  equal(write(), undefined);
+  equal(hooks.creditDelay(peer, 1), 2_200, "122 of 100");
 });
 
 Deno.test("ServerHooks.gate() counts a batch that holds too much as one that holds all that it may", () => {

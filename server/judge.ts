@@ -16,7 +16,7 @@ import type { Hlc } from "../src/base/hlc.ts";
 import type { World } from "../src/base/world.ts";
 import { entrySchema } from "../src/kv/entry.ts";
 import { EntryJudge, isConditional } from "../src/kv/judge.ts";
-import { judgeCommits } from "../src/schema/judge.ts";
+import { type CommitJudge, judgeCommits } from "../src/schema/judge.ts";
 import { NameJudge, namingCollections } from "../src/schema/known_names.ts";
 import { partOf } from "../src/schema/rechain.ts";
 import type { Rules } from "../src/schema/rules.ts";
@@ -61,6 +61,8 @@ export class Judge {
   readonly #gates = new WeakMap<Replica, RuleGate>();
   /** Chains by the part that stands in names of elements: looked through when there are more. */
   readonly #chainsByPart = new WeakMap<Graph, ChainsByPart>();
+  /** Parts of large fields that were put together for rules, of the batch that was judged last. */
+  partsRead = 0;
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
@@ -77,6 +79,7 @@ export class Judge {
     by: Pick<PeerSession, "key"> | "issuer" | "restorer",
     ...[batch, from, decode]: Parameters<Gate>
   ): Refusal | undefined {
+    this.partsRead = 0;
     const accepted = this.proved(replica, batch, from);
     if (typeof accepted === "object") return accepted;
     const patches = decode(boundedPatches);
@@ -108,7 +111,8 @@ export class Judge {
       return isAwaited ? restoringFrom(odd.number ?? batch.first + next) : odd;
     }
     const nowMs = world.now();
-    const judges = gate?.judgesOf(batch.chain, nowMs, by === "issuer") ?? [];
+    const rules = gate?.judgeOf(batch.chain, nowMs, by === "issuer");
+    const judges: CommitJudge[] = rules === undefined ? [] : [rules];
     const constraints = this.#constraintsOf(replica);
     if (constraints?.concerns(fresh)) {
       judges.push(new ConstraintJudge(constraints));
@@ -121,7 +125,16 @@ export class Judge {
     if (isAwaited && judges.length > 0 || restores.isUnknown()) {
       return restoringFrom(batch.first + next);
     }
-    return judgeCommits(batch, from, patches, state, judges, accepted);
+    const refusal = judgeCommits(
+      batch,
+      from,
+      patches,
+      state,
+      judges,
+      accepted,
+    );
+    this.partsRead = rules?.partsRead ?? 0;
+    return refusal;
   }
 
   /** What it asks of writes in a repository, by names that clients compare with theirs. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
 import { defineRules, type Rules, rulesFor } from "../src/schema/rules.ts";
-import type { Operation } from "../src/schema/patch.ts";
+import type { Item, Operation } from "../src/schema/patch.ts";
 import { defineSchema, type Schema } from "../src/schema/schema.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { Card, RuledDevice } from "../tests/kit/ruled_device.ts";
@@ -359,4 +359,34 @@ Deno.test("Judge.judge() lets nobody skip a generation, with rules or without", 
   const awaited = { isAwaited: true };
   deepEqual(refusedOf(server, eve, eve.records(), awaited), [["restoring", 6]]);
   for (const device of [eve, server]) await device.replica.close();
+});
+
+Deno.test("Judge.partsRead is what was put together for rules, of the batch that was judged last", async () => {
+  const update = ({ after }: { readonly after: Item }) =>
+    (after["tags"] as readonly string[]).length > 0;
+  const rules = defineRules({
+    "team/{team}": {
+      collections: [rulesFor(Card, { create: () => true, update })],
+    },
+  });
+  const [ada, { replica }] = [await open(1), await open(2)];
+  const none = () => false;
+  const judge = new Judge({
+    rules,
+    restores: { accepted: () => undefined, isAwaited: none, isUnknown: none },
+    world: { now: () => NOW },
+    log: { write: () => {} },
+  });
+  const session = { key: ada.key };
+  const read: number[] = [];
+  const tags = { add: Array.from({ length: 50 }, (_, i) => `t${i}`) };
+  for (const fields of [{}, { tags }, { rank: 1 }, { rank: 2 }]) {
+    ada.put("x", fields);
+    replica.receive(ada.records(), {
+      gate: (...asked) => judge.judge(replica, session, ...asked),
+    });
+    read.push(judge.partsRead);
+  }
+  deepEqual(read, [0, 50, 50, 0]);
+  for (const device of [ada.replica, replica]) await device.close();
 });

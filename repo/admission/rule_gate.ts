@@ -31,6 +31,7 @@ import type { Graph } from "../graph/graph.ts";
 import type { Declared } from "./merge_gate.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RuleSessions } from "./own_rules.ts";
+import { ReadingRoom } from "./reading_room.ts";
 import { faultOf, kindFault } from "../../src/schema/rule_write.ts";
 import { type Constraints, Draft, type WrittenItem } from "./constraints.ts";
 
@@ -67,17 +68,21 @@ export class RuleGate implements Declared {
    * @param isWaived whether somebody who may lets be what the rules deny: then it is only asked whether the commits
    *   are such as honest programs write
    */
-  judgesOf(chain: string, nowMs: number, isWaived = false): CommitJudge[] {
+  judgeOf(
+    chain: string,
+    nowMs: number,
+    isWaived = false,
+  ): RuleJudge | undefined {
     const key = chain.slice(0, 32);
     const known = this.#sessions.of(key);
     assert(known !== undefined, "the certificate was checked before");
-    if (known.mayIssue) return [];
+    if (known.mayIssue) return undefined;
     const session = isWaived ? undefined : known.session;
     const isNew = () =>
       Array.from(this.#graph.chains()).every(({ name, length, voids }) =>
         voids?.size === length || !name.startsWith(key)
       );
-    return [new RuleJudge(this.#rules, session, nowMs, isNew)];
+    return new RuleJudge(this.#rules, session, nowMs, isNew);
   }
 }
 
@@ -87,6 +92,7 @@ export class RuleJudge implements CommitJudge {
   readonly #session: RuleSession | undefined;
   readonly #nowMs: number;
   readonly #isNew: () => boolean;
+  readonly #room = new ReadingRoom();
   #hasBegun = false;
 
   /** @param isNew whether nothing that the session wrote was ever accepted */
@@ -102,11 +108,18 @@ export class RuleJudge implements CommitJudge {
     this.#isNew = isNew;
   }
 
+  /** Parts of large fields that were put together for its rules so far. */
+  get partsRead(): number {
+    return this.#room.parts;
+  }
+
   asksOf(collection: string): boolean {
     return this.#rules.collection(collection) !== allowed;
   }
 
   judge(commit: JudgedCommit): Refusal | undefined {
+    const { before, after } = commit;
+    const around = { before, after, room: this.#room };
     for (const { operation, before, after } of commit.writes) {
       const decision = this.#rules.judge({
         session: this.#session,
@@ -114,7 +127,7 @@ export class RuleJudge implements CommitJudge {
         operation,
         before,
         after,
-      }, commit);
+      }, around);
       assert(decision !== undefined, "all is known of a commit that is judged");
       if (!decision.allowed) return refusalOf(commit, decision);
     }

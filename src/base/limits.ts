@@ -84,6 +84,10 @@ export const limits = {
   ruleReasonMax: 500,
   /** Items that a rule looks up for one answer: who writes may choose how many it asks for. */
   ruleLookUpsMax: 16,
+  /** Parts of large fields that rules have put together for the commits of one batch, some 0.1 µs each. */
+  ruleReadPartsMax: 128 * MiB,
+  /** So many of them count in quotas as one more commit. */
+  ruleReadPartsPerCommit: 64,
   /** Patterns of one set of rules: each name is compared with them in order. */
   rulePatternsMax: 1_024,
   /** Certificates of one repository: each stays in memory. */

@@ -15,13 +15,21 @@
 import { type Cell, valueIn } from "./cell.ts";
 import { copyValue } from "./json.ts";
 import type { Item, Value } from "./patch.ts";
+import type { RichState } from "./rich_state.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
 
+/** Hears of a field of parts that is read, before it is put together. */
+export type OnRead = (state: RichState) => void;
+
 /** The item of a cell that is not deleted, as rules see it that read with `view`. */
-export function ruleItem(cellOf: () => Cell, view: View): Item {
+export function ruleItem(
+  cellOf: () => Cell,
+  view: View,
+  onRead: OnRead = () => {},
+): Item {
   // Proof: it shows what the item of a cell has.
-  return new Proxy<object>(new Fields(cellOf, view), traps) as Item;
+  return new Proxy<object>(new Fields(cellOf, view, onRead), traps) as Item;
 }
 
 /** Shows fields of a cell one by one, until somebody asks for more than one; has all of them from then on. */
@@ -29,25 +37,30 @@ class Fields {
   readonly #cellOf: () => Cell;
   #cell: Cell | undefined;
   readonly #view: View;
+  readonly #onRead: OnRead;
   /** The reader's own dates and bytes, by field. */
   #copies: Map<string, Value> | undefined;
   #isWhole = false;
 
-  constructor(cellOf: () => Cell, view: View) {
+  constructor(cellOf: () => Cell, view: View, onRead: OnRead) {
     this.#cellOf = cellOf;
     this.#view = view;
+    this.#onRead = onRead;
   }
 
   static get(fields: Fields, name: string | symbol): unknown {
     if (fields.#isWhole) return Reflect.get(fields, name);
     if (typeof name === "symbol") return Reflect.get(Object.prototype, name);
-    const value = fieldOf(fields.#known, name, fields.#view);
-    return fields.#own(name, value);
+    const cell = fields.#known;
+    const state = cell.rich?.get(name);
+    if (state !== undefined) fields.#onRead(state);
+    return fields.#own(name, fieldOf(cell, name, fields.#view));
   }
 
   static all(fields: Fields): object {
     if (fields.#isWhole) return fields;
     fields.#isWhole = true;
+    for (const [, state] of fields.#known.rich ?? []) fields.#onRead(state);
     const item = showCell(fields.#known, fields.#view);
     const isLater = isPartlyLater(item);
     const all: DraftItem = Object.setPrototypeOf(fields, Object.prototype);

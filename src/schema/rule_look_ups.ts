@@ -14,6 +14,7 @@ import { isThere } from "./cell.ts";
 import type { Cells } from "./judge.ts";
 import { show } from "./names.ts";
 import { ruleItem } from "./rule_item.ts";
+import type { RichState } from "./rich_state.ts";
 import {
   allowed,
   type Decision,
@@ -29,6 +30,15 @@ export interface Around {
   readonly before?: Cells | undefined;
   /** What is here with all that it does. */
   readonly after?: Cells | undefined;
+  /** Counts what rules read of large fields, where that has an end. */
+  readonly room?: Room;
+}
+
+/** What rules may read of large fields. */
+export interface Room {
+  readonly isFull: boolean;
+  /** A rule reads a field; throws where there is no room for what it is put together of. */
+  read(state: RichState): void;
 }
 
 /** One question that is under way. */
@@ -47,6 +57,10 @@ export class LookUps {
   readonly #views = new WeakMap<Schema, View>();
   #asking: Asking | undefined;
 
+  /** The rule that is asked reads a field of parts. */
+  readonly read = (state: RichState): void =>
+    this.#asking?.around.room?.read(state);
+
   /** Asks a rule; `undefined` when it looks at what is not known yet. */
   ask<Context>(
     around: Around,
@@ -63,11 +77,15 @@ export class LookUps {
       const reason = `It looks up more than ${limits.ruleLookUpsMax} items`;
       return denial(name, reason);
     }
+    if (around.room?.isFull) {
+      const reason = "Its batch has rules read too much of large fields";
+      return denial(name, reason);
+    }
     return asking.isEarly ? undefined : decision;
   }
 
   #look<S extends Schema>(
-    when: keyof Around,
+    when: "before" | "after",
     schema: S,
     id: string,
   ): Infer<S> | undefined {
@@ -85,7 +103,7 @@ export class LookUps {
     let view = this.#views.get(schema);
     if (view === undefined) this.#views.set(schema, view = createView(schema));
     // Proof: it is shown as the schema says.
-    return ruleItem(() => cell, view) as Infer<S>;
+    return ruleItem(() => cell, view, this.read) as Infer<S>;
   }
 }
 

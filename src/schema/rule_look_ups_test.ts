@@ -7,8 +7,14 @@ import { field } from "./field.ts";
 import type { Cells } from "./judge.ts";
 import { fold } from "./merge.ts";
 import type { Operation } from "./patch.ts";
-import type { LookUp, RuleContext, RuleResult } from "./rule_types.ts";
-import { defineRules } from "./rules.ts";
+import { ReadingRoom } from "../../repo/admission/reading_room.ts";
+import type {
+  LookUp,
+  RuleContext,
+  RuleResult,
+  UpdateContext,
+} from "./rule_types.ts";
+import { defineRules, rulesFor } from "./rules.ts";
 import { defineSchema } from "./schema.ts";
 import { createView } from "./view.ts";
 
@@ -171,4 +177,54 @@ Deno.test("a rule that asks another question goes on with its own look-ups", () 
     return there && nothing && get(Member, "ada") !== undefined;
   };
   equal(ask(rule, here(create("ada", {}))), "yes");
+});
+
+Deno.test("what is put together of large fields for rules takes room, once of each; without room they deny, also where they would hide that", () => {
+  const { shape } = Member;
+  const tags = shape.fields.find(({ name }) => name === "tags")!;
+  const adding = (...values: string[]): Operation => {
+    const changes = [{ field: tags, change: { what: "add", values } as const }];
+    return { what: "update", shape, id: "ada", generation: 0, changes };
+  };
+  const many = Array.from({ length: 100 }, (_, i) => `t${i + 100}`);
+  const before = here(create("ada", {}), adding(...many));
+  const operation = adding("u");
+  const view = createView(undefined);
+  const after = () =>
+    fold(before.cellOf("member", "ada"), operation, nowhere, -1, view);
+  const asked = (
+    rule: (context: UpdateContext<typeof Member>) => RuleResult,
+    room: ReadingRoom,
+  ) => {
+    const rules = defineRules({
+      "a": { collections: [rulesFor(Member, { update: rule })] },
+    });
+    const write = { session: ada, wall: 0, operation, after };
+    const cell = before.cellOf("member", "ada");
+    const around = { before, room };
+    return rules.of("a").judge({ ...write, before: cell }, around)!;
+  };
+  const room = new ReadingRoom(250);
+  const small = ({ before, changed }: UpdateContext<typeof Member>) =>
+    before.role === "reader" && changed.length === 1;
+  equal(asked(small, room).allowed, true);
+  equal(room.parts, 0);
+  const large = ({ before, after, get }: UpdateContext<typeof Member>) =>
+    before.tags.length === 100 && after.tags.length === 101 &&
+    get(Member, "ada")!.tags === before.tags;
+  equal(asked(large, room).allowed, true);
+  equal(room.parts, 201);
+  equal(asked(({ before }) => before.tags.length > 0, room).allowed, true);
+  equal(room.parts, 201, "it was put together before");
+  const hidden = ({ after }: UpdateContext<typeof Member>) => {
+    try {
+      return after.tags.length > 0;
+    } catch {
+      return { ...after }.role === "";
+    }
+  };
+  const decision = asked(hidden, room);
+  ok(!decision.allowed);
+  equal(decision.reason, "Its batch has rules read too much of large fields");
+  equal(decision.rule, "a member.update");
 });

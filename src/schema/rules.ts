@@ -280,16 +280,17 @@ export class RepositoryRules {
       const reason = `No rule lets anybody ${action} ${items} items`;
       return this.deny(collection, action, reason);
     }
+    const { read, get, getAfter } = this.#lookUps;
     const context = Object.freeze({
       session,
       repository: this.repository,
       params: this.#params,
       at: new Date(wall),
-      before: isOld ? ruleItem(() => before, view) : undefined,
-      after: what === "delete" ? undefined : ruleItem(after, view),
+      before: isOld ? ruleItem(() => before, view, read) : undefined,
+      after: what === "delete" ? undefined : ruleItem(after, view, read),
       changed: Object.freeze(changedBy(operation, isOver)),
-      get: this.#lookUps.get,
-      getAfter: this.#lookUps.getAfter,
+      get,
+      getAfter,
     });
     return this.#lookUps.ask(
       around,

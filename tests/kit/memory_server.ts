@@ -158,7 +158,8 @@ export class MemoryServer {
       this.#gates.set(name, (batch, from, decode) => {
         const patches = decode(boundedPatches);
         if ("refused" in patches) return patches;
-        const judges = gate.judgesOf(batch.chain, system.now());
+        const judge = gate.judgeOf(batch.chain, system.now());
+        const judges = judge === undefined ? [] : [judge];
         return judgeCommits(batch, from, patches, replica.state, judges);
       });
     }

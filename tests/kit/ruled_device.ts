@@ -23,7 +23,7 @@ import {
 } from "../../repo/commit/revocation.ts";
 import { ConstraintJudge, RuleGate } from "../../repo/admission/rule_gate.ts";
 import { boundedPatches } from "../../repo/admission/merge_gate.ts";
-import { judgeCommits } from "../../src/schema/judge.ts";
+import { type CommitJudge, judgeCommits } from "../../src/schema/judge.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import type { World } from "../../src/base/world.ts";
@@ -196,7 +196,8 @@ export class RuledDevice {
     const rulesAt = rules && new RuleGate(rules, loaded);
     return this.replica.receive(arrivals, {
       gate: (batch, from, decode) => {
-        const judges = rulesAt?.judgesOf(batch.chain, this.#time) ?? [];
+        const rules = rulesAt?.judgeOf(batch.chain, this.#time);
+        const judges: CommitJudge[] = rules === undefined ? [] : [rules];
         const { constraints } = loaded;
         if (constraints) judges.push(new ConstraintJudge(constraints));
         const patches = decode(boundedPatches);
