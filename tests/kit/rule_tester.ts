@@ -13,6 +13,7 @@ import type {
 import { type Cell, nowhere } from "../../src/schema/cell.ts";
 import { parseJson } from "../../src/schema/json.ts";
 import { type FoldedCells, judgeCommits } from "../../src/schema/judge.ts";
+import { lateRich } from "../../src/schema/late_rich.ts";
 import { fold } from "../../src/schema/merge.ts";
 import type { Operation } from "../../src/schema/patch.ts";
 import {
@@ -20,6 +21,7 @@ import {
   prepareDelete,
   prepareUpdate,
 } from "../../src/schema/prepare.ts";
+import { rich } from "../../src/schema/rich.ts";
 import type { RepositoryRules, Rules } from "../../src/schema/rules.ts";
 import type {
   CreateInput,
@@ -116,6 +118,7 @@ export interface TestedCommit {
  * ```
  */
 export function ruleTester(rules: Rules): RuleTester {
+  lateRich.provide(rich); // No database may be open that would load it.
   return {
     as: ({ user, claims = {} }, at = new Date(1_800_000_000_000)) => {
       const frozen = parseJson(JSON.stringify(claims)) as RuleClaims;
