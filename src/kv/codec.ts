@@ -13,8 +13,9 @@
 
 import { ByteReader, ByteWriter, fromHex, toHex } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
+import { setOwn } from "../schema/json.ts";
 import { readText } from "../schema/value_codec.ts";
-import { type KvPart, type KvValue, setOwn } from "./value.ts";
+import type { KvPart, KvValue } from "./value.ts";
 
 const FORMAT = 1;
 

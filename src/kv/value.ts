@@ -14,6 +14,7 @@
 
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
+import { setOwn } from "../schema/json.ts";
 import { isLongerThan, show } from "../schema/names.ts";
 
 /**
@@ -220,21 +221,4 @@ function ascending(keys: string[]): string[] {
     if (keys[i - 1]! > keys[i]!) return keys.sort();
   }
   return keys;
-}
-
-/** Sets an own property, whatever its name. */
-export function setOwn(
-  target: Record<string, KvPart>,
-  key: string,
-  value: KvPart,
-): void {
-  if (key !== "__proto__") target[key] = value;
-  else {
-    Object.defineProperty(target, key, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  }
 }

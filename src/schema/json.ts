@@ -107,7 +107,11 @@ function sortedJson(value: Value): string {
 }
 
 /** Sets an own property, whatever its name. */
-function setOwn<T>(target: Record<string, T>, key: string, value: T) {
+export function setOwn<T>(
+  target: Record<string, T>,
+  key: string,
+  value: T,
+): void {
   if (key !== "__proto__") target[key] = value;
   else {
     Object.defineProperty(target, key, {

@@ -18,6 +18,7 @@ import {
 } from "./rich_kind.ts";
 import {
   checkCount,
+  isIterable,
   parseEntries,
   parseKey,
   parseValue,
@@ -188,17 +189,8 @@ function wantedEntries(
 }
 
 function keysOf(field: SchemaField, given: unknown): readonly string[] {
-  if (typeof given !== "object" || given === null) {
+  if (!isIterable(given)) {
     refuseValue(field, "an iterable of keys to drop", given);
   }
-  return Array.from(iterate(field, given), (key) => parseKey(field, key));
-}
-
-function iterate(field: SchemaField, given: object): Iterable<unknown> {
-  if (
-    Symbol.iterator in given && typeof given[Symbol.iterator] === "function"
-  ) {
-    return given as Iterable<unknown>; // Proven by the line above.
-  }
-  refuseValue(field, "an iterable of keys to drop", given);
+  return Array.from(given, (key) => parseKey(field, key));
 }

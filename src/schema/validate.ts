@@ -220,7 +220,8 @@ export function parseIterable(
   return values;
 }
 
-function isIterable(value: unknown): value is Iterable<unknown> {
+/** Can it be iterated over, and is it no string? */
+export function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === "object" && value !== null &&
     Symbol.iterator in value && typeof value[Symbol.iterator] === "function";
 }
