@@ -23,9 +23,9 @@ import { patchesOf } from "../repo/admission/admit.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
-import { chainBytes } from "../repo/commit/commit.ts";
-import { decodeCredential } from "../repo/commit/credentials.ts";
-import type { Mode, RepositoryName } from "../repo/mod.ts";
+import { chainBytes, chainName } from "../repo/commit/commit.ts";
+import { type Void, voidLayout } from "../repo/commit/void.ts";
+import type { Mode, Replica, RepositoryName } from "../repo/mod.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
 import { rights } from "../sync/conversation.ts";
@@ -161,26 +161,46 @@ export class ServerHooks implements Required<HostHooks> {
     return access instanceof Promise ? access.then(limit) : limit(access);
   }
 
-  /** What an author gives up takes room as his commits do; what is known of it, he shows again for nothing. */
+  /**
+   * What an author gives up takes room as his commits do; what is known of it, he
+   * shows again for nothing. Of a revoked one it is taken where a commit needs it
+   * that was accepted and is to come back.
+   */
   wants(
     peer: HostPeer,
     name: RepositoryName,
     arrival: Arrival,
   ): Refusal | undefined {
-    const isCounted = arrival.kind === recordKind.void &&
-      peer.session?.mayIssue === false && !this.#isKnown(name, arrival);
-    return isCounted ? this.#checkQuota(peer, name, 1) : undefined;
+    if (arrival.kind !== recordKind.void) return undefined;
+    const replica = this.#parts.hub.replicaOf(name);
+    const one = voidIn(arrival);
+    if (replica !== undefined && one !== undefined) {
+      if (replica.loaded.credentials.voids.has(one)) return undefined;
+      if (this.#isInVain(replica, one)) {
+        return refuse("revoked", "The session that gave it up was revoked");
+      }
+    }
+    return peer.session?.mayIssue === false
+      ? this.#checkQuota(peer, name, 1)
+      : undefined;
   }
 
-  #isKnown(name: RepositoryName, { kind, bytes }: Arrival): boolean {
-    const replica = this.#parts.hub.replicaOf(name);
-    try {
-      const credential = decodeCredential(kind, bytes);
-      return replica?.loaded.credentials.has(credential) === true;
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      return false; // The door refuses it.
-    }
+  /** Was its author revoked, and may none of its commits that it gives up come any more? */
+  #isInVain(replica: Replica, one: Void): boolean {
+    const { revocations, hub, restores } = this.#parts;
+    const { name, graph, loaded: { credentials } } = replica;
+    const chain = chainName(one.chain);
+    const author = chain.slice(0, KEY_CHARACTERS);
+    if (!revocations.endsAuthor(replica, author)) return false;
+    const cut = hub.hasRecord(name, author)
+      ? credentials.revocations.cutOf(chain)
+      : 0;
+    const end = Math.max(cut, restores.accepted(name, chain)?.count ?? 0);
+    const known = credentials.voids.numbersOf(chain);
+    const here = graph.lengthOf(chain);
+    return one.ranges.every(({ first, count }) =>
+      known.covers(Math.max(first, here), Math.min(first + count, end))
+    );
   }
 
   /** Who only restores brings what is proved, and certificates of those who wrote it. */
@@ -425,6 +445,16 @@ function extraOf(patches: readonly DecodedPatch[]): number {
     extra += Math.floor(parts / limits.foldPartsPerCommit);
   }
   return extra;
+}
+
+/** The void that a record is; `undefined` where the door refuses it. */
+function voidIn({ bytes }: Arrival): Void | undefined {
+  try {
+    return voidLayout.decode(bytes);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
 }
 
 /** Is there nothing to decide on: nothing that it changes, or a patch that cannot be read? */

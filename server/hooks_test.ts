@@ -9,6 +9,7 @@ import { Graph } from "../repo/graph/graph.ts";
 import { type Batch, writeBatch } from "../repo/commit/batch.ts";
 import { encodeHeader } from "../repo/commit/commit.ts";
 import { Credentials, decodeCredential } from "../repo/commit/credentials.ts";
+import { revocationLayout } from "../repo/commit/revocation.ts";
 import { createSigner } from "../crypto/mod.ts";
 import type { WireRecord } from "../sync/message.ts";
 import { givingUp } from "../tests/kit/forge.ts";
@@ -83,7 +84,7 @@ function hooksIn(around: Around): ServerHooks {
       proved: () => around.proved ?? 0,
       partsRead: around.partsRead ?? 0,
     },
-    restores: {},
+    restores: { accepted: () => undefined },
     readers: rules && new Readers({ rules, world } as unknown as ReaderParts),
     sessions: { learn() {} },
     revocations: {
@@ -353,6 +354,24 @@ Deno.test("ServerHooks.wants() counts a void as a commit, and what is known of i
   equal(ask({ ...spoilt, kind: recordKind.certificate }), undefined);
   nowMs += 2_000;
   equal(ask(voids[taken]!), undefined, "what was known took none of it");
+});
+
+Deno.test("ServerHooks.wants() takes of a revoked session what is to come of what stands, where its record is here", () => {
+  const credentials = new Credentials();
+  const { chain } = batchOf(1);
+  const signer = createSigner(KEY);
+  const cuts = new Map([[chain.slice(32), 5]]);
+  const said = { genesisId: KEY, sessionKey: KEY, cuts, wall: NOW, reason: "" };
+  const { bytes } = revocationLayout.sign(said, signer);
+  credentials.add(decodeCredential(recordKind.revocation, bytes));
+  const ask = (hasRecord: boolean, ...numbers: number[]) =>
+    hooksIn({ credentials, isRevoked: true, hasRecord })
+      .wants(peer, name("a"), givingUp(signer, KEY, chain, ...numbers))
+      ?.refused;
+  equal(ask(true, 4), undefined);
+  equal(ask(true, 4, 9), undefined);
+  equal(ask(true, 5), "revoked");
+  equal(ask(false, 4), "revoked", "its commits are refused, too");
 });
 
 Deno.test("ServerHooks.gate() refuses commits to a repository that is full", () => {

@@ -160,6 +160,78 @@ Deno.test("who had something accepted cannot blank it after a loss, and nobody f
   });
 });
 
+/** One who is no author of what it brings. */
+async function relayTo(server: Server, author: Author): Promise<RawPeer> {
+  const peer = await RawPeer.opened(server, REPOSITORY);
+  const bytes = author.session.certificate;
+  await peer.hand({ kind: recordKind.certificate, bytes });
+  return peer;
+}
+
+Deno.test("what a revoked session gives up of what never came is kept nowhere, whoever brings it", () =>
+  withServer({ rootSecret: ROOT_SECRET }, async ({ server }) => {
+    const author = new Author(server);
+    const said = [author.says("a"), author.says("b")];
+    const before = await peerOf(server, author);
+    equal(await before.hand(author.givesUp(0)), undefined);
+    for (const one of [stubbed(said[0]!, 0), said[1]!]) {
+      equal(await before.hand(one), undefined);
+    }
+    const sessionKey = author.signer.publicKey.toHex();
+    await server.revoke({ sessionKey }, "stolen");
+    await before.ended;
+    await using own = await peerOf(server, author);
+    await using other = await relayTo(server, author);
+    const { loaded } = await replicaAt(server);
+    const { end } = loaded.log;
+    for (const peer of [own, other]) {
+      for (const numbers of [[1], [2], [0, 2, 7], [1_000, 1_002]]) {
+        const refusal = await peer.hand(author.givesUp(...numbers));
+        equal(refusal?.reason, "revoked", numbers.join());
+      }
+      equal(await peer.hand(author.givesUp(0)), undefined, "it is known");
+    }
+    equal(loaded.log.end, end);
+    equal(server.quarantine().length, 0);
+  }));
+
+Deno.test("what a user gives up who was revoked before he came is kept nowhere", () =>
+  withServer({ rootSecret: ROOT_SECRET }, async ({ server }) => {
+    await server.revoke({ user: "mal" });
+    const author = new Author(server);
+    await using other = await relayTo(server, author);
+    equal((await other.hand(author.givesUp(0)))?.reason, "revoked");
+    const { loaded } = await replicaAt(server);
+    equal([...loaded.credentials.voids].length, 0);
+  }));
+
+Deno.test("what a revoked session had given up comes back after a loss where a witness shows it, and no more than that", async () => {
+  let author: Author | undefined;
+  let said: WireRecord[] = [];
+  await afterLoss(async (server) => {
+    author = new Author(server);
+    const [a, b, c] = ["a", "b", "c"].map((id) => author!.says(id));
+    said = [a!, author.givesUp(1), stubbed(b!, 1), c!];
+    await using peer = await peerOf(server, author);
+    for (const one of said) equal(await peer.hand(one), undefined);
+  }, async (server) => {
+    await using other = await relayTo(server, author!);
+    const sessionKey = author!.signer.publicKey.toHex();
+    await server.revoke({ sessionKey }, "stolen");
+    for (const numbers of [[3], [1_000, 1_002]]) {
+      const refusal = await other.hand(author!.givesUp(...numbers));
+      equal(refusal?.reason, "revoked", numbers.join());
+    }
+    const first = other.sent + 1;
+    other.records(...said);
+    while ((await other.hear("ack")).sequence < first + said.length - 1);
+    const { graph } = await replicaAt(server);
+    const { length, voids } = graph.chain(author!.chain.name)!;
+    deepEqual([length, [...voids!]], [3, [[1, 2]]]);
+    equal((await other.hand(author!.givesUp(2)))?.reason, "revoked");
+  });
+});
+
 /** He may write nothing. */
 const closed = defineRules({
   [REPOSITORY]: { read: () => true, collections: [rulesFor(Note, {})] },
