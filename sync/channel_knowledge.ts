@@ -155,7 +155,8 @@ export class ChannelKnowledge {
   unsent(isOpen: boolean): Unsent {
     const { port, world, due } = this.#parts;
     this.#isRewriting &&= !port.isComplete;
-    if (this.#isRewriting && this.#counted !== undefined) return this.#counted;
+    const before = this.#counted;
+    if (this.#isRewriting && before && before.commits > 0) return before;
     if (isOpen && this.#driver?.core.isQuiet(port.name)) {
       this.#countedTo = port.shareable;
       return this.#counted = this.#unsent.none();

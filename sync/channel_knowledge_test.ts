@@ -85,6 +85,25 @@ Deno.test("while what is void is written again an older count stands", async () 
   assert.equal(knowledge.unsent(false).commits, 0);
 });
 
+Deno.test("while what is void is written again an older count of nothing does not stand", async () => {
+  const place = await Place.open();
+  await place.write("a", "1");
+  const real = place.replica.port();
+  const port = withAnswers(real, { isComplete: false });
+  const { world } = place;
+  const knowledge = new ChannelKnowledge({
+    ...{ port, world },
+    ...{ due: () => {}, lives: () => noLives },
+  });
+  const [[chain, count]] = [...real.vector()] as [[string, number]];
+  knowledge.noteAcked(chain, count);
+  assert.equal(knowledge.unsent(false).commits, 0);
+  for (const id of ["b", "c", "d"]) await place.write(id, "1");
+  knowledge.noteRefused(chain, count);
+  knowledge.noteReissued();
+  assert.equal(knowledge.unsent(false).commits, 3);
+});
+
 Deno.test("when all is quiet all is acknowledged, but what is being written again", async () => {
   const place = await Place.open();
   await place.write("a", "1");
