@@ -11,6 +11,7 @@ const SOURCES = ["src/", "crypto/", "repo/", "sync/", "server/"];
 /** What users run or import, and what tests compare with or play the wire with. */
 const ENTRIES = [
   ...exported(),
+  "src/browser/shared.ts",
   "src/cli/main.ts",
   "sync/transport/memory_transport.ts",
 ];

@@ -70,8 +70,8 @@ export async function openDatabase(options: BrowserOptions): Promise<Database> {
   );
   const name = parseDatabaseName(rest.name);
   if (storage === "memory") {
-    const { openMemory } = await import("./memory.ts");
-    return await openMemory(rest);
+    const { memoryStorage, openFiles } = await import("./late_files.ts");
+    return await openFiles({ ...rest, storage: memoryStorage() });
   }
   if (storage !== "durable") {
     throw invalid('`storage` must be "durable" or "memory"');

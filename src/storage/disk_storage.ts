@@ -13,7 +13,7 @@ import { type DiskCalls, diskCalls, type FolderEntry } from "./disk_calls.ts";
 import { DiskFile } from "./disk_file.ts";
 import { type DiskLock, lockFile } from "./disk_lock.ts";
 import { storageFailure } from "./failure.ts";
-import { checkFileName, checkFolderName } from "./names.ts";
+import { checkFileName, checkFolderName, noFolders } from "./names.ts";
 import type {
   OpenFileOptions,
   Storage,
@@ -42,10 +42,7 @@ export function diskStorage(path: string, isReadOnly = false): Storage {
   }
   const fs = diskCalls();
   if (fs === undefined) {
-    throw new DatabaseError(
-      "invalid-path",
-      `Cannot use ${path}: this platform has no folders. In a browser, open the database of "@sheaf/sheaf/browser"`,
-    );
+    throw noFolders(path);
   }
   return diskStorageOver(fs, path, isReadOnly);
 }

@@ -64,3 +64,11 @@ export function foldersIn(names: Iterable<string>, folder: string): string[] {
   }
   return [...folders];
 }
+
+/** What a folder of a disk is answered with where there is no disk. */
+export function noFolders(path: string): DatabaseError {
+  return new DatabaseError(
+    "invalid-path",
+    `Cannot use ${path}: this platform has no folders. In a browser, open the database of "@sheaf/sheaf/browser"`,
+  );
+}

@@ -22,8 +22,14 @@ import { production } from "./production.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
+/** What a page has where others have the core whole: modules that it shares with a server import that. */
+const SHARED = `${root}src/browser/shared.ts`;
+
+/** Subpaths that every page imports some of. */
+const CORE: readonly string[] = [".", "./browser", "./worker"];
+
 /** Subpaths that no page imports. */
-export const NO_PAGES: readonly string[] = ["./server", "./testing"];
+export const NO_PAGES: readonly string[] = ["./server", "./testing", "./vite"];
 
 /** The name of the files that are made of a subpath, without their endings. */
 export function outputName(subpath: string): string {
@@ -53,9 +59,12 @@ export function buildPages(): Promise<Built> {
 }
 
 async function build(): Promise<Built> {
-  const files = [...ownFiles()].filter(([subpath]) =>
-    !NO_PAGES.includes(subpath)
-  );
+  const own = [...ownFiles().set(".", SHARED)];
+  // What stands last here stands together in what both load: it compresses to 0.5 KB less.
+  const files = [
+    ...own.filter(([subpath]) => ![...CORE, ...NO_PAGES].includes(subpath)),
+    ...own.filter(([subpath]) => CORE.includes(subpath)),
+  ];
   const bundle = await rollup({
     input: Object.fromEntries(
       files.map(([subpath, path]) => [outputName(subpath), path]),

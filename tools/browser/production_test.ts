@@ -1,6 +1,6 @@
 /** The browser's production build tells what the sources tell, by numbers. */
 
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import * as sources from "../../mod.ts";
 import { explainMessage } from "../../src/cli/commands/explain.ts";
 import { writePages } from "./built.ts";
@@ -71,6 +71,25 @@ Deno.test("an error of the production build has its code, its values, and a numb
     built.DatabaseError.docs = "https://errors.example/#";
     const [error] = await failures(built);
     match(error!.message, /\(https:\/\/errors\.example\/#\d+\.\d+\.\d+-\d+\)$/);
+  }));
+
+Deno.test("the core in a page has the names that it has elsewhere, and says that there are no folders", () =>
+  withProduction(async (built) => {
+    deepEqual(Object.keys(built).sort(), Object.keys(sources).sort());
+    const folders = [
+      () => built.openDatabase({ path: ".data/none" }),
+      async () => await built.diskStorage(".data/none"),
+    ];
+    for (const open of folders) {
+      await rejects(open(), (error: sources.DatabaseError) => {
+        equal(error.code, "invalid-path");
+        match(
+          explainMessage(error.message, production())!,
+          /this platform has no folders/,
+        );
+        return true;
+      });
+    }
   }));
 
 Deno.test("no text that is given to a DatabaseError is left, nor a limit that is looked up", () => {

@@ -64,21 +64,29 @@ function page(script: string): string {
 /** Its server for who develops, and what it builds. */
 function viteTest(name: string, { packages, files }: App): void {
   const app = { packages: ["vite@8", ...packages], files };
+  const isWithPlugin = files["vite.config.js"]?.includes("@sheaf/sheaf/vite");
   appTest(`Vite, ${name}`, app, async (folder, { context }) => {
     await served(folder, ["vite", ...ADDRESS], async (url) => {
       const loads = await useApp(context, url);
       // Vite finds packages of workers late, and loads the page again.
-      const isTold = files["vite.config.js"]?.includes("optimizeDeps");
-      equal(loads, isTold ? LOADS : LOADS + 1);
+      equal(loads, isWithPlugin ? LOADS : LOADS + 1);
     });
     equal(tellTexts(`${folder}/node_modules/.vite`), true);
     await build(folder, "vite", "build");
     equal(tellTexts(`${folder}/dist`), false);
+    if (isWithPlugin) equal(copiesIn(`${folder}/dist/assets`), 1);
     const preview = ["vite", "preview", ...ADDRESS] as const;
     await served(folder, preview, async (url) => {
       equal(await useApp(context, url), LOADS);
     });
   });
+}
+
+/** How many scripts have the code of the log in them, by what its files begin with. */
+function copiesIn(folder: string): number {
+  const scripts = [...Deno.readDirSync(folder)]
+    .map(({ name }) => Deno.readTextFileSync(`${folder}/${name}`));
+  return scripts.filter((text) => text.includes("SHEAFLOG")).length;
 }
 
 viteTest("React in StrictMode", react);
@@ -91,8 +99,10 @@ viteTest("Preact", {
     "index.html": page("main.tsx"),
     "tsconfig.json":
       `{ "compilerOptions": { "jsx": "react-jsx", "jsxImportSource": "preact" } }`,
-    "vite.config.js":
-      `export default { optimizeDeps: { include: ["@sheaf/sheaf/worker"] } };`,
+    "tasks.js": "tasks_vite.js",
+    "vite.config.js": `import { sheaf } from "@sheaf/sheaf/vite";
+export default { plugins: [sheaf()] };
+`,
   },
 });
 

@@ -56,7 +56,7 @@ const runtimes: Readonly<Record<string, Runtime>> = {
 async function travel(
   { install, command }: Runtime,
   hasDeno: boolean,
-  look: (url: string, page: Child) => Promise<void>,
+  look: (url: string) => Promise<void>,
 ): Promise<void> {
   const made = await (packed ??= pack(target));
   const folder = Deno.makeTempDirSync({ prefix: "sheaf-trip-" });
@@ -91,7 +91,7 @@ async function travel(
     const address = ["--host", "127.0.0.1", "--strictPort", "--port", port];
     await using page = await start("vite", ...address);
     await page.said(/http:\S+:\d+\D/);
-    await look(origin, page);
+    await look(origin);
     for (const child of [server, page]) {
       child.kill();
       await child.ended;
@@ -110,7 +110,6 @@ function freePort(): string {
 /** Two tabs of a device and one of another show what each of them adds, also after a reload. */
 async function useTabs(
   url: string,
-  page: Child,
   open: (device: "first" | "other") => Promise<Tab>,
 ): Promise<void> {
   const tabs = [await open("first"), await open("first"), await open("other")];
@@ -121,8 +120,6 @@ async function useTabs(
       for (const tab of tabs) deepEqual(await tab.evaluate(rows), wanted);
     });
   await tabs[0]!.goto(url);
-  // Vite finds packages of workers late, and loads the page again: what is under way then ends.
-  await page.said(/reloading/);
   for (const tab of tabs) {
     await eventually(async () => void await tab.goto(url));
   }
@@ -147,8 +144,8 @@ for (const [name, runtime] of Object.entries(runtimes)) {
       travel(
         runtime,
         name === "Deno",
-        (url, page) =>
-          useTabs(url, page, async (device) => {
+        (url) =>
+          useTabs(url, async (device) => {
             const context = device === "first"
               ? place.context
               : await place.device();
@@ -164,9 +161,9 @@ Deno.test({
   name: "the guide's app, in Firefox",
   ignore: firefox === undefined,
   fn: () =>
-    travel(runtimes["Node"]!, false, async (url, page) => {
+    travel(runtimes["Node"]!, false, async (url) => {
       await using browser = await Firefox.launch(firefox!);
-      await useTabs(url, page, async (device) =>
+      await useTabs(url, async (device) =>
         browser.tab(device === "other" ? await browser.device() : undefined));
     }),
 });
