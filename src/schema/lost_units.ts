@@ -44,12 +44,10 @@ export class LostUnits {
     for (const { change } of changes) {
       if (change.what !== "edit") continue;
       for (const [client, { runs, gone }] of change.text.clients) {
-        const isPassed = [...runs, ...gone].some((span) =>
-          this.#isBehind(client, endOf(span) - 1)
-        );
-        if (isPassed) return true;
-        for (const { left, right } of runs) {
-          for (const id of [left, right]) {
+        const ends = gone.map((span) => endOf(span) - 1);
+        if (ends.some((clock) => this.#isBehind(client, clock))) return true;
+        for (const { clock, left, right } of runs) {
+          for (const id of [{ client, clock }, left, right]) {
             if (id && this.#isBehind(id.client, id.clock)) return true;
           }
         }
