@@ -1,10 +1,12 @@
 /**
  * The engine of text fields: Yjs puts characters in order and makes changes.
  *
- * A text that is written again and again keeps its document between two writes.
+ * A text that is written again and again keeps its document between two writes,
+ * which takes what others wrote meanwhile.
  *
- * Architecture invariant: a document is kept for one state and goes on with no
- * other. Readers see of it what a document made of that state would show them.
+ * Architecture invariant: a document goes on with no state but its own and those
+ * that this grew into. Readers see of it what a document made of that state would
+ * show them.
  *
  * @module
  */
@@ -17,6 +19,7 @@ import {
   type TextState,
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
+import { freshIn } from "./fresh.ts";
 import { applySplices, splicesOf } from "./splices.ts";
 import { WorkingText } from "./working_text.ts";
 import { docOf, rootOf } from "./yjs.ts";
@@ -27,6 +30,12 @@ let kept: readonly WorkingText[] = [];
 /** Knows the order of characters by Yjs. */
 export const engine: TextEngine = {
   show(state) {
+    const known = grownTo(state);
+    if (known?.shows(state)) {
+      const { text } = known;
+      known.release();
+      return text;
+    }
     const order = orderOf(state);
     if (order.isLinear) return order.show();
     try {
@@ -37,7 +46,7 @@ export const engine: TextEngine = {
     }
   },
   edit(state, change, newClient) {
-    const known = kept.find((one) => one.state === state);
+    const known = grownTo(state);
     const isSound = known?.shows(state) || known?.text === state.show(engine);
     const working = isSound && known ? known : begin(state, newClient());
     kept = kept.filter((one) => one !== known);
@@ -53,6 +62,18 @@ export const engine: TextEngine = {
     return made;
   },
 };
+
+/** The document of a state, or of what it was when something was written to it here. */
+function grownTo(state: TextState): WorkingText | undefined {
+  const known = kept.find((one) => one.state === state);
+  if (known !== undefined) return known;
+  const before = kept.find((one) =>
+    one.given > 0 && state.endOf(one.doc.clientID) === one.given &&
+    freshIn(state, one.state) !== undefined
+  );
+  if (before?.take(state, (it) => it.show(engine)!) !== false) return before;
+  kept = kept.filter((one) => one !== before);
+}
 
 function begin(state: TextState, client: number): WorkingText {
   const working = new WorkingText(state);

@@ -18,6 +18,7 @@ import { engine } from "./engine.ts";
 import { field, type TextChange } from "./mod.ts";
 import { applySplices } from "./splices.ts";
 import { piecesPutIn, shownByYjs } from "./update_kit_test.ts";
+import { WorkingText } from "./working_text.ts";
 import { docOf, rootOf } from "./yjs.ts";
 
 const step = fc.record({
@@ -134,17 +135,57 @@ Deno.test("isLinear() knows texts that only one order can have", () => {
 });
 
 Deno.test("edit() goes by what is shown where a unit had waited for the one that was typed", () => {
-  const one = engine.edit(emptyText, "one", () => 5);
-  const left = { client: 9, clock: 0 };
-  const waits = { clock: 0, length: 1, left, right: undefined, text: "?" };
-  const told = normalText(new Map([[3, { runs: [waits], gone: [] }]]));
-  let state = joinTexts(one, told);
-  for (const [text, shown] of [["one!", "one!?"], ["one!", "one!"]] as const) {
-    const change = engine.edit(state, text, () => state.endOf(9) === 0 ? 9 : 7);
-    state = joinTexts(state, change);
-    equal(state.show(engine), shown);
-    equal(shownByYjs(state), shown);
+  const here = engine.edit(emptyText, "one", () => 5);
+  const typed = { clock: 0, length: 3, left: undefined, right: undefined };
+  const elsewhere = normalText(
+    new Map([[6, { runs: [{ ...typed, text: "one" }], gone: [] }]]),
+  );
+  const begun = [[here, { client: 5, clock: 3 }], [elsewhere, {
+    client: 9,
+    clock: 0,
+  }]] as const;
+  for (const [one, left] of begun) {
+    const waits = { clock: 0, length: 1, left, right: undefined, text: "?" };
+    const told = normalText(new Map([[3, { runs: [waits], gone: [] }]]));
+    let state = joinTexts(one, told);
+    for (
+      const [text, shown] of [["one!", "one!?"], ["one!", "one!"]] as const
+    ) {
+      const change = engine.edit(
+        state,
+        text,
+        () => state.endOf(9) === 0 ? 9 : 7,
+      );
+      state = joinTexts(state, change);
+      equal(state.show(engine), shown);
+      equal(shownByYjs(state), shown);
+    }
   }
+});
+
+Deno.test("edit() goes on with its document, under its name, after what others write", () => {
+  const other = new WorkingText(emptyText);
+  other.typeAs(99);
+  const [random, clients] = [seededRandom(6), [5, 6, 7]];
+  let state = emptyText;
+  for (let i = 0; i < 500; i++) {
+    const pieces = piecesPutIn(() => {
+      const text = state.show(engine)!;
+      const at = Math.floor(random() * text.length);
+      const splice = { at, delete: Math.floor(random() * 2), insert: "mine" };
+      const change = engine.edit(state, [splice], () => clients.shift()!);
+      state = joinTexts(state, change);
+      equal(state.show(engine), applySplices(text, [splice]));
+    });
+    ok(other.take(state, engine.show));
+    const at = Math.floor(random() * other.text.length);
+    other.splice([{ at, insert: "o" }, { at: at + 1, delete: i % 2 }]);
+    state = joinTexts(state, other.give(state));
+    // The first two begin a document.
+    if (i >= 2) ok(pieces <= 3, `${pieces} pieces in write ${i}`);
+  }
+  deepEqual(clients, [6, 7], "one name is enough");
+  equal(state.show(engine), shownByYjs(state));
 });
 
 Deno.test("a text that is not among the last ones written goes on like them", () => {
