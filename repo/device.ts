@@ -62,6 +62,8 @@ export interface DeviceParts {
   readonly mayLend: boolean;
   /** Was there never a repair of this folder? */
   readonly isSpotless: () => boolean;
+  /** A redaction is known that is to be carried out. */
+  readonly redacted: () => void;
   readonly check: () => void;
   readonly publishing: (tell: () => void) => void;
   readonly refusalsChanged: () => void;
@@ -180,6 +182,7 @@ export class Device {
     if (credentials.has(credential)) return;
     this.#append(kind, bytes);
     credentials.add(credential);
+    if (credential.what === "redaction") this.#parts.redacted();
   }
 
   #resolve(held: OwnRecord[]): void {
@@ -226,6 +229,8 @@ export class Device {
     );
     const address = this.#append(record.kind, record.bytes);
     loaded.graph.addBatch(batch);
+    // Its owner may not have erased it yet.
+    if (loaded.credentials.redactions.means(chain)) this.#parts.redacted();
     this.took(chain, first + from, commits.length - from);
     this.#changes.fold(loaded, batch, from, patches, address);
   }

@@ -88,6 +88,8 @@ export interface RepositoryPort {
   isVoid(chain: string, number: number): boolean;
   /** Where their author says that he gave up commits of a chain from `first` on, before `end`. */
   voidsOf(chain: string, first: number, end: number): FeedRecord[];
+  /** What erased values of commits of a chain from `first` on, before `end`. */
+  redactionsOf(chain: string, first: number, end: number): FeedRecord[];
   /** Is everything that is visible here shareable? */
   readonly isComplete: boolean;
   /** Runs whenever `shareable` has grown; the result ends it. */

@@ -19,6 +19,7 @@ import {
   decodeCredential,
   isCredential,
 } from "./commit/credentials.ts";
+import { decodeErasure } from "./commit/redaction.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import {
   decodeGenesis,
@@ -142,6 +143,8 @@ export class Replay {
         this.#cut(decodeCut(body), address);
       } else if (kind === recordKind.refusal) {
         this.#refuse(decodeRefusal(body), address);
+      } else if (kind === recordKind.erasure) {
+        this.#credentials.redactions.note(decodeErasure(body));
       } else if (kind === recordKind.resolution) {
         this.#resolve(decodeResolution(body), address);
       } else if (kind === recordKind.order) {
@@ -238,11 +241,14 @@ export class Replay {
    */
   again(): Again | undefined {
     const { tornAt } = this;
-    if (!this.#isStale && tornAt === undefined) return undefined;
+    // A checkpoint may hold what was to be erased when a crash came.
+    const isLeft = this.#checkpoint !== undefined &&
+      this.#credentials.redactions.isPending;
+    if (!this.#isStale && !isLeft && tornAt === undefined) return undefined;
     const checkpoint = this.#checkpoint;
     const meta = readMeta(checkpoint);
     const known = meta?.voided ?? new VoidCommits();
-    let isUsable = true;
+    let isUsable = !isLeft;
     for (const { at, cuts } of this.#voided.cuts) {
       if (known.hasCut(at) || at > (tornAt ?? Infinity)) continue;
       known.cut(at, cuts);

@@ -14,6 +14,7 @@ import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
+import type { Signer } from "../crypto/keys.ts";
 import { nameOf } from "./commit/commit.ts";
 import { Checkpointer } from "./checkpoint/checkpointer.ts";
 import { CommitReader } from "./history/commit_reader.ts";
@@ -38,10 +39,14 @@ import type { Noting, Transaction } from "./write/transaction.ts";
 import type { VoidParts } from "./refusal/cut.ts";
 import { type Cut, REISSUED } from "./refusal/void_commits.ts";
 import { type Done, Writer } from "./write/writer.ts";
+import type { ItemName } from "./state/state.ts";
 import { removeFiles } from "./replica_list.ts";
 import { checkpointName } from "./checkpoint/files.ts";
 
 export type { Done } from "./write/writer.ts";
+
+/** Forgets what somebody knows of erased items, on the medium too. */
+export type Forget = (items: readonly ItemName[]) => Promise<void> | void;
 
 /** One repository, open for reading and writing. */
 export class Replica {
@@ -77,6 +82,8 @@ export class Replica {
   /** Wraps each own transaction, while somebody measures them. */
   watch: (<R>(begin: () => Done<R>) => Done<R>) | undefined;
   #closing: Promise<void> | undefined;
+  #redacting: Promise<void> | undefined;
+  readonly #forgetting = new Set<Forget>();
 
   /** Opens a repository, or makes it. */
   static async open(options: OpenReplicaOptions): Promise<Replica> {
@@ -89,6 +96,7 @@ export class Replica {
       if (options.door !== undefined) await replica.#readmit();
       await replica.#writer.beginAnew();
       replica.#settling(() => replica.#writer.introduce());
+      if (loaded.credentials.redactions.isPending) await replica.#redact();
       // What was refused may be retried at once.
       if (loaded.voided.refused.length > 0) {
         await lateRefusing.load().catch(() => {});
@@ -161,6 +169,7 @@ export class Replica {
       isTab,
       mayLend: isOriginal && provesContinuity(loaded),
       isSpotless: () => isSpotless(storage, loaded),
+      redacted: () => void this.#redact().catch(() => {}),
       check: () => this.#writer.checkWritable(), // Also while it closes: own writes may wait for what comes.
       publishing: (tell) => this.#publish(tell),
       refusalsChanged: () => this.#refusals.tell(),
@@ -186,6 +195,7 @@ export class Replica {
           isForAll: true,
         }),
       refuse: (chain, refused) => void this.#refuseIn(chain, refused),
+      redacted: () => void this.#redact().catch(() => {}),
       took: (...batch) => this.device.took(...batch),
     });
   }
@@ -426,6 +436,75 @@ export class Replica {
     if (cuts.length > 0) this.cut(cuts);
   }
 
+  /** Erases what was ever said here of some items, for everybody; says of how many commits, when that is done here. */
+  async redact(
+    items: readonly ItemName[],
+    signer: Signer,
+    reason: string,
+  ): Promise<number> {
+    this.#checkWritable();
+    await this.durable();
+    const { redact } = await import("./seldom.ts");
+    const { loaded, commits } = this;
+    const receive = (arrivals: readonly Arrival[]) => this.receive(arrivals);
+    const head = { wall: this.#options.world.now(), reason };
+    const count = redact({ loaded, commits, receive }, items, signer, head);
+    await this.redacted;
+    return count;
+  }
+
+  /**
+   * Erases what redactions that are here mean, if anything is left of it; resolves
+   * when that is so on the medium. Where it fails, the next opening does it.
+   */
+  get redacted(): Promise<void> {
+    return this.#redacting ?? Promise.resolve();
+  }
+
+  /** Forgets at once what it knows of erased items; the result ends it. */
+  onRedacted(forget: Forget): () => void {
+    this.#forgetting.add(forget);
+    return () => void this.#forgetting.delete(forget);
+  }
+
+  /** Erases what was ever said of some items, in these files alone: of what nobody else has. */
+  async eraseHere(items: readonly ItemName[]): Promise<void> {
+    this.#checkWritable();
+    await this.redacted;
+    await this.#redact(items);
+  }
+
+  /** One after the other: what comes meanwhile is looked for once more. */
+  #redact(here: readonly ItemName[] = []): Promise<void> {
+    const carryOut = () => this.#carryOut(here);
+    const before = this.#redacting?.catch(() => {}).then(carryOut);
+    const redacting = (before ?? carryOut()).finally(() => {
+      if (this.#redacting === redacting) this.#redacting = undefined;
+    });
+    return this.#redacting = redacting;
+  }
+
+  async #carryOut(here: readonly ItemName[]): Promise<void> {
+    const { loaded, commits } = this;
+    const { storage } = this.#options;
+    const { carryOut } = await import("./seldom.ts");
+    await carryOut({
+      ...{ storage, loaded, commits, here },
+      flush: () => this.flush(),
+      withoutCheckpoint: (run) => this.#checkpointer.replacing(run),
+      changed: (tell) => {
+        this.#port?.forget();
+        this.publishing(tell);
+        this.#refusals.tell();
+      },
+      forget: async (items) => {
+        for (const forget of this.#forgetting) await forget(items);
+        await this.#options.forget?.(loaded, items);
+      },
+    });
+    this.#sharing.settle();
+  }
+
   #voidParts(): VoidParts {
     return {
       loaded: this.loaded,
@@ -545,6 +624,7 @@ export class Replica {
     const { storage } = this.#options;
     let isSound = false;
     try {
+      await this.redacted.catch(() => {}); // Its failure is the log's.
       await this.#writer.drain();
       isSound = log.failure === undefined;
     } finally {

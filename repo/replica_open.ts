@@ -25,7 +25,7 @@ import type { Constraints } from "./admission/constraints.ts";
 import { encodeGenesis, folderOf, genesisId } from "./commit/genesis.ts";
 import { Graph } from "./graph/graph.ts";
 import { createLog, type Log, openLog } from "./log/log.ts";
-import { DAMAGED, recordKind, SALVAGE } from "./log/format.ts";
+import { DAMAGED, recordKind, REWRITING, SALVAGE } from "./log/format.ts";
 import type { LogReader } from "./log/reader.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
@@ -83,6 +83,10 @@ async function loadOver(
   names: readonly string[],
 ): Promise<LoadedReplica | undefined> {
   const { storage, door, repair } = options;
+  if (names.includes(REWRITING)) {
+    const { finishRewriting } = await import("./seldom.ts");
+    await finishRewriting(storage, folder, names);
+  }
   if (repair || names.includes(DAMAGED)) {
     door?.order?.end(storage, folder); // What a repair takes was given out, perhaps.
     await door?.prepare?.(); // What remains comes in again, whatever it names.

@@ -12,6 +12,7 @@ import type { LentChain } from "./graph/continuity.ts";
 import type { Door } from "./admission/door.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
+import type { ItemName } from "./state/state.ts";
 import type { LogReader } from "./log/reader.ts";
 import type { Session } from "./commit/session.ts";
 import type { ViewOf } from "./state/state.ts";
@@ -46,6 +47,11 @@ export interface OpenReplicaOptions {
   readonly viewOf: ViewOf;
   /** Set damaged log bytes aside instead of failing. */
   readonly repair: boolean;
+  /** Takes what others keep of erased items out of files beside the log. */
+  readonly forget?: (
+    place: Pick<LoadedReplica, "folder" | "genesisId">,
+    items: readonly ItemName[],
+  ) => Promise<void>;
   /** Makes the keys durable on which a new repository depends. */
   readonly settle: () => Promise<void>;
 }

@@ -50,6 +50,11 @@ export interface ReplicaPortParts {
     & { flush(): void };
 }
 
+/** A record that is no batch, wherever it stands in the log. */
+function loose(kind: number, bytes: Uint8Array): FeedRecord {
+  return { kind, bytes, chain: "", first: 0, count: 0, next: 0 };
+}
+
 /** The port of one open replica. */
 export class ReplicaPort implements RepositoryPort {
   readonly name: RepositoryName;
@@ -80,7 +85,9 @@ export class ReplicaPort implements RepositoryPort {
         if (!loaded.voided.hasRefused(chain)) return undefined;
         const batch = batchIn(kind, body)!;
         const others = commits.withRefused(batch, address);
-        return others === batch ? undefined : stubbedBytes(others);
+        return others === batch
+          ? undefined
+          : stubbedBytes(others, commits.erased);
       },
     });
     this.#ids = new ChainIds(commits, genesisId);
@@ -118,10 +125,19 @@ export class ReplicaPort implements RepositoryPort {
   voidsOf(chain: string, first: number, end: number): FeedRecord[] {
     if (this.mode !== "default") return [];
     const { voids } = this.#parts.loaded.credentials;
-    const kind = recordKind.void;
-    return Array.from(voids.of(chain, first, end), ({ bytes }) => ({
-      ...{ kind, bytes, chain: "", first: 0, count: 0, next: 0 },
-    }));
+    return Array.from(
+      voids.of(chain, first, end),
+      ({ bytes }) => loose(recordKind.void, bytes),
+    );
+  }
+
+  redactionsOf(chain: string, first: number, end: number): FeedRecord[] {
+    const { redactions } = this.#parts.loaded.credentials;
+    if (!redactions.means(chain)) return [];
+    return Array.from(
+      redactions.within(chain, first, end),
+      ({ bytes }) => loose(recordKind.redaction, bytes),
+    );
   }
 
   get isComplete(): boolean {
@@ -141,14 +157,12 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   credentials(): FeedRecord[] {
-    if (this.mode !== "default") return []; // No door of these modes takes any.
-    return Array.from(this.#parts.loaded.credentials, (one) => ({
-      ...one,
-      chain: "",
-      first: 0,
-      count: 0,
-      next: 0,
-    }));
+    // Doors of the other modes take nothing but redactions.
+    const isTaken = (kind: number) =>
+      this.mode === "default" || kind === recordKind.redaction;
+    return [...this.#parts.loaded.credentials]
+      .filter(({ kind }) => isTaken(kind))
+      .map(({ kind, bytes }) => loose(kind, bytes));
   }
 
   read(from: number, bytesMax: number): FeedSlice {

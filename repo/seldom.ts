@@ -11,6 +11,9 @@ import "./mod.ts";
 
 export { encodeMeta } from "./checkpoint/replica_meta.ts";
 export { writeCheckpoint } from "./checkpoint/write.ts";
+export { redact } from "./redaction/compose.ts";
+export { carryOut } from "./redaction/carry_out.ts";
+export { finishRewriting } from "./redaction/rewriting.ts";
 export { loadRepaired, restoreStart } from "./repair/repair.ts";
 export { Salvage } from "./repair/salvage.ts";
 export { salvage } from "./repair/salvage_make.ts";

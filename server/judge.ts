@@ -237,7 +237,7 @@ function restoringFrom(number: number): Refusal {
 
 /** Is what was accepted another commit than the one of its number in this batch, or does one of them say nothing? */
 function forkFrom(
-  { graph }: Replica,
+  { graph, loaded: { credentials: { redactions } } }: Replica,
   batch: Batch,
   from: number,
   { count, id, voids }: ChainEnd,
@@ -254,7 +254,7 @@ function forkFrom(
   }
   const previousId = graph.idBefore(chain, first + from);
   if (previousId === undefined) return undefined; // Only of a chain that is written here.
-  if (equalBytes(hashBatch(batch, previousId, from, last), id)) {
+  if (equalBytes(hashBatch(batch, previousId, redactions, from, last), id)) {
     return undefined;
   }
   const detail = "Another commit was accepted before the server lost it";

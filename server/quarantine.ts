@@ -11,7 +11,16 @@
 import { sha256 } from "../crypto/mod.ts";
 import { concatBytes, encodeText, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import type { Books, QuarantineItem } from "./books.ts";
+import {
+  decodeBatch,
+  type ItemName,
+  payloadOf,
+  type Replica,
+} from "../repo/mod.ts";
+import { isOf } from "../repo/redaction/erased.ts";
+import type { IsMeant } from "../src/schema/erasure.ts";
+import { decodePatch } from "../src/schema/patch_codec.ts";
+import { type Books, QuarantinedBatch, type QuarantineItem } from "./books.ts";
 
 /** A batch that was refused. */
 export type RefusedBatch = Omit<QuarantineItem, "id" | "at">;
@@ -32,6 +41,7 @@ export interface QuarantineEntry {
 /** The batches that are kept. */
 export class Quarantine {
   readonly #books: Books;
+  readonly #own: Replica | undefined;
   readonly #now: () => number;
   #bytes = 0;
   /** How many there are of each session, and their bytes. */
@@ -40,9 +50,11 @@ export class Quarantine {
   /**
    * @param books where they stand
    * @param now milliseconds since 1970
+   * @param own the repository of these, of which values may be erased
    */
-  constructor(books: Books, now: () => number) {
+  constructor(books: Books, now: () => number, own?: Replica) {
     this.#books = books;
+    this.#own = own;
     this.#now = now;
     for (const item of books.quarantine.all()) this.#count(item, 1);
   }
@@ -102,6 +114,33 @@ export class Quarantine {
     return this.#books.quarantine.get(id);
   }
 
+  /** Erases batches of a repository that say something of these items, those that were decided on, too. */
+  async erase(
+    repository: string,
+    items: readonly ItemName[],
+  ): Promise<void> {
+    const own = this.#own;
+    if (own === undefined || items.length === 0) return;
+    const collection = QuarantinedBatch.name;
+    if ((own.state.find(collection)?.size ?? 0) === 0) return;
+    const isMeant = isOf(items);
+    const ids = new Set<string>();
+    own.commits.each(({ batch, from }) => {
+      for (const commit of batch.commits.slice(from)) {
+        for (const said of decodePatch(payloadOf(batch, commit)).operations) {
+          if (said.what !== "create") continue;
+          if (said.shape.collection !== collection) continue;
+          const { repository: name, signed, bytes } = said.item;
+          if (name !== repository || !(bytes instanceof Uint8Array)) continue;
+          if (says(bytes, signed === true, isMeant)) ids.add(said.id);
+        }
+      }
+    });
+    if (ids.size === 0) return;
+    for (const id of ids) await this.drop(id);
+    await own.eraseHere([...ids].map((id) => ({ collection, id })));
+  }
+
   /** Forgets one; says whether it was there. */
   async drop(id: string): Promise<boolean> {
     const item = this.get(id);
@@ -110,6 +149,14 @@ export class Quarantine {
     await this.#books.quarantine.delete(id);
     return true;
   }
+}
+
+/** Does a batch say something that is meant? */
+function says(bytes: Uint8Array, isSigned: boolean, isMeant: IsMeant): boolean {
+  const batch = decodeBatch(bytes, isSigned);
+  return batch.commits.some((commit) =>
+    decodePatch(payloadOf(batch, commit)).operations.some(isMeant)
+  );
 }
 
 /** Hexadecimal digits of a session's key at the beginning of its chains' names. */

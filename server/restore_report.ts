@@ -355,7 +355,13 @@ export class ChainStaging implements Staging {
       return [arrival]; // The door says what is wrong, or that it is whole.
     }
     const last = Math.max(count, Math.min(to, end.count));
-    const lastId = hashBatch(batch, id, count - first, last - first);
+    const lastId = hashBatch(
+      batch,
+      id,
+      this.#replica.loaded.credentials.redactions,
+      count - first,
+      last - first,
+    );
     this.#restores.cameBack(name);
     const ends = staged?.ends ?? new Map<number, ChainEnd>();
     const arrivals = staged?.arrivals ?? [];

@@ -16,7 +16,7 @@ import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
-import type { Replica, RepositoryName } from "../repo/mod.ts";
+import type { ItemName, Replica, RepositoryName } from "../repo/mod.ts";
 import type { PeerSession } from "../sync/proof.ts";
 import { SyncHost } from "../sync/host.ts";
 import type { Storage } from "../src/storage/storage.ts";
@@ -129,7 +129,7 @@ export class Service implements Operated {
     this.#sessions = new Sessions({
       ...{ books, issuer, rootKey, days, now, revocations },
     });
-    this.#quarantine = new Quarantine(books, now);
+    this.#quarantine = new Quarantine(books, now, parts.foundation.own);
     const { rules, schemas = [] } = options;
     const { log } = this;
     const restores = this.#restores;
@@ -211,6 +211,11 @@ export class Service implements Operated {
     await this.#revocations.prepare(replica);
     const port = replica.port();
     const unfollow = this.#latencies.follow(replica);
+    // A crash may have come before the quarantine was looked through.
+    const erase = (items: readonly ItemName[]) =>
+      this.#quarantine.erase(repository, items);
+    const unhear = replica.onRedacted(erase);
+    await erase([...replica.loaded.credentials.redactions.items()]);
     const unlook = port.onShareable(() => {
       lookForRevoked();
       learnSessions();
@@ -219,7 +224,7 @@ export class Service implements Operated {
     this.#restores.look(port);
     this.log.write("debug", "repository-opened", { repository });
     return () => {
-      for (const end of [unfail, unfollow, unlook]) end();
+      for (const end of [unfail, unfollow, unhear, unlook]) end();
       this.#restores.closed(repository);
       this.log.write("debug", "repository-closing", { repository });
     };

@@ -87,7 +87,7 @@ export class Outbox {
   #credentials: readonly FeedRecord[];
   /** Credentials that the peer sent: they lie ahead in the log. */
   readonly #shown = new Set<string>();
-  /** Voids that went out before stubs: the very bytes that are kept of them. */
+  /** Voids and redactions that went out before what they are of: the very bytes that are kept of them. */
   readonly #told = new Set<Uint8Array>();
   #position: number;
   #partial: { record: FeedRecord; offset: number; from: number } | undefined;
@@ -222,15 +222,16 @@ export class Outbox {
     return undefined;
   }
 
-  #nextCredentials(room: number): Outgoing {
+  #nextCredentials(room: number): Outgoing | undefined {
     const records: WireRecord[] = [];
     const whole: SentRecord[] = [];
     let bytes = 0;
     let taken = 0;
     for (const { kind, bytes: record } of this.#credentials) {
       const length = record.length + RECORD_BYTES;
-      // A credential is far smaller than the least room.
-      if (bytes + length > room && taken > 0) break;
+      // A credential is smaller than any window, not than what is left of it.
+      if (bytes + length > room && taken === 0) return this.#block();
+      if (bytes + length > room) break;
       taken++;
       if (this.#options.knows?.(record) === true) continue;
       bytes += length;
@@ -296,8 +297,13 @@ export class Outbox {
     let from = start;
     for (const record of read) {
       if (this.#isLacking(record)) {
-        for (const one of this.#voidsFor(record)) {
+        for (const one of this.#aheadOf(record)) {
           bytes += one.bytes.length + RECORD_BYTES;
+          if (bytes > room) {
+            if (records.length === 0) return "blocked";
+            return { outgoing: { records, whole }, next: from };
+          }
+          this.#told.add(one.bytes);
           records.push(one);
           whole.push(sentOf(one, from));
         }
@@ -342,15 +348,15 @@ export class Outbox {
   }
 
   /** Nobody takes a stub before its author's word that he gave the commit up. */
-  #voidsFor({ kind, chain, first, count, bytes }: FeedRecord): FeedRecord[] {
-    if (!isBatch(kind) || !this.#port.hasVoid(chain)) return [];
-    if (!hasStub({ kind, bytes })) return [];
-    return this.#port.voidsOf(chain, first, first + count)
-      .filter(({ bytes }) => {
-        const isNew = !this.#told.has(bytes);
-        this.#told.add(bytes);
-        return isNew;
-      });
+  #aheadOf({ kind, chain, first, count, bytes }: FeedRecord): FeedRecord[] {
+    if (!isBatch(kind)) return [];
+    const port = this.#port;
+    const end = first + count;
+    const isBlank = port.hasVoid(chain) && hasStub({ kind, bytes });
+    return [
+      ...isBlank ? port.voidsOf(chain, first, end) : [],
+      ...port.redactionsOf(chain, first, end),
+    ].filter(({ bytes }) => !this.#told.has(bytes));
   }
 
   /** Has the peer to be shown again a batch that it has, since commits in it are void? */

@@ -6,6 +6,8 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "../server/mod.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
+import { filesWith } from "./kit/found_text.ts";
 import { assertFailure, csv, Place } from "./cli_place.ts";
 
 const commands = [
@@ -17,6 +19,7 @@ const commands = [
   "verify",
   "keys",
   "delete",
+  "redact",
 ];
 
 Deno.test("sheaf query filters, sorts, limits, counts and explains", async () => {
@@ -245,6 +248,30 @@ Deno.test("sheaf delete says what goes, asks, and deletes one repository for goo
   const last = await place.sheaf("delete", "b", "--yes");
   assert.match(last.err, /^"b" cannot be read: /);
   assertFailure(await place.run(["stats"]), 1, /No repository in/);
+});
+
+Deno.test("sheaf redact asks, and erases what was ever said of items", async () => {
+  await using place = await Promise.resolve(new Place());
+  place.file("towns.csv", csv);
+  await place.sheaf("import", "towns.csv", "--repo=a", "--collection=town");
+  const unasked = await place.run(["redact", "rvk"]);
+  assert.equal(unasked.code, 2, unasked.report);
+  const no = await place.run(["redact", "rvk"], () => Promise.resolve("n"));
+  assert.match(no.err, /error\[not-confirmed\]: Nothing was erased/);
+  const missing = await place.run(["redact", "nowhere", "--yes"]);
+  assertFailure(missing, 1, /^error\[not-found\]: No commit says anything of/);
+  const wrong = ["redact", "rvk", "--yes", "--root-key=other.key"];
+  place.file("other.key", `${"07".repeat(32)}\n`);
+  assertFailure(await place.run(wrong), 1, /^error\[refused\]: /);
+  const yes = await place.sheaf("redact", "rvk", "--yes", "--reason=asked");
+  assert.equal(yes.out, "erased 1 item of town in 1 commit\n");
+  assert.match(yes.err, /backups, and devices that never come back, keep it/);
+  const left = await place.sheaf("query", "--order-by", "id");
+  assert.match(left.out, /^rvk$/m);
+  assert.equal(left.out.includes("Reykjavík"), false);
+  const storage = diskStorage(`${place.path}/data`);
+  assert.deepEqual(filesWith(storage, "Reykjavík"), []);
+  assert.match((await place.sheaf("verify")).out, /^a is whole/);
 });
 
 Deno.test("sheaf delete leaves a server's records, and a folder that is being served", async () => {

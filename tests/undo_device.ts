@@ -12,6 +12,7 @@ import {
   type Storage,
   type World,
 } from "../mod.ts";
+import { createSigner } from "../crypto/mod.ts";
 import { system } from "../src/base/system.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import { field } from "../src/text/mod.ts";
@@ -26,6 +27,9 @@ export const Card = defineSchema("card", {
   steps: field.list(field.string()),
   note: field.text().default(""),
 });
+
+/** Who may erase. */
+export const root = createSigner(new Uint8Array(32).fill(9));
 
 /** One clock for all devices: nobody writes at the same moment. */
 export function ticking(): World {
@@ -54,7 +58,7 @@ export class Device {
 
   async open(): Promise<this> {
     const [storage, world] = [this.storage, this.#world];
-    const rootKey = new Uint8Array(32).fill(9);
+    const rootKey = root.publicKey;
     const mode = "trusted";
     const options = { storage, world, rootKey, mode, schemas: [Card] } as const;
     const onListenerError = (error: unknown) => void this.errors.push(error);

@@ -10,6 +10,7 @@
 
 import { certificateLayout } from "../repo/commit/certificate.ts";
 import { genesisLayout } from "../repo/commit/genesis.ts";
+import { erasureLayout, redactionLayout } from "../repo/commit/redaction.ts";
 import { revocationLayout } from "../repo/commit/revocation.ts";
 import type { SignedLayout } from "../repo/commit/signed_record.ts";
 import { voidLayout } from "../repo/commit/void.ts";
@@ -142,6 +143,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
       signed("certificate", certificateLayout),
       signed("revocation", revocationLayout),
       signed("void", voidLayout),
+      signed("redaction", redactionLayout),
       signed("statement", statementLayout(32)),
     ].join("\n"),
   local: () =>
@@ -150,6 +152,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
       record("cut", cutLayout as Field<unknown>),
       record("resolution", resolutionLayout as Field<unknown>),
       record("order", orderLayout as Field<unknown>),
+      record("erasure", erasureLayout as Field<unknown>),
     ].join("\n"),
   frames: frameLines,
   parts: () =>

@@ -55,6 +55,7 @@ import type { Graph } from "../graph/graph.ts";
 import { isBatch, recordKind } from "../log/format.ts";
 import { checkCredential } from "./credential_check.ts";
 import { getOrMake } from "../../src/base/collections.ts";
+import { batchLeft } from "../redaction/erased.ts";
 import { verifyBatch } from "./signature_check.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
@@ -87,7 +88,7 @@ function judgeForm(
 ): Verdict {
   if (isBatch(kind)) {
     const isSigned = kind === recordKind.signedBatch;
-    return judgeBatch(decodeBatch(bytes, isSigned), knowledge, gate);
+    return judgeErased(decodeBatch(bytes, isSigned), knowledge, gate);
   }
   if (!isCredential(kind)) {
     return declined(
@@ -100,7 +101,8 @@ function judgeForm(
 function checkMode({ kind }: Arrival, mode: Mode): Refusal | undefined {
   const isUnsigned = kind === recordKind.unsignedBatch;
   if (mode === "default") return isUnsigned ? refuse("unsigned") : undefined;
-  return isUnsigned ? undefined : refuse("wrong-mode");
+  const isTaken = isUnsigned || kind === recordKind.redaction;
+  return isTaken ? undefined : refuse("wrong-mode");
 }
 
 function judgeCredential(
@@ -111,6 +113,19 @@ function judgeCredential(
   const refusal = checkCredential(credential, knowledge);
   if (refusal !== undefined) return declined(refusal);
   return { verdict: "admit-credential", credential };
+}
+
+/** Takes what is to be erased out of a batch before anything else looks at it. */
+function judgeErased(
+  batch: Batch,
+  knowledge: Knowledge,
+  gate: Gate | undefined,
+): Verdict {
+  const left = batchLeft(knowledge.credentials.redactions, batch);
+  if (left !== undefined) return judgeBatch(left, knowledge, gate);
+  return declined(
+    refuse("denied", "Values are missing, and nobody who may has erased them"),
+  );
 }
 
 /** The checklist of a well-formed batch. */
@@ -232,11 +247,10 @@ function checkKnown(
 
 /** Did the author seal the batch, on top of what is known? */
 function checkSeal(batch: Batch, knowledge: Knowledge): Refusal | undefined {
-  const { mode, genesisId } = knowledge;
-  if (mode !== "default") return undefined;
+  if (knowledge.mode !== "default") return undefined;
   const previousId = knowledge.idBefore(batch.chain, batch.first);
   if (previousId === undefined) return undefined;
-  const verified = verifySeal(batch, previousId, genesisId);
+  const verified = verifySeal(batch, previousId, knowledge);
   return "refused" in verified ? verified : undefined;
 }
 
@@ -248,10 +262,10 @@ function checkSeal(batch: Batch, knowledge: Knowledge): Refusal | undefined {
 function verifySeal(
   batch: Batch,
   previousId: Uint8Array,
-  genesisId: Uint8Array,
+  { genesisId, credentials: { redactions } }: Knowledge,
   from = 0,
 ): Uint8Array | Refusal {
-  const verified = verifyBatch(batch, previousId, genesisId, from);
+  const verified = verifyBatch(batch, previousId, genesisId, redactions, from);
   if (!("refused" in verified) || batch.first === 0) return verified;
   return refuse("gap", "It does not go on from what is known of its chain");
 }
@@ -260,15 +274,16 @@ function verifySeal(
 function lastIdOf(
   batch: Batch,
   from: number,
-  { mode, graph, genesisId }: Knowledge,
+  knowledge: Knowledge,
 ): Uint8Array | Refusal | undefined {
+  const { mode, graph } = knowledge;
   if (mode !== "default") return undefined;
   const previousId = graph.idBefore(batch.chain, batch.first + from);
   if (previousId === undefined) {
     // Only our own chain may be ahead of its last seal, and only we go on with it.
     return refuse("fork", "This replica is writing that chain");
   }
-  return verifySeal(batch, previousId, genesisId, from);
+  return verifySeal(batch, previousId, knowledge, from);
 }
 
 /** Has its author given up every commit that says nothing? Where nothing is signed, nobody can say so. */

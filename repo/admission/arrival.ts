@@ -43,6 +43,8 @@ export interface Knowledge {
   countEqual(batch: Batch, end: number): number;
   /** Does a known commit say nothing here? */
   isSilent(chain: string, number: number): boolean;
+  /** The payload of a commit that is here. */
+  payloadOf(chain: string, number: number): Uint8Array | undefined;
   /** The id before commit `number` of a chain that is known up to there; computed, so asked seldom. */
   idBefore(chain: string, number: number): Uint8Array | undefined;
 }

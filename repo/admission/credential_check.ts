@@ -5,10 +5,13 @@
  * @module
  */
 
+import { sha256 } from "../../crypto/sha256.ts";
 import { equalBytes } from "../../src/base/bytes.ts";
-import { type Refusal, refuse } from "../../src/base/errors.ts";
+import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
+import { erase } from "../../src/schema/erasure.ts";
+import { hashInStub, isErased, isStub } from "../../src/schema/stub.ts";
 import type { Credential, Credentials } from "../commit/credentials.ts";
 import {
   type Revocation,
@@ -16,6 +19,8 @@ import {
   type Revocations,
 } from "../commit/revocation.ts";
 import { chainName, nameOf } from "../commit/commit.ts";
+import { type Redaction, redactionLayout } from "../commit/redaction.ts";
+import { isOf } from "../redaction/erased.ts";
 import { type Statement, statementLayout } from "../commit/statement.ts";
 import { type Void, voidLayout, type Voids } from "../commit/void.ts";
 import { checkCertificate, isSigned } from "./signature_check.ts";
@@ -25,6 +30,8 @@ export interface CredentialContext {
   readonly genesisId: Uint8Array;
   readonly rootKey: Uint8Array;
   readonly credentials: Credentials;
+  /** The payload of a commit that is here. */
+  payloadOf(chain: string, number: number): Uint8Array | undefined;
 }
 
 /** Is the credential sound, and is there room for it? `undefined` when it is so. */
@@ -37,6 +44,7 @@ export function checkCredential(
     return checkCertificate(one, rootKey, credentials.certificates);
   }
   if (what === "void") return checkVoid(one, context);
+  if (what === "redaction") return checkRedaction(one, context);
   return what === "revocation"
     ? checkRevocation(one, context) ?? checkRoom(credentials.revocations, one)
     : checkStatement(one, context);
@@ -120,6 +128,59 @@ export function hasRoomFor(
     for (const gap of known.gaps(first, first + count)) fresh.add(...gap);
   }
   return commits + fresh.size <= limits.voidsOfKeyMax;
+}
+
+function checkRedaction(
+  one: Redaction,
+  context: CredentialContext,
+): Refusal | undefined {
+  const { genesisId, rootKey, credentials } = context;
+  const { issuerKey, wall, items, chains } = one;
+  if (!equalBytes(one.genesisId, genesisId)) {
+    return refuse("malformed", "The redaction is for another repository");
+  }
+  if (items.length === 0 || chains.length === 0) {
+    return refuse("malformed", "It erases nothing");
+  }
+  const mayRedact = equalBytes(issuerKey, rootKey) ||
+    credentials.certificates.mayRedact(issuerKey, wall);
+  if (!mayRedact) {
+    return refuse("bad-certificate", "Its issuer may not erase anything");
+  }
+  if (!isSigned(redactionLayout, one)) {
+    return refuse("bad-signature", "Its issuer did not sign it");
+  }
+  const { redactions } = credentials;
+  if (redactions.bytes + one.bytes.length > limits.redactionsBytesMax) {
+    return refuse("too-large", "There are too many redactions");
+  }
+  return checkErased(one, context);
+}
+
+/** Is it what the commits that are here are, and become? */
+function checkErased(
+  { items, chains }: Redaction,
+  { payloadOf, credentials: { redactions } }: CredentialContext,
+): Refusal | undefined {
+  const isMeant = isOf(items);
+  for (const { chain, commits } of chains) {
+    for (const { number, was, is } of commits) {
+      const payload = payloadOf(chain, number);
+      if (payload === undefined) continue;
+      const known = isErased(payload)
+        ? redactions.hashOf(chain, number)
+        : isStub(payload)
+        ? hashInStub(payload)
+        : sha256(payload);
+      const isSame = known === undefined || equalBytes(known, was);
+      // What others have erased of it already, this one need not know.
+      const isLeft = isErased(payload) || isStub(payload) ||
+        equalBytes(sha256(erase(payload, isMeant) ?? payload), is);
+      if (isSame && isLeft) continue;
+      return refuseAt(number, "fork", "It means another commit");
+    }
+  }
+  return undefined;
 }
 
 function checkStatement(

@@ -25,7 +25,7 @@ import {
 } from "../commit/credentials.ts";
 import { ChainIds } from "../graph/chain_ids.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import { countEqual, isSilent } from "../history/known_commits.ts";
+import { countEqual, isSilent, payloadAt } from "../history/known_commits.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
 import type { ReceiveOptions } from "../port.ts";
 import type { RefusedCommit } from "../refusal/void_commits.ts";
@@ -53,6 +53,8 @@ export interface IntakeParts {
   readonly flush: () => void;
   /** Runs when a batch of `chain` with `count` new commits from `first` on has entered the log. */
   readonly took: (chain: string, first: number, count: number) => void;
+  /** A redaction is known that is to be carried out. */
+  readonly redacted: () => void;
   /** Cuts chains once more, after a repair. */
   readonly cutAgain: (cuts: readonly Cut[]) => void;
   /** Commits that are here were given up by their author, or refused before a repair. */
@@ -86,6 +88,7 @@ export class Intake {
       clockAt: (chain, number) => commits.clockAt(chain, number),
       countEqual: (batch, end) => countEqual(commits, batch, end),
       isSilent: (chain, number) => isSilent(commits, chain, number),
+      payloadOf: (chain, number) => payloadAt(commits, chain, number),
       idBefore: (chain, number) => this.#idBefore(chain, number),
     };
   }
@@ -185,23 +188,21 @@ export class Intake {
   }
 
   #take(admitted: Admitted, bytes: Uint8Array): void {
-    if (admitted.verdict === "admit") return this.#takeBatch(admitted, bytes);
+    if (admitted.verdict === "admit") return this.#takeBatch(admitted);
     const { log, credentials } = this.#loaded;
     log.append(kindOfCredential(admitted.credential), [bytes]);
     credentials.add(admitted.credential);
+    if (admitted.credential.what === "redaction") this.#parts.redacted();
   }
 
-  #takeBatch(
-    { batch, from, lastId, patches, givenUp }: AdmitBatch,
-    bytes: Uint8Array,
-  ): void {
+  #takeBatch({ batch, from, lastId, patches, givenUp }: AdmitBatch): void {
     if (givenUp !== undefined) void lateRefusing.code; // Where it is not loaded, nothing is taken yet.
     const { log, graph, mode } = this.#loaded;
     const start = log.end;
     const kind = mode === "default"
       ? recordKind.signedBatch
       : recordKind.unsignedBatch;
-    const address = log.append(kind, [bytes]);
+    const address = log.append(kind, [batch.bytes]);
     graph.addBatch(batch, lastId);
     this.#commits.appended(start);
     this.#parts.took(

@@ -7,7 +7,12 @@
 
 import { isWeakKey, verify } from "../../crypto/ed25519.ts";
 import { type Refusal, refuse } from "../../src/base/errors.ts";
-import { type Batch, hashBatch, sealMessage } from "../commit/batch.ts";
+import {
+  type Batch,
+  type ErasedPayloads,
+  hashBatch,
+  sealMessage,
+} from "../commit/batch.ts";
 import {
   type Certificate,
   certificateLayout,
@@ -26,10 +31,11 @@ export function verifyBatch(
   batch: Batch,
   previousId: Uint8Array,
   genesisId: Uint8Array,
+  erased: ErasedPayloads,
   from = 0,
 ): Uint8Array<ArrayBuffer> | Refusal {
   if (batch.seal === undefined) return refuse("unsigned");
-  const lastId = hashBatch(batch, previousId, from);
+  const lastId = hashBatch(batch, previousId, erased, from);
   const message = sealMessage(genesisId, batch.chain, lastId);
   const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
   return sound ? lastId : refuse("bad-signature");

@@ -151,8 +151,7 @@ export class Checkpoint implements Tables {
 
   /** The checksum of one page of the log. */
   checkAt(page: number): number {
-    const view = this.checks.page(Math.floor(page / this.checks.perPage));
-    return view.getUint32(page % this.checks.perPage * widths.check, true);
+    return this.log.checkAt(page);
   }
 }
 

@@ -16,7 +16,11 @@ import { asFailure, DatabaseError } from "../../src/base/errors.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { checkpointName, removeOldCheckpoints } from "./files.ts";
+import {
+  checkpointName,
+  listCheckpoints,
+  removeOldCheckpoints,
+} from "./files.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
@@ -138,6 +142,29 @@ export class Checkpointer {
     this.#parts.settle(); // Which may start one by itself.
     if (this.#running !== undefined) return await this.#running;
     if (this.#tail > 0) await this.#start();
+  }
+
+  /**
+   * Runs while none is written; then a new one takes the place of those that
+   * there are: they hold what must not be read any more.
+   */
+  async replacing(run: () => Promise<void>): Promise<void> {
+    while (this.#running !== undefined) await this.#running.catch(() => {});
+    const running = this.#replace(run).finally(() => this.#running = undefined);
+    this.#running = running;
+    await running;
+  }
+
+  async #replace(run: () => Promise<void>): Promise<void> {
+    await run();
+    const { storage, loaded: { folder }, isNeeded } = this.#parts;
+    const isThere = () => listCheckpoints(storage.list(folder)).length > 0;
+    if (!isNeeded || !isThere()) return;
+    // Who opens the new one must not have to look for others.
+    removeOldCheckpoints(storage, folder, Infinity);
+    storage.syncFolder(folder);
+    this.#covers = 0;
+    await this.#run().catch(() => {}); // It costs time only.
   }
 
   /** Waits for the running one, and writes the last one where it pays. */

@@ -417,7 +417,8 @@ function* gatherColumn(
       return undefined;
     }
   }
-  return store;
+  // Words of the base that no item has any more may have been erased.
+  return stored?.kind === "word" ? stored.usedOnly(size) : store;
 }
 
 /** No column to start from. */

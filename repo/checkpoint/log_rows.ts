@@ -45,6 +45,8 @@ export class LogRows {
   readonly #readLog: ReadLog;
   readonly #checks: PagePart;
   readonly #covers: number;
+  /** Checksums of pages that were overwritten since. */
+  readonly #anew = new Map<number, number>();
   /** Bytes that the next row is expected to take at most. */
   #likely = ROW_LIKELY;
 
@@ -124,11 +126,36 @@ export class LogRows {
     return bytes;
   }
 
+  /** The checksum of one page of the log. */
+  checkAt(page: number): number {
+    const anew = this.#anew.get(page);
+    if (anew !== undefined) return anew;
+    const { perPage, width } = this.#checks;
+    const view = this.#checks.page(Math.floor(page / perPage));
+    return view.getUint32(page % perPage * width, true);
+  }
+
+  /** Bytes of the log were overwritten: from now on they are as they are now. */
+  rewritten(address: number, length: number): void {
+    const end = Math.min(address + length, this.#covers);
+    for (
+      let at = address - address % LOG_PAGE;
+      at < end;
+      at += LOG_PAGE
+    ) {
+      const bytes = new Uint8Array(Math.min(LOG_PAGE, this.#covers - at));
+      let read = 0;
+      while (read < bytes.length) {
+        const more = this.#readLog(bytes.subarray(read), at + read);
+        if (more === 0) throw damaged(at + read, "it ends too early");
+        read += more;
+      }
+      this.#anew.set(at / LOG_PAGE, crc32(bytes, (at / LOG_PAGE) >>> 0));
+    }
+  }
+
   #check(bytes: Uint8Array, page: number): void {
-    const checks = this.#checks;
-    const view = checks.page(Math.floor(page / checks.perPage));
-    const crc = view.getUint32(page % checks.perPage * checks.width, true);
-    if (crc32(bytes, page >>> 0) !== crc) {
+    if (crc32(bytes, page >>> 0) !== this.checkAt(page)) {
       throw damaged(page * LOG_PAGE, "the checksum differs");
     }
   }

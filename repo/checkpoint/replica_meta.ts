@@ -5,6 +5,7 @@
  */
 
 import { Credentials, decodeCredential } from "../commit/credentials.ts";
+import { decodeErasure } from "../commit/redaction.ts";
 import { idLength } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
 import type { LoggedMark } from "../log/order.ts";
@@ -48,6 +49,8 @@ const layout = struct({
   genesisId: copied(idLength),
   graph: bytes,
   credentials: list(struct({ kind: u8, bytes }), Infinity),
+  erasures: list(bytes, Infinity),
+  isRedacted: flag,
   voided: bytes,
   order: flagged(struct({ body: ownBytes, position: count })),
   isSalvaged: flag,
@@ -61,6 +64,8 @@ export function encodeMeta(
     ...meta,
     graph: meta.graph.encode(),
     credentials: [...meta.credentials],
+    erasures: meta.credentials.redactions.erasures.map(({ bytes }) => bytes),
+    isRedacted: !meta.credentials.redactions.isPending,
     voided: meta.voided.encode(),
     isSalvaged: meta.salvage !== undefined,
   });
@@ -73,6 +78,10 @@ export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
   for (const { kind, bytes } of said.credentials) {
     credentials.add(decodeCredential(kind, bytes));
   }
+  for (const bytes of said.erasures) {
+    credentials.redactions.note(decodeErasure(bytes));
+  }
+  if (said.isRedacted) credentials.redactions.carriedOut();
   return {
     ...said,
     graph: Graph.decode(said.graph, said.genesisId),

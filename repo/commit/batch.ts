@@ -25,7 +25,7 @@ import {
   type DecodedPatch,
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
-import { encodeStub, isStub } from "../../src/schema/stub.ts";
+import { encodeStub, isErased, isStub } from "../../src/schema/stub.ts";
 import { recordKind, SEAL_BYTES } from "../log/format.ts";
 import {
   chainBytes,
@@ -284,6 +284,42 @@ export function withVoid(
   return commits === undefined ? batch : { ...batch, commits };
 }
 
+/** The batch with other payloads of some commits, by index, which are as long as theirs. */
+export function withPayloads(
+  batch: Batch,
+  payloads: ReadonlyMap<number, Uint8Array>,
+): Batch {
+  if (payloads.size === 0) return batch;
+  const { commits, seal } = batch;
+  const bytes = batch.bytes.slice();
+  for (const [i, payload] of payloads) {
+    bytes.set(payload, commits[i]!.payloadAt);
+  }
+  return {
+    ...batch,
+    bytes,
+    seal: seal && bytes.subarray(bytes.length - sealLength),
+  };
+}
+
+/** Knows what payloads were of which values are erased. */
+export interface ErasedPayloads {
+  /** SHA-256 of what the payload of a commit was. */
+  hashOf(chain: string, number: number): Uint8Array | undefined;
+}
+
+/** What a payload was, if values of it are erased and somebody knows. */
+export function erasedHash(
+  { bytes, chain, first, commits }: Batch,
+  index: number,
+  erased: ErasedPayloads,
+): Uint8Array | undefined {
+  const { payloadAt, end } = commits[index]!;
+  return isErased(bytes, payloadAt, end)
+    ? erased.hashOf(chain, first + index)
+    : undefined;
+}
+
 /**
  * Hashes the commits from index `from` on, before index `to`; the result is the
  * last id. `previousId` is the id before commit `from`.
@@ -291,6 +327,7 @@ export function withVoid(
 export function hashBatch(
   batch: Batch,
   previousId: Uint8Array,
+  erased: ErasedPayloads,
   from = 0,
   to: number = batch.commits.length,
 ): Uint8Array<ArrayBuffer> {
@@ -301,6 +338,7 @@ export function hashBatch(
     chainHash.next(
       bytes.subarray(at, headerEnd),
       bytes.subarray(payloadAt, end),
+      erasedHash(batch, i, erased),
     );
   }
   return chainHash.id.slice();

@@ -22,7 +22,11 @@ import {
   type Run,
   writeBatch,
 } from "./batch.ts";
-import { commitId, writeSealedBatch } from "../../tests/kit/chain.ts";
+import {
+  commitId,
+  noneErased,
+  writeSealedBatch,
+} from "../../tests/kit/chain.ts";
 import { chainStart, encodeHeader, joinChain } from "./commit.ts";
 import { verifyBatch } from "../admission/signature_check.ts";
 
@@ -126,9 +130,9 @@ Deno.test("writeSealedBatch() gives the id that commitId() gives step by step", 
   }
   assert.deepEqual(lastId, id);
   const batch = decodeBatch(writer.view(), true);
-  assert.deepEqual(hashBatch(batch, ids[0]!, 1), id);
-  assert.deepEqual(verifyBatch(batch, start, genesisId), id);
-  assert.deepEqual(verifyBatch(batch, ids[1]!, genesisId, 2), id);
+  assert.deepEqual(hashBatch(batch, ids[0]!, noneErased, 1), id);
+  assert.deepEqual(verifyBatch(batch, start, genesisId, noneErased), id);
+  assert.deepEqual(verifyBatch(batch, ids[1]!, genesisId, noneErased, 2), id);
 });
 
 Deno.test("ids do not depend on where batches begin and end", () => {
@@ -138,10 +142,14 @@ Deno.test("ids do not depend on where batches begin and end", () => {
     const { commits } = runOf(texts);
     const head = { chain, first: 0, commits: commits.slice(0, cut) };
     const tail = { chain, first: cut, commits: commits.slice(cut) };
-    const middle = hashBatch(decodeBatch(sealed(head), true), start);
+    const middle = hashBatch(
+      decodeBatch(sealed(head), true),
+      start,
+      noneErased,
+    );
     const batch = decodeBatch(sealed(tail, middle), true);
-    const last = verifyBatch(batch, middle, genesisId);
-    assert.deepEqual(last, hashBatch(whole, start));
+    const last = verifyBatch(batch, middle, genesisId, noneErased);
+    assert.deepEqual(last, hashBatch(whole, start, noneErased));
   }
 });
 
@@ -149,15 +157,15 @@ Deno.test("verifyBatch() refuses another predecessor, genesis or signer", () => 
   const batch = decodeBatch(sealed(runOf(["a"])), true);
   const wrong = new Uint8Array(32);
   const refusal = { refused: "bad-signature" };
-  assert.deepEqual(verifyBatch(batch, wrong, genesisId), refusal);
-  assert.deepEqual(verifyBatch(batch, start, wrong), refusal);
+  assert.deepEqual(verifyBatch(batch, wrong, genesisId, noneErased), refusal);
+  assert.deepEqual(verifyBatch(batch, start, wrong, noneErased), refusal);
   const writer = new ByteWriter();
   writeSealedBatch(writer, runOf(["a"]), start, genesisId, signerOf(2));
   const forged = decodeBatch(writer.view(), true);
-  assert.deepEqual(verifyBatch(forged, start, genesisId), refusal);
+  assert.deepEqual(verifyBatch(forged, start, genesisId, noneErased), refusal);
   const plain = decodeBatch(unsealed(runOf(["a"])), false);
   assert.equal(
-    Reflect.get(verifyBatch(plain, start, genesisId), "refused"),
+    Reflect.get(verifyBatch(plain, start, genesisId, noneErased), "refused"),
     "unsigned",
   );
 });
@@ -184,7 +192,7 @@ Deno.test("every flipped bit of a sealed batch is a SyntaxError or a bad signatu
       ? start
       : chainStart(genesisId, batch.chain);
     if (batch.chain === chain && batch.first !== 0) continue; // A gap: see the door.
-    const verdict = verifyBatch(batch, previousId, genesisId);
+    const verdict = verifyBatch(batch, previousId, genesisId, noneErased);
     assert.equal(
       Reflect.get(verdict, "refused"),
       "bad-signature",

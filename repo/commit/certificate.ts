@@ -10,13 +10,18 @@
 
 import type { SessionSigner, Signer } from "../../crypto/keys.ts";
 import { encodeText, equalBytes } from "../../src/base/bytes.ts";
-import { DatabaseError, type Refusal, refuse } from "../../src/base/errors.ts";
+import {
+  assert,
+  DatabaseError,
+  type Refusal,
+  refuse,
+} from "../../src/base/errors.ts";
 import { wallMax } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
 import {
+  choice,
   type Field,
   fixed,
-  flag,
   readText,
   struct,
   textUpTo,
@@ -40,6 +45,8 @@ const jsonObject: Field<string> = {
 export interface CertificateFields {
   /** May it issue certificates within its own dates? */
   readonly mayIssue: boolean;
+  /** May it redact? Then it issues nothing, and the root key itself certified it. */
+  readonly mayRedact?: boolean;
   /** The key that signs batches: 32 bytes. */
   readonly sessionKey: Uint8Array;
   /** First wall millisecond of commits it covers. */
@@ -55,18 +62,35 @@ export interface CertificateFields {
 /** A decoded certificate: well formed, not yet checked. */
 export interface Certificate extends CertificateFields, Signed {}
 
+const rights = ["none", "issue", "redact"] as const;
+
+const stored = struct({
+  right: choice(rights),
+  sessionKey: fixed(32),
+  notBefore: u48,
+  notAfter: u48,
+  user: textUpTo(limits.userBytesMax),
+  claims: jsonObject,
+});
+
+const layout: Field<CertificateFields> & Pick<typeof stored, "fields"> = {
+  ...stored,
+  write(writer, { mayIssue, mayRedact, ...fields }) {
+    const right = mayIssue ? "issue" : mayRedact === true ? "redact" : "none";
+    stored.write(writer, { ...fields, right });
+  },
+  read(reader) {
+    const { right, ...fields } = stored.read(reader);
+    const mayRedact = right === "redact";
+    return { ...fields, mayIssue: right === "issue", mayRedact };
+  },
+};
+
 /** A certificate's bytes. */
 export const certificateLayout: SignedLayout<CertificateFields> =
   new SignedLayout(
     "sheaf certificate 1",
-    struct({
-      mayIssue: flag,
-      sessionKey: fixed(32),
-      notBefore: u48,
-      notAfter: u48,
-      user: textUpTo(limits.userBytesMax),
-      claims: jsonObject,
-    }),
+    layout,
     limits.userBytesMax + limits.claimsBytesMax + 256,
   );
 
@@ -92,6 +116,10 @@ function checkFields(fields: CertificateFields): void {
   const { sessionKey, notBefore, notAfter, user, claims } = fields;
   const dated = Number.isInteger(notBefore) && Number.isInteger(notAfter) &&
     notBefore >= 0 && notBefore <= notAfter && notAfter <= wallMax;
+  assert(
+    !(fields.mayIssue && fields.mayRedact === true),
+    "who redacts issues nothing",
+  );
   if (!dated || sessionKey.length !== 32 || !isJsonObject(claims)) {
     throw new DatabaseError(
       "invalid-option",
@@ -176,6 +204,13 @@ export class Certificates {
     );
   }
 
+  /** May the key, given as bytes, redact at a wall millisecond? */
+  mayRedact(key: Uint8Array, at: number): boolean {
+    return this.of(nameOf(key, 0, 32)).some((own) =>
+      own.mayRedact === true && own.notBefore <= at && at <= own.notAfter
+    );
+  }
+
   /** A certificate of the key that covers commits of these wall milliseconds. */
   covering(key: string, from: number, to = from): Certificate | undefined {
     return this.of(key).find((known) =>
@@ -199,12 +234,13 @@ export class Certificates {
  * signature, by the door.
  */
 export function checkIssuer(
-  { issuerKey, notBefore, notAfter }: Certificate,
+  { issuerKey, notBefore, notAfter, mayRedact }: Certificate,
   rootKey: Uint8Array,
   known: Certificates,
 ): Refusal | undefined {
+  // A server that is online all day must not make itself somebody who may erase.
   const mayIssue = equalBytes(issuerKey, rootKey) ||
-    known.mayIssue(issuerKey, notBefore, notAfter);
+    mayRedact !== true && known.mayIssue(issuerKey, notBefore, notAfter);
   return mayIssue
     ? undefined
     : refuse("bad-certificate", "Its issuer may not issue it");
@@ -224,13 +260,13 @@ export function checkPlace(
  * takes a new key.
  */
 function checkSame(
-  { sessionKey, user, claims, mayIssue }: Certificate,
+  { sessionKey, user, claims, mayIssue, mayRedact }: Certificate,
   known: Certificates,
 ): Refusal | undefined {
   const [other] = known.of(nameOf(sessionKey, 0, 32));
   const isSame = other === undefined ||
     other.user === user && other.claims === claims &&
-      other.mayIssue === mayIssue;
+      other.mayIssue === mayIssue && other.mayRedact === mayRedact;
   return isSame
     ? undefined
     : refuse("bad-certificate", "Its key is certified as another session");

@@ -95,7 +95,7 @@ Deno.test("decodeCertificate() refuses well-signed certificates whose fields are
   const good = { flags: 0, from: 1, to: 2, user: "ada", claims: "{}" };
   assert.equal(check(decodeCertificate(rawCertificate(good))), undefined);
   const bad = [
-    { flags: 2 },
+    { flags: 3 },
     { from: 3 },
     { user: "u".repeat(limits.userBytesMax + 1) },
     { claims: "[]" },

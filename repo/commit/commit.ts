@@ -23,6 +23,7 @@ import {
 import { assert } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
+import type { Field } from "../../src/base/layout.ts";
 import { native } from "../../src/base/system.ts";
 import { hashInStub, isStub } from "../../src/schema/stub.ts";
 
@@ -72,6 +73,13 @@ export function readChain(reader: ByteReader): string {
   reader.skip(chainBytesLength);
   return chainName(reader.bytes, at);
 }
+
+/** A chain's name in a record. */
+export const chainField: Field<string> = {
+  says: "{40}",
+  write: (writer, name) => writer.bytes(chainBytes(name)),
+  read: readChain,
+};
 
 /** The 40 bytes of a chain's name. */
 export function chainBytes(name: string): Uint8Array<ArrayBuffer> {
@@ -195,11 +203,16 @@ export class ChainHash {
     return this;
   }
 
-  /** Goes on to the commit with these bytes. */
-  next(header: Uint8Array, payload: Uint8Array): void {
+  /**
+   * Goes on to the commit with these bytes.
+   *
+   * @param hash of what the payload was, where it was erased
+   */
+  next(header: Uint8Array, payload: Uint8Array, hash?: Uint8Array): void {
     const end = idLength + header.length;
     this.#scratch.set(header, idLength);
-    if (isStub(payload)) this.#scratch.set(hashInStub(payload), end);
+    if (hash !== undefined) this.#scratch.set(hash, end);
+    else if (isStub(payload)) this.#scratch.set(hashInStub(payload), end);
     else sha256Into(this.#scratch.subarray(end, end + idLength), payload);
     sha256Into(this.id, this.#scratch.subarray(0, end + idLength));
   }

@@ -1,7 +1,7 @@
 /**
  * Credentials: the records of a log that are no commits and travel. Certificates
- * say who may write, revocations who may no more, voids what authors gave up, and
- * statements what their kinds explain.
+ * say who may write, revocations who may no more, voids what authors gave up,
+ * redactions what is erased, and statements what their kinds explain.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import {
   Certificates,
   decodeCertificate,
 } from "./certificate.ts";
+import { type Redaction, redactionLayout, Redactions } from "./redaction.ts";
 import {
   decodeRevocation,
   type Revocation,
@@ -25,12 +26,14 @@ export type Credential =
   | { readonly what: "certificate"; readonly one: Certificate }
   | { readonly what: "revocation"; readonly one: Revocation }
   | { readonly what: "void"; readonly one: Void }
+  | { readonly what: "redaction"; readonly one: Redaction }
   | { readonly what: "statement"; readonly one: Statement };
 
 /** Is it the kind of a credential? */
 export function isCredential(kind: number): boolean {
   return kind === recordKind.certificate || kind === recordKind.revocation ||
-    kind === recordKind.void || isStatement(kind);
+    kind === recordKind.void || kind === recordKind.redaction ||
+    isStatement(kind);
 }
 
 /** Reads a record of such a kind; `SyntaxError` when it is none. */
@@ -40,6 +43,9 @@ export function decodeCredential(kind: number, bytes: Uint8Array): Credential {
   }
   if (kind === recordKind.void) {
     return { what: "void", one: voidLayout.decode(bytes) };
+  }
+  if (kind === recordKind.redaction) {
+    return { what: "redaction", one: redactionLayout.decode(bytes) };
   }
   return kind === recordKind.revocation
     ? { what: "revocation", one: decodeRevocation(bytes) }
@@ -58,6 +64,7 @@ export class Credentials {
   readonly certificates: Certificates = new Certificates();
   readonly revocations: Revocations = new Revocations();
   readonly voids: Voids = new Voids();
+  readonly redactions: Redactions = new Redactions();
   readonly statements: Statements = new Statements();
 
   /** Does it say nothing that is not known? */
@@ -69,6 +76,8 @@ export class Credentials {
         return this.revocations.tellsNothingNew(credential.one);
       case "void":
         return this.voids.has(credential.one);
+      case "redaction":
+        return this.redactions.has(credential.one);
       case "statement":
         return this.statements.has(credential.one);
     }
@@ -83,6 +92,8 @@ export class Credentials {
         return this.revocations.add(credential.one);
       case "void":
         return this.voids.add(credential.one);
+      case "redaction":
+        return this.redactions.add(credential.one);
       case "statement":
         return this.statements.add(credential.one);
     }
@@ -97,6 +108,9 @@ export class Credentials {
       yield { kind: recordKind.revocation, bytes };
     }
     for (const { bytes } of this.voids) yield { kind: recordKind.void, bytes };
+    for (const { bytes } of this.redactions) {
+      yield { kind: recordKind.redaction, bytes };
+    }
     for (const { kind, bytes } of this.statements) yield { kind, bytes };
   }
 }

@@ -12,7 +12,11 @@ import {
   toHex,
 } from "../../src/base/bytes.ts";
 import vectors from "../../tests/vectors/format.json" with { type: "json" };
-import { commitId, writeSealedBatch } from "../../tests/kit/chain.ts";
+import {
+  commitId,
+  noneErased,
+  writeSealedBatch,
+} from "../../tests/kit/chain.ts";
 import { decodeBatch, type Run, writeBatch } from "./batch.ts";
 import {
   Certificates,
@@ -106,7 +110,7 @@ Deno.test("batch bytes, ids and seals are the pinned ones, and sound", () => {
     previous = commitId(previous, header, payload);
     assert.equal(toHex(previous), batch.commits[i]!.id);
   }
-  assert.deepEqual(verifyBatch(decoded, start, id), previous);
+  assert.deepEqual(verifyBatch(decoded, start, id, noneErased), previous);
 });
 
 Deno.test("graph, digest and vector bytes are the pinned ones", () => {

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { bytesOf } from "../commit/batch.ts";
+import { bytesOf, erasedHash } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { ChainHash, chainStart } from "../commit/commit.ts";
 import type { Sliced } from "../port.ts";
@@ -101,6 +101,7 @@ export class ChainIds {
       hash.next(
         bytes.subarray(0, headerEnd - at),
         bytes.subarray(payloadAt - at),
+        erasedHash(batch, number - batch.first, this.#commits.erased),
       );
       left -= bytes.length;
       if (left > 0 && (number + 1) % limits.auditItemsPerSlice !== 0) continue;

@@ -17,6 +17,7 @@ import {
   type BatchCommit,
   batchIn,
   bytesOf,
+  type ErasedPayloads,
   hashBatch,
   withVoid,
 } from "../commit/batch.ts";
@@ -35,6 +36,8 @@ export class CommitReader implements LoggedCommits {
   /** What touches each item, where a door brings that: histories read all of the log without. */
   touches: ItemTouches | undefined;
   readonly log: Log;
+  /** What erased payloads were. */
+  readonly erased: ErasedPayloads;
   readonly #graph: Graph;
   readonly #mode: Mode;
   readonly #voided: VoidCommits;
@@ -47,13 +50,14 @@ export class CommitReader implements LoggedCommits {
 
   /** @param loaded what is read; all that its checkpoint covers is hashed in Default mode */
   constructor(
-    { log, graph, checkpoint, voided }: Pick<
+    { log, graph, checkpoint, voided, credentials }: Pick<
       LoadedReplica,
-      "log" | "graph" | "checkpoint" | "voided"
+      "log" | "graph" | "checkpoint" | "voided" | "credentials"
     >,
     mode: Mode,
   ) {
     this.log = log;
+    this.erased = credentials.redactions;
     this.#graph = graph;
     this.#mode = mode;
     this.#voided = voided;
@@ -114,6 +118,13 @@ export class CommitReader implements LoggedCommits {
     this.#revision++;
   }
 
+  /** Records of the log were overwritten just now. */
+  rewritten(): void {
+    this.#last = undefined;
+    this.#revision++;
+    this.touches?.rewritten();
+  }
+
   /** Forgets where commits stand that were cut just now. */
   cut(cuts: readonly Cut[]): void {
     for (const { chain, from } of cuts) this.#index.cut(chain, from);
@@ -152,7 +163,7 @@ export class CommitReader implements LoggedCommits {
       graph.setHashed(
         chain,
         first + commits.length,
-        hashBatch(batch, previous, skip),
+        hashBatch(batch, previous, this.erased, skip),
       );
     }, address);
   }

@@ -126,6 +126,11 @@ export class CommitSpans {
     return head;
   }
 
+  /** Records of the log were overwritten. */
+  rewritten(): void {
+    this.#windows.forget();
+  }
+
   /** What a commit says before its operations. */
   headOf({ chain, number, address, body }: CommitSpot): CommitHead {
     let head = this.#heads.get(address);
@@ -246,6 +251,13 @@ class LogWindows {
         if (!(error instanceof SyntaxError) || isAll) throw error;
       }
     }
+  }
+
+  /** Forgets all windows. */
+  forget(): void {
+    this.#windows.length = 0;
+    this.#last = undefined;
+    this.#filled = -1;
   }
 
   /** A reader that stands at an address, where a window has it. */

@@ -103,6 +103,11 @@ export class ItemTouches implements Marks {
     this.#spans = new CommitSpans(log, this);
   }
 
+  /** Records of the log were overwritten: what was read of it is not so any more. */
+  rewritten(): void {
+    this.#spans.rewritten();
+  }
+
   /** Bytes that it keeps of what no checkpoint covers. */
   get bytes(): number {
     return this.#tail.bytes;

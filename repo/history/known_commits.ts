@@ -35,10 +35,25 @@ export function countEqual(
     // The record's checksum tells whether these are the bytes that were written.
     for (; i < next; i++) {
       const { logged, commit } = reader.read(chain, first + i)!;
-      if (!isSameCommit(logged.batch, commit, batch, commits[i]!)) return i;
+      const { erased } = reader;
+      if (!isSameCommit(logged.batch, commit, batch, commits[i]!, erased)) {
+        return i;
+      }
     }
   }
   return end;
+}
+
+/** The payload of a commit that is in the log. */
+export function payloadAt(
+  reader: CommitReader,
+  chain: string,
+  number: number,
+): Uint8Array | undefined {
+  const found = reader.read(chain, number);
+  if (found === undefined) return undefined;
+  const { commit: { payloadAt, end }, logged: { batch } } = found;
+  return batch.bytes.subarray(payloadAt, end);
 }
 
 /** Does a commit that is in the log say nothing, because it was refused or given up? */

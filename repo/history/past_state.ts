@@ -19,7 +19,7 @@ import { compareStamps, type Hlc } from "../../src/base/hlc.ts";
 import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { ItemFold } from "../../src/schema/item_fold.ts";
 import type { Shape } from "../../src/schema/patch.ts";
-import { readOperationOn } from "../../src/schema/patch_codec.ts";
+import { readOperationOn, skipPadding } from "../../src/schema/patch_codec.ts";
 import { skimOperation } from "../../src/schema/skim.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Batch } from "../commit/batch.ts";
@@ -336,6 +336,7 @@ class LastWrites {
     met: number,
     end: number,
   ): void {
+    skipPadding(r);
     const start = r.at;
     const head = r.varint();
     const number = Math.floor(head / 4);

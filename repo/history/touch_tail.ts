@@ -13,6 +13,7 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
+import { skipPadding } from "../../src/schema/patch_codec.ts";
 import { skimOperation } from "../../src/schema/skim.ts";
 import type { Batch } from "../commit/batch.ts";
 import { hashId } from "../checkpoint/layout.ts";
@@ -176,6 +177,7 @@ export class TouchTail {
   #addOperations(reader: ByteReader, address: number): void {
     const shapes = this.#head.read(reader);
     for (let left = reader.varint(); left > 0; left--) {
+      skipPadding(reader);
       const { at } = reader;
       const head = reader.varint();
       const { shape, seed } = shapes[Math.floor(head / 4)]!;

@@ -154,7 +154,8 @@ export class Feed {
   /** Does the door of the others take it? In the modes that do not sign, only batches. */
   #isTaken(kind: number): boolean {
     if (this.#parts.mode !== "default") {
-      return kind === recordKind.unsignedBatch;
+      return kind === recordKind.unsignedBatch ||
+        kind === recordKind.redaction;
     }
     return travels(kind);
   }

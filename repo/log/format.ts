@@ -29,6 +29,8 @@ export const recordKind = {
   revocation: 5,
   /** Commits that their author has given up. */
   void: 6,
+  /** What commits may not say any more. */
+  redaction: 7,
   /** The ends of chains that do not go on here; never travels. */
   cut: 48,
   /** What became of a refused commit; never travels. */
@@ -37,6 +39,8 @@ export const recordKind = {
   refusal: 50,
   /** The order of acceptance up to here; never travels. */
   order: 51,
+  /** What was erased here; never travels. */
+  erasure: 52,
 } as const;
 
 const STATEMENT_MIN = 32;
@@ -60,6 +64,9 @@ export function travels(kind: number): boolean {
 
 /** The file of what repairs could not connect. */
 export const SALVAGE = "salvage";
+
+/** The file that notes what is being overwritten in the log. */
+export const REWRITING = "rewriting";
 
 /** An empty file: what was read of this repository is damaged, and the next opening repairs it. */
 export const DAMAGED = "damaged";
@@ -116,9 +123,12 @@ export function parseSegmentName(name: string): number | undefined {
   return /^log-\d{8}$/.test(name) ? Number(name.slice(4)) : undefined;
 }
 
+/** What names of files of damaged bytes begin with. */
+export const QUARANTINE = "quarantine-";
+
 /** The file name for damaged bytes from `address` on that were set aside. */
 export function quarantineName(address: number): string {
-  return `quarantine-${address.toString().padStart(12, "0")}`;
+  return `${QUARANTINE}${address.toString().padStart(12, "0")}`;
 }
 
 /** The 64 bytes before a segment's records. */

@@ -217,6 +217,34 @@ export class Log {
     }
   }
 
+  /** Overwrites bytes of records, which are read so when this returns; durable when it resolves. */
+  rewrite(
+    edits: Iterable<{ readonly address: number; readonly bytes: Uint8Array }>,
+  ): Promise<void> {
+    this.#checkWritable();
+    const files = new Set<Segment["file"]>();
+    try {
+      for (const { address, bytes } of edits) {
+        const { file, base } = this.#reader.segmentAt(address);
+        file.writeAt(bytes, address - base);
+        files.add(file);
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    const written = this.#syncAll(files);
+    written.catch(() => {}); // Who waits for it hears; `failure` tells the others.
+    return written;
+  }
+
+  async #syncAll(files: Iterable<Segment["file"]>): Promise<void> {
+    try {
+      for (const file of files) await file.sync();
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
   /** The segment that holds an address. */
   segmentAt(address: number): Segment {
     this.#checkOpen("read");

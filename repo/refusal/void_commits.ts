@@ -20,7 +20,6 @@ import {
   count,
   decodeRecord,
   encodeRecord,
-  type Field,
   flag,
   flagged,
   list,
@@ -29,7 +28,7 @@ import {
   u16,
   u48,
 } from "../../src/base/layout.ts";
-import { chainBytes, type Position, readChain } from "../commit/commit.ts";
+import { chainField, type Position } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
@@ -356,11 +355,7 @@ const FORMAT = 1;
 /** Of very many refusals each says less, so that the record stays one. */
 const TEXTS_BYTES_MAX = 64 * 1024 * 1024;
 
-const chain: Field<string> = {
-  says: "{40}",
-  write: (writer, name) => writer.bytes(chainBytes(name)),
-  read: readChain,
-};
+const chain = chainField;
 const hlc = { wall: u48, count: u16 };
 const text = textUpTo(limits.refusalTextBytesMax);
 

@@ -57,6 +57,8 @@ import {
   decodeResolution,
   type LoggedCut,
 } from "../refusal/void_commits.ts";
+import { decodeErasure } from "../commit/redaction.ts";
+import { batchLeft } from "../redaction/erased.ts";
 import { checkCredential } from "../admission/credential_check.ts";
 import { chainStart, type Position } from "../commit/commit.ts";
 import { getOrMake } from "../../src/base/collections.ts";
@@ -98,6 +100,8 @@ export interface VerifyReport {
   readonly statements: number;
   /** How often authors said which commits they gave up. */
   readonly voids: number;
+  /** Redactions. */
+  readonly redactions: number;
   /** Seals verified. */
   readonly signatures: number;
   /** Bytes of the log that were checked. */
@@ -215,6 +219,7 @@ class LogCheck {
     revocations: 0,
     statements: 0,
     voids: 0,
+    redactions: 0,
     signatures: 0,
     bytes: 0,
   };
@@ -264,6 +269,8 @@ class LogCheck {
       decodeResolution(body);
     } else if (kind === recordKind.refusal) {
       decodeRefusal(body);
+    } else if (kind === recordKind.erasure) {
+      decodeErasure(body);
     } else if (travels(kind)) {
       return refuse("malformed", `records of kind ${kind} are unknown`);
     }
@@ -278,7 +285,10 @@ class LogCheck {
   #credential(credential: Credential): Refusal | undefined {
     const { genesisId } = this.#loaded;
     const credentials = this.#credentials;
-    const context = { genesisId, rootKey: this.#rootKey, credentials };
+    // Commits that it means were erased, where they are at all.
+    const payloadOf = () => undefined;
+    const rootKey = this.#rootKey;
+    const context = { genesisId, rootKey, credentials, payloadOf };
     const refusal = checkCredential(credential, context);
     if (refusal !== undefined) return refusal;
     credentials.add(credential);
@@ -318,9 +328,13 @@ class LogCheck {
     previousId: Uint8Array,
     from: number,
   ): Uint8Array | Refusal {
+    const { genesisId, credentials: { redactions } } = this.#loaded;
+    if (batchLeft(redactions, batch) === undefined) {
+      return refuse("denied", "values are missing that nobody erased");
+    }
     return batch.seal === undefined
-      ? hashBatch(batch, previousId, from)
-      : verifyBatch(batch, previousId, this.#loaded.genesisId, from);
+      ? hashBatch(batch, previousId, redactions, from)
+      : verifyBatch(batch, previousId, genesisId, redactions, from);
   }
 
   #commits(batch: Batch, from: number): Refusal | undefined {

@@ -108,6 +108,23 @@ export class WordStore implements WordColumn {
     return true;
   }
 
+  /** The same of the first `size` ordinals, with no other words than theirs. */
+  usedOnly(size: number): WordStore {
+    const used = new Uint32Array(this.words.length);
+    for (let i = 0; i < size; i++) used[this.codes[i]!] = 1;
+    used[0] = 0;
+    const words = this.words.filter((_, code) =>
+      code === 0 || used[code] === 1
+    );
+    if (words.length === this.words.length) return this;
+    let next = 0;
+    for (let code = 1; code < used.length; code++) {
+      if (used[code] === 1) used[code] = ++next;
+    }
+    const codes = this.codes.slice(0, size).map((code) => used[code]!);
+    return new WordStore(codes, words);
+  }
+
   #add(word: string): number | undefined {
     const code = this.words.length;
     if (code > wordsMax) return undefined;

@@ -287,6 +287,8 @@ export class ByteReader {
   at: number;
   /** Where reading must stop. */
   readonly end: number;
+  /** Must parts of rich fields have the values that their writer gave them? Erased ones have none. */
+  isWhole = false;
   readonly #view: DataView;
 
   /**

@@ -114,6 +114,12 @@ export const limits = {
   voidsBytesMax: 64 * MiB,
   /** … a key has no more: 100 of one commit each. */
   voidsOfKeyBytesMin: 20 * KiB,
+  /** Commits, and items, that one redaction names … */
+  redactionCommitsMax: 900,
+  /** … and its bytes. */
+  redactionBytesMax: 65_536,
+  /** All redactions of a repository: each stays in memory. */
+  redactionsBytesMax: 64 * MiB,
   /** Refused commits at the start of a chain whose stubs are kept: who may write nothing adds no more to a log. */
   voidCommitsMax: 64,
   /** Chains of a session of which all hold stubs alone. */

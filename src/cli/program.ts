@@ -25,6 +25,7 @@ import { runHistory } from "./commands/history.ts";
 import { runImport } from "./commands/import.ts";
 import { runKeys } from "./commands/keys.ts";
 import { runQuery } from "./commands/query.ts";
+import { runRedact } from "./commands/redact.ts";
 import { runServe } from "./commands/serve.ts";
 import { runStats } from "./commands/stats.ts";
 import { runVerify } from "./commands/verify.ts";
@@ -205,6 +206,21 @@ const commands: readonly Described[] = [
     options: [data, option("--yes", "do not ask"), debug],
     examples: ["delete team/acme --data ./data"],
     run: runDelete,
+  },
+  {
+    usage: "redact <ids...>",
+    description: "Erase what was ever said of items, everywhere, after asking.",
+    options: [
+      ...stored,
+      collection,
+      option("--root-key <file>", "file of the root key, where it is not here"),
+      option("--reason <text>", "why, for people", ""),
+      option("--yes", "do not ask"),
+    ],
+    examples: [
+      'redact ann --collection person --reason "she asked" --data ./data',
+    ],
+    run: runRedact,
   },
   {
     usage: "explain <message>",

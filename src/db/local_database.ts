@@ -338,6 +338,10 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       schemas: schemas.all(),
       repair: options.repair ?? false,
       settle: keyring.settle,
+      async forget({ folder, genesisId }, items) {
+        const { forgetErased } = await import("./forget_erased.ts");
+        await forgetErased({ storage, folder, genesisId }, items);
+      },
       ...(options.rules !== undefined && { rules: options.rules }),
     });
   }

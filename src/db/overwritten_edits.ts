@@ -25,7 +25,13 @@ import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { equalValues } from "../schema/json.ts";
 import type { Value } from "../schema/patch.ts";
-import { chainHex, type LogPoint, type Replica } from "../../repo/mod.ts";
+import {
+  chainHex,
+  type ItemName,
+  type LogPoint,
+  type Replica,
+} from "../../repo/mod.ts";
+import { isOneOf } from "./items.ts";
 import { pointAt } from "../../repo/log/own_log.ts";
 import type { LocalFile } from "./local_file.ts";
 import { decodeLocal, encodeLocal, pack, unpack } from "./local_json.ts";
@@ -74,6 +80,7 @@ export class OverwrittenEdits {
   readonly #kept = new Map<string, Kept>();
   #chars = 0;
   readonly #ready: Promise<void>;
+  readonly #unhear: () => void;
   #saving: Promise<void> = Promise.resolve();
   #cancelSave: (() => void) | undefined;
   #isStopped = false;
@@ -87,6 +94,9 @@ export class OverwrittenEdits {
       report: parts.report ?? (() => {}),
     });
     this.#ready = this.#load();
+    this.#unhear = parts.replica.onRedacted((items) =>
+      this.#forgetErased(isOneOf(items))
+    );
   }
 
   async #load(): Promise<void> {
@@ -229,6 +239,15 @@ export class OverwrittenEdits {
     this.#kept.delete(place);
   }
 
+  /** Of what is erased there is nothing to tell. */
+  async #forgetErased(isErased: (item: ItemName) => boolean): Promise<void> {
+    await this.#ready;
+    for (const [place, { loss }] of this.#kept) {
+      if (isErased(loss)) this.#forget(place);
+    }
+    await this.save();
+  }
+
   /** What there is to tell of a collection now; what is no loss any more is forgotten. */
   #told(name: string): ToldEdit[] {
     this.#finder.settle();
@@ -326,6 +345,7 @@ export class OverwrittenEdits {
   /** Looks no more, and writes nothing more. */
   stop(): void {
     this.#isStopped = true;
+    this.#unhear();
     this.#cancelSave?.();
     this.#finder.stop();
   }
@@ -367,6 +387,18 @@ function textOf(loss: Loss): LossText {
 }
 
 /** The bytes of the file. */
+/** The file without what it says of some items; `undefined` where it is none. */
+export function lossesWithout(
+  bytes: Uint8Array,
+  genesisId: Uint8Array,
+  isErased: (item: ItemName) => boolean,
+): Uint8Array | undefined {
+  const known = decodeLosses(bytes, genesisId);
+  if (known === undefined) return undefined;
+  const left = known.losses.filter((loss) => !isErased(loss)).map(textOf);
+  return encodeLosses(known.collections, left, genesisId);
+}
+
 function encodeLosses(
   collections: readonly KeptCollection[],
   losses: readonly LossText[],

@@ -9,9 +9,10 @@ import {
 import { system } from "../base/system.ts";
 import { replicaOf } from "./internals.ts";
 import type { OverwrittenEdit } from "./overwritten.ts";
+import { filesWith } from "../../tests/kit/found_text.ts";
 import { filesOf } from "../../tests/kit/images.ts";
 import { faultyStorage } from "../../tests/kit/mod.ts";
-import { Card, Device, ticking } from "../../tests/undo_device.ts";
+import { Card, Device, root, ticking } from "../../tests/undo_device.ts";
 import { trips, until } from "../../tests/kit/patience.ts";
 
 /** Two people's devices, which know the same card. */
@@ -470,4 +471,29 @@ Deno.test("onOverwritten() says nothing of a write that the server refused, and 
   const again = listen(me);
   await trips();
   deepEqual(again.told, []);
+});
+
+Deno.test("onOverwritten() tells nothing of what is erased, and its file keeps nothing of it", async () => {
+  await using at = await pair();
+  const { me, they } = at;
+  const secret = "wild rose lane";
+  me.cards.update("a", { title: secret });
+  they.cards.update("a", { title: "theirs" });
+  let told = 0;
+  const end = me.cards.onOverwritten(() => {
+    told++;
+    throw new Error("not now");
+  });
+  await they.tell(me);
+  await me.tell(they);
+  await until(() => told > 0, "it is told");
+  end();
+  await me.database.close();
+  const { storage } = me;
+  const kept = filesWith(storage, secret);
+  equal(kept.some((name) => name.includes("overwritten")), true);
+  await me.open();
+  const items = [{ collection: Card.name, id: "a" }];
+  await replicaOf(me.repository).redact(items, root, "");
+  deepEqual(filesWith(storage, secret), []);
 });

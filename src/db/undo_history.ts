@@ -26,7 +26,8 @@ import "../storage/memory_storage.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
-import type { Noted } from "../../repo/mod.ts";
+import type { ItemName, Noted } from "../../repo/mod.ts";
+import { isOneOf } from "./items.ts";
 import "./repository.ts";
 import "./repository_sync.ts";
 import { Inversion, type UndoParts, type UndoResult } from "./undo_apply.ts";
@@ -65,6 +66,7 @@ export class UndoHistory {
     this.#parts = parts;
     this.#changes = changes;
     this.#saving = this.ready = this.#load().finally(() => this.#saves--);
+    parts.replica.onRedacted((items) => this.#forget(isOneOf(items)));
   }
 
   /** Is there something to undo? */
@@ -122,6 +124,16 @@ export class UndoHistory {
       this.#undone.clear();
     }
     this.#changed();
+  }
+
+  /** Nobody takes back what is erased. */
+  async #forget(isErased: (item: ItemName) => boolean): Promise<void> {
+    await this.ready;
+    this.#done.drop(isErased);
+    this.#undone.drop(isErased);
+    this.#open = undefined;
+    this.#changed();
+    await this.save();
   }
 
   #take(from: StepList, to: StepList): Write<UndoResult> | undefined {
@@ -210,6 +222,21 @@ export class UndoHistory {
     if (!isTab) await replica.durable();
     await file?.write(bytes);
   }
+}
+
+/** The file without what steps say of some items; `undefined` where it is none. */
+export function stepsWithout(
+  bytes: Uint8Array,
+  genesisId: Uint8Array,
+  isErased: (item: ItemName) => boolean,
+): Uint8Array | undefined {
+  const kept = decodeSteps(bytes, genesisId);
+  if (kept === undefined) return undefined;
+  const left = (steps: KeptSteps["done"]) =>
+    steps.map((marks) => marks.filter((mark) => !isErased(mark)))
+      .filter((marks) => marks.length > 0);
+  const steps = { done: left(kept.done), undone: left(kept.undone) };
+  return encodeSteps(steps, genesisId);
 }
 
 /** Would it fail the next time, too? */
@@ -303,6 +330,15 @@ class StepList {
   /** Forgets all. */
   clear(): void {
     this.#steps.length = 0;
+  }
+
+  /** Forgets what is said of some items. */
+  drop(isErased: (item: ItemName) => boolean): void {
+    const left = this.all().map((marks) =>
+      marks.filter((mark) => !isErased(mark))
+    );
+    this.clear();
+    this.begin(left.filter((marks) => marks.length > 0));
   }
 
   #trim(): void {

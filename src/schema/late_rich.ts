@@ -40,6 +40,7 @@ export interface RichCode {
   writeChange(w: ByteWriter, change: RichChange): void;
   readChange(r: ByteReader, field: ShapeField): Change;
   shapeOfEdit(shape: Shape, field: ShapeField): Shape;
+  withoutText(text: TextState): TextState;
   readonly LostUnits: new () => LostUnits;
   nameOf(commit: Stamp): string;
 }

@@ -35,7 +35,7 @@ import type {
   UpdateOperation,
 } from "./patch.ts";
 import { encodeShape, readShapes } from "./shape_codec.ts";
-import { isStub } from "./stub.ts";
+import { ERASED, isStub } from "./stub.ts";
 import {
   malformed,
   readCount,
@@ -46,6 +46,8 @@ import {
 import { createView, type View } from "./view.ts";
 
 const FORMAT = 1;
+/** Stands between operations where more stood. */
+export const PADDING = 3;
 /** What an operation is stands in two bits. */
 export const CREATE = 0;
 export const UPDATE = 1;
@@ -239,7 +241,8 @@ function writeItem(w: ByteWriter, op: CreateOperation): void {
   }
 }
 
-function writeChanges(w: ByteWriter, op: UpdateOperation): void {
+/** Writes the changes of an update. */
+export function writeChanges(w: ByteWriter, op: UpdateOperation): void {
   const { changes, shape: { fields } } = op;
   w.varint(changes.length);
   let last = -1;
@@ -297,6 +300,7 @@ export function countOperations(payload: Uint8Array): number {
 export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   if (isStub(payload)) return nothing;
   const r = new ByteReader(payload);
+  r.isWhole = payload[0] === FORMAT;
   const shapes = readTable(r);
   const count = readCount(r, limits.operationsMax, operationBytesMin);
   const operationsOffset = r.at;
@@ -309,6 +313,7 @@ export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   const within = shapes.slice(0, 1);
   let used = 0;
   for (let i = 0; i < count; i++) {
+    if (!r.isWhole) skipPadding(r);
     const start = r.at - operationsOffset;
     const operation = readOperation(r, within);
     if (operation.shape === within[used] && ++used < shapes.length) {
@@ -321,6 +326,7 @@ export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
     }
   }
   if (used < shapes.length) malformed("a shape is without use");
+  if (!r.isWhole) skipPadding(r);
   if (!r.done) malformed("bytes follow its last operation");
   return { operations, operationsOffset, createOffsets };
 }
@@ -337,23 +343,38 @@ export function changesIn(payload: Uint8Array): ChangeSpan[] {
   const r = new ByteReader(payload, 1);
   const shapes = readShapes(r);
   const spans: ChangeSpan[] = [];
-  for (let left = r.varint(); left > 0; left--) readOperation(r, shapes, spans);
+  for (let left = r.varint(); left > 0; left--) {
+    skipPadding(r);
+    readOperation(r, shapes, spans);
+  }
   return spans;
 }
 
 /** Reads what stands before a payload's count of operations: its shapes. */
 function readTable(r: ByteReader): Shape[] {
-  if (r.u8() !== FORMAT) malformed("its format is unknown");
+  const format = r.u8();
+  if (format !== FORMAT && format !== ERASED) {
+    malformed("its format is unknown");
+  }
   return readShapes(r);
+}
+
+/** Goes on to the operation behind padding; no operation begins with it. */
+export function skipPadding(r: ByteReader): void {
+  while (r.at < r.end && r.bytes[r.at] === PADDING) r.at++;
 }
 
 /**
  * Reads the shapes of the payload that begins at the reader, and goes on to its
  * first operation. Only for bytes that {@linkcode decodePatch} has accepted.
  */
-export function readPatchHead(r: ByteReader): readonly Shape[] {
+export function readPatchHead(
+  r: ByteReader,
+  counted?: (operations: number) => void,
+): readonly Shape[] {
   const shapes = readTable(r);
-  r.varint();
+  const count = r.varint();
+  counted?.(count);
   return shapes;
 }
 

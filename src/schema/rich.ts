@@ -23,7 +23,7 @@ import { list, nameOf } from "./rich_list.ts";
 import { map } from "./rich_map.ts";
 import { set } from "./rich_set.ts";
 import type { RichState } from "./rich_state.ts";
-import { shapeOfEdit, text } from "./rich_text.ts";
+import { shapeOfEdit, text, withoutText } from "./rich_text.ts";
 import { textStateOf } from "./text_codec.ts";
 import type { TextState } from "./text_state.ts";
 import { malformed } from "./value_codec.ts";
@@ -95,6 +95,7 @@ export const rich: RichCode = {
   writeChange,
   readChange,
   shapeOfEdit,
+  withoutText,
   LostUnits,
   nameOf,
 };

@@ -65,7 +65,8 @@ export class ListState extends PartsState {
     const visible: Element[] = [];
     for (const [element, one] of this.elements.entries()) {
       const { isInserted, value, position } = one;
-      if (isInserted) visible.push({ element, position, value });
+      if (!isInserted || value === undefined) continue; // Or it was erased.
+      visible.push({ element, position, value });
     }
     // By id already, and a sort keeps that where positions are the same.
     return visible.sort((a, b) => compareText(a.position, b.position));

@@ -67,7 +67,8 @@ export class SetState extends PartsState {
   }
 
   protected build(): Value {
-    return sortedSet(Array.from(this.tags.keys(), ({ value }) => value));
+    const values = Array.from(this.tags.keys(), ({ value }) => value);
+    return sortedSet(values.filter((value) => value !== undefined));
   }
 }
 
@@ -175,8 +176,7 @@ function read(r: ByteReader, stamp: ReadStamp): SetState {
   const gone: [Tag, true][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const value = readAny(r, false);
-    const isScalar = value !== undefined && typeof value !== "object";
-    if (!isScalar) malformed("a set holds what is no scalar");
+    if (typeof value === "object") malformed("a set holds what is no scalar");
     for (const part of [tags, gone]) {
       for (let count = readCount(r, Infinity, 1); count > 0; count--) {
         part.push([{ value, stamp: stamp(r) }, true]);

@@ -17,6 +17,7 @@ import {
   isWithinCharacter,
   joinAhead,
   joinTexts,
+  normalText,
   type TextEngine,
   textOfCreate,
   type TextSplice,
@@ -34,6 +35,15 @@ export const text: RichKind<TextState> = {
   read: readTextState,
   prepare,
 };
+
+/** A change of a text whose units are all deleted. */
+export function withoutText({ clients }: TextState): TextState {
+  const gone = Array.from(clients, ([client, { runs, gone }]) => {
+    const deleted = runs.map((run) => ({ ...run, text: undefined }));
+    return [client, { runs: deleted, gone }] as const;
+  });
+  return normalText(new Map(gone));
+}
 
 function stringOf(value: Value): string {
   return typeof value === "string" ? value : "";

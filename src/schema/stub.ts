@@ -9,6 +9,8 @@
  */
 
 const FORMAT = 2;
+/** Format of a payload of which values were erased: see `erasure.ts`. */
+export const ERASED = 3;
 const HEAD_BYTES = 3;
 const HASH_BYTES = 32;
 
@@ -23,6 +25,15 @@ export function isStub(
 ): boolean {
   return bytes[at] === FORMAT && end - at === stubLength &&
     bytes[at + 1] === 0 && bytes[at + 2] === 0;
+}
+
+/** Were values of the payload from `at` to `end` erased? */
+export function isErased(
+  bytes: Uint8Array,
+  at = 0,
+  end: number = bytes.length,
+): boolean {
+  return at < end && bytes[at] === ERASED;
 }
 
 /** The hash in a stub: a view. */

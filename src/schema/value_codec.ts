@@ -13,7 +13,7 @@
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
 import { parseJson, parseOneJson, writeJson } from "./json.ts";
-import { emptyOf } from "./kinds.ts";
+import { emptyOf, isRich } from "./kinds.ts";
 import type { FieldKind, Value } from "./patch.ts";
 
 /** First byte of a value. */
@@ -169,9 +169,9 @@ export function readValue(
       if (kind !== "number" && kind !== "counter") break;
       return r.varint();
     case tags.absent:
-      if (kind === "counter" || kind === "set") break;
-      if (kind === "map" || kind === "list" || kind === "text") break;
-      return undefined;
+      if (!isRich(kind)) return undefined;
+      if (kind === "counter" || r.isWhole) break;
+      return emptyOf(kind);
     case tags.false:
     case tags.true:
       if (kind !== "boolean") break;
@@ -236,6 +236,7 @@ export function readInner(
     if (typeof value !== "object") malformed("a scalar is written as JSON");
     return value;
   }
+  if (tag === tags.absent && !r.isWhole) return undefined;
   if (tag === tags.absent || tag === tags.bytes || tag === tags.date) {
     malformed(`a value of type ${tag} stands in a collection`);
   }
@@ -329,16 +330,17 @@ function readRecord(r: ByteReader, strict: boolean): Value {
   return Object.freeze(record);
 }
 
-/** Booleans, then numbers, then strings, each ascending. */
+/** What was erased, then booleans, numbers and strings, each ascending. */
 export function compareScalars(a: Value, b: Value): number {
   if (typeof a === "string" && typeof b === "string") {
     return a < b ? -1 : a > b ? 1 : 0;
   }
   const difference = rank(a) - rank(b);
-  if (difference !== 0) return difference;
+  if (difference !== 0 || a === undefined) return difference;
   return Number(a) - Number(b);
 }
 
 function rank(value: Value): number {
+  if (value === undefined) return -1;
   return typeof value === "string" ? 2 : typeof value === "number" ? 1 : 0;
 }

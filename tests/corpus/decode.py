@@ -110,11 +110,15 @@ class Chain:
 class Log:
     def __init__(self, records):
         self.records, self.chains, self.certificates, self.cuts = {}, {}, {}, {}
-        self.signatures, self.owed, self.order = 0, [], []
+        self.signatures, self.owed, self.order, self.erased = 0, [], [], {}
         self.epoch, self.accepted, self.flush = None, None, []
         kind, place, body = records[0]
         self.genesis(Bytes(body, place), kind)
         readers = {2: self.certificate, 3: self.batch, 4: self.batch, 5: self.revocation, 6: self.void}
+        readers |= {7: self.redaction, 52: self.erasure}
+        for kind, place, body in records:
+            if kind in (7, 52):
+                readers[kind](Bytes(body, place), kind, True)
         readers |= {48: self.cut, 49: self.resolution, 50: self.refusal, 51: self.mark}
         for kind, place, body in records:
             self.records[kind] = self.records.get(kind, 0) + 1
@@ -160,15 +164,16 @@ class Log:
 
     def certificate(self, body, _kind):
         body.form()
-        issues = body.uint(1)
-        body.check(issues <= 1, "a flag that is none")
+        right = body.uint(1)
+        body.check(right <= 2, "a right that is none")
         key, first, last = body.take(32), body.uint(6), body.uint(6)
-        one = {"issues": issues == 1, "from": first, "to": last, "user": body.text(), "claims": body.text()}
+        one = {"issues": right == 1, "redacts": right == 2, "from": first, "to": last, "user": body.text(), "claims": body.text()}
         issuer = self.signed(body, b"sheaf certificate 1\n")
-        body.check(self.may_issue(issuer, first, last), "an issuer who may not")
+        may = issuer == self.root or right < 2 and self.may_issue(issuer, first, last)
+        body.check(may, "an issuer who may not")
         body.check(first <= last and is_object(one["claims"]), "a certificate of no time, or claims that are no object")
         known = self.certificates.setdefault(key, [])
-        same = ("issues", "user", "claims")
+        same = ("issues", "redacts", "user", "claims")
         body.check(all(one[name] == known[0][name] for name in same if known), "a key of two users")
         known.append(one)
 
@@ -193,6 +198,37 @@ class Log:
         body.check(all(count > 0 for _, count in ranges), "a range of nothing")
         issuer = self.signed(body, b"sheaf void 1\n")
         body.check(issuer == chain[:32] and issuer in self.certificates, "another key than the chain's")
+
+    def redaction(self, body, _kind, is_ahead=False):
+        """What is erased is told behind the commits that it is erased of."""
+        body.form()
+        repository, wall, _reason = body.take(32), body.uint(6), body.text()
+        items = body.many(lambda: (body.text(), body.text()))
+        chains = body.many(self.erased_chain(body))
+        if is_ahead:
+            return self.note_erased(chains)
+        body.check(repository == self.id, "of another repository")
+        body.check(items and chains, "a redaction of nothing")
+        issuer = self.signed(body, b"sheaf redaction 1\n")
+        may = issuer == self.root or any(
+            one["redacts"] and one["from"] <= wall <= one["to"] for one in self.certificates.get(issuer, []))
+        body.check(may, "an issuer who may not")
+
+    def erasure(self, body, _kind, is_ahead=False):
+        body.form()
+        body.check(body.uint(1) <= 1, "neither done nor not")
+        chains = body.many(self.erased_chain(body))
+        body.end()
+        if is_ahead:
+            self.note_erased(chains)
+
+    def erased_chain(self, body):
+        return lambda: (body.take(40), body.many(lambda: (body.varint(), body.take(32), body.take(32))))
+
+    def note_erased(self, chains):
+        for chain, commits in chains:
+            for number, was, left in commits:
+                self.erased.setdefault((chain, number), []).append((was, left))
 
     def statement(self, body, kind):
         body.form()
@@ -233,6 +269,12 @@ class Log:
         header = body.data[start:body.at]
         payload, place = body.blob(), body.place + body.at
         operations, hashed = read_payload(payload, place - len(payload))
+        if hashed is None:
+            known = self.erased.get((name, number))
+            body.check(known is not None, "values are missing that nobody erased")
+            is_left = len(known) > 1 or known[0][1] == sha256(payload)
+            body.check(is_left, "another payload than what was to be left")
+            hashed = known[0][0]
         commit = {"id": sha256(before, header, hashed), "clock": clock, "parents": parents, "operations": operations}
         commit["place"], commit["void"] = body.place + start, payload[:1] == b"\2"
         chain.stubs[number] = commit["void"]

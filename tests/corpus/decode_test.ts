@@ -79,7 +79,7 @@ async function logOf(records: readonly LogRecord[]): Promise<Files> {
 function isSigned(kind: number): boolean {
   return kind === recordKind.signedBatch || kind === recordKind.certificate ||
     kind === recordKind.revocation || kind === recordKind.void ||
-    isStatement(kind);
+    kind === recordKind.redaction || isStatement(kind);
 }
 
 /** The same bytes, with one bit of one of them flipped. */

@@ -337,6 +337,28 @@ async function refuse(ada: Writer): Promise<void> {
   await ada.replica.durable();
 }
 
+/** An item of which nothing is left but its name, and what says that. */
+async function redact(ada: Writer): Promise<void> {
+  const id = "erased";
+  await ada.write((tx, leaves) => {
+    leaves.create(tx, {
+      ...{ id, name: "Süd 7", height: 1.5, extra: { at: "home" }, votes: 3 },
+      ...{ tags: ["a"], notes: { at: "home" }, steps: ["1"], body: "Home" },
+    });
+    leaves.create(tx, { id: "beside", name: "Not erased", tags: ["b"] });
+  });
+  await ada.write((tx, leaves) => {
+    leaves.update(tx, id, {
+      ...{ name: "Süd 8", votes: { increment: 2 }, data: new Uint8Array(9) },
+      tags: { add: ["c", "d"], remove: ["a"] },
+      notes: { put: { at: "work", ö: "ä" }, drop: ["none"] },
+      steps: { insert: [{ at: 1, value: "2" }] },
+      body: { splice: [{ at: 0, insert: "My " }] },
+    });
+  });
+  await ada.replica.redact([{ collection: Leaf.name, id }], root, "süd");
+}
+
 async function fill(repo: Repository, mode: Mode): Promise<void> {
   const ada = new Writer(replicaOf(repo), 1);
   await begin(ada);
@@ -374,6 +396,7 @@ async function fill(repo: Repository, mode: Mode): Promise<void> {
   await ada.tell(bob);
   await change(bob, "bob again", 6);
   await refuse(ada);
+  await redact(ada);
   await bob.tell(ada);
   sayUnknown(ada, 8);
   await ada.write((tx, leaves) =>

@@ -30,7 +30,9 @@ class Json(str):
 
 
 def rank(value):
-    """The order of a set: booleans, numbers, strings."""
+    """The order of a set: what was erased, booleans, numbers, strings."""
+    if value is None:
+        return (-1, 0, b"")
     if isinstance(value, bool):
         return (0, value, b"")
     return (2, 0, units(value)) if isinstance(value, str) else (1, value, b"")
@@ -79,6 +81,7 @@ def json_text(value):
 
 class Payload(Bytes):
     used = 0
+    is_erased = False
 
     def value(self, tags):
         tag = self.uint(1)
@@ -127,7 +130,14 @@ class Payload(Bytes):
         return Json(text)
 
     def part(self):
-        return self.value({1, 2, 3, 4, 5, 6, 9})
+        return self.value({1, 2, 3, 4, 5, 6, 9} | self.nothing())
+
+    def nothing(self):
+        return {0} if self.is_erased else set()
+
+    def padding(self):
+        while self.is_erased and self.data[self.at:self.at + 1] == b"\3":
+            self.at += 1
 
     def ascending(self, read, key=units):
         """What stands in order and once."""
@@ -147,7 +157,7 @@ class Payload(Bytes):
         return stamps
 
     def member(self):
-        return self.value({1, 2, 3, 4, 5, 6})
+        return self.value({1, 2, 3, 4, 5, 6} | self.nothing())
 
     def pair(self):
         return (self.text(), self.part())
@@ -155,6 +165,9 @@ class Payload(Bytes):
     def field_value(self, kind):
         if kind in SIMPLE:
             return self.value(SIMPLE[kind] | {0})
+        if kind != COUNTER and self.is_erased and self.data[self.at] == 0:
+            self.at += 1
+            return "" if kind == TEXT else []
         if kind in (COUNTER, TEXT):
             return self.value(RICH[kind])
         self.check({self.uint(1)} == RICH[kind], "a value that does not fit")
@@ -286,6 +299,7 @@ class Payload(Bytes):
         return spans
 
     def operation(self, shapes):
+        self.padding()
         head = self.varint()
         index, what = head >> 2, head & 3
         self.check(index < len(shapes) and what <= DELETE, "an operation of no kind")
@@ -313,15 +327,20 @@ class Payload(Bytes):
 
 
 def read_payload(data, place):
-    """The operations of a payload, and what its commit's id says of it."""
+    """The operations of a payload, and what its commit's id says of it, unless values of it are erased."""
     payload = Payload(data, place)
     if data[:1] == b"\2":
         payload.check(len(data) == 35 and data[1:3] == b"\0\0", "no stub")
         return [], data[3:]
-    payload.form()
+    payload.is_erased = data[:1] == b"\3"
+    if payload.is_erased:
+        payload.at += 1
+    else:
+        payload.form()
     shapes = payload.many(payload.shape)
     payload.check(len({repr(shape) for shape in shapes}) == len(shapes), "a shape twice")
     operations = payload.many(lambda: payload.operation(shapes))
     payload.check(payload.used == len(shapes), "a shape without use")
+    payload.padding()
     payload.end()
-    return operations, sha256(data)
+    return operations, None if payload.is_erased else sha256(data)

@@ -97,7 +97,7 @@ class Set:
 
     def shown(self):
         return [value for key, (value, tags) in sorted(self.alive.items())
-                if any((key, tag) not in self.gone for tag in tags)]
+                if value is not None and any((key, tag) not in self.gone for tag in tags)]
 
 
 def write(places, name, value, stamp):
@@ -142,7 +142,7 @@ class List:
 
     def shown(self):
         names = sorted(self.inserted - self.gone, key=lambda name: (units(self.positions[name][1]), units(name)))
-        return [said(self.values[name][1]) for name in names]
+        return [said(self.values[name][1]) for name in names if self.values[name][1] is not None]
 
 
 class Text:

@@ -5,7 +5,12 @@
  */
 
 import type { Signer } from "../../crypto/mod.ts";
-import { type Run, sealRun, writeBatch } from "../../repo/commit/batch.ts";
+import {
+  type ErasedPayloads,
+  type Run,
+  sealRun,
+  writeBatch,
+} from "../../repo/commit/batch.ts";
 import { ChainHash } from "../../repo/commit/commit.ts";
 import type { ByteWriter } from "../../src/base/bytes.ts";
 
@@ -33,3 +38,6 @@ export function writeSealedBatch(
   writer.bytes(seal);
   return lastId;
 }
+
+/** Where nothing is erased. */
+export const noneErased: ErasedPayloads = { hashOf: () => undefined };

@@ -16,6 +16,7 @@ import {
   bytesOf,
   decodeBatch,
   hashBatch,
+  payloadOf,
   type PreparedCommit,
   type Run,
   writeBatch,
@@ -121,6 +122,13 @@ export class Replica implements Knowledge {
     return end;
   }
 
+  payloadOf(chain: string, number: number): Uint8Array | undefined {
+    const entry = this.index.find(chain, number);
+    if (entry === undefined) return undefined;
+    const batch = this.log[entry.address]!;
+    return payloadOf(batch, batch.commits[number - batch.first]!);
+  }
+
   isSilent(chain: string, number: number): boolean {
     const { address } = this.index.find(chain, number)!;
     const { first, commits } = this.log[address]!;
@@ -133,7 +141,7 @@ export class Replica implements Knowledge {
       const { first, commits } = batch;
       if (batch.chain !== chain || first >= number) continue;
       if (first + commits.length > number) return undefined;
-      id = hashBatch(batch, id);
+      id = hashBatch(batch, id, this.credentials.redactions);
     }
     return id;
   }

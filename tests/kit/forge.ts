@@ -4,6 +4,7 @@
  * @module
  */
 
+import { noneErased } from "./chain.ts";
 import type { Signer } from "../../crypto/mod.ts";
 import { decodeBatch, withVoid, writeBatch } from "../../repo/commit/batch.ts";
 import { writeSealedBatch } from "./chain.ts";
@@ -193,7 +194,10 @@ export function stubbed(
 ): WireRecord {
   const batch = decodeBatch(bytes, true);
   const stubs = withVoid(batch, (number) => numbers.includes(number));
-  return { kind: recordKind.signedBatch, bytes: stubbedBytes(stubs) };
+  return {
+    kind: recordKind.signedBatch,
+    bytes: stubbedBytes(stubs, noneErased),
+  };
 }
 
 /** An author's word that it gives commits of a chain up. */

@@ -107,6 +107,11 @@ export class MemoryServer {
     return toHex(this.#root.publicKey);
   }
 
+  /** Who may erase. */
+  get root(): Signer {
+    return createSigner(this.#root.secretKey);
+  }
+
   #certify(
     sessionKey: Uint8Array,
     user: string,

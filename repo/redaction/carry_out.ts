@@ -1,0 +1,183 @@
+/**
+ * Carrying redactions out: what they mean is taken out of the log, and of all
+ * that was made of it.
+ *
+ * First the record is durable, then a note of what is to stand where, then the log
+ * is overwritten in place, items are folded anew, a checkpoint without it takes
+ * the place of those that have it, and a note says that it is done. A crash in
+ * between leaves a record without such a note, and the next opening does all of
+ * it once more, without the checkpoint.
+ *
+ * Architecture invariant: nothing else changes, no address moves, and what is
+ * erased stands in no file when it is noted as done.
+ *
+ * @module
+ */
+
+import { sha256 } from "../../crypto/sha256.ts";
+import { decodePatch } from "../../src/schema/patch_codec.ts";
+import { erase } from "../../src/schema/erasure.ts";
+import { isErased, isStub } from "../../src/schema/stub.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { type Batch, batchIn, withPayloads } from "../commit/batch.ts";
+import type { Position } from "../commit/commit.ts";
+import {
+  decodeErasure,
+  encodeErasure,
+  type ErasedCommit,
+} from "../commit/redaction.ts";
+import type { CommitReader } from "../history/commit_reader.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { QUARANTINE, recordKind } from "../log/format.ts";
+import { foldAnew, Touched } from "../refusal/refold.ts";
+import { encodeResolution, type Refused } from "../refusal/void_commits.ts";
+import type { ItemName } from "../state/state.ts";
+import { erasedChains, isOf, leftOf } from "./erased.ts";
+import {
+  type Edit,
+  editsOf,
+  endRewriting,
+  noteRewriting,
+} from "./rewriting.ts";
+
+/** What it works with. */
+export interface CarryOutParts {
+  readonly storage: Storage;
+  readonly loaded: LoadedReplica;
+  readonly commits: CommitReader;
+  /** Puts own commits into the log. */
+  readonly flush: () => void;
+  /** Runs with no checkpoint being written; then those that there are give way to a new one. */
+  readonly withoutCheckpoint: (run: () => Promise<void>) => Promise<void>;
+  /** What was read of the log is not so any more; then tells listeners. */
+  readonly changed: (tell: () => void) => void;
+  /** Others forget what they have of these items. */
+  readonly forget: (items: readonly ItemName[]) => Promise<void>;
+  /** What is to be erased on this device alone: nobody else has it. */
+  readonly here?: readonly ItemName[];
+}
+
+/** Carries out what is known; resolves when nothing is left of it. */
+export async function carryOut(parts: CarryOutParts): Promise<void> {
+  const { storage, loaded, forget } = parts;
+  const { log, folder, credentials: { redactions } } = loaded;
+  let size: number;
+  do {
+    size = redactions.size;
+    parts.flush();
+    await log.sync();
+    await parts.withoutCheckpoint(async () => {
+      await eraseInLog(parts);
+      removeQuarantine(storage, folder);
+      await forget([...redactions.items(), ...parts.here ?? []]);
+    });
+  } while (redactions.size > size);
+  log.append(recordKind.erasure, [encodeErasure({ isDone: true, chains: [] })]);
+  redactions.carriedOut();
+  await log.sync();
+}
+
+/** What is to become of the log. */
+interface Plan {
+  readonly edits: Edit[];
+  readonly touched: Touched;
+  /** Commits that no redaction means: nobody else knows what they were. */
+  readonly here: (Position & Omit<ErasedCommit, "number">)[];
+}
+
+async function eraseInLog(parts: CarryOutParts): Promise<void> {
+  const { storage, loaded, commits } = parts;
+  const { log, folder, state, credentials: { redactions } } = loaded;
+  const plan = planOf(loaded, commits, parts.here ?? []);
+  if (plan.edits.length === 0) return;
+  if (plan.here.length > 0) {
+    const chains = erasedChains(plan.here);
+    const bytes = encodeErasure({ isDone: false, chains });
+    log.append(recordKind.erasure, [bytes]);
+    redactions.note(decodeErasure(bytes));
+    await log.sync();
+  }
+  await noteRewriting(storage, folder, plan.edits);
+  const written = log.rewrite(plan.edits);
+  for (const { address, bytes } of plan.edits) {
+    loaded.checkpoint?.log.rewritten(address, bytes.length);
+  }
+  commits.rewritten();
+  parts.changed(foldAnew(plan.touched, state, commits));
+  discardRefused(loaded, plan);
+  await written;
+  endRewriting(storage, folder);
+}
+
+function planOf(
+  { log, voided, credentials: { redactions } }: LoadedReplica,
+  commits: CommitReader,
+  here: readonly ItemName[],
+): Plan {
+  const plan: Plan = { edits: [], touched: new Touched(), here: [] };
+  const isMeant = isOf([...redactions.items(), ...here]);
+  const isMeantHere = isOf(here);
+  log.records(0, log.synced, (kind, body, address) => {
+    const batch = batchIn(kind, body);
+    if (batch === undefined) return;
+    const { chain, first } = batch;
+    const isCut = commits.isCut(chain, first, address);
+    const isLookedAt = here.length > 0 || isCut || redactions.means(chain) ||
+      voided.hasRefused(chain);
+    if (!isLookedAt) return;
+    const payloads = new Map<number, Uint8Array>();
+    for (const [i, { payloadAt, end }] of batch.commits.entries()) {
+      const payload = body.subarray(payloadAt, end);
+      const number = first + i;
+      let left = leftOf(redactions, { chain, number }, payload) ?? payload;
+      if (left === payload && !isStub(payload)) {
+        const isRefused = voided.wasRefused(chain, number, address);
+        const isGone = isCut || isRefused;
+        left = erase(payload, isGone ? isMeant : isMeantHere) ?? payload;
+        if (!isCut && left !== payload && !isErased(payload)) {
+          const [was, is] = [sha256(payload), sha256(left)];
+          plan.here.push({ chain, number, was, is });
+        }
+      }
+      if (left === payload) continue;
+      payloads.set(i, left);
+      plan.touched.add(decodePatch(left).operations.filter(isMeant));
+    }
+    plan.edits.push(...editsFor(log, batch, address, payloads));
+  });
+  return plan;
+}
+
+function editsFor(
+  log: LoadedReplica["log"],
+  batch: Batch,
+  address: number,
+  payloads: ReadonlyMap<number, Uint8Array>,
+): Edit[] {
+  if (payloads.size === 0) return [];
+  const { bytes } = withPayloads(batch, payloads);
+  return editsOf(log, address, batch.bytes, bytes);
+}
+
+/** Of what is erased there is nothing to try again. */
+function discardRefused(
+  { log, voided }: Pick<LoadedReplica, "log" | "voided">,
+  { here }: Plan,
+): void {
+  const isErased = ({ chain, number }: Refused) =>
+    here.some((one) => one.chain === chain && one.number === number);
+  for (const { chain, number } of voided.refused.filter(isErased)) {
+    const resolution = { chain, number, retried: undefined };
+    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+    voided.resolve(resolution);
+  }
+}
+
+/** Damaged bytes of a log that were set aside: nobody can tell what they say. */
+function removeQuarantine(storage: Storage, folder: string): void {
+  const names = storage.list(folder).filter((name) =>
+    name.startsWith(QUARANTINE)
+  );
+  for (const name of names) storage.remove(`${folder}/${name}`);
+  if (names.length > 0) storage.syncFolder(folder);
+}

@@ -1,0 +1,19 @@
+/**
+ * Items by name.
+ *
+ * @module
+ */
+
+import type { ItemName } from "../../repo/mod.ts";
+
+/** Is it said of one of these items? */
+export function isOneOf(
+  items: readonly ItemName[],
+): (named: ItemName) => boolean {
+  const names = new Set(items.map(nameIn));
+  return (named) => names.has(nameIn(named));
+}
+
+function nameIn({ collection, id }: ItemName): string {
+  return JSON.stringify([collection, id]);
+}

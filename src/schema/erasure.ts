@@ -1,0 +1,129 @@
+/**
+ * Erasing what a commit said of some items: values go, and what others build on
+ * stays: which fields were written when, keys, elements, adds, increments, units
+ * of texts. So it wins and loses against other commits as before.
+ *
+ * `erased payload = 3 | shapes | operations`, as long as what it stands for. Of
+ * the items that are meant every value is absent, of a text every unit deleted,
+ * and bytes of 3 fill up what that leaves behind the operation. So all others
+ * stand where they stood.
+ *
+ * Architecture invariant: everybody makes the same of the same payload, in
+ * whatever order items are erased, and no more of what was erased twice.
+ *
+ * @module
+ */
+
+import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
+import { assert } from "../base/errors.ts";
+import { isRich } from "./kinds.ts";
+import { lateRich } from "./late_rich.ts";
+import type { Change, Operation, TaggedValue, Value } from "./patch.ts";
+import {
+  PADDING,
+  readOperation,
+  readPatchHead,
+  skipPadding,
+  writeChanges,
+} from "./patch_codec.ts";
+import { ERASED, isStub } from "./stub.ts";
+import { writeValue } from "./value_codec.ts";
+
+/** Is an operation meant? */
+export type IsMeant = (operation: Operation) => boolean;
+
+/**
+ * A payload that `decodePatch` has accepted, without the values of the operations
+ * that are meant; `undefined` where none is, or nothing is left of them.
+ */
+export function erase(
+  payload: Uint8Array,
+  isMeant: IsMeant,
+): Uint8Array<ArrayBuffer> | undefined {
+  if (isStub(payload)) return undefined;
+  const reader = new ByteReader(payload);
+  let left = 0;
+  const shapes = readPatchHead(reader, (count) => left = count);
+  const erased = payload.slice();
+  let isChanged = false;
+  for (; left > 0; left--) {
+    skipPadding(reader);
+    const start = reader.at;
+    const operation = readOperation(reader, shapes);
+    const { at: end } = reader;
+    if (!isMeant(operation)) continue;
+    const bytes = encode(operation, payload.subarray(start, end));
+    assert(bytes.length <= end - start, "what is erased is no longer");
+    erased.set(bytes, start);
+    erased.fill(PADDING, start + bytes.length, end);
+    isChanged = true;
+  }
+  if (!isChanged || equalBytes(erased, payload)) return undefined;
+  erased[0] = ERASED;
+  return erased;
+}
+
+function encode(operation: Operation, bytes: Uint8Array): Uint8Array {
+  if (operation.what === "delete") return bytes;
+  const reader = new ByteReader(bytes);
+  reader.varint(); // Its shape's place in the table stays.
+  reader.varint();
+  reader.skipText();
+  const writer = new ByteWriter(bytes.length);
+  writer.bytes(bytes.subarray(0, reader.at));
+  if (operation.what === "create") {
+    const { item, shape: { fields } } = operation;
+    for (const { name, kind } of fields) {
+      const value = kind === "counter" ? item[name] : undefined;
+      writeValue(writer, kind, value);
+    }
+    return writer.view();
+  }
+  const changes = operation.changes.map(({ field, change }) => ({
+    field,
+    change: isRich(field.kind) ? without(change) : nothing,
+  }));
+  writeChanges(writer, { ...operation, changes });
+  return writer.view();
+}
+
+const nothing: Change = { what: "set", value: undefined };
+const gone: Value = undefined;
+
+/** What is left of a change. */
+function without(change: Change): Change {
+  switch (change.what) {
+    case "set":
+      return nothing;
+    case "add":
+      return { what: "add", values: [gone] };
+    case "remove":
+      return lateRich.code.joinParts({
+        what: "remove",
+        values: [{ value: gone, tags: tagsIn(change.values) }],
+      });
+    case "put":
+      return {
+        what: "put",
+        entries: change.entries.map(([key]) => [key, gone]),
+      };
+    case "replace":
+      return {
+        what: "replace",
+        values: change.values.map(([element]) => [element, gone]),
+      };
+    case "insert":
+      return {
+        what: "insert",
+        elements: change.elements.map((one) => ({ ...one, value: gone })),
+      };
+    case "edit":
+      return { what: "edit", text: lateRich.code.withoutText(change.text) };
+    default:
+      return change;
+  }
+}
+
+function tagsIn(values: readonly TaggedValue[]) {
+  return values.flatMap(({ tags }) => tags);
+}
