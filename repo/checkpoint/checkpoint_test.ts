@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DatabaseError } from "../../src/base/errors.ts";
+import { limits } from "../../src/base/limits.ts";
 import { system } from "../../src/base/system.ts";
 import { field } from "../../src/schema/field.ts";
 import { defineSchema, type Schema } from "../../src/schema/schema.ts";
@@ -300,6 +301,20 @@ Deno.test("a checkpoint of nothing opens", async () => {
   subject.check();
   assert.deepEqual(subject.checkpoint!.meta, new Uint8Array([1, 2, 3]));
   assert.equal(subject.checkpoint!.base("other"), undefined);
+});
+
+Deno.test("a checkpoint opens of more collections than a gate lets begin", async () => {
+  const subject = new Subject();
+  const view = createView(undefined);
+  const tables = Array.from(
+    { length: limits.collectionsMax + 1 },
+    (_, i) => new Table({ name: `c${i}`, view }),
+  );
+  await subject.write(subject.storage, tables);
+  const { storage, readLog } = subject;
+  const { checkpoint } = openCheckpoint(storage, folder, readLog, () => view);
+  const bases = tables.filter(({ name }) => checkpoint?.base(name));
+  assert.equal(bases.length, tables.length);
 });
 
 Deno.test("a collection without a schema works too", async () => {

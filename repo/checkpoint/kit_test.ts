@@ -115,8 +115,11 @@ export class Subject {
     this.log.bytes(payload);
   }
 
-  /** Writes a checkpoint of the table as it is. */
-  async write(storage: Storage = this.storage): Promise<void> {
+  /** Writes a checkpoint of the table as it is, or of others. */
+  async write(
+    storage: Storage = this.storage,
+    tables: readonly Table[] = [this.table],
+  ): Promise<void> {
     await writeCheckpoint({
       storage,
       folder,
@@ -124,7 +127,7 @@ export class Subject {
       covers: this.log.length,
       isWhole: false,
       meta: new Uint8Array([1, 2, 3]),
-      tables: [this.table],
+      tables,
       readLog: this.readLog,
       previous: this.checkpoint,
       world: system,

@@ -9,6 +9,7 @@ import type { Replica } from "../../../repo/replica.ts";
 import { limits } from "../../../src/base/limits.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
+import type { Stage } from "../stage.ts";
 
 /** A window of records, and frames beside it that need no credit. */
 const BUFFERED_MAX = limits.windowBytes + 2 * limits.frameBytesMax;
@@ -32,7 +33,7 @@ export function checkBounds(
   }
   for (const name of stage.repositories) {
     const served = server.replica(name);
-    if (served !== undefined) checkServed(served);
+    if (served !== undefined) checkServed(served, stage);
   }
   for (const { who, sinceMs } of server.wires.values()) {
     const ms = stage.timeline.nowMs - sinceMs;
@@ -51,7 +52,7 @@ export function checkBounds(
 }
 
 /** Whoever floods fills no list of the server's. */
-function checkServed(served: Replica): void {
+function checkServed(served: Replica, { judge }: Stage): void {
   const { name, graph, state } = served;
   const { parked } = served.status();
   const chains = new Map<string, number>();
@@ -59,8 +60,11 @@ function checkServed(served: Replica): void {
     const key = chain.slice(0, 32);
     chains.set(key, (chains.get(key) ?? 0) + 1);
   }
+  // What a lost server had comes back also where somebody else has taken the room.
+  const collections = state.tables().map(({ name }) => name);
+  const had = judge?.hadCollections(name, collections) ?? 0;
   check(
-    parked <= limits.parkedMax && state.size <= limits.collectionsMax &&
+    parked <= limits.parkedMax && state.size <= limits.collectionsMax + had &&
       Math.max(0, ...chains.values()) <= limits.sessionChainsMax,
     "bounds",
     () =>

@@ -20,6 +20,7 @@ import {
 import type { Replica } from "../../../repo/replica.ts";
 import { sha256 } from "../../../crypto/mod.ts";
 import { fromHex } from "../../../src/base/bytes.ts";
+import { getOrMake } from "../../../src/base/collections.ts";
 import type { QuarantineEntry } from "../../../server/quarantine.ts";
 import {
   absentDigest,
@@ -86,6 +87,8 @@ export class NaiveJudge {
   readonly #shownMs = new Map<string, number>();
   /** How often the server lost what it had. */
   #losses = 0;
+  /** Collections of each repository, and after how many losses they were first there. */
+  readonly #collections = new Map<string, Map<string, number>>();
   readonly #followed = new WeakSet<Replica>();
 
   constructor(cast: Cast) {
@@ -146,6 +149,14 @@ export class NaiveJudge {
       place.losses < this.#losses &&
       (place.chain !== chain || place.number !== number)
     );
+  }
+
+  /** How many of these collections of a repository were there before the last loss. */
+  hadCollections(name: string, collections: readonly string[]): number {
+    const known = this.#collections.get(name);
+    return collections.filter((collection) =>
+      (known?.get(collection) ?? Infinity) < this.#losses
+    ).length;
   }
 
   #placesOf(mark: string): readonly Stood[] {
@@ -214,8 +225,10 @@ export class NaiveJudge {
       ? undefined
       : askerOf(replica, chain);
     names.begin(origin);
+    const collections = getOrMake(this.#collections, name, () => new Map());
     for (const operation of operations) {
       const { shape: { collection }, id } = operation;
+      getOrMake(collections, collection, () => this.#losses);
       const key = `${collection} ${id}`;
       const before = cells.get(key);
       const after = fold(before, operation, origin, -1, knowing(collection));

@@ -1,4 +1,4 @@
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../../crypto/mod.ts";
 import { issueCertificate } from "../../../repo/commit/certificate.ts";
 import { toHex } from "../../../src/base/bytes.ts";
@@ -117,6 +117,21 @@ Deno.test("NaiveJudge judges other bytes at a place that a witness shows", async
   const other = bob.begin().batch({ wall: 6, operations: [ranking(2)] });
   all.two.receive([bob.session, other]);
   deepEqual(all.found, ["judge"]);
+});
+
+Deno.test("NaiveJudge knows which collections were there before a loss", async () => {
+  const all = await court();
+  const { judge, one, two } = all;
+  const { ann, made } = writings(all);
+  one.receive([ann.session, made]);
+  const had = () =>
+    judge.hadCollections(one.name, [shape.collection, Mark.name, "other"]);
+  equal(had(), 0);
+  judge.lost();
+  equal(had(), 1);
+  const bob = author(all, 4);
+  two.receive([bob.session, marked(bob, "m")]);
+  equal(had(), 1, "this one is new");
 });
 
 /** A commit of Ann's that leaves a mark. */
