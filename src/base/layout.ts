@@ -229,9 +229,8 @@ export function decodeRecord<T>(
   format: number,
   layout: Field<T>,
   bytes: Uint8Array,
-  end: number = bytes.length,
 ): T {
-  const reader = new ByteReader(bytes, 0, end);
+  const reader = new ByteReader(bytes);
   if (reader.u8() !== format) throw unfit("the format is unknown");
   const said = layout.read(reader);
   if (!reader.done) throw unfit("there are bytes after its end");

@@ -13,7 +13,7 @@
 import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
-import type { Channel, SyncReason } from "./channel.ts";
+import type { Channel } from "./channel.ts";
 import { RepositoryPresence } from "./presence.ts";
 import { RepositorySyncing } from "./repository_sync.ts";
 import type { UnfitFields } from "./unfit_fields.ts";
@@ -136,14 +136,14 @@ export class RepositoryLink implements Arrivals {
   }
 
   /** Closes the channel and keeps what it knew. Waits for nothing. */
-  leave(reason?: SyncReason): void {
+  leave(): void {
     const source = this.#source;
     if (source === undefined) return;
     this.#source = undefined;
     this.#cancelSave?.();
     this.#cancelSave = undefined;
     this.#endListening?.();
-    this.#sync?.detach(reason); // A channel that is removed knows less.
+    this.#sync?.detach(); // A channel that is removed knows less.
     this.#save(source.remove(this.#parts.replica.name));
     this.#channel = undefined;
     this.#presence?.attach(undefined);

@@ -380,7 +380,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   }
 
   /** The channel ends; what it knew of the server stays known. */
-  detach(reason?: SyncReason): void {
+  detach(): void {
     const channel = this.#channel;
     if (channel !== undefined) {
       this.#unsent = this.#countedBehind(channel);
@@ -396,7 +396,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       }
       this.#channel = undefined;
     }
-    this.without("offline", reason);
+    this.without("offline");
   }
 
   /** The repository closes: nobody waits any longer. */

@@ -110,7 +110,7 @@ Deno.test("who subscribes hears of each change once, and of none that is none", 
   channel.tell();
   channel.become({ state: "live" });
   channel.become({ state: "live" });
-  sync.detach({ code: "lost", message: "gone" });
+  sync.detach();
   end();
   attach(it);
   deepEqual(states, ["connecting", "live", "offline"]);

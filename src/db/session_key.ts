@@ -50,13 +50,9 @@ export function signerOf(
   };
 }
 
-/** The key of a seed; its public key is derived when it is first asked for, unless it is known. */
-export function keyOfSeed(
-  secret: Uint8Array,
-  publicKey?: Uint8Array,
-): SessionKey {
-  const { createSigner } = lateEd25519.code;
-  return { signer: createSigner(secret, publicKey), secret };
+/** The key of a seed; its public key is derived when it is first asked for. */
+export function keyOfSeed(secret: Uint8Array): SessionKey {
+  return { signer: lateEd25519.code.createSigner(secret), secret };
 }
 
 /** A new key: in the vault where there is one that keeps it, else as bytes. */

@@ -7,6 +7,7 @@ import {
   taskFields,
   taskIndexes,
 } from "./kit_test.ts";
+import { IdTable } from "./key_table.ts";
 import { OrderedIndex } from "./ordered_index.ts";
 import { stepSize } from "./steps.ts";
 import { compareText } from "./value.ts";
@@ -174,7 +175,12 @@ for (
         const look = source[name].bind(source);
         Object.assign(source, { [name]: (at: number) => (looks++, look(at)) });
       }
-      const index = new OrderedIndex(fields, kinds, source, true);
+      const index = new OrderedIndex(
+        fields,
+        kinds,
+        source,
+        new IdTable(source),
+      );
       let [total, steps] = [0, 0];
       for (const _ of index.build()) {
         ok(looks <= 2 * stepSize, `${looks} in one step`);

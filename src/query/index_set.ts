@@ -129,7 +129,6 @@ export class IndexSet {
       fields,
       this.#fields,
       this.#source,
-      true,
       this.#ids,
     );
     const changed = new Set<number>();

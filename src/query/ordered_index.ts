@@ -14,7 +14,7 @@
 import type { Item } from "../schema/patch.ts";
 import { Chunks, type Seat, seatOf } from "./chunks.ts";
 import type { Fields } from "./condition.ts";
-import { IdTable, KeyTable } from "./key_table.ts";
+import { type IdTable, KeyTable } from "./key_table.ts";
 import { agree, compareBy, orderOf, sortBy } from "./index_build.ts";
 import type { Source } from "../schema/source.ts";
 import { finish, inSteps } from "./steps.ts";
@@ -58,15 +58,15 @@ export class OrderedIndex extends Chunks {
   #marks: Uint8Array = new Uint8Array(0);
 
   /**
-   * @param isLater does somebody else run {@linkcode build}, step by step?
+   * Has nothing in it before {@linkcode build} was run.
+   *
    * @param ids of the same source; indexes of one collection share them
    */
   constructor(
     fields: readonly string[],
     kinds: Fields,
     source: Source,
-    isLater = false,
-    ids: IdTable = new IdTable(source),
+    ids: IdTable,
   ) {
     super();
     this.fields = fields;
@@ -80,7 +80,6 @@ export class OrderedIndex extends Chunks {
     this.#sortedBy = [...this.#tables, ids];
     this.#named = this.#sortedBy.slice(0, fields.length);
     this.#probe = new Float64Array(this.#sortedBy.length);
-    if (!isLater) finish(this.build());
   }
 
   /**

@@ -1,7 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { MemorySource, task, taskFields } from "./kit_test.ts";
+import { IdTable } from "./key_table.ts";
 import { OrderedIndex } from "./ordered_index.ts";
+import { finish } from "./steps.ts";
 import { compareText, compareValues } from "./value.ts";
 import { sized } from "../../tests/kit/tier.ts";
 
@@ -15,6 +17,16 @@ function sortedIds(source: MemorySource, fields: readonly string[]): string[] {
     }
     return compareText(a.id, b.id);
   }).map((item) => item.id);
+}
+
+function builtIndex(
+  fields: readonly string[],
+  source: MemorySource,
+): OrderedIndex {
+  const ids = new IdTable(source);
+  const index = new OrderedIndex(fields, kinds, source, ids);
+  finish(index.build());
+  return index;
 }
 
 function walked(index: OrderedIndex, source: MemorySource): string[] {
@@ -51,15 +63,15 @@ for (
           });
         const source = new MemorySource(kinds, false);
         // The plain way is the oracle of the sweep.
-        const many = [new OrderedIndex(fields, kinds, source)];
+        const many = [builtIndex(fields, source)];
         source.write(
           ...Array.from({ length: 300 }, (_, n) => {
             const id = `id${dice(5)}-${n}`;
             return [id, make(id)] as const;
           }),
         );
-        const index = new OrderedIndex(fields, kinds, source);
-        many.push(new OrderedIndex(fields, kinds, source));
+        const index = builtIndex(fields, source);
+        many.push(builtIndex(fields, source));
         many[0]!.updateAll(
           Array.from({ length: source.size }, (_, ordinal) => ordinal),
           Array.from({ length: source.size }, (_, n) => source.itemAt(n)),
@@ -95,7 +107,7 @@ for (
 
 Deno.test("OrderedIndex.update() takes ten thousand entries in order and lets them go", () => {
   const source = new MemorySource(kinds, false);
-  const index = new OrderedIndex(["rank"], kinds, source);
+  const index = builtIndex(["rank"], source);
   for (let n = 0; n < 10_000; n++) {
     source.write([`i${n}`, task(`i${n}`, { rank: n })]);
     index.update(n, source.itemAt(n));
@@ -119,7 +131,7 @@ Deno.test("OrderedIndex.update() takes ten thousand entries in order and lets th
 
 Deno.test("OrderedIndex is broken by a value of another kind", () => {
   const source = new MemorySource(kinds, false);
-  const index = new OrderedIndex(["rank"], kinds, source);
+  const index = builtIndex(["rank"], source);
   source.write(["a", task("a", { rank: "odd" })]);
   index.update(0, source.itemAt(0));
   ok(index.broken);
@@ -133,7 +145,7 @@ Deno.test("OrderedIndex leaves entries out in either direction, as if it had wal
       return [id, task(id, { rank: n % ranks! })] as const;
     }));
     const fields = ranks === count ? ["rank", "id"] : ["rank"];
-    const index = new OrderedIndex(fields, kinds, source);
+    const index = builtIndex(fields, source);
     for (let low = 0; low < ranks!; low += 3) {
       const from = index.seat([low], false);
       const to = index.seat([low + 4], true);
@@ -160,7 +172,7 @@ Deno.test("OrderedIndex.seat() tells ids apart that no comparison has asked for"
     return [`i${n}`, task(`i${n}`, { rank: n })] as const;
   }));
   for (const [id, place] of [["i39", 4], ["i3", 4], ["i2", 3]] as const) {
-    const index = new OrderedIndex(["rank"], kinds, source);
+    const index = builtIndex(["rank"], source);
     const start = index.seat([], false);
     strictEqual(index.countBetween(start, index.seat([3], true, id)), place);
   }

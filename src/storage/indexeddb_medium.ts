@@ -113,7 +113,7 @@ export class Medium {
       meta.put(crypto.getRandomValues(new Uint8Array(16)), IDENTITY);
     };
     await done;
-    const made = await read(connection, "meta", (meta) => meta.get(IDENTITY));
+    const made = await read(connection, (meta) => meta.get(IDENTITY));
     // Removed between the two: this connection would find nothing any more.
     if (!(made instanceof Uint8Array)) throw evicted();
     return new Medium(
@@ -170,7 +170,7 @@ export class Medium {
   async check(): Promise<void> {
     let failure: unknown = new Error("its term is another one");
     try {
-      const reading = read(this.#connection, "meta", (it) => it.get(TERM));
+      const reading = read(this.#connection, (it) => it.get(TERM));
       const term = await this.#ended(reading);
       if (term === this.term) return;
     } catch (cause) {
@@ -269,11 +269,10 @@ async function connect(name: string): Promise<Connection> {
 
 async function read(
   connection: Connection,
-  store: string,
-  ask: (store: ObjectStore) => Request<unknown>,
+  ask: (meta: ObjectStore) => Request<unknown>,
 ): Promise<unknown> {
-  const transaction = connection.transaction([store], "readonly");
-  return await resultOf(ask(transaction.objectStore(store)));
+  const transaction = connection.transaction(["meta"], "readonly");
+  return await resultOf(ask(transaction.objectStore("meta")));
 }
 
 function resultOf<T>(request: Request<T>): Promise<T> {
@@ -345,13 +344,12 @@ interface Known {
  */
 type Standing = "evicted" | "fenced" | "same" | "unknown";
 
-/** Asks until there is an answer, or for `msMax` milliseconds. */
+/** Asks until there is an answer, or for `limits.storageAskMsMax` milliseconds. */
 export async function standingOf(
   database: string,
   known: Known,
-  msMax: number = limits.storageAskMsMax,
 ): Promise<Standing> {
-  const late = AbortSignal.timeout(msMax);
+  const late = AbortSignal.timeout(limits.storageAskMsMax);
   const isLate = new Promise<Standing>((resolve) =>
     late.addEventListener("abort", () => resolve("unknown"))
   );
@@ -378,12 +376,8 @@ async function askOnce(database: string, known: Known): Promise<Standing> {
   const connection = await existing(database);
   if (connection === undefined) return "evicted";
   try {
-    const term = await read(connection, "meta", (meta) => meta.get(TERM));
-    const identity = await read(
-      connection,
-      "meta",
-      (meta) => meta.get(IDENTITY),
-    );
+    const term = await read(connection, (meta) => meta.get(TERM));
+    const identity = await read(connection, (meta) => meta.get(IDENTITY));
     const isSame = identity instanceof Uint8Array &&
       toHex(identity) === known.identity;
     if (!isSame) return "evicted";
