@@ -123,8 +123,8 @@ export const dataBugs: readonly Bug[] = [
     breaks:
       "Characters that were deleted stand in the text again after a merge",
     file: "src/schema/text_state.ts",
-    before: `    deleted = deleted.with(span);`,
-    after: `    void span;`,
+    before: `deleted: deleted.withAll(gone) };`,
+    after: `deleted };`,
     foundBy: [
       "src/schema/text_codec_test.ts",
       "src/schema/merge_test.ts",

@@ -34,6 +34,15 @@ export const rightsBugs: readonly Bug[] = [
     foundBy: ["repo/admission/rule_gate_test.ts"],
   },
   {
+    name: "issuers-past-the-gate",
+    breaks: "Another server, or a stolen key of one, sells the last seat again",
+    file: "sync/server_channel.ts",
+    before: `line.moment.nowMs) ?? gate?.(batch, ...asked),`,
+    after: `line.moment.nowMs) ??
+          (parts.peer.mayIssue ? undefined : gate?.(batch, ...asked)),`,
+    foundBy: ["sync/refusal_test.ts", "tests/constraints_test.ts"],
+  },
+  {
     name: "names-from-the-future",
     breaks: "Somebody removes what others have not written yet",
     file: "server/judge.ts",
