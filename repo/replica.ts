@@ -486,10 +486,10 @@ export class Replica {
 
   async #carryOut(here: readonly ItemName[]): Promise<void> {
     const { loaded, commits } = this;
-    const { storage } = this.#options;
+    const { storage, viewOf } = this.#options;
     const { carryOut } = await import("./seldom.ts");
     await carryOut({
-      ...{ storage, loaded, commits, here },
+      ...{ storage, loaded, commits, here, viewOf },
       flush: () => this.flush(),
       withoutCheckpoint: (run) => this.#checkpointer.replacing(run),
       changed: (tell) => {

@@ -192,3 +192,26 @@ Deno.test("redaction: quarantine forgets it, and the server's own log does", asy
   deepEqual(server.quarantine().length, 1);
   deepEqual(filesWith(there, SECRET), []);
 });
+
+Deno.test("redaction: one that is made on a device goes to the server, and from there to the others", async () => {
+  const [there, mine] = [memoryStorage(), memoryStorage()];
+  await using server = await createServer(
+    serverOptions({ storage: there, rootSecret: ROOT_SECRET }, []),
+  );
+  const a = await clientOf(server, { storage: mine });
+  await using b = await clientOf(server, {});
+  await a.notes.create({ id: "n1", text: SECRET }).synced;
+  await until(() => b.notes.has("n1"), "b has it");
+  await a.db.close();
+  await using away = await clientOf(server, { storage: mine, offline: true });
+  equal(await redact(away.repo, "n1"), 1);
+  deepEqual(filesWith(mine, SECRET), []);
+  equal(b.notes.get("n1")?.text, SECRET);
+  connect(away.db, server);
+  await until(() => b.notes.get("n1")?.text === undefined, "b hears");
+  const replica = replicaOf(await server.database.repository("team/a"));
+  await replica.redacted;
+  await replicaOf(b.repo).redacted;
+  deepEqual(filesWith(there, SECRET), []);
+  await b.repo.verify();
+});

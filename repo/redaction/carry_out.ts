@@ -31,7 +31,8 @@ import type { LoadedReplica } from "../loaded_replica.ts";
 import { QUARANTINE, recordKind } from "../log/format.ts";
 import { foldAnew, Touched } from "../refusal/refold.ts";
 import { encodeResolution, type Refused } from "../refusal/void_commits.ts";
-import type { ItemName } from "../state/state.ts";
+import { eraseSalvaged } from "../repair/salvage_make.ts";
+import type { ItemName, ViewOf } from "../state/state.ts";
 import { erasedChains, isOf, leftOf } from "./erased.ts";
 import {
   type Edit,
@@ -45,6 +46,8 @@ export interface CarryOutParts {
   readonly storage: Storage;
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
+  /** How collections are read here. */
+  readonly viewOf: ViewOf;
   /** Puts own commits into the log. */
   readonly flush: () => void;
   /** Runs with no checkpoint being written; then those that there are give way to a new one. */
@@ -67,9 +70,11 @@ export async function carryOut(parts: CarryOutParts): Promise<void> {
     parts.flush();
     await log.sync();
     await parts.withoutCheckpoint(async () => {
-      await eraseInLog(parts);
+      const items = [...redactions.items(), ...parts.here ?? []];
+      await eraseSalvaged(storage, loaded, items, parts.viewOf);
+      await eraseInLog(parts, items);
       removeQuarantine(storage, folder);
-      await forget([...redactions.items(), ...parts.here ?? []]);
+      await forget(items);
     });
   } while (redactions.size > size);
   log.append(recordKind.erasure, [encodeErasure({ isDone: true, chains: [] })]);
@@ -85,11 +90,18 @@ interface Plan {
   readonly here: (Position & Omit<ErasedCommit, "number">)[];
 }
 
-async function eraseInLog(parts: CarryOutParts): Promise<void> {
+async function eraseInLog(
+  parts: CarryOutParts,
+  items: readonly ItemName[],
+): Promise<void> {
   const { storage, loaded, commits } = parts;
   const { log, folder, state, credentials: { redactions } } = loaded;
   const plan = planOf(loaded, commits, parts.here ?? []);
-  if (plan.edits.length === 0) return;
+  // What was salvaged shows in the state, and in no record.
+  if (loaded.salvage !== undefined) {
+    for (const { collection, id } of items) plan.touched.take(collection, id);
+  }
+  if (plan.edits.length === 0 && loaded.salvage === undefined) return;
   if (plan.here.length > 0) {
     const chains = erasedChains(plan.here);
     const bytes = encodeErasure({ isDone: false, chains });
@@ -103,7 +115,8 @@ async function eraseInLog(parts: CarryOutParts): Promise<void> {
     loaded.checkpoint?.log.rewritten(address, bytes.length);
   }
   commits.rewritten();
-  parts.changed(foldAnew(plan.touched, state, commits));
+  const also = () => loaded.salvage?.apply(state, isOf(items));
+  parts.changed(foldAnew(plan.touched, state, commits, also));
   discardRefused(loaded, plan);
   await written;
   endRewriting(storage, folder);

@@ -302,6 +302,42 @@ Deno.test("redaction: bytes that a repair set aside go, too", async () => {
   deepEqual(filesWith(place.storage, SECRET), []);
 });
 
+Deno.test("redaction: what a repair could not connect goes, too, and comes back without it", async () => {
+  for (const hasCheckpoint of [true, false]) {
+    const place = await Place.open({ seed: 2 });
+    for (let i = 0; i < 100; i++) await place.write(`n${i}`, `text ${i}`);
+    await place.write("ann", SECRET);
+    await place.write("bob", "bob stays");
+    const author = await Place.open({ seed: 3 });
+    take(author, await place.arrivals());
+    await author.replica.durable();
+    await place.replica.close();
+    const names = place.storage.list(place.folder);
+    for (const name of hasCheckpoint ? [] : names) {
+      if (!name.startsWith("checkpoint")) continue;
+      place.storage.remove(`${place.folder}/${name}`);
+    }
+    place.spoil("log-00000000", place.replica.loaded.log.end >> 1);
+    let mended = await place.reopen({ repair: true });
+    equal(mended.text("ann"), SECRET);
+    await redact(author, ann);
+    take(mended, [recordOf(author)]);
+    await mended.replica.redacted;
+    equal(mended.text("ann"), undefined);
+    equal(mended.text("bob"), "bob stays");
+    deepEqual(filesWith(place.storage, SECRET), []);
+    await mended.replica.close();
+    mended = await mended.reopen();
+    equal(mended.text("ann"), undefined);
+    equal(mended.text("bob"), "bob stays");
+    take(mended, await author.arrivals());
+    equal(digestOf(mended), digestOf(author));
+    await mended.replica.durable();
+    deepEqual(filesWith(place.storage, SECRET), []);
+    await verified(mended);
+  }
+});
+
 Deno.test("redaction: in any order with restarts, all have the same", async () => {
   for (let seed = 1; seed <= sized(12, 200); seed++) {
     const next = seededRandom(seed);

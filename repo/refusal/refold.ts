@@ -26,17 +26,25 @@ export class Touched {
 
   /** Takes what a void commit did. */
   add(operations: readonly Operation[]): void {
-    for (const { id, shape: { collection } } of operations) {
-      getOrMake(this.ids, collection, () => new Set()).add(id);
-    }
+    for (const { id, shape } of operations) this.take(shape.collection, id);
+  }
+
+  /** Takes an item. */
+  take(collection: string, id: string): void {
+    getOrMake(this.ids, collection, () => new Set()).add(id);
   }
 }
 
-/** Puts items back to what stays of them; the result tells listeners. */
+/**
+ * Puts items back to what stays of them; the result tells listeners.
+ *
+ * @param also folds what no log holds
+ */
 export function foldAnew(
   { ids }: Touched,
   state: State,
   commits: CommitReader,
+  also: () => void = () => {},
 ): () => void {
   const before: { table: Table; id: string; before: Item | undefined }[] = [];
   for (const [collection, cells] of cellsOf(ids, state, commits)) {
@@ -49,6 +57,7 @@ export function foldAnew(
       table.put(cell ?? blankCell(id, collection), ordinal);
     }
   }
+  also();
   const changes: Changes = new Map<Table, ItemChange[]>();
   for (const { table, id, before: item } of before) {
     const ordinal = table.ordinalOf(id);

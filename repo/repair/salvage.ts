@@ -19,6 +19,7 @@ import { crc32 } from "../../src/base/crc32.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { decodeCell } from "../../src/schema/cell_codec.ts";
+import type { IsMeant } from "../../src/schema/erasure.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import {
   type DecodedPatch,
@@ -132,24 +133,30 @@ export class Salvage {
     return this.#salvaged;
   }
 
-  /** Puts it into the state. */
-  apply(state: State): void {
+  /** Puts it into the state, or what it says of what is meant. */
+  apply(state: State, isMeant?: IsMeant): void {
     for (const [collection, byId] of this.#salvaged.cells) {
+      if (isMeant !== undefined) break; // Nothing of it is left there.
       for (const cell of byId.values()) state.put(collection, cell);
     }
     for (const spans of this.#byChain.values()) {
-      for (const span of spans) this.#fold(state, span);
+      for (const span of spans) this.#fold(state, span, isMeant);
     }
   }
 
-  #fold(state: State, { batch, from, end }: Span): void {
+  #fold(
+    state: State,
+    { batch, from, end }: Span,
+    isMeant: IsMeant = () => true,
+  ): void {
     const { isSigned, chain, first, bytes } = batch;
     const decoded = decodeBatch(bytes(), isSigned);
     for (let number = from; number < end; number++) {
       const commit = decoded.commits[number - first]!;
       const { wall, count } = commit;
       const whole = decodePatch(payloadOf(decoded, commit));
-      const { operations } = this.#untold(chain, number, whole);
+      const untold = this.#untold(chain, number, whole);
+      const operations = untold.operations.filter(isMeant);
       // No log holds it, so that no cell is just a place in one.
       const createOffsets = operations.map(() => -1);
       const origin: Origin = { wall, count, chain, operationsAt: -1 };

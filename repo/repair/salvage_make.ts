@@ -24,7 +24,11 @@ import {
   batchIn,
   decodeBatch,
   payloadOf,
+  withPayloads,
 } from "../commit/batch.ts";
+import { batchLeft, isOf } from "../redaction/erased.ts";
+import type { ItemName } from "../state/state.ts";
+import { erase } from "../../src/schema/erasure.ts";
 import { chainBytes } from "../commit/commit.ts";
 import { recordKind, SALVAGE } from "../log/format.ts";
 import type { Survivor } from "../log/quarantine.ts";
@@ -80,6 +84,36 @@ export async function salvage(
     lostCount: (before?.lostCount ?? 0) + lost.length,
     batches: [...before?.batches ?? [], ...batches],
   });
+  loaded.salvage = Salvage.read(storage, folder, viewOf);
+}
+
+/** Takes what is erased of some items out of what was salvaged. */
+export async function eraseSalvaged(
+  storage: Storage,
+  loaded: LoadedReplica,
+  items: readonly ItemName[],
+  viewOf: ViewOf,
+): Promise<void> {
+  const { folder, salvage, credentials: { redactions } } = loaded;
+  if (salvage === undefined) return;
+  const { salvaged } = salvage;
+  const cells = new Map(
+    Array.from(salvaged.cells, ([name, cells]) => [name, new Map(cells)]),
+  );
+  for (const { collection, id } of items) cells.get(collection)?.delete(id);
+  const isMeant = isOf(items);
+  const batches = salvaged.batches.map((one) => {
+    const whole = decodeBatch(one.bytes(), one.isSigned);
+    const batch = batchLeft(redactions, whole) ?? whole;
+    const left = new Map<number, Uint8Array>();
+    for (const [i, { payloadAt, end }] of batch.commits.entries()) {
+      const payload = erase(batch.bytes.subarray(payloadAt, end), isMeant);
+      if (payload !== undefined) left.set(i, payload);
+    }
+    const { bytes } = withPayloads(batch, left);
+    return { ...one, bytes: () => bytes };
+  });
+  await writeFile(storage, folder, { ...salvaged, cells, batches });
   loaded.salvage = Salvage.read(storage, folder, viewOf);
 }
 
