@@ -20,6 +20,7 @@ import type {
   ShapeField,
   Value,
 } from "./patch.ts";
+import { OrderedMap } from "./ordered_map.ts";
 import { positionAt } from "./position.ts";
 import { copyForReader } from "./reader.ts";
 import { ruleItem, showCell } from "./rule_item.ts";
@@ -310,6 +311,58 @@ Deno.test("fold() shows of an item of many fields what it shows of one of few, w
     run,
   );
   assert.ok(shown > 0);
+});
+
+Deno.test("fold() makes the parts of a field anew once for a change of many, not for each of them", () => {
+  const ids = Array.from({ length: 1_000 }, (_, i) => `e${1_000 + i}`);
+  const stamp = origins[0]!;
+  const { wall, count, chain } = stamp;
+  const tags = [{ wall, count, chain }];
+  const changes: readonly [FieldKind, Change][] = [
+    ["set", { what: "add", values: ids }],
+    [
+      "set",
+      { what: "remove", values: ids.map((value) => ({ value, tags })) },
+    ],
+    ["map", { what: "put", entries: ids.map((id) => [id, 1]) }],
+    ["map", { what: "drop", keys: ids }],
+    [
+      "list",
+      {
+        what: "insert",
+        elements: ids.map((element) => ({ element, position: "a0", value: 1 })),
+      },
+    ],
+    [
+      "list",
+      {
+        what: "move",
+        moves: ids.map((element) => ({ element, position: "a1" })),
+      },
+    ],
+    ["list", { what: "replace", values: ids.map((id) => [id, 2]) }],
+    ["list", { what: "delete", elements: ids }],
+  ];
+  const { prototype } = OrderedMap;
+  const names = ["with", "without", "withAll"] as const;
+  let made = 0;
+  using counting = new DisposableStack();
+  for (const name of names) {
+    const method = Reflect.get(prototype, name);
+    Reflect.set(prototype, name, function (this: unknown, ...args: unknown[]) {
+      made++;
+      return Reflect.apply(method, this, args);
+    });
+    counting.defer(() => Reflect.set(prototype, name, method));
+  }
+  for (const [kind, change] of changes) {
+    const shapeOf = shape(1, { f: kind });
+    const changesOf = [{ field: shapeOf.fields[0]!, change }];
+    const op = { shape: shapeOf, id: ID, generation: 0, changes: changesOf };
+    made = 0;
+    fold(undefined, { what: "update", ...op }, stamp, -1, views[0]!);
+    assert.ok(made > 0 && made < 10, `${change.what}: ${made}`);
+  }
 });
 
 Deno.test("fold() gives the same digest whatever schema the readers have", () => {

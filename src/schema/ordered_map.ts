@@ -19,6 +19,9 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Another value of a key; `undefined` where it is to go. */
+export type Change<K, V> = readonly [key: K, value: V | undefined];
+
 /** What a value adds to the size of its map. */
 export type Weigh<V> = (value: V) => number;
 
@@ -70,22 +73,8 @@ export class OrderedMap<K, V> {
     entries: readonly (readonly [K, V])[] = none,
     weigh: Weigh<V> = one,
   ): OrderedMap<K, V> {
-    const isLast = (i: number, all: readonly (readonly [K, V])[]) =>
-      i + 1 === all.length || compare(all[i]![0], all[i + 1]![0]) < 0;
-    const isInOrder = entries.every((_, i) => isLast(i, entries));
-    const sorted = isInOrder
-      ? entries
-      : entries.toSorted(([a], [b]) => compare(a, b))
-        .filter((_, i, all) => isLast(i, all));
-    let level = chunksOf(sorted).map((chunk) =>
-      leafOf(
-        chunk.map(([key]) => key),
-        chunk.map(([, value]) => value),
-        weigh,
-      )
-    );
-    while (level.length > 1) level = chunksOf(level).map(branchOf);
-    return new OrderedMap({ compare, weigh }, level[0] ?? emptyLeaf);
+    const order = { compare, weigh };
+    return new OrderedMap(order, emptyLeaf).withAll(entries);
   }
 
   /** The value of a key; `undefined` where it is not there. */
@@ -116,13 +105,30 @@ export class OrderedMap<K, V> {
 
   /** The map with another value of a key. */
   with(key: K, value: V): OrderedMap<K, V> {
-    const nodes = put(this.#root, key, value, this.#order);
-    const root = nodes.length === 1 ? nodes[0]! : branchOf(nodes);
-    return new OrderedMap(this.#order, root);
+    return this.#edited([[key, value]]);
   }
 
   without(key: K): OrderedMap<K, V> {
-    return this.has(key) ? this.withoutRange(key, key) : this;
+    return this.#edited([[key, undefined]]);
+  }
+
+  /**
+   * The map with other values of some keys, in any order, and without those whose
+   * value is `undefined`; of equal keys the last one counts. Costs what one change
+   * costs for each node that holds some of them, not for each of them.
+   */
+  withAll(changes: readonly Change<K, V>[]): OrderedMap<K, V> {
+    return this.#edited(ascending(changes, this.#order.compare));
+  }
+
+  #edited(changes: readonly Change<K, V>[]): OrderedMap<K, V> {
+    const end = changes.length;
+    let nodes = edit(this.#root, changes, 0, end, this.#order);
+    if (nodes.length === 1 && nodes[0] === this.#root) return this;
+    while (nodes.length > 1) nodes = cut(nodes).map(branchOf);
+    let root = nodes[0] ?? emptyLeaf;
+    while (root.children?.length === 1) root = root.children[0]!;
+    return new OrderedMap(this.#order, root);
   }
 
   /** The map without all keys from one to another, both of them too. */
@@ -162,14 +168,15 @@ function seek<K>(keys: readonly K[], key: K, compare: Compare<K>): number {
   return low - 1;
 }
 
-/** Parts of no more than a node takes, with room in each. */
-function chunksOf<T>(all: readonly T[]): T[][] {
-  const chunks: T[][] = [];
-  const step = FULL - FULL / 4;
-  for (let i = 0; i < all.length; i += step) {
-    chunks.push(all.slice(i, i + step));
-  }
-  return chunks;
+/** What a node takes, or else parts of the same size with room in each. */
+function cut<T>(all: readonly T[]): (readonly T[])[] {
+  const { length } = all;
+  if (length <= FULL) return [all];
+  const parts = Math.ceil(length / (FULL - FULL / 4));
+  return Array.from({ length: parts }, (_, i) => {
+    const from = Math.floor(i * length / parts);
+    return all.slice(from, Math.floor((i + 1) * length / parts));
+  });
 }
 
 function leafOf<K, V>(
@@ -189,33 +196,85 @@ function branchOf<K, V>(children: readonly Node<K, V>[]): Node<K, V> {
   return { keys, values: none, children, size };
 }
 
-/** The node with a key in it, as one or two. */
-function put<K, V>(
-  { keys, values, children }: Node<K, V>,
-  key: K,
-  value: V,
-  order: Order<K, V>,
-): Node<K, V>[] {
-  const at = seek(keys, key, order.compare);
-  if (children !== undefined) {
-    const place = Math.max(at, 0);
-    const parts = put(children[place]!, key, value, order);
-    return halves(children.toSpliced(place, 1, ...parts)).map(branchOf);
-  }
-  const isThere = at >= 0 && order.compare(keys[at]!, key) === 0;
-  if (isThere) {
-    return [leafOf(keys, values.toSpliced(at, 1, value), order.weigh)];
-  }
-  const valuesIn = halves(values.toSpliced(at + 1, 0, value));
-  return halves(keys.toSpliced(at + 1, 0, key))
-    .map((keys, i) => leafOf(keys, valuesIn[i]!, order.weigh));
+/** In the order of their keys, each key once. */
+function ascending<K, V>(
+  changes: readonly Change<K, V>[],
+  compare: Compare<K>,
+): readonly Change<K, V>[] {
+  const isLast = (i: number, all: readonly Change<K, V>[]) =>
+    i + 1 === all.length || compare(all[i]![0], all[i + 1]![0]) < 0;
+  return changes.every((_, i) => isLast(i, changes))
+    ? changes
+    : changes.toSorted(([a], [b]) => compare(a, b))
+      .filter((_, i, all) => isLast(i, all));
 }
 
-/** What a node takes, or else in two. */
-function halves<T>(all: readonly T[]): (readonly T[])[] {
-  if (all.length <= FULL) return [all];
-  const half = all.length >>> 1;
-  return [all.slice(0, half), all.slice(half)];
+/** A node after the changes from index `from` on before `end`, as none, one or several. */
+function edit<K, V>(
+  node: Node<K, V>,
+  changes: readonly Change<K, V>[],
+  from: number,
+  end: number,
+  order: Order<K, V>,
+): readonly Node<K, V>[] {
+  const { children } = node;
+  if (children === undefined) return editLeaf(node, changes, from, end, order);
+  const { compare } = order;
+  const after: Node<K, V>[] = [];
+  let kept = 0;
+  let isSame = true;
+  for (let i = from; i < end;) {
+    const place = Math.max(seek(node.keys, changes[i]![0], compare), 0);
+    while (kept < place) after.push(children[kept++]!);
+    const next = node.keys[place + 1];
+    let to = i + 1;
+    if (place + 1 === children.length) to = end;
+    while (to < end && compare(changes[to]![0], next!) < 0) to++;
+    const child = children[kept++]!;
+    const parts = edit(child, changes, i, to, order);
+    isSame &&= parts.length === 1 && parts[0] === child;
+    for (const part of parts) after.push(part);
+    i = to;
+  }
+  if (isSame) return [node];
+  while (kept < children.length) after.push(children[kept++]!);
+  if (after.length === 0) return none;
+  return cut(after).map(branchOf);
+}
+
+function editLeaf<K, V>(
+  leaf: Node<K, V>,
+  changes: readonly Change<K, V>[],
+  from: number,
+  end: number,
+  { compare, weigh }: Order<K, V>,
+): readonly Node<K, V>[] {
+  const keys: K[] = [];
+  const values: V[] = [];
+  let kept = 0;
+  let isSame = true;
+  for (let i = from; i <= end; i++) {
+    const [key, value] = changes[i] ?? none;
+    const at = i === end
+      ? leaf.keys.length - 1
+      : seek(leaf.keys, key!, compare);
+    const isThere = i < end && at >= 0 && compare(leaf.keys[at]!, key!) === 0;
+    for (const to = isThere ? at : at + 1; kept < to; kept++) {
+      keys.push(leaf.keys[kept]!);
+      values.push(leaf.values[kept]!);
+    }
+    if (i === end) break;
+    if (isThere) kept++;
+    if (value !== undefined) {
+      keys.push(key!);
+      values.push(value);
+    }
+    isSame &&= !isThere && value === undefined;
+  }
+  if (isSame) return [leaf];
+  if (keys.length === 0) return none;
+  const valuesOf = cut(values);
+  return cut(keys).map((keys, i) => leafOf(keys, valuesOf[i]!, weigh));
 }
 
 /** The node without some keys; `undefined` where nothing is left. */

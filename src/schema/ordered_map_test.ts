@@ -10,9 +10,10 @@ function entriesOf(map: ReadonlyMap<number, string>) {
 }
 
 const step = fc.tuple(
-  fc.constantFrom("with", "with", "with", "without", "range"),
+  fc.constantFrom("with", "with", "with", "without", "range", "all"),
   fc.nat(300),
   fc.string({ maxLength: 2 }),
+  fc.array(fc.tuple(fc.nat(300), fc.option(fc.string(), { nil: undefined }))),
 );
 
 Deno.test("OrderedMap does what a Map does, in order, and leaves old ones as they were", () => {
@@ -25,10 +26,16 @@ Deno.test("OrderedMap does what a Map does, in order, and leaves old ones as the
         let map = OrderedMap.of(byNumber, begin);
         const model = new Map(begin);
         const first = [map, entriesOf(model)] as const;
-        for (const [what, key, value] of steps) {
+        for (const [what, key, value, changes] of steps) {
           if (what === "with") {
             map = map.with(key, value);
             model.set(key, value);
+          } else if (what === "all") {
+            map = map.withAll(changes);
+            for (const [key, value] of changes) {
+              if (value === undefined) model.delete(key);
+              else model.set(key, value);
+            }
           } else {
             const last = what === "range" ? key + 40 : key;
             map = last > key ? map.withoutRange(key, last) : map.without(key);
@@ -75,6 +82,32 @@ Deno.test("OrderedMap compares few keys for one change of many, in whatever orde
     for (const key of ascending) map = map.without(key);
     deepEqual([...map.entries()], []);
   }
+});
+
+Deno.test("OrderedMap makes few nodes for many changes at once, and none for no change", () => {
+  let compared = 0;
+  const counted = (a: number, b: number) => (compared++, a - b);
+  const changes = Array.from({ length: 60_000 }, (_, i) => [i, i] as const);
+  const map = OrderedMap.of(counted, changes);
+  ok(compared < 2 * changes.length, `${compared} comparisons`);
+  const nodesOf = ({ root }: typeof map) => {
+    const nodes = new Set([root]);
+    for (const { children = [] } of nodes) {
+      children.forEach((n) => nodes.add(n));
+    }
+    return nodes;
+  };
+  const before = nodesOf(map);
+  ok(before.size < changes.length / 20, `${before.size} nodes`);
+  const near = changes.slice(30_000, 30_500);
+  for (const value of [-1, undefined]) {
+    const after = map.withAll(near.map(([key]) => [key, value]));
+    const made = [...nodesOf(after)].filter((node) => !before.has(node));
+    ok(made.length < 50, `${made.length} nodes`);
+  }
+  equal(map.withAll([[-1, undefined], [0.5, undefined]]), map);
+  equal(map.without(70_000), map);
+  deepEqual([...map.withAll(changes.map(([key]) => [key, undefined]))], []);
 });
 
 Deno.test("OrderedMap weighs what is in it, where values have weights", () => {

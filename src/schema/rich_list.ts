@@ -192,12 +192,13 @@ function changed<T>(
   idOf: (part: T) => string,
   change: (old: ListElement, part: T) => ListElement,
 ): ListState {
+  const after = new Map<string, ListElement>();
   for (const part of parts) {
     const id = idOf(part);
     if (deleted.has(id)) continue;
-    elements = elements.with(id, change(elements.get(id) ?? unknown, part));
+    after.set(id, change(after.get(id) ?? elements.get(id) ?? unknown, part));
   }
-  return new ListState(elements, deleted);
+  return new ListState(elements.withAll([...after]), deleted);
 }
 
 const elementOf = ({ element }: { readonly element: string }) => element;
@@ -207,11 +208,10 @@ function without(
   { elements, deleted }: ListState,
   removed: readonly string[],
 ): ListState {
-  for (const element of removed) {
-    elements = elements.without(element);
-    deleted = deleted.with(element, true);
-  }
-  return new ListState(elements, deleted);
+  return new ListState(
+    elements.withAll(removed.map((id) => [id, undefined])),
+    deleted.withAll(removed.map((id) => [id, true])),
+  );
 }
 
 function write(

@@ -95,18 +95,16 @@ function put(
   changes: Iterable<readonly [string, Value]>,
   stamp: Stamp,
 ): MapState {
+  const there: [string, MapEntry | undefined][] = [];
+  const gone: [string, Stamp | undefined][] = [];
   for (const [key, value] of changes) {
     const before = entries.get(key)?.stamp ?? dropped.get(key);
     if (before !== undefined && compareStamps(before, stamp) > 0) continue;
-    if (value === undefined) {
-      entries = entries.without(key);
-      dropped = dropped.with(key, stamp);
-    } else {
-      entries = entries.with(key, { value, stamp });
-      dropped = dropped.without(key);
-    }
+    const isDropped = value === undefined;
+    there.push([key, isDropped ? undefined : { value, stamp }]);
+    gone.push([key, isDropped ? stamp : undefined]);
   }
-  return new MapState(entries, dropped);
+  return new MapState(entries.withAll(there), dropped.withAll(gone));
 }
 
 function write(

@@ -79,12 +79,7 @@ const nothing: readonly Value[] = [];
 
 export const set: RichKind<SetState> = {
   empty,
-  begin(value, stamp) {
-    const tags = listOf(value).map((value) =>
-      [{ value, stamp }, true] as const
-    );
-    return new SetState(OrderedMap.of(compareTags, tags), noTags);
-  },
+  begin: (value, stamp) => added(empty, listOf(value), stamp),
   create: (state, value, stamp) => added(state, listOf(value), stamp),
   change(state, change, stamp) {
     if (change.what === "add") return added(state, change.values, stamp);
@@ -106,11 +101,12 @@ function added(
   values: readonly Value[],
   stamp: Stamp,
 ): SetState {
-  for (const value of values) {
-    const tag = { value, stamp };
-    if (!gone.has(tag) && !tags.has(tag)) tags = tags.with(tag, true);
-  }
-  return new SetState(tags, gone);
+  const fresh = values.map((value) => [{ value, stamp }, true] as const);
+  const isNew = ([tag]: readonly [Tag, true]) => !gone.has(tag);
+  return new SetState(
+    tags.withAll(gone.size > 0 ? fresh.filter(isNew) : fresh),
+    gone,
+  );
 }
 
 /** The set after a commit removed the adds it had seen. */
@@ -119,15 +115,14 @@ function removed(
   values: readonly TaggedValue[],
   own: Stamp,
 ): SetState {
-  for (const { value, tags: seen } of values) {
-    for (const stamp of seen) {
-      const tag = { value, stamp };
-      tags = tags.without(tag);
-      const isOwn = compareStamps(stamp, own) === 0;
-      if (!isOwn && !gone.has(tag)) gone = gone.with(tag, true);
-    }
-  }
-  return new SetState(tags, gone);
+  const seen = values.flatMap(({ value, tags }) =>
+    tags.map((stamp) => ({ value, stamp }))
+  );
+  const isOwn = ({ stamp }: Tag) => compareStamps(stamp, own) === 0;
+  return new SetState(
+    tags.withAll(seen.map((tag) => [tag, undefined])),
+    gone.withAll(seen.filter((tag) => !isOwn(tag)).map((tag) => [tag, true])),
+  );
 }
 
 /** The adds of a value that no remove has seen. */

@@ -50,10 +50,12 @@ export const dataBugs: readonly Bug[] = [
     breaks:
       "A tag that somebody adds is gone because somebody else removed it without having seen that",
     file: "src/schema/rich_set.ts",
-    before: `      tags = tags.without(tag);`,
-    after: `      for (const other of tags.keys()) {
-        if (other.value === value) tags = tags.without(other);
-      }`,
+    before: `    tags.withAll(seen.map((tag) => [tag, undefined])),`,
+    after: `    tags.withAll(
+      [...tags.keys()]
+        .filter(({ value }) => seen.some((tag) => tag.value === value))
+        .map((tag) => [tag, undefined]),
+    ),`,
     foundBy: ["src/schema/merge_test.ts"],
   },
   {
