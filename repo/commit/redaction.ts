@@ -208,9 +208,9 @@ export class Redactions implements ErasedPayloads {
   /** Those that mean commits of a chain from `first` on, before `end`. */
   within(chain: string, first: number, end: number): Iterable<Redaction> {
     const found = new Set<Redaction>();
-    for (const [number, { by }] of this.#meant.get(chain) ?? []) {
-      if (number < first || number >= end) continue;
-      for (const one of by) found.add(one);
+    const meant = this.#meant.get(chain);
+    for (let number = first; meant !== undefined && number < end; number++) {
+      for (const one of meant.get(number)?.by ?? []) found.add(one);
     }
     return found;
   }

@@ -19,7 +19,12 @@ import { decodePatch } from "../../src/schema/patch_codec.ts";
 import { erase } from "../../src/schema/erasure.ts";
 import { isErased, isStub } from "../../src/schema/stub.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { type Batch, batchIn, withPayloads } from "../commit/batch.ts";
+import {
+  type Batch,
+  batchHead,
+  batchIn,
+  withPayloads,
+} from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import {
   decodeErasure,
@@ -28,7 +33,7 @@ import {
 } from "../commit/redaction.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import { QUARANTINE, recordKind } from "../log/format.ts";
+import { isBatch, QUARANTINE, recordKind } from "../log/format.ts";
 import { foldAnew, Touched } from "../refusal/refold.ts";
 import { encodeResolution, type Refused } from "../refusal/void_commits.ts";
 import { eraseSalvaged } from "../repair/salvage_make.ts";
@@ -131,13 +136,13 @@ function planOf(
   const isMeant = isOf([...redactions.items(), ...here]);
   const isMeantHere = isOf(here);
   log.records(0, log.synced, (kind, body, address) => {
-    const batch = batchIn(kind, body);
-    if (batch === undefined) return;
-    const { chain, first } = batch;
+    if (!isBatch(kind)) return;
+    const { chain, first } = batchHead(body);
     const isCut = commits.isCut(chain, first, address);
     const isLookedAt = here.length > 0 || isCut || redactions.means(chain) ||
       voided.hasRefused(chain);
     if (!isLookedAt) return;
+    const batch = batchIn(kind, body)!;
     const payloads = new Map<number, Uint8Array>();
     for (const [i, { payloadAt, end }] of batch.commits.entries()) {
       const payload = body.subarray(payloadAt, end);

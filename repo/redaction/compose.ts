@@ -12,6 +12,7 @@ import { erase } from "../../src/schema/erasure.ts";
 import { isErased } from "../../src/schema/stub.ts";
 import type { Judged } from "../admission/admit.ts";
 import type { Arrival } from "../admission/arrival.ts";
+import type { Batch } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import {
   type ErasedCommit,
@@ -100,25 +101,44 @@ function groupsOf(
 ): Iterable<Group> {
   const groups = new Map<string, Group>();
   const isMeant = isOf(items);
-  commits.each(({ batch, from }) => {
+  eachSpoken(commits, items, (batch, i) => {
     const { bytes, chain, first } = batch;
-    for (let i = from; i < batch.commits.length; i++) {
-      const { payloadAt, end, isVoid } = batch.commits[i]!;
-      const payload = bytes.subarray(payloadAt, end);
-      if (isVoid || erase(payload, isMeant) === undefined) continue;
-      const number = first + i;
-      const all = [...items, ...itemsOf(redactions, { chain, number })];
-      const named = new Map(all.map((one) => [JSON.stringify(one), one]));
-      const left = erase(payload, isOf(all))!;
-      const was = isErased(payload)
-        ? redactions.hashOf(chain, number)!
-        : sha256(payload);
-      const key = [...named.keys()].sort().join();
-      const group = groups.get(key) ??
-        { items: [...named.values()], found: [] };
-      groups.set(key, group);
-      group.found.push({ chain, number, was, is: sha256(left) });
-    }
+    const { payloadAt, end, isVoid } = batch.commits[i]!;
+    const payload = bytes.subarray(payloadAt, end);
+    if (isVoid || erase(payload, isMeant) === undefined) return;
+    const number = first + i;
+    const all = [...items, ...itemsOf(redactions, { chain, number })];
+    const named = new Map(all.map((one) => [JSON.stringify(one), one]));
+    const left = erase(payload, isOf(all))!;
+    const was = isErased(payload)
+      ? redactions.hashOf(chain, number)!
+      : sha256(payload);
+    const key = [...named.keys()].sort().join();
+    const group = groups.get(key) ?? { items: [...named.values()], found: [] };
+    groups.set(key, group);
+    group.found.push({ chain, number, was, is: sha256(left) });
   });
   return groups.values();
+}
+
+/** Visits commits that may speak of items, each once: those that do, where an index knows. */
+function eachSpoken(
+  commits: CommitReader,
+  items: readonly ItemName[],
+  visit: (batch: Batch, index: number) => void,
+): void {
+  const { touches } = commits;
+  if (touches === undefined) {
+    return commits.each(({ batch, from }) => {
+      for (let i = from; i < batch.commits.length; i++) visit(batch, i);
+    });
+  }
+  const seen = new Set<string>();
+  for (const { chain, number } of items.flatMap((one) => touches.of(one))) {
+    const name = `${chain}${number}`;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const { batch } = commits.read(chain, number)!.logged;
+    visit(batch, number - batch.first);
+  }
 }
