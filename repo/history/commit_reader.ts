@@ -16,7 +16,6 @@ import {
   type Batch,
   type BatchCommit,
   batchIn,
-  bytesOf,
   type ErasedPayloads,
   hashBatch,
   withVoid,
@@ -232,18 +231,6 @@ export class CommitReader implements LoggedCommits {
     assert(found !== undefined, "the index points at batches");
     return found;
   }
-}
-
-/** The bytes of a commit in the log. */
-export function bytesOfCommit(
-  reader: CommitReader,
-  chain: string,
-  number: number,
-): Uint8Array | undefined {
-  const found = reader.read(chain, number);
-  return found === undefined
-    ? undefined
-    : bytesOf(found.logged.batch, found.commit);
 }
 
 /** Where one commit is. */

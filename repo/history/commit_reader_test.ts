@@ -1,8 +1,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { equalBytes } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
-import { decodeBatch } from "../commit/batch.ts";
-import { bytesOfCommit, CommitReader } from "./commit_reader.ts";
+import { bytesOf, decodeBatch } from "../commit/batch.ts";
+import { CommitReader } from "./commit_reader.ts";
 import { countEqual } from "./known_commits.ts";
 import { recordKind } from "../log/format.ts";
 
@@ -81,19 +81,20 @@ Deno.test("read() finds every commit, those of a batch included, and later ones 
   await place.replica.close();
 });
 
-Deno.test("bytesOfCommit() gives the same bytes on every replica", async () => {
+Deno.test("read() gives commits of the same bytes on every replica", async () => {
   const author = await filled("default");
   const other = await Place.open({ seed: 2 });
   other.replica.receive(await author.arrivals());
   const chain = chainOf(author);
   for (let number = 0; number < 5; number++) {
-    const [here, there] = [author, other].map((place) =>
-      bytesOfCommit(place.replica.commits, chain, number)
-    );
+    const [here, there] = [author, other].map((place) => {
+      const found = place.replica.commits.read(chain, number)!;
+      return bytesOf(found.logged.batch, found.commit);
+    });
     deepEqual(here, there);
     equal(here!.length > 0, true);
   }
-  equal(bytesOfCommit(author.replica.commits, chain, 5), undefined);
+  equal(author.replica.commits.read(chain, 5), undefined);
   await Promise.all([author.replica.close(), other.replica.close()]);
 });
 
