@@ -256,6 +256,7 @@ export class ClientChannel {
       credentials: !stands && (mayRead || restores),
       wants,
       shows: vector !== undefined,
+      cuts: (chain) => !this.#owns(chain),
       knows: (credential) => isAmong(session.certificates, credential),
       peerMs: () => line.serverMs,
     });

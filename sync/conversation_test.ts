@@ -324,6 +324,23 @@ Deno.test("an epoch that is new sends the client back to vectors, and nothing tw
   second.end();
 });
 
+Deno.test("who has most of a chain is sent the rest of it alone, also by vector and in one batch", async () => {
+  const { serving, place } = await start();
+  for (let i = 0; i < 50; i++) {
+    await serving.place.write(`a${i}`, "x".repeat(1_000));
+  }
+  const first = talk(serving, place);
+  await first.settle();
+  first.end();
+  await serving.place.write("last", "1");
+  await serving.place.replica.durable();
+  const second = talk(serving, place); // Without what was kept.
+  await second.settle();
+  assert.equal(place.text("last"), "1");
+  assert.ok(second.bytes.down < 2_000, `${second.bytes.down} bytes down`);
+  second.end();
+});
+
 for (const mode of ["trusted", "fast"] as const) {
   Deno.test(`a conversation in ${mode} mode makes both sides equal, without a signature on a batch`, async () => {
     const world = new ManualWorld();

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { decodeBatch } from "../repo/commit/batch.ts";
+import { batchFrom, decodeBatch } from "../repo/commit/batch.ts";
 import type { FeedRecord, FeedSlice, RepositoryPort } from "../repo/port.ts";
 import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
@@ -65,6 +65,11 @@ export interface OutboxOptions {
   readonly wants?: (chain: string) => boolean;
   /** Is the peer shown what is void, also where it has as many commits? */
   readonly shows?: boolean;
+  /**
+   * Of which chains are batches cut at what the peer has? Not of the client's own:
+   * after its folder was set back it has others of them, and the bytes tell.
+   */
+  readonly cuts?: (chain: string) => boolean;
   /** Forget what the peer has as soon as it is not needed to follow the log: for whoever has many peers. */
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
@@ -295,17 +300,18 @@ export class Outbox {
     const whole: SentRecord[] = [];
     let bytes = 0;
     let from = start;
-    for (const record of read) {
-      if (this.#isLacking(record)) {
-        for (const one of this.#aheadOf(record)) {
-          bytes += one.bytes.length + RECORD_BYTES;
+    for (const one of read) {
+      if (this.#isLacking(one)) {
+        const record = this.#lackingOf(one);
+        for (const ahead of this.#aheadOf(record)) {
+          bytes += ahead.bytes.length + RECORD_BYTES;
           if (bytes > room) {
             if (records.length === 0) return "blocked";
             return { outgoing: { records, whole }, next: from };
           }
-          this.#told.add(one.bytes);
-          records.push(one);
-          whole.push(sentOf(one, from));
+          this.#told.add(ahead.bytes);
+          records.push(ahead);
+          whole.push(sentOf(ahead, from));
         }
         bytes += record.bytes.length + RECORD_BYTES;
         if (bytes > room) {
@@ -315,7 +321,7 @@ export class Outbox {
         records.push(record);
         whole.push(sentOf(record, from));
       }
-      from = record.next;
+      from = one.next;
     }
     if (records.length === 0) return undefined;
     return { outgoing: { records, whole }, next };
@@ -357,6 +363,21 @@ export class Outbox {
       ...isBlank ? port.voidsOf(chain, first, end) : [],
       ...port.redactionsOf(chain, first, end),
     ].filter(({ bytes }) => !this.#told.has(bytes));
+  }
+
+  /** A record from where on the peer lacks it. */
+  #lackingOf(record: FeedRecord): FeedRecord {
+    const { kind, bytes, chain, first, count } = record;
+    const has = this.countOf(chain);
+    const isCut = isBatch(kind) && has > first && !this.#isShown(record) &&
+      this.#options.cuts?.(chain) === true;
+    if (!isCut) return record;
+    return {
+      ...record,
+      bytes: batchFrom(kind, bytes, has),
+      first: has,
+      count: first + count - has,
+    };
   }
 
   /** Has the peer to be shown again a batch that it has, since commits in it are void? */

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { decodeBatch } from "../repo/commit/batch.ts";
+import type { Arrival } from "../repo/admission/arrival.ts";
+import { batchIn, decodeBatch } from "../repo/commit/batch.ts";
 import { isBatch, recordKind } from "../repo/log/format.ts";
 import { Place, SlowStorage } from "../tests/kit/replica_place.ts";
 import { Outbox } from "./outbox.ts";
@@ -64,4 +65,38 @@ Deno.test("Outbox.rewind() reads again from where it was, as soon as what stands
   ok(outbox.isDone);
   deepEqual(certificates, [1, 0, 0, 0], "they are not told again");
   equal(port.refuse(chain, [{ number: 1, ...refused }]), undefined, "once");
+});
+
+Deno.test("Outbox.next() cuts a batch at what the peer has: the rest is under the seal of its last commit", async () => {
+  for (const mode of ["default", "trusted"] as const) {
+    const place = await Place.open({ mode });
+    const there = await Place.open({ mode, seed: 2 });
+    const text = "x".repeat(500);
+    for (const id of ["a", "b"]) void place.write(id, text);
+    there.replica.receive(await place.arrivals());
+    for (const id of ["c", "d", "e"]) void place.write(id, text);
+    await place.replica.durable();
+    const port = place.replica.port();
+    const [chain] = [...port.vector().keys()] as [string];
+    const sent = (count: number) => {
+      const has = new Map([[chain, count]]);
+      const cuts = () => true;
+      const options = { port, from: 0, has, credentials: false, cuts };
+      const outgoing = new Outbox(options).next(1 << 20);
+      ok(outgoing === undefined || "records" in outgoing);
+      const records = outgoing?.records ?? [];
+      return records.filter(({ kind }) => isBatch(kind));
+    };
+    for (let has = 0; has < 5; has++) {
+      const [{ kind, bytes }] = sent(has) as [Arrival];
+      const batch = batchIn(kind, bytes)!;
+      // Neighbours travel as one: what is known of it stays away.
+      deepEqual([batch.first, batch.commits.length], [has, 5 - has]);
+    }
+    deepEqual(sent(5), []);
+    equal(there.text("c"), undefined);
+    const [judged] = there.replica.receive(sent(2));
+    equal(judged?.verdict.verdict, "admit");
+    equal(there.text("e"), text);
+  }
 });

@@ -9,6 +9,7 @@
  */
 
 import { checkGate } from "../repo/admission/admit.ts";
+import { nameOf } from "../repo/commit/commit.ts";
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import {
@@ -132,6 +133,7 @@ export class ServerChannel {
 
   #follow(from: Place | undefined, has: VersionVector | undefined): void {
     const { port, peer, options: { order: { epoch } } } = this.#parts;
+    const key = nameOf(peer.key, 0, peer.key.length);
     this.#told = from?.position ?? -1;
     this.#outbox = new Outbox({
       port,
@@ -141,6 +143,7 @@ export class ServerChannel {
       credentials: has !== undefined,
       forgets: true,
       shows: has !== undefined,
+      cuts: (chain) => !chain.startsWith(key),
       knows: (credential) => isAmong(peer.certificates, credential),
     });
   }

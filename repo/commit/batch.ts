@@ -107,9 +107,12 @@ export interface Batch {
   readonly seal: Uint8Array | undefined;
 }
 
+/** Bytes before the commits of a batch: at most this. */
+export const HEAD_BYTES_MAX: number = 1 + chainBytesLength + 2 * 8;
+
 /** How many bytes {@linkcode writeBatch} and a seal will take at most. */
 export function batchLength(run: Run): number {
-  let length = 1 + chainBytesLength + 2 * 8 + sealLength;
+  let length = HEAD_BYTES_MAX + sealLength;
   const { commits } = run;
   for (let i = 0; i < commits.length; i++) {
     const { header, payload } = commits[i]!;
@@ -144,6 +147,20 @@ export function writeBatch(writer: ByteWriter, run: Run): void {
     commit.payloadAt = writer.length - start;
     writer.bytes(commit.payload);
   }
+}
+
+/** A batch from a number on, under the same seal: that is of the last commit, whatever stands before it. */
+export function batchFrom(
+  kind: number,
+  body: Uint8Array,
+  number: number,
+): Uint8Array {
+  const { chain, first, commits } = batchIn(kind, body)!;
+  const { at } = commits[number - first]!;
+  const writer = new ByteWriter(body.length - at + HEAD_BYTES_MAX);
+  writeHead(writer, chain, number, first + commits.length - number);
+  writer.bytes(body.subarray(at));
+  return writer.view();
 }
 
 /** An unsigned batch in pieces: its payloads are not copied. */

@@ -23,18 +23,15 @@ import { limits } from "../../src/base/limits.ts";
 import {
   type BatchHead,
   batchHead,
+  HEAD_BYTES_MAX,
   sealLength,
   writeHead,
 } from "../commit/batch.ts";
-import { chainBytesLength } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Log } from "./log.ts";
 import { isBatch, recordKind, travels } from "./format.ts";
 import { acceptedIn, decodeMark, type OrderStep } from "./order.ts";
 import type { FeedRecord, FeedSlice } from "../port.ts";
-
-/** Bytes before the commits of a batch: at most this. */
-const HEAD_BYTES_MAX = 1 + chainBytesLength + 2 * 8;
 
 /** A batch of the own log, with what stands before its commits. */
 interface BatchPart extends BatchHead {

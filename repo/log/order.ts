@@ -20,7 +20,6 @@ import { ByteWriter, encodeText } from "../../src/base/bytes.ts";
 import {
   copied,
   decodeRecord,
-  encodeRecord,
   type Field,
   struct,
   u48,
@@ -89,7 +88,10 @@ export type OrderStep =
 
 /** The body of a mark's record. */
 export function encodeMark(mark: SaidMark): Uint8Array {
-  return encodeRecord(FORMAT, orderLayout, mark);
+  const writer = new ByteWriter(MARK_BYTES); // One a flush.
+  writer.u8(FORMAT);
+  orderLayout.write(writer, mark);
+  return writer.view();
 }
 
 /** Reads a mark whose body stands at an address; `SyntaxError` when it is none. */
