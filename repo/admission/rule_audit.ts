@@ -4,20 +4,23 @@
  * on what the ones before it did. Reports and changes nothing: what was accepted
  * stands.
  *
- * When a commit was accepted is not kept: rules see its own time instead. Beside
- * what is folded anew nothing is kept of the log while it is read.
+ * Rules see the moment of acceptance, which the marks of a served log say; of what
+ * stands before the first mark they see its own time. Beside what is folded anew
+ * nothing is kept of the log while it is read.
  *
  * @module
  */
 
 import { type CommitJudge, judgeCommits } from "../../src/schema/judge.ts";
+import { equalBytes } from "../../src/base/bytes.ts";
 import { decodePatch } from "../../src/schema/patch_codec.ts";
 import type { RepositoryRules } from "../../src/schema/rules.ts";
 import { createView } from "../../src/schema/view.ts";
 import { type Batch, batchIn, payloadOf } from "../commit/batch.ts";
 import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
-import { SEGMENT_HEADER_BYTES } from "../log/format.ts";
+import { recordKind, SEGMENT_HEADER_BYTES } from "../log/format.ts";
+import { decodeMark, type OrderMark } from "../log/order.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RuleSessions } from "./own_rules.ts";
 import { State } from "../state/state.ts";
@@ -63,18 +66,46 @@ export async function auditRules(
   const total = log.sealed;
   const audit = new RuleAudit(loaded, options);
   let at = SEGMENT_HEADER_BYTES;
+  let pausedAt = at;
+  let epoch: Uint8Array | undefined;
   while (at < total) {
-    options.signal?.throwIfAborted();
-    const end = at + STEP_BYTES;
-    at = log.records(at, total, (kind, body, address) => {
-      const batch = batchIn(kind, body);
-      if (batch !== undefined) audit.batch(batch, address);
-      return address + body.length > end;
-    });
-    options.onProgress?.({ done: at, total });
-    await pause();
+    const mark = nextMark(loaded, at, total);
+    // What stands before an epoch was not accepted in it.
+    const isAccepted = mark && epoch && equalBytes(mark.epoch, epoch);
+    const accepted = isAccepted ? mark.accepted : undefined;
+    const to = mark?.position ?? total;
+    while (at < to) {
+      options.signal?.throwIfAborted();
+      const end = at + STEP_BYTES;
+      at = log.records(at, to, (kind, body, address) => {
+        const batch = batchIn(kind, body);
+        if (batch !== undefined) audit.batch(batch, address, accepted);
+        return address + body.length > end;
+      });
+      options.onProgress?.({ done: at, total });
+      if (at > pausedAt + STEP_BYTES || at === total) {
+        pausedAt = at;
+        await pause();
+      }
+    }
+    epoch = mark?.epoch;
   }
   return audit.report;
+}
+
+/** The next mark of a log's order. */
+function nextMark(
+  { log, order }: LoadedReplica,
+  from: number,
+  to: number,
+): OrderMark | undefined {
+  if (order === undefined) return undefined;
+  let mark: OrderMark | undefined;
+  log.records(from, to, (kind, body, address) => {
+    if (kind === recordKind.order) mark = decodeMark(body, address);
+    return mark !== undefined;
+  });
+  return mark;
 }
 
 /** Judges batches as they come. */
@@ -99,7 +130,8 @@ class RuleAudit {
       : undefined;
   }
 
-  batch(batch: Batch, address: number): void {
+  /** @param accepted when, wall milliseconds, where that is known */
+  batch(batch: Batch, address: number, accepted: number | undefined): void {
     const { chain, first, commits } = batch;
     const { voided } = this.#loaded;
     if (voided.isCut(chain, first, address)) return;
@@ -107,12 +139,12 @@ class RuleAudit {
     for (let i = from; i < commits.length; i++) {
       const isVoid = commits[i]!.isVoid ||
         voided.wasRefused(chain, first + i, address);
-      if (!isVoid) this.#commit(batch, i);
+      if (!isVoid) this.#commit(batch, i, accepted ?? commits[i]!.wall);
       this.#lengths.set(chain, first + i + 1);
     }
   }
 
-  #commit(batch: Batch, i: number): void {
+  #commit(batch: Batch, i: number, atMs: number): void {
     const { chain, first } = batch;
     const commit = batch.commits[i]!;
     const { wall, count } = commit;
@@ -123,7 +155,7 @@ class RuleAudit {
     const judges: CommitJudge[] = [];
     if (this.#constraints) judges.push(new ConstraintJudge(this.#constraints));
     if (known === undefined || known.mayIssue) this.report.unjudged++;
-    else judges.push(new RuleJudge(this.#options.rules, known.session, wall));
+    else judges.push(new RuleJudge(this.#options.rules, known.session, atMs));
     const alone = { chain, first: first + i, commits: [commit] };
     const refusal = judgeCommits(alone, 0, [patch], state, judges);
     if (refusal !== undefined) {
