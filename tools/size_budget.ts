@@ -57,7 +57,7 @@ export const parts: readonly Part[] = [
     name: "core",
     entries: core,
     target: 112_000,
-    atOnce: 117_900,
+    atOnce: 118_000,
     later: 118_000,
     alone: { page: 95_900, worker: 84_000 },
   },
