@@ -241,7 +241,10 @@ export class Replica {
     return this.watch?.(begin) ?? begin();
   }
 
-  /** What is said of writes here, by names that are compared with those of a server: `"rules"`, also where the mode tells nobody whom to ask, and constraints. */
+  /**
+   * What is asked of writes here, by names that are compared with those of a server: `"rules"`, also in a mode that does not
+   * say who writes, and constraints.
+   */
   get asks(): readonly string[] {
     const { constraints } = this.loaded;
     const hasRules = this.#options.rules !== undefined;
