@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { defineSchema, field } from "../mod.ts";
 import { replicaOf } from "../src/db/internals.ts";
-import { decodeSteps } from "../src/db/undo_history.ts";
+import { decodeSteps } from "../src/db/undo_file.ts";
 import { filesOf } from "./kit/images.ts";
 import { Origin } from "./kit/origin.ts";
 import { Tab } from "./kit/tab_place.ts";

@@ -15,7 +15,7 @@ import {
   undoFile,
 } from "./local_file.ts";
 import { lossesWithout } from "./overwritten_edits.ts";
-import { stepsWithout } from "./undo_history.ts";
+import { stepsWithout } from "./undo_file.ts";
 
 /** Which files they are. */
 export interface ForgetPlace {

@@ -11,14 +11,6 @@
  * Architecture invariant: an undo writes what its user could write: rules are
  * asked, and others see one more commit.
  *
- * The `undo` file of a repository: the steps that can be undone and redone, so
- * that they outlive a reload.
- *
- * `{ format, chains, done, undone }` as `local_json.ts` writes it, newest steps first.
- *
- * Architecture invariant: it is a convenience, never a truth: damaged, stale or
- * missing it is as if nothing could be undone.
- *
  * @module
  */
 
@@ -40,7 +32,7 @@ import {
 } from "./undo_marks.ts";
 import { MarkNames } from "./undo_apply.ts";
 import { Write } from "./write.ts";
-import { decodeLocal, encodeLocal, pack, unpack } from "./local_json.ts";
+import { decodeSteps, encodeSteps } from "./undo_file.ts";
 
 // As in online.ts.
 /** The steps of one repository. */
@@ -224,21 +216,6 @@ export class UndoHistory {
   }
 }
 
-/** The file without what steps say of some items; `undefined` where it is none. */
-export function stepsWithout(
-  bytes: Uint8Array,
-  genesisId: Uint8Array,
-  isErased: (item: ItemName) => boolean,
-): Uint8Array | undefined {
-  const kept = decodeSteps(bytes, genesisId);
-  if (kept === undefined) return undefined;
-  const left = (steps: KeptSteps["done"]) =>
-    steps.map((marks) => marks.filter((mark) => !isErased(mark)))
-      .filter((marks) => marks.length > 0);
-  const steps = { done: left(kept.done), undone: left(kept.undone) };
-  return encodeSteps(steps, genesisId);
-}
-
 /** Would it fail the next time, too? */
 function isHopeless({ code }: DatabaseError): boolean {
   return code === "denied" || code === "constraint" ||
@@ -411,55 +388,4 @@ function charsIn(value: unknown): number {
   let chars = 8;
   for (const part of Object.values(value)) chars += charsIn(part);
   return chars;
-}
-
-/** Of marks: those of another one say nothing here. */
-const FORMAT = 1;
-
-/** Steps, each with its marks; the newest last. */
-interface KeptSteps {
-  readonly done: readonly (readonly Mark[])[];
-  readonly undone: readonly (readonly Mark[])[];
-}
-
-/** As many of the newest steps as there is room for. */
-function encodeSteps(
-  steps: KeptSteps,
-  genesisId: Uint8Array,
-): Uint8Array {
-  const chains: string[] = [];
-  let room: number = limits.undoBytesMax;
-  const fitting = (list: KeptSteps["done"]) => {
-    const parts: string[] = [];
-    for (const marks of list.toReversed()) {
-      const part = JSON.stringify(pack(marks, chains));
-      room -= part.length;
-      if (room < 0) break;
-      parts.push(part);
-    }
-    return `[${parts.join()}]`;
-  };
-  const [done, undone] = [fitting(steps.done), fitting(steps.undone)];
-  return encodeLocal(
-    `{"format":${FORMAT},"chains":${
-      JSON.stringify(chains)
-    },"done":${done},"undone":${undone}}`,
-    genesisId,
-  );
-}
-
-/** Reads them; none where the file is of no use for this repository. */
-export function decodeSteps(
-  bytes: Uint8Array,
-  genesisId: Uint8Array,
-): KeptSteps | undefined {
-  return decodeLocal(bytes, genesisId, ({ format, chains, done, undone }) => {
-    if (format !== FORMAT) throw new SyntaxError("Cannot read other marks");
-    // Proof: its checksum was right, so it was written here.
-    const read = (list: unknown) =>
-      (unpack(list, chains as string[]) as Mark[][])
-        .slice(0, limits.undoStepsMax).reverse()
-        .map((marks) => marks.map((mark) => ({ ...mark })));
-    return { done: read(done), undone: read(undone) };
-  });
 }
