@@ -306,6 +306,10 @@ class Run {
     );
     const { number } = refusal;
     const { replica } = device;
+    // He gave up what stands at the gate by others' units: it counts, and goes out anew.
+    if (reason === "fork") {
+      return replica.port().cut([{ chain, from: number }], "fork");
+    }
     const told = { number, reason, rule, detail, kept: false };
     replica.refuse(chain, [told]);
     const [entry] = replica.refusals() as RefusedEntry[];
