@@ -210,10 +210,15 @@ export class Base {
     const isNext = page !== undefined && at === page.ids.length;
     if (!isNext && this.#turns++ > this.place.ids.count) {
       this.#allIds = this.ids();
-      return this.#allIds[ordinal]!;
+      return this.#allIds[ordinal] ?? this.#lacks();
     }
     this.#page = this.#idPage(ordinal);
-    return this.#page.ids[ordinal - this.#page.first]!;
+    return this.#page.ids[ordinal - this.#page.first] ?? this.#lacks();
+  }
+
+  #lacks(): never {
+    const { first } = this.place.ids;
+    throw this.#checkpoint.file.damage(first, "an id is not there");
   }
 
   #idPage(ordinal: number): IdPage {
@@ -249,17 +254,22 @@ export class Base {
   }
 
   #pushIds(page: Uint8Array, number: number, ids: string[]): void {
+    const { file } = this.#checkpoint;
+    const { first } = this.place.ids;
     const head = page[0]! | page[1]! << 8;
     const count = head & ~NOT_ASCII;
     const text = head === count ? decodeAscii(page, 0, DATA) : undefined;
     let at = 2 + count;
     for (let i = 0; i < count; i++) {
       const end = at + page[2 + i]! + 1;
-      if (end > DATA) {
-        const { file } = this.#checkpoint;
-        throw file.damage(this.place.ids.first + number, "an id is cut");
-      }
-      ids.push(text?.slice(at, end) ?? decodeText(page.subarray(at, end)));
+      if (end > DATA) throw file.damage(first + number, "an id is cut");
+      ids.push(
+        text?.slice(at, end) ??
+          file.reading(
+            first + number,
+            () => decodeText(page.subarray(at, end)),
+          ),
+      );
       at = end;
     }
   }

@@ -116,6 +116,8 @@ function readWords(
     new PageStream(file, first, bytes).bytes(0, bytes),
   );
   const words: (string | undefined)[] = [undefined];
-  for (let i = 0; i < place.wordCount; i++) words.push(reader.text());
-  return words;
+  return file.reading(first, () => {
+    for (let i = 0; i < place.wordCount; i++) words.push(reader.text());
+    return words;
+  });
 }

@@ -53,7 +53,7 @@ export class Heap {
     const stream = this.#stream;
     const headEnd = Math.min(stream.length, address + 8);
     const head = new ByteReader(stream.bytes(address, headEnd, ahead));
-    const length = head.varint();
+    const length = this.#reading(address, () => head.varint());
     if (length === 0) return NOTHING;
     const start = address + head.at;
     return stream.bytes(start, start + length, ahead);
@@ -86,13 +86,15 @@ export class Heap {
     decode: Decode<T>,
   ): T | undefined {
     if (bytes.length === 0) return undefined;
-    try {
-      return decode(new ByteReader(bytes), this.#checkpoint, this.#view);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      const page = this.#place.heap.first + Math.floor(address / DATA);
-      throw this.#checkpoint.file.damage(page, error.message);
-    }
+    return this.#reading(
+      address,
+      () => decode(new ByteReader(bytes), this.#checkpoint, this.#view),
+    );
+  }
+
+  #reading<T>(address: number, read: () => T): T {
+    const page = this.#place.heap.first + Math.floor(address / DATA);
+    return this.#checkpoint.file.reading(page, read);
   }
 
   /** As `read`, for rows in the order of their addresses: neighbours in one read. */

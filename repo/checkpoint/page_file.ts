@@ -72,6 +72,16 @@ export class PageFile {
     );
   }
 
+  /** What `read` makes of a page's content: damage, where that is not what was written there. */
+  reading<T>(page: number, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw this.damage(page, error.message);
+    }
+  }
+
   /** The last page, whose checksum needs no salt. */
   last(): Uint8Array {
     const last = this.#tail.subarray(this.#tail.length - PAGE);
@@ -164,7 +174,9 @@ export class PagePart {
 
   /** Who reads a few records gets single pages; who reads many gets more at once. */
   #read(index: number): DataView {
-    if (!(index < this.length)) throw new RangeError("No such page");
+    if (!(index >= 0 && index < this.length)) {
+      throw this.#file.damage(this.#first, "no such page");
+    }
     if (++this.#misses <= SINGLE_MAX) this.#readGroup(index, 1);
     else this.#readGroup(index - index % GROUP, GROUP);
     return this.#views[index]!;

@@ -39,18 +39,25 @@ class RecordPart {
 
   /** A number in a record. */
   u32(i: number, at = 0): number {
-    const { perPage, width } = this.#part;
-    const start = i % perPage * width + at;
-    return this.#part.page(i / perPage | 0).getUint32(start, true);
+    return this.#pageOf(i).getUint32(this.#startOf(i) + at, true);
   }
 
   /** A longer one. */
   u48(i: number, at = 0): number {
-    const { perPage, width } = this.#part;
-    const view = this.#part.page(i / perPage | 0);
-    const start = i % perPage * width + at;
+    const view = this.#pageOf(i);
+    const start = this.#startOf(i) + at;
     const high = view.getUint16(start + 4, true);
     return view.getUint32(start, true) + high * 2 ** 32;
+  }
+
+  #startOf(i: number): number {
+    const { perPage, width } = this.#part;
+    return i % perPage * width;
+  }
+
+  #pageOf(i: number): DataView {
+    // Also -1, where a search came to the end: no page has it.
+    return this.#part.page(Math.floor(i / this.#part.perPage));
   }
 }
 

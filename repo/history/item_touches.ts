@@ -297,7 +297,9 @@ export class ItemTouches implements Marks {
       this.#extend();
       return read();
     } catch (error) {
-      const isItsFault = hasCode(error, "checkpoint-damaged");
+      // Where it says that an operation stands there may be none.
+      const isItsFault = error instanceof SyntaxError ||
+        hasCode(error, "checkpoint-damaged");
       if (this.#stored === undefined || !isItsFault) throw error;
       this.#use(undefined);
       this.#extend();
