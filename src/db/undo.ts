@@ -69,8 +69,12 @@ export class RepositoryUndo implements Undo {
   }
 
   async #load(parts: UndoParts): Promise<void> {
+    // What is written from now on is noted.
+    const before = Array.from(parts.replica.graph.chains(), (chain) => ({
+      ...chain,
+    }));
     const { UndoHistory } = await import("./undo_history.ts");
-    const history = new UndoHistory(parts, () => this.#changed());
+    const history = new UndoHistory(parts, () => this.#changed(), before);
     this.#history = history;
     for (const tell of this.#waiting.splice(0)) tell(history);
     await history.ready;

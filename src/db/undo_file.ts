@@ -2,7 +2,7 @@
  * The `undo` file of a repository: the steps that can be undone and redone, so
  * that they outlive a reload.
  *
- * `{ format, chains, done, undone }` as `local_json.ts` writes it, newest steps first.
+ * `{ format, chains, upTo, done, undone }` as `local_json.ts` writes it, newest steps first.
  *
  * Architecture invariant: it is a convenience, never a truth: damaged, stale or
  * missing it is as if nothing could be undone.
@@ -10,6 +10,7 @@
  * @module
  */
 
+import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import type { ItemName } from "../../repo/mod.ts";
 import { decodeLocal, encodeLocal, pack, unpack } from "./local_json.ts";
@@ -20,6 +21,8 @@ const FORMAT = 1;
 
 /** Steps, each with its marks; the newest last. */
 export interface KeptSteps {
+  /** The newest own commit that they know of: with a later one in the log they are stale. */
+  readonly upTo: Stamp | undefined;
   readonly done: readonly (readonly Mark[])[];
   readonly undone: readonly (readonly Mark[])[];
 }
@@ -41,11 +44,12 @@ export function encodeSteps(
     }
     return `[${parts.join()}]`;
   };
+  const upTo = JSON.stringify(pack(steps.upTo ?? null, chains));
   const [done, undone] = [fitting(steps.done), fitting(steps.undone)];
   return encodeLocal(
     `{"format":${FORMAT},"chains":${
       JSON.stringify(chains)
-    },"done":${done},"undone":${undone}}`,
+    },"upTo":${upTo},"done":${done},"undone":${undone}}`,
     genesisId,
   );
 }
@@ -55,14 +59,20 @@ export function decodeSteps(
   bytes: Uint8Array,
   genesisId: Uint8Array,
 ): KeptSteps | undefined {
-  return decodeLocal(bytes, genesisId, ({ format, chains, done, undone }) => {
+  return decodeLocal(bytes, genesisId, (json) => {
+    const { format, chains, upTo, done, undone } = json;
     if (format !== FORMAT) throw new SyntaxError("Cannot read other marks");
     // Proof: its checksum was right, so it was written here.
     const read = (list: unknown) =>
       (unpack(list, chains as string[]) as Mark[][])
         .slice(0, limits.undoStepsMax).reverse()
         .map((marks) => marks.map((mark) => ({ ...mark })));
-    return { done: read(done), undone: read(undone) };
+    const last = unpack(upTo ?? null, chains as string[]) as Stamp | null;
+    return {
+      upTo: last ?? undefined,
+      done: read(done),
+      undone: read(undone),
+    };
   });
 }
 
@@ -77,6 +87,7 @@ export function stepsWithout(
   const left = (steps: KeptSteps["done"]) =>
     steps.map((marks) => marks.filter((mark) => !isErased(mark)))
       .filter((marks) => marks.length > 0);
-  const steps = { done: left(kept.done), undone: left(kept.undone) };
+  const { upTo } = kept;
+  const steps = { upTo, done: left(kept.done), undone: left(kept.undone) };
   return encodeSteps(steps, genesisId);
 }

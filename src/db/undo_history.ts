@@ -16,7 +16,7 @@
 
 import "../storage/memory_storage.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { compareStamps, type Stamp } from "../base/hlc.ts";
+import { compareStamps, type Hlc, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import type { ItemName, Noted } from "../../repo/mod.ts";
 import { isOneOf } from "./items.ts";
@@ -45,6 +45,8 @@ export class UndoHistory {
   readonly ready: Promise<void>;
   /** Where the step goes that is being written; the steps to undo, as a rule. */
   #target: StepList | undefined;
+  /** The newest own commit that the steps know of. */
+  #upTo: Stamp | undefined;
   #groups = 0;
   /** The step that later writes may still join. */
   #open: Step | undefined;
@@ -53,11 +55,19 @@ export class UndoHistory {
   /** Loads and saves that are under way. */
   #saves = 1;
 
-  /** `changes` runs whenever steps came or went. */
-  constructor(parts: UndoParts, changes: () => void) {
+  /**
+   * @param changes runs whenever steps came or went
+   * @param before all chains, as they were before what is noted here
+   */
+  constructor(
+    parts: UndoParts,
+    changes: () => void,
+    before: Iterable<ChainEnd>,
+  ) {
+    const upTo = this.#upTo = newestOwn(before, parts.replica);
     this.#parts = parts;
     this.#changes = changes;
-    this.#saving = this.ready = this.#load().finally(() => this.#saves--);
+    this.#saving = this.ready = this.#load(upTo).finally(() => this.#saves--);
     parts.replica.onRedacted((items) => this.#forget(isOneOf(items)));
   }
 
@@ -101,8 +111,8 @@ export class UndoHistory {
 
   /** Takes what an own transaction did. */
   note(notes: readonly Noted[], origin: Stamp): void {
+    const stamp = this.#upTo = plainStamp(origin)!;
     if (notes.length > limits.undoMarksMax) return this.clear();
-    const stamp = plainStamp(origin)!;
     const marks = notes.flatMap((note) => marksOf(note, stamp));
     if (marks.length === 0) return;
     if (this.#target !== undefined) this.#target.push(marks, 0);
@@ -171,11 +181,13 @@ export class UndoHistory {
     this.#changes();
   }
 
-  async #load(): Promise<void> {
+  async #load(upTo: Stamp | undefined): Promise<void> {
     const { file, replica } = this.#parts;
     const bytes = await file?.read().catch(() => undefined);
     const kept = bytes && decodeSteps(bytes, replica.loaded.genesisId);
     if (kept === undefined) return;
+    // Who wrote after it may have taken back what it holds: the log knows, and it does not.
+    if (isLater(upTo, kept.upTo)) return;
     if (this.#done.size === 0) this.#undone.begin(kept.undone);
     this.#done.begin(kept.done);
     this.#changed();
@@ -207,13 +219,37 @@ export class UndoHistory {
     const { file, replica } = this.#parts;
     const done = this.#done.all();
     const undone = this.#undone.all();
-    const bytes = encodeSteps({ done, undone }, replica.loaded.genesisId);
+    const steps = { upTo: this.#upTo, done, undone };
+    const bytes = encodeSteps(steps, replica.loaded.genesisId);
     // A step whose commit was lost would take back what nobody did. What a tab says to the owner of the files stays in
     // order, and its page may be gone before an answer.
     const isTab = replica.device.outgoing !== undefined;
     if (!isTab) await replica.durable();
     await file?.write(bytes);
   }
+}
+
+/** A chain, and the clock of its last commit. */
+interface ChainEnd {
+  readonly name: string;
+  readonly last: Hlc;
+}
+
+/** The stamp of the newest commit in these chains that this device signed. */
+function newestOwn(
+  chains: Iterable<ChainEnd>,
+  { device: { keys } }: UndoParts["replica"],
+): Stamp | undefined {
+  let newest: Stamp | undefined;
+  for (const { name: chain, last: { wall, count } } of chains) {
+    const stamp = { wall, count, chain };
+    if (keys.has(chain.slice(0, 32)) && isLater(stamp, newest)) newest = stamp;
+  }
+  return newest;
+}
+
+function isLater(a: Stamp | undefined, b: Stamp | undefined): boolean {
+  return a !== undefined && (b === undefined || compareStamps(a, b) > 0);
 }
 
 /** Would it fail the next time, too? */

@@ -39,6 +39,12 @@ function standing(): World & { move(ms: number): void } {
   };
 }
 
+function isThere(storage: Storage, name: string): boolean {
+  const file = storage.open(name);
+  file?.close();
+  return file !== undefined;
+}
+
 async function place(storage: Storage = memoryStorage()) {
   const world = standing();
   const db = await openDatabase({ storage, schemas: [Card], world });
@@ -284,6 +290,41 @@ Deno.test("undo() after a crash takes back nothing that was not durable", async 
   const { votes } = after.plain("a");
   after.undo.undo();
   equal(after.plain("a").votes, votes);
+});
+
+Deno.test("undo() after a reload takes nothing back twice where its file could not be written, or a crash came first", async () => {
+  for (const cause of ["full", "crash"]) {
+    const storage = faultyStorage();
+    const tasks: (() => void)[] = [];
+    const world: World = {
+      ...system,
+      after: (delayMs, task) => {
+        if (delayMs !== limits.undoSaveMs) return system.after(delayMs, task);
+        tasks.push(task);
+        return () => {};
+      },
+    };
+    const db = await openDatabase({ storage, schemas: [Card], world });
+    const repo = await db.repository("me");
+    await repo.undo.ready;
+    const cards = repo.collection(Card);
+    await cards.create({ id: "a" });
+    await cards.update("a", { votes: { increment: 6 } });
+    for (const task of tasks.splice(0)) task();
+    const name = undoNameOf("me");
+    await until(() => isThere(storage, name), "its file is written");
+    storage.isFull = cause === "full";
+    await repo.undo.undo(); // The log has room left.
+    if (cause === "full") await db.close();
+    storage.isFull = false;
+    await using after = await place(storage.nextProcess());
+    equal(after.plain("a").votes, 0);
+    after.undo.undo();
+    deepEqual([cause, after.plain("a")?.votes], [cause, 0]);
+    await after.cards.update("a", { votes: { increment: 1 } });
+    after.undo.undo();
+    equal(after.plain("a").votes, 0);
+  }
 });
 
 Deno.test("undo() tells who listens when something else can be done, and then only", async () => {
