@@ -36,6 +36,9 @@ export interface FeedRecord {
   readonly next: number;
 }
 
+/** By how many commits of a chain a batch has to end; 0: anywhere. */
+export type SeamOf = (chain: string) => number;
+
 /** Records read from a log. */
 export interface FeedSlice {
   readonly records: readonly FeedRecord[];
@@ -107,8 +110,14 @@ export interface RepositoryPort {
    * Reads records in log order from an address that was a `next` before, or 0,
    * up to `shareable`; at least one record where there is one, else at most
    * about `bytesMax` bytes. Leaves out what was cut, and the genesis.
+   *
+   * @param seamOf where neighbours of a chain do not become one batch
    */
-  read(from: number, bytesMax: number): FeedSlice;
+  read(
+    from: number,
+    bytesMax: number,
+    seamOf?: SeamOf,
+  ): FeedSlice;
   /** May `read` begin at this address? False for what is no record's start. */
   isStart(address: number): boolean;
   /** Takes records through the door; `settle` makes them durable. */

@@ -27,6 +27,7 @@ import type {
   FeedSlice,
   ReceiveOptions,
   RepositoryPort,
+  SeamOf,
   Sliced,
 } from "./port.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
@@ -165,10 +166,14 @@ export class ReplicaPort implements RepositoryPort {
       .map(({ kind, bytes }) => loose(kind, bytes));
   }
 
-  read(from: number, bytesMax: number): FeedSlice {
+  read(
+    from: number,
+    bytesMax: number,
+    seamOf?: SeamOf,
+  ): FeedSlice {
     const { shareable } = this;
     if (from >= shareable) return { records: [], order: [], next: from };
-    return this.#feed.read(from, shareable, bytesMax);
+    return this.#feed.read(from, shareable, bytesMax, seamOf);
   }
 
   isStart(address: number): boolean {

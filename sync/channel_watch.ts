@@ -49,6 +49,8 @@ export class ChannelWatch {
   readonly #owns: (chain: string) => boolean;
   /** What to keep for the next connection: all that was kept of the last one, until both sides were found equal. */
   kept: Partial<ResumeState> & Kept;
+  /** What the kept summary says, once it was asked for. */
+  #ends: ReturnType<typeof readSummary> | undefined;
   /** The newest sound witness. */
   #newest: Witness | undefined;
   /** To be compared as soon as everything here may be shared. */
@@ -86,7 +88,8 @@ export class ChannelWatch {
 
   /** How many commits of a chain a true witness proves to have been accepted. */
   provedOf(chain: string): number {
-    return readSummary(this.kept.summary).get(chain)?.count ?? 0;
+    this.#ends ??= readSummary(this.kept.summary);
+    return this.#ends.get(chain)?.count ?? 0;
   }
 
   /**
@@ -303,6 +306,7 @@ export class ChannelWatch {
     // No frame takes a longer one: an older proof is better than none.
     if (summary.length <= limits.summaryBytesMax) {
       this.kept = { witness: bytes, proved: bytes, certificates, summary };
+      this.#ends = undefined;
     }
     return "equal";
   }

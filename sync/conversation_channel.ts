@@ -257,6 +257,7 @@ export class ClientChannel {
       wants,
       shows: vector !== undefined,
       cuts: (chain) => !this.#owns(chain),
+      provedOf: (chain) => this.#watch.provedOf(chain),
       knows: (credential) => isAmong(session.certificates, credential),
       peerMs: () => line.serverMs,
     });

@@ -9,7 +9,12 @@
  */
 
 import { batchFrom, decodeBatch } from "../repo/commit/batch.ts";
-import type { FeedRecord, FeedSlice, RepositoryPort } from "../repo/port.ts";
+import type {
+  FeedRecord,
+  FeedSlice,
+  RepositoryPort,
+  SeamOf,
+} from "../repo/port.ts";
 import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
@@ -70,6 +75,11 @@ export interface OutboxOptions {
    * after its folder was set back it has others of them, and the bytes tell.
    */
   readonly cuts?: (chain: string) => boolean;
+  /**
+   * How far a chain is proved to have been accepted. A peer that lost that takes
+   * it at once, and what was written since when all is back: not as one batch.
+   */
+  readonly provedOf?: SeamOf;
   /** Forget what the peer has as soon as it is not needed to follow the log: for whoever has many peers. */
   readonly forgets?: boolean;
   /** Credentials that one side proved itself with: the server puts a client's before its first batch. */
@@ -252,7 +262,11 @@ export class Outbox {
     const readTo = this.#position + limits.feedBytesMax;
     while (this.#position < Math.min(readTo, this.#port.shareable)) {
       const from = this.#position;
-      let slice = this.#port.read(from, room - RECORD_BYTES);
+      let slice = this.#port.read(
+        from,
+        room - RECORD_BYTES,
+        this.#options.provedOf,
+      );
       if (this.#dueOf(slice) > 0) {
         // Batches as they were sealed, one by one: those whose time has come go.
         slice = this.#port.read(from, 1);

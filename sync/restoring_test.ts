@@ -1,7 +1,8 @@
 /** Servers of other epochs that lack what a witness proves: told as long as it is so, and given what is here. */
 
 import { deepEqual, equal, throws } from "node:assert/strict";
-import { refuse } from "../src/base/errors.ts";
+import { refuse, refuseAt } from "../src/base/errors.ts";
+import type { Batch } from "../repo/commit/batch.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
@@ -49,6 +50,35 @@ async function exchange(talk: Talk): Promise<ResumeState> {
 function lackedBy({ client }: Talk): number[] {
   return client.told("restoring").map(({ missing }) => missing);
 }
+
+Deno.test("what was proved comes back in a batch of its own, before what its author wrote since, which waits for it", async () => {
+  const { world, serving, place } = await proved(1);
+  // No credential comes between these any more.
+  for (let i = 1; i < 9; i++) await place.write(`a${i}`, "1");
+  const resume = await exchange(meet(serving, place));
+  for (let i = 0; i < 3; i++) await place.write(`new${i}`, "1");
+  const [chain] = [...place.replica.port().vector().keys()] as [string];
+  const second = await Serving.open(world);
+  const port = second.place.replica.port();
+  const asked: string[] = [];
+  // As a server that learned of nine commits, and judges no others before these are back.
+  const gate = ({ first, commits }: Batch, from: number) => {
+    const to = first + commits.length;
+    asked.push(`${first + from} to ${to}`);
+    return to > 9 && port.lengthOf(chain) < 9
+      ? refuseAt(Math.max(9, first + from), "restoring", "")
+      : undefined;
+  };
+  const talk = meet(second, place, resume, { gate });
+  await talk.settle();
+  await talk.pass(limits.refusedRetryMs);
+  deepEqual(asked, ["0 to 1", "1 to 9", "9 to 12", "9 to 12"]);
+  deepEqual(lackedBy(talk), [9, 0]);
+  const refused = talk.client.told("refused");
+  deepEqual(refused.map(({ number, then }) => [number, then]), [[9, "later"]]);
+  equal(second.place.text("new2"), "1");
+  talk.end();
+});
 
 Deno.test("a client tells that a second server lacks what the first had signed for, hands it in, and tells the end", async () => {
   const { world, place, resume } = await proved();

@@ -31,7 +31,7 @@ import type { Mode } from "../commit/genesis.ts";
 import type { Log } from "./log.ts";
 import { isBatch, recordKind, travels } from "./format.ts";
 import { acceptedIn, decodeMark, type OrderStep } from "./order.ts";
-import type { FeedRecord, FeedSlice } from "../port.ts";
+import type { FeedRecord, FeedSlice, SeamOf } from "../port.ts";
 
 /** A batch of the own log, with what stands before its commits. */
 interface BatchPart extends BatchHead {
@@ -79,23 +79,40 @@ export class Feed {
     this.#last = undefined;
   }
 
-  /** Records from `from` up to `to`: at least one where there is one, else at most `bytesMax` bytes. */
-  read(from: number, to: number, bytesMax: number): FeedSlice {
+  /**
+   * Records from `from` up to `to`: at least one where there is one, else at most `bytesMax` bytes.
+   *
+   * @param seamOf where neighbours of a chain do not become one batch
+   */
+  read(
+    from: number,
+    to: number,
+    bytesMax: number,
+    seamOf?: SeamOf,
+  ): FeedSlice {
     const last = this.#last;
-    if (last !== undefined && answers(last, from, to, bytesMax)) {
+    if (
+      last !== undefined && last.seamOf === seamOf &&
+      answers(last, from, to, bytesMax)
+    ) {
       return last.slice;
     }
-    const slice = this.#read(from, to, bytesMax);
+    const slice = this.#read(from, to, bytesMax, seamOf);
     let bytes = 0;
     for (const record of slice.records) bytes += record.bytes.length;
     this.#last = bytes > KEPT_BYTES_MAX
       ? undefined
-      : { from, to, bytesMax, bytes, slice };
+      : { from, to, bytesMax, seamOf, bytes, slice };
     return slice;
   }
 
-  #read(from: number, to: number, bytesMax: number): FeedSlice {
-    const gathering = new Gathering(bytesMax);
+  #read(
+    from: number,
+    to: number,
+    bytesMax: number,
+    seamOf: SeamOf | undefined,
+  ): FeedSlice {
+    const gathering = new Gathering(bytesMax, seamOf);
     let next = from;
     let isFull = false;
     const order: OrderStep[] = [];
@@ -163,6 +180,7 @@ interface Answer {
   readonly from: number;
   readonly to: number;
   readonly bytesMax: number;
+  readonly seamOf: SeamOf | undefined;
   readonly bytes: number;
   readonly slice: FeedSlice;
 }
@@ -184,14 +202,16 @@ function answers(
 class Gathering {
   readonly #records: FeedRecord[] = [];
   readonly #bytesMax: number;
+  readonly #seamOf: SeamOf | undefined;
   #bytes = 0;
   #run: BatchPart[] = [];
   #runKind: number = recordKind.signedBatch;
   #runCount = 0;
   #runNext = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, seamOf: SeamOf | undefined) {
     this.#bytesMax = Math.min(bytesMax, limits.batchBytesMax);
+    this.#seamOf = seamOf;
   }
 
   /** Has it as many bytes as it may? */
@@ -226,7 +246,7 @@ class Gathering {
   ): void {
     const last = this.#run[this.#run.length - 1];
     const joins = last !== undefined && kind === this.#runKind &&
-      isNeighbour(last, head) &&
+      isNeighbour(last, head) && this.#seamOf?.(head.chain) !== head.first &&
       this.#runCount + head.count <= limits.batchCommitsMax;
     if (!joins) this.#endRun();
     this.#run.push({ ...head, bytes });

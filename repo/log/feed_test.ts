@@ -84,6 +84,29 @@ Deno.test("read() joins neighbours of one chain and nothing else", () => {
   equal(records.at(-1)!.next, to);
 });
 
+Deno.test("read() ends a batch where its asker says, between two that were sealed, and for nobody else", () => {
+  const { feed, to } = feedOf([
+    piece(0, 0, 2),
+    piece(0, 2, 3),
+    piece(0, 5, 1),
+    piece(1, 0, 2),
+    piece(1, 2, 1),
+  ]);
+  const runs = (seam?: number) => {
+    const seamOf = (chain: string) => chain.startsWith("a") ? seam! : 0;
+    const asked = seam === undefined ? undefined : seamOf;
+    const { records, next } = feed.read(0, to, 1000, asked);
+    equal(next, to);
+    return runsOf(records);
+  };
+  const [whole, other] = [["a", 0, 6], ["b", 0, 3]];
+  deepEqual(runs(), [whole, other]);
+  deepEqual(runs(2), [["a", 0, 2], ["a", 2, 4], other]);
+  deepEqual(runs(5), [["a", 0, 5], ["a", 5, 1], other]);
+  for (const seam of [0, 1, 3, 6, 9]) deepEqual(runs(seam), [whole, other]);
+  deepEqual(runs(), [whole, other]);
+});
+
 Deno.test("read() gives one record however large, and else keeps to the bytes that are asked for", () => {
   const pieces = [0, 1, 2, 3].map((n) => piece(0, n, 1, 100));
   const { feed, to } = feedOf(pieces);
