@@ -14,7 +14,6 @@ import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
-import type { Signer } from "../crypto/keys.ts";
 import { nameOf } from "./commit/commit.ts";
 import { Checkpointer } from "./checkpoint/checkpointer.ts";
 import { CommitReader } from "./history/commit_reader.ts";
@@ -22,6 +21,7 @@ import { isSpotless, noteLent, provesContinuity } from "./graph/continuity.ts";
 import { Device } from "./device.ts";
 import type { Intake } from "./admission/intake.ts";
 import type { ServedOrder } from "./log/served_order.ts";
+import type { Redactor } from "./redaction/compose.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
 import type { ReceiveOptions, RepositoryPort } from "./port.ts";
@@ -442,7 +442,7 @@ export class Replica {
   /** Erases what was ever said here of some items, for everybody; says of how many commits, when that is done here. */
   async redact(
     items: readonly ItemName[],
-    signer: Signer,
+    redactor: Redactor,
     reason: string,
   ): Promise<number> {
     this.#checkWritable();
@@ -451,7 +451,7 @@ export class Replica {
     const { loaded, commits } = this;
     const receive = (arrivals: readonly Arrival[]) => this.receive(arrivals);
     const head = { wall: this.#options.world.now(), reason };
-    const count = redact({ loaded, commits, receive }, items, signer, head);
+    const count = redact({ loaded, commits, receive }, items, redactor, head);
     await this.redacted;
     return count;
   }

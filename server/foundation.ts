@@ -36,7 +36,7 @@ import {
 import {
   checkRootSecret,
   readRootKeyFile,
-  writeRootKeyFile,
+  writeKeyFile,
 } from "./root_key_file.ts";
 import type { Issuer } from "./sessions.ts";
 import { StorageOver } from "../src/storage/storage_over.ts";
@@ -154,7 +154,7 @@ async function keepRootSecret(
       `Cannot write ${rootKeyFile}: this folder has no root secret`,
     );
   }
-  await writeRootKeyFile(rootKeyFile, rootSecret);
+  await writeKeyFile(rootKeyFile, { secret: rootSecret });
 }
 
 /** What rules have judged is not written without them by mistake: nothing would say so later. */

@@ -23,7 +23,8 @@ import { patchesOf } from "../repo/admission/admit.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
-import { chainBytes, chainName } from "../repo/commit/commit.ts";
+import { chainBytes, chainName, nameOf } from "../repo/commit/commit.ts";
+import { redactionLayout } from "../repo/commit/redaction.ts";
 import { type Void, voidLayout } from "../repo/commit/void.ts";
 import type { Mode, Replica, RepositoryName } from "../repo/mod.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
@@ -171,9 +172,12 @@ export class ServerHooks implements Required<HostHooks> {
     name: RepositoryName,
     arrival: Arrival,
   ): Refusal | undefined {
-    if (arrival.kind !== recordKind.void) return undefined;
     const replica = this.#parts.hub.replicaOf(name);
-    const one = voidIn(arrival);
+    if (arrival.kind === recordKind.redaction) {
+      return replica && this.#checkRedactor(replica, arrival);
+    }
+    if (arrival.kind !== recordKind.void) return undefined;
+    const one = decoded(voidLayout, arrival);
     if (replica !== undefined && one !== undefined) {
       if (replica.loaded.credentials.voids.has(one)) return undefined;
       if (this.#isInVain(replica, one)) {
@@ -182,6 +186,17 @@ export class ServerHooks implements Required<HostHooks> {
     }
     return peer.session?.mayIssue === false
       ? this.#checkQuota(peer, name, 1)
+      : undefined;
+  }
+
+  /** A stolen key erases nothing more: its dates do not keep it from that, as it writes them itself. */
+  #checkRedactor(replica: Replica, arrival: Arrival): Refusal | undefined {
+    const one = decoded(redactionLayout, arrival);
+    if (one === undefined) return undefined;
+    const isKnown = replica.loaded.credentials.redactions.has(one);
+    const issuer = nameOf(one.issuerKey, 0, KEY_CHARACTERS);
+    return !isKnown && this.#parts.revocations.endsAuthor(replica, issuer)
+      ? refuse("revoked", "The session that signed it was revoked")
       : undefined;
   }
 
@@ -447,10 +462,13 @@ function extraOf(patches: readonly DecodedPatch[]): number {
   return extra;
 }
 
-/** The void that a record is; `undefined` where the door refuses it. */
-function voidIn({ bytes }: Arrival): Void | undefined {
+/** What a record is; `undefined` where the door refuses it. */
+function decoded<T>(
+  layout: { decode(bytes: Uint8Array): T },
+  { bytes }: Arrival,
+): T | undefined {
   try {
-    return voidLayout.decode(bytes);
+    return layout.decode(bytes);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;

@@ -1,10 +1,12 @@
 /**
- * The root key file: a copy of the root secret that lies elsewhere than the
- * data, so that a server whose disk is lost can be replaced.
+ * Key files. That of the root: a copy of its secret that lies elsewhere than the
+ * data, so that a server whose disk is lost can be replaced. That of a redactor:
+ * its secret, and the certificate that lets it erase.
  *
- * One line of 64 hexadecimal digits, readable by its owner only. Which letters are
- * capitals is a checksum, as in EIP-55: a digit that rotted would start an empty
- * folder under another root. Letters that are all small, or all capital, have none.
+ * A secret is a line of 64 hexadecimal digits, a certificate another line. Which
+ * letters of a secret are capitals is a checksum, as in EIP-55: a digit that rotted
+ * would start an empty folder under another root. Letters that are all small, or
+ * all capital, have none. Its owner alone can read the file.
  *
  * @module
  */
@@ -14,12 +16,34 @@ import { createSigner, sha256 } from "../crypto/mod.ts";
 import { equalBytes, fromHex, toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 
-const SECRET = /^([0-9a-f]{64})\s*$/i;
+const ROOT = /^([0-9a-f]{64})\s*$/i;
+const ROOT_OR_REDACTOR = /^([0-9a-f]{64})(?:\n((?:[0-9a-f]{2})+))?\s*$/i;
+
+/** What a key file holds. */
+export interface FileKey {
+  readonly secret: Uint8Array;
+  /** Of a key that is not the root's. */
+  readonly certificate?: Uint8Array;
+}
 
 /** Reads a root secret; `undefined` when there is no such file. */
 export async function readRootKeyFile(
   path: string,
 ): Promise<Uint8Array | undefined> {
+  const key = await readFileOf(path, ROOT, "is not one line of 64");
+  return key?.secret;
+}
+
+/** Reads the key of the root or of a redactor; `undefined` when there is no such file. */
+export function readKeyFile(path: string): Promise<FileKey | undefined> {
+  return readFileOf(path, ROOT_OR_REDACTOR, "begins with no line of 64");
+}
+
+async function readFileOf(
+  path: string,
+  form: RegExp,
+  otherwise: string,
+): Promise<FileKey | undefined> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -27,14 +51,18 @@ export async function readRootKeyFile(
     if (codeOf(cause) === "ENOENT") return undefined;
     throw invalid(path, "it cannot be read", cause);
   }
-  const digits = SECRET.exec(text)?.[1];
+  const [, digits, certificate] = form.exec(text) ?? [];
   if (digits === undefined) {
-    throw invalid(path, "it is not one line of 64 hexadecimal digits");
+    throw invalid(path, `it ${otherwise} hexadecimal digits`);
   }
   const small = digits.toLowerCase();
   const secret = fromHex(small);
   const isChecked = digits !== small && digits !== digits.toUpperCase();
-  if (!isChecked || digits === digitsOf(secret)) return secret;
+  if (!isChecked || digits === digitsOf(secret)) {
+    return certificate === undefined
+      ? { secret }
+      : { secret, certificate: fromHex(certificate) };
+  }
   throw invalid(
     path,
     "a digit of it is wrong, by the capitals among its letters",
@@ -51,17 +79,20 @@ function digitsOf(secret: Uint8Array): string {
 }
 
 /**
- * Writes a root secret to a file that must not be there yet: whole or not at
- * all, as half a key would keep the server from starting ever again.
+ * Writes a key to a file that must not be there yet: whole or not at all, as half
+ * a root key would keep the server from starting ever again.
  */
-export async function writeRootKeyFile(
+export async function writeKeyFile(
   path: string,
-  secret: Uint8Array,
+  { secret, certificate }: FileKey,
 ): Promise<void> {
   const half = `${path}.half`;
+  const lines = certificate === undefined
+    ? [digitsOf(secret)]
+    : [digitsOf(secret), toHex(certificate)];
   try {
     await rm(half, { force: true });
-    await writeWhole(half, new TextEncoder().encode(`${digitsOf(secret)}\n`));
+    await writeWhole(half, new TextEncoder().encode(`${lines.join("\n")}\n`));
     await publish(half, path);
   } catch (cause) {
     throw invalid(path, "it cannot be written", cause);
@@ -113,7 +144,7 @@ export function checkRootSecret(
 function invalid(path: string, why: string, cause?: unknown): DatabaseError {
   return new DatabaseError(
     "invalid-option",
-    `Cannot use ${path} as root key file: ${why}. Restore it from a copy; beside sound data ` +
+    `Cannot use ${path} as key file: ${why}. Restore it from a copy; beside sound data ` +
       "it may be moved away, and a new one is written",
     { cause },
   );

@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import { readRootKeyFile, writeRootKeyFile } from "./root_key_file.ts";
+import { readRootKeyFile, writeKeyFile } from "./root_key_file.ts";
 
 const secret = new Uint8Array(32).fill(7);
 const invalid = { code: "invalid-option" };
@@ -13,36 +13,36 @@ async function withPath(work: (path: string) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("writeRootKeyFile() writes what is read again, for its owner only", () =>
+Deno.test("writeKeyFile() writes what is read again, for its owner only", () =>
   withPath(async (path) => {
     equal(await readRootKeyFile(path), undefined);
-    await writeRootKeyFile(path, secret);
+    await writeKeyFile(path, { secret });
     deepEqual(await readRootKeyFile(path), secret);
     const { mode } = await Deno.stat(path);
     if (Deno.build.os !== "windows") equal(mode! & 0o777, 0o600);
   }));
 
-Deno.test("writeRootKeyFile() begins anew where a killed process left half a file", () =>
+Deno.test("writeKeyFile() begins anew where a killed process left half a file", () =>
   withPath(async (path) => {
     await Deno.writeTextFile(`${path}.half`, "0707");
     equal(await readRootKeyFile(path), undefined, "half a key is none");
-    await writeRootKeyFile(path, secret);
+    await writeKeyFile(path, { secret });
     deepEqual(await readRootKeyFile(path), secret);
     await rejects(Deno.stat(`${path}.half`), Deno.errors.NotFound);
   }));
 
-Deno.test("writeRootKeyFile() replaces nothing, and readRootKeyFile() takes nothing else for a key", () =>
+Deno.test("writeKeyFile() replaces nothing, and readRootKeyFile() takes nothing else for a key", () =>
   withPath(async (path) => {
     await Deno.writeTextFile(path, "not a key");
-    await rejects(writeRootKeyFile(path, secret), invalid);
+    await rejects(writeKeyFile(path, { secret }), invalid);
     await rejects(readRootKeyFile(path), invalid);
     equal(await Deno.readTextFile(path), "not a key");
   }));
 
-Deno.test("writeRootKeyFile() says what keeps it from removing what is in its way", () =>
+Deno.test("writeKeyFile() says what keeps it from removing what is in its way", () =>
   withPath(async (path) => {
     await Deno.mkdir(`${path}.half/not-ours`, { recursive: true });
-    await rejects(writeRootKeyFile(path, secret), ({ code, cause }) => {
+    await rejects(writeKeyFile(path, { secret }), ({ code, cause }) => {
       equal(code, "invalid-option");
       equal(cause instanceof Deno.errors.AlreadyExists, false, String(cause));
       return true;
@@ -54,7 +54,7 @@ Deno.test("writeRootKeyFile() says what keeps it from removing what is in its wa
 Deno.test("readRootKeyFile() takes no other secret for the one that was written, whatever byte was changed", () =>
   withPath(async (path) => {
     const secret = new Uint8Array(32).map((_, i) => i * 37 + 11);
-    await writeRootKeyFile(path, secret);
+    await writeKeyFile(path, { secret });
     const bytes = await Deno.readFile(path);
     let refused = 0;
     for (let at = 0; at < bytes.length; at++) {

@@ -20,6 +20,7 @@ const commands = [
   "keys",
   "delete",
   "redact",
+  "certify",
 ];
 
 Deno.test("sheaf query filters, sorts, limits, counts and explains", async () => {
@@ -260,7 +261,7 @@ Deno.test("sheaf redact asks, and erases what was ever said of items", async () 
   assert.match(no.err, /error\[not-confirmed\]: Nothing was erased/);
   const missing = await place.run(["redact", "nowhere", "--yes"]);
   assertFailure(missing, 1, /^error\[not-found\]: No commit says anything of/);
-  const wrong = ["redact", "rvk", "--yes", "--root-key=other.key"];
+  const wrong = ["redact", "rvk", "--yes", "--key=other.key"];
   place.file("other.key", `${"07".repeat(32)}\n`);
   assertFailure(await place.run(wrong), 1, /^error\[refused\]: /);
   const yes = await place.sheaf("redact", "rvk", "--yes", "--reason=asked");
@@ -269,6 +270,44 @@ Deno.test("sheaf redact asks, and erases what was ever said of items", async () 
   const left = await place.sheaf("query", "--order-by", "id");
   assert.match(left.out, /^rvk$/m);
   assert.equal(left.out.includes("Reykjavík"), false);
+  const storage = diskStorage(`${place.path}/data`);
+  assert.deepEqual(filesWith(storage, "Reykjavík"), []);
+  assert.match((await place.sheaf("verify")).out, /^a is whole/);
+});
+
+Deno.test("sheaf certify makes a key that redacts, and nothing else, until its date", async () => {
+  await using place = await Promise.resolve(new Place());
+  place.file("towns.csv", csv);
+  await place.sheaf("import", "towns.csv", "--repo=a", "--collection=town");
+  const nobody = await place.run(["certify", "her.key"]);
+  assertFailure(nobody, 2, /required option '--user <user>'/);
+  const said = await place.sheaf("certify", "her.key", "--user=her");
+  const lines =
+    /^her\.key may erase until 2\d{3}-.*\nsession key [0-9a-f]{64}\n$/;
+  assert.match(said.out, lines);
+  const again = ["certify", "her.key", "--user=her"];
+  assertFailure(await place.run(again), 1, /^error\[invalid-option\]: /);
+  const more = ["certify", "his.key", "--user=his", "--root-key=her.key"];
+  const refused = await place.run(more);
+  assertFailure(refused, 1, /it is not one line of 64 hexadecimal digits/);
+  const lost = await place.run(["redact", "rvk", "--yes", "--key=lost.key"]);
+  assertFailure(lost, 1, /^error\[not-found\]: There is no key file/);
+
+  // Somebody else's root certified it.
+  await place.sheaf(
+    "import",
+    "towns.csv",
+    "--data=b",
+    "--repo=a",
+    "--collection=town",
+  );
+  await place.sheaf("certify", "b.key", "--user=her", "--data=b");
+  const other = await place.run(["redact", "rvk", "--yes", "--key=b.key"]);
+  assertFailure(other, 1, /^error\[refused\]: Nothing was erased/);
+  assert.match((await place.sheaf("query", "--count")).out, /^3/);
+
+  const yes = await place.sheaf("redact", "rvk", "--yes", "--key=her.key");
+  assert.equal(yes.out, "erased 1 item of town in 1 commit\n");
   const storage = diskStorage(`${place.path}/data`);
   assert.deepEqual(filesWith(storage, "Reykjavík"), []);
   assert.match((await place.sheaf("verify")).out, /^a is whole/);

@@ -4,7 +4,11 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { createSigner } from "../crypto/mod.ts";
+import { issueCertificate } from "../repo/commit/certificate.ts";
+import { redactionLayout } from "../repo/commit/redaction.ts";
 import { recordKind } from "../repo/log/format.ts";
+import { composeRedactions } from "../repo/redaction/compose.ts";
+import { toHex } from "../src/base/bytes.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import { memoryStorage, type Repository } from "../mod.ts";
 import { createServer } from "../server/mod.ts";
@@ -214,4 +218,46 @@ Deno.test("redaction: one that is made on a device goes to the server, and from 
   await replicaOf(b.repo).redacted;
   deepEqual(filesWith(there, SECRET), []);
   await b.repo.verify();
+});
+
+Deno.test("redaction: a stolen redactor's key erases nothing more once it is revoked, however it is dated", async () => {
+  await using server = await createServer(
+    serverOptions({ storage: memoryStorage(), rootSecret: ROOT_SECRET }, []),
+  );
+  await using a = await clientOf(server, {});
+  const before = Date.now();
+  for (const id of ["n1", "n2"]) {
+    await a.notes.create({ id, text: SECRET }).synced;
+  }
+  const redactor = createSigner(new Uint8Array(32).fill(77));
+  const { bytes: certificate } = issueCertificate({
+    ...{ sessionKey: redactor.publicKey, user: "privacy", claims: "{}" },
+    ...{ mayIssue: false, mayRedact: true },
+    ...{ notBefore: before, notAfter: before + 1_000_000 },
+  }, root);
+  const replica = replicaOf(await server.database.repository("team/a"));
+  const redactionOf = (id: string, wall: number) => {
+    const { loaded, commits } = replica;
+    const items = [{ collection: "note", id }];
+    const [said] = composeRedactions(loaded, commits, items, {
+      ...{ wall, reason: "" },
+    });
+    const { bytes } = redactionLayout.sign(said!, redactor);
+    return { kind: recordKind.redaction, bytes };
+  };
+  await using peer = await RawPeer.opened(server, "team/a", rawSession({}));
+  const first = redactionOf("n1", before);
+  const stolen = redactionOf("n2", before);
+  peer.records({ kind: recordKind.certificate, bytes: certificate }, first);
+  peer.send({ is: "ping", token: 1 });
+  await peer.hearTo("pong");
+  await until(() => a.notes.get("n1")?.text === undefined, "it is gone");
+  await server.revoke({ sessionKey: toHex(redactor.publicKey) }, "stolen");
+  peer.records(first, stolen);
+  const heard = await peer.hearTo("refuse");
+  deepEqual(
+    heard.flatMap((one) => one.is === "refuse" ? [one.reason] : []),
+    ["revoked"],
+  );
+  equal(a.notes.get("n2")?.text, SECRET);
 });

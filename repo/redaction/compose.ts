@@ -42,18 +42,28 @@ export interface RedactParts {
   readonly receive: (arrivals: readonly Arrival[]) => readonly Judged[];
 }
 
+/** Who may erase: the root, or with a certificate. */
+export interface Redactor extends Signer {
+  readonly certificate?: Uint8Array | undefined;
+}
+
 /** Says so in the name of who may; how many commits it means. */
 export function redact(
   { loaded, commits, receive }: RedactParts,
   items: readonly ItemName[],
-  signer: Signer,
+  redactor: Redactor,
   head: RedactionHead,
 ): number {
   const said = composeRedactions(loaded, commits, items, head);
-  const judged = receive(said.map((one) => ({
+  const arrivals: Arrival[] = said.map((one) => ({
     kind: recordKind.redaction,
-    bytes: redactionLayout.sign(one, signer).bytes,
-  })));
+    bytes: redactionLayout.sign(one, redactor).bytes,
+  }));
+  const { certificate: bytes } = redactor;
+  if (bytes !== undefined && arrivals.length > 0) {
+    arrivals.unshift({ kind: recordKind.certificate, bytes });
+  }
+  const judged = receive(arrivals);
   for (const { verdict } of judged) {
     if (verdict.verdict !== "refuse") continue;
     const { refused, detail = refused } = verdict.refusal;

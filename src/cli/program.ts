@@ -18,6 +18,7 @@ import {
   runRevoke,
 } from "./commands/admin.ts";
 import { runBackup, runRestore } from "./commands/backup.ts";
+import { runCertify } from "./commands/certify.ts";
 import { runDelete } from "./commands/delete.ts";
 import { runExplain } from "./commands/explain.ts";
 import { runExport } from "./commands/export.ts";
@@ -213,7 +214,10 @@ const commands: readonly Described[] = [
     options: [
       ...stored,
       collection,
-      option("--root-key <file>", "file of the root key, where it is not here"),
+      option(
+        "--key <file>",
+        "file of the root key or of a redactor's, where the root key is not here",
+      ),
       option("--reason <text>", "why, for people", ""),
       option("--yes", "do not ask"),
     ],
@@ -221,6 +225,19 @@ const commands: readonly Described[] = [
       'redact ann --collection person --reason "she asked" --data ./data',
     ],
     run: runRedact,
+  },
+  {
+    usage: "certify <file>",
+    description: "Make a key that may redact, and nothing else, until a date.",
+    options: [
+      data,
+      option("--root-key <file>", "file of the root key, where it is not here"),
+      needed("--user <user>", "who redacts with it"),
+      option("--days <days>", "how long", 30).argParser(parseCount),
+      debug,
+    ],
+    examples: ["certify redactor.key --user privacy --days 30 --data ./data"],
+    run: runCertify,
   },
   {
     usage: "explain <message>",

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readRootKeyFile } from "../../../server/root_key_file.ts";
+import { type FileKey, readKeyFile } from "../../../server/root_key_file.ts";
 import { createSigner } from "../../../crypto/mod.ts";
 import type { Database } from "../../db/database.ts";
 import { internalsOf, replicaOf } from "../../db/internals.ts";
@@ -24,7 +24,7 @@ import {
 
 /** Options of `sheaf redact`. */
 export interface RedactOptions extends CommonOptions {
-  readonly rootKey?: string;
+  readonly key?: string;
   readonly reason?: string;
   readonly yes?: boolean;
 }
@@ -51,9 +51,9 @@ export async function runRedact(
   if (!options.yes) await confirm(context, shown);
   await withDatabase({ path: data }, async (database) => {
     const repository = await database.repository(name);
-    const secret = await secretOf(database, options.rootKey);
-    const replica = replicaOf(repository);
-    const count = await replica.redact(items, createSigner(secret), reason);
+    const { secret, certificate } = await keyOf(database, options.key);
+    const signer = { ...createSigner(secret), certificate };
+    const count = await replicaOf(repository).redact(items, signer, reason);
     if (count === 0) {
       const of = ids.map((id) => `"${escapeControls(id)}"`).join(", ");
       throw new Failure("not-found", `No commit says anything of ${of}`);
@@ -66,19 +66,29 @@ export async function runRedact(
   });
 }
 
-async function secretOf(
+async function keyOf(
   database: Database,
   path: string | undefined,
-): Promise<Uint8Array> {
-  const secret = path === undefined
-    ? internalsOf(database).keyring.rootSecret
-    : await readRootKeyFile(path);
-  if (secret !== undefined) return secret;
+): Promise<FileKey> {
+  return path === undefined
+    ? { secret: rootSecretOf(database) }
+    : await readKeyFile(path) ?? missing(path);
+}
+
+/** The root key's secret, where the folder has it. */
+export function rootSecretOf(database: Database): Uint8Array {
+  const { rootSecret } = internalsOf(database).keyring;
+  if (rootSecret !== undefined) return rootSecret;
   throw new Failure(
     "denied",
-    "Only the root key erases, and it is not here",
-    "--root-key FILE names the file that has it",
+    "The secret of the root key is not in this folder",
+    "name the file that has it",
   );
+}
+
+/** Nobody has such a key file. */
+export function missing(path: string): never {
+  throw new Failure("not-found", `There is no key file "${path}"`);
 }
 
 async function confirm(
