@@ -33,6 +33,8 @@ import type { VersionVector } from "../commit/version_vector.ts";
 const FORMAT = 3;
 const DIGEST_DOMAIN = encodeText("sheaf commits 1\n");
 const NO_PARENTS: readonly Position[] = [];
+/** So many of what is no head any more are not looked through. */
+const NEWEST_MIN = 64;
 const NO_VOIDS = new NumberRanges();
 /** In a summary, added to the length of a chain of which it says what is void. */
 export const SAYS_VOIDS: number = 2 ** 47;
@@ -59,11 +61,19 @@ export interface Chain {
 
 type ChainState = { -readonly [Key in keyof Chain]: Chain[Key] };
 
+/** A chain of which the last commit was a head when it had this length. */
+interface Head {
+  readonly chain: ChainState;
+  length: number;
+}
+
 /** What a repository knows of its commits. */
 export class Graph {
   readonly #genesisId: Uint8Array;
   readonly #chains = new Map<string, ChainState>();
   readonly #heads = new Set<ChainState>();
+  /** Commits that became heads, the newest at the end; what is none any more goes by and by. */
+  #newest: Head[] = [];
   /** All chains by name; made when asked for, until another one begins. */
   #sorted: readonly ChainState[] | undefined;
   #namesInOrder: Uint8Array<ArrayBuffer> | undefined;
@@ -116,19 +126,27 @@ export class Graph {
   }
 
   /**
-   * The parents of the next commit of `chain`: the newest heads of other
-   * chains, as many as a commit may name, in order of chain.
+   * The parents of the next commit of `chain`: the heads of other chains that
+   * came last, as many as a commit may name, in order of chain.
    */
   parentsForNext(chain: string): readonly Position[] {
     const heads = this.#heads;
     if (heads.size === 0) return NO_PARENTS;
     const own = this.#chains.get(chain);
     if (heads.size === 1 && own?.isHead) return NO_PARENTS;
-    const others = [...heads].filter((head) => head !== own);
-    if (others.length > limits.parentsMax) {
-      others.sort((a, b) => compareHlc(b.last, a.last) || byName(a, b));
-      others.length = limits.parentsMax;
+    const newest = this.#newest;
+    const seen: Head[] = [];
+    const others: ChainState[] = [];
+    let from = newest.length;
+    while (from > 0 && others.length < limits.parentsMax) {
+      const head = newest[--from]!;
+      if (!isStill(head)) continue;
+      seen.push(head);
+      if (head.chain !== own) others.push(head.chain);
     }
+    // What was passed and is no head is never passed again.
+    newest.length = from;
+    newest.push(...seen.reverse());
     return positionsOf(others);
   }
 
@@ -142,9 +160,8 @@ export class Graph {
     chain.last = header;
     this.#commits++;
     this.#clock = laterHlc(header, this.#clock);
-    if (chain.isHead) return;
     chain.isHead = true;
-    this.#heads.add(chain);
+    this.#lead(chain);
   }
 
   /**
@@ -193,14 +210,16 @@ export class Graph {
     this.#sorted = this.#namesInOrder = undefined;
     this.#chains.clear();
     this.#heads.clear();
+    this.#newest = [];
     for (const chain of other.#chains.values()) {
       const { name, length } = chain;
       this.#chains.set(name, chain);
-      if (chain.isHead) this.#heads.add(chain);
+      if (chain.isHead) this.#lead(chain);
       const old = before.get(name);
       const isSame = old !== undefined && old.length === length;
       if (isSame) this.setHashed(name, old.hashed, old.hashedId);
     }
+    this.#newest.sort(byClock);
     this.#clock = other.#clock;
     this.#commits = other.#commits;
   }
@@ -210,6 +229,17 @@ export class Graph {
     const chain = this.#chains.get(name);
     if (chain !== undefined && chain.hashed === number) return chain.hashedId;
     return number === 0 ? chainStart(this.#genesisId, name) : undefined;
+  }
+
+  /** The last commit of a chain is a head, and the one that came last. */
+  #lead(chain: ChainState): void {
+    const { length } = chain;
+    this.#heads.add(chain);
+    const last = this.#newest.at(-1);
+    if (last?.chain === chain) last.length = length;
+    else this.#newest.push({ chain, length });
+    if (this.#newest.length <= 2 * this.#heads.size + NEWEST_MIN) return;
+    this.#newest = this.#newest.filter(isStill);
   }
 
   #inOrder(): readonly ChainState[] {
@@ -311,6 +341,7 @@ export class Graph {
     const graph = new Graph(genesisId);
     const size = reader.varint();
     for (let i = 0; i < size; i++) graph.#restore(readState(reader));
+    graph.#newest.sort(byClock);
     if (!reader.done || graph.#chains.size !== size) {
       throw new SyntaxError("Cannot decode graph: its chains are not in order");
     }
@@ -319,7 +350,7 @@ export class Graph {
 
   #restore(chain: ChainState): void {
     this.#chains.set(chain.name, chain);
-    if (chain.isHead) this.#heads.add(chain);
+    if (chain.isHead) this.#lead(chain);
     this.#commits += chain.length;
     this.#clock = laterHlc(chain.last, this.#clock);
   }
@@ -359,6 +390,14 @@ function someOf(ranges: NumberRanges): NumberRanges | undefined {
 
 function voidsOf(chain: ChainState): NumberRanges {
   return chain.voids ??= new NumberRanges();
+}
+
+function byClock(a: Head, b: Head): number {
+  return compareHlc(a.chain.last, b.chain.last);
+}
+
+function isStill({ chain, length }: Head): boolean {
+  return chain.isHead && chain.length === length;
 }
 
 function byName(a: Chain, b: Chain): number {
