@@ -251,6 +251,11 @@ export class Replica {
     return [...hasRules ? ["rules"] : [], ...constraints?.statements ?? []];
   }
 
+  /** Do own payloads carry a salt? */
+  get isSalting(): boolean {
+    return this.#options.salt === true;
+  }
+
   /** What rules would say of the writes of a transaction; nothing is written. */
   preview(run: (transaction: Transaction) => void): Decision {
     this.check();

@@ -39,6 +39,8 @@ export interface OpenReplicaOptions {
   readonly lent?: LentChain | "new" | undefined;
   /** The app's rules; without any, whatever is soundly signed is admitted. */
   readonly rules?: Rules | undefined;
+  /** Do own payloads carry a salt, so that a hash cannot be guessed back? */
+  readonly salt?: boolean | undefined;
   /** The app's schemas, for what they say of more than one value; those of the rules besides. */
   readonly schemas?: readonly Schema[];
   /** Where records of others come in; `undefined` for a tab, which follows its owner. */

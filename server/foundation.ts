@@ -79,6 +79,7 @@ export async function layFoundation(
     mayIssue: true,
     schemas: [...bookSchemas, ...options.schemas ?? []],
     scrub: options.scrub,
+    salt: options.salt ?? false,
     ...(options.mode !== undefined && { mode: options.mode }),
     ...(options.rules !== undefined && { rules: options.rules }),
     ...(rootSecret !== undefined && { rootSecret }),

@@ -21,6 +21,7 @@ import { NameJudge, namingCollections } from "../src/schema/known_names.ts";
 import { partOf } from "../src/schema/rechain.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import type { Schema } from "../src/schema/schema.ts";
+import { isErased, isSalted, SALT } from "../src/schema/stub.ts";
 import type { Gate } from "../repo/admission/arrival.ts";
 import { type Batch, hashBatch } from "../repo/commit/batch.ts";
 import { nameOf } from "../repo/commit/commit.ts";
@@ -37,6 +38,8 @@ import type { RestoreReport } from "./restore_report.ts";
 /** What a judge works with. */
 export interface JudgeParts {
   readonly rules: Rules | undefined;
+  /** Is a commit without a salt refused? */
+  readonly salt?: boolean | undefined;
   /** Collections that have their room beside those of the rules. */
   readonly schemas?: readonly Schema[];
   readonly restores: Pick<
@@ -96,6 +99,10 @@ export class Judge {
         : undefined;
     }
     if (next >= batch.commits.length) return undefined;
+    const bare = this.#parts.salt === true
+      ? checkSalts(batch, next)
+      : undefined;
+    if (bare !== undefined) return bare;
     const fresh = patches.slice(next - from);
     const gate = this.#ruleGateOf(replica);
     // Of what may be a piece of what was accepted it is not asked.
@@ -141,6 +148,7 @@ export class Judge {
   enforced(replica: Replica): readonly string[] {
     return [
       ...this.#ruleGateOf(replica) === undefined ? [] : ["rules"],
+      ...this.#parts.salt === true ? [SALT] : [],
       ...replica.loaded.constraints?.statements ?? [],
     ];
   }
@@ -228,6 +236,23 @@ export class Judge {
     }
     return gate;
   }
+}
+
+/** Has every commit from index `from` on a salt that says something? */
+function checkSalts(
+  { bytes, first, commits }: Batch,
+  from: number,
+): Refusal | undefined {
+  for (let i = from; i < commits.length; i++) {
+    const { payloadAt, end, isVoid } = commits[i]!;
+    // What was erased had one, or had been accepted without.
+    if (isVoid || isErased(bytes, payloadAt, end)) continue;
+    if (isSalted(bytes, payloadAt)) continue;
+    const detail =
+      "Payloads have a salt here: open the database with salt: true";
+    return { ...refuseAt(first + i, "denied", detail), rule: SALT };
+  }
+  return undefined;
 }
 
 function restoringFrom(number: number): Refusal {

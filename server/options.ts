@@ -107,6 +107,8 @@ export interface ServerOptions {
   readonly rules?: Rules;
   /** Starts without rules although rules have judged what is here: fails as `rules-missing` otherwise. */
   readonly noRules?: boolean;
+  /** Do own writes carry a salt, and are others refused that have none (default: false)? Clients have the same option. */
+  readonly salt?: boolean;
   /**
    * Its data are new or of a backup, because a disk was lost: for the first
    * minute nothing is taken but what is proved to have been accepted before, so
@@ -185,6 +187,7 @@ export const serverOptions: Readonly<Record<keyof ServerOptions, unknown>> = {
   mode: 0,
   rules: 0,
   noRules: 0,
+  salt: 0,
   restored: 0,
   schemas: 0,
   rootSecret: 0,

@@ -130,11 +130,11 @@ export class Service implements Operated {
       ...{ books, issuer, rootKey, days, now, revocations },
     });
     this.#quarantine = new Quarantine(books, now, parts.foundation.own);
-    const { rules, schemas = [] } = options;
+    const { rules, schemas = [], salt } = options;
     const { log } = this;
     const restores = this.#restores;
     const judge = this.#judge = new Judge({
-      ...{ rules, schemas, restores, world, log },
+      ...{ rules, schemas, salt, restores, world, log },
     });
     this.#readers = rules && new Readers({ rules, hub, restores, world });
     this.#acceptance = new Acceptance({ hub, judge, revocations, now });

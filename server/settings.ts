@@ -102,6 +102,7 @@ export const settings: readonly Setting[] = [
   }),
   text("rules", "module", "module that default-exports the rules"),
   toggle("noRules", "start without earlier rules"),
+  toggle("salt", "take no write whose hash could be guessed back"),
   toggle("restored", "wait for what a disk lost"),
   text(
     "schemas",

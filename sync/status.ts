@@ -59,6 +59,7 @@ export interface Incident {
     | "restore-incomplete"
     | "wrong-kind"
     | "not-enforced"
+    | "salt-mismatch"
     | "clock";
   /** When it was noticed here. */
   readonly at: Date;

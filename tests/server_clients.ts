@@ -36,6 +36,7 @@ export interface ClientOptions {
   readonly storage?: Storage;
   readonly rules?: Rules;
   readonly mode?: Mode;
+  readonly salt?: boolean;
   /** Stays offline when set. */
   readonly offline?: boolean;
 }
@@ -52,6 +53,7 @@ export async function clientOf(
     schemas: [Note],
     ...(rules !== undefined && { rules }),
     ...(options.mode !== undefined && { mode: options.mode }),
+    ...(options.salt !== undefined && { salt: options.salt }),
   });
   const repo = await db.repository(repository);
   if (!offline) connect(db, server, token);

@@ -11,6 +11,7 @@
 
 import { DatabaseError } from "../../src/base/errors.ts";
 import type { World } from "../../src/base/world.ts";
+import { limits } from "../../src/base/limits.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { allowed, type Decision } from "../../src/schema/rule_types.ts";
 import { Author } from "./author.ts";
@@ -56,6 +57,8 @@ export interface WriterParts {
   readonly world: World;
   /** What the app's rules say of own writes, where it has any. */
   readonly rules: OwnRules | undefined;
+  /** Do own payloads carry a salt? */
+  readonly salt?: boolean | undefined;
   /** Is this folder the one that its session was made for? */
   readonly isOriginal: boolean;
   /** Which chain it writes, where somebody says so. */
@@ -197,7 +200,7 @@ export class Writer {
     if (transaction.operations === 0) {
       return { result, durability: this.#queue.latest(), commit: undefined };
     }
-    const { payload, operationsOffset } = patch.finish();
+    const { payload, operationsOffset } = patch.finish(this.#newSalt());
     const { origin } = transaction;
     const commit = this.#author.commit(origin, payload, operationsOffset);
     const number = this.#loaded.graph.lengthOf(origin.chain) - 1;
@@ -208,6 +211,13 @@ export class Writer {
     }
     if (changes !== undefined) this.#parts.publishing(() => publish(changes));
     return { result, durability, commit: { chain: origin.chain, number } };
+  }
+
+  #newSalt(): Uint8Array | undefined {
+    if (this.#parts.salt !== true) return undefined;
+    const salt = new Uint8Array(limits.saltBytes);
+    this.#parts.world.random(salt);
+    return salt;
   }
 
   #append(commits: readonly QueuedCommit[]): void {

@@ -62,6 +62,8 @@ export const limits = {
   foldPartsPerCommit: 10,
   /** One commit's payload: a bulk load of a million small items fits. */
   payloadBytesMax: 256 * MiB,
+  /** Random bytes behind a patch whose hash must not be guessed back. */
+  saltBytes: 16,
   /** Heads of other chains one commit may name. */
   parentsMax: 16,
   /** Commits one seal may cover. */

@@ -109,6 +109,7 @@ const wishes = shape({
   /** 64 hexadecimal digits. */
   rootKey: maybe(id),
   mode: maybe(mode),
+  salt: maybe(flag),
 });
 
 const date = maybe(

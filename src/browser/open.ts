@@ -9,6 +9,7 @@ import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import {
   checkRules,
+  checkSalt,
   type DatabaseOptions,
   parseMode,
   parseRootKey,
@@ -135,12 +136,14 @@ export async function openTab(
 }
 
 /** What this tab asks of the owner's database. */
-function wishesOf({ user, rootKey, mode, rules }: TabOptions): Wishes {
+function wishesOf({ user, rootKey, mode, rules, salt }: TabOptions): Wishes {
   checkRules(rules);
+  checkSalt(salt);
   return {
     user: parseUser(user ?? "local"),
     ...rootKey !== undefined && { rootKey: toHex(parseRootKey(rootKey)) },
     ...mode !== undefined && { mode: parseMode(mode) },
+    ...salt !== undefined && { salt },
   };
 }
 

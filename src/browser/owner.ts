@@ -56,8 +56,8 @@ export interface OwnerParts {
   /** Name of the database. */
   readonly name: string;
   readonly database: OwnedDatabase;
-  /** Whom the database was opened for. */
-  readonly user: string;
+  /** What the tab wanted that the database was opened for. */
+  readonly wishes: Wishes;
   readonly storage: Storage;
   readonly world: World;
   readonly locks: Locks;
@@ -204,8 +204,15 @@ export class Owner {
   }
 
   /** Does the database fit what a tab wants of it? */
-  #checkWishes({ user, rootKey, mode }: Wishes): void {
-    const { database, user: owner } = this.#parts;
+  #checkWishes({ user, rootKey, mode, salt = false }: Wishes): void {
+    const { database, wishes: { user: owner, salt: salts = false } } =
+      this.#parts;
+    if (salt !== salts) {
+      throw new DatabaseError(
+        "database-locked",
+        `Another tab has the database open with salt ${salts}, this one says ${salt}: close it, or reload it`,
+      );
+    }
     if (user !== owner) {
       throw new DatabaseError(
         "database-locked",

@@ -212,6 +212,7 @@ Deno.test("Owner refuses tabs that want another database", async () => {
   };
   equal(await codeFor({ user: "bob" }), "database-locked");
   equal(await codeFor({ user: "ann", mode: "fast" }), "mode-mismatch");
+  equal(await codeFor({ user: "ann", salt: true }), "database-locked");
   const rootKey = "00".repeat(32);
   equal(await codeFor({ user: "ann", rootKey }), "root-key-mismatch");
 });

@@ -203,7 +203,7 @@ export class OwnerWorker {
       const { term } = storage;
       const owner = new Owner({
         name: this.#name,
-        user: said.wishes.user,
+        wishes: said.wishes,
         database,
         storage,
         world,
@@ -221,7 +221,7 @@ export class OwnerWorker {
 
   #openDatabase(
     storage: OwnedStorage,
-    { wishes: { user, rootKey, mode }, session }: Hello,
+    { wishes: { user, rootKey, mode, salt }, session }: Hello,
   ): Promise<OwnedDatabase> {
     const { vaultOf, world } = this.#parts;
     const make = (parts: BareParts) => new BareRepository(parts);
@@ -234,6 +234,7 @@ export class OwnerWorker {
       ...rootKey !== undefined && { rootKey },
       ...session !== undefined && { lostSession: keptSessionOf(session) },
       ...mode !== undefined && { mode },
+      ...salt !== undefined && { salt },
     });
   }
 

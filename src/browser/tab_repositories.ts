@@ -267,6 +267,7 @@ export class TabRepositories {
       repair: false,
       settle: () => Promise.resolve(),
       ...options.rules && { rules: options.rules },
+      salt: options.salt,
     });
   }
 

@@ -53,6 +53,7 @@ import { type Keyring, openKeyring } from "./keyring.ts";
 import { localFileOf, overwrittenFile, undoFile } from "./local_file.ts";
 import {
   checkRules,
+  checkSalt,
   connectOptions,
   hooksOf,
   type OwnerOptions,
@@ -90,6 +91,7 @@ export async function openFilesAs<R extends BareRepository>(
   const mode = parseMode(options.mode ?? "default");
   const user = parseUser(options.user ?? "local");
   checkRules(options.rules);
+  checkSalt(options.salt);
   const schemas = new Schemas(options.schemas ?? [], options.textEngine);
   const rootKey = options.rootKey === undefined
     ? undefined
@@ -343,6 +345,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
         await forgetErased({ storage, folder, genesisId }, items);
       },
       ...(options.rules !== undefined && { rules: options.rules }),
+      salt: options.salt,
     });
   }
 

@@ -42,6 +42,12 @@ export interface DatabaseOptions {
    */
   readonly rules?: Rules;
   /**
+   * Does each transaction carry 16 random bytes, so that the hash that a
+   * redaction leaves of it cannot be guessed back (default: false)? Servers and
+   * clients of one app say the same: one that says so takes no write without.
+   */
+  readonly salt?: boolean;
+  /**
    * Who writes here, until a server's certificate says it (default: "local").
    * One folder may hold the keys of several users, one opened at a time.
    */
@@ -90,6 +96,7 @@ export const sharedOptions = {
   schemas: 0,
   textEngine: 0,
   rules: 0,
+  salt: 0,
   user: 0,
   rootKey: 0,
   onSlowQuery: 0,
@@ -118,6 +125,12 @@ export function parseMode(mode: unknown): Mode {
       JSON.stringify(mode)
     }`,
   );
+}
+
+/** Fails with `invalid-option` where it is neither said nor denied that writes are salted. */
+export function checkSalt(salt: unknown): void {
+  if (salt === undefined || typeof salt === "boolean") return;
+  throw new DatabaseError("invalid-option", "`salt` must be true or false");
 }
 
 /** A user, or `invalid-option`. */

@@ -32,6 +32,7 @@ import type {
   SyncReason,
   Unsent,
 } from "./channel.ts";
+import { SALT } from "../schema/stub.ts";
 import { Listeners } from "./listeners.ts";
 import {
   refusalText,
@@ -347,7 +348,8 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   #compare(enforced: readonly string[] | undefined): void {
     this.#enforced = enforced;
     if (enforced === undefined) return;
-    const { asks } = this.#parts.replica;
+    const { asks, isSalting } = this.#parts.replica;
+    this.#compareSalt(isSalting, enforced.includes(SALT));
     const more = asks.filter((one) =>
       !enforced.includes(one) && !this.#unenforced.has(one)
     );
@@ -360,6 +362,20 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
         more.join(", ")
       }`,
       details: { lacks: more },
+    });
+  }
+
+  /** Who salts and who does not are of two minds of what may be guessed back. */
+  #compareSalt(here: boolean, server: boolean): void {
+    if (here === server || this.#unenforced.has(SALT)) return;
+    this.#unenforced.add(SALT);
+    this.#note({
+      kind: "salt-mismatch",
+      at: new Date(this.#parts.now()),
+      message: `The option salt is ${here} here and ${server} at the server${
+        here ? "" : ", which refuses what is written without"
+      }: give both the same`,
+      details: { here, server },
     });
   }
 

@@ -5,8 +5,8 @@
  *
  * `erased payload = 3 | shapes | operations`, as long as what it stands for. Of
  * the items that are meant every value is absent, of a text every unit deleted,
- * and bytes of 3 fill up what that leaves behind the operation. So all others
- * stand where they stood.
+ * and bytes of 3 fill up what that leaves behind the operation, and stand in the
+ * place of a salt. So all others stand where they stood.
  *
  * Architecture invariant: everybody makes the same of the same payload, in
  * whatever order items are erased, and no more of what was erased twice.
@@ -16,6 +16,7 @@
 
 import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
+import { limits } from "../base/limits.ts";
 import { isRich } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
 import type { Change, Operation, TaggedValue, Value } from "./patch.ts";
@@ -26,7 +27,7 @@ import {
   skipPadding,
   writeChanges,
 } from "./patch_codec.ts";
-import { ERASED, isStub } from "./stub.ts";
+import { ERASED, isSalted, isStub } from "./stub.ts";
 import { writeValue } from "./value_codec.ts";
 
 /** Is an operation meant? */
@@ -59,6 +60,10 @@ export function erase(
     isChanged = true;
   }
   if (!isChanged || equalBytes(erased, payload)) return undefined;
+  // What is left could be guessed, and then be told from what was there.
+  if (isSalted(payload)) {
+    erased.fill(PADDING, payload.length - limits.saltBytes);
+  }
   erased[0] = ERASED;
   return erased;
 }

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import fc from "fast-check";
 import { decodeText } from "../base/bytes.ts";
 import { engine } from "../text/engine.ts";
@@ -99,21 +99,48 @@ const stories = fc.tuple(
 ]);
 
 const writer = new PatchWriter();
-function encode(said: readonly Said[]): Uint8Array {
+const SALT = Uint8Array.from({ length: 16 }, (_, i) => 200 + i);
+const salts = fc.constantFrom(undefined, SALT);
+function encode(said: readonly Said[], salt?: Uint8Array): Uint8Array {
   writer.begin();
   for (const { operation } of said) writer.add(operation);
-  return writer.finish().payload;
+  return writer.finish(salt).payload;
 }
 
 const isAnn = ({ id }: Operation) => id === "ann";
 const isBob = ({ id }: Operation) => id === "bob";
 const isAny = () => true;
 
-Deno.test("erase() leaves nothing of the values that are meant, and all else where it was", () => {
+/** What stands where a salt did. */
+const PADDED = new Uint8Array(16).fill(3);
+
+Deno.test("a salt is behind a patch, which says the same, and no other bytes stand for it", () => {
   fc.assert(
     fc.property(stories, (said) => {
-      const payload = encode(said);
+      const salted = encode(said, SALT);
+      const { length } = salted;
+      deepEqual(decodePatch(salted), decodePatch(encode(said)));
+      const others = [
+        salted.slice(0, -1),
+        salted.slice(0, -16),
+        Uint8Array.of(...salted, 1),
+        salted.slice().fill(0, length - 16),
+        Uint8Array.of(1, ...salted.slice(1)),
+        Uint8Array.of(4, ...encode(said).slice(1)),
+      ];
+      for (const bytes of others) throws(() => decodePatch(bytes), SyntaxError);
+    }),
+    run,
+  );
+});
+
+Deno.test("erase() leaves nothing of the values that are meant, and all else where it was", () => {
+  fc.assert(
+    fc.property(stories, salts, (said, salt) => {
+      const payload = encode(said, salt);
       const left = erase(payload, isAnn)!;
+      if (salt !== undefined) deepEqual(payload.slice(-16), salt);
+      if (salt !== undefined) deepEqual(left.slice(-16), PADDED);
       equal(left.length, payload.length);
       const before = decodePatch(payload);
       const after = decodePatch(left);
@@ -138,8 +165,8 @@ Deno.test("erase() leaves nothing of the values that are meant, and all else whe
 
 Deno.test("erase() makes the same in whatever order, and nothing more the second time", () => {
   fc.assert(
-    fc.property(stories, (said) => {
-      const payload = encode(said);
+    fc.property(stories, salts, (said, salt) => {
+      const payload = encode(said, salt);
       const ann = erase(payload, isAnn)!;
       const bob = erase(payload, isBob)!;
       const both = erase(payload, isAny)!;

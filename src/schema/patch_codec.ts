@@ -35,7 +35,7 @@ import type {
   UpdateOperation,
 } from "./patch.ts";
 import { encodeShape, readShapes } from "./shape_codec.ts";
-import { ERASED, isStub } from "./stub.ts";
+import { ERASED, isSalted, isStub, SALTED } from "./stub.ts";
 import {
   malformed,
   readCount,
@@ -151,11 +151,12 @@ export class PatchWriter {
     return index;
   }
 
-  /** The whole patch in bytes of its own. */
-  finish(): EncodedPatch {
+  /** The whole patch in bytes of its own, with a salt behind it where there is one. */
+  finish(salt?: Uint8Array): EncodedPatch {
     const head = this.#head;
     head.clear();
-    head.u8(FORMAT);
+    head.u8(salt === undefined ? FORMAT : SALTED);
+    if (salt !== undefined) this.#body.bytes(salt);
     head.varint(this.#shapes.length);
     for (let i = 0; i < this.#shapes.length; i++) {
       head.bytes(encodeShape(this.#shapes[i]!));
@@ -300,7 +301,7 @@ export function countOperations(payload: Uint8Array): number {
 export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   if (isStub(payload)) return nothing;
   const r = new ByteReader(payload);
-  r.isWhole = payload[0] === FORMAT;
+  r.isWhole = payload[0] !== ERASED;
   const shapes = readTable(r);
   const count = readCount(r, limits.operationsMax, operationBytesMin);
   const operationsOffset = r.at;
@@ -327,6 +328,7 @@ export function decodePatch(payload: Uint8Array, room?: Room): DecodedPatch {
   }
   if (used < shapes.length) malformed("a shape is without use");
   if (!r.isWhole) skipPadding(r);
+  if (isSalted(payload)) skipSalt(r);
   if (!r.done) malformed("bytes follow its last operation");
   return { operations, operationsOffset, createOffsets };
 }
@@ -353,10 +355,18 @@ export function changesIn(payload: Uint8Array): ChangeSpan[] {
 /** Reads what stands before a payload's count of operations: its shapes. */
 function readTable(r: ByteReader): Shape[] {
   const format = r.u8();
-  if (format !== FORMAT && format !== ERASED) {
+  if (format !== FORMAT && format !== ERASED && format !== SALTED) {
     malformed("its format is unknown");
   }
   return readShapes(r);
+}
+
+/** Zeros are what who has no randomness writes. */
+function skipSalt(r: ByteReader): void {
+  const salt = r.bytes.subarray(r.at, r.end);
+  const isSalt = salt.length === limits.saltBytes && salt.some((byte) => byte);
+  if (!isSalt) malformed("its salt is none");
+  r.skip(salt.length);
 }
 
 /** Goes on to the operation behind padding; no operation begins with it. */

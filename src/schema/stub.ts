@@ -11,6 +11,10 @@
 const FORMAT = 2;
 /** Format of a payload of which values were erased: see `erasure.ts`. */
 export const ERASED = 3;
+/** Format of a payload that ends with a salt, so that its hash cannot be guessed back. */
+export const SALTED = 4;
+/** What a server that takes no other payloads says that it asks for. */
+export const SALT = "salt";
 const HEAD_BYTES = 3;
 const HASH_BYTES = 32;
 
@@ -34,6 +38,11 @@ export function isErased(
   end: number = bytes.length,
 ): boolean {
   return at < end && bytes[at] === ERASED;
+}
+
+/** Does the payload from `at` on end with a salt? */
+export function isSalted(bytes: Uint8Array, at = 0): boolean {
+  return bytes[at] === SALTED;
 }
 
 /** The hash in a stub: a view. */

@@ -79,7 +79,12 @@ export function storageOf(files: Files, identity: string = IDENTITY): Storage {
 /** Opens a folder as the app does that wrote it. */
 export function openCorpus(
   storage: Storage,
-  options: { mode?: Mode; rootSecret?: Uint8Array; seed?: number } = {},
+  options: {
+    mode?: Mode;
+    rootSecret?: Uint8Array;
+    salt?: boolean;
+    seed?: number;
+  } = {},
 ): Promise<Database> {
   const { seed = 1, ...rest } = options;
   const world = steadyWorld(seed);

@@ -73,6 +73,7 @@ for (const mode of modes) {
 
 Deno.test("the corpus has records of every kind, several segments, and is small", async () => {
   const kinds = new Set<number>();
+  const formats = new Set<number>();
   let bytes = 0;
   for (const mode of modes) {
     const files = readFiles(folderOf(mode));
@@ -80,10 +81,15 @@ Deno.test("the corpus has records of every kind, several segments, and is small"
     bytes += Deno.statSync(new URL("expected.json", folderOf(mode))).size;
     ok(files.filter(([name]) => name.includes("/log-")).length > 2);
     const db = await openCorpus(storageOf(files));
-    for (const kind of kindsOf(await db.repository(NAME))) kinds.add(kind);
+    const repository = await db.repository(NAME);
+    for (const kind of kindsOf(repository)) kinds.add(kind);
+    replicaOf(repository).commits.each(({ batch: { bytes, commits } }) => {
+      for (const { payloadAt } of commits) formats.add(bytes[payloadAt]!);
+    });
     await db.close();
   }
   ok(bytes < BYTES_MAX);
+  for (const format of [1, 3, 4]) ok(formats.has(format), `format ${format}`);
   for (const kind of Object.values(recordKind)) ok(kinds.has(kind), `${kind}`);
   ok([...kinds].some((kind) => kind >= 32 && kind < 48));
   ok([...kinds].some((kind) => kind > 51));

@@ -15,6 +15,7 @@ import vectors from "../vectors/format.json" with { type: "json" };
 import {
   ByteWriter,
   concatBytes,
+  encodeText,
   fromHex,
   toHex,
 } from "../../src/base/bytes.ts";
@@ -269,7 +270,15 @@ testDecoder(
       message: `${one.message}00`,
       valid: false,
     }));
-    const all = [...sound, ...flipped, ...vectors.signatures];
+    const redactions = vectors.redactions.map(({ bytes }) => ({
+      key: bytes.slice(-192, -128),
+      message: `${toHex(encodeText("sheaf redaction 1\n"))}${
+        bytes.slice(0, -128)
+      }`,
+      signature: bytes.slice(-128),
+      valid: true,
+    }));
+    const all = [...sound, ...flipped, ...redactions, ...vectors.signatures];
     deepEqual(await judgeSignatures(all), all.map(({ valid }) => valid));
   },
 );
@@ -300,6 +309,7 @@ testDecoder(
     const refused = vectors.refusedPayloads;
     const pinned = [
       ...vectors.payloads.map(({ bytes }) => bytes),
+      ...vectors.erased.flatMap(({ payload, left }) => [payload, left]),
       ...refused.map(({ instead }) => instead),
       ...refused.map(({ bytes }) => bytes),
     ].map(fromHex);

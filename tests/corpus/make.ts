@@ -420,7 +420,8 @@ export async function make(
 
 async function makeHere(mode: Mode) {
   const storage = storageOf([]);
-  const db = await openCorpus(storage, { mode, rootSecret: secretOf(250) });
+  const rootSecret = secretOf(250);
+  const db = await openCorpus(storage, { mode, rootSecret, salt: true });
   const repo = await db.repository(NAME);
   await fill(repo, mode);
   const expected = saidOf(repo);

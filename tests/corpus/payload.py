@@ -332,8 +332,8 @@ def read_payload(data, place):
     if data[:1] == b"\2":
         payload.check(len(data) == 35 and data[1:3] == b"\0\0", "no stub")
         return [], data[3:]
-    payload.is_erased = data[:1] == b"\3"
-    if payload.is_erased:
+    payload.is_erased, is_salted = data[:1] == b"\3", data[:1] == b"\4"
+    if payload.is_erased or is_salted:
         payload.at += 1
     else:
         payload.form()
@@ -342,5 +342,6 @@ def read_payload(data, place):
     operations = payload.many(lambda: payload.operation(shapes))
     payload.check(payload.used == len(shapes), "a shape without use")
     payload.padding()
+    payload.check(not is_salted or any(payload.take(16)), "a salt of zeros")
     payload.end()
     return operations, None if payload.is_erased else sha256(data)

@@ -128,6 +128,7 @@ export interface HostileCommit {
   readonly parents?: Header["parents"];
   /** None: an empty commit. */
   readonly operations?: readonly Operation[];
+  readonly salt?: Uint8Array | undefined;
 }
 
 /** A chain whose ids and seals are true, whatever its commits say. */
@@ -165,11 +166,11 @@ export class HostileChain {
       chainStart(this.#genesisId, this.name);
     const hash = new ChainHash().start(previous);
     const prepared = commits.map((commit) => {
-      const { wall, count = 0, parents = [], operations = [] } = commit;
+      const { wall, count = 0, parents = [], operations = [], salt } = commit;
       const header = encodeHeader({ wall, count, parents });
       this.#patch.begin();
       for (const operation of operations) this.#patch.add(operation);
-      const { payload } = this.#patch.finish();
+      const { payload } = this.#patch.finish(salt);
       hash.next(header, payload);
       this.#ids.push(hash.id.slice());
       return { header, payload, payloadAt: -1 };

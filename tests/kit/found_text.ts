@@ -13,16 +13,20 @@ import { decodeRefusal } from "../../repo/refusal/void_commits.ts";
 import { parseSegmentName, recordKind } from "../../repo/log/format.ts";
 import { readRecords, segmentIn } from "../../repo/log/segment.ts";
 
-/** Names of the files in which a text stands, and how it was found. */
-export function filesWith(storage: Storage, text: string): string[] {
+/** Names of the files in which a text stands, or bytes, and how it was found. */
+export function filesWith(
+  storage: Storage,
+  text: string | Uint8Array,
+): string[] {
+  const wanted = typeof text === "string" ? encodeText(text) : text;
   const found: string[] = [];
   for (const path of filesOf(storage, "")) {
     const file = storage.open(path)!;
     const bytes = new Uint8Array(file.size());
     file.readAt(bytes, 0);
-    if (isIn(bytes, text)) found.push(`${path} (raw)`);
+    if (isIn(bytes, wanted)) found.push(`${path} (raw)`);
     const name = path.split("/").at(-1)!;
-    if (parseSegmentName(name) !== undefined) {
+    if (parseSegmentName(name) !== undefined && typeof text === "string") {
       const segment = segmentIn(file, path);
       readRecords(segment, segment.start, segment.limit, (kind, body) => {
         if (saidIn(kind, body).includes(text)) found.push(`${path} (decoded)`);
@@ -41,8 +45,7 @@ function* filesOf(storage: Storage, folder: string): Generator<string> {
   }
 }
 
-function isIn(bytes: Uint8Array, text: string): boolean {
-  const wanted = encodeText(text);
+function isIn(bytes: Uint8Array, wanted: Uint8Array): boolean {
   for (let at = 0; at + wanted.length <= bytes.length; at++) {
     let same = 0;
     while (same < wanted.length && bytes[at + same] === wanted[same]) same++;

@@ -3,18 +3,25 @@
  * small files, pinned for other languages: whoever changes them changes the format.
  */
 
-import { equal, throws } from "node:assert/strict";
-import { createSigner, verify } from "../../crypto/mod.ts";
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { createSigner, sha256, verify } from "../../crypto/mod.ts";
+import {
+  decodeErasure,
+  encodeErasure,
+  redactionLayout,
+} from "../../repo/commit/redaction.ts";
 import { issueRevocation } from "../../repo/commit/revocation.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
 import { nameOf } from "../../repo/commit/commit.ts";
 import { encodeMark, orderAfter, orderStart } from "../../repo/log/order.ts";
 import { epochFile } from "../../repo/log/served_order.ts";
+import { rewritingFile } from "../../repo/redaction/rewriting.ts";
 import { fromHex, toHex } from "../../src/base/bytes.ts";
 import { encodeFile } from "../../src/base/layout.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { encodeKeys } from "../../src/db/keyring_file.ts";
 import { resumeFile } from "../../src/db/repository_link.ts";
+import { erase } from "../../src/schema/erasure.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
 import type {
   Change,
@@ -132,6 +139,58 @@ Deno.test("decodePatch() refuses each other spelling of a payload, and takes the
     const { operations } = decodePatch(fromHex(instead));
     equal(payloadOf(...operations), instead, why);
   }
+});
+
+Deno.test("redaction, erasure and rewriting bytes are the pinned ones, and so is what is left of payloads, salted ones too", async () => {
+  await lateRich.load();
+  const chainsOf = (said: typeof vectors.redactions[0]["chains"]) =>
+    said.map(({ chain, commits }) => ({
+      chain: nameIn(chain),
+      commits: commits.map(({ number, was, is }) => ({
+        ...{ number, was: fromHex(was), is: fromHex(is) },
+      })),
+    }));
+  for (const { bytes, chains, ...said } of vectors.redactions) {
+    const fields = { genesisId, ...said, chains: chainsOf(chains) };
+    const signed = redactionLayout.sign(fields, root);
+    equal(toHex(signed.bytes), bytes);
+    deepEqual(redactionLayout.decode(fromHex(bytes)), signed);
+  }
+  for (const { bytes, isDone, chains } of vectors.erasures) {
+    const said = { isDone, chains: chainsOf(chains) };
+    equal(toHex(encodeErasure(said)), bytes);
+    deepEqual(decodeErasure(fromHex(bytes)), {
+      ...said,
+      bytes: fromHex(bytes),
+    });
+  }
+  const { edits, bytes } = vectors.files.rewriting;
+  const rewriting = encodeFile(rewritingFile, {
+    edits: edits.map(({ address, bytes }) => ({
+      ...{ address, bytes: fromHex(bytes) },
+    })),
+  });
+  equal(toHex(rewriting), bytes);
+  for (const { payload, items, left, said, hash } of vectors.erased) {
+    const bytes = fromHex(payload);
+    equal(toHex(sha256(bytes)), hash);
+    equal(toHex(erase(bytes, ({ id }) => items.includes(id))!), left);
+    const writer = new PatchWriter();
+    writer.begin();
+    for (const one of decodePatch(bytes).operations) writer.add(one);
+    const salt = said.salt === null ? undefined : fromHex(said.salt);
+    equal(toHex(writer.finish(salt).payload), payload);
+    decodePatch(fromHex(left));
+  }
+  // The records mean these payloads.
+  const meant = vectors.redactions.flatMap(({ chains }) =>
+    chains.flatMap(({ commits }) => commits.map(({ was, is }) => [was, is]))
+  );
+  const made = vectors.erased.map(({ hash, left }) => [
+    hash,
+    toHex(sha256(fromHex(left))),
+  ]);
+  deepEqual(meant, made);
 });
 
 function payloadOf(...operations: Operation[]): string {
