@@ -35,7 +35,8 @@ import type { Cut } from "./refusal/void_commits.ts";
 import type { Writer } from "./write/writer.ts";
 import type { Sharing } from "./graph/sharing.ts";
 import type { ItemName } from "./state/state.ts";
-import { StateTree } from "./state/state_tree.ts";
+import { lateStateTree } from "./state/late_state_tree.ts";
+import type { StateTree } from "./state/state_tree.ts";
 import type { VersionVector } from "./commit/version_vector.ts";
 
 /** What a port looks out on. */
@@ -257,6 +258,6 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   get #stateTree(): StateTree {
-    return this.#tree ??= new StateTree(this.#parts.loaded.state);
+    return this.#tree ??= lateStateTree.code(this.#parts.loaded.state);
   }
 }

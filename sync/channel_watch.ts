@@ -11,8 +11,9 @@
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import { audit, type AuditReport, type AuditRun } from "./audit.ts";
+import type { AuditReport, AuditRun } from "./audit.ts";
 import type { EventOf } from "./conversation.ts";
+import { lateAudit } from "./late_audit.ts";
 import type { PeerSession } from "./proof.ts";
 import type { Place } from "./frame_fields.ts";
 import type { Line } from "./line.ts";
@@ -321,7 +322,7 @@ export class ChannelWatch {
       this.#running = { ...this.#running, isAsked: true };
       return;
     }
-    this.#running = { run: audit(this.#port), isAsked };
+    this.#running = { run: lateAudit.code(this.#port), isAsked };
     this.#go(this.#running.run.next());
   }
 

@@ -22,6 +22,7 @@ import {
   rights,
 } from "./conversation.ts";
 import type { Driver } from "./driver.ts";
+import { lateAudit } from "./late_audit.ts";
 import { Others, type PresentPeer } from "./presence.ts";
 import {
   type ChannelStatus,
@@ -144,16 +145,21 @@ export class SyncChannel {
 
   /** Compares with the server now; rejects with `unreachable` without a live channel. */
   async audit(): Promise<ChannelAudit> {
-    const driver = this.#driver;
-    if (driver === undefined || this.#phase !== "live") {
-      throw new DatabaseError(
-        "unreachable",
-        "Cannot audit: there is no live connection",
-      );
-    }
+    this.#liveDriver();
+    await lateAudit.load();
+    const driver = this.#liveDriver();
     const { promise } = this.#audit ??= deferred<ChannelAudit>();
     driver.run((core) => core.audit(this.name));
     return await promise;
+  }
+
+  /** The connection, where the channel is live. */
+  #liveDriver(): Driver<ClientConversation> {
+    if (this.#driver !== undefined && this.#phase === "live") {
+      return this.#driver;
+    }
+    const why = "Cannot audit: there is no live connection";
+    throw new DatabaseError("unreachable", why);
   }
 
   /** There will be no answer. */

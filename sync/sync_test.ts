@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Position } from "../repo/commit/commit.ts";
 import { parseRepositoryName } from "../repo/commit/genesis.ts";
+import { lateStateTree } from "../repo/state/late_state_tree.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import {
@@ -19,7 +20,8 @@ import {
 } from "../tests/kit/sync_place.ts";
 import { withAnswers } from "../tests/kit/with_answers.ts";
 import { rights } from "./conversation.ts";
-import { decodeResume } from "./resume.ts";
+import { lateAudit } from "./late_audit.ts";
+import { decodeResume, emptyResume, encodeResume } from "./resume.ts";
 import type { Incident } from "./status.ts";
 import { recordKind } from "../repo/log/format.ts";
 
@@ -382,6 +384,48 @@ Deno.test("audit() is for a channel that is live, and is refused at once on any 
   assert.equal(ann.client.status.state, "ready", "the connection lives");
   await assert.rejects(ann.channel.audit(), unreachable, "no channel");
   await end(server, ann);
+});
+
+/** As it is in a page, until somebody audits. */
+function forgetAudit(): void {
+  lateAudit.provide(undefined);
+  lateStateTree.provide(undefined);
+}
+
+Deno.test("audit() loads what it takes, in the middle of a conversation", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.synced(await ann.write("a", "x"));
+  forgetAudit();
+  const first = ann.channel.audit();
+  const second = ann.channel.audit();
+  assert.equal(lateAudit.isLoaded, false);
+  assert.deepEqual(await first, await second);
+  assert.equal((await first).equal, true);
+  await ann.synced(await ann.write("b", "y"));
+  assert.equal((await ann.channel.audit()).equal, true);
+  forgetAudit();
+  const late = assert.rejects(ann.channel.audit(), { code: "unreachable" });
+  ann.close(); // While it is loaded.
+  await late;
+  await end(server, ann);
+});
+
+Deno.test("who meets a difference before it can audit names it on its next connection", async () => {
+  const server = await ServerPlace.start();
+  const ann = await ClientPlace.connect(server, 1);
+  await ann.synced(await ann.write("a", "x"));
+  await until(server.world, () => ann.channel.status.equalAt !== undefined);
+  const { cursor, genesisId } = decodeResume(ann.channel.resume()!)!;
+  const resume = encodeResume({ ...emptyResume(genesisId), cursor });
+  forgetAudit();
+  const bob = await ClientPlace.connect(server, 2, { resume });
+  const kinds = () => bob.channel.status.incidents.map(({ kind }) => kind);
+  await until(server.world, () => kinds().includes("desync"));
+  assert.ok(lateAudit.isLoaded);
+  await until(server.world, () => bob.place.text("a") === "x");
+  await settled(server, ann, bob);
+  await end(server, ann, bob);
 });
 
 Deno.test("a host says which channels it opened and declined, and why", async () => {

@@ -12,6 +12,8 @@ import { lateReading } from "../checkpoint/late_reading.ts";
 import { reading } from "../checkpoint/reading.ts";
 import { ServedOrder } from "../log/served_order.ts";
 import { Intake } from "./intake.ts";
+import { lateStateTree } from "../state/late_state_tree.ts";
+import { StateTree } from "../state/state_tree.ts";
 import { lateRefusing } from "../refusal/late_refusing.ts";
 import { ReplicaPort } from "../replica_port.ts";
 import { refusing } from "../refusal/refusing.ts";
@@ -21,6 +23,7 @@ import { TouchFiles } from "../checkpoint/touches_writer.ts";
 lateReading.provide(reading);
 lateRefusing.provide(refusing);
 lateRich.provide(rich);
+lateStateTree.provide((state) => new StateTree(state));
 
 /** Lets in what is sound. */
 export const servingDoor: Door = {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import "./audits.ts";
 import type { Signer } from "../../crypto/mod.ts";
 import type { ServedOrder } from "../../repo/mod.ts";
 import type { Mode } from "../../repo/commit/genesis.ts";

@@ -15,6 +15,7 @@ import { fromHex } from "../../src/base/bytes.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import type { Incident } from "../../src/db/channel.ts";
 import type { ConnectOptions } from "../../src/db/connect.ts";
+import "../kit/audits.ts";
 import { type Database, openDatabase } from "../../src/db/database.ts";
 import type { Repository } from "../../src/db/repository.ts";
 import type { Connector } from "../../sync/transport/transport.ts";

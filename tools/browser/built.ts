@@ -42,8 +42,6 @@ const INSIDE = /^@noble\//;
 /** One script. */
 export interface BuiltScript {
   readonly code: string;
-  /** The source that is loaded by `import()`, where it is one. */
-  readonly source: string | undefined;
   /** What each source has in it. */
   readonly bytes: ReadonlyMap<string, number>;
 }
@@ -81,12 +79,11 @@ async function build(): Promise<Built> {
   await bundle.close();
   return new Map(output.flatMap((chunk) => {
     if (chunk.type !== "chunk") return [];
-    const { code, facadeModuleId, modules } = chunk;
+    const { code, modules } = chunk;
     const bytes = Object.entries(modules).map(([path, { renderedLength }]) =>
       [nameOf(path), renderedLength] as const
     );
-    const source = facadeModuleId === null ? undefined : nameOf(facadeModuleId);
-    return [[chunk.fileName, { code, source, bytes: new Map(bytes) }]];
+    return [[chunk.fileName, { code, bytes: new Map(bytes) }]];
   }));
 }
 

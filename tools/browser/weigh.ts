@@ -113,13 +113,15 @@ export async function weigh(scale: Scale): Promise<Weight> {
   const starts = Object.entries(metafile.outputs)
     .filter(([, { entryPoint }]) => entryPoint?.startsWith("text:"))
     .map(([path]) => path);
-  const fetched = Object.entries(metafile.outputs)
-    .filter(([, { entryPoint = "" }]) =>
-      scale.fetched?.includes(
-        builtScript(built, entryPoint)?.source ?? entryPoint,
-      )
-    )
-    .map(([path]) => path);
+  const fetched = (scale.fetched ?? []).map((source) => {
+    const found = Object.entries(metafile.outputs)
+      .find(([, { entryPoint = "" }]) =>
+        entryPoint === source ||
+        builtScript(built, entryPoint)?.bytes.has(source)
+      );
+    if (found === undefined) throw new Error(`Nothing imports ${source}`);
+    return found[0];
+  });
   const eager = reached(metafile.outputs, [...starts, ...fetched], false);
   const chunks: Chunk[] = [];
   const forbidden: string[] = [];
