@@ -3,7 +3,7 @@
  * lost.
  */
 
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import {
   count,
   DatabaseError,
@@ -311,7 +311,9 @@ Deno.test("a message names what there is, what it got, and what to do", async ()
     [() => any.createMany({ title: "x" }), /takes a list of items; create\(\)/],
     [() => defineSchema("a", { a: set!() }), /field.set\(\) needs the kind/],
     [() => defineSchema("a", { a: words!("b") }), /give field.enum\(\) a list/],
-    ...Object.entries(field).map(([kind, make]): [() => unknown, RegExp] => [
+    ...Object.entries({ ...field, text }).map((
+      [kind, make],
+    ): [() => unknown, RegExp] => [
       () =>
         (make as (...given: unknown[]) => unknown)(
           ...new Array(make.length),
@@ -489,6 +491,49 @@ Deno.test("an option that nobody knows is refused by name, wherever options are 
     const { message } = await fails(call, "invalid-option");
     ok(message.endsWith(`did you mean \`${meant}\`?`), message);
   }
+  const without: [object, string, unknown[]][] = [
+    [db, "repository", ["b"]],
+    [repo, "collection", [Task]],
+    [repo, "transact", [() => {}]],
+    [tasks, "create", [{ title: "B" }]],
+    [tasks, "createMany", [[]]],
+    [tasks, "update", ["a", { rank: 1 }]],
+    [tasks, "upsert", [{ id: "a", title: "B" }]],
+    [tasks, "delete", ["a"]],
+    [tasks, "getMany", [["a"]]],
+    [tasks, "all", []],
+    [tasks, "stream", []],
+    ...repo.transact((tx) =>
+      ["create", "update", "upsert", "delete"].map((
+        name,
+      ): typeof without[number] => [
+        tx.collection(Task),
+        name,
+        name === "update" ? ["a", {}] : ["a"],
+      ])
+    ).result,
+  ];
+  for (const [owner, name, given] of without) {
+    const call = Reflect.get(owner, name);
+    const { message } = await fails(
+      async () => {
+        const result = Reflect.apply(call, owner, [...given, { ttlMs: 5 }]);
+        if (result instanceof Iterator) result.next();
+        await result;
+      },
+      "invalid-option",
+    );
+    equal(message, `${name}() takes no options`);
+  }
+  await rejects(Reflect.apply(db.repository, db, ["b", {}]), {
+    code: "invalid-option",
+  });
+  for (
+    const input of [{ title: "B" }, { title: "C" }].map(tasks.create, tasks)
+  ) {
+    equal(typeof input.id, "string");
+  }
+  equal(tasks.count(), 3);
   equal(kv.size, 0);
   deepEqual([...Deno.readDirSync(path), ...storage.list("")], []);
   await Deno.remove(path);

@@ -31,6 +31,20 @@ export function checkOptions<O extends object>(
   return options;
 }
 
+/**
+ * Fails where a method that has no options was given some, behind the `count`
+ * values that it takes. The number that `map()` hands over is none.
+ */
+export function checkNoOptions(
+  method: string,
+  given: ArrayLike<unknown>,
+  count: number,
+): void {
+  if (typeof given[count] !== "object" || given[count] === null) return;
+  const message = `${method}() takes no options`;
+  throw new DatabaseError("invalid-option", message);
+}
+
 function refuse(name: string, known: readonly string[], prefix: string): never {
   const near = known.find((one) => isNear(name, one));
   const shown = (near === undefined ? known : [near])

@@ -14,7 +14,7 @@
 import { toHex } from "../base/bytes.ts";
 import { deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { checkOptions } from "../base/known_options.ts";
+import { checkNoOptions, checkOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type { Connection, ConnectOptions } from "../db/connect.ts";
 import { parseAddress } from "../db/connectors.ts";
@@ -321,6 +321,11 @@ export class TabDatabase implements Database {
   repository(name: string): Promise<Repository> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    try {
+      checkNoOptions("repository", arguments, 1);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
     return this.#repositories.open(name);
   }
 

@@ -44,6 +44,17 @@ Deno.test("repository() of a tab that closes is refused at once, and opens nothi
   equal(origin.files.folders(REPOSITORIES).length, 1, "the board alone");
 });
 
+Deno.test("repository() of a tab takes no options", async () => {
+  using origin = new Origin();
+  await using tab = new Tab(origin, { schemas });
+  const database = await tab.opening;
+  const given = ["board", { mode: "fast" }];
+  await rejects(Reflect.apply(database.repository, database, given), {
+    code: "invalid-option",
+    message: "repository() takes no options",
+  });
+});
+
 Deno.test("repository() of a tab that found no room is asked for anew", async () => {
   using origin = new Origin();
   await using tab = new Tab(origin, { schemas });

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { checkOptions } from "../base/known_options.ts";
+import { checkNoOptions, checkOptions } from "../base/known_options.ts";
 import { FollowingWorld } from "../base/server_clock.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
@@ -259,6 +259,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     let key: RepositoryName;
     try {
+      checkNoOptions("repository", arguments, 1);
       key = parseRepositoryName(name);
     } catch (cause) {
       return Promise.reject(cause);

@@ -5,6 +5,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { checkNoOptions } from "../base/known_options.ts";
 import { IdSource } from "../schema/names.ts";
 import type { Decision } from "../schema/rule_types.ts";
 import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
@@ -89,6 +90,7 @@ export class Repository extends BareRepository {
    * to `openDatabase()`, `closed`
    */
   collection<S extends Schema>(schema: S): Collection<S> {
+    checkNoOptions("collection", arguments, 1);
     const { replica, schemas, link } = this.#parts;
     replica.check();
     schemas.check(schema);
@@ -140,6 +142,7 @@ export class Repository extends BareRepository {
   transact<R>(
     callback: ((tx: TransactionScope) => R) & Synchronous<R>,
   ): Write<R> {
+    checkNoOptions("transact", arguments, 1);
     const { replica, link } = this.#parts;
     if (typeof callback !== "function") {
       throw new DatabaseError(

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { checkNoOptions } from "../base/known_options.ts";
 import type {
   CreateInput,
   Infer,
@@ -75,21 +76,25 @@ export class TransactionCollection<S extends Schema> {
 
   /** Creates an item when the transaction commits. */
   create(input: CreateInput<S>): Infer<S> {
+    checkNoOptions("create", arguments, 1);
     return this.#row(this.#editor.create(this.#transaction, input));
   }
 
   /** Changes some fields when the transaction commits. */
   update(id: string, input: UpdateInput<S>): Infer<S> {
+    checkNoOptions("update", arguments, 2);
     return this.#row(this.#editor.update(this.#transaction, id, input));
   }
 
   /** Creates or changes an item when the transaction commits. */
   upsert(input: CreateInput<S> & { readonly id: string }): Infer<S> {
+    checkNoOptions("upsert", arguments, 1);
     return this.#row(this.#editor.upsert(this.#transaction, input));
   }
 
   /** Deletes an item when the transaction commits. */
   delete(id: string): void {
+    checkNoOptions("delete", arguments, 1);
     this.#editor.delete(this.#transaction, id);
   }
 }

@@ -327,19 +327,23 @@ const builders = {
 } as const;
 
 /** A builder that is given no more than it takes: what a field may add are methods. */
-function strict(
-  [name, builder]: [string, (...given: never[]) => unknown],
-): [string, unknown] {
-  return [name, (...given: never[]) => {
+export function strict<F extends (...given: never[]) => unknown>(
+  name: string,
+  builder: F,
+): F {
+  const checked = (...given: never[]) => {
     if (given.length <= builder.length) return builder(...given);
     throw new DatabaseError(
       "invalid-schema",
       `field.${name}() takes no options: what a field may add are methods, as in field.string().optional()`,
     );
-  }];
+  };
+  return checked as F; // proof: it gives what the builder gives
 }
 
 /** Builders of fields, one for each kind. */
 export const field: typeof builders = Object.freeze(
-  Object.fromEntries(Object.entries(builders).map(strict)),
+  Object.fromEntries(
+    Object.entries(builders).map(([name, make]) => [name, strict(name, make)]),
+  ),
 ) as typeof builders; // proof: each builder under its name

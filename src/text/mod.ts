@@ -7,7 +7,12 @@
  * @module
  */
 
-import { field as fields, type TextField, textField } from "../schema/field.ts";
+import {
+  field as fields,
+  strict,
+  type TextField,
+  textField,
+} from "../schema/field.ts";
 import type { TextEngine } from "../schema/text_state.ts";
 import { engine } from "./engine.ts";
 
@@ -33,9 +38,7 @@ export {
 export const textEngine: TextEngine = engine;
 
 /** A text whose characters merge; empty at first. */
-export function text(): TextField {
-  return textField(engine);
-}
+export const text: () => TextField = strict("text", () => textField(engine));
 
 /** All builders of fields, and `text`. */
 export const field: typeof fields & { readonly text: typeof text } = Object

@@ -39,6 +39,7 @@ export function docOf(
   { isTooMuch }: TextOrder = orderOf(state),
 ): Y.Doc {
   const doc = new Y.Doc();
+  rootOf(doc); // One that comes later is made anew, unit by unit.
   Y.applyUpdate(doc, updateOf(isTooMuch ? inLine(state) : state));
   return doc;
 }
