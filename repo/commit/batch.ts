@@ -196,9 +196,11 @@ export function sealRun<S extends SessionSigner>(
   genesisId: Uint8Array,
   signer: S,
 ): Sealed<S> {
-  const hash = new ChainHash().start(previousId);
-  for (const { header, payload } of run.commits) hash.next(header, payload);
-  const lastId = hash.id.slice();
+  chainHash.start(previousId);
+  for (const { header, payload } of run.commits) {
+    chainHash.next(header, payload);
+  }
+  const lastId = chainHash.id.slice();
   const seal = signer.sign(sealMessage(genesisId, run.chain, lastId));
   // Proof: it is what this signer's `sign` gave.
   return { seal: seal as ReturnType<S["sign"]>, lastId };
