@@ -128,7 +128,8 @@ const text: readonly string[] = [
   "at the same places. Keys are gathered for a commit: as a binding gathers those of somebody who *types alone* (nine, on the",
   "average), or so many; with others there it is three or four. Yjs's CPU is that of a transaction a key, as in its bindings;",
   "its bytes are of one transaction a commit. Sheaf's changes are signed one by one and say who wrote them; Yjs's say only",
-  "what. What they made is a checkpoint, with its index of histories, and the update that makes the document anew.",
+  "what. What the textarea takes by itself is a browser's, and taken off. What they made is a checkpoint, with its index of",
+  "histories, and the update that makes the document anew.",
 ];
 
 /** Below the heading of each suite. */
