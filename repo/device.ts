@@ -21,6 +21,7 @@ import {
   decodeBatch,
   payloadOf,
 } from "./commit/batch.ts";
+import type { Position } from "./commit/commit.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
@@ -33,6 +34,7 @@ import {
   decodeCut,
   decodeRefusal,
   decodeResolution,
+  encodeResolution,
   type Refusal,
   type Refused,
 } from "./refusal/void_commits.ts";
@@ -185,13 +187,34 @@ export class Device {
     if (credential.what === "redaction") this.#parts.redacted();
   }
 
-  #resolve(held: OwnRecord[]): void {
-    const { loaded: { voided }, refusalsChanged } = this.#parts;
-    for (const { bytes } of held.splice(0)) {
-      if (!voided.resolve(decodeResolution(bytes))) continue;
-      this.#append(recordKind.resolution, bytes);
-      refusalsChanged();
+  /**
+   * What became of refused commits. An owner notes none that was tried again before
+   * the commit is here that does so, or comes with this batch: where it never
+   * comes, the refusal stands.
+   */
+  #resolve(held: OwnRecord[], batch?: Batch): void {
+    const { loaded: { voided, graph }, refusalsChanged } = this.#parts;
+    const said = held.map(({ bytes }) => decodeResolution(bytes));
+    const isHere = (one: Position) =>
+      graph.has(one) ||
+      one.chain === batch?.chain &&
+        one.number < batch.first + batch.commits.length;
+    const waiting: OwnRecord[] = [];
+    for (const [i, { chain, number, retried: first }] of said.entries()) {
+      let retried = first;
+      for (const next of said.slice(i + 1)) { // It may have been written again since.
+        if (isAt(next, retried)) ({ retried } = next);
+      }
+      const isDue = this.outgoing !== undefined || retried === undefined ||
+        isHere(retried);
+      if (!isDue) waiting.push(held[i]!);
+      else if (voided.resolve({ chain, number, retried })) {
+        const bytes = encodeResolution({ chain, number, retried });
+        this.#append(recordKind.resolution, bytes);
+        refusalsChanged();
+      }
     }
+    held.splice(0, held.length, ...waiting);
   }
 
   #batch(record: OwnRecord, held: OwnRecord[]): string | undefined {
@@ -216,7 +239,7 @@ export class Device {
         return "a parent";
       }
     }
-    this.#resolve(held);
+    this.#resolve(held, batch);
     this.#add(record, batch, known);
     return undefined;
   }
@@ -344,4 +367,8 @@ export class Device {
     });
     return records;
   }
+}
+
+function isAt({ chain, number }: Position, place?: Position): boolean {
+  return chain === place?.chain && number === place.number;
 }

@@ -308,7 +308,7 @@ export interface Again {
 /**
  * Records that are whole together or not at all: resolutions, and the commits
  * that say again what these resolve. No commit else comes between them, so only
- * the last group of a log can be torn.
+ * the last group of a log can be torn: others behind it prove that no crash tore it.
  */
 class LogGroups {
   readonly #lengths = new Map<string, number>();
@@ -322,6 +322,9 @@ class LogGroups {
 
   /** The log holds a chain up to a length. */
   reach(chain: string, length: number): void {
+    if (this.#group !== undefined && chain !== this.#group.chain) {
+      this.#group = undefined;
+    }
     this.#lengths.set(chain, Math.max(this.#lengths.get(chain) ?? 0, length));
   }
 

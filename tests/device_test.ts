@@ -509,6 +509,69 @@ Deno.test("device: a refusal that a tab tries again stands until the commit that
   assert.deepEqual(titles(owner), ["again", "before", "stays"]);
 });
 
+/** An owner of a refused commit, and a tab that tries it again. */
+async function tryingAgain() {
+  const files = memoryStorage();
+  const owner = await open(files, "new");
+  const start = owner.device.mirror().next.address;
+  const tab = await tabOf(files, {});
+  write(tab, "again");
+  const next = await exchange(owner, tab, start);
+  await refuse(owner, tab.device.chain, 0);
+  await exchange(owner, tab, next);
+  tab.retry(tab.refusals()[0]!);
+  tab.flush();
+  await tab.loaded.log.sync();
+  return { files, owner, tab, outgoing: tab.device.outgoing! };
+}
+
+Deno.test("device: where what a tab tried again never comes, its refusal stands, and what others wrote since is there after the next opening", async () => {
+  const { files, owner, tab, outgoing } = await tryingAgain();
+  const { records } = outgoing.take(tab.loaded.log.sealed, 1e6)!;
+  const alone = records.filter(({ kind }) => kind === recordKind.resolution);
+  assert.equal(alone.length, 1);
+  assert.equal(owner.device.follow(alone).missing, undefined);
+  assert.equal(owner.refusals().length, 1);
+  write(owner, "of others");
+  await owner.durable();
+  const next = await open(copyOf(files), {});
+  assert.deepEqual(titles(next), ["of others"]);
+  assert.equal(next.refusals().length, 1);
+  assert.equal(owner.device.follow(records).missing, undefined);
+  assert.deepEqual(titles(owner), ["again", "of others"]);
+  assert.equal(owner.refusals().length, 0);
+});
+
+Deno.test("device: a log in which it stands that something was tried again is read to its end, also where that never came", async () => {
+  const { files, owner, tab, outgoing } = await tryingAgain();
+  const { records } = outgoing.take(tab.loaded.log.sealed, 1e6)!;
+  const { bytes } = records.find(({ kind }) => kind === recordKind.resolution)!;
+  owner.loaded.log.append(recordKind.resolution, [bytes]);
+  await owner.durable();
+  const torn = await open(copyOf(files), {});
+  assert.equal(torn.refusals().length, 1, "a crash came between the two");
+  write(owner, "of others");
+  await owner.durable();
+  assert.deepEqual(titles(await open(copyOf(files), {})), ["of others"]);
+});
+
+Deno.test("device: what a tab tries again goes out with the commit that does so, however little goes out at once", async () => {
+  const { owner, tab, outgoing } = await tryingAgain();
+  const { sealed } = tab.loaded.log;
+  for (
+    let next = outgoing.take(sealed, 1);
+    next;
+    next = outgoing.take(sealed, 1)
+  ) {
+    const kinds = next.records.map(({ kind }) => kind);
+    const isTried = kinds.includes(recordKind.resolution);
+    assert.equal(isTried, kinds.includes(recordKind.signedBatch), kinds.join());
+    assert.equal(owner.device.follow(next.records).missing, undefined);
+  }
+  assert.equal(owner.refusals().length, 0);
+  assert.deepEqual(titles(owner), ["again"]);
+});
+
 Deno.test("device: a tab that lacks what makes commits void follows a refusal when it has it", async () => {
   const files = memoryStorage();
   const owner = await open(files, "new");

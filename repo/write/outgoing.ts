@@ -17,6 +17,7 @@ import { batchHead } from "../commit/batch.ts";
 import type { Log } from "../log/log.ts";
 import type { OwnRecord } from "../log/own_log.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
+import { decodeResolution } from "../refusal/void_commits.ts";
 
 /** Records that go out together. */
 export interface Shipment {
@@ -128,21 +129,29 @@ export class Outgoing {
     let end = start;
     const records: OwnRecord[] = [];
     let bytes = 0;
+    // What was tried again goes out with the commit that does so.
+    let isHeld = false;
+    let done = { count: 0, end };
     for (const range of this.#own) {
       const from = Math.max(range.from, end);
       const to = Math.min(range.to, sealed);
       if (from >= to) continue;
       this.#log.records(from, to, (kind, body, address) => {
-        if (bytes > 0 && bytes + body.length > bytesMax) return true;
+        const isFull = bytes > 0 && bytes + body.length > bytesMax;
+        if (isFull && !isHeld) return true;
         end = address + body.length;
         if (!this.#goesOut(kind, body)) return false;
         records.push({ kind, bytes: body.slice() });
         bytes += body.length;
+        if (isBatch(kind)) isHeld = false;
+        else isHeld ||= isRetry(kind, body);
+        if (!isHeld) done = { count: records.length, end };
         return false;
       });
       if (end < to) break;
     }
-    return { records, to: end };
+    if (!isHeld) return { records, to: end };
+    return { records: records.slice(0, done.count), to: done.end };
   }
 
   /** Does a record go out? What this tab cut, nobody else ever had. */
@@ -228,4 +237,10 @@ export class Outgoing {
     for (const { levers } of this.#waiting) levers.reject(cause);
     this.#waiting = [];
   }
+}
+
+/** Does a record say that a refused commit was tried again? */
+function isRetry(kind: number, body: Uint8Array): boolean {
+  return kind === recordKind.resolution &&
+    decodeResolution(body).retried !== undefined;
 }
