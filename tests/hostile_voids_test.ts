@@ -195,6 +195,24 @@ Deno.test("what a revoked session gives up of what never came is kept nowhere, w
     equal(server.quarantine().length, 0);
   }));
 
+Deno.test("who has void what another server accepted hears so, also where the author's word is no longer taken", () =>
+  withServer({ rootSecret: ROOT_SECRET }, async ({ server }) => {
+    const author = new Author(server);
+    const said = author.says("a");
+    const before = await peerOf(server, author);
+    equal(await before.hand(said), undefined);
+    const sessionKey = author.signer.publicKey.toHex();
+    await server.revoke({ sessionKey }, "stolen");
+    await before.ended;
+    await using other = await relayTo(server, author);
+    equal((await other.hand(author.givesUp(0)))?.reason, "revoked");
+    const refusal = await other.hand(stubbed(said, 0));
+    deepEqual([refusal?.reason, refusal?.number], ["fork", 0]);
+    const { graph } = await replicaAt(server);
+    const { length, voids } = graph.chain(author.chain.name)!;
+    deepEqual([length, voids], [1, undefined]);
+  }));
+
 Deno.test("what a user gives up who was revoked before he came is kept nowhere", () =>
   withServer({ rootSecret: ROOT_SECRET }, async ({ server }) => {
     await server.revoke({ user: "mal" });

@@ -143,7 +143,7 @@ function judgeBatch(
   if (from < 0) return park(batch, { chain, number: first - 1 });
   const fork = checkKnown(batch, from, knowledge);
   if (fork !== undefined) return declined(fork);
-  const givenUp = givenUpIn(batch, from, knowledge);
+  const givenUp = givenUpIn(batch, from, knowledge, gate !== undefined);
   if (gate !== undefined && givenUp !== undefined) {
     const detail = "It was accepted";
     return declined(refuseAt(givenUp.numbers[0]!, "fork", detail));
@@ -175,18 +175,20 @@ function judgeBatch(
 
 /**
  * Known commits that say something here and nothing in the batch: a server was
- * lost in between. A gate answers for what it accepted; who follows one has it so.
+ * lost in between. A gate answers for what it accepted, whether it has its
+ * author's word or takes none of him any more; who follows one has it so.
  */
 function givenUpIn(
   { chain, first, commits }: Batch,
   from: number,
   { isSilent, mode, credentials: { voids } }: Knowledge,
+  hasGate: boolean,
 ): GivenUp | undefined {
   const numbers: number[] = [];
   for (let i = 0; i < Math.min(from, commits.length); i++) {
     const number = first + i;
     const isNew = commits[i]!.isVoid && !isSilent(chain, number) &&
-      (mode !== "default" || voids.covers(chain, number));
+      (hasGate || mode !== "default" || voids.covers(chain, number));
     if (isNew) numbers.push(number);
   }
   return numbers.length === 0 ? undefined : { chain, numbers };
