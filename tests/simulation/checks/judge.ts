@@ -48,11 +48,6 @@ export interface Known {
   readonly bytes: Uint8Array;
 }
 
-/** Where a commit stood, and after how many losses it was first accepted. */
-interface Stood extends Position {
-  readonly losses: number;
-}
-
 /** Kind of the frames that show a witness of an earlier life. */
 const PROOF = 0x27;
 /** Hexadecimal digits of a session's key. */
@@ -82,7 +77,7 @@ export class NaiveJudge {
   /** Commits that were void before a witness showed any: it counts them, and does not say that they are. */
   readonly #anew = new Set<string>();
   /** Accepted commits by the mark that they leave. */
-  readonly #marks = new Map<string, Stood[]>();
+  readonly #marks = new Map<string, Position[]>();
   /** When a witness of a mark was first shown since the last loss, in virtual milliseconds. */
   readonly #shownMs = new Map<string, number>();
   /** How often the server lost what it had. */
@@ -143,12 +138,12 @@ export class NaiveJudge {
     );
   }
 
-  /** Was a commit with this mark accepted before the last loss, that is another one than this? */
-  hadStood(mark: string, { chain, number }: Position): boolean {
-    return this.#placesOf(mark).some((place) =>
-      place.losses < this.#losses &&
-      (place.chain !== chain || place.number !== number)
-    );
+  /** Was a commit with this mark accepted, that is another one than this, and did a server lose something? */
+  standsElsewhere(mark: string, { chain, number }: Position): boolean {
+    return this.#losses > 0 &&
+      this.#placesOf(mark).some((place) =>
+        place.chain !== chain || place.number !== number
+      );
   }
 
   /** How many of these collections of a repository were there before the last loss. */
@@ -159,7 +154,7 @@ export class NaiveJudge {
     ).length;
   }
 
-  #placesOf(mark: string): readonly Stood[] {
+  #placesOf(mark: string): readonly Position[] {
     return this.#marks.get(mark) ?? [];
   }
 
@@ -258,7 +253,7 @@ export class NaiveJudge {
       if (what !== "create" || collection !== Mark.name) continue;
       const places = this.#marks.get(id) ?? [];
       this.#marks.set(id, places);
-      places.push({ chain, number, losses: this.#losses });
+      places.push({ chain, number });
     }
   }
 

@@ -160,14 +160,14 @@ Deno.test("NaiveJudge knows whether a mark had been shown when its author was to
   deepEqual([judge.isShown("m"), ...by()], [true, false, false]);
 });
 
-Deno.test("NaiveJudge knows whether a mark had stood in another commit before a loss", async () => {
+Deno.test("NaiveJudge knows whether a mark stands in another commit, once a server lost something", async () => {
   const all = await court();
   const { judge, one } = all;
   const ann = author(all, 1);
   one.receive([ann.session, marked(ann, "m")]);
   const { name: chain } = ann.chain;
   const had = () =>
-    [0, 1].map((number) => judge.hadStood("m", { chain, number }));
+    [0, 1].map((number) => judge.standsElsewhere("m", { chain, number }));
   deepEqual(had(), [false, false]);
   judge.lost();
   deepEqual(had(), [false, true]);

@@ -1,6 +1,7 @@
 /**
  * What accepted operations may name: kinds as they were declared, and tags,
- * elements and characters that some accepted operation has brought.
+ * elements and characters that some accepted operation has brought; or named,
+ * since what comes back unjudged after a loss may lack what it stands on.
  *
  * @module
  */
@@ -24,6 +25,8 @@ export class Names {
   /** Merge classes by collection and field. */
   readonly #classes = new Map<string, MergeClass>();
   readonly #stamps = new Set<string>();
+  /** Adds that were removed without being there, by item, generation, field and value. */
+  readonly #tags = new Set<string>();
   /** By item, generation and field. */
   readonly #elements = new Set<string>();
   /** By item, generation, field and client: how many characters it typed. */
@@ -101,23 +104,31 @@ export class Names {
   }
 
   #missing(field: string, change: Change): string | undefined {
-    const unknown = (element: string) =>
-      !this.#elements.has(`${field} ${element}`);
+    const unknown = (elements: readonly string[]) =>
+      newIn(
+        this.#elements,
+        elements.map((element) => [element, `${field} ${element}`]),
+      );
     switch (change.what) {
       case "remove":
-        return change.values.flatMap(({ tags }) => tags.map(stampName))
-          .find((tag) => !this.#stamps.has(tag));
+        return newIn(
+          this.#tags,
+          change.values.flatMap(({ value, tags }) =>
+            tags.map(stampName).filter((tag) => !this.#stamps.has(tag))
+              .map((tag) => [tag, `${field} ${value} ${tag}`])
+          ),
+        );
       case "insert":
         for (const { element } of change.elements) {
           this.#elements.add(`${field} ${element}`);
         }
         return undefined;
       case "move":
-        return change.moves.map(({ element }) => element).find(unknown);
+        return unknown(change.moves.map(({ element }) => element));
       case "delete":
-        return change.elements.find(unknown);
+        return unknown(change.elements);
       case "replace":
-        return change.values.map(([element]) => element).find(unknown);
+        return unknown(change.values.map(([element]) => element));
       case "edit":
         this.#typed(field, change.text);
         return this.#untyped(field, change.text);
@@ -136,6 +147,16 @@ export class Names {
       }
     }
   }
+}
+
+/** The first name that was not known; from now on all of them are. */
+function newIn(
+  known: Set<string>,
+  names: readonly (readonly [name: string, key: string])[],
+): string | undefined {
+  const first = names.find(([, key]) => !known.has(key));
+  for (const [, key] of names) known.add(key);
+  return first?.[0];
 }
 
 function stampName({ wall, count, chain }: Stamp): string {

@@ -40,6 +40,9 @@ Deno.test("Names tells kinds, tags, elements and characters that nothing has bro
   match(tell(tags(6), "tags")!, /^naming 6 /);
   match(tell(gone(4), "body")!, /^naming 4 of /);
   equal(tell(drop("never"), "steps"), "naming never");
+  // The state has it from then on, and so has the gate.
+  equal(tell(drop("never"), "steps"), undefined);
+  equal(tell(tags(6), "tags"), undefined);
   const due = { ...shape, fields: [{ name: "due", kind: "list" }] } as const;
   const list = creating({ shape: due, id: "d" }, { due: [] });
   equal(names.fault(list, origin), "due is no list");

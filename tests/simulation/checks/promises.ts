@@ -52,8 +52,8 @@ function checkEntry(
     const isOnOther = author.isRevoked && stage.blames.has("replaced");
     // What one server had accepted stands where a witness shows it, whatever the next one said.
     const isBack = stage.judge?.isShown(mark) ||
-      // What its author wrote again, after a loss, somebody may bring as it was: who had got it from the server …
-      refusedAt && stage.judge?.hadStood(mark, refusedAt) ||
+      // What its author wrote again, after a loss, may come as it was: he had sent it, or somebody else had it from the server …
+      refusedAt && stage.judge?.standsElsewhere(mark, refusedAt) ||
       // … or has a copy of his files.
       author.isCopied && stage.blames.has("wipe");
     // What somebody else hands in again is judged anew.

@@ -43,9 +43,9 @@ export function checkSums(cast: Cast): void {
 }
 
 /**
- * Marks that stand in two commits: what was built on what a lost server had
- * taken, and the next one refuses, is written again, and others may bring it as
- * it was when a witness shows it.
+ * Marks that stand in two commits, or were taken back in two: what was built on
+ * what a lost server had taken, and the next one refuses, is written again, and
+ * others may bring it as it was when a witness shows it.
  */
 function twiceIn({ stage, server }: Cast): Set<string> {
   const twice = new Set<string>();
@@ -57,8 +57,8 @@ function twiceIn({ stage, server }: Cast): Set<string> {
       for (
         const { what, shape: { collection }, id, generation } of operations
       ) {
-        if (what !== "create" || collection !== Mark.name) continue;
-        const one = `${id} ${generation}`; // Done again, it is another one.
+        if (collection !== Mark.name) continue;
+        const one = `${what} ${id} ${generation}`; // Done again, it is another one.
         if (once.has(one)) twice.add(id);
         once.add(one);
       }
