@@ -5,6 +5,7 @@
 
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import fc from "fast-check";
+import * as Y from "yjs";
 import {
   type Collection,
   defineRules,
@@ -98,6 +99,41 @@ Deno.test("two devices edit a text offline and converge, through a server withou
   const cell = replica.state.find("note")!.cellOf("n")!;
   deepEqual([cell.item!.title, cell.item!.body], ["Fox", undefined]);
   ok(cell.rich!.has("body"));
+});
+
+Deno.test("what was typed live in an editor takes a newcomer at most twice the bytes of Yjs", async () => {
+  await using server = new MemoryServer({ users });
+  await using a = await device(server, "a");
+  a.connect();
+  await a.notes.create({ id: "n", body: "" }).synced;
+  const page = new FakePage();
+  const element = new FakeTextarea(page);
+  const place = { collection: a.notes, id: "n", field: "body" } as const;
+  const bound = bindTextarea(element, place);
+  const doc = new Y.Doc();
+  let bytes = 0;
+  doc.on("update", (update: Uint8Array) => bytes += update.length);
+  const random = seededRandom(5);
+  for (let commit = 0; commit < 200; commit++) {
+    const at = Math.floor(random() * (element.value.length + 1));
+    doc.transact(() => {
+      for (let key = 0; key < 9; key++) {
+        const letter = "etaoinshr"[Math.floor(random() * 9)]!;
+        element.type(at + key, letter);
+        doc.getText().insert(at + key, letter);
+      }
+    });
+    bound.flush();
+    await a.repo.durable();
+  }
+  bound.close();
+  await a.notes.update("n", { title: "done" }).synced;
+  await using b = await device(server, "b");
+  b.connect();
+  await untilBody(b, "n", element.value);
+  equal(doc.getText().toString(), element.value);
+  const { logBytes } = b.repo.status();
+  ok(logBytes < 2 * bytes, `${logBytes} B beside ${bytes} of Yjs`);
 });
 
 Deno.test("history, at() and diff() show a text as it was, and who wrote what", async () => {

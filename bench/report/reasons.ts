@@ -202,6 +202,26 @@ export const reasons: readonly Reason[] = [
     engine: /default/,
     why: signs,
   },
+  {
+    suite: "text",
+    operation: /bytes of all changes/,
+    why:
+      "Of a commit's 175 bytes 64 are its signature, 54 say in whose chain it stands, and where; what it says takes 50. " +
+      "Who was not there meanwhile gets, and keeps, 60: neighbours travel under one signature.",
+  },
+  {
+    suite: "text",
+    operation: /CPU/,
+    why:
+      "Sheaf does in a document of Yjs what Yjs does, finds what was typed, writes and folds a commit, and signs it: 18 µs " +
+      "the signature alone, 1.5 times what Yjs takes for a key.",
+  },
+  {
+    suite: "text",
+    operation: /bytes of what they made/,
+    why:
+      "The checkpoint has the text as it is read beside its units, and where each commit stands that wrote to it.",
+  },
 ];
 
 /** The reason for a figure of ours, if one is known. */

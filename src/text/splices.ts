@@ -52,7 +52,12 @@ export function splicesOf(
   if (old === "" && now === "") return [];
   const whole = [{ at: head, delete: old.length, insert: now }];
   if (old === "" || now === "") return whole;
-  return middle([...old], [...now], head) ?? whole;
+  return middle(charactersOf(old), charactersOf(now), head) ?? whole;
+}
+
+/** Whole characters; most texts have none of two units, and are split at once. */
+function charactersOf(text: string): readonly string[] {
+  return /[\ud800-\udfff]/.test(text) ? [...text] : text.split("");
 }
 
 /** How many units two texts have in common at their beginning, at most; the machine compares many at a time. */
@@ -134,6 +139,7 @@ function spliced(
   const splices: Splice[] = [];
   let [at, y] = [offset, 0];
   for (let x = 0; x <= old.length;) {
+    for (; x < old.length && isKept[x] === y; x++, y++) at += old[x]!.length;
     let length = 0;
     while (x < old.length && isKept[x]! < 0) length += old[x++]!.length;
     const to = x < old.length ? isKept[x]! : now.length;
@@ -143,8 +149,7 @@ function spliced(
     }
     at += length;
     if (x === old.length) break;
-    at += old[x++]!.length;
-    y = to + 1;
+    y = to;
   }
   return splices;
 }
